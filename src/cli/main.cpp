@@ -1,0 +1,17 @@
+// The program behind ./tw: one subcommand, one file.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+int main(int argc, char** argv) {
+  CLI::App app{"Tilewright: structured GPU kernels, on the GPU or on the virtual one", "./tw"};
+  app.require_subcommand(1);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "tw: %s\n", error.what());
+    return 2;
+  }
+  return 0;
+}
