@@ -1,0 +1,25 @@
+// Small matrices between registers and shared memory, and packed conversions.
+#pragma once
+
+#include <bit>
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/model.h"
+
+namespace tw::isa {
+
+// stmatrix.sync.aligned.m8n8.x4.shared.b16 [row], {r0,r1,r2,r3};  PTX 7.8, sm_90.
+// Lanes 8i..8i+7 give the addresses of the eight 16-byte rows of matrix i.
+TW_DEVICE void stmatrix_x4(SharedAddress row, std::uint32_t r0, std::uint32_t r1, std::uint32_t r2,
+                           std::uint32_t r3) {
+#if defined(__CUDACC__)
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
+               "r"(r0), "r"(r1), "r"(r2), "r"(r3)
+               : "memory");
+#else
+  const std::uint32_t registers[4] = {r0, r1, r2, r3};
+  model::stmatrix(row, registers, 4, false);
+#endif
+}
+
+}  // namespace tw::isa

@@ -1,0 +1,139 @@
+// Bulk tensor copies (TMA) of rank 1 to 5, and the bulk groups that track stores.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/model.h"
+
+namespace tw::isa {
+
+// What the L2 should do with a line: the 64-bit policies that createpolicy.fractional gives for 1.0.
+enum class CacheHint : std::uint64_t {
+  EvictNormal = 0x1000000000000000,
+  EvictFirst = 0x12F0000000000000,
+  EvictLast = 0x14F0000000000000,
+};
+
+// prefetch.tensormap [map];  PTX 8.0, sm_90
+TW_DEVICE void prefetch_tensormap(const TensorMap* map) {
+#if defined(__CUDACC__)
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+#else
+  model::tma_prefetch_map(map);
+#endif
+}
+
+// cp.async.bulk.tensor.Rd.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint
+//     [destination], [map, {coordinates}], [barrier], hint;  PTX 8.0, sm_90
+// Coordinate 0 is the innermost dimension. Bytes outside the tensor arrive as zeros and count.
+template <unsigned rank>
+TW_DEVICE void cp_async_bulk_tensor_load(SharedAddress destination, const TensorMap* map,
+                                         SharedAddress barrier, const int (&at)[rank],
+                                         CacheHint hint) {
+  static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
+#if defined(__CUDACC__)
+#define TW_TMA_LOAD(R, COORDINATES, ...)                                                          \
+  asm volatile("cp.async.bulk.tensor." R                                                          \
+               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], " \
+               "[%1, {" COORDINATES "}], [%2], %3;" ::"r"(destination),                           \
+               "l"(map), "r"(barrier), "l"(hint), __VA_ARGS__                                     \
+               : "memory")
+  if constexpr (rank == 1) TW_TMA_LOAD("1", "%4", "r"(at[0]));
+  if constexpr (rank == 2) TW_TMA_LOAD("2", "%4, %5", "r"(at[0]), "r"(at[1]));
+  if constexpr (rank == 3) TW_TMA_LOAD("3", "%4, %5, %6", "r"(at[0]), "r"(at[1]), "r"(at[2]));
+  if constexpr (rank == 4)
+    TW_TMA_LOAD("4", "%4, %5, %6, %7", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]));
+  if constexpr (rank == 5)
+    TW_TMA_LOAD("5", "%4, %5, %6, %7, %8", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]),
+                "r"(at[4]));
+#undef TW_TMA_LOAD
+#else
+  (void)hint;
+  model::tma_load(destination, map, barrier, at, rank, 0);
+#endif
+}
+
+// The same with .multicast::cluster: the box lands at the same offset in every CTA of `mask`, and
+// each of them gets the bytes counted on its own barrier at the same offset.
+template <unsigned rank>
+TW_DEVICE void cp_async_bulk_tensor_load_multicast(SharedAddress destination, const TensorMap* map,
+                                                   SharedAddress barrier, const int (&at)[rank],
+                                                   std::uint16_t mask, CacheHint hint) {
+  static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
+#if defined(__CUDACC__)
+#define TW_TMA_LOAD(R, COORDINATES, ...)                                                         \
+  asm volatile("cp.async.bulk.tensor." R                                                         \
+               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"   \
+               ".L2::cache_hint [%0], [%1, {" COORDINATES "}], [%2], %3, %4;" ::"r"(destination), \
+               "l"(map), "r"(barrier), "h"(mask), "l"(hint), __VA_ARGS__                         \
+               : "memory")
+  if constexpr (rank == 1) TW_TMA_LOAD("1", "%5", "r"(at[0]));
+  if constexpr (rank == 2) TW_TMA_LOAD("2", "%5, %6", "r"(at[0]), "r"(at[1]));
+  if constexpr (rank == 3) TW_TMA_LOAD("3", "%5, %6, %7", "r"(at[0]), "r"(at[1]), "r"(at[2]));
+  if constexpr (rank == 4)
+    TW_TMA_LOAD("4", "%5, %6, %7, %8", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]));
+  if constexpr (rank == 5)
+    TW_TMA_LOAD("5", "%5, %6, %7, %8, %9", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]),
+                "r"(at[4]));
+#undef TW_TMA_LOAD
+#else
+  (void)hint;
+  model::tma_load(destination, map, barrier, at, rank, mask);
+#endif
+}
+
+// cp.async.bulk.tensor.Rd.global.shared::cta.tile.bulk_group [map, {coordinates}], [source];
+//     PTX 8.0, sm_90. Bytes outside the tensor are not written.
+template <unsigned rank>
+TW_DEVICE void cp_async_bulk_tensor_store(const TensorMap* map, SharedAddress source,
+                                          const int (&at)[rank]) {
+  static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
+#if defined(__CUDACC__)
+#define TW_TMA_STORE(R, COORDINATES, ...)                                                      \
+  asm volatile("cp.async.bulk.tensor." R "d.global.shared::cta.tile.bulk_group [%0, {" COORDINATES \
+               "}], [%1];" ::"l"(map),                                                         \
+               "r"(source), __VA_ARGS__                                                        \
+               : "memory")
+  if constexpr (rank == 1) TW_TMA_STORE("1", "%2", "r"(at[0]));
+  if constexpr (rank == 2) TW_TMA_STORE("2", "%2, %3", "r"(at[0]), "r"(at[1]));
+  if constexpr (rank == 3) TW_TMA_STORE("3", "%2, %3, %4", "r"(at[0]), "r"(at[1]), "r"(at[2]));
+  if constexpr (rank == 4)
+    TW_TMA_STORE("4", "%2, %3, %4, %5", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]));
+  if constexpr (rank == 5)
+    TW_TMA_STORE("5", "%2, %3, %4, %5, %6", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]),
+                 "r"(at[4]));
+#undef TW_TMA_STORE
+#else
+  model::tma_store(map, source, at, rank);
+#endif
+}
+
+// cp.async.bulk.commit_group;  PTX 8.0, sm_90
+TW_DEVICE void cp_async_bulk_commit_group() {
+#if defined(__CUDACC__)
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+#else
+  model::bulk_commit_group();
+#endif
+}
+
+// cp.async.bulk.wait_group.read n;  PTX 8.0, sm_90. All but the n latest groups have read their source.
+template <unsigned pending>
+TW_DEVICE void cp_async_bulk_wait_group_read() {
+#if defined(__CUDACC__)
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+#else
+  model::bulk_wait_group(pending, true);
+#endif
+}
+
+// cp.async.bulk.wait_group n;  PTX 8.0, sm_90. All but the n latest groups have written global memory.
+template <unsigned pending>
+TW_DEVICE void cp_async_bulk_wait_group() {
+#if defined(__CUDACC__)
+  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");
+#else
+  model::bulk_wait_group(pending, false);
+#endif
+}
+
+}  // namespace tw::isa
