@@ -1,0 +1,77 @@
+#include "vgpu/data/matrix_descriptor.h"
+
+#include <fmt/format.h>
+
+#include "tilewright/base/require.h"
+
+namespace tw::vgpu {
+namespace {
+
+// [0,14) start, [16,30) leading, [32,46) stride, in units of 16 bytes; [49,52) base offset;
+// [62,64) swizzle.
+constexpr std::uint64_t owned_bits = 0xc00e'3fff'3fff'3fff;
+
+// The two swizzle bits count the spans downward: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes. So
+// does MapSwizzle upward, and 4 - x mod 4 turns one into the other.
+constexpr std::uint64_t opposite(std::uint64_t swizzle) { return (4 - swizzle) % 4; }
+
+constexpr std::uint32_t bytes_at(std::uint64_t bits, unsigned shift) {
+  return static_cast<std::uint32_t>(bits >> shift & 0x3fff) << 4;
+}
+
+std::uint64_t units(std::uint32_t bytes, const char* field) {
+  if (bytes % 16 != 0 || bytes >= 1u << 18) {
+    throw Refusal(fmt::format("matrix descriptor: {} = {:#x} must be a multiple of 16 below 2^18.",
+                              field, bytes));
+  }
+  return bytes >> 4;
+}
+
+[[noreturn]] void refuse_operand(const MatrixDescriptor& descriptor) {
+  if (descriptor.base_offset != 0) {
+    throw Refusal(fmt::format("matrix descriptor: unsupported: base offset {}; only 0 is modelled.",
+                              descriptor.base_offset));
+  }
+  throw Refusal(fmt::format(
+      "matrix descriptor: unsupported: with a swizzle of {0} bytes, the start {1:#x} must lie in "
+      "the first row of a {2}-byte pattern, and the stride {3} must be a multiple of {2}.",
+      swizzle_span(descriptor.swizzle), descriptor.start, 8 * swizzle_span(descriptor.swizzle),
+      descriptor.stride_bytes));
+}
+
+}  // namespace
+
+MatrixDescriptor decode_matrix_descriptor(std::uint64_t bits) {
+  if ((bits & ~owned_bits) != 0) {
+    throw Refusal(fmt::format("matrix descriptor: {:#018x} sets the reserved bits {:#018x}.", bits,
+                              bits & ~owned_bits));
+  }
+  return {bytes_at(bits, 0), bytes_at(bits, 16), bytes_at(bits, 32),
+          static_cast<std::uint32_t>(bits >> 49 & 7),
+          static_cast<MapSwizzle>(opposite(bits >> 62))};
+}
+
+std::uint64_t encode_matrix_descriptor(const MatrixDescriptor& descriptor) {
+  if (descriptor.base_offset > 7) {
+    throw Refusal(
+        fmt::format("matrix descriptor: base offset {} exceeds 7.", descriptor.base_offset));
+  }
+  return units(descriptor.start, "start") | units(descriptor.leading_bytes, "leading_bytes") << 16 |
+         units(descriptor.stride_bytes, "stride_bytes") << 32 |
+         std::uint64_t{descriptor.base_offset} << 49 |
+         opposite(static_cast<std::uint64_t>(descriptor.swizzle)) << 62;
+}
+
+SharedAddress operand_chunk(const MatrixDescriptor& descriptor, unsigned row, unsigned chunk) {
+  const std::uint32_t span = swizzle_span(descriptor.swizzle);
+  const bool is_swizzled = descriptor.swizzle != MapSwizzle::None;
+  const bool misplaced = is_swizzled && (descriptor.start % (8 * span) >= span ||
+                                         descriptor.stride_bytes % (8 * span) != 0);
+  if (descriptor.base_offset != 0 || misplaced) refuse_operand(descriptor);
+  const std::uint32_t chunk_bytes = is_swizzled ? 16 : descriptor.leading_bytes;
+  return swizzled(
+      descriptor.start + row / 8 * descriptor.stride_bytes + row % 8 * span + chunk * chunk_bytes,
+      descriptor.swizzle);
+}
+
+}  // namespace tw::vgpu

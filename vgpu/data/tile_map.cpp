@@ -1,0 +1,120 @@
+#include "vgpu/data/tile_map.h"
+
+#include <fmt/format.h>
+
+namespace tw::vgpu {
+namespace {
+
+// The first word of every packed map: ASCII "twtilmap". A map of the driver never starts so,
+// because its first word is the tensor's address, and no address has these upper bits.
+constexpr std::uint64_t magic = 0x7477'7469'6c6d'6170;
+// What a CTA of Hopper may have (227 KiB). The driver does not look; no copy of more can succeed.
+constexpr std::uint64_t shared_memory_bytes = 232'448;
+
+enum Word { MagicWord = 0, BaseWord = 1, ExtentWords = 2, PitchWords = 5, ShapeWord = 9 };
+
+std::uint64_t wide_box_bytes(const TileMap& map) {
+  std::uint64_t bytes = map.element_bytes;
+  for (unsigned d = 0; d < map.rank; ++d) bytes *= map.box[d];
+  return bytes;
+}
+
+template <class... Arguments>
+Status refused(fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
+  return Status::refused("TileMap: " +
+                         fmt::format(sentence, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace
+
+Status check(const TileMap& map) {
+  if (map.rank < 1 || map.rank > 5) return refused("rank {} is not in 1 to 5.", map.rank);
+  const auto size = map.element_bytes;
+  if (size != 1 && size != 2 && size != 4 && size != 8) {
+    return refused("elements of {} bytes are not 1, 2, 4 or 8 bytes wide.", size);
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(map.base);
+  if (address == 0) return refused("the base address is null.");
+  if (address % 16 != 0) {
+    return refused("the base address {:#x} must be a multiple of 16.", address);
+  }
+  for (unsigned d = 0; d < map.rank; ++d) {
+    if (map.extents[d] < 1 || map.extents[d] > std::uint64_t{1} << 32) {
+      return refused("extent {} of dimension {} is not in 1 to 2^32.", map.extents[d], d);
+    }
+    if (map.box[d] < 1 || map.box[d] > 256) {
+      return refused("box side {} of dimension {} is not in 1 to 256.", map.box[d], d);
+    }
+  }
+  for (unsigned d = 1; d < map.rank; ++d) {
+    const auto pitch = map.pitch_bytes[d - 1];
+    if (pitch % 16 != 0) {
+      return refused("pitch {} of dimension {} must be a multiple of 16 bytes.", pitch, d);
+    }
+    if (pitch >= std::uint64_t{1} << 40) {
+      return refused("pitch {} of dimension {} must be less than 2^40 bytes.", pitch, d);
+    }
+  }
+  const auto row_bytes = map.box[0] * size;
+  if (row_bytes % 16 != 0) {
+    return refused("a box row of {} x {} = {} bytes must be a multiple of 16.", map.box[0], size,
+                   row_bytes);
+  }
+  if (map.swizzle > MapSwizzle::Bytes128) {
+    return refused("{} names no swizzle.", static_cast<std::uint32_t>(map.swizzle));
+  }
+  if (map.swizzle != MapSwizzle::None && row_bytes > swizzle_span(map.swizzle)) {
+    return refused("a box row of {} x {} = {} bytes must not exceed the swizzle span of {}.",
+                   map.box[0], size, row_bytes, swizzle_span(map.swizzle));
+  }
+  if (wide_box_bytes(map) > shared_memory_bytes) {
+    return refused("a box of {} bytes exceeds the {} of shared memory.", wide_box_bytes(map),
+                   shared_memory_bytes);
+  }
+  return Status::good();
+}
+
+std::uint32_t box_bytes(const TileMap& map) {
+  return static_cast<std::uint32_t>(wide_box_bytes(map));
+}
+
+// Extents and box sides are stored less one, so that 2^32 fits 32 bits and 256 fits 8.
+TensorMap encode(const TileMap& map) {
+  const Status status = check(map);
+  require(status.is_good(), status.sentence().c_str());
+  TensorMap packed = {};
+  packed.words[MagicWord] = magic;
+  packed.words[BaseWord] = reinterpret_cast<std::uintptr_t>(map.base);
+  std::uint64_t& shape = packed.words[ShapeWord];
+  for (unsigned d = 0; d < map.rank; ++d) {
+    packed.words[ExtentWords + d / 2] |= (map.extents[d] - 1) << (d % 2 * 32);
+    shape |= std::uint64_t{map.box[d] - 1} << (d * 8);
+  }
+  for (unsigned d = 1; d < map.rank; ++d) {
+    packed.words[PitchWords + d - 1] = map.pitch_bytes[d - 1];
+  }
+  shape |= std::uint64_t{map.element_bytes} << 40 | std::uint64_t{map.rank} << 48 |
+           static_cast<std::uint64_t>(map.swizzle) << 56;
+  return packed;
+}
+
+TileMap decode(const TensorMap& packed) {
+  require(packed.words[MagicWord] == magic,
+          "TileMap: this TensorMap was not made for the virtual GPU.");
+  TileMap map;
+  map.base = reinterpret_cast<void*>(packed.words[BaseWord]);
+  const std::uint64_t shape = packed.words[ShapeWord];
+  map.element_bytes = shape >> 40 & 0xff;
+  map.rank = shape >> 48 & 0xff;
+  map.swizzle = static_cast<MapSwizzle>(shape >> 56);
+  for (unsigned d = 0; d < map.rank; ++d) {
+    map.extents[d] = (packed.words[ExtentWords + d / 2] >> (d % 2 * 32) & 0xffff'ffff) + 1;
+    map.box[d] = (shape >> (d * 8) & 0xff) + 1;
+  }
+  for (unsigned d = 1; d < map.rank; ++d) {
+    map.pitch_bytes[d - 1] = packed.words[PitchWords + d - 1];
+  }
+  return map;
+}
+
+}  // namespace tw::vgpu

@@ -1,0 +1,144 @@
+// The virtual GPU's TMA descriptor: a tensor in global memory and the box that one copy moves.
+// Element strides are 1, nothing is interleaved, and bytes outside the tensor read as zero.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "tilewright/base/require.h"
+#include "tilewright/base/status.h"
+#include "tilewright/isa/model.h"
+#include "vgpu/data/swizzle.h"
+
+namespace tw::vgpu {
+
+// Dimension 0 is the innermost. Entries of dimensions >= rank do not matter.
+struct TileMap {
+  void* base = nullptr;
+  std::uint32_t element_bytes = 0;
+  std::uint32_t rank = 0;
+  std::uint64_t extents[5] = {1, 1, 1, 1, 1};
+  std::uint64_t pitch_bytes[4] = {};  // of dimensions 1 to 4
+  std::uint32_t box[5] = {1, 1, 1, 1, 1};
+  MapSwizzle swizzle = MapSwizzle::None;
+};
+
+// The driver's rules for cuTensorMapEncodeTiled, and that a box fits into shared memory.
+Status check(const TileMap& map);
+
+// Packs a map into the 128 opaque bytes; refuses what `check` refuses.
+TensorMap encode(const TileMap& map);
+// Refuses bytes that `encode` did not write.
+TileMap decode(const TensorMap& packed);
+
+// What one copy moves, and what it adds to its barrier: bytes outside the tensor count.
+std::uint32_t box_bytes(const TileMap& map);
+
+// Bytes that are contiguous in both memories, and all inside or all outside the tensor.
+struct Run {
+  SharedAddress shared;
+  std::byte* global;  // null: outside the tensor
+  std::uint32_t bytes;
+};
+
+// Cuts one row of the box into runs: bytes before the tensor, inside it, and after it.
+struct RowCut {
+  std::uint32_t row_bytes;
+  std::uint32_t inside_begin, inside_end;  // bytes of the row; an empty interval: all outside
+};
+
+template <class Visitor>
+void for_each_swizzled_run(const RowCut& cut, SharedAddress row, std::byte* inside,
+                           MapSwizzle swizzle, Visitor&& visit) {
+  if (cut.inside_begin == 0 && cut.inside_end == cut.row_bytes) {
+    for (std::uint32_t at = 0; at < cut.row_bytes; at += 16) {
+      visit(Run{swizzled(row + at, swizzle), inside + at, 16});
+    }
+    return;
+  }
+  for (std::uint32_t at = 0; at < cut.row_bytes;) {
+    const bool is_inside = at >= cut.inside_begin && at < cut.inside_end;
+    std::uint32_t end = std::min(cut.row_bytes, at / 16 * 16 + 16);
+    if (is_inside) end = std::min(end, cut.inside_end);
+    if (at < cut.inside_begin) end = std::min(end, cut.inside_begin);
+    visit(Run{swizzled(row + at, swizzle), is_inside ? inside + (at - cut.inside_begin) : nullptr,
+              end - at});
+    at = end;
+  }
+}
+
+// Joins runs that touch in both memories before they reach the visitor.
+template <class Visitor>
+class RunJoiner {
+ public:
+  explicit RunJoiner(Visitor& visit) : visit_(visit) {}
+
+  void add(Run run) {
+    if (run.bytes == 0) return;
+    std::byte* wanted = held_.global == nullptr ? nullptr : held_.global + held_.bytes;
+    if (held_.bytes != 0 && run.shared == held_.shared + held_.bytes && run.global == wanted) {
+      held_.bytes += run.bytes;
+    } else {
+      finish();
+      held_ = run;
+    }
+  }
+  void finish() {
+    if (held_.bytes != 0) visit_(held_);
+    held_.bytes = 0;
+  }
+
+ private:
+  Visitor& visit_;
+  Run held_ = {0, nullptr, 0};
+};
+
+// Visits the box whose first element has the coordinates `at` (negative ones and ones beyond the
+// tensor are welcome) in box order. Swizzled runs are at most 16 bytes long; others are as long as
+// both memories allow.
+template <class Visitor>
+void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, Visitor&& visit) {
+  require(shared_base % 128 == 0, "TMA: the address in shared memory must be a multiple of 128.");
+  // Elements [first, last) of a box side are inside the tensor; in 64 bits nothing overflows.
+  const auto first = [&](unsigned d) {
+    return std::clamp<std::int64_t>(-std::int64_t{at[d]}, 0, map.box[d]);
+  };
+  const auto last = [&](unsigned d) {
+    const auto left = static_cast<std::int64_t>(map.extents[d]) - at[d];
+    return std::clamp<std::int64_t>(left, first(d), map.box[d]);
+  };
+  const auto row_bytes = map.box[0] * map.element_bytes;
+  const RowCut inside_cut{row_bytes, static_cast<std::uint32_t>(first(0)) * map.element_bytes,
+                          static_cast<std::uint32_t>(last(0)) * map.element_bytes};
+  const RowCut outside_cut{row_bytes, row_bytes, row_bytes};
+  auto* const tensor = static_cast<std::byte*>(map.base);
+  const std::int64_t inside_offset = (at[0] + first(0)) * map.element_bytes;
+
+  RunJoiner joiner(visit);
+  std::uint32_t index[5] = {};  // of the row in the box; index[0] stays 0
+  for (SharedAddress row = shared_base;; row += row_bytes) {
+    bool row_inside = inside_cut.inside_begin < inside_cut.inside_end;
+    std::int64_t offset = inside_offset;
+    for (unsigned d = 1; d < map.rank; ++d) {
+      const std::int64_t coordinate = std::int64_t{at[d]} + index[d];
+      row_inside &= coordinate >= 0 && coordinate < static_cast<std::int64_t>(map.extents[d]);
+      offset += coordinate * static_cast<std::int64_t>(map.pitch_bytes[d - 1]);
+    }
+    const RowCut& cut = row_inside ? inside_cut : outside_cut;
+    std::byte* const inside = row_inside ? tensor + offset : nullptr;
+    if (map.swizzle != MapSwizzle::None) {
+      for_each_swizzled_run(cut, row, inside, map.swizzle, visit);
+    } else {
+      joiner.add({row, nullptr, cut.inside_begin});
+      joiner.add({row + cut.inside_begin, inside, cut.inside_end - cut.inside_begin});
+      joiner.add({row + cut.inside_end, nullptr, row_bytes - cut.inside_end});
+    }
+    unsigned d = 1;
+    while (d < map.rank && ++index[d] == map.box[d]) index[d++] = 0;
+    if (d >= map.rank) break;
+  }
+  joiner.finish();
+}
+
+}  // namespace tw::vgpu
