@@ -63,7 +63,7 @@ void tma_load(SharedAddress destination, const TensorMap* map, SharedAddress bar
 void tma_store(const TensorMap* map, SharedAddress source, const int* coordinates, unsigned rank);
 void tma_prefetch_map(const TensorMap* map);
 void bulk_commit_group();
-void bulk_wait_group(unsigned pending, bool reads_only);
+void bulk_wait_group_read(unsigned pending);
 
 // wgmma m64nNk16, bf16 x bf16 -> f32, both operands K-major. `fragment` is this thread's n/2
 // accumulators; `a_registers` is null when A comes from shared memory through `a`.

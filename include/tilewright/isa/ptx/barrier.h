@@ -24,10 +24,11 @@ TW_DEVICE void barrier_arrive(unsigned id, unsigned threads) {
 #endif
 }
 
-// barrier.cluster.arrive.release.aligned;  PTX 7.8, sm_90
+// barrier.cluster.arrive.relaxed.aligned;  PTX 8.0, sm_90. Publishes nothing by itself: barrier inits
+// travel by fence_mbarrier_init.
 TW_DEVICE void cluster_arrive() {
 #if defined(__CUDACC__)
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #else
   model::cluster_arrive();
 #endif
@@ -69,12 +70,13 @@ TW_DEVICE void mbarrier_arrive(SharedAddress barrier) {
 #endif
 }
 
-// mbarrier.arrive.release.cluster.shared::cluster.b64 _, [barrier];  PTX 8.0, sm_90.
-// The barrier may lie in any CTA of the cluster: the address comes from mapa.
+// mbarrier.arrive.shared::cluster.b64 _, [barrier];  PTX 8.0, sm_90.
+// The barrier may lie in any CTA of the cluster: the address comes from mapa. Without a wider scope
+// it orders only what the own CTA sees: enough to say that asynchronous reads are done, and it saves
+// the device-wide memory barrier that .release.cluster costs.
 TW_DEVICE void mbarrier_arrive_cluster(SharedAddress barrier) {
 #if defined(__CUDACC__)
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)
-               : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 #else
   model::mbarrier_arrive_cluster(barrier);
 #endif

@@ -122,17 +122,7 @@ TW_DEVICE void cp_async_bulk_wait_group_read() {
 #if defined(__CUDACC__)
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 #else
-  model::bulk_wait_group(pending, true);
-#endif
-}
-
-// cp.async.bulk.wait_group n;  PTX 8.0, sm_90. All but the n latest groups have written global memory.
-template <unsigned pending>
-TW_DEVICE void cp_async_bulk_wait_group() {
-#if defined(__CUDACC__)
-  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(pending) : "memory");
-#else
-  model::bulk_wait_group(pending, false);
+  model::bulk_wait_group_read(pending);
 #endif
 }
 

@@ -1,0 +1,95 @@
+// The one loop over accumulator fragments: node, conversion to bf16, staging, store. Chunks of 64
+// columns go through the warpgroup's staging buffers, so that the next chunk (and the next tile) goes on
+// while TMA stores the last.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/epilogue/runtime.h"
+#include "tilewright/isa/ptx/matrix.h"
+#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/tma.h"
+#include "tilewright/pipeline/staging.h"
+
+namespace tw {
+
+template <class Node>
+class FragmentLoop {
+  static constexpr unsigned chunk_columns = 64;  // one swizzle span of bf16
+  static constexpr unsigned block_rows = 64;
+  static constexpr unsigned row_bytes = chunk_columns * 2;
+
+ public:
+  using Output = Staging<block_rows * row_bytes, 2>;
+  struct Params {
+    TensorMap d;  // (n, m), inner dimension first; box of 64 by 64
+    typename Node::Params node;
+  };
+
+  TW_DEVICE FragmentLoop(const Params& params, typename Output::Buffers& buffers, unsigned barrier,
+                         unsigned thread_in_group)
+      : params_(params),
+        output_(buffers, barrier, thread_in_group),
+        thread_(thread_in_group) {}
+
+  // `sum` holds blocks of 64 rows by n columns that begin at (row, column) of the output.
+  template <unsigned blocks, unsigned n, template <unsigned, unsigned> class Accumulator>
+  TW_DEVICE void store(const Accumulator<blocks, n>& sum, int row, int column) {
+    static_assert(n % chunk_columns == 0, "The tile's columns must be a multiple of 64.");
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      TW_UNROLL
+      for (unsigned chunk = 0; chunk < n / chunk_columns; ++chunk) {
+        store_chunk(sum, block, chunk, row + static_cast<int>(block * block_rows),
+                    column + static_cast<int>(chunk * chunk_columns));
+      }
+    }
+  }
+
+  TW_DEVICE void drain() { output_.drain(); }
+
+ private:
+  template <class Accumulator>
+  TW_DEVICE void store_chunk(const Accumulator& sum, unsigned block, unsigned chunk, int row,
+                             int column) {
+    auto buffer = output_.acquire();
+    Node::choose(params_.node, [&](const auto& node) {
+      write_chunk(node, buffer.address(), sum, block, chunk, row, column);
+    });
+    if (buffer.publish()) {
+      const int at[2] = {column, row};
+      isa::cp_async_bulk_tensor_store(&params_.d, buffer.address(), at);
+    }
+  }
+
+  template <class ChosenNode, class Accumulator>
+  TW_DEVICE void write_chunk(const ChosenNode& node, SharedAddress buffer, const Accumulator& sum,
+                             unsigned block, unsigned chunk, int row, int column) {
+    // A warp writes 16 rows. Lane l addresses row l % 16 of the 16-byte column groups 2i + l / 16.
+    const unsigned lane = thread_ % 32;
+    const unsigned own_row = 16 * (thread_ / 32) + lane % 16;
+    TW_UNROLL
+    for (unsigned i = 0; i < chunk_columns / 16; ++i) {
+      std::uint32_t packed[4];
+      TW_UNROLL
+      for (unsigned pair = 0; pair < 4; ++pair) {
+        const unsigned at = 8 * i + 2 * pair;  // this thread's values of the chunk
+        const unsigned value = chunk * (chunk_columns / 2) + at;
+        const FragmentPair result =
+            node.apply({sum.value(block, value), sum.value(block, value + 1)},
+                       row + static_cast<int>(Accumulator::row_of(thread_, at)),
+                       column + static_cast<int>(Accumulator::column_of(thread_, at)));
+        packed[pair] = isa::cvt_bf16x2(result.first, result.second);
+      }
+      // The 128-byte swizzle: column groups of a row change places by the row's number modulo 8.
+      const unsigned column_group = (2 * i + lane / 16) ^ (own_row % 8);
+      isa::stmatrix_x4(buffer + own_row * row_bytes + column_group * 16, packed[0], packed[1],
+                       packed[2], packed[3]);
+    }
+  }
+
+  const Params& params_;
+  Output output_;
+  unsigned thread_;
+};
+
+}  // namespace tw

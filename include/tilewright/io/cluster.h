@@ -1,0 +1,38 @@
+// The CTAs of a cluster as a grid of m by n, and who shares what.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/ptx/sreg.h"
+
+namespace tw {
+
+// Rank r stands at row r % m, column r / m. CTAs of one row share the A tile, of one column the B tile.
+struct ClusterShape {
+  unsigned m = 1;
+  unsigned n = 1;
+
+  constexpr unsigned size() const { return m * n; }
+  constexpr unsigned row(unsigned rank) const { return rank % m; }
+  constexpr unsigned column(unsigned rank) const { return rank / m; }
+  constexpr bool same_row_or_column(unsigned rank, unsigned other) const {
+    return row(rank) == row(other) || column(rank) == column(other);
+  }
+  // CTAs, oneself included, that write into one's stages: multicast comes along a row or a column.
+  constexpr unsigned sharers() const { return m + n - 1; }
+  constexpr unsigned row_mask(unsigned rank) const {
+    unsigned mask = 0;
+    for (unsigned column = 0; column < n; ++column) mask |= 1u << (row(rank) + m * column);
+    return mask;
+  }
+  constexpr unsigned column_mask(unsigned rank) const {
+    return ((1u << m) - 1) << (m * column(rank));
+  }
+};
+
+template <ClusterShape cluster>
+TW_DEVICE unsigned rank_in() {
+  if constexpr (cluster.size() == 1) return 0;
+  else return isa::cluster_rank();
+}
+
+}  // namespace tw

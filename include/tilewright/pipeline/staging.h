@@ -1,0 +1,72 @@
+// The output pipeline of one warpgroup: buffers in shared memory between its fragments and TMA stores.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/describe.h"
+#include "tilewright/isa/ptx/barrier.h"
+#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/tma.h"
+
+namespace tw {
+
+// All 128 threads of a warpgroup write a buffer; one of them stores it. Stores are waited for lazily:
+// only when their buffer is wanted again, `num_buffers` acquisitions later.
+template <unsigned buffer_bytes, unsigned num_buffers>
+class Staging {
+ public:
+  static constexpr unsigned threads = 128;
+  struct Buffers {
+    alignas(1024) unsigned char bytes[num_buffers][buffer_bytes];
+  };
+
+  class [[nodiscard]] Token {
+   public:
+    Token(const Token&) = delete;
+    TW_DEVICE ~Token() {
+      if (staging_->stores_) isa::cp_async_bulk_commit_group();
+    }
+    TW_DEVICE SharedAddress address() const { return address_; }
+    // Every writer makes its writes visible to the copy engine, then all meet. True in the one
+    // thread that issues the store.
+    TW_DEVICE bool publish() {
+      isa::fence_proxy_async();
+      isa::barrier_sync(staging_->barrier_, threads);
+      return staging_->stores_;
+    }
+
+   private:
+    friend Staging;
+    TW_DEVICE Token(Staging* staging, SharedAddress address)
+        : staging_(staging), address_(address) {}
+    Staging* staging_;
+    SharedAddress address_;
+  };
+
+  // `barrier` is a named barrier of this group alone.
+  TW_DEVICE Staging(Buffers& buffers, unsigned barrier, unsigned thread_in_group)
+      : first_(isa::shared_address(buffers.bytes)),
+        barrier_(barrier),
+        stores_(thread_in_group == 0) {}
+  Staging(const Staging&) = delete;
+
+  TW_DEVICE Token acquire() {
+    if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers - 1>();
+    isa::barrier_sync(barrier_, threads);
+    const SharedAddress address = first_ + next_ * buffer_bytes;
+    next_ = next_ + 1 == num_buffers ? 0 : next_ + 1;
+    return Token(this, address);
+  }
+
+  // Shared memory must outlive the copies that read it.
+  TW_DEVICE void drain() {
+    if (stores_) isa::cp_async_bulk_wait_group_read<0>();
+  }
+
+ private:
+  SharedAddress first_;
+  unsigned barrier_;
+  unsigned next_ = 0;
+  bool stores_;
+};
+
+}  // namespace tw
