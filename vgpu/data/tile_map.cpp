@@ -78,6 +78,31 @@ std::uint32_t box_bytes(const TileMap& map) {
   return static_cast<std::uint32_t>(wide_box_bytes(map));
 }
 
+Status check_copy(const TileMap& map, const int* at, SharedAddress shared,
+                  CopyDirection direction) {
+  if (shared % 128 != 0) {
+    return refused("a copy's address in shared memory {:#x} must be a multiple of 128.", shared);
+  }
+  const std::int64_t at_bytes = std::int64_t{at[0]} * map.element_bytes;
+  if (at_bytes % 16 != 0) {
+    return refused("a copy's innermost coordinate {} x {} = {} bytes must be a multiple of 16.",
+                   at[0], map.element_bytes, at_bytes);
+  }
+  for (unsigned d = 0; direction == CopyDirection::Store && d < map.rank; ++d) {
+    if (at[d] < 0) {
+      return refused("a store's coordinate {} of dimension {} must not be negative.", at[d], d);
+    }
+  }
+  return Status::good();
+}
+
+TileMap as_stored(const TileMap& map) {
+  TileMap stored = map;
+  const std::uint64_t chunk = 16 / map.element_bytes;
+  stored.extents[0] = (map.extents[0] + chunk - 1) / chunk * chunk;
+  return stored;
+}
+
 // Extents and box sides are stored less one, so that 2^32 fits 32 bits and 256 fits 8.
 TensorMap encode(const TileMap& map) {
   const Status status = check(map);

@@ -32,8 +32,20 @@ TensorMap encode(const TileMap& map);
 // Refuses bytes that `encode` did not write.
 TileMap decode(const TensorMap& packed);
 
-// What one copy moves, and what it adds to its barrier: bytes outside the tensor count.
+// What one copy moves, and what it adds to its barrier: bytes outside the tensor count, the gaps
+// between short swizzled rows do not.
 std::uint32_t box_bytes(const TileMap& map);
+
+enum class CopyDirection { Load, Store };
+
+// What an H200 answers with "illegal instruction": a shared address that is no multiple of 128, an
+// innermost coordinate that is no multiple of 16 bytes, and a negative coordinate of a store.
+Status check_copy(const TileMap& map, const int* at, SharedAddress shared, CopyDirection direction);
+
+// The tensor as stores see it. They write whole 16-byte chunks, so a row whose length is no
+// multiple of 16 bytes grows into the gap before the next row (seen on an H200); loads zero those
+// elements.
+TileMap as_stored(const TileMap& map);
 
 // Bytes that are contiguous in both memories, and all inside or all outside the tensor.
 struct Run {
@@ -41,6 +53,12 @@ struct Run {
   std::byte* global;  // null: outside the tensor
   std::uint32_t bytes;
 };
+
+// Shorter rows than the swizzle span leave a gap, so that every row swizzles alike.
+constexpr std::uint32_t shared_row_pitch(const TileMap& map) {
+  return map.swizzle == MapSwizzle::None ? map.box[0] * map.element_bytes
+                                         : swizzle_span(map.swizzle);
+}
 
 // Cuts one row of the box into runs: bytes before the tensor, inside it, and after it.
 struct RowCut {
@@ -96,7 +114,7 @@ class RunJoiner {
 
 // Visits the box whose first element has the coordinates `at` (negative ones and ones beyond the
 // tensor are welcome) in box order. Swizzled runs are at most 16 bytes long; others are as long as
-// both memories allow.
+// both memories allow. In shared memory the rows are packed; if swizzled, each takes a whole span.
 template <class Visitor>
 void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, Visitor&& visit) {
   require(shared_base % 128 == 0, "TMA: the address in shared memory must be a multiple of 128.");
@@ -109,6 +127,7 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
     return std::clamp<std::int64_t>(left, first(d), map.box[d]);
   };
   const auto row_bytes = map.box[0] * map.element_bytes;
+  const auto row_pitch = shared_row_pitch(map);
   const RowCut inside_cut{row_bytes, static_cast<std::uint32_t>(first(0)) * map.element_bytes,
                           static_cast<std::uint32_t>(last(0)) * map.element_bytes};
   const RowCut outside_cut{row_bytes, row_bytes, row_bytes};
@@ -117,7 +136,7 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
 
   RunJoiner joiner(visit);
   std::uint32_t index[5] = {};  // of the row in the box; index[0] stays 0
-  for (SharedAddress row = shared_base;; row += row_bytes) {
+  for (SharedAddress row = shared_base;; row += row_pitch) {
     bool row_inside = inside_cut.inside_begin < inside_cut.inside_end;
     std::int64_t offset = inside_offset;
     for (unsigned d = 1; d < map.rank; ++d) {

@@ -25,11 +25,13 @@ struct WgmmaOperands {
 void wgmma_bf16_m64k16(float* const fragments[128], unsigned n, const WgmmaOperands& operands,
                        bool accumulate);
 
-// The hardware's arithmetic as MMA-Sim describes it: the 16 exact products and the accumulator are
-// aligned to the largest exponent among the 17, each is truncated toward zero to 25 fractional bits
-// there, the sum is exact, and the result is rounded toward zero to f32. The exponent of a product
-// is the sum of its factors' exponents (the product is not normalised first), and a zero counts
-// with the exponent of subnormals. A zero result is positive; every NaN is 0x7fffffff.
+// The hardware's arithmetic, after MMA-Sim: the 16 exact products and the accumulator are aligned
+// to the largest exponent among them, each is truncated toward zero to 25 fractional bits there,
+// the sum is exact, and the result is rounded toward zero to f32. The exponent of a product is the
+// sum of its factors' exponents: it is not normalised first. Where an H200 differs from MMA-Sim, we
+// follow the H200: terms that are zero have no exponent, and the largest is at least -133. A zero
+// result is positive, overflow is infinite, and every NaN is 0x7fffffff.
+// 3.7 million results of an H200 agree bit by bit, over all ranges, subnormals and infinities.
 void wgmma_bf16_m64k16_exact(float* const fragments[128], unsigned n, const WgmmaOperands& operands,
                              bool accumulate);
 

@@ -9,9 +9,11 @@ namespace tw::vgpu {
 namespace {
 
 constexpr int kept_fraction_bits = 25;
+// Alignment never goes below this exponent: measured on an H200 with tiny products.
+constexpr int lowest_exponent = -133;
 
-// value = significand * 2^(exponent - fraction bits of its type). Zero and subnormals share the
-// smallest exponent, as in hardware.
+// value = significand * 2^(exponent - fraction bits of its type). Subnormals keep the exponent of
+// the smallest normal number, as in hardware.
 struct Unpacked {
   std::int32_t significand;
   std::int32_t exponent;
@@ -33,20 +35,20 @@ std::int64_t aligned(std::int64_t significand, unsigned fraction_bits, int shift
   return significand < 0 ? -kept : kept;
 }
 
-// sum * 2^(exponent - 25), rounded toward zero; what exceeds f32 becomes infinite.
+// sum * 2^(exponent - 25), rounded toward zero; what exceeds f32 becomes infinite, and what rounds
+// to zero becomes a positive zero.
 float rounded(std::int64_t sum, int exponent) {
-  if (sum == 0) return 0.0f;
-  const auto magnitude = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+  const auto magnitude = static_cast<std::uint64_t>(std::abs(sum));
   const std::uint32_t sign = sum < 0 ? 0x8000'0000 : 0;
   const int lowest = exponent - kept_fraction_bits;
   const int top = lowest + static_cast<int>(std::bit_width(magnitude)) - 1;
   if (top > 127) return std::bit_cast<float>(sign | 0x7f80'0000);
   const int shift = std::max(top, -126) - 23 - lowest;  // to the unit of the result
-  const auto fraction = static_cast<std::uint32_t>(shift >= 64  ? 0
-                                                   : shift >= 0 ? magnitude >> shift
-                                                                : magnitude << -shift);
+  const auto significand =
+      static_cast<std::uint32_t>(shift >= 0 ? magnitude >> shift : magnitude << -shift);
+  if (significand == 0) return 0.0f;
   const std::uint32_t biased = top >= -126 ? static_cast<std::uint32_t>(top + 127) : 0;
-  return std::bit_cast<float>(sign | biased << 23 | (fraction & 0x7f'ffff));
+  return std::bit_cast<float>(sign | biased << 23 | (significand & 0x7f'ffff));
 }
 
 // Infinities and NaN: the sum in double is infinite or NaN exactly when the hardware's is.
@@ -72,8 +74,9 @@ struct Vector {
 float product_sum(const Vector& a, const Vector& b, float c) {
   if (!a.is_finite || !b.is_finite || !std::isfinite(c)) return special_sum(a.bits, b.bits, c);
   const Unpacked addend = unpack(std::bit_cast<std::uint32_t>(c), 23);
-  int largest = addend.exponent;
+  int largest = addend.significand == 0 ? lowest_exponent : addend.exponent;
   for (unsigned k = 0; k < wgmma_k; ++k) {
+    if (a.values[k].significand == 0 || b.values[k].significand == 0) continue;
     largest = std::max(largest, a.values[k].exponent + b.values[k].exponent);
   }
   std::int64_t sum = aligned(addend.significand, 23, largest - addend.exponent);
