@@ -1,0 +1,73 @@
+#include "vgpu/machine/cluster.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace tw::vgpu {
+namespace {
+
+constexpr std::size_t arena_alignment = 1024;  // the 128-byte swizzle repeats so often
+constexpr int fresh_memory = 0xA5;             // shared memory of a new CTA holds what it likes
+
+std::byte* new_arena(std::size_t bytes) {
+  const std::size_t rounded = (bytes + arena_alignment) / arena_alignment * arena_alignment;
+  void* arena = std::aligned_alloc(arena_alignment, rounded);
+  if (arena == nullptr) throw std::bad_alloc();
+  std::memset(arena, fresh_memory, rounded);
+  return static_cast<std::byte*>(arena);
+}
+
+void make_threads(Cta& cta, unsigned count) {
+  const unsigned warp_count = (count + warp_lanes - 1) / warp_lanes;
+  cta.threads = std::vector<Thread>(count);
+  cta.warps = std::vector<Warp>(warp_count);
+  cta.warpgroups = std::vector<Warpgroup>((count + warpgroup_threads - 1) / warpgroup_threads);
+  cta.live_threads = count;
+  for (unsigned index = 0; index < count; ++index) {
+    Thread& thread = cta.threads[index];
+    thread.cta = &cta;
+    thread.warp = &cta.warps[index / warp_lanes];
+    thread.index = index;
+    thread.lane = index % warp_lanes;
+    thread.time = cta.multiprocessor->time;
+  }
+  for (unsigned index = 0; index < warp_count; ++index) {
+    Warp& warp = cta.warps[index];
+    warp.cta = &cta;
+    warp.index = index;
+    const unsigned lanes = std::min(warp_lanes, count - index * warp_lanes);
+    warp.lanes = lanes == warp_lanes ? ~0u : (1u << lanes) - 1;
+    for (unsigned kind = 0; kind < collective_count; ++kind) {
+      warp.rendezvous[kind].collective = static_cast<Collective>(kind);
+    }
+  }
+  for (unsigned index = 0; index < cta.warpgroups.size(); ++index) {
+    Warpgroup& warpgroup = cta.warpgroups[index];
+    warpgroup.cta = &cta;
+    warpgroup.index = index;
+    warpgroup.threads = std::min(warpgroup_threads, count - index * warpgroup_threads);
+  }
+}
+
+}  // namespace
+
+void Cta::FreeArena::operator()(std::byte* arena) const { std::free(arena); }
+
+std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,
+                              std::size_t shared_bytes, Multiprocessor& multiprocessor) {
+  auto cta = std::make_unique<Cta>();
+  cta->cluster = &cluster;
+  cta->index = index;
+  cta->rank = rank;
+  cta->multiprocessor = &multiprocessor;
+  cta->shared.reset(new_arena(shared_bytes));
+  cta->shared_bytes = static_cast<std::uint32_t>(shared_bytes);
+  cta->mbarriers.reset(shared_bytes);
+  for (unsigned id = 0; id < named_barrier_count; ++id) cta->named_barriers[id].id = id;
+  make_threads(*cta, threads);
+  return cta;
+}
+
+}  // namespace tw::vgpu

@@ -1,0 +1,68 @@
+// A CTA and a cluster of them while they are resident.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vgpu/machine/mbarrier.h"
+#include "vgpu/machine/named_barrier.h"
+#include "vgpu/machine/region.h"
+#include "vgpu/machine/thread.h"
+#include "vgpu/machine/warpgroup.h"
+
+namespace tw::vgpu {
+
+struct Cluster;
+
+// Own addresses start here, so that 0 is never an address; bits from 24 name the CTA of a mapped
+// address: 0 is the own CTA, r + 1 the CTA of rank r.
+constexpr SharedAddress window_begin = 1024;
+constexpr unsigned window_rank_shift = 24;
+constexpr SharedAddress window_offset_mask = (SharedAddress{1} << window_rank_shift) - 1;
+
+// What CTAs on the same streaming multiprocessor share in time: picoseconds at which it is free.
+struct Multiprocessor {
+  std::uint64_t copy_engine_free = 0;
+  std::uint64_t tensor_core_free = 0;
+  std::uint64_t time = 0;  // the last CTA ended
+};
+
+struct Cta {
+  Cluster* cluster = nullptr;
+  unsigned index = 0;  // in the grid
+  unsigned rank = 0;   // in the cluster
+  Multiprocessor* multiprocessor = nullptr;
+
+  struct FreeArena {
+    void operator()(std::byte* arena) const;
+  };
+  std::unique_ptr<std::byte, FreeArena> shared;  // aligned to 1024 bytes
+  std::uint32_t shared_bytes = 0;
+
+  std::vector<Thread> threads;
+  std::vector<Warp> warps;
+  std::vector<Warpgroup> warpgroups;
+  unsigned live_threads = 0;
+
+  NamedBarrier named_barriers[named_barrier_count];
+  MbarrierTable mbarriers;
+  Regions regions;
+
+  bool exited() const { return live_threads == 0; }
+  Warpgroup& warpgroup_of(const Thread& thread) {
+    return warpgroups[thread.index / warpgroup_threads];
+  }
+};
+
+struct Cluster {
+  std::vector<std::unique_ptr<Cta>> ctas;
+  unsigned live_threads = 0;
+  ClusterBarrier barrier;
+};
+
+std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,
+                              std::size_t shared_bytes, Multiprocessor& multiprocessor);
+
+}  // namespace tw::vgpu

@@ -1,0 +1,92 @@
+#include "vgpu/machine/copy_operation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+namespace {
+
+// A Hopper multiprocessor moves 64 bytes a cycle at 1.7 GHz, and the first come from the L2.
+constexpr std::uint64_t bytes_per_microsecond = 108'800;
+constexpr std::uint64_t latency_picoseconds = 600'000;
+
+}  // namespace
+
+std::uint64_t book_copy_engine(Multiprocessor& multiprocessor, std::uint64_t issue_time,
+                               std::uint32_t bytes) {
+  const std::uint64_t begin = std::max(issue_time, multiprocessor.copy_engine_free);
+  multiprocessor.copy_engine_free =
+      begin + std::uint64_t{bytes} * 1'000'000 / bytes_per_microsecond;
+  return multiprocessor.copy_engine_free + latency_picoseconds;
+}
+
+TileMap checked_map(Engine& machine, const TensorMap* packed, unsigned rank, SharedAddress shared,
+                    const char* instruction) {
+  const TileMap map = decode(*packed);
+  if (map.rank != rank) {
+    machine.report(Checker::Bounds, -1, instruction, [&] {
+      return fmt::format("The {} gives {} {} coordinates for a tensor of rank {}.",
+                         who(machine.current()), instruction, rank, map.rank);
+    });
+    machine.abandon();
+  }
+  // The swizzle pattern starts where its address bits are zero; without one 128 bytes will do.
+  if (shared % 128 != 0) {
+    machine.report(Checker::Alignment, -1, instruction, [&] {
+      return fmt::format("The {} gives {} the shared address {:#x}; it must be 128-byte aligned.",
+                         who(machine.current()), instruction, shared);
+    });
+    machine.abandon();
+  }
+  return map;
+}
+
+namespace {
+
+void report_outside(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes,
+                    const char* verb) {
+  const GlobalMemory::Range* range = machine.global.nearest(begin);
+  machine.report_about(&thread, Checker::Bounds, -1, range, [&] {
+    if (range == nullptr) {
+      return fmt::format("The {} {} {} bytes of global memory at an address before all ranges.",
+                         who(thread), verb, bytes);
+    }
+    return fmt::format("The {} {} {} bytes at byte {} of {}, which has {} bytes{}.", who(thread),
+                       verb, bytes, static_cast<const std::byte*>(begin) - range->begin,
+                       range->name, range->end - range->begin,
+                       range->writable ? "" : " and is read-only");
+  });
+}
+
+}  // namespace
+
+bool may_read_global(Engine& machine, const Thread& thread, const void* begin,
+                     std::uint32_t bytes) {
+  GlobalMemory::Range* range = machine.global.find(begin, bytes);
+  if (range == nullptr) {
+    report_outside(machine, thread, begin, bytes, "reads");
+    return false;
+  }
+  if (!GlobalMemory::initialised(*range, begin, bytes)) {
+    machine.report_about(&thread, Checker::Uninitialised, -1, range, [&] {
+      return fmt::format("The {} reads byte {} of {}, which nobody has written.", who(thread),
+                         static_cast<const std::byte*>(begin) - range->begin, range->name);
+    });
+  }
+  return true;
+}
+
+bool may_write_global(Engine& machine, const Thread& thread, void* begin, std::uint32_t bytes) {
+  GlobalMemory::Range* range = machine.global.find(begin, bytes);
+  if (range == nullptr || !range->writable) {
+    report_outside(machine, thread, begin, bytes, "writes");
+    return false;
+  }
+  GlobalMemory::mark_written(*range, begin, bytes);
+  return true;
+}
+
+}  // namespace tw::vgpu

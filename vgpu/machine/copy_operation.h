@@ -1,0 +1,49 @@
+// TMA copies between issue and landing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/data/tile_map.h"
+#include "vgpu/machine/cluster.h"
+
+namespace tw::vgpu {
+
+// The part of a load that lands in one CTA.
+struct LoadOperation {
+  TileMap map;
+  std::array<int, 5> at = {};
+  Cta* cta = nullptr;
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+  Mbarrier* barrier = nullptr;
+  std::uint64_t issue_phase = 0;
+  std::uint64_t done_time = 0;
+  const Thread* issuer = nullptr;
+};
+
+struct StoreOperation {
+  TileMap map;
+  std::array<int, 5> at = {};
+  Thread* issuer = nullptr;
+  std::uint32_t offset = 0;  // in the issuer's shared memory
+  std::uint64_t group = 0;
+  std::uint64_t done_time = 0;
+  std::vector<std::byte> data;  // the source as it was when the copy engine read it
+};
+
+// Books the copy engine of a multiprocessor for so many bytes; when the last of them has moved.
+std::uint64_t book_copy_engine(Multiprocessor& multiprocessor, std::uint64_t issue_time,
+                               std::uint32_t bytes);
+
+class Engine;
+// The map that the running thread gives to a copy: refused (by exception) if it is not one, and
+// reported if its rank is another than the instruction's or the shared address is misaligned.
+TileMap checked_map(Engine& machine, const TensorMap* map, unsigned rank, SharedAddress shared,
+                    const char* instruction);
+// The run's bytes of global memory may be read (written); reports if not. `thread` issued the copy.
+bool may_read_global(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes);
+bool may_write_global(Engine& machine, const Thread& thread, void* begin, std::uint32_t bytes);
+
+}  // namespace tw::vgpu

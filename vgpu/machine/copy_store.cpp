@@ -1,0 +1,80 @@
+// TMA stores: shared to global memory, tracked by the bulk groups of the issuing thread.
+#include <algorithm>
+#include <cstring>
+
+#include "vgpu/machine/copy_operation.h"
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+namespace {
+
+void wake_if_done(Engine& machine, Thread& thread, std::uint64_t time) {
+  if (thread.wait.kind != WaitKind::BulkGroup) return;
+  const bool reads_only = (thread.wait.detail & 1) != 0;
+  if (thread.bulk.done(thread.wait.detail >> 1, reads_only)) machine.wake(thread, time);
+}
+
+}  // namespace
+
+void land_store_read(Engine& machine, void* operation) {
+  auto* store = static_cast<StoreOperation*>(operation);
+  Thread& thread = *store->issuer;
+  const std::byte* source = thread.cta->shared.get() + store->offset;
+  store->data.assign(source, source + box_bytes(store->map));
+  thread.bulk.landed_read(store->group);
+  wake_if_done(machine, thread, store->done_time);
+  machine.submit(LandingKind::StoreWrite, *thread.cta->cluster, store);
+}
+
+void land_store_write(Engine& machine, void* operation) {
+  const std::unique_ptr<StoreOperation> store(static_cast<StoreOperation*>(operation));
+  Thread& thread = *store->issuer;
+  const SharedAddress base = window_begin + store->offset;
+  for_each_run(store->map, store->at.data(), base, [&](const Run& run) {
+    if (run.global == nullptr) return;
+    if (may_write_global(machine, thread, run.global, run.bytes)) {
+      std::memcpy(run.global, store->data.data() + (run.shared - base), run.bytes);
+    }
+  });
+  thread.bulk.landed_write(store->group);
+  wake_if_done(machine, thread, store->done_time);
+}
+
+}  // namespace tw::vgpu
+
+namespace tw::model {
+
+using namespace vgpu;
+
+void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coordinates,
+               unsigned rank) {
+  constexpr const char* instruction = "cp.async.bulk.tensor store";
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const TileMap map = checked_map(machine, packed_map, rank, source, instruction);
+  const SharedPlace place = machine.resolve_own(source, box_bytes(map), instruction);
+  auto* store = new StoreOperation;
+  store->map = map;
+  std::copy_n(coordinates, rank, store->at.begin());
+  store->issuer = &thread;
+  store->offset = place.offset;
+  store->group = thread.bulk.open_group();
+  store->done_time = book_copy_engine(*thread.cta->multiprocessor, thread.time, box_bytes(map));
+  thread.bulk.issue();
+  machine.submit(LandingKind::StoreRead, *thread.cta->cluster, store);
+}
+
+void bulk_commit_group() { engine().enter().bulk.commit(); }
+
+void bulk_wait_group(unsigned pending, bool reads_only) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  if (!thread.bulk.done(pending, reads_only)) {
+    WaitList alone;
+    const auto detail = std::uint64_t{pending} << 1 | (reads_only ? 1 : 0);
+    machine.sleep(alone, {WaitKind::BulkGroup, nullptr, detail});
+  }
+  thread.bulk.waited(pending);
+}
+
+}  // namespace tw::model

@@ -1,0 +1,283 @@
+#include "vgpu/machine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/context/detail/fcontext.hpp>
+#include <exception>
+#include <utility>
+
+#include "tilewright/base/require.h"
+
+namespace tw::vgpu {
+namespace {
+
+namespace context = boost::context::detail;
+
+constexpr std::uint64_t instruction_picoseconds = 2000;
+constexpr std::uint64_t livelock_steps = 30'000'000;
+
+thread_local Engine* current_engine = nullptr;
+
+// Runs of one std::thread share stacks: mapping them costs more than a small run.
+StackPool& stacks() {
+  thread_local StackPool pool;
+  return pool;
+}
+
+}  // namespace
+
+Engine& engine() { return *current_engine; }
+
+Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const Options& options_)
+    : launch(launch_),
+      options(options_),
+      findings(options_),
+      global(memory),
+      schedule_(options_.landing, options_.seed),
+      multiprocessors_(std::max(options_.sm_count, launch_.cluster_size)) {
+  for (Multiprocessor& multiprocessor : multiprocessors_) {
+    idle_multiprocessors_.push_back(&multiprocessor);
+  }
+}
+
+Engine::~Engine() {
+  for (auto& cluster : resident_) {
+    for (auto& cta : cluster->ctas) {
+      for (Thread& thread : cta->threads) {
+        if (thread.stack.top != nullptr) stacks().give_back(thread.stack);
+      }
+    }
+  }
+}
+
+// Runs on the fiber's own stack; the thread's body must not let an exception leave it.
+void fiber_main_of(Engine& engine, Thread& thread) {
+  try {
+    engine.launch.thread_body();
+  } catch (const std::exception& exception) {
+    engine.report(Checker::Exception, -1, nullptr, [&] {
+      return fmt::format("The {} ended with an exception: {}", who(thread), exception.what());
+    });
+    engine.abandon();
+  }
+  engine.finish(thread);
+}
+
+namespace {
+
+void fiber_entry(context::transfer_t transfer) {
+  auto* scheduler_context = static_cast<void**>(transfer.data);
+  *scheduler_context = transfer.fctx;
+  fiber_main_of(engine(), engine().current());
+}
+
+}  // namespace
+
+void Engine::start_cluster() {
+  auto cluster = std::make_unique<Cluster>();
+  for (unsigned rank = 0; rank < launch.cluster_size; ++rank) {
+    const unsigned index = next_cluster_ * launch.cluster_size + rank;
+    cluster->ctas.push_back(make_cta(*cluster, index, rank, launch.threads, launch.shared_bytes,
+                                     *idle_multiprocessors_.back()));
+    idle_multiprocessors_.pop_back();
+    cluster->live_threads += launch.threads;
+  }
+  for (auto& cta : cluster->ctas) {
+    for (Thread& thread : cta->threads) {
+      thread.stack = stacks().take();
+      thread.context = context::make_fcontext(thread.stack.top, thread.stack.bytes, fiber_entry);
+      schedule_.add_ready(thread);
+    }
+  }
+  ++next_cluster_;
+  resident_.push_back(std::move(cluster));
+}
+
+void Engine::admit_clusters() {
+  const unsigned clusters = launch.ctas / launch.cluster_size;
+  while (next_cluster_ < clusters && idle_multiprocessors_.size() >= launch.cluster_size) {
+    start_cluster();
+  }
+}
+
+Report Engine::run() {
+  Engine* outer = std::exchange(current_engine, this);
+  admit_clusters();
+  Schedule::Choice choice;
+  while (!stopped_ && !resident_.empty()) {
+    if (!schedule_.choose(choice)) {
+      report_deadlock(*this, resident_);
+      stopped_ = true;
+    } else if (choice.thread != nullptr) {
+      resume(*choice.thread);
+    } else {
+      land(choice.landing);
+    }
+  }
+  current_engine = outer;
+  if (stopped_ && findings.report().findings.empty()) {
+    findings.add_incomplete("The run stopped early: a checker that is switched off ended it.");
+  }
+  Report& report = findings.report();
+  report.steps = steps_;
+  report.virtual_nanoseconds = end_time_ / 1000;
+  return std::move(report);
+}
+
+void Engine::resume(Thread& thread) {
+  current_ = &thread;
+  thread.state = ThreadState::Running;
+  slice_ = findings.full() ? 0 : schedule_.draw_time_slice();
+  const context::transfer_t transfer = context::jump_fcontext(thread.context, &scheduler_context_);
+  current_ = nullptr;
+  thread.context = transfer.fctx;
+  if (thread.state != ThreadState::Finished) return;
+  stacks().give_back(std::exchange(thread.stack, {}));
+  Cluster& cluster = *thread.cta->cluster;
+  if (cluster.live_threads == 0) retire(cluster);
+}
+
+void Engine::switch_out() {
+  scheduler_context_ = context::jump_fcontext(scheduler_context_, nullptr).fctx;
+}
+
+Thread& Engine::enter() {
+  Thread& thread = *current_;
+  thread.time += instruction_picoseconds;
+  ++steps_;
+  if (slice_ == 0) give_way();
+  --slice_;
+  return thread;
+}
+
+void Engine::give_way() {
+  if (findings.full()) abandon();
+  if (steps_ > options.max_steps || steps_ - progress_steps_ > livelock_steps) {
+    report(Checker::Livelock, -1, nullptr, [&] {
+      return fmt::format(
+          "After {} instructions, {} of them without a landing, a completed barrier or a write to "
+          "global memory, threads still run; the {} was the last of them.",
+          steps_, steps_ - progress_steps_, who(*current_));
+    });
+    abandon();
+  }
+  current_->state = ThreadState::Ready;
+  schedule_.add_ready(*current_);
+  switch_out();
+}
+
+void Engine::abandon() {
+  stopped_ = true;
+  for (;;) switch_out();
+}
+
+void Engine::sleep(WaitList& list, Wait wait) {
+  Thread& thread = *current_;
+  thread.state = ThreadState::Sleeping;
+  thread.wait = wait;
+  thread.next_waiter = nullptr;
+  (list.first == nullptr ? list.first : list.last->next_waiter) = &thread;
+  list.last = &thread;
+  switch_out();
+}
+
+void Engine::wake(Thread& thread, std::uint64_t time) {
+  thread.time = std::max(thread.time, time);
+  thread.wait = {};
+  thread.state = ThreadState::Ready;
+  schedule_.add_ready(thread);
+}
+
+void Engine::wake_all(WaitList& list, std::uint64_t time) {
+  for (Thread* thread = list.first; thread != nullptr;) {
+    Thread* next = thread->next_waiter;
+    wake(*thread, time);
+    thread = next;
+  }
+  list = {};
+}
+
+void Engine::submit(LandingKind kind, Cluster& cluster, void* operation) {
+  schedule_.add_landing({kind, &cluster, operation});
+  if (options.landing != Landing::Eager || current_ == nullptr) return;
+  current_->state = ThreadState::Ready;
+  schedule_.add_ready_first(*current_);
+  switch_out();
+}
+
+void Engine::land(const PendingLanding& landing) {
+  made_progress();
+  switch (landing.kind) {
+    case LandingKind::Load: return land_load(*this, landing.operation);
+    case LandingKind::StoreRead: return land_store_read(*this, landing.operation);
+    case LandingKind::StoreWrite: return land_store_write(*this, landing.operation);
+    case LandingKind::Wgmma: return land_wgmma(*this, landing.operation);
+  }
+}
+
+void Engine::finish(Thread& thread) {
+  made_progress();
+  thread.state = ThreadState::Finished;
+  Cta& cta = *thread.cta;
+  thread.warp->finished |= 1u << thread.lane;
+  end_time_ = std::max(end_time_, thread.time);
+  cta.multiprocessor->time = std::max(cta.multiprocessor->time, thread.time);
+  --cta.live_threads;
+  --cta.cluster->live_threads;
+  leave_cluster_barrier(*this, thread);
+  if (cta.exited()) check_exit(*this, cta);
+  for (;;) switch_out();
+}
+
+void Engine::retire(Cluster& cluster) {
+  PendingLanding landing;
+  while (schedule_.take_landing(cluster, landing)) land(landing);
+  for (auto& cta : cluster.ctas) idle_multiprocessors_.push_back(cta->multiprocessor);
+  ++finished_clusters_;
+  const auto gone = std::find_if(resident_.begin(), resident_.end(),
+                                 [&](const auto& known) { return known.get() == &cluster; });
+  resident_.erase(gone);
+  admit_clusters();
+}
+
+SharedPlace Engine::resolve(SharedAddress address, std::uint32_t bytes, const char* instruction) {
+  Cta& own = *current_->cta;
+  const unsigned mapped = address >> window_rank_shift;
+  const SharedAddress in_window = address & window_offset_mask;
+  const std::uint32_t offset = in_window - window_begin;
+  if (mapped <= own.cluster->ctas.size() && in_window >= window_begin &&
+      std::uint64_t{offset} + bytes <= own.shared_bytes) {
+    return {mapped == 0 ? &own : own.cluster->ctas[mapped - 1].get(), offset};
+  }
+  report(Checker::Bounds, -1, instruction, [&] {
+    return fmt::format(
+        "The {} gives {} the shared address {:#x} with {} bytes; the CTA's {} bytes of shared "
+        "memory begin at {:#x}.",
+        who(*current_), instruction, address, bytes, own.shared_bytes, window_begin);
+  });
+  abandon();
+}
+
+SharedPlace Engine::resolve_own(SharedAddress address, std::uint32_t bytes,
+                                const char* instruction) {
+  const SharedPlace place = resolve(address, bytes, instruction);
+  if (place.cta == current_->cta) return place;
+  report(Checker::Bounds, place_stage(*place.cta, place.offset), instruction, [&] {
+    return fmt::format(
+        "The {} gives {} an address in the CTA of rank {} ({}), but the instruction only reaches "
+        "the own CTA.",
+        who(*current_), instruction, place.cta->rank, place_name(*place.cta, place.offset));
+  });
+  abandon();
+}
+
+Report run(const Launch& launch, std::span<const GlobalRange> memory, const Options& options) {
+  require(launch.threads >= 1 && launch.threads <= 1024, "A CTA has 1 to 1024 threads.");
+  require(launch.cluster_size >= 1 && launch.cluster_size <= 16, "A cluster has 1 to 16 CTAs.");
+  require(launch.ctas % launch.cluster_size == 0, "The grid must consist of whole clusters.");
+  require(launch.shared_bytes <= 227 << 10, "A CTA has at most 227 KiB of shared memory.");
+  return Engine(launch, memory, options).run();
+}
+
+}  // namespace tw::vgpu

@@ -1,0 +1,119 @@
+// One run of the machine: resident clusters, fibers, and what every instruction needs. The files
+// that implement tw::model, one per mechanism, reach it through `engine()`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vgpu/machine/cluster.h"
+#include "vgpu/machine/findings.h"
+#include "vgpu/machine/global_memory.h"
+#include "vgpu/machine/machine.h"
+#include "vgpu/machine/schedule.h"
+
+namespace tw::vgpu {
+
+// A place in the shared memory of one CTA.
+struct SharedPlace {
+  Cta* cta;
+  std::uint32_t offset;
+  std::byte* data() const { return cta->shared.get() + offset; }
+};
+
+class Engine {
+ public:
+  Engine(const Launch& launch, std::span<const GlobalRange> memory, const Options& options);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Report run();
+
+  const Launch& launch;
+  const Options& options;
+  Findings findings;
+  GlobalMemory global;
+
+  // Every instruction begins here: it costs time, and other threads may run first.
+  Thread& enter();
+  Thread& current() { return *current_; }
+
+  // Puts the running thread to sleep until somebody wakes the list.
+  void sleep(WaitList& list, Wait wait);
+  void wake_all(WaitList& list, std::uint64_t time);
+  void wake(Thread& thread, std::uint64_t time);
+  void submit(LandingKind kind, Cluster& cluster, void* operation);
+  void made_progress() { progress_steps_ = steps_; }
+
+  // Ends the run and never returns to the running thread: what it asked for cannot be done.
+  [[noreturn]] void abandon();
+  // A finding about the running thread.
+  template <class MakeText>
+  void report(Checker checker, int stage, const void* subject, MakeText&& text) {
+    report_about(current_, checker, stage, subject, std::forward<MakeText>(text));
+  }
+  template <class MakeText>
+  void report_about(const Thread* thread, Checker checker, int stage, const void* subject,
+                    MakeText&& text) {
+    findings.add(checker, thread == nullptr ? nullptr : thread->role, stage, subject,
+                 std::forward<MakeText>(text));
+    if (findings.full()) slice_ = 0;
+  }
+
+  // The place of `bytes` bytes at a window address, as the running thread sees it. Reports and
+  // abandons the thread when they are not all inside one CTA's shared memory.
+  SharedPlace resolve(SharedAddress address, std::uint32_t bytes, const char* instruction);
+  // The same, and the address must be in the own CTA.
+  SharedPlace resolve_own(SharedAddress address, std::uint32_t bytes, const char* instruction);
+
+ private:
+  friend void fiber_main_of(Engine& engine, Thread& thread);
+
+  void admit_clusters();
+  void start_cluster();
+  void retire(Cluster& cluster);
+  void finish(Thread& thread);
+  void resume(Thread& thread);
+  void switch_out();
+  void give_way();
+  void land(const PendingLanding& landing);
+  void drain(Cluster& cluster);
+
+  Schedule schedule_;
+  Thread* current_ = nullptr;
+  void* scheduler_context_ = nullptr;
+  std::uint64_t slice_ = 0;
+  std::uint64_t steps_ = 0;
+  std::uint64_t progress_steps_ = 0;
+  bool stopped_ = false;
+  unsigned next_cluster_ = 0;
+  unsigned finished_clusters_ = 0;
+  std::vector<Multiprocessor> multiprocessors_;
+  std::vector<Multiprocessor*> idle_multiprocessors_;
+  std::vector<std::unique_ptr<Cluster>> resident_;
+  std::uint64_t end_time_ = 0;
+};
+
+// The run that the calling std::thread is in.
+Engine& engine();
+
+// Implemented by the mechanisms.
+void land_load(Engine& engine, void* operation);
+void land_store_read(Engine& engine, void* operation);
+void land_store_write(Engine& engine, void* operation);
+void land_wgmma(Engine& engine, void* warpgroup);
+void leave_cluster_barrier(Engine& engine, Thread& thread);
+
+// Reports.
+std::string who(const Thread& thread);  // "multiply role (thread 7 of CTA 0)"
+std::string place_name(const Cta& cta, std::uint32_t offset);     // "input stage 2"
+int place_stage(const Cta& cta, std::uint32_t offset);            // -1: none
+const void* place_subject(const Cta& cta, std::uint32_t offset);  // tells findings apart
+void check_exit(Engine& engine, Cta& cta);
+void report_deadlock(Engine& engine, std::span<const std::unique_ptr<Cluster>> clusters);
+
+}  // namespace tw::vgpu

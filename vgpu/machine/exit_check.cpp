@@ -1,0 +1,65 @@
+// What must hold when the last thread of a CTA has returned.
+#include <fmt/format.h>
+
+#include "vgpu/machine/engine.h"
+#include "vgpu/machine/mbarrier_model.h"
+
+namespace tw::vgpu {
+namespace {
+
+void check_barriers(Engine& machine, Cta& cta) {
+  for (const NamedBarrier& barrier : cta.named_barriers) {
+    if (barrier.arrived == 0) continue;
+    machine.report(Checker::BarrierLife, -1, &barrier, [&] {
+      return fmt::format("CTA {} ended with {} of {} threads arrived at named barrier {}.",
+                         cta.index, barrier.arrived, barrier.expected, barrier.id);
+    });
+  }
+  for (const Mbarrier& barrier : cta.mbarriers.all()) {
+    if (!barrier.initialised) continue;
+    if (barrier.busy()) {
+      machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
+        return fmt::format(
+            "CTA {} ended while {} was in phase {}: {} of {} arrivals, {} of {} bytes.", cta.index,
+            barrier_name(barrier), barrier.phase, barrier.arrivals - barrier.pending,
+            barrier.arrivals, barrier.arrived_bytes, barrier.expected_bytes);
+      });
+    }
+    // Judged by the waits, not by whether the copies happened to land in time.
+    const bool unseen = barrier.counts_bytes && barrier.observed_phase < barrier.phase;
+    if (barrier.copies_in_flight == 0 && !unseen) continue;
+    machine.report(Checker::InFlightAtExit, barrier.stage, barrier.name, [&] {
+      return fmt::format(
+          "CTA {} ended without a wait for the copies that signal phase {} of {}: they may write "
+          "to shared memory that is no longer its own.",
+          cta.index, unseen ? barrier.phase - 1 : barrier.phase, barrier_name(barrier));
+    });
+  }
+}
+
+void check_groups(Engine& machine, const Thread& thread) {
+  if (thread.bulk.waited_reads() < thread.bulk.committed() || thread.bulk.open_group_used()) {
+    machine.report_about(&thread, Checker::InFlightAtExit, -1, "bulk", [&] {
+      return fmt::format(
+          "The {} returned without waiting until its TMA stores had read shared memory: {} of {} "
+          "groups waited for{}.",
+          who(thread), thread.bulk.waited_reads(), thread.bulk.committed(),
+          thread.bulk.open_group_used() ? ", and stores that were never committed" : "");
+    });
+  }
+  if (thread.wgmma_waited_ops < thread.wgmma_issued) {
+    machine.report_about(&thread, Checker::InFlightAtExit, -1, "wgmma", [&] {
+      return fmt::format("The {} returned with {} wgmmas in flight that it never waited for.",
+                         who(thread), thread.wgmma_issued - thread.wgmma_waited_ops);
+    });
+  }
+}
+
+}  // namespace
+
+void check_exit(Engine& machine, Cta& cta) {
+  check_barriers(machine, cta);
+  for (const Thread& thread : cta.threads) check_groups(machine, thread);
+}
+
+}  // namespace tw::vgpu

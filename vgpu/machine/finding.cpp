@@ -1,0 +1,30 @@
+#include "vgpu/machine/finding.h"
+
+namespace tw::vgpu {
+
+const char* name_of(Checker checker) {
+  switch (checker) {
+    case Checker::Race: return "race";
+    case Checker::ReadBeforeFull: return "read-before-full";
+    case Checker::OverwriteWhileRead: return "overwrite-while-read";
+    case Checker::MissingProxyFence: return "missing-proxy-fence";
+    case Checker::ArrivalCount: return "arrival-count";
+    case Checker::TransactionBytes: return "transaction-bytes";
+    case Checker::PhaseSkipped: return "phase-skipped";
+    case Checker::BarrierLife: return "barrier-life";
+    case Checker::Deadlock: return "deadlock";
+    case Checker::Livelock: return "livelock";
+    case Checker::AccumulatorInFlight: return "accumulator-in-flight";
+    case Checker::MissingWgmmaFence: return "missing-wgmma-fence";
+    case Checker::Bounds: return "bounds";
+    case Checker::Alignment: return "alignment";
+    case Checker::Uninitialised: return "uninitialised";
+    case Checker::InFlightAtExit: return "in-flight-at-exit";
+    case Checker::WrongStep: return "wrong-step";
+    case Checker::Divergence: return "divergence";
+    case Checker::Exception: return "exception";
+  }
+  return "unknown";
+}
+
+}  // namespace tw::vgpu

@@ -1,0 +1,37 @@
+// The memory ranges that a kernel may touch, and which of their bytes have been written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vgpu/machine/machine.h"
+
+namespace tw::vgpu {
+
+class GlobalMemory {
+ public:
+  explicit GlobalMemory(std::span<const GlobalRange> ranges);
+
+  struct Range {
+    const std::byte* begin;
+    const std::byte* end;
+    const char* name;
+    bool writable;
+    std::vector<bool> written;  // per byte; empty if the range was initialised
+  };
+  // The range that holds all these bytes, or null.
+  Range* find(const void* begin, std::size_t bytes);
+  // The range that starts last at or before the address, or null: for reports.
+  const Range* nearest(const void* address) const;
+
+  static bool initialised(const Range& range, const void* begin, std::size_t bytes);
+  static void mark_written(Range& range, const void* begin, std::size_t bytes);
+
+ private:
+  std::vector<Range> ranges_;  // by address
+  std::size_t last_ = 0;       // accesses come in clusters
+};
+
+}  // namespace tw::vgpu

@@ -1,0 +1,53 @@
+// The virtual GPU: runs a kernel, compiled as plain C++, on a model of the machine. Every GPU
+// thread is a fiber; copies and matrix products land when the landing policy says so. One run is
+// single-threaded and a function of its arguments; runs on different std::threads do not meet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "vgpu/machine/finding.h"
+
+namespace tw::vgpu {
+
+// When the effects of asynchronous instructions come true.
+enum class Landing : std::uint8_t {
+  Eager,        // at once
+  Lazy,         // when nothing else can run, oldest first
+  Random,       // at any time, in any order; threads are preempted
+  Adversarial,  // as late as possible, newest first, with some warps starved
+};
+const char* name_of(Landing landing);
+
+struct Options {
+  unsigned sm_count = 4;
+  Landing landing = Landing::Random;
+  std::uint64_t seed = 1;
+  bool check = true;    // false: no happens-before and no shadow memory, for speed
+  CheckerSet disabled;  // findings of these are dropped
+  unsigned max_findings = 10;
+  std::uint64_t max_steps = std::uint64_t{1} << 40;
+};
+
+struct Launch {
+  unsigned ctas = 1;
+  unsigned cluster_size = 1;
+  unsigned threads = 128;
+  std::size_t shared_bytes = 0;
+  std::function<void()> thread_body;
+};
+
+// Memory outside the machine that a kernel may touch; everything else is out of bounds.
+struct GlobalRange {
+  const void* begin;
+  std::size_t bytes;
+  const char* name;
+  bool initialised = true;
+  bool writable = true;
+};
+
+Report run(const Launch& launch, std::span<const GlobalRange> memory, const Options& options);
+
+}  // namespace tw::vgpu

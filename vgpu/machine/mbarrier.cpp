@@ -1,0 +1,191 @@
+#include "vgpu/machine/mbarrier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vgpu/machine/mbarrier_model.h"
+
+namespace tw::vgpu {
+
+std::string barrier_name(const Mbarrier& barrier) {
+  if (barrier.name == nullptr) {
+    return fmt::format("the mbarrier at byte {} of CTA {}", barrier.offset, barrier.cta->index);
+  }
+  return fmt::format("{} stage {} of CTA {}", barrier.name, barrier.stage, barrier.cta->index);
+}
+
+namespace {
+
+constexpr unsigned most_arrivals = (1u << 20) - 1;
+
+SharedPlace aligned_place(Engine& machine, SharedPlace place, const char* instruction) {
+  if (place.offset % 8 == 0) return place;
+  machine.report(Checker::Alignment, -1, instruction, [&] {
+    return fmt::format("The {} gives {} a barrier at byte {}; barriers are 8-byte aligned.",
+                       who(machine.current()), instruction, place.offset);
+  });
+  machine.abandon();
+}
+
+void complete_phase(Engine& machine, Mbarrier& barrier) {
+  if (barrier.copies_in_flight != 0) {
+    machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
+      return fmt::format(
+          "Phase {} of {} completed with {} bytes counted, but {} more copies that signal it are "
+          "still in flight: it was told to expect too few bytes.",
+          barrier.phase, barrier_name(barrier), barrier.expected_bytes, barrier.copies_in_flight);
+    });
+  }
+  ++barrier.phase;
+  barrier.pending = barrier.arrivals;
+  barrier.counts_bytes = barrier.arrived_bytes != 0;
+  barrier.expected_bytes = barrier.arrived_bytes = 0;
+  barrier.last_tally = std::exchange(barrier.tally, {});
+  barrier.completed_time = std::exchange(barrier.time, 0);
+  machine.made_progress();
+  machine.wake_all(barrier.waiters, barrier.completed_time);
+}
+
+void complete_phase_if_done(Engine& machine, Mbarrier& barrier) {
+  if (barrier.pending != 0) return;
+  if (barrier.bytes == 0) return complete_phase(machine, barrier);
+  if (barrier.bytes > 0) return;
+  machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
+    return fmt::format(
+        "All {} arrivals of phase {} of {} are in, and {} bytes have landed where {} were "
+        "expected: the phase can never complete.",
+        barrier.arrivals, barrier.phase, barrier_name(barrier), barrier.arrived_bytes,
+        barrier.expected_bytes);
+  });
+}
+
+void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes) {
+  if (barrier.pending == 0) {
+    machine.report(Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
+      return fmt::format(
+          "The {} arrives at {}, but all {} arrivals of phase {} are in already; the phase still "
+          "waits for {} bytes.",
+          who(thread), barrier_name(barrier), barrier.arrivals, barrier.phase, barrier.bytes);
+    });
+    return;
+  }
+  barrier.bytes += expected_bytes;
+  barrier.expected_bytes += expected_bytes;
+  barrier.tally.add(thread.role);
+  barrier.time = std::max(barrier.time, thread.time);
+  --barrier.pending;
+  complete_phase_if_done(machine, barrier);
+}
+
+}  // namespace
+
+Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, const char* instruction) {
+  place = aligned_place(machine, place, instruction);
+  Mbarrier& barrier = place.cta->mbarriers.find_or_create(*place.cta, place.offset);
+  if (barrier.initialised && !place.cta->exited()) return barrier;
+  machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
+    return fmt::format("The {} uses {} in {}, but {}.", who(machine.current()),
+                       barrier_name(barrier), instruction,
+                       barrier.initialised ? "that CTA has exited" : "it was never initialised");
+  });
+  machine.abandon();
+}
+
+void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
+                          std::uint64_t issue_phase, std::uint64_t time) {
+  --barrier.copies_in_flight;
+  if (barrier.phase != issue_phase) {
+    machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
+      return fmt::format(
+          "A copy of {} bytes for phase {} of {} landed in phase {}: its bytes were not expected "
+          "when it was issued.",
+          bytes, issue_phase, barrier_name(barrier), barrier.phase);
+    });
+  }
+  barrier.bytes -= bytes;
+  barrier.arrived_bytes += bytes;
+  barrier.time = std::max(barrier.time, time);
+  complete_phase_if_done(machine, barrier);
+}
+
+}  // namespace tw::vgpu
+
+namespace tw::model {
+
+using namespace vgpu;
+
+void mbarrier_init(SharedAddress address, unsigned arrivals) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place =
+      aligned_place(machine, machine.resolve_own(address, 8, "mbarrier.init"), "mbarrier.init");
+  Mbarrier& barrier = place.cta->mbarriers.find_or_create(*place.cta, place.offset);
+  if (arrivals == 0 || arrivals > most_arrivals) {
+    machine.report(Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
+      return fmt::format("The {} initialises {} with {} arrivals; 1 to {} are possible.",
+                         who(thread), barrier_name(barrier), arrivals, most_arrivals);
+    });
+    machine.abandon();
+  }
+  if (barrier.initialised && (barrier.busy() || barrier.waiters.first != nullptr)) {
+    machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
+      return fmt::format("The {} initialises {} again while it is in use.", who(thread),
+                         barrier_name(barrier));
+    });
+  }
+  barrier.initialised = true;
+  barrier.arrivals = barrier.pending = arrivals;
+  barrier.bytes = 0;
+  barrier.phase = barrier.observed_phase = 0;
+}
+
+void fence_mbarrier_init() { engine().enter(); }
+
+void mbarrier_arrive(SharedAddress address) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve_own(address, 8, "mbarrier.arrive");
+  arrive(machine, thread, usable_mbarrier(machine, place, "mbarrier.arrive"), 0);
+}
+
+void mbarrier_arrive_cluster(SharedAddress address) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, "mbarrier.arrive.cluster");
+  arrive(machine, thread, usable_mbarrier(machine, place, "mbarrier.arrive.cluster"), 0);
+}
+
+void mbarrier_arrive_expect_tx(SharedAddress address, unsigned bytes) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve_own(address, 8, "mbarrier.arrive.expect_tx");
+  arrive(machine, thread, usable_mbarrier(machine, place, "mbarrier.arrive.expect_tx"), bytes);
+}
+
+bool mbarrier_try_wait_parity(SharedAddress address, unsigned parity) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve_own(address, 8, "mbarrier.try_wait");
+  Mbarrier& barrier = usable_mbarrier(machine, place, "mbarrier.try_wait");
+  if ((barrier.phase & 1) == (parity & 1)) {
+    const std::uint64_t phase = barrier.phase;
+    machine.sleep(barrier.waiters, {WaitKind::Mbarrier, &barrier, parity & 1});
+    if (barrier.phase > phase + 1) {
+      machine.report(Checker::PhaseSkipped, barrier.stage, barrier.name, [&] {
+        return fmt::format(
+            "The {} waited for phase {} of {}; when it looked again, phase {} was running: on a "
+            "GPU it would have missed its phase.",
+            who(thread), phase, barrier_name(barrier), barrier.phase);
+      });
+    }
+  }
+  thread.time = std::max(thread.time, barrier.completed_time);
+  barrier.observed_phase = barrier.phase;
+  return true;
+}
+
+void fence_proxy_async() { engine().enter(); }
+
+}  // namespace tw::model

@@ -1,0 +1,18 @@
+// What copies do to mbarriers.
+#pragma once
+
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+
+std::string barrier_name(const Mbarrier& barrier);  // "full stage 2 of CTA 0"
+
+// The barrier at this place for an instruction of the running thread; reports and abandons the
+// thread if it is misaligned, was never initialised, or its CTA has exited.
+Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, const char* instruction);
+
+// Bytes of a copy that was issued in phase `issue_phase` have landed.
+void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
+                          std::uint64_t issue_phase, std::uint64_t time);
+
+}  // namespace tw::vgpu

@@ -1,0 +1,132 @@
+// Named barriers and the cluster barrier.
+#include "vgpu/machine/named_barrier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+namespace {
+
+// Counts the running thread in; true if it was the last one.
+bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned threads) {
+  if (barrier.arrived != 0 && barrier.expected != threads) {
+    machine.report(Checker::ArrivalCount, -1, &barrier, [&] {
+      return fmt::format(
+          "The {} comes to named barrier {} expecting {} threads, but those who wait there expect "
+          "{}.",
+          who(thread), barrier.id, threads, barrier.expected);
+    });
+  }
+  barrier.expected = threads;
+  barrier.time = std::max(barrier.time, thread.time);
+  if (++barrier.arrived < threads) return false;
+  barrier.arrived = 0;
+  thread.time = barrier.time;
+  machine.made_progress();
+  machine.wake_all(barrier.waiters, std::exchange(barrier.time, 0));
+  return true;
+}
+
+NamedBarrier& named_barrier(Engine& machine, Thread& thread, unsigned id, unsigned threads) {
+  const Cta& cta = *thread.cta;
+  if (id >= named_barrier_count) {
+    machine.report(Checker::Bounds, -1, "barrier", [&] {
+      return fmt::format("The {} names barrier {}; there are {}.", who(thread), id,
+                         named_barrier_count);
+    });
+    machine.abandon();
+  }
+  if (threads == 0 || threads % warp_lanes != 0 || threads > cta.threads.size()) {
+    machine.report(Checker::ArrivalCount, -1, &cta.named_barriers[id], [&] {
+      return fmt::format(
+          "The {} uses named barrier {} with {} threads; it takes a multiple of 32 that the CTA's "
+          "{} threads can bring.",
+          who(thread), id, threads, cta.threads.size());
+    });
+  }
+  return thread.cta->named_barriers[id];
+}
+
+void complete_cluster_barrier(Engine& machine, Cluster& cluster) {
+  ClusterBarrier& barrier = cluster.barrier;
+  barrier.arrived = 0;
+  ++barrier.phase;
+  barrier.completed_time = std::exchange(barrier.time, 0);
+  machine.made_progress();
+  machine.wake_all(barrier.waiters, barrier.completed_time);
+}
+
+}  // namespace
+
+// Threads that have returned are not waited for, whether they had arrived or not.
+void leave_cluster_barrier(Engine& machine, Thread& thread) {
+  Cluster& cluster = *thread.cta->cluster;
+  if (thread.cluster_arrived && thread.cluster_phase == cluster.barrier.phase) {
+    --cluster.barrier.arrived;
+  }
+  if (cluster.barrier.arrived != 0 && cluster.barrier.arrived == cluster.live_threads) {
+    complete_cluster_barrier(machine, cluster);
+  }
+}
+
+}  // namespace tw::vgpu
+
+namespace tw::model {
+
+using namespace vgpu;
+
+void barrier_sync(unsigned id, unsigned threads) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  NamedBarrier& barrier = named_barrier(machine, thread, id, threads);
+  if (!arrive(machine, thread, barrier, threads)) {
+    machine.sleep(barrier.waiters, {WaitKind::NamedBarrier, &barrier, id});
+  }
+}
+
+void barrier_arrive(unsigned id, unsigned threads) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  arrive(machine, thread, named_barrier(machine, thread, id, threads), threads);
+}
+
+void cluster_arrive() {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  Cluster& cluster = *thread.cta->cluster;
+  if (thread.cluster_arrived) {
+    machine.report(Checker::ArrivalCount, -1, &cluster.barrier, [&] {
+      return fmt::format("The {} arrives twice at the cluster barrier without a wait between.",
+                         who(thread));
+    });
+    machine.abandon();
+  }
+  thread.cluster_arrived = true;
+  thread.cluster_phase = cluster.barrier.phase;
+  cluster.barrier.time = std::max(cluster.barrier.time, thread.time);
+  if (++cluster.barrier.arrived == cluster.live_threads) complete_cluster_barrier(machine, cluster);
+}
+
+void cluster_wait() {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  ClusterBarrier& barrier = thread.cta->cluster->barrier;
+  if (!thread.cluster_arrived) {
+    machine.report(Checker::ArrivalCount, -1, &barrier, [&] {
+      return fmt::format("The {} waits at the cluster barrier without having arrived.",
+                         who(thread));
+    });
+    machine.abandon();
+  }
+  thread.cluster_arrived = false;
+  if (barrier.phase == thread.cluster_phase) {
+    machine.sleep(barrier.waiters, {WaitKind::ClusterBarrier, &barrier, 0});
+  }
+  thread.time = std::max(thread.time, barrier.completed_time);
+}
+
+}  // namespace tw::model

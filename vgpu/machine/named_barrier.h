@@ -1,0 +1,28 @@
+// The sixteen named barriers of a CTA, and the barrier of a cluster.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/machine/wait.h"
+
+namespace tw::vgpu {
+
+constexpr unsigned named_barrier_count = 16;
+
+struct NamedBarrier {
+  unsigned id = 0;
+  unsigned expected = 0;  // threads; meaningful while some have arrived
+  unsigned arrived = 0;
+  WaitList waiters;
+  std::uint64_t time = 0;
+};
+
+struct ClusterBarrier {
+  unsigned arrived = 0;
+  std::uint64_t phase = 0;
+  WaitList waiters;
+  std::uint64_t time = 0;
+  std::uint64_t completed_time = 0;
+};
+
+}  // namespace tw::vgpu

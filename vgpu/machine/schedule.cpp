@@ -1,0 +1,119 @@
+#include "vgpu/machine/schedule.h"
+
+#include <algorithm>
+
+#include "vgpu/machine/cluster.h"
+
+namespace tw::vgpu {
+namespace {
+
+constexpr std::uint64_t longest_slice = 4096;
+constexpr std::uint64_t starved_share = 3;  // one warp in three
+
+}  // namespace
+
+Schedule::Schedule(Landing landing, std::uint64_t seed) : policy_(landing), random_(seed) {
+  // Frequent and rare landings find different bugs: each seed has its own temper.
+  landing_odds_ = std::uint64_t{1} << (1 + 2 * random_.below(5));
+  preemption_odds_ = std::uint64_t{1} << (4 + 2 * random_.below(4));
+  variant_ = static_cast<unsigned>(random_.below(8));
+  starvation_ = random_.next();
+}
+
+Thread* Schedule::Queue::pop(std::size_t index) {
+  std::swap(threads_[first_], threads_[first_ + index]);
+  Thread* thread = threads_[first_++];
+  if (empty()) {
+    threads_.clear();
+    first_ = 0;
+  } else if (first_ > 4096 && first_ > threads_.size() / 2) {
+    threads_.erase(threads_.begin(), threads_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  return thread;
+}
+
+bool Schedule::is_starved(const Thread& thread) const {
+  Random dice(starvation_ ^ (std::uint64_t{thread.cta->index} << 32 | thread.warp->index));
+  return dice.one_in(starved_share);
+}
+
+void Schedule::add_ready(Thread& thread) {
+  const bool starve = policy_ == Landing::Adversarial && is_starved(thread);
+  (starve ? starved_ : ready_).push(&thread);
+}
+
+std::uint64_t Schedule::draw_time_slice() {
+  if (policy_ == Landing::Eager || policy_ == Landing::Lazy) return longest_slice;
+  return 1 + std::min(longest_slice - 1, random_.below(2 * preemption_odds_));
+}
+
+PendingLanding Schedule::take(std::size_t index) {
+  const PendingLanding landing = landings_[index];
+  landings_.erase(landings_.begin() + static_cast<std::ptrdiff_t>(index));
+  return landing;
+}
+
+bool Schedule::take_landing(const Cluster& cluster, PendingLanding& landing) {
+  for (std::size_t index = 0; index < landings_.size(); ++index) {
+    if (landings_[index].cluster == &cluster) {
+      landing = take(index);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::size_t Schedule::pick_landing() {
+  switch (policy_) {
+    case Landing::Random: return random_.below(landings_.size());
+    case Landing::Adversarial:
+      if (variant_ % 4 == 3) return random_.below(landings_.size());
+      return variant_ % 2 == 0 ? landings_.size() - 1 : 0;
+    default: return 0;
+  }
+}
+
+bool Schedule::choose(Choice& choice) {
+  if (policy_ == Landing::Eager && !landings_.empty()) {
+    choice = {nullptr, take(0)};
+    return true;
+  }
+  if (first_ != nullptr) {
+    choice = {first_, {}};
+    first_ = nullptr;
+    return true;
+  }
+  if (policy_ == Landing::Adversarial) return choose_adversarial(choice);
+  const bool land_early =
+      policy_ == Landing::Random && !landings_.empty() && random_.one_in(landing_odds_);
+  if (!ready_.empty() && !land_early) {
+    const bool shuffle = policy_ == Landing::Random && random_.one_in(8);
+    choice = {ready_.pop(shuffle ? random_.below(ready_.size()) : 0), {}};
+    return true;
+  }
+  if (landings_.empty()) return false;
+  choice = {nullptr, take(pick_landing())};
+  return true;
+}
+
+// Everything that may still run runs before anything lands; then either the starved warps move or
+// something lands, and other warps starve.
+bool Schedule::choose_adversarial(Choice& choice) {
+  if (!ready_.empty()) {
+    choice = {ready_.pop(0), {}};
+    return true;
+  }
+  const bool land_first = variant_ / 4 == 0;
+  if (!landings_.empty() && (land_first || starved_.empty())) {
+    choice = {nullptr, take(pick_landing())};
+    return true;
+  }
+  if (starved_.empty()) return false;
+  starvation_ = random_.next();
+  while (!starved_.empty()) ready_.push(starved_.pop(0));
+  choice = {ready_.pop(0), {}};
+  return true;
+}
+
+}  // namespace tw::vgpu

@@ -1,0 +1,75 @@
+// Who runs next, and which asynchronous effect lands next: the landing policy. It only chooses; the
+// engine carries out what it chose.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/machine/machine.h"
+#include "vgpu/machine/random.h"
+
+namespace tw::vgpu {
+
+struct Cluster;
+struct Thread;
+
+enum class LandingKind : std::uint8_t { Load, StoreRead, StoreWrite, Wgmma };
+
+struct PendingLanding {
+  LandingKind kind;
+  Cluster* cluster;
+  void* operation;  // LoadOperation, StoreOperation or Warpgroup
+};
+
+class Schedule {
+ public:
+  Schedule(Landing landing, std::uint64_t seed);
+
+  void add_ready(Thread& thread);
+  // Runs before anything else that is ready: a thread that only stepped aside for a landing.
+  void add_ready_first(Thread& thread) { first_ = &thread; }
+  void add_landing(const PendingLanding& landing) { landings_.push_back(landing); }
+
+  struct Choice {
+    Thread* thread = nullptr;  // run it, or, if null,
+    PendingLanding landing;    // land this
+  };
+  // False when there is nothing to do.
+  bool choose(Choice& choice);
+  // Takes out the oldest landing of this cluster; false when it has none.
+  bool take_landing(const Cluster& cluster, PendingLanding& landing);
+
+  // Instructions until the running thread has to give way; never more than a slice, so that a
+  // thread that spins on memory cannot keep the machine.
+  std::uint64_t draw_time_slice();
+
+ private:
+  class Queue {
+   public:
+    bool empty() const { return first_ == threads_.size(); }
+    std::size_t size() const { return threads_.size() - first_; }
+    void push(Thread* thread) { threads_.push_back(thread); }
+    Thread* pop(std::size_t index);
+
+   private:
+    std::vector<Thread*> threads_;
+    std::size_t first_ = 0;
+  };
+
+  bool is_starved(const Thread& thread) const;
+  PendingLanding take(std::size_t index);
+  std::size_t pick_landing();
+  bool choose_adversarial(Choice& choice);
+
+  Landing policy_;
+  Random random_;
+  std::uint64_t landing_odds_;     // one in so many choices lands something early
+  std::uint64_t preemption_odds_;  // one in so many instructions gives way
+  unsigned variant_;               // of an adversarial schedule
+  std::uint64_t starvation_ = 0;   // changes which warps are starved
+  Thread* first_ = nullptr;
+  Queue ready_, starved_;
+  std::vector<PendingLanding> landings_;
+};
+
+}  // namespace tw::vgpu

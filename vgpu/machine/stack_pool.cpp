@@ -1,0 +1,47 @@
+#include "vgpu/machine/stack_pool.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <new>
+
+namespace tw::vgpu {
+namespace {
+
+constexpr std::size_t slot_bytes = 128 << 10;
+constexpr std::size_t slots_per_mapping = 128;
+// Tops of neighbouring stacks lie at different cache sets; aligned alike, they would evict each
+// other at every switch.
+constexpr std::size_t stagger_bytes = 576;
+constexpr std::size_t stagger_steps = 16;
+
+}  // namespace
+
+StackPool::~StackPool() {
+  for (const Mapping& mapping : mappings_) munmap(mapping.begin, mapping.bytes);
+}
+
+Stack StackPool::take() {
+  if (free_.empty()) map_more();
+  const Stack stack = free_.back();
+  free_.pop_back();
+  return stack;
+}
+
+void StackPool::map_more() {
+  const auto guard_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t bytes = slots_per_mapping * slot_bytes;
+  void* begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (begin == MAP_FAILED) throw std::bad_alloc();
+  mappings_.push_back({begin, bytes});
+  for (std::size_t slot = slots_per_mapping; slot-- > 0;) {
+    std::byte* bottom = static_cast<std::byte*>(begin) + slot * slot_bytes;
+    // A guard that cannot be had (too many mappings) costs a clear crash, not a right result.
+    (void)mprotect(bottom, guard_bytes, PROT_NONE);
+    const std::size_t usable = slot_bytes - slot % stagger_steps * stagger_bytes;
+    free_.push_back({bottom + usable, usable - guard_bytes});
+  }
+}
+
+}  // namespace tw::vgpu

@@ -1,0 +1,36 @@
+// Stacks for fibers, mapped once and used again. A stack that was abandoned in the middle of a call
+// goes back like any other: nothing on it is ever unwound.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace tw::vgpu {
+
+struct Stack {
+  std::byte* top = nullptr;
+  std::size_t bytes = 0;
+};
+
+class StackPool {
+ public:
+  StackPool() = default;
+  StackPool(const StackPool&) = delete;
+  StackPool& operator=(const StackPool&) = delete;
+  ~StackPool();
+
+  Stack take();
+  void give_back(Stack stack) { free_.push_back(stack); }
+
+ private:
+  void map_more();
+
+  struct Mapping {
+    void* begin;
+    std::size_t bytes;
+  };
+  std::vector<Mapping> mappings_;
+  std::vector<Stack> free_;
+};
+
+}  // namespace tw::vgpu

@@ -1,0 +1,288 @@
+// wgmma: 128 threads issue a product; the tensor core lands products of a warpgroup in order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "vgpu/data/matrix_descriptor.h"
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+namespace {
+
+constexpr const char* instruction = "wgmma";
+constexpr std::uint64_t clocks_per_column_pair = 1;  // m64n256k16 keeps the tensor core 128 clocks
+constexpr std::uint64_t clock_picoseconds = 588;     // 1.7 GHz
+constexpr std::uint64_t latency_picoseconds = 20'000;
+
+unsigned position_of(const Thread& thread) { return thread.index % warpgroup_threads; }
+
+bool overlap(const float* left, unsigned left_count, const float* right, unsigned right_count) {
+  return left < right + right_count && right < left + left_count;
+}
+
+Accumulator& new_accumulator(Warpgroup& warpgroup, unsigned n) {
+  for (auto& known : warpgroup.accumulators) {
+    if (known->owned_threads == 0) {
+      known->n = n;
+      known->values.resize(warpgroup_threads * (n / 2));
+      return *known;
+    }
+  }
+  Accumulator& fresh = *warpgroup.accumulators.emplace_back(std::make_unique<Accumulator>());
+  fresh.n = n;
+  fresh.values.resize(warpgroup_threads * (n / 2));
+  return fresh;
+}
+
+Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const float* fragment,
+                             unsigned n) {
+  for (auto& known : warpgroup.accumulators) {
+    if (known->registers[position] == fragment && known->n == n) return *known;
+  }
+  return new_accumulator(warpgroup, n);
+}
+
+WgmmaOp& new_op(Warpgroup& warpgroup) {
+  if (warpgroup.spare_ops.empty()) warpgroup.spare_ops.push_back(std::make_unique<WgmmaOp>());
+  warpgroup.ops.push_back(std::move(warpgroup.spare_ops.back()));
+  warpgroup.spare_ops.pop_back();
+  return *warpgroup.ops.back();
+}
+
+std::string text_of(const WgmmaArguments& arguments) {
+  return fmt::format("n {}, descriptors {:#x} and {:#x}, accumulate {}, group {}", arguments.n,
+                     arguments.a, arguments.b, arguments.accumulate, arguments.group);
+}
+
+// The product that the running thread issues now: the first thread makes it, the others must agree.
+WgmmaOp& join_op(Engine& machine, Thread& thread, Warpgroup& warpgroup,
+                 const WgmmaArguments& arguments, const float* fragment) {
+  const std::uint64_t queued = thread.wgmma_issued - warpgroup.landed_ops;
+  if (queued == warpgroup.ops.size()) {
+    WgmmaOp& op = new_op(warpgroup);
+    op.arguments = arguments;
+    op.issued_threads = 0;
+    op.accumulator = &accumulator_for(warpgroup, position_of(thread), fragment, arguments.n);
+    op.step = thread.step;
+    op.time = 0;
+  }
+  WgmmaOp& op = *warpgroup.ops[queued];
+  if (op.arguments == arguments) return op;
+  machine.report(Checker::Divergence, -1, instruction, [&] {
+    return fmt::format(
+        "The {} issues wgmma number {} of its warpgroup with {}; another thread issued it with {}.",
+        who(thread), thread.wgmma_issued, text_of(arguments), text_of(op.arguments));
+  });
+  machine.abandon();
+}
+
+void check_fence(Engine& machine, const Thread& thread, const float* fragment, unsigned count) {
+  if (thread.wgmma_fenced && !thread.touched.contains(fragment, count)) return;
+  machine.report(Checker::MissingWgmmaFence, -1, instruction, [&] {
+    return fmt::format("The {} issues a wgmma on registers that it {} without wgmma.fence.",
+                       who(thread),
+                       thread.wgmma_fenced ? "touched before" : "never ordered before it");
+  });
+}
+
+// The product takes over the thread's registers, unless an earlier one has them.
+void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op,
+                    float* fragment) {
+  const unsigned position = position_of(thread);
+  const unsigned count = op.arguments.n / 2;
+  for (const auto& other : warpgroup.accumulators) {
+    if (other->registers[position] == nullptr || other.get() == op.accumulator) continue;
+    if (!overlap(other->registers[position], other->n / 2, fragment, count)) continue;
+    machine.report(Checker::AccumulatorInFlight, -1, instruction, [&] {
+      return fmt::format(
+          "The {} issues a wgmma with n {} on registers that a wgmma in flight with n {} owns; "
+          "only "
+          "products of the same shape on the same registers may follow without a wait.",
+          who(thread), op.arguments.n, other->n);
+    });
+    machine.abandon();
+  }
+  Accumulator& accumulator = *op.accumulator;
+  accumulator.last_op[position] = thread.wgmma_issued;
+  if (accumulator.registers[position] == fragment) return;
+  if (accumulator.registers[position] != nullptr) {
+    machine.report(Checker::Divergence, -1, instruction, [&] {
+      return fmt::format(
+          "The {} issues wgmma number {} on other registers than the rest of its warpgroup.",
+          who(thread), thread.wgmma_issued);
+    });
+    machine.abandon();
+  }
+  check_fence(machine, thread, fragment, count);
+  accumulator.registers[position] = fragment;
+  ++accumulator.owned_threads;
+  std::copy_n(fragment, count, accumulator.values_of(position));
+  std::fill_n(fragment, count, std::numeric_limits<float>::quiet_NaN());
+}
+
+const std::byte* operand_data(Engine& machine, const MatrixDescriptor& descriptor, unsigned row,
+                              unsigned chunk) {
+  return machine.resolve_own(operand_chunk(descriptor, row, chunk), 16, instruction).data();
+}
+
+void complete_issue(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op) {
+  op.operands.a_from_registers = op.arguments.a_from_registers;
+  if (op.arguments.a_from_registers) {
+    for (unsigned t = 0; t < warpgroup_threads; ++t) {
+      op.operands.a_registers[t] = op.a_registers[t].data();
+    }
+  } else {
+    const MatrixDescriptor a = decode_matrix_descriptor(op.arguments.a);
+    for (unsigned row = 0; row < 64; ++row) {
+      for (unsigned chunk = 0; chunk < 2; ++chunk) {
+        op.operands.a_chunks[row][chunk] = operand_data(machine, a, row, chunk);
+      }
+    }
+  }
+  const MatrixDescriptor b = decode_matrix_descriptor(op.arguments.b);
+  for (unsigned row = 0; row < op.arguments.n; ++row) {
+    for (unsigned chunk = 0; chunk < 2; ++chunk) {
+      op.operands.b_chunks[row][chunk] = operand_data(machine, b, row, chunk);
+    }
+  }
+  std::uint64_t& free = thread.cta->multiprocessor->tensor_core_free;
+  free = std::max(free, op.time) + op.arguments.n / 2 * clocks_per_column_pair * clock_picoseconds;
+  op.time = free + latency_picoseconds;
+  machine.submit(LandingKind::Wgmma, *thread.cta->cluster, &warpgroup);
+}
+
+// Gives the thread back the registers of products that it has waited for.
+void return_registers(Thread& thread, Warpgroup& warpgroup) {
+  const unsigned position = position_of(thread);
+  for (auto& accumulator : warpgroup.accumulators) {
+    float* registers = accumulator->registers[position];
+    if (registers == nullptr || accumulator->last_op[position] >= thread.wgmma_waited_ops) continue;
+    std::copy_n(accumulator->values_of(position), accumulator->n / 2, registers);
+    accumulator->registers[position] = nullptr;
+    --accumulator->owned_threads;
+  }
+}
+
+void wake_waiters(Engine& machine, Warpgroup& warpgroup, std::uint64_t time) {
+  WaitList waiting = std::exchange(warpgroup.waiters, {});
+  for (Thread* thread = waiting.first; thread != nullptr;) {
+    Thread* next = std::exchange(thread->next_waiter, nullptr);
+    if (thread->wait.detail <= warpgroup.landed_ops) {
+      machine.wake(*thread, time);
+    } else {
+      WaitList& list = warpgroup.waiters;
+      (list.first == nullptr ? list.first : list.last->next_waiter) = thread;
+      list.last = thread;
+    }
+    thread = next;
+  }
+}
+
+}  // namespace
+
+void land_wgmma(Engine& machine, void* operation) {
+  Warpgroup& warpgroup = *static_cast<Warpgroup*>(operation);
+  auto op = std::move(warpgroup.ops.front());
+  warpgroup.ops.pop_front();
+  float* fragments[warpgroup_threads];
+  for (unsigned t = 0; t < warpgroup_threads; ++t) fragments[t] = op->accumulator->values_of(t);
+  wgmma_bf16_m64k16(fragments, op->arguments.n, op->operands, op->arguments.accumulate);
+  ++warpgroup.landed_ops;
+  wake_waiters(machine, warpgroup, op->time);
+  warpgroup.spare_ops.push_back(std::move(op));
+}
+
+}  // namespace tw::vgpu
+
+namespace tw::model {
+
+using namespace vgpu;
+
+void wgmma_bf16(float* fragment, unsigned n, std::uint64_t a, const std::uint32_t* a_registers,
+                std::uint64_t b, bool accumulate) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  Warpgroup& warpgroup = thread.cta->warpgroup_of(thread);
+  if (warpgroup.threads != warpgroup_threads || n % 8 != 0 || n == 0 || n > 256) {
+    machine.report(Checker::Divergence, -1, "wgmma", [&] {
+      return fmt::format(
+          "The {} issues a wgmma with n {} in a warpgroup of {} threads; it takes 128 threads and "
+          "a "
+          "multiple of 8 up to 256.",
+          who(thread), n, warpgroup.threads);
+    });
+    machine.abandon();
+  }
+  const WgmmaArguments arguments{n, a_registers != nullptr, accumulate, a,
+                                 b, thread.wgmma_committed};
+  WgmmaOp& op = join_op(machine, thread, warpgroup, arguments, fragment);
+  if (a_registers != nullptr) {
+    std::copy_n(a_registers, 4, op.a_registers[position_of(thread)].begin());
+  }
+  take_registers(machine, thread, warpgroup, op, fragment);
+  ++thread.wgmma_issued;
+  op.time = std::max(op.time, thread.time);
+  if (++op.issued_threads == warpgroup_threads) {
+    complete_issue(machine, thread, warpgroup, op);
+  }
+}
+
+void wgmma_fence() {
+  Thread& thread = engine().enter();
+  thread.wgmma_fenced = true;
+  thread.touched.clear();
+}
+
+void wgmma_commit_group() {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  Warpgroup& warpgroup = thread.cta->warpgroup_of(thread);
+  if (thread.wgmma_committed == warpgroup.group_ends.size()) {
+    warpgroup.group_ends.push_back(thread.wgmma_issued);
+  } else if (warpgroup.group_ends[thread.wgmma_committed] != thread.wgmma_issued) {
+    machine.report(Checker::Divergence, -1, "wgmma.commit_group", [&] {
+      return fmt::format(
+          "The {} commits wgmma group {} after {} products, another thread of its warpgroup after "
+          "{}.",
+          who(thread), thread.wgmma_committed, thread.wgmma_issued,
+          warpgroup.group_ends[thread.wgmma_committed]);
+    });
+    machine.abandon();
+  }
+  ++thread.wgmma_committed;
+}
+
+void wgmma_wait_group(unsigned pending) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  if (thread.wgmma_committed <= pending) return;
+  Warpgroup& warpgroup = thread.cta->warpgroup_of(thread);
+  const std::uint64_t ops = warpgroup.group_ends[thread.wgmma_committed - pending - 1];
+  if (warpgroup.landed_ops < ops) {
+    machine.sleep(warpgroup.waiters, {WaitKind::WgmmaGroup, &warpgroup, ops});
+  }
+  thread.wgmma_waited_ops = std::max(thread.wgmma_waited_ops, ops);
+  return_registers(thread, warpgroup);
+}
+
+void fragment_access(const float* fragment, unsigned count) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  thread.touched.touch(fragment, count);
+  const unsigned position = position_of(thread);
+  for (const auto& accumulator : thread.cta->warpgroup_of(thread).accumulators) {
+    const float* registers = accumulator->registers[position];
+    if (registers == nullptr) continue;
+    if (!overlap(registers, accumulator->n / 2, fragment, count)) continue;
+    machine.report(Checker::AccumulatorInFlight, -1, "fragment", [&] {
+      return fmt::format(
+          "The {} touches accumulator registers that wgmma number {} of its warpgroup still owns: "
+          "wgmma.wait_group is missing, or leaves too many groups pending.",
+          who(thread), accumulator->last_op[position]);
+    });
+  }
+}
+
+}  // namespace tw::model

@@ -1,0 +1,76 @@
+// One GPU thread, and the warp it belongs to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "tilewright/isa/model.h"
+#include "vgpu/machine/bulk_group.h"
+#include "vgpu/machine/stack_pool.h"
+#include "vgpu/machine/touched_fragments.h"
+#include "vgpu/machine/wait.h"
+
+namespace tw::vgpu {
+
+struct Cta;
+struct Thread;
+
+constexpr unsigned warp_lanes = 32;
+constexpr std::uint64_t no_step = ~std::uint64_t{0};
+
+// Instructions for which the lanes of a warp meet. Lanes that meet in different ones never get on.
+enum class Collective : std::uint8_t { Sync, Shuffle, Stmatrix, Setmaxnreg };
+constexpr unsigned collective_count = 4;
+const char* name_of(Collective collective);
+
+struct Rendezvous {
+  Collective collective = Collective::Sync;
+  std::uint32_t arrived = 0;  // bit per lane
+  WaitList waiters;
+};
+
+struct Warp {
+  Cta* cta = nullptr;
+  unsigned index = 0;
+  std::uint32_t lanes = 0;     // bit per lane that exists
+  std::uint32_t finished = 0;  // bit per lane that has returned
+  unsigned registers = 0;      // of each thread, as setmaxnreg left it; 0: as launched
+  std::array<Rendezvous, collective_count> rendezvous;
+  // What each lane brought to a rendezvous, and what it takes home.
+  std::array<std::uint32_t, warp_lanes> brought;
+  std::array<unsigned, warp_lanes> source_lane;
+  std::array<std::uint32_t, warp_lanes> result;
+  std::array<SharedAddress, warp_lanes> stmatrix_row;
+  std::uint32_t stmatrix_registers[warp_lanes][4];
+};
+
+enum class ThreadState : std::uint8_t { Ready, Running, Sleeping, Finished };
+
+struct Thread {
+  void* context = nullptr;  // where to resume the fiber
+  Stack stack;
+  Cta* cta = nullptr;
+  Warp* warp = nullptr;
+  unsigned index = 0;  // in the CTA
+  unsigned lane = 0;
+  ThreadState state = ThreadState::Ready;
+  Wait wait;
+  Thread* next_waiter = nullptr;
+  std::uint64_t time = 0;  // picoseconds
+
+  const char* role = nullptr;
+  std::uint64_t step = no_step;
+
+  bool cluster_arrived = false;     // at the cluster barrier, and has not waited yet
+  std::uint64_t cluster_phase = 0;  // in which it arrived
+  BulkGroups bulk;
+
+  // wgmma, counted since the thread began.
+  std::uint64_t wgmma_issued = 0;
+  std::uint64_t wgmma_committed = 0;   // groups
+  std::uint64_t wgmma_waited_ops = 0;  // products that this thread knows to be done
+  bool wgmma_fenced = false;           // a wgmma.fence was executed at all
+  TouchedFragments touched;
+};
+
+}  // namespace tw::vgpu

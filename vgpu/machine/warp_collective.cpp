@@ -1,0 +1,148 @@
+// Instructions that the lanes of a warp execute together. Each lane brings its arguments; the last
+// one does the work for all. A lane that never comes leaves the others asleep: a deadlock.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#include "vgpu/data/stmatrix.h"
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+
+const char* name_of(Collective collective) {
+  switch (collective) {
+    case Collective::Sync: return "warp_sync";
+    case Collective::Shuffle: return "shuffle";
+    case Collective::Stmatrix: return "stmatrix";
+    case Collective::Setmaxnreg: return "setmaxnreg";
+  }
+  return "unknown";
+}
+
+namespace {
+
+constexpr unsigned registers_per_multiprocessor = 65536;
+
+// Calls last() on the lane that completes the warp, before any lane goes on.
+template <class Last>
+void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
+  Warp& warp = *thread.warp;
+  Rendezvous& rendezvous = warp.rendezvous[static_cast<unsigned>(collective)];
+  rendezvous.arrived |= 1u << thread.lane;
+  if (rendezvous.arrived != warp.lanes) {
+    machine.sleep(rendezvous.waiters,
+                  {WaitKind::WarpCollective, &rendezvous, static_cast<std::uint64_t>(collective)});
+    return;
+  }
+  rendezvous.arrived = 0;
+  std::uint64_t time = thread.time;
+  for (const Thread* waiter = rendezvous.waiters.first; waiter != nullptr;
+       waiter = waiter->next_waiter) {
+    time = std::max(time, waiter->time);
+  }
+  thread.time = time;
+  last();
+  machine.wake_all(rendezvous.waiters, time);
+}
+
+void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* instruction) {
+  const Warp& warp = *thread.warp;
+  for (unsigned lane = 0; lane < static_cast<unsigned>(std::popcount(warp.lanes)); ++lane) {
+    if (warp.brought[lane] == warp.brought[0]) continue;
+    machine.report(Checker::Divergence, -1, instruction, [&] {
+      return fmt::format("In warp {} of CTA {}, lane 0 gives {} the value {} and lane {} gives {}.",
+                         warp.index, warp.cta->index, instruction, warp.brought[0], lane,
+                         warp.brought[lane]);
+    });
+    return;
+  }
+}
+
+void check_register_budget(Engine& machine, const Cta& cta) {
+  unsigned total = 0;
+  for (const Warp& warp : cta.warps) {
+    if (warp.registers == 0) return;  // unknown until every warp has said
+    total += warp.registers * warp_lanes;
+  }
+  if (total <= registers_per_multiprocessor) return;
+  machine.report(Checker::Divergence, -1, "registers", [&] {
+    return fmt::format(
+        "After setmaxnreg in the {}, the warps of CTA {} together want {} registers; the "
+        "multiprocessor has {}.",
+        who(machine.current()), cta.index, total, registers_per_multiprocessor);
+  });
+}
+
+void store_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transpose) {
+  std::byte* rows[warp_lanes] = {};
+  for (unsigned lane = 0; lane < 8 * matrices; ++lane) {
+    if (warp.stmatrix_row[lane] % 16 != 0) {
+      machine.report(Checker::Alignment, -1, "stmatrix", [&] {
+        return fmt::format("The {} gives stmatrix the row address {:#x}; rows are 16-byte aligned.",
+                           who(machine.current()), warp.stmatrix_row[lane]);
+      });
+    }
+    rows[lane] = machine.resolve_own(warp.stmatrix_row[lane], 16, "stmatrix").data();
+  }
+  for_each_stmatrix_piece(rows, warp.stmatrix_registers, matrices, transpose,
+                          [](unsigned, unsigned, std::byte* address, const std::byte* value,
+                             unsigned bytes) { std::memcpy(address, value, bytes); });
+}
+
+}  // namespace
+}  // namespace tw::vgpu
+
+namespace tw::model {
+
+using namespace vgpu;
+
+// Any lane may be the one; as lane 0 it needs nobody else.
+bool elect_one() { return engine().enter().lane == 0; }
+
+void warp_sync() {
+  Engine& machine = engine();
+  meet(machine, machine.enter(), Collective::Sync, [] {});
+}
+
+std::uint32_t shuffle(std::uint32_t value, unsigned source_lane) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  Warp& warp = *thread.warp;
+  warp.brought[thread.lane] = value;
+  warp.source_lane[thread.lane] = source_lane % warp_lanes;
+  meet(machine, thread, Collective::Shuffle, [&] {
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      if ((warp.lanes >> lane & 1) != 0) warp.result[lane] = warp.brought[warp.source_lane[lane]];
+    }
+  });
+  return warp.result[thread.lane];
+}
+
+void setmaxnreg(unsigned registers, bool increase) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  Warp& warp = *thread.warp;
+  warp.brought[thread.lane] = registers * 2 + (increase ? 1 : 0);
+  meet(machine, thread, Collective::Setmaxnreg, [&] {
+    check_same_in_all_lanes(machine, thread, "setmaxnreg");
+    warp.registers = registers;
+    check_register_budget(machine, *thread.cta);
+  });
+}
+
+void stmatrix(SharedAddress row, const std::uint32_t* registers, unsigned matrices,
+              bool transpose) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  Warp& warp = *thread.warp;
+  warp.stmatrix_row[thread.lane] = row;
+  std::copy_n(registers, matrices, warp.stmatrix_registers[thread.lane]);
+  warp.brought[thread.lane] = matrices * 2 + (transpose ? 1 : 0);
+  meet(machine, thread, Collective::Stmatrix, [&] {
+    check_same_in_all_lanes(machine, thread, "stmatrix");
+    store_matrices(machine, warp, matrices, transpose);
+  });
+}
+
+}  // namespace tw::model
