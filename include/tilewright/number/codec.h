@@ -78,24 +78,29 @@ constexpr std::uint32_t encode(float value, Overflow overflow,
   constexpr std::uint32_t max_code = format.max_code();
   constexpr std::uint32_t nan_code = format.nan_code();
   constexpr std::uint32_t overflow_code = format.overflow_code();
+  constexpr std::uint32_t sign_mask = format.sign_mask();
   const std::uint32_t magnitude = float32::magnitude(value);
   const bool negative = std::bit_cast<std::uint32_t>(value) >> 31;
 
+  // "Too large" is the code next to the largest finite one, where there is such a code: so both
+  // ways of overflowing are a minimum.
+  static_assert(overflow_code == max_code + 1 || format.specials == Specials::none);
+  const bool truncated = rounding == Rounding::toward_zero && magnitude < float32::infinity;
+  const std::uint32_t limit =
+      overflow == Overflow::saturate || truncated ? max_code : overflow_code;
   std::uint32_t code = encode_magnitude<format>(magnitude, rounding);
-  if (code > max_code) {
-    const bool truncated = rounding == Rounding::toward_zero && magnitude < float32::infinity;
-    code = overflow == Overflow::saturate || truncated ? max_code : overflow_code;
-  }
+  code = code < limit ? code : limit;
+
   if constexpr (!format.has_sign) {
-    // The nearest number without sign.
-    if (negative) code = 0;
-  } else if constexpr (format.specials == Specials::negative_zero_is_nan) {
-    if (negative && code != 0) code |= format.sign_mask();
+    code = negative ? 0 : code;  // the nearest number without sign
   } else {
-    if (negative) code |= format.sign_mask();
+    const bool signed_zero = format.specials != Specials::negative_zero_is_nan;
+    code |= negative && (signed_zero || code != 0) ? sign_mask : 0;
   }
   return magnitude > float32::infinity ? nan_code : code;
 }
+
+constexpr std::uint32_t all_ones_if(bool condition) { return 0u - std::uint32_t{condition}; }
 
 // Bits above the format's width are not looked at.
 template <FloatFormat format>
@@ -104,6 +109,7 @@ constexpr float decode(std::uint32_t code) {
   constexpr std::uint32_t magnitude_mask = format.magnitude_mask();
   constexpr std::uint32_t sign_mask = format.sign_mask();
   constexpr std::uint32_t nan_code = format.nan_code();
+  constexpr std::uint32_t infinity_code = format.infinity_code();
   const std::uint32_t magnitude = code & magnitude_mask;
   const std::uint32_t sign = code & sign_mask ? float32::sign_mask : 0;
   const std::uint32_t aligned = magnitude << dropped_bits;
@@ -111,25 +117,25 @@ constexpr float decode(std::uint32_t code) {
   if constexpr (format.is_float32_prefix()) {
     return std::bit_cast<float>(sign | aligned);
   } else {
+    constexpr std::uint32_t implicit_one = 1u << float32::mantissa_bits;
     constexpr std::uint32_t rebias = static_cast<std::uint32_t>(float32::bias - format.bias)
                                      << float32::mantissa_bits;
-    if constexpr (format.specials == Specials::nan_only) {
-      if (magnitude == nan_code) return std::bit_cast<float>(sign | float32::canonical_nan);
-    } else if constexpr (format.specials == Specials::negative_zero_is_nan) {
-      if ((code & (magnitude_mask | sign_mask)) == nan_code)
-        return std::bit_cast<float>(float32::canonical_nan);
-    }
-    std::uint32_t result = aligned + rebias;
-    if (magnitude >> format.mantissa_bits == 0) {
-      // With an implicit one written before it, the mantissa is too large by exactly that one.
-      constexpr std::uint32_t implicit_one = rebias + (1u << float32::mantissa_bits);
-      result = std::bit_cast<std::uint32_t>(std::bit_cast<float>(implicit_one | aligned) -
-                                            std::bit_cast<float>(implicit_one));
-    }
-    if constexpr (format.specials == Specials::infinity_and_nan) {
-      constexpr std::uint32_t infinity_code = format.infinity_code();
-      if (magnitude >= infinity_code) result = float32::infinity | aligned;
-    }
+    // A subnormal, read with an implicit one, is too large by exactly that one.
+    constexpr std::uint32_t smallest_normal = rebias + implicit_one;
+    const float subnormal = std::bit_cast<float>(smallest_normal | (aligned & (implicit_one - 1))) -
+                            std::bit_cast<float>(smallest_normal);
+
+    // Chosen by masks: of ?: g++ makes branches, and then loops over elements are not vectorised.
+    const std::uint32_t is_subnormal = all_ones_if(aligned < implicit_one);
+    std::uint32_t result = (std::bit_cast<std::uint32_t>(subnormal) & is_subnormal) |
+                           ((aligned + rebias) & ~is_subnormal);
+    if constexpr (format.specials == Specials::infinity_and_nan)
+      result |= float32::infinity & all_ones_if(magnitude >= infinity_code);
+    if constexpr (format.specials == Specials::nan_only)
+      result |= float32::canonical_nan & all_ones_if(magnitude == nan_code);
+    if constexpr (format.specials == Specials::negative_zero_is_nan)
+      result |=
+          float32::canonical_nan & all_ones_if((code & (magnitude_mask | sign_mask)) == nan_code);
     return std::bit_cast<float>(sign | result);
   }
 }

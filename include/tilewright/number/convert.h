@@ -23,7 +23,7 @@ constexpr T round_to_integer(float value) {
   if (value >= range_end) return std::numeric_limits<T>::max();
   if (value < -range_end) return std::numeric_limits<T>::min();
   std::int64_t whole = static_cast<std::int64_t>(value);  // toward zero
-  const float rest = value - static_cast<float>(whole);   // exact: no bit of it is below the value's
+  const float rest = value - static_cast<float>(whole);  // exact: no bit of it is below the value's
   const bool odd = whole % 2 != 0;
   if (rest > 0.5f || (rest == 0.5f && odd)) ++whole;
   if (rest < -0.5f || (rest == -0.5f && odd)) --whole;

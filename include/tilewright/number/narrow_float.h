@@ -8,7 +8,8 @@
 
 namespace tw {
 
-// `Storage` may be wider than the format; the code then lies in the low bits.
+// `Storage` may be wider than the format; the code then lies in the low bits, but where it is the
+// upper part of a float32, it stays there (tf32).
 template <class Self, class Storage, FloatFormat number_format>
 struct NarrowFloat {
   static constexpr FloatFormat format = number_format;
@@ -16,12 +17,14 @@ struct NarrowFloat {
   static constexpr Overflow default_overflow =
       number_format.bits() >= 16 ? Overflow::infinity_or_nan : Overflow::saturate;
 
+  static constexpr int unread_bits =
+      number_format.is_float32_prefix() ? 8 * sizeof(Storage) - number_format.bits() : 0;
+
   Storage bits;
 
   NarrowFloat() = default;
-  constexpr explicit NarrowFloat(float value)
-      : bits(static_cast<Storage>(encode<number_format>(value, default_overflow))) {}
-  constexpr explicit operator float() const { return decode<number_format>(bits); }
+  constexpr explicit NarrowFloat(float value) : NarrowFloat(from_float(value)) {}
+  constexpr explicit operator float() const { return decode<number_format>(bits >> unread_bits); }
 
   static constexpr Self from_bits(Storage bits) {
     Self result;
@@ -31,7 +34,8 @@ struct NarrowFloat {
 
   static constexpr Self from_float(float value, Overflow overflow = default_overflow,
                                    Rounding rounding = Rounding::nearest_even) {
-    return from_bits(static_cast<Storage>(encode<number_format>(value, overflow, rounding)));
+    return from_bits(
+        static_cast<Storage>(encode<number_format>(value, overflow, rounding) << unread_bits));
   }
 };
 
@@ -42,6 +46,13 @@ struct Bf16 : NarrowFloat<Bf16, std::uint16_t, bf16_format> {
 
 struct Fp16 : NarrowFloat<Fp16, std::uint16_t, fp16_format> {
   static constexpr const char* name = "fp16";
+  using NarrowFloat::NarrowFloat;
+};
+
+// The tensor cores read the upper 19 bits, so a float32 in memory may be read as Tf32: the other
+// bits count as zero. Conversions leave them zero.
+struct Tf32 : NarrowFloat<Tf32, std::uint32_t, tf32_format> {
+  static constexpr const char* name = "tf32";
   using NarrowFloat::NarrowFloat;
 };
 

@@ -1,6 +1,6 @@
-// Elements narrower than a byte, packed: element i takes the bits [i * width, (i + 1) * width) of the
-// bytes read as one little-endian number. Two fp4 make a byte, the first in the low half; four fp6
-// make three bytes.
+// Elements narrower than a byte, packed: element i takes the bits [i * width, (i + 1) * width) of
+// the bytes read as one little-endian number. Two fp4 make a byte, the first in the low half; four
+// fp6 make three bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,25 @@ concept SubbyteNumber = Number<T> && is_subbyte<T>;
 
 template <SubbyteNumber T>
 constexpr T load_packed(const std::uint8_t* bytes, std::size_t index) {
-  const std::size_t bit = index * bits_of<T>;
+  constexpr int width = bits_of<T>;
+  const std::size_t bit = index * width;
   const int offset = static_cast<int>(bit % 8);
   unsigned window = bytes[bit / 8];
   // The next byte is read only where the element reaches into it: it may lie behind the end.
-  if (offset + bits_of<T> > 8) window |= unsigned{bytes[bit / 8 + 1]} << 8;
-  return T::from_bits(static_cast<std::uint8_t>((window >> offset) & ((1u << bits_of<T>)-1)));
+  if (offset + width > 8) window |= unsigned{bytes[bit / 8 + 1]} << 8;
+  return T::from_bits(static_cast<std::uint8_t>(window >> offset & ((1u << width) - 1)));
 }
 
 // Writes whole bytes: neighbours in the same byte must not be stored by another thread at once.
 template <SubbyteNumber T>
 constexpr void store_packed(std::uint8_t* bytes, std::size_t index, T value) {
-  const std::size_t bit = index * bits_of<T>;
+  constexpr int width = bits_of<T>;
+  const std::size_t bit = index * width;
   const int offset = static_cast<int>(bit % 8);
-  const unsigned mask = ((1u << bits_of<T>)-1) << offset;
-  const unsigned code = (unsigned{value.bits} << offset) & mask;
+  const unsigned mask = ((1u << width) - 1) << offset;
+  const unsigned code = unsigned{value.bits} << offset & mask;
   bytes[bit / 8] = static_cast<std::uint8_t>((bytes[bit / 8] & ~mask) | code);
-  if (offset + bits_of<T> > 8) {
+  if (offset + width > 8) {
     std::uint8_t& next = bytes[bit / 8 + 1];
     next = static_cast<std::uint8_t>((next & ~(mask >> 8)) | (code >> 8));
   }

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "tilewright/number/narrow_float.h"
-#include "tilewright/number/tf32.h"
 #include "tilewright/number/ue8m0.h"
 
 namespace tw {
@@ -68,7 +67,9 @@ struct NumberTraits<std::int32_t> {
 };
 
 template <class T>
-concept Number = requires { NumberTraits<T>::bits; };
+concept Number = requires {
+  NumberTraits<T>::bits;
+};
 
 template <Number T>
 inline constexpr int bits_of = NumberTraits<T>::bits;

@@ -49,9 +49,9 @@ struct Ue8m0 {
   static constexpr Ue8m0 round_up(float value, Overflow overflow = Overflow::saturate) {
     const std::uint32_t magnitude = float32::magnitude(value);
     const std::uint32_t code =
-        magnitude <= smallest ? 0
-                              : shift_right_rounded(magnitude, float32::mantissa_bits,
-                                                    Rounding::away_from_zero);
+        magnitude <= smallest
+            ? 0
+            : shift_right_rounded(magnitude, float32::mantissa_bits, Rounding::away_from_zero);
     return from_rounded(code, value, overflow);
   }
 
