@@ -1,10 +1,11 @@
 // The program behind ./tw: one subcommand, one file.
-#include <CLI/CLI.hpp>
-#include <cstdio>
+#include "src/cli/command.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Tilewright: structured GPU kernels, on the GPU or on the virtual one", "./tw"};
   app.require_subcommand(1);
+  tw::cli::Verdict verdict;
+  tw::cli::add_run(app, verdict);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -13,5 +14,5 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "tw: %s\n", error.what());
     return 2;
   }
-  return 0;
+  return verdict.status;
 }

@@ -21,7 +21,11 @@ class FragmentLoop {
  public:
   using Output = Staging<block_rows * row_bytes, 2>;
   struct Params {
-    TensorMap d;  // (n, m), inner dimension first; box of 64 by 64
+    TensorMap map;  // of d: (n, m), inner dimension first; box of 64 by 64
+    Bf16* d;
+    std::int64_t pitch;
+    int m;
+    int n;
     typename Node::Params node;
   };
 
@@ -55,9 +59,13 @@ class FragmentLoop {
     Node::choose(params_.node, [&](const auto& node) {
       write_chunk(node, buffer.address(), sum, block, chunk, row, column);
     });
-    if (buffer.publish()) {
+    const bool stores = buffer.publish();
+    // TMA writes whole groups of 16 bytes: it would run over an edge inside one.
+    if (params_.n % 8 != 0 && column + static_cast<int>(chunk_columns) > params_.n) {
+      copy_edge(buffer.bytes(), row, column);
+    } else if (stores) {
       const int at[2] = {column, row};
-      isa::cp_async_bulk_tensor_store(&params_.d, buffer.address(), at);
+      isa::cp_async_bulk_tensor_store(&params_.map, buffer.address(), at);
     }
   }
 
@@ -84,6 +92,23 @@ class FragmentLoop {
       const unsigned column_group = (2 * i + lane / 16) ^ (own_row % 8);
       isa::stmatrix_x4(buffer + own_row * row_bytes + column_group * 16, packed[0], packed[1],
                        packed[2], packed[3]);
+    }
+  }
+
+  // Element by element, by all threads of the group.
+  TW_DEVICE void copy_edge(const void* buffer, int row, int column) {
+    const Bf16* staged = static_cast<const Bf16*>(buffer);
+    for (unsigned i = thread_; i < block_rows * chunk_columns; i += Output::threads) {
+      const unsigned chunk_row = i / chunk_columns;
+      const unsigned chunk_column = i % chunk_columns;
+      const int to_row = row + static_cast<int>(chunk_row);
+      const int to_column = column + static_cast<int>(chunk_column);
+      if (to_row >= params_.m || to_column >= params_.n) continue;
+      const unsigned column_group = (chunk_column / 8) ^ (chunk_row % 8);
+      store_element<Space::Global>(
+          params_.d + to_row * params_.pitch + to_column,
+          load_element<Space::Shared>(staged + chunk_row * chunk_columns + column_group * 8 +
+                                      chunk_column % 8));
     }
   }
 

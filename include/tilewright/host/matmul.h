@@ -104,10 +104,14 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                        Parts::Loader::BoxB::box_rows, config.tile_k};
   const MatrixBox d = {problem.d, problem.m, problem.n, problem.d_pitch, 64, 64};
   for (auto [box, map] : {std::pair{&a, &params.loader.a}, std::pair{&b, &params.loader.b},
-                          std::pair{&d, &params.epilogue.d}}) {
+                          std::pair{&d, &params.epilogue.map}}) {
     Status status = encode(*map, *box);
     if (!status.is_good()) return status;
   }
+  params.epilogue.d = problem.d;
+  params.epilogue.pitch = problem.d_pitch;
+  params.epilogue.m = static_cast<int>(problem.m);
+  params.epilogue.n = static_cast<int>(problem.n);
   params.epilogue.node = {static_cast<int>(problem.m), static_cast<int>(problem.n), problem.alpha,
                           problem.beta, problem.source, problem.source_pitch, problem.bias};
 

@@ -10,6 +10,7 @@
 #include "tilewright/kernel/roles.h"
 #include "tilewright/pipeline/ring.h"
 #include "tilewright/pipeline/start.h"
+#include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw::kernel {
@@ -23,6 +24,8 @@ class WarpSpecialized {
   using Trace = typename Parts::Trace;
   using Epilogue = typename Parts::Epilogue;
   static constexpr RoleTable roles = Parts::roles;
+  static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
+  using Order = std::conditional_t<in_turns, Turns<roles.multiply_groups>, NoTurns>;
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -38,12 +41,16 @@ class WarpSpecialized {
     alignas(1024) typename Ring::Tiles tiles[Ring::stages];
     typename Epilogue::Output::Buffers output[roles.multiply_groups];
     typename Ring::Barriers input;
+    [[no_unique_address]] typename Order::Barriers turns;
   };
 
   static TW_DEVICE void run(const Params& params) {
     Storage& storage = *static_cast<Storage*>(isa::dynamic_shared());
     const unsigned thread = isa::thread_index();
-    start_together<Ring>(storage.input, storage.tiles, thread);
+    start_together(thread, [&] {
+      Ring::init(storage.input, storage.tiles);
+      Order::init(storage.turns);
+    });
 
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
     const unsigned warp = isa::shuffle(thread / 32, 0);
@@ -88,11 +95,13 @@ class WarpSpecialized {
     // Barrier 0 is the CTA's; each group has one of its own.
     Epilogue epilogue(params.epilogue, storage.output[group], 1 + group, thread_in_group);
 
-    unsigned turn = 0;
+    Order order(storage.turns, group, thread_in_group);
+
+    unsigned whose = 0;
     for (const WorkTile tile : schedule.work(key)) {
-      if constexpr (roles.consumers == Consumers::PingPong) {
-        const bool mine = turn == group;
-        turn = turn + 1 == roles.multiply_groups ? 0 : turn + 1;
+      if constexpr (in_turns) {
+        const bool mine = whose == group;
+        whose = whose + 1 == roles.multiply_groups ? 0 : whose + 1;
         if (!mine) {
           input.skip(tile.num_k_tiles());
           continue;
@@ -100,6 +109,7 @@ class WarpSpecialized {
       }
       typename Op::Accumulator sum;
       {
+        const auto turn = order.take();
         Held<typename Consumer<Ring, Trace>::Token, Op::stages_held> held;
         for (const int k : tile.k_tiles(key)) {
           auto stage = input.consume();

@@ -1,4 +1,5 @@
-// The same memory seen through larger or smaller elements.
+// The same memory seen through larger or smaller elements. Strides with an axis stay as they are: they
+// count in pitches, whose unit belongs to who holds them.
 #pragma once
 
 #include "tilewright/layout/composition.h"
@@ -12,7 +13,7 @@ constexpr Layout upcast(const Layout& layout, std::int64_t factor) {
   for (int i = 0; i < layout.leaves; ++i) {
     Leaf leaf = layout.leaf(i);
     std::int64_t stride = absolute(leaf.stride);
-    if (stride != 0) {
+    if (stride != 0 && leaf.axis == 0) {
       bool nests = stride % factor == 0 || factor % stride == 0;
       require(nests, "upcast: a stride is neither a multiple nor a divisor of the factor");
       std::int64_t merged = stride >= factor ? 1 : factor / stride;
@@ -53,7 +54,7 @@ constexpr Layout downcast(const Layout& layout, std::int64_t factor) {
   for (int i = 0; i < layout.leaves; ++i) {
     if (i == unit) {
       result.extents.set(i, checked_product(layout.extents[i], factor));
-    } else {
+    } else if (layout.axis(i) == 0) {
       result.strides.set(i, checked_product(layout.strides[i], factor));
     }
   }

@@ -20,8 +20,8 @@ struct Swizzle {
 
   template <class Integer>
   constexpr Integer operator()(Integer offset) const {
-    Integer field = (offset >> source_bit()) & ((Integer{1} << bits) - 1);
-    return offset ^ (field << target_bit());
+    Integer field = offset & ((Integer{1} << bits) - 1) << source_bit();
+    return offset ^ (shift > 0 ? field >> shift : field << -shift);
   }
 
   friend constexpr bool operator==(const Swizzle&, const Swizzle&) = default;

@@ -13,13 +13,9 @@
 #include "tilewright/io/cluster.h"
 #include "tilewright/pipeline/payload.h"
 #include "tilewright/pipeline/trace.h"
+#include "tilewright/pipeline/wait.h"
 
 namespace tw {
-
-TW_DEVICE void wait_for_phase(SharedAddress barrier, unsigned parity) {
-  while (!isa::mbarrier_try_wait_parity(barrier, parity)) {
-  }
-}
 
 // Slot and lap of one end of a ring. Both ends start at slot 0, lap 0, and step alike.
 template <unsigned stages>

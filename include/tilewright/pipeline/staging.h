@@ -25,7 +25,8 @@ class Staging {
     TW_DEVICE ~Token() {
       if (staging_->stores_) isa::cp_async_bulk_commit_group();
     }
-    TW_DEVICE SharedAddress address() const { return address_; }
+    TW_DEVICE SharedAddress address() const { return isa::shared_address(bytes_); }
+    TW_DEVICE const unsigned char* bytes() const { return bytes_; }
     // Every writer makes its writes visible to the copy engine, then all meet. True in the one
     // thread that issues the store.
     TW_DEVICE bool publish() {
@@ -36,15 +37,15 @@ class Staging {
 
    private:
     friend Staging;
-    TW_DEVICE Token(Staging* staging, SharedAddress address)
-        : staging_(staging), address_(address) {}
+    TW_DEVICE Token(Staging* staging, const unsigned char* bytes)
+        : staging_(staging), bytes_(bytes) {}
     Staging* staging_;
-    SharedAddress address_;
+    const unsigned char* bytes_;
   };
 
   // `barrier` is a named barrier of this group alone.
   TW_DEVICE Staging(Buffers& buffers, unsigned barrier, unsigned thread_in_group)
-      : first_(isa::shared_address(buffers.bytes)),
+      : buffers_(buffers),
         barrier_(barrier),
         stores_(thread_in_group == 0) {}
   Staging(const Staging&) = delete;
@@ -52,9 +53,9 @@ class Staging {
   TW_DEVICE Token acquire() {
     if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers - 1>();
     isa::barrier_sync(barrier_, threads);
-    const SharedAddress address = first_ + next_ * buffer_bytes;
+    const unsigned char* bytes = buffers_.bytes[next_];
     next_ = next_ + 1 == num_buffers ? 0 : next_ + 1;
-    return Token(this, address);
+    return Token(this, bytes);
   }
 
   // Shared memory must outlive the copies that read it.
@@ -63,7 +64,7 @@ class Staging {
   }
 
  private:
-  SharedAddress first_;
+  Buffers& buffers_;
   unsigned barrier_;
   unsigned next_ = 0;
   bool stores_;

@@ -6,11 +6,11 @@
 
 namespace tw {
 
-template <class Ring>
-TW_DEVICE void start_together(typename Ring::Barriers& barriers, typename Ring::Tiles* tiles,
-                              unsigned thread) {
+// `init` is called by one thread and initialises every barrier of the kernel.
+template <class Init>
+TW_DEVICE void start_together(unsigned thread, const Init& init) {
   if (thread == 0) {
-    Ring::init(barriers, tiles);
+    init();
     isa::fence_mbarrier_init();
   }
   // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.

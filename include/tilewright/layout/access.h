@@ -1,0 +1,38 @@
+// Every element that code outside isa/ reads or writes goes through here, so that the virtual GPU sees
+// it. On a GPU these are plain loads and stores.
+#pragma once
+
+#include <type_traits>
+
+#include "tilewright/base/annotate.h"
+
+namespace tw {
+
+enum class Space : unsigned { Global, Shared, Tensor, Register };
+
+#if !defined(__CUDACC__)
+// Told of every access before it happens; null when nobody watches.
+struct AccessObserver {
+  void (*read)(Space space, const void* element, unsigned bytes);
+  void (*write)(Space space, const void* element, unsigned bytes);
+};
+inline thread_local const AccessObserver* access_observer = nullptr;
+#endif
+
+template <Space space, class T>
+TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element) {
+#if !defined(__CUDACC__)
+  if (access_observer != nullptr) access_observer->read(space, element, sizeof(T));
+#endif
+  return *element;
+}
+
+template <Space space, class T>
+TW_HOST_DEVICE inline void store_element(T* element, T value) {
+#if !defined(__CUDACC__)
+  if (access_observer != nullptr) access_observer->write(space, element, sizeof(T));
+#endif
+  *element = value;
+}
+
+}  // namespace tw

@@ -1,0 +1,54 @@
+// A tensor whose elements are their own positions in the tensor that it was made from. Cut like a
+// tensor in memory, it tells which of that tensor's elements exist.
+#pragma once
+
+#include "tilewright/layout/views.h"
+
+namespace tw {
+
+// `axes` components; the layout has a stride on axis i + 1 for component i.
+template <int axes, Layout layout>
+class CoordinateTensor : public TensorViews<CoordinateTensor<axes, layout>, layout> {
+  using Views = TensorViews<CoordinateTensor<axes, layout>, layout>;
+
+ public:
+  TW_HOST_DEVICE constexpr CoordinateTensor(const typename Views::DynamicExtents& extents,
+                                            const Position<axes>& origin)
+      : Views(extents), origin_(origin) {}
+
+  template <class... Indices>
+  TW_HOST_DEVICE constexpr Position<axes> load(Indices... indices) const {
+    return moved(std::make_integer_sequence<int, axes>(), indices...);
+  }
+
+  // The positions where vectors begin: as many elements per vector in each mode as given.
+  template <int... counts>
+  TW_HOST_DEVICE constexpr auto vectorize() const {
+    static_assert(sizeof...(counts) == Views::num_modes, "vectorize: give one count per mode");
+    constexpr detail::VectorShape shape = detail::vector_shape(counts...);
+    constexpr Layout to = detail::strided_mode(layout, shape.mode, shape.count);
+    return view<to>(this->template divided<tiler(counts...)>(Views::template count_of<to>()));
+  }
+
+  template <Layout to, class... Selection>
+  TW_HOST_DEVICE constexpr auto view(const Extents<detail::dynamic_extents(to)>& extents,
+                                     Selection... selection) const {
+    if constexpr (sizeof...(Selection) == 0) {
+      return CoordinateTensor<axes, to>(extents, origin_);
+    } else {
+      return CoordinateTensor<axes, to>(extents, load(selection...));
+    }
+  }
+
+ private:
+  template <int... components, class... Indices>
+  TW_HOST_DEVICE constexpr Position<axes> moved(std::integer_sequence<int, components...>,
+                                                Indices... indices) const {
+    return {(origin_[components] + static_cast<unsigned>(detail::weighted_sum<detail::on_axis(
+                                       layout, components + 1)>(indices...)))...};
+  }
+
+  Position<axes> origin_;
+};
+
+}  // namespace tw

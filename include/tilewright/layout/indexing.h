@@ -1,0 +1,133 @@
+// Index arithmetic of a static layout: what a programmer would write by hand, in unsigned numbers.
+// Every extent and stride is a template argument, so that a division by a power of two is a shift and
+// nothing of the layout is left at run time.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "tilewright/layout/offset.h"
+
+namespace tw {
+
+// In place of an index: keep the whole mode. (CUDA has taken the name `all`.)
+struct Whole {};
+inline constexpr Whole whole{};
+
+namespace detail {
+
+// The strides on one axis, as plain numbers; all others zero.
+constexpr Layout on_axis(Layout layout, int axis) {
+  for (int i = 0; i < layout.leaves; ++i) {
+    if (layout.axis(i) != axis) layout.strides.set(i, 0);
+  }
+  layout.axes = 0;
+  return without_swizzle(layout);
+}
+
+// Only the strides that are multiples of `unit`, or only the others.
+constexpr Layout of_unit(Layout layout, std::int64_t unit, bool multiples) {
+  for (int i = 0; i < layout.leaves; ++i) {
+    if ((layout.strides[i] % unit == 0) != multiples) layout.strides.set(i, 0);
+  }
+  return layout;
+}
+
+constexpr int max_axis(const Layout& layout) {
+  int largest = 0;
+  for (int i = 0; i < layout.leaves; ++i) {
+    if (layout.axis(i) > largest) largest = layout.axis(i);
+  }
+  return largest;
+}
+
+enum class SumKind { narrow, narrow_signed, wide };
+
+// Sums of plain strides stay in 32 bits where they fit. A dynamic extent is below 2^32, so that its
+// index fits as long as it is not multiplied.
+constexpr SumKind sum_kind(const Layout& layout) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+  std::int64_t last = 0;
+  bool has_negative = false;
+  for (int i = 0; i < layout.leaves; ++i) {
+    std::int64_t stride = layout.strides[i];
+    has_negative |= stride < 0;
+    if (layout.extents[i] != dyn) {
+      last += checked_product(layout.extents[i] - 1, absolute(stride));
+    } else if (stride != 0 && stride != 1) {
+      return SumKind::wide;
+    }
+  }
+  if (last > largest) return SumKind::wide;
+  return has_negative ? SumKind::narrow_signed : SumKind::narrow;
+}
+
+template <std::int64_t extent, std::int64_t stride, bool is_last, class Sum>
+constexpr void add_digit(Sum& sum, unsigned& index) {
+  unsigned digit = index;
+  if constexpr (!is_last) {
+    digit = index % static_cast<unsigned>(extent);
+    index /= static_cast<unsigned>(extent);
+  }
+  if constexpr (stride != 0) sum += static_cast<Sum>(digit) * static_cast<Sum>(stride);
+}
+
+template <class Sum, Layout weights, int first, int... leaves>
+constexpr Sum sum_of_leaves(unsigned index, std::integer_sequence<int, leaves...>) {
+  Sum sum = 0;
+  (add_digit<weights.extents[first + leaves], weights.strides[first + leaves],
+             leaves + 1 == static_cast<int>(sizeof...(leaves))>(sum, index),
+   ...);
+  return sum;
+}
+
+template <class Sum, Layout weights, int first, int last, class Index>
+constexpr Sum sum_of_range(Index index) {
+  if constexpr (std::is_same_v<Index, Whole>) {
+    return 0;
+  } else {
+    return sum_of_leaves<Sum, weights, first>(static_cast<unsigned>(index),
+                                              std::make_integer_sequence<int, last - first>());
+  }
+}
+
+template <class Sum, Layout weights, int... modes, class... Indices>
+constexpr Sum sum_of_modes(std::integer_sequence<int, modes...>, Indices... indices) {
+  return (sum_of_range<Sum, weights, leaves_of_mode(weights, modes).first,
+                       leaves_of_mode(weights, modes).last>(indices) +
+          ...);
+}
+
+// The sum of index times stride: one index per mode, or one for the whole layout.
+template <class Sum, Layout weights, class... Indices>
+constexpr Sum sum_as(Indices... indices) {
+  constexpr int given = sizeof...(Indices);
+  static_assert(given == 1 || given == rank(weights),
+                "Give one index for the whole tensor or one for each mode.");
+  static_assert(((std::is_integral_v<Indices> || std::is_same_v<Indices, Whole>)&&...),
+                "An index is a number or `whole`.");
+  if constexpr (given == 1 && rank(weights) != 1) {
+    return (sum_of_range<Sum, weights, 0, weights.leaves>(indices) + ...);
+  } else {
+    return sum_of_modes<Sum, weights>(std::make_integer_sequence<int, given>(), indices...);
+  }
+}
+
+// `weights` has plain strides and no swizzle.
+template <Layout weights, class... Indices>
+constexpr auto weighted_sum(Indices... indices) {
+  constexpr SumKind kind = sum_kind(weights);
+  if constexpr (kind == SumKind::wide) {
+    return sum_as<std::int64_t, weights>(indices...);
+  } else if constexpr (kind == SumKind::narrow_signed) {
+    return static_cast<std::int32_t>(sum_as<std::uint32_t, weights>(indices...));
+  } else {
+    return sum_as<std::uint32_t, weights>(indices...);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace tw

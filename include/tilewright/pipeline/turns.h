@@ -1,0 +1,72 @@
+// Turns among warpgroups that consume one ring tile by tile. A parity tells only one lap of a ring from
+// the next, so a group may not wait for its stages before the group ahead has consumed all of its own.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/describe.h"
+#include "tilewright/isa/ptx/barrier.h"
+#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/pipeline/wait.h"
+
+namespace tw {
+
+template <unsigned groups>
+class Turns {
+ public:
+  struct Barriers {
+    std::uint64_t go[groups];  // go[g]: arrives one thread of the group before g; publishes that its
+                               // stages are all consumed; waited by group g
+  };
+
+  static TW_DEVICE void init(Barriers& barriers) {
+    for (unsigned group = 0; group < groups; ++group) {
+      const SharedAddress go = isa::shared_address(&barriers.go[group]);
+      isa::mbarrier_init(go, 1);
+      isa::describe_barrier(go, "turn", group);
+    }
+  }
+
+  // Passes the turn on when it dies.
+  class [[nodiscard]] Token {
+   public:
+    Token(const Token&) = delete;
+    TW_DEVICE ~Token() {
+      if (next_ != 0) isa::mbarrier_arrive(next_);
+    }
+
+   private:
+    friend Turns;
+    TW_DEVICE explicit Token(SharedAddress next) : next_(next) {}
+    SharedAddress next_;  // 0: another thread of the group signals
+  };
+
+  // The first group's first turn comes without a signal.
+  TW_DEVICE Turns(Barriers& barriers, unsigned group, unsigned thread_in_group)
+      : own_(isa::shared_address(&barriers.go[group])),
+        next_(thread_in_group == 0 ? isa::shared_address(&barriers.go[(group + 1) % groups]) : 0),
+        lap_(group == 0 ? 1 : 0) {}
+
+  TW_DEVICE Token take() {
+    wait_for_phase(own_, lap_);
+    lap_ ^= 1;
+    return Token(next_);
+  }
+
+ private:
+  SharedAddress own_;
+  SharedAddress next_;
+  unsigned lap_;
+};
+
+// One group, or groups that share every tile: it is always everyone's turn.
+struct NoTurns {
+  struct Barriers {};
+  struct Token {
+    TW_DEVICE ~Token() {}
+  };
+  static TW_DEVICE void init(Barriers&) {}
+  TW_DEVICE NoTurns(Barriers&, unsigned /*group*/, unsigned /*thread_in_group*/) {}
+  TW_DEVICE Token take() { return {}; }
+};
+
+}  // namespace tw

@@ -1,0 +1,63 @@
+// Runs one instance on the virtual GPU.
+#pragma once
+
+#include <vector>
+
+#include "src/matmul/instance.h"
+#include "vgpu/data/tile_map.h"
+#include "vgpu/machine/machine.h"
+
+namespace tw {
+
+inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
+  vgpu::TileMap tile_map{};
+  tile_map.base = const_cast<void*>(box.base);
+  tile_map.element_bytes = 2;
+  tile_map.rank = 2;
+  tile_map.extents[0] = static_cast<std::uint64_t>(box.columns);
+  tile_map.extents[1] = static_cast<std::uint64_t>(box.rows);
+  tile_map.pitch_bytes[0] = static_cast<std::uint64_t>(box.pitch) * 2;
+  tile_map.box[0] = box.box_columns;
+  tile_map.box[1] = box.box_rows;
+  tile_map.swizzle = vgpu::MapSwizzle::Bytes128;
+  if (Status status = vgpu::check(tile_map); !status.is_good()) return status;
+  map = vgpu::encode(tile_map);
+  return Status::good();
+}
+
+template <class Parts>
+Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
+                       const TraceBuffer& trace, const vgpu::Options& options,
+                       vgpu::Report& report) {
+  using Kernel = kernel::WarpSpecialized<Parts>;
+  if (Status status = check(problem); !status.is_good()) return status;
+  if (problem.m == 0 || problem.n == 0) return Status::good();
+  typename Kernel::Params params;
+  MatmulGrid grid;
+  Status planned = plan<Parts>(params, grid, problem, order, options.sm_count, encode_for_virtual);
+  if (!planned.is_good()) return planned;
+  if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
+
+  const auto bytes = [](std::int64_t rows, std::int64_t columns, std::int64_t pitch) {
+    return static_cast<std::size_t>(rows == 0 ? 0 : (rows - 1) * pitch + columns) * sizeof(Bf16);
+  };
+  std::vector<vgpu::GlobalRange> ranges;
+  if (problem.k > 0) {
+    ranges.push_back({problem.a, bytes(problem.m, problem.k, problem.a_pitch), "A", true, false});
+    ranges.push_back({problem.b, bytes(problem.n, problem.k, problem.b_pitch), "B", true, false});
+  }
+  ranges.push_back({problem.d, bytes(problem.m, problem.n, problem.d_pitch), "D", false, true});
+  if (problem.source != nullptr) {
+    ranges.push_back(
+        {problem.source, bytes(problem.m, problem.n, problem.source_pitch), "C", true, false});
+  }
+  if (problem.bias != nullptr) {
+    ranges.push_back({problem.bias, static_cast<std::size_t>(problem.n) * 2, "bias", true, false});
+  }
+  const vgpu::Launch launch = {grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+                               [&params] { Kernel::run(params); }};
+  report = vgpu::run(launch, ranges, options);
+  return Status::good();
+}
+
+}  // namespace tw
