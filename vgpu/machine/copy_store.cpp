@@ -10,8 +10,7 @@ namespace {
 
 void wake_if_done(Engine& machine, Thread& thread, std::uint64_t time) {
   if (thread.wait.kind != WaitKind::BulkGroup) return;
-  const bool reads_only = (thread.wait.detail & 1) != 0;
-  if (thread.bulk.done(thread.wait.detail >> 1, reads_only)) machine.wake(thread, time);
+  if (thread.bulk.done(thread.wait.detail)) machine.wake(thread, time);
 }
 
 }  // namespace
@@ -36,8 +35,6 @@ void land_store_write(Engine& machine, void* operation) {
       std::memcpy(run.global, store->data.data() + (run.shared - base), run.bytes);
     }
   });
-  thread.bulk.landed_write(store->group);
-  wake_if_done(machine, thread, store->done_time);
 }
 
 }  // namespace tw::vgpu
@@ -58,7 +55,7 @@ void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coo
   std::copy_n(coordinates, rank, store->at.begin());
   store->issuer = &thread;
   store->offset = place.offset;
-  store->group = thread.bulk.open_group();
+  store->group = thread.bulk.committed();
   store->done_time = book_copy_engine(*thread.cta->multiprocessor, thread.time, box_bytes(map));
   thread.bulk.issue();
   machine.submit(LandingKind::StoreRead, *thread.cta->cluster, store);
@@ -66,13 +63,12 @@ void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coo
 
 void bulk_commit_group() { engine().enter().bulk.commit(); }
 
-void bulk_wait_group(unsigned pending, bool reads_only) {
+void bulk_wait_group_read(unsigned pending) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  if (!thread.bulk.done(pending, reads_only)) {
+  if (!thread.bulk.done(pending)) {
     WaitList alone;
-    const auto detail = std::uint64_t{pending} << 1 | (reads_only ? 1 : 0);
-    machine.sleep(alone, {WaitKind::BulkGroup, nullptr, detail});
+    machine.sleep(alone, {WaitKind::BulkGroup, nullptr, pending});
   }
   thread.bulk.waited(pending);
 }

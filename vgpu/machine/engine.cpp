@@ -234,7 +234,6 @@ void Engine::retire(Cluster& cluster) {
   PendingLanding landing;
   while (schedule_.take_landing(cluster, landing)) land(landing);
   for (auto& cta : cluster.ctas) idle_multiprocessors_.push_back(cta->multiprocessor);
-  ++finished_clusters_;
   const auto gone = std::find_if(resident_.begin(), resident_.end(),
                                  [&](const auto& known) { return known.get() == &cluster; });
   resident_.erase(gone);

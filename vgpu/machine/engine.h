@@ -81,7 +81,6 @@ class Engine {
   void switch_out();
   void give_way();
   void land(const PendingLanding& landing);
-  void drain(Cluster& cluster);
 
   Schedule schedule_;
   Thread* current_ = nullptr;
@@ -91,7 +90,6 @@ class Engine {
   std::uint64_t progress_steps_ = 0;
   bool stopped_ = false;
   unsigned next_cluster_ = 0;
-  unsigned finished_clusters_ = 0;
   std::vector<Multiprocessor> multiprocessors_;
   std::vector<Multiprocessor*> idle_multiprocessors_;
   std::vector<std::unique_ptr<Cluster>> resident_;

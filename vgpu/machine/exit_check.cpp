@@ -38,13 +38,12 @@ void check_barriers(Engine& machine, Cta& cta) {
 }
 
 void check_groups(Engine& machine, const Thread& thread) {
-  if (thread.bulk.waited_reads() < thread.bulk.committed() || thread.bulk.open_group_used()) {
+  if (!thread.bulk.all_known_done()) {
     machine.report_about(&thread, Checker::InFlightAtExit, -1, "bulk", [&] {
       return fmt::format(
-          "The {} returned without waiting until its TMA stores had read shared memory: {} of {} "
-          "groups waited for{}.",
-          who(thread), thread.bulk.waited_reads(), thread.bulk.committed(),
-          thread.bulk.open_group_used() ? ", and stores that were never committed" : "");
+          "The {} returned without waiting until its TMA stores had read shared memory: {} groups "
+          "committed, {} waited for.",
+          who(thread), thread.bulk.committed(), thread.bulk.known_done());
     });
   }
   if (thread.wgmma_waited_ops < thread.wgmma_issued) {

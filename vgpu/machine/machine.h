@@ -25,8 +25,8 @@ struct Options {
   unsigned sm_count = 4;
   Landing landing = Landing::Random;
   std::uint64_t seed = 1;
-  bool check = true;    // false: no happens-before and no shadow memory, for speed
-  CheckerSet disabled;  // findings of these are dropped
+  bool check = true;         // false: no happens-before and no shadow memory, for speed
+  CheckerSet disabled = {};  // findings of these are dropped
   unsigned max_findings = 10;
   std::uint64_t max_steps = std::uint64_t{1} << 40;
 };
