@@ -2,15 +2,22 @@
 // shows the sentence; at run time on the host it throws Refusal, which `attempt` turns into a Status.
 #pragma once
 
-#include <stdexcept>
-
 #include "tilewright/base/annotate.h"
+
+// Compiled for an AMD GPU there is no host side, and no exceptions.
+#if !defined(__AMDGCN__)
+#include <stdexcept>
 
 namespace tw {
 
 struct Refusal : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
+
+}  // namespace tw
+#endif
+
+namespace tw {
 
 // Not constexpr on purpose: reaching it during constant evaluation stops the compiler, and all three
 // compilers print the argument. (With a plain `throw`, nvcc prints nothing.)

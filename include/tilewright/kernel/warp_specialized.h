@@ -111,7 +111,7 @@ class WarpSpecialized {
       {
         const auto turn = order.take();
         Held<typename Consumer<Ring, Trace>::Token, Op::stages_held> held;
-        for (const int k : tile.k_tiles(key)) {
+        for ([[maybe_unused]] const int k : tile.k_tiles(key)) {
           auto stage = input.consume();
           op.multiply(sum, stage);
           held.keep(std::move(stage));

@@ -1,5 +1,5 @@
-// Every element that code outside isa/ reads or writes goes through here, so that the virtual GPU sees
-// it. On a GPU these are plain loads and stores.
+// Every element that code outside isa/ reads or writes goes through here, so that the virtual GPU
+// sees it. On a GPU these are plain loads and stores.
 #pragma once
 
 #include <type_traits>

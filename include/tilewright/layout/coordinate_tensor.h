@@ -2,6 +2,7 @@
 // tensor in memory, it tells which of that tensor's elements exist.
 #pragma once
 
+#include "tilewright/layout/vectors.h"
 #include "tilewright/layout/views.h"
 
 namespace tw {
@@ -30,6 +31,9 @@ class CoordinateTensor : public TensorViews<CoordinateTensor<axes, layout>, layo
     return view<to>(this->template divided<tiler(counts...)>(Views::template count_of<to>()));
   }
 
+ private:
+  friend Views;
+
   template <Layout to, class... Selection>
   TW_HOST_DEVICE constexpr auto view(const Extents<detail::dynamic_extents(to)>& extents,
                                      Selection... selection) const {
@@ -40,12 +44,11 @@ class CoordinateTensor : public TensorViews<CoordinateTensor<axes, layout>, layo
     }
   }
 
- private:
   template <int... components, class... Indices>
   TW_HOST_DEVICE constexpr Position<axes> moved(std::integer_sequence<int, components...>,
                                                 Indices... indices) const {
-    return {(origin_[components] + static_cast<unsigned>(detail::weighted_sum<detail::on_axis(
-                                       layout, components + 1)>(indices...)))...};
+    return {(origin_[components] +
+             detail::sum_as<unsigned, detail::on_axis(layout, components + 1)>(indices...))...};
   }
 
   Position<axes> origin_;

@@ -1,4 +1,4 @@
-// How layouts are cut into slices, tiles, vectors and the parts of threads. Tensors in memory and
+// How layouts are cut into slices, tiles and the parts of threads. Tensors in memory and
 // tensors of coordinates are cut by the same functions, so that one tells where the other lies.
 #pragma once
 
@@ -60,8 +60,9 @@ constexpr unsigned whole_mask() {
   return mask;
 }
 
-// (tile 0, tile 1, ..., rest 0, rest 1, ...). A static extent must divide, because what lies outside
-// of it belongs to somebody else. A dynamic one leaves a ragged last tile, to be predicated.
+// (tile 0, tile 1, ..., rest 0, rest 1, ...). A static extent must divide, because what lies
+// outside of it belongs to somebody else. A dynamic one leaves a ragged last tile, to be
+// predicated.
 constexpr Layout tiled_modes(const Layout& layout, const Tiler& tiler) {
   require(tiler.rank == rank(layout), "tile: give one extent for each mode");
   for (int i = 0; i < rank(layout); ++i) {
@@ -89,49 +90,6 @@ constexpr Tiler tiler_like(const Layout& shape) {
   require(rank(shape) <= 4, "tiler: it has 1 to 4 modes");
   auto tile = [&](int i) { return i < rank(shape) ? as_tile(size(mode(shape, i))) : Layout{}; };
   return Tiler{tile(0), tile(1), tile(2), tile(3), rank(shape)};
-}
-
-struct VectorShape {
-  int mode;
-  std::int64_t count;
-};
-
-// vector_shape(1, 8): vectors of 8 along mode 1.
-template <class... Counts>
-constexpr VectorShape vector_shape(Counts... counts) {
-  VectorShape shape{0, 1};
-  int mode_index = 0;
-  bool is_line = true;
-  auto note = [&](std::int64_t count) {
-    is_line &= count == 1 || shape.count == 1;
-    if (count != 1) shape = VectorShape{mode_index, count};
-    ++mode_index;
-  };
-  (note(counts), ...);
-  require(is_line, "vectorize: a vector goes along one mode only");
-  return shape;
-}
-
-// Every `count`-th index of one mode; vectors of `count` begin there.
-constexpr Layout strided_mode(const Layout& layout, int index, std::int64_t count) {
-  Layout result{};
-  for (int i = 0; i < rank(layout); ++i) {
-    Layout child = mode(layout, i);
-    if (i == index) {
-      bool divides = is_dynamic(layout, i) || size(child) % count == 0;
-      require(divides, "vectorize: the vectors do not divide the tensor");
-      std::int64_t vectors = is_dynamic(layout, i) ? dyn : size(child) / count;
-      child = composition(child, single(vectors, count));
-    }
-    push_mode(result, child);
-  }
-  return result;
-}
-
-// Whether `count` neighbours in one mode are neighbours in memory.
-constexpr bool is_adjacent(const Layout& layout, int index, std::int64_t count) {
-  Layout child = without_swizzle(mode(layout, index));
-  return coalesce(composition(child, single(count, 1))) == coalesce(single(count, 1));
 }
 
 // The number of threads from 0 on that a thread layout names, each once.

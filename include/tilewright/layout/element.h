@@ -94,7 +94,7 @@ struct alignas(vector_alignment(count * sizeof(T))) Vector {
 };
 
 template <PackedElement T, int count>
-struct alignas(vector_alignment(count * element_bits<T> / 8)) Vector<T, count> {
+struct alignas(vector_alignment(count* element_bits<T> / 8)) Vector<T, count> {
   static_assert(count * element_bits<T> % 8 == 0, "A vector of packed elements fills whole bytes.");
   std::uint8_t bytes[count * element_bits<T> / 8];
 

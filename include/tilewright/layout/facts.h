@@ -1,5 +1,5 @@
-// What is known about the numbers of a tensor that are not in its layout. The host checks it before a
-// launch; a kernel compiled for it may then move whole vectors.
+// What is known about the numbers of a tensor that are not in its layout. The host checks it before
+// a launch; a kernel compiled for it may then move whole vectors.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Index arithmetic of a static layout: what a programmer would write by hand, in unsigned numbers.
-// Every extent and stride is a template argument, so that a division by a power of two is a shift and
-// nothing of the layout is left at run time.
+// Every extent and stride is a template argument, so that a division by a power of two is a shift
+// and nothing of the layout is left at run time.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr Layout on_axis(Layout layout, int axis) {
   return without_swizzle(layout);
 }
 
-// Only the strides that are multiples of `unit`, or only the others.
+// Of plain strides, only the multiples of `unit`, or only the others.
 constexpr Layout of_unit(Layout layout, std::int64_t unit, bool multiples) {
   for (int i = 0; i < layout.leaves; ++i) {
     if ((layout.strides[i] % unit == 0) != multiples) layout.strides.set(i, 0);
@@ -126,6 +126,12 @@ constexpr auto weighted_sum(Indices... indices) {
   } else {
     return sum_as<std::uint32_t, weights>(indices...);
   }
+}
+
+// For an axis that counts rows or another coordinate: coordinates are below 2^31.
+template <Layout weights, class... Indices>
+constexpr std::int32_t axis_sum(Indices... indices) {
+  return static_cast<std::int32_t>(sum_as<std::uint32_t, weights>(indices...));
 }
 
 }  // namespace detail

@@ -1,5 +1,5 @@
-// The same memory seen through larger or smaller elements. Strides with an axis stay as they are: they
-// count in pitches, whose unit belongs to who holds them.
+// The same memory seen through larger or smaller elements. Strides with an axis stay as they are:
+// they count in pitches, whose unit belongs to who holds them.
 #pragma once
 
 #include "tilewright/layout/composition.h"

@@ -1,14 +1,17 @@
 // A tensor in memory: where it lies, in which memory, and by which layout. Elements are loaded and
 // stored, never referred to: some are narrower than a byte, and the virtual GPU sees every access.
+//
+//   TileTensor<const Bf16, Space::Global, "(_,_):(1@1,1)"_layout> a(data, {m, k}, {pitch_bytes});
+//   auto tile = a.tile<128, 64>(block_m, block_k);                       // (128,64)
+//   auto part = tile.distribute<"(16,8):(8,1)"_layout>(thread);          // (8,8)
+//   Bf16 value = part.load(i, j);
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "tilewright/layout/coordinate_tensor.h"
-#include "tilewright/layout/element.h"
-#include "tilewright/layout/facts.h"
-#include "tilewright/layout/recast.h"
+#include "tilewright/layout/vectors.h"
 
 namespace tw {
 
@@ -22,11 +25,11 @@ struct Pitches<0> {};
 
 namespace detail {
 
-// What a slice cannot fold into the pointer: the part of an offset that goes through the swizzle, or
-// that is no whole number of bytes.
+// The part of a slice's offset that the pointer cannot take: it goes through the swizzle, or is no
+// whole number of bytes.
 template <bool is_needed>
 struct Origin {
-  unsigned origin;
+  unsigned value;
 };
 template <>
 struct Origin<false> {};
@@ -41,63 +44,45 @@ constexpr std::int64_t pointer_unit(const Layout& layout, int bits) {
   return period > whole_bytes ? period : whole_bytes;
 }
 
-// The layout of vectors, if the facts say that they can be loaded.
-constexpr Layout vector_layout(const Layout& layout, int bits, Facts facts, VectorShape shape) {
-  std::int64_t bytes = shape.count * bits / 8;
-  bool is_whole = shape.count * bits % 8 == 0;
-  require(is_whole, "vectorize: a vector must fill whole bytes");
-  std::int64_t alignment = static_cast<std::int64_t>(vector_alignment(static_cast<std::size_t>(bytes)));
-  bool has_neighbours = is_adjacent(layout, shape.mode, shape.count);
-  require(has_neighbours, "vectorize: the elements of a vector are not neighbours in memory");
-  bool is_aligned = facts.base_align > 0 && facts.base_align % alignment == 0;
-  require(is_aligned, "vectorize: facts.base_align is no multiple of the vector");
-  bool is_pitched = max_axis(layout) > 0;
-  bool keeps_pitch = facts.pitch_multiple > 0 && facts.pitch_multiple % alignment == 0;
-  require(!is_pitched || keeps_pitch, "vectorize: facts.pitch_multiple is no multiple of the vector");
-  bool is_ragged = is_dynamic(layout, shape.mode);
-  bool keeps_extent = facts.extent_multiple > 0 && facts.extent_multiple % shape.count == 0;
-  require(!is_ragged || keeps_extent, "vectorize: facts.extent_multiple does not cover the vector");
-  return upcast(strided_mode(layout, shape.mode, shape.count), shape.count);
-}
-
 }  // namespace detail
 
 template <class T, Space space, Layout layout>
 class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
- public:
-  using Value = std::remove_const_t<T>;
-  using Data = typename Storage<T>::Type;
-
- private:
   using Views = TensorViews<TileTensor<T, space, layout>, layout>;
-  static constexpr int bits = element_bits<Value>;
-  static constexpr bool is_packed = PackedElement<Value>;
-  static constexpr std::int64_t unit = detail::pointer_unit(layout, bits);
   static constexpr int num_axes = detail::max_axis(layout);
+  static constexpr int bits = element_bits<std::remove_const_t<T>>;
+  static constexpr bool is_packed = PackedElement<std::remove_const_t<T>>;
+  static constexpr std::int64_t unit = detail::pointer_unit(layout, bits);
   using Axes = std::make_integer_sequence<int, num_axes>;
   using Origin = detail::Origin<(unit > 1)>;
   static_assert(num_axes == 0 || layout.swizzle.is_identity(),
                 "A swizzled tensor has no run-time pitch.");
 
  public:
+  using Value = std::remove_const_t<T>;
+  using Data = typename Storage<T>::Type;
+  // Tensor memory has addresses of its own: the lane in the upper half, the column in the lower.
+  using Address = std::conditional_t<space == Space::Tensor, std::uint32_t, Data*>;
   using DynamicExtents = typename Views::DynamicExtents;
 
-  TW_HOST_DEVICE constexpr explicit TileTensor(Data* data)
+  TW_HOST_DEVICE constexpr explicit TileTensor(Address data)
       : TileTensor(data, DynamicExtents{}, Pitches<num_axes>{}) {
     static_assert(Views::num_dynamic == 0 && num_axes == 0,
                   "This layout needs its run-time extents and pitches.");
   }
 
-  // Extents in elements, in the order of their leaves; pitches in bytes, in the order of their axes.
-  TW_HOST_DEVICE constexpr TileTensor(Data* data, const DynamicExtents& extents,
+  // Extents in elements, in the order of their leaves; pitches in bytes, in the order of their
+  // axes.
+  TW_HOST_DEVICE constexpr TileTensor(Address data, const DynamicExtents& extents,
                                       const Pitches<num_axes>& pitches)
       : TileTensor(data, extents, pitches, Origin{}) {}
 
   // One index for each mode, or one for the whole tensor.
   template <class... Indices>
   TW_HOST_DEVICE Value load(Indices... indices) const {
+    static_assert(space != Space::Tensor, "load: tensor memory is read by its own instructions");
     if constexpr (is_packed) {
-      const auto place = locate(indices...);
+      const Place place = locate(indices...);
       return load_packed_element<space, Value>(place.data, place.index);
     } else {
       return load_element<space>(address(indices...));
@@ -106,10 +91,12 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
 
   template <class... Indices>
   TW_HOST_DEVICE void store(Value value, Indices... indices) const {
+    static_assert(space != Space::Tensor,
+                  "store: tensor memory is written by its own instructions");
     static_assert(!std::is_const_v<T>, "store: the elements are const");
     if constexpr (is_packed) {
-      const auto place = locate(indices...);
-      store_packed_element<space, Value>(place.data, place.index, value);
+      const Place place = locate(indices...);
+      store_packed_element<space>(place.data, place.index, value);
     } else {
       store_element<space>(address(indices...), value);
     }
@@ -130,18 +117,24 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
 
   // For instructions that take an address.
   template <class... Indices>
-  TW_HOST_DEVICE Data* address(Indices... indices) const {
+  TW_HOST_DEVICE constexpr Address address(Indices... indices) const {
     static_assert(!is_packed, "address: an element narrower than a byte has none");
     if constexpr (unit == 1) {
-      return advanced<layout>(indices...);
+      return pitched(Axes(), indices...) + detail::weighted_sum<plain>(indices...);
     } else {
-      const auto place = locate(indices...);
+      const Place place = locate(indices...);
       return place.data + place.index;
     }
   }
 
+  constexpr Address data() const { return data_; }
+  constexpr std::int64_t pitch_bytes(int axis) const {
+    if constexpr (num_axes > 0) return pitches_.bytes[axis - 1];
+    return 0;
+  }
+
   // The position of each element, to be cut like this tensor.
-  TW_HOST_DEVICE constexpr auto coordinates() const {
+  constexpr auto coordinates() const {
     constexpr Layout positions = detail::coordinates_of(layout);
     return CoordinateTensor<Views::num_modes, positions>(*this, Position<Views::num_modes>{});
   }
@@ -150,24 +143,41 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   template <Facts facts, int... counts>
   TW_HOST_DEVICE auto vectorize() const {
     static_assert(sizeof...(counts) == Views::num_modes, "vectorize: give one count per mode");
+    static_assert(space != Space::Tensor, "vectorize: tensor memory has its own instructions");
     constexpr detail::VectorShape shape = detail::vector_shape(counts...);
     constexpr Layout to = detail::vector_layout(layout, bits, facts, shape);
-    constexpr int count = static_cast<int>(shape.count);
-    using Element = Vector<Value, count>;
-    using Target = TileTensor<std::conditional_t<std::is_const_v<T>, const Element, Element>, space, to>;
+    using Element = Vector<Value, static_cast<int>(shape.count)>;
+    using Target =
+        TileTensor<std::conditional_t<std::is_const_v<T>, const Element, Element>, space, to>;
     const auto extents = this->template divided<tiler(counts...)>(Views::template count_of<to>());
-    if constexpr (unit == 1) {
-      return Target(reinterpret_cast<typename Target::Data*>(data_), extents, pitches_);
-    } else if constexpr (layout.swizzle.is_identity()) {
-      Data* data = data_ + origin_.value / (8 / std::gcd(8, bits)) * (bits / std::gcd(8, bits));
+    if constexpr (layout.swizzle.is_identity()) {
+      Address data = data_;
+      if constexpr (unit > 1) data += bytes_of(origin_.value);
       return Target(reinterpret_cast<typename Target::Data*>(data), extents, pitches_);
     } else {
+      constexpr unsigned count = static_cast<unsigned>(shape.count);
       return Target(reinterpret_cast<typename Target::Data*>(data_), extents, pitches_,
                     typename Target::Origin{origin_.value / count});
     }
   }
 
-  // For the views: this tensor at the selected indices, with the layout `to`.
+ private:
+  template <class, Space, Layout>
+  friend class TileTensor;
+  friend Views;
+
+  static constexpr Layout plain = detail::on_axis(layout, 0);
+
+  struct Place {
+    Address data;
+    unsigned index;  // in elements from there
+  };
+
+  TW_HOST_DEVICE constexpr TileTensor(Address data, const DynamicExtents& extents,
+                                      const Pitches<num_axes>& pitches, const Origin& origin)
+      : Views(extents), data_(data), pitches_(pitches), origin_(origin) {}
+
+  // This tensor at the selected indices, with the layout `to`.
   template <Layout to, class... Selection>
   TW_HOST_DEVICE constexpr auto view(const Extents<detail::dynamic_extents(to)>& extents,
                                      Selection... selection) const {
@@ -175,30 +185,65 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     const auto pitches = first_pitches(typename Target::Axes());
     if constexpr (sizeof...(Selection) == 0) {
       return Target(data_, extents, pitches, origin_);
+    } else if constexpr (unit == 1) {
+      Address data = pitched(Axes(), selection...) + detail::weighted_sum<plain>(selection...);
+      return Target(data, extents, pitches);
     } else {
-      Data* data = advanced<detail::of_unit(layout, unit, true)>(selection...);
-      if constexpr (unit == 1) {
-        return Target(data, extents, pitches);
-      } else {
-        return Target(data, extents, pitches, Origin{origin_.value + rest_of<layout>(selection...)});
-      }
+      const Place place = split(selection...);
+      return Target(place.data, extents, pitches, Origin{place.index});
     }
   }
 
- private:
-  template <class, Space, Layout>
-  friend class TileTensor;
+  template <int... axes>
+  constexpr auto first_pitches(std::integer_sequence<int, axes...>) const {
+    return Pitches<sizeof...(axes)>{pitches_.bytes[axes]...};
+  }
 
-  struct Place {
-    Data* data;
-    unsigned index;  // in elements
-  };
+  // Sums are 32 bits wide on each axis, with one 64-bit product per pitch.
+  template <int... axes, class... Indices>
+  TW_HOST_DEVICE constexpr Address pitched(std::integer_sequence<int, axes...>,
+                                           Indices... indices) const {
+    if constexpr (sizeof...(axes) == 0) {
+      return data_;
+    } else {
+      using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+      const std::int64_t bytes = ((detail::axis_sum<detail::on_axis(layout, axes + 1)>(indices...) *
+                                   pitches_.bytes[axes]) +
+                                  ...);
+      return reinterpret_cast<Data*>(reinterpret_cast<Byte*>(data_) + bytes);
+    }
+  }
 
-  TW_HOST_DEVICE constexpr TileTensor(Data* data, const DynamicExtents& extents,
-                                      const Pitches<num_axes>& pitches, const Origin& origin)
-      : Views(extents), data_(data), pitches_(pitches), origin_(origin) {}
+  static constexpr std::int64_t bytes_of(std::int64_t elements) { return elements * bits / 8; }
 
-  Data* data_;
+  // What is a multiple of the unit goes to the pointer, the rest to the index.
+  template <class... Indices>
+  TW_HOST_DEVICE constexpr Place split(Indices... indices) const {
+    constexpr Layout multiples = detail::of_unit(plain, unit, true);
+    constexpr Layout rest = detail::of_unit(plain, unit, false);
+    const auto moved = detail::weighted_sum<multiples>(indices...);
+    const auto index = static_cast<unsigned>(detail::weighted_sum<rest>(indices...));
+    const Address data = pitched(Axes(), indices...);
+    if constexpr (is_packed) {
+      return {data + bytes_of(moved), origin_.value + index};
+    } else {
+      return {data + moved, origin_.value + index};
+    }
+  }
+
+  // The element, with the swizzle applied.
+  template <class... Indices>
+  TW_HOST_DEVICE constexpr Place locate(Indices... indices) const {
+    if constexpr (detail::sum_kind(plain) == detail::SumKind::wide) {
+      const Place place = split(indices...);
+      return {place.data, layout.swizzle(place.index)};
+    } else {
+      const auto index = static_cast<unsigned>(detail::weighted_sum<plain>(indices...));
+      return {pitched(Axes(), indices...), layout.swizzle(origin_.value + index)};
+    }
+  }
+
+  Address data_;
   [[no_unique_address]] Pitches<num_axes> pitches_;
   [[no_unique_address]] Origin origin_;
 };

@@ -46,7 +46,8 @@ class TensorViews : protected Extents<detail::dynamic_extents(layout)> {
     constexpr LeafRange range = leaves_of_mode(layout, mode_index);
     if constexpr (detail::is_dynamic(layout, mode_index)) {
       constexpr int number = detail::dynamic_extents(layout, range.last - 1);
-      constexpr unsigned below = detail::static_size(layout, LeafRange{range.first, range.last - 1});
+      constexpr unsigned below =
+          detail::static_size(layout, LeafRange{range.first, range.last - 1});
       return below * this->values[number];
     } else {
       return std::integral_constant<unsigned, detail::static_size(layout, range)>::value;
@@ -60,7 +61,8 @@ class TensorViews : protected Extents<detail::dynamic_extents(layout)> {
   // One number or `whole` for each mode; the whole modes remain.
   template <class... Selection>
   TW_HOST_DEVICE constexpr auto slice(Selection... selection) const {
-    static_assert(sizeof...(Selection) == num_modes, "slice: give a number or `whole` for each mode");
+    static_assert(sizeof...(Selection) == num_modes,
+                  "slice: give a number or `whole` for each mode");
     constexpr unsigned mask = detail::whole_mask<Selection...>();
     constexpr Layout to = detail::kept_modes(layout, mask);
     return derived().template view<to>(kept<mask>(count_of<to>()), selection...);
@@ -121,8 +123,9 @@ class TensorViews : protected Extents<detail::dynamic_extents(layout)> {
 
   template <unsigned mask, int... numbers>
   constexpr auto kept(std::integer_sequence<int, numbers...>) const {
-    return Extents<sizeof...(numbers)>{this->values[std::integral_constant<
-        int, detail::kept_extent(layout, mask, numbers)>::value]...};
+    return Extents<sizeof...(numbers)>{
+        this->values[std::integral_constant<int,
+                                            detail::kept_extent(layout, mask, numbers)>::value]...};
   }
 
   template <Tiler tiler>

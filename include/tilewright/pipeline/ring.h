@@ -73,7 +73,7 @@ struct Ring {
 template <class Ring, class Trace>
 class Producer {
  public:
-  class [[nodiscard]] Token {
+  class Token {
    public:
     Token(const Token&) = delete;
     Token& operator=(const Token&) = delete;
@@ -102,7 +102,7 @@ class Producer {
         trace_(trace) {}
   Producer(const Producer&) = delete;
 
-  TW_DEVICE Token produce() {
+  [[nodiscard]] TW_DEVICE Token produce() {
     const unsigned slot = position_.slot;
     trace_.waits(slot);
     // The first lap finds every stage empty: waiting for the lap before the first passes at once.
@@ -134,31 +134,37 @@ class Producer {
 template <class Ring, class Trace>
 class Consumer {
  public:
-  class [[nodiscard]] Token {
+  class Token {
    public:
-    Token(const Token&) = delete;
-    Token& operator=(const Token&) = delete;
-    TW_DEVICE Token(Token&& other) noexcept
-        : slot_(other.slot_), signal_(other.signal_), trace_(other.trace_) {
-      other.signal_ = 0;
-      other.trace_ = {};
+    Token() = default;  // holds nothing
+    TW_DEVICE Token(Token&& other) noexcept { take(other); }
+    TW_DEVICE Token& operator=(Token&& other) noexcept {
+      release();
+      take(other);
+      return *this;
     }
-    TW_DEVICE ~Token() {
-      if (signal_ != 0) {
-        if constexpr (Ring::cluster.size() == 1) isa::mbarrier_arrive(signal_);
-        else isa::mbarrier_arrive_cluster(signal_);
-      }
-      trace_.releases(slot_);
-    }
+    TW_DEVICE ~Token() { release(); }
     TW_DEVICE unsigned slot() const { return slot_; }
 
    private:
     friend Consumer;
     TW_DEVICE Token(unsigned slot, SharedAddress signal, typename Trace::Handle trace)
         : slot_(slot), signal_(signal), trace_(trace) {}
+    TW_DEVICE void release() {
+      if (signal_ != 0) {
+        if constexpr (Ring::cluster.size() == 1) isa::mbarrier_arrive(signal_);
+        else isa::mbarrier_arrive_cluster(signal_);
+      }
+      trace_.releases(slot_);
+    }
+    TW_DEVICE void take(Token& other) {
+      slot_ = other.slot_;
+      signal_ = std::exchange(other.signal_, 0u);
+      trace_ = std::exchange(other.trace_, typename Trace::Handle{});
+    }
     // Values only: a token that pointed at its consumer would push it out of the registers.
-    unsigned slot_;
-    SharedAddress signal_;  // the barrier this thread arrives at; 0: another thread does, or moved
+    unsigned slot_ = 0;
+    SharedAddress signal_ = 0;  // the barrier this thread arrives at; 0: another does, or none is held
     [[no_unique_address]] typename Trace::Handle trace_;
   };
 
@@ -178,7 +184,7 @@ class Consumer {
   }
   Consumer(const Consumer&) = delete;
 
-  TW_DEVICE Token consume() {
+  [[nodiscard]] TW_DEVICE Token consume() {
     const unsigned slot = position_.slot;
     trace_.waits(slot);
     wait_for_phase(full_ + 8 * slot, position_.lap);
@@ -205,24 +211,10 @@ class Held {
   static_assert(depth == 1, "One stage in flight is what wgmma needs; nothing asks for more yet.");
 
  public:
-  TW_DEVICE Held() {}
-  Held(const Held&) = delete;
-  TW_DEVICE ~Held() { drop(); }
-  TW_DEVICE void keep(Token&& token) {
-    drop();
-    new (&token_) Token(std::move(token));
-    full_ = true;
-  }
+  TW_DEVICE void keep(Token&& token) { token_ = std::move(token); }
 
  private:
-  TW_DEVICE void drop() {
-    if (full_) token_.~Token();
-    full_ = false;
-  }
-  union {
-    Token token_;
-  };
-  bool full_ = false;
+  Token token_;
 };
 
 }  // namespace tw

@@ -19,7 +19,7 @@ class Staging {
     alignas(1024) unsigned char bytes[num_buffers][buffer_bytes];
   };
 
-  class [[nodiscard]] Token {
+  class Token {
    public:
     Token(const Token&) = delete;
     TW_DEVICE ~Token() {
@@ -50,7 +50,7 @@ class Staging {
         stores_(thread_in_group == 0) {}
   Staging(const Staging&) = delete;
 
-  TW_DEVICE Token acquire() {
+  [[nodiscard]] TW_DEVICE Token acquire() {
     if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers - 1>();
     isa::barrier_sync(barrier_, threads);
     const unsigned char* bytes = buffers_.bytes[next_];

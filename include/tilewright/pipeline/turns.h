@@ -27,7 +27,7 @@ class Turns {
   }
 
   // Passes the turn on when it dies.
-  class [[nodiscard]] Token {
+  class Token {
    public:
     Token(const Token&) = delete;
     TW_DEVICE ~Token() {
@@ -46,7 +46,7 @@ class Turns {
         next_(thread_in_group == 0 ? isa::shared_address(&barriers.go[(group + 1) % groups]) : 0),
         lap_(group == 0 ? 1 : 0) {}
 
-  TW_DEVICE Token take() {
+  [[nodiscard]] TW_DEVICE Token take() {
     wait_for_phase(own_, lap_);
     lap_ ^= 1;
     return Token(next_);
@@ -66,7 +66,7 @@ struct NoTurns {
   };
   static TW_DEVICE void init(Barriers&) {}
   TW_DEVICE NoTurns(Barriers&, unsigned /*group*/, unsigned /*thread_in_group*/) {}
-  TW_DEVICE Token take() { return {}; }
+  [[nodiscard]] TW_DEVICE Token take() { return {}; }
 };
 
 }  // namespace tw
