@@ -115,7 +115,7 @@ TEST(MatrixDescriptor, ReadsWhatTmaWrote) {
 
     for (unsigned step = 0; step < span / 32; ++step) {  // along k, inside the swizzle span
       const std::uint64_t bits =
-          encode_matrix_descriptor({tile + 32 * step, 16, 8 * span, 0, swizzle});
+          encode_matrix_descriptor({tile + 32 * step, 0, 8 * span, 0, swizzle});
       const MatrixDescriptor descriptor = decode_matrix_descriptor(bits);
       for (unsigned row = 0; row < rows; ++row) {
         for (unsigned k = 0; k < 16; ++k) {

@@ -31,7 +31,7 @@ void wgmma_bf16_m64k16(float* const fragments[128], unsigned n, const WgmmaOpera
 // sum of its factors' exponents: it is not normalised first. Where an H200 differs from MMA-Sim, we
 // follow the H200: terms that are zero have no exponent, and the largest is at least -133. A zero
 // result is positive, overflow is infinite, and every NaN is 0x7fffffff.
-// 3.7 million results of an H200 agree bit by bit, over all ranges, subnormals and infinities.
+// 5.2 million results of an H200 agree bit by bit, over all ranges, subnormals and infinities.
 void wgmma_bf16_m64k16_exact(float* const fragments[128], unsigned n, const WgmmaOperands& operands,
                              bool accumulate);
 
