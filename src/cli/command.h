@@ -16,6 +16,8 @@ struct Verdict {
   }
 };
 
+void add_check(CLI::App& app, Verdict& verdict);
 void add_run(CLI::App& app, Verdict& verdict);
+void add_trace(CLI::App& app, Verdict& verdict);
 
 }  // namespace tw::cli

@@ -5,7 +5,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Tilewright: structured GPU kernels, on the GPU or on the virtual one", "./tw"};
   app.require_subcommand(1);
   tw::cli::Verdict verdict;
+  tw::cli::add_check(app, verdict);
   tw::cli::add_run(app, verdict);
+  tw::cli::add_trace(app, verdict);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -7,9 +7,7 @@
 #include "src/cli/command.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/gpu.h"
-#if defined(TW_VGPU)
-#include "vgpu/machine/machine.h"
-#endif
+#include "src/matmul/virtual.h"
 
 namespace tw::cli {
 
@@ -20,10 +18,6 @@ struct RunRequest {
   std::string on;
   int launches = 1;
 };
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 void run(const RunRequest& request, Verdict& verdict) {
   MatmulShape shape;
@@ -39,40 +33,35 @@ void run(const RunRequest& request, Verdict& verdict) {
   }
   if (request.on == "gpu" && !no_gpu.empty()) return verdict.refuse(no_gpu);
   const bool on_gpu = request.on != "virtual" && no_gpu.empty();
-  if (!on_gpu && instance->simulate == nullptr) {
-    return verdict.refuse("This build has no virtual GPU: Boost.Context was not found. " + no_gpu);
-  }
-
-  MatmulData data = make_matmul_data(shape, fill, request.matmul.seed);
-  const auto begin = std::chrono::steady_clock::now();
-  Status status = Status::good();
+  Comparison comparison;
   std::string findings;
+  double seconds = 0;
   if (on_gpu) {
-    status = run_on_gpu(*instance, order, data, shape, request.launches);
+    MatmulData data = make_matmul_data(shape, fill, request.matmul.seed);
+    const auto begin = std::chrono::steady_clock::now();
+    const Status status = run_on_gpu(*instance, order, data, shape, request.launches);
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!status.is_good()) return verdict.refuse(status.sentence());
+    comparison = compare(data, reference_on_gpu(data, shape), shape, fill);
   } else {
-#if defined(TW_VGPU)
+    const VerifiedProblem problem(shape, fill, request.matmul.seed);
     vgpu::Options options;
     options.seed = request.matmul.seed;
-    vgpu::Report report;
-    status = instance->simulate(problem_on_host(data, shape), order, TraceBuffer{}, options, report);
-    for (const vgpu::Finding& finding : report.findings) findings += finding.text + "\n";
-#endif
+    const VirtualRun run = run_virtually(*instance, order, problem, TraceBuffer{}, options);
+    if (!run.status.is_good()) return verdict.refuse(run.status.sentence());
+    comparison = run.comparison;
+    seconds = run.seconds;
+    if (run.report.verdict() != vgpu::Report::Clean) findings = run.complaint();
   }
-  if (!status.is_good()) return verdict.refuse(status.sentence());
-  const double seconds = seconds_since(begin);
-  const MatmulReference reference =
-      on_gpu ? reference_on_gpu(data, shape) : reference_on_host(data, shape);
-  const Comparison comparison = compare(data, reference, shape, fill);
-  const std::string where = on_gpu ? gpu_name() : "the virtual GPU";
   fmt::print("matmul {} x {} x {}, {} ({} stages) on {}: ", shape.m, shape.n, shape.k,
-             instance->name, instance->stages, where);
+             instance->name, instance->stages, on_gpu ? gpu_name() : "the virtual GPU");
   if (!findings.empty()) {
     fmt::print("findings, seed {}\n{}", request.matmul.seed, findings);
     verdict.status = 1;
   } else if (!comparison.good()) {
-    fmt::print("{} of {} elements are wrong, {} bytes of padding were written. {} Seed {}.\n",
-               comparison.wrong, shape.m * shape.n, comparison.padding_touched * 2,
-               comparison.first, request.matmul.seed);
+    fmt::print("{} of {} elements are wrong, {} elements of padding were written. {} Seed {}.\n",
+               comparison.wrong, shape.m * shape.n, comparison.padding_touched, comparison.first,
+               request.matmul.seed);
     verdict.status = 1;
   } else if (fill == Fill::Integers) {
     fmt::print("all {} elements are exact, {:.3f} s\n", shape.m * shape.n, seconds);

@@ -17,6 +17,7 @@ struct MatmulInstance {
   const char* name;
   MatmulConfig config;
   unsigned stages;
+  unsigned tracks;  // of a CTA's timeline
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated, nothing
   // waited for.
   Status (*launch)(const MatmulProblem&, const MatmulOrder&, const TraceBuffer&, void* stream);

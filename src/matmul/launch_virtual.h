@@ -54,6 +54,11 @@ Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
   if (problem.bias != nullptr) {
     ranges.push_back({problem.bias, static_cast<std::size_t>(problem.n) * 2, "bias", true, false});
   }
+  if (trace.events != nullptr) {
+    const std::size_t tracks = grid.ctas * Kernel::tracks;
+    ranges.push_back({trace.events, tracks * trace.capacity * sizeof(TraceEvent), "trace", false});
+    ranges.push_back({trace.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
+  }
   const vgpu::Launch launch = {grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
                                [&params] { Kernel::run(params); }};
   report = vgpu::run(launch, ranges, options);

@@ -12,14 +12,14 @@
 
 namespace tw {
 
-template <class Node>
+template <class Node, class Trace>
 class FragmentLoop {
   static constexpr unsigned chunk_columns = 64;  // one swizzle span of bf16
   static constexpr unsigned block_rows = 64;
   static constexpr unsigned row_bytes = chunk_columns * 2;
 
  public:
-  using Output = Staging<block_rows * row_bytes, 2>;
+  using Output = Staging<block_rows * row_bytes, 2, Trace>;
   struct Params {
     TensorMap map;  // of d: (n, m), inner dimension first; box of 64 by 64
     Bf16* d;
@@ -30,9 +30,9 @@ class FragmentLoop {
   };
 
   TW_DEVICE FragmentLoop(const Params& params, typename Output::Buffers& buffers, unsigned barrier,
-                         unsigned thread_in_group)
+                         unsigned thread_in_group, Trace trace)
       : params_(params),
-        output_(buffers, barrier, thread_in_group),
+        output_(buffers, barrier, thread_in_group, trace),
         thread_(thread_in_group) {}
 
   // `sum` holds blocks of 64 rows by n columns that begin at (row, column) of the output.

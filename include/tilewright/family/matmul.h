@@ -64,7 +64,8 @@ struct MatmulSm90 {
   static_assert(roles.registers() <= Sm90::registers,
                 "The roles ask for more registers than an SM has.");
 
-  using Epilogue = FragmentLoop<RuntimeEpilogue>;
+  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
+  using Epilogue = FragmentLoop<RuntimeEpilogue, Trace>;
   // As many stages as fit beside the staging buffers and the barriers.
   static constexpr unsigned stages =
       (Sm90::shared_bytes - config.multiply_groups * sizeof(typename Epilogue::Output::Buffers) -
@@ -76,7 +77,6 @@ struct MatmulSm90 {
   using Loader = TmaLoader<config.tile_m, config.tile_n, config.tile_k, config.cluster>;
   using Op = WgmmaOp<config.group_rows(), config.tile_n, config.tile_k, sizeof(Tiles)>;
   using Schedule = StaticPersistent<config.cluster>;
-  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
 
   static constexpr unsigned group_row(unsigned group) {
     return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;

@@ -29,6 +29,8 @@ class WarpSpecialized {
 
  public:
   static constexpr unsigned threads = roles.threads();
+  // Of a CTA's timeline: loading, then each group's multiplying, then each group's storing.
+  static constexpr unsigned tracks = 1 + 2 * roles.multiply_groups;
 
   struct Params {
     typename Parts::Loader::Params loader;
@@ -65,7 +67,9 @@ class WarpSpecialized {
   }
 
  private:
-  static constexpr unsigned tracks = 1 + roles.multiply_groups;  // per CTA
+  static TW_DEVICE Trace trace(const Params& params, unsigned track, bool speaks) {
+    return Trace(params.trace, isa::cta_index() * tracks + track, speaks);
+  }
 
   static TW_DEVICE void load(const Params& params, Storage& storage) {
     isa::describe_role("load");
@@ -73,7 +77,7 @@ class WarpSpecialized {
     const typename Parts::Schedule schedule(params.schedule);
     typename Parts::Loader loader(params.loader);
     Producer<Ring, Trace> input(storage.input, storage.tiles,
-                                Trace(params.trace, isa::cta_index() * tracks, true));
+                                trace(params, 0, true));
     for (const WorkTile tile : schedule.work(key)) {
       for (const int k : tile.k_tiles(key)) {
         auto stage = input.produce();
@@ -88,12 +92,12 @@ class WarpSpecialized {
     isa::describe_role(group == 0 ? "multiply 0" : "multiply 1");
     const Key key;
     const typename Parts::Schedule schedule(params.schedule);
-    Consumer<Ring, Trace> input(
-        storage.input, thread_in_group,
-        Trace(params.trace, isa::cta_index() * tracks + 1 + group, thread_in_group == 0));
+    const bool speaks = thread_in_group == 0;
+    Consumer<Ring, Trace> input(storage.input, thread_in_group, trace(params, 1 + group, speaks));
     Op op = Parts::op(storage.tiles[0], group);
     // Barrier 0 is the CTA's; each group has one of its own.
-    Epilogue epilogue(params.epilogue, storage.output[group], 1 + group, thread_in_group);
+    Epilogue epilogue(params.epilogue, storage.output[group], 1 + group, thread_in_group,
+                      trace(params, 1 + roles.multiply_groups + group, speaks));
 
     Order order(storage.turns, group, thread_in_group);
 

@@ -2,7 +2,6 @@
 // tensor in memory, it tells which of that tensor's elements exist.
 #pragma once
 
-#include "tilewright/layout/vectors.h"
 #include "tilewright/layout/views.h"
 
 namespace tw {
@@ -20,15 +19,6 @@ class CoordinateTensor : public TensorViews<CoordinateTensor<axes, layout>, layo
   template <class... Indices>
   TW_HOST_DEVICE constexpr Position<axes> load(Indices... indices) const {
     return moved(std::make_integer_sequence<int, axes>(), indices...);
-  }
-
-  // The positions where vectors begin: as many elements per vector in each mode as given.
-  template <int... counts>
-  TW_HOST_DEVICE constexpr auto vectorize() const {
-    static_assert(sizeof...(counts) == Views::num_modes, "vectorize: give one count per mode");
-    constexpr detail::VectorShape shape = detail::vector_shape(counts...);
-    constexpr Layout to = detail::strided_mode(layout, shape.mode, shape.count);
-    return view<to>(this->template divided<tiler(counts...)>(Views::template count_of<to>()));
   }
 
  private:

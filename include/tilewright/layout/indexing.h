@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tilewright/layout/offset.h"
+#include "tilewright/layout/coalesce.h"
 
 namespace tw {
 
@@ -45,8 +45,9 @@ constexpr int max_axis(const Layout& layout) {
 
 enum class SumKind { narrow, narrow_signed, wide };
 
-// Sums of plain strides stay in 32 bits where they fit. A dynamic extent is below 2^32, so that its
-// index fits as long as it is not multiplied.
+// Sums of plain strides stay in 32 bits where they fit. That of a dynamic extent does: its stride
+// is 1 in the tensor it comes from (see TileTensor), so that the sum stays below that tensor's
+// extent.
 constexpr SumKind sum_kind(const Layout& layout) {
   constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
   std::int64_t last = 0;
@@ -54,11 +55,7 @@ constexpr SumKind sum_kind(const Layout& layout) {
   for (int i = 0; i < layout.leaves; ++i) {
     std::int64_t stride = layout.strides[i];
     has_negative |= stride < 0;
-    if (layout.extents[i] != dyn) {
-      last += checked_product(layout.extents[i] - 1, absolute(stride));
-    } else if (stride != 0 && stride != 1) {
-      return SumKind::wide;
-    }
+    if (layout.extents[i] != dyn) last += checked_product(layout.extents[i] - 1, absolute(stride));
   }
   if (last > largest) return SumKind::wide;
   return has_negative ? SumKind::narrow_signed : SumKind::narrow;
@@ -100,7 +97,8 @@ constexpr Sum sum_of_modes(std::integer_sequence<int, modes...>, Indices... indi
           ...);
 }
 
-// The sum of index times stride: one index per mode, or one for the whole layout.
+// The sum of index times stride: one index per mode, or one for the whole layout. Coalescing spares
+// divisions.
 template <class Sum, Layout weights, class... Indices>
 constexpr Sum sum_as(Indices... indices) {
   constexpr int given = sizeof...(Indices);
@@ -108,10 +106,12 @@ constexpr Sum sum_as(Indices... indices) {
                 "Give one index for the whole tensor or one for each mode.");
   static_assert(((std::is_integral_v<Indices> || std::is_same_v<Indices, Whole>)&&...),
                 "An index is a number or `whole`.");
-  if constexpr (given == 1 && rank(weights) != 1) {
-    return (sum_of_range<Sum, weights, 0, weights.leaves>(indices) + ...);
+  if constexpr (given == rank(weights)) {
+    constexpr Layout merged = coalesce_modes(weights);
+    return sum_of_modes<Sum, merged>(std::make_integer_sequence<int, given>(), indices...);
   } else {
-    return sum_of_modes<Sum, weights>(std::make_integer_sequence<int, given>(), indices...);
+    constexpr Layout merged = coalesce(weights);
+    return (sum_of_range<Sum, merged, 0, merged.leaves>(indices) + ...);
   }
 }
 
@@ -126,12 +126,6 @@ constexpr auto weighted_sum(Indices... indices) {
   } else {
     return sum_as<std::uint32_t, weights>(indices...);
   }
-}
-
-// For an axis that counts rows or another coordinate: coordinates are below 2^31.
-template <Layout weights, class... Indices>
-constexpr std::int32_t axis_sum(Indices... indices) {
-  return static_cast<std::int32_t>(sum_as<std::uint32_t, weights>(indices...));
 }
 
 }  // namespace detail

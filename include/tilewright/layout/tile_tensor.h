@@ -7,44 +7,11 @@
 //   Bf16 value = part.load(i, j);
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "tilewright/layout/coordinate_tensor.h"
+#include "tilewright/layout/placement.h"
 #include "tilewright/layout/vectors.h"
 
 namespace tw {
-
-// The distance in bytes that each axis of a layout stands for.
-template <int count>
-struct Pitches {
-  std::int64_t bytes[count];
-};
-template <>
-struct Pitches<0> {};
-
-namespace detail {
-
-// The part of a slice's offset that the pointer cannot take: it goes through the swizzle, or is no
-// whole number of bytes.
-template <bool is_needed>
-struct Origin {
-  unsigned value;
-};
-template <>
-struct Origin<false> {};
-
-// Offsets that are multiples of this can be added to the pointer.
-constexpr std::int64_t pointer_unit(const Layout& layout, int bits) {
-  Swizzle swizzle = layout.swizzle;
-  int source = swizzle.source_bit();
-  int target = swizzle.target_bit();
-  std::int64_t period = std::int64_t{1} << (swizzle.bits + (source > target ? source : target));
-  std::int64_t whole_bytes = 8 / greatest_common_divisor(8, bits);
-  return period > whole_bytes ? period : whole_bytes;
-}
-
-}  // namespace detail
 
 template <class T, Space space, Layout layout>
 class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
@@ -54,7 +21,8 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   static constexpr bool is_packed = PackedElement<std::remove_const_t<T>>;
   static constexpr std::int64_t unit = detail::pointer_unit(layout, bits);
   using Axes = std::make_integer_sequence<int, num_axes>;
-  using Origin = detail::Origin<(unit > 1)>;
+  static constexpr int num_origins = num_axes > 0 ? 1 + num_axes : unit > 1;
+  using Origin = detail::Origin<num_origins>;
   static_assert(num_axes == 0 || layout.swizzle.is_identity(),
                 "A swizzled tensor has no run-time pitch.");
 
@@ -75,7 +43,11 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   // axes.
   TW_HOST_DEVICE constexpr TileTensor(Address data, const DynamicExtents& extents,
                                       const Pitches<num_axes>& pitches)
-      : TileTensor(data, extents, pitches, Origin{}) {}
+      : TileTensor(data, extents, pitches, Origin{}) {
+    static_assert(
+        detail::has_plain_extents(layout),
+        "A static stride of a dynamic extent is 1; write any other as a pitch, like 1@1.");
+  }
 
   // One index for each mode, or one for the whole tensor.
   template <class... Indices>
@@ -119,11 +91,20 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   template <class... Indices>
   TW_HOST_DEVICE constexpr Address address(Indices... indices) const {
     static_assert(!is_packed, "address: an element narrower than a byte has none");
-    if constexpr (unit == 1) {
-      return pitched(Axes(), indices...) + detail::weighted_sum<plain>(indices...);
+    if constexpr (num_origins == 0) {
+      return data_ + detail::weighted_sum<plain>(indices...);
     } else {
       const Place place = locate(indices...);
       return place.data + place.index;
+    }
+  }
+
+  // The same tensor with its position folded into the pointer: worth while before many loads.
+  TW_HOST_DEVICE constexpr TileTensor anchored() const {
+    if constexpr (num_axes == 0 || is_packed) {
+      return *this;
+    } else {
+      return TileTensor(pitched<0>(Axes()) + origin_.values[0], *this, pitches_, Origin{});
     }
   }
 
@@ -149,15 +130,22 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     using Element = Vector<Value, static_cast<int>(shape.count)>;
     using Target =
         TileTensor<std::conditional_t<std::is_const_v<T>, const Element, Element>, space, to>;
-    const auto extents = this->template divided<tiler(counts...)>(Views::template count_of<to>());
-    if constexpr (layout.swizzle.is_identity()) {
-      Address data = data_;
-      if constexpr (unit > 1) data += bytes_of(origin_.value);
-      return Target(reinterpret_cast<typename Target::Data*>(data), extents, pitches_);
+    const auto extents =
+        this->template divided<tiler(counts...), true>(Views::template count_of<to>());
+    if constexpr (num_origins == 0) {
+      return Target(reinterpret_cast<typename Target::Data*>(data_), extents, pitches_);
     } else {
       constexpr unsigned count = static_cast<unsigned>(shape.count);
-      return Target(reinterpret_cast<typename Target::Data*>(data_), extents, pitches_,
-                    typename Target::Origin{origin_.value / count});
+      require(origin_.values[0] % count == 0, "vectorize: the slice does not begin at a vector");
+      typename Target::Origin origin{};
+      if constexpr (Target::num_origins > 0) {
+        TW_UNROLL
+        for (int i = 0; i < Target::num_origins; ++i) origin.values[i] = origin_.values[i];
+        origin.values[0] /= count;
+      }
+      Address data = data_;
+      if constexpr (Target::num_origins == 0) data += bytes_of(origin_.values[0]);
+      return Target(reinterpret_cast<typename Target::Data*>(data), extents, pitches_, origin);
     }
   }
 
@@ -182,15 +170,48 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   TW_HOST_DEVICE constexpr auto view(const Extents<detail::dynamic_extents(to)>& extents,
                                      Selection... selection) const {
     using Target = TileTensor<T, space, to>;
-    const auto pitches = first_pitches(typename Target::Axes());
-    if constexpr (sizeof...(Selection) == 0) {
-      return Target(data_, extents, pitches, origin_);
-    } else if constexpr (unit == 1) {
-      Address data = pitched(Axes(), selection...) + detail::weighted_sum<plain>(selection...);
-      return Target(data, extents, pitches);
-    } else {
+    if constexpr (num_origins == 0) {
+      return Target(moved(selection...), extents, {}, {});
+    } else if constexpr (num_axes == 0) {
       const Place place = split(selection...);
-      return Target(place.data, extents, pitches, Origin{place.index});
+      return Target(place.data, extents, {}, {place.index});
+    } else {
+      const auto pitches = first_pitches(typename Target::Axes());
+      // Axes that the target no longer has are settled here.
+      Address data = pitched<Target::num_axes>(Axes(), selection...);
+      if constexpr (Target::num_origins == 0) {
+        return Target(data + on_axis<0>(selection...), extents, pitches, {});
+      } else {
+        return Target(data, extents, pitches, moved_origin<Target>(selection...));
+      }
+    }
+  }
+
+  template <class... Indices>
+  TW_HOST_DEVICE constexpr Address moved(Indices... indices) const {
+    if constexpr (sizeof...(Indices) == 0) {
+      return data_;
+    } else {
+      return data_ + detail::weighted_sum<plain>(indices...);
+    }
+  }
+
+  template <class Target, class... Indices>
+  TW_HOST_DEVICE constexpr auto moved_origin(Indices... indices) const {
+    return [&]<int... axes>(std::integer_sequence<int, axes...>) {
+      return typename Target::Origin{on_axis<axes>(indices...)...};
+    }
+    (std::make_integer_sequence<int, Target::num_origins>());
+  }
+
+  // The position on one axis.
+  template <int axis, class... Indices>
+  TW_HOST_DEVICE constexpr unsigned on_axis(Indices... indices) const {
+    if constexpr (sizeof...(Indices) == 0) {
+      return origin_.values[axis];
+    } else {
+      return origin_.values[axis] +
+             detail::sum_as<unsigned, detail::on_axis(layout, axis)>(indices...);
     }
   }
 
@@ -199,47 +220,49 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     return Pitches<sizeof...(axes)>{pitches_.bytes[axes]...};
   }
 
-  // Sums are 32 bits wide on each axis, with one 64-bit product per pitch.
-  template <int... axes, class... Indices>
+  // The pointer moved along the axes above `settled`: a sum in 32 bits for each, and one product.
+  template <int settled, int... axes, class... Indices>
   TW_HOST_DEVICE constexpr Address pitched(std::integer_sequence<int, axes...>,
                                            Indices... indices) const {
-    if constexpr (sizeof...(axes) == 0) {
-      return data_;
-    } else {
-      using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
-      const std::int64_t bytes = ((detail::axis_sum<detail::on_axis(layout, axes + 1)>(indices...) *
-                                   pitches_.bytes[axes]) +
-                                  ...);
-      return reinterpret_cast<Data*>(reinterpret_cast<Byte*>(data_) + bytes);
-    }
+    using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+    auto bytes_on = [&]<int axis>(std::integral_constant<int, axis>) -> std::int64_t {
+      if constexpr (axis <= settled) return 0;
+      return on_axis<axis>(indices...) * pitches_.bytes[axis - 1];
+    };
+    const std::int64_t bytes = (bytes_on(std::integral_constant<int, axes + 1>()) + ...);
+    return reinterpret_cast<Data*>(reinterpret_cast<Byte*>(data_) + bytes);
   }
 
   static constexpr std::int64_t bytes_of(std::int64_t elements) { return elements * bits / 8; }
 
-  // What is a multiple of the unit goes to the pointer, the rest to the index.
+  // Without pitches: what is a multiple of the unit goes to the pointer, the rest to the index.
   template <class... Indices>
   TW_HOST_DEVICE constexpr Place split(Indices... indices) const {
-    constexpr Layout multiples = detail::of_unit(plain, unit, true);
-    constexpr Layout rest = detail::of_unit(plain, unit, false);
-    const auto moved = detail::weighted_sum<multiples>(indices...);
-    const auto index = static_cast<unsigned>(detail::weighted_sum<rest>(indices...));
-    const Address data = pitched(Axes(), indices...);
-    if constexpr (is_packed) {
-      return {data + bytes_of(moved), origin_.value + index};
+    if constexpr (sizeof...(Indices) == 0) {
+      return {data_, origin_.values[0]};
     } else {
-      return {data + moved, origin_.value + index};
+      constexpr Layout multiples = detail::of_unit(plain, unit, true);
+      constexpr Layout rest = detail::of_unit(plain, unit, false);
+      const auto moved = detail::weighted_sum<multiples>(indices...);
+      const auto index = static_cast<unsigned>(detail::weighted_sum<rest>(indices...));
+      if constexpr (is_packed) {
+        return {data_ + bytes_of(moved), origin_.values[0] + index};
+      } else {
+        return {data_ + moved, origin_.values[0] + index};
+      }
     }
   }
 
   // The element, with the swizzle applied.
   template <class... Indices>
   TW_HOST_DEVICE constexpr Place locate(Indices... indices) const {
-    if constexpr (detail::sum_kind(plain) == detail::SumKind::wide) {
+    if constexpr (num_axes > 0) {
+      return {pitched<0>(Axes(), indices...), on_axis<0>(indices...)};
+    } else if constexpr (detail::sum_kind(plain) == detail::SumKind::wide) {
       const Place place = split(indices...);
       return {place.data, layout.swizzle(place.index)};
     } else {
-      const auto index = static_cast<unsigned>(detail::weighted_sum<plain>(indices...));
-      return {pitched(Axes(), indices...), layout.swizzle(origin_.value + index)};
+      return {data_, layout.swizzle(on_axis<0>(indices...))};
     }
   }
 

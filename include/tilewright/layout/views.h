@@ -102,10 +102,12 @@ class TensorViews : protected Extents<detail::dynamic_extents(layout)> {
     return std::make_integer_sequence<int, detail::dynamic_extents(to)>();
   }
 
-  template <Tiler divisors, int... numbers>
+  // How many tiles each dynamic extent gives; with `is_exact`, it is known to divide.
+  template <Tiler divisors, bool is_exact, int... numbers>
   constexpr auto divided(std::integer_sequence<int, numbers...>) const {
     return Extents<sizeof...(numbers)>{
-        ceil_divided<detail::dynamic_divisor(layout, divisors, numbers)>(this->values[numbers])...};
+        quotient<detail::dynamic_divisor(layout, divisors, numbers), is_exact>(
+            this->values[numbers])...};
   }
 
  private:
@@ -116,9 +118,9 @@ class TensorViews : protected Extents<detail::dynamic_extents(layout)> {
     return {extent<modes>()...};
   }
 
-  template <unsigned divisor>
-  static constexpr unsigned ceil_divided(unsigned value) {
-    return (value + (divisor - 1)) / divisor;
+  template <unsigned divisor, bool is_exact>
+  static constexpr unsigned quotient(unsigned value) {
+    return (value + (is_exact ? 0 : divisor - 1)) / divisor;
   }
 
   template <unsigned mask, int... numbers>
@@ -131,7 +133,7 @@ class TensorViews : protected Extents<detail::dynamic_extents(layout)> {
   template <Tiler tiler>
   TW_HOST_DEVICE constexpr auto tiled() const {
     constexpr Layout to = detail::tiled_modes(layout, tiler);
-    return derived().template view<to>(divided<tiler>(count_of<to>()));
+    return derived().template view<to>(divided<tiler, false>(count_of<to>()));
   }
 
   template <Layout threads, int... modes>

@@ -11,7 +11,7 @@ namespace tw {
 
 // All 128 threads of a warpgroup write a buffer; one of them stores it. Stores are waited for lazily:
 // only when their buffer is wanted again, `num_buffers` acquisitions later.
-template <unsigned buffer_bytes, unsigned num_buffers>
+template <unsigned buffer_bytes, unsigned num_buffers, class Trace>
 class Staging {
  public:
   static constexpr unsigned threads = 128;
@@ -24,9 +24,10 @@ class Staging {
     Token(const Token&) = delete;
     TW_DEVICE ~Token() {
       if (staging_->stores_) isa::cp_async_bulk_commit_group();
+      staging_->trace_.releases(slot_);
     }
-    TW_DEVICE SharedAddress address() const { return isa::shared_address(bytes_); }
-    TW_DEVICE const unsigned char* bytes() const { return bytes_; }
+    TW_DEVICE SharedAddress address() const { return isa::shared_address(bytes()); }
+    TW_DEVICE const unsigned char* bytes() const { return staging_->buffers_.bytes[slot_]; }
     // Every writer makes its writes visible to the copy engine, then all meet. True in the one
     // thread that issues the store.
     TW_DEVICE bool publish() {
@@ -37,25 +38,28 @@ class Staging {
 
    private:
     friend Staging;
-    TW_DEVICE Token(Staging* staging, const unsigned char* bytes)
-        : staging_(staging), bytes_(bytes) {}
+    TW_DEVICE Token(Staging* staging, unsigned slot) : staging_(staging), slot_(slot) {}
     Staging* staging_;
-    const unsigned char* bytes_;
+    unsigned slot_;
   };
 
   // `barrier` is a named barrier of this group alone.
-  TW_DEVICE Staging(Buffers& buffers, unsigned barrier, unsigned thread_in_group)
+  TW_DEVICE Staging(Buffers& buffers, unsigned barrier, unsigned thread_in_group,
+                    Trace trace)
       : buffers_(buffers),
         barrier_(barrier),
-        stores_(thread_in_group == 0) {}
+        stores_(thread_in_group == 0),
+        trace_(trace) {}
   Staging(const Staging&) = delete;
 
   [[nodiscard]] TW_DEVICE Token acquire() {
+    const unsigned slot = next_;
+    trace_.waits(slot);
     if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers - 1>();
     isa::barrier_sync(barrier_, threads);
-    const unsigned char* bytes = buffers_.bytes[next_];
+    trace_.goes(slot);
     next_ = next_ + 1 == num_buffers ? 0 : next_ + 1;
-    return Token(this, bytes);
+    return Token(this, slot);
   }
 
   // Shared memory must outlive the copies that read it.
@@ -68,6 +72,7 @@ class Staging {
   unsigned barrier_;
   unsigned next_ = 0;
   bool stores_;
+  [[no_unique_address]] Trace trace_;
 };
 
 }  // namespace tw

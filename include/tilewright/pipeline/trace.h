@@ -6,6 +6,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/layout/access.h"
 
 namespace tw {
 
@@ -17,11 +18,11 @@ struct TraceEvent {
   std::uint32_t slot;
 };
 
-// A bounded record per track (one per CTA and role): [0] counts all events, also those that did not fit.
+// A bounded record per track, which is one role of one CTA.
 struct TraceBuffer {
-  TraceEvent* events;        // (track, capacity)
-  std::uint32_t* counts;     // (track)
-  std::uint32_t capacity;
+  TraceEvent* events = nullptr;     // (capacity, track)
+  std::uint32_t* counts = nullptr;  // (track): all events, also those that did not fit
+  std::uint32_t capacity = 0;
 };
 
 struct NoTrace {
@@ -58,10 +59,11 @@ class EventTrace {
   TW_DEVICE void record(TraceMoment moment, unsigned slot) {
     if (!speaks_) return;
     if (count_ < buffer_.capacity) {
-      buffer_.events[std::uint64_t{track_} * buffer_.capacity + count_] = {isa::global_timer(),
-                                                                           moment, slot};
+      store_element<Space::Global>(
+          buffer_.events + std::uint64_t{track_} * buffer_.capacity + count_,
+          TraceEvent{isa::global_timer(), moment, slot});
     }
-    buffer_.counts[track_] = ++count_;
+    store_element<Space::Global>(buffer_.counts + track_, ++count_);
   }
   const Params& buffer_;
   unsigned track_;

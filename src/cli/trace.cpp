@@ -1,0 +1,141 @@
+// ./tw trace: a timeline of the warp roles for Perfetto, from the GPU or from the virtual one.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "src/cli/command.h"
+#include "src/cli/matmul_request.h"
+#include "src/matmul/gpu.h"
+#include "src/matmul/virtual.h"
+
+namespace tw::cli {
+
+namespace {
+
+struct TraceRequest {
+  MatmulRequest matmul;
+  std::string on;
+  std::string output = "out/trace.json";
+  unsigned capacity = 4096;
+};
+
+constexpr unsigned max_ctas = 1024;
+
+std::string track_name(unsigned track, unsigned groups) {
+  if (track == 0) return "load";
+  if (track <= groups) return fmt::format("multiply {}", track - 1);
+  return fmt::format("store {}", track - 1 - groups);
+}
+
+// Waits are slices of the role; a slot in use is an asynchronous slice, because slots overlap.
+nlohmann::json perfetto(const std::vector<TraceEvent>& events,
+                        const std::vector<std::uint32_t>& counts, unsigned capacity,
+                        unsigned tracks, unsigned groups, std::uint64_t& lost) {
+  nlohmann::json list = nlohmann::json::array();
+  std::uint64_t origin = ~std::uint64_t{0};
+  for (std::size_t track = 0; track < counts.size(); ++track) {
+    if (counts[track] > 0) origin = std::min(origin, events[track * capacity].nanoseconds);
+  }
+  lost = 0;
+  for (std::size_t track = 0; track < counts.size(); ++track) {
+    if (counts[track] == 0) continue;
+    const auto cta = track / tracks, role = track % tracks;
+    const std::string name = track_name(static_cast<unsigned>(role), groups);
+    const nlohmann::json where = {{"pid", cta}, {"tid", role}};
+    const auto add = [&](const char* phase, const std::string& title, std::uint64_t at) {
+      nlohmann::json event = where;
+      event["ph"] = phase;
+      event["name"] = title;
+      event["cat"] = name;
+      event["ts"] = static_cast<double>(at - origin) / 1000.0;
+      list.push_back(event);
+      return &list.back();
+    };
+    nlohmann::json label = where;
+    label.update({{"ph", "M"}, {"name", "thread_name"}, {"args", {{"name", name}}}});
+    list.push_back(label);
+    const std::uint32_t kept = std::min(counts[track], capacity);
+    lost += counts[track] - kept;
+    std::uint64_t waits_since = 0;
+    for (std::uint32_t i = 0; i < kept; ++i) {
+      const TraceEvent& event = events[track * capacity + i];
+      const std::string slot = fmt::format("slot {}", event.slot);
+      const std::string id = fmt::format("{}.{}.{}", cta, role, event.slot);
+      switch (event.moment) {
+        case TraceMoment::Waits: waits_since = event.nanoseconds; break;
+        case TraceMoment::Goes:
+          (*add("X", "wait for " + slot, waits_since))["dur"] =
+              static_cast<double>(event.nanoseconds - waits_since) / 1000.0;
+          (*add("b", slot, event.nanoseconds))["id"] = id;
+          break;
+        case TraceMoment::Releases: (*add("e", slot, event.nanoseconds))["id"] = id; break;
+      }
+    }
+  }
+  return {{"traceEvents", list}, {"displayTimeUnit", "ns"}};
+}
+
+void trace(const TraceRequest& request, Verdict& verdict) {
+  MatmulShape shape;
+  MatmulOrder order;
+  Fill fill;
+  const MatmulInstance* instance = nullptr;
+  const Status resolved = request.matmul.resolve(shape, instance, order, fill, Tracing::On);
+  if (!resolved.is_good()) return verdict.refuse(resolved.sentence());
+  if (!request.on.empty() && request.on != "gpu" && request.on != "virtual") {
+    return verdict.refuse(fmt::format("--on is '{}', but must be gpu or virtual.", request.on));
+  }
+  const std::string no_gpu = why_no_gpu();
+  if (request.on == "gpu" && !no_gpu.empty()) return verdict.refuse(no_gpu);
+  const bool on_gpu = request.on != "virtual" && no_gpu.empty();
+
+  std::vector<TraceEvent> events(std::size_t{max_ctas} * instance->tracks * request.capacity);
+  std::vector<std::uint32_t> counts(max_ctas * instance->tracks);
+  if (on_gpu) {
+    MatmulData data = make_matmul_data(shape, fill, request.matmul.seed);
+    const Status status =
+        trace_on_gpu(*instance, order, data, shape, events, counts, request.capacity);
+    if (!status.is_good()) return verdict.refuse(status.sentence());
+    const Comparison comparison = compare(data, reference_on_gpu(data, shape), shape, fill);
+    if (!comparison.good()) verdict.status = 1;
+  } else {
+    const VerifiedProblem problem(shape, fill, request.matmul.seed);
+    vgpu::Options options;
+    options.landing = vgpu::Landing::Eager;  // the model of time assumes that copies land in order
+    const TraceBuffer buffer = {events.data(), counts.data(), request.capacity};
+    const VirtualRun run = run_virtually(*instance, order, problem, buffer, options);
+    if (!run.status.is_good()) return verdict.refuse(run.status.sentence());
+    if (!run.clean()) {
+      fmt::print(stderr, "{}", run.complaint());
+      verdict.status = 1;
+    }
+  }
+  std::uint64_t lost = 0;
+  const nlohmann::json timeline = perfetto(events, counts, request.capacity, instance->tracks,
+                                           instance->config.multiply_groups, lost);
+  std::ofstream file(request.output);
+  file << timeline.dump() << "\n";
+  file.close();
+  if (!file) return verdict.refuse(fmt::format("The file '{}' cannot be written.", request.output));
+  fmt::print("{} events from {} in {}; {} did not fit (--capacity {}); open it at ui.perfetto.dev\n",
+             timeline["traceEvents"].size(), on_gpu ? gpu_name() : "the virtual GPU",
+             request.output, lost, request.capacity);
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Verdict& verdict) {
+  auto request = std::make_shared<TraceRequest>();
+  CLI::App* command = app.add_subcommand("trace", "a timeline of the warp roles for Perfetto");
+  request->matmul.add_options(*command);
+  command->add_option("--on", request->on, "gpu or virtual; empty: the GPU when there is one");
+  command->add_option("-o,--output", request->output, "the file to write")->capture_default_str();
+  command->add_option("--capacity", request->capacity, "events kept per role and CTA")
+      ->check(CLI::Range(16, 65536))
+      ->capture_default_str();
+  command->callback([request, &verdict] { trace(*request, verdict); });
+}
+
+}  // namespace tw::cli

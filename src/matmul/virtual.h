@@ -1,0 +1,42 @@
+// Verified runs on the virtual GPU.
+#pragma once
+
+#include <string>
+
+#include "src/matmul/data.h"
+#include "src/matmul/instance.h"
+#include "vgpu/machine/machine.h"
+
+namespace tw {
+
+struct VirtualRun {
+  Status status = Status::good();  // refused: nothing ran
+  vgpu::Report report;
+  Comparison comparison;
+  double seconds = 0;  // of the run itself, without making and checking the data
+
+  bool clean() const {
+    return status.is_good() && report.verdict() == vgpu::Report::Clean && comparison.good();
+  }
+  // What is wrong, in sentences; empty when clean.
+  std::string complaint() const;
+};
+
+// The answer to one problem, computed once for many schedules.
+struct VerifiedProblem {
+  VerifiedProblem(const MatmulShape& shape, Fill fill, std::uint64_t seed)
+      : shape(shape),
+        fill(fill),
+        data(make_matmul_data(shape, fill, seed)),
+        reference(reference_on_host(data, shape)) {}
+  MatmulShape shape;
+  Fill fill;
+  MatmulData data;
+  MatmulReference reference;
+};
+
+VirtualRun run_virtually(const MatmulInstance& instance, const MatmulOrder& order,
+                         const VerifiedProblem& problem, const TraceBuffer& trace,
+                         const vgpu::Options& options);
+
+}  // namespace tw
