@@ -4,7 +4,8 @@ namespace tw::bench {
 
 namespace {
 
-// Standard normal by Box and Muller from a counter, so that every element is independent of the grid.
+// Standard normal by Box and Muller from a counter, so that every element is independent of the
+// grid.
 __global__ void fill_normal_kernel(Bf16* values, std::size_t count, std::uint64_t seed) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x) {
@@ -12,7 +13,8 @@ __global__ void fill_normal_kernel(Bf16* values, std::size_t count, std::uint64_
     bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9ull;
     bits = (bits ^ bits >> 27) * 0x94D049BB133111EBull;
     bits ^= bits >> 31;
-    const float radius = sqrtf(-2.0f * logf((static_cast<float>(bits & 0xffffff) + 1.0f) / 16777217.0f));
+    const float radius =
+        sqrtf(-2.0f * logf((static_cast<float>(bits & 0xffffff) + 1.0f) / 16777217.0f));
     values[i] = Bf16(radius * cospif(2.0f * static_cast<float>(bits >> 40) / 16777216.0f));
   }
 }

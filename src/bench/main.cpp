@@ -68,7 +68,8 @@ bool wanted(const std::string& filter, const std::string& name) {
   return false;
 }
 
-std::vector<Candidate> own_candidates(const Request& request, const tw::bench::MatmulBuffers& buffers) {
+std::vector<Candidate> own_candidates(const Request& request,
+                                      const tw::bench::MatmulBuffers& buffers) {
   std::vector<Candidate> candidates;
   for (const tw::MatmulInstance& instance : tw::matmul_instances()) {
     if (!wanted(request.instances, instance.name)) continue;
@@ -106,10 +107,12 @@ int main(int argc, char** argv) {
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
   app.add_option("family", request.family, "matmul")->required();
-  app.add_option("--suite", request.suite, "a JSON file of shapes, e.g. bench/suites/matmul-bf16.json");
+  app.add_option("--suite", request.suite,
+                 "a JSON file of shapes, e.g. bench/suites/matmul-bf16.json");
   app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
   app.add_option("--peers", request.peers, "cublaslt or none");
-  app.add_option("--instances", request.instances, "only instances whose name contains one of these");
+  app.add_option("--instances", request.instances,
+                 "only instances whose name contains one of these");
   app.add_option("--group", request.groups, "tiles per raster group; may be repeated");
   app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
   app.add_option("--json", request.json, "also write the results there");
@@ -122,7 +125,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return refuse(error.what());
   }
-  if (request.family != "matmul") return refuse("There is no family '" + request.family + "' to measure; there is matmul.");
+  if (request.family != "matmul")
+    return refuse("There is no family '" + request.family + "' to measure; there is matmul.");
   if (request.peers != "cublaslt" && request.peers != "none") {
     return refuse("There is no peer '" + request.peers + "'; there is cublaslt.");
   }
@@ -155,17 +159,24 @@ int main(int argc, char** argv) {
       const std::string name = std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
                                std::to_string(shape.k);
       if (!result.refused.empty()) {
-        std::printf("%-22s %-28s refused: %s\n", name.c_str(), result.name.c_str(), result.refused.c_str());
+        std::printf("%-22s %-28s refused: %s\n", name.c_str(), result.name.c_str(),
+                    result.refused.c_str());
         continue;
       }
       const double tflops = 2e-6 * shape.m * shape.n * shape.k / result.median_us;
       const double ratio = peers > 0 ? results[0].median_us / result.median_us : 1.0;
       std::printf("%-22s %-28s %10.2f %9.1f %9.3f  %.2f..%.2f\n", name.c_str(), result.name.c_str(),
                   result.median_us, tflops, ratio, result.low_us, result.high_us);
-      report["results"].push_back({{"m", shape.m}, {"n", shape.n}, {"k", shape.k},
-                                   {"kernel", result.name}, {"us", result.median_us},
-                                   {"low_us", result.low_us}, {"high_us", result.high_us},
-                                   {"tflops", tflops}, {"ratio", ratio}, {"clocks", clocks}});
+      report["results"].push_back({{"m", shape.m},
+                                   {"n", shape.n},
+                                   {"k", shape.k},
+                                   {"kernel", result.name},
+                                   {"us", result.median_us},
+                                   {"low_us", result.low_us},
+                                   {"high_us", result.high_us},
+                                   {"tflops", tflops},
+                                   {"ratio", ratio},
+                                   {"clocks", clocks}});
     }
     std::fflush(stdout);
   }

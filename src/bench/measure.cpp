@@ -47,8 +47,7 @@ MatmulBuffers::MatmulBuffers(std::int64_t m, std::int64_t n, std::int64_t k, std
     must(cudaMalloc(&base, bytes), "Allocating on the GPU");
     base_.push_back(base);
     fill_normal(reinterpret_cast<Bf16*>(base), m * k, seed + 1000003 * set);
-    fill_normal(reinterpret_cast<Bf16*>(base + a_bytes), n * k,
-                               seed + 1000003 * set + 500009);
+    fill_normal(reinterpret_cast<Bf16*>(base + a_bytes), n * k, seed + 1000003 * set + 500009);
   }
   must(cudaDeviceSynchronize(), "Filling the inputs");
 }
@@ -72,7 +71,8 @@ MatmulProblem MatmulBuffers::problem(int set) const {
   return problem;
 }
 
-std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds) {
+std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets,
+                                    int rounds) {
   cudaStream_t stream;
   cudaEvent_t begin, end;
   must(cudaStreamCreate(&stream), "Creating a stream");
@@ -163,8 +163,7 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new St
   cublasLtMatmulPreference_t preference;
   must(cublasLtMatmulPreferenceCreate(&preference), "cublasLt");
   must(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                            &State::workspace_bytes,
-                                            sizeof State::workspace_bytes),
+                                            &State::workspace_bytes, sizeof State::workspace_bytes),
        "cublasLt");
   state.found.resize(algorithms);
   int count = 0;
@@ -178,18 +177,18 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new St
 std::vector<Candidate> CublasLt::all() const {
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < state_->found.size(); ++i) {
-    candidates.push_back({"cublaslt#" + std::to_string(i), [state = state_, i](int set, void* stream) {
-                            const MatmulProblem problem = state->buffers->problem(set);
-                            const float one = 1.0f, zero = 0.0f;
-                            const cublasStatus_t code = cublasLtMatmul(
-                                state->handle, state->operation, &one, problem.b, state->b,
-                                problem.a, state->a, &zero, problem.d, state->d, problem.d,
-                                state->d, &state->found[i].algo, state->workspace,
-                                State::workspace_bytes, static_cast<cudaStream_t>(stream));
-                            if (code == CUBLAS_STATUS_SUCCESS) return Status::good();
-                            return Status::refused("cublasLtMatmul failed with error " +
-                                                   std::to_string(static_cast<int>(code)) + ".");
-                          }});
+    candidates.push_back(
+        {"cublaslt#" + std::to_string(i), [state = state_, i](int set, void* stream) {
+           const MatmulProblem problem = state->buffers->problem(set);
+           const float one = 1.0f, zero = 0.0f;
+           const cublasStatus_t code = cublasLtMatmul(
+               state->handle, state->operation, &one, problem.b, state->b, problem.a, state->a,
+               &zero, problem.d, state->d, problem.d, state->d, &state->found[i].algo,
+               state->workspace, State::workspace_bytes, static_cast<cudaStream_t>(stream));
+           if (code == CUBLAS_STATUS_SUCCESS) return Status::good();
+           return Status::refused("cublasLtMatmul failed with error " +
+                                  std::to_string(static_cast<int>(code)) + ".");
+         }});
   }
   return candidates;
 }

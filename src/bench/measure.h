@@ -21,12 +21,12 @@ struct Measurement {
   std::string name;
   std::string refused;  // why it did not run; empty when it did
   double median_us = 0;
-  double low_us = 0;    // fastest and slowest round
+  double low_us = 0;  // fastest and slowest round
   double high_us = 0;
 };
 
-// Device buffers of one matmul shape: enough sets of standard-normal A and B that a set has left the
-// L2 before it comes round again.
+// Device buffers of one matmul shape: enough sets of standard-normal A and B that a set has left
+// the L2 before it comes round again.
 class MatmulBuffers {
  public:
   MatmulBuffers(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed);

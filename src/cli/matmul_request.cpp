@@ -52,7 +52,8 @@ Status MatmulRequest::resolve(MatmulShape& shape, const MatmulInstance*& instanc
   if (raster != "m" && raster != "n") {
     return Status::refused(fmt::format("--raster is '{}', but must be m or n.", raster));
   }
-  if (group < 0) return Status::refused(fmt::format("--group is {}, but must be at least 0.", group));
+  if (group < 0)
+    return Status::refused(fmt::format("--group is {}, but must be at least 0.", group));
   order = {group, raster == "m" ? Raster::AlongM : Raster::AlongN};
   if (data != "integers" && data != "normal") {
     return Status::refused(fmt::format("--data is '{}', but must be integers or normal.", data));
@@ -73,7 +74,8 @@ Status MatmulRequest::resolve(MatmulShape& shape, const MatmulInstance*& instanc
         config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong";
     known += fmt::format("\n  --tile {} --cluster {} --consumers {}", its_tile, its_cluster,
                          its_consumers);
-    if (its_cluster == cluster && its_consumers == consumers && (tile.empty() || tile == its_tile)) {
+    if (its_cluster == cluster && its_consumers == consumers &&
+        (tile.empty() || tile == its_tile)) {
       instance = &candidate;
       return Status::good();
     }

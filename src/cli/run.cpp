@@ -24,8 +24,7 @@ void run(const RunRequest& request, Verdict& verdict) {
   MatmulOrder order;
   Fill fill;
   const MatmulInstance* instance = nullptr;
-  const Status resolved =
-      request.matmul.resolve(shape, instance, order, fill, Tracing::Off);
+  const Status resolved = request.matmul.resolve(shape, instance, order, fill, Tracing::Off);
   if (!resolved.is_good()) return verdict.refuse(resolved.sentence());
   const std::string no_gpu = why_no_gpu();
   if (!request.on.empty() && request.on != "gpu" && request.on != "virtual") {

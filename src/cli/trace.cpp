@@ -1,6 +1,7 @@
 // ./tw trace: a timeline of the warp roles for Perfetto, from the GPU or from the virtual one.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -115,13 +116,17 @@ void trace(const TraceRequest& request, Verdict& verdict) {
   std::uint64_t lost = 0;
   const nlohmann::json timeline = perfetto(events, counts, request.capacity, instance->tracks,
                                            instance->config.multiply_groups, lost);
-  std::ofstream file(request.output);
+  const std::filesystem::path path(request.output);
+  std::error_code ignored;  // a folder that cannot be made shows when the file is written
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
+  std::ofstream file(path);
   file << timeline.dump() << "\n";
   file.close();
   if (!file) return verdict.refuse(fmt::format("The file '{}' cannot be written.", request.output));
-  fmt::print("{} events from {} in {}; {} did not fit (--capacity {}); open it at ui.perfetto.dev\n",
-             timeline["traceEvents"].size(), on_gpu ? gpu_name() : "the virtual GPU",
-             request.output, lost, request.capacity);
+  fmt::print(
+      "{} events from {} in {}; {} did not fit (--capacity {}); open it at ui.perfetto.dev\n",
+      timeline["traceEvents"].size(), on_gpu ? gpu_name() : "the virtual GPU", request.output, lost,
+      request.capacity);
 }
 
 }  // namespace

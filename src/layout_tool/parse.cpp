@@ -80,6 +80,7 @@ class Parser {
       if (reader_.next() != ':') {
         return Expression{Expression::Kind::Number, position, number, {}, {}, {}};
       }
+      check_extent(position, number);
       Tree extents;
       extents.values.push(Leaf{1, number, 0}, 0);
       extents.positions.push_back(position);
@@ -122,7 +123,8 @@ class Parser {
     const std::size_t position = reader_.position();
     Tree result;
     if (!reader_.accept('(')) {
-      at(position, [&] { result.values.push(read_leaf(), 0); });
+      const Leaf leaf = read_leaf();
+      at(position, [&] { result.values.push(leaf, 0); });
       result.positions.push_back(position);
       return result;
     }
@@ -163,9 +165,6 @@ class Parser {
     Tree strides;
     const bool has_strides = reader_.accept(':');
     if (has_strides) {
-      if (extents.positions.size() == 1 && extents.values.strides[0] != dyn) {
-        check_extent(extents.positions[0], extents.values.strides[0]);
-      }
       strides = tree([this] { return stride(); }, 0);
       check_same_nesting(extents, strides);
     }

@@ -114,9 +114,9 @@ MatmulReference reference_on_host(const MatmulData& data, const MatmulShape& sha
 
 Comparison compare(const MatmulData& data, const MatmulReference& reference,
                    const MatmulShape& shape, Fill fill) {
-  // Each product step of 16 aligns 17 addends to the largest and cuts them at 2^-24 of it, and the sum
-  // is cut once more; a step's error is below 19 * 2^-24 of all magnitudes. The epilogue adds a few
-  // roundings. Rounding to bf16 then moves the result by at most 2^-8 of itself.
+  // Each product step of 16 aligns 17 addends to the largest and cuts them at 2^-24 of it, and the
+  // sum is cut once more; a step's error is below 19 * 2^-24 of all magnitudes. The epilogue adds a
+  // few roundings. Rounding to bf16 then moves the result by at most 2^-8 of itself.
   const double steps = static_cast<double>((shape.k + 15) / 16) * 19.0 + 4.0;
   const double sum_error = steps * std::ldexp(1.0, -24);
   Comparison result;
@@ -143,10 +143,11 @@ Comparison compare(const MatmulData& data, const MatmulReference& reference,
       if (good) continue;
       if (result.wrong++ == 0) {
         char text[160];
-        std::snprintf(text, sizeof text,
-                      "The first wrong element is (%lld, %lld): expected %g, found %g (bits 0x%04x).",
-                      static_cast<long long>(row), static_cast<long long>(column), expected,
-                      static_cast<double>(static_cast<float>(found)), found.bits);
+        std::snprintf(
+            text, sizeof text,
+            "The first wrong element is (%lld, %lld): expected %g, found %g (bits 0x%04x).",
+            static_cast<long long>(row), static_cast<long long>(column), expected,
+            static_cast<double>(static_cast<float>(found)), found.bits);
         result.first = text;
       }
     }

@@ -1,10 +1,9 @@
-#include "src/matmul/gpu.h"
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
+#include "src/matmul/gpu.h"
 #include "tilewright/host/cuda.h"
 
 namespace tw {
@@ -101,7 +100,8 @@ __global__ void reference_kernel(double* value, double* magnitude, MatmulProblem
 
 std::string why_no_gpu() {
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return "There is no NVIDIA GPU here.";
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
+    return "There is no NVIDIA GPU here.";
   CudaDevice device;
   if (Status status = query_device(device); !status.is_good()) return status.sentence();
   if (device.major != 9) {

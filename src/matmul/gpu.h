@@ -12,13 +12,13 @@ namespace tw {
 std::string why_no_gpu();
 std::string gpu_name();
 
-// Copies the data to the GPU, runs the instance `launches` times and copies D back. Gives up after a
-// minute: a hang ends the program with status 1, because the device cannot be used any more.
+// Copies the data to the GPU, runs the instance `launches` times and copies D back. Gives up after
+// a minute: a hang ends the program with status 1, because the device cannot be used any more.
 Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
                   const MatmulShape& shape, int launches);
 
-// The same sums by one thread per element in double precision: slow, simple, shares no code with the
-// kernels.
+// The same sums by one thread per element in double precision: slow, simple, shares no code with
+// the kernels.
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape);
 
 // Runs an instance compiled with tracing; `events` holds `tracks` records of `capacity` events.

@@ -1,5 +1,5 @@
-// The compiled instances of the matmul kernel: for the GPU (one .cu each) and for the virtual GPU (one
-// .cpp each), both from the same headers. src/CMakeLists.txt lists them.
+// The compiled instances of the matmul kernel: for the GPU (one .cu each) and for the virtual GPU
+// (one .cpp each), both from the same headers. src/CMakeLists.txt lists them.
 #pragma once
 
 #include <span>
@@ -18,8 +18,8 @@ struct MatmulInstance {
   MatmulConfig config;
   unsigned stages;
   unsigned tracks;  // of a CTA's timeline
-  // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated, nothing
-  // waited for.
+  // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
+  // nothing waited for.
   Status (*launch)(const MatmulProblem&, const MatmulOrder&, const TraceBuffer&, void* stream);
   // Null where the build has no virtual GPU.
   Status (*simulate)(const MatmulProblem&, const MatmulOrder&, const TraceBuffer&,

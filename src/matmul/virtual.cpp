@@ -7,10 +7,12 @@ namespace tw {
 std::string VirtualRun::complaint() const {
   if (!status.is_good()) return status.sentence();
   std::string text;
-  for (const vgpu::Finding& finding : report.findings) text += finding.name + ": " + finding.text + "\n";
+  for (const vgpu::Finding& finding : report.findings)
+    text += finding.name + ": " + finding.text + "\n";
   for (const std::string& what : report.incomplete) text += "incomplete: " + what + "\n";
   if (comparison.wrong > 0) {
-    text += "wrong result: " + std::to_string(comparison.wrong) + " elements. " + comparison.first + "\n";
+    text += "wrong result: " + std::to_string(comparison.wrong) + " elements. " + comparison.first +
+            "\n";
   }
   if (comparison.padding_touched > 0) {
     text += "wrong result: " + std::to_string(comparison.padding_touched) +
@@ -31,8 +33,8 @@ VirtualRun run_virtually(const MatmulInstance& instance, const MatmulOrder& orde
   }
   MatmulData data = problem.data;
   const auto begin = std::chrono::steady_clock::now();
-  run.status = instance.simulate(problem_on_host(data, problem.shape), order, trace, options,
-                                 run.report);
+  run.status =
+      instance.simulate(problem_on_host(data, problem.shape), order, trace, options, run.report);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (run.status.is_good()) {
     run.comparison = compare(data, problem.reference, problem.shape, problem.fill);

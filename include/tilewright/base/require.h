@@ -1,5 +1,6 @@
-// One way to refuse: a sentence. In a constant expression a failed `require` is a compile error that
-// shows the sentence; at run time on the host it throws Refusal, which `attempt` turns into a Status.
+// One way to refuse: a sentence. In a constant expression a failed `require` is a compile error
+// that shows the sentence; at run time on the host it throws Refusal, which `attempt` turns into a
+// Status.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -19,8 +20,8 @@ struct Refusal : std::invalid_argument {
 
 namespace tw {
 
-// Not constexpr on purpose: reaching it during constant evaluation stops the compiler, and all three
-// compilers print the argument. (With a plain `throw`, nvcc prints nothing.)
+// Not constexpr on purpose: reaching it during constant evaluation stops the compiler, and all
+// three compilers print the argument. (With a plain `throw`, nvcc prints nothing.)
 TW_HOST_DEVICE inline void precondition_failed([[maybe_unused]] const char* sentence) {
 #if defined(__CUDA_ARCH__) || defined(__AMDGCN__)
   TW_TRAP();

@@ -1,6 +1,6 @@
 // The one loop over accumulator fragments: node, conversion to bf16, staging, store. Chunks of 64
-// columns go through the warpgroup's staging buffers, so that the next chunk (and the next tile) goes on
-// while TMA stores the last.
+// columns go through the warpgroup's staging buffers, so that the next chunk (and the next tile)
+// goes on while TMA stores the last.
 #pragma once
 
 #include "tilewright/base/annotate.h"

@@ -1,5 +1,5 @@
-// The epilogue of the library and the command line: one node, its parts chosen at run time by branches
-// that are the same for all threads, so that any mix needs no new instance.
+// The epilogue of the library and the command line: one node, its parts chosen at run time by
+// branches that are the same for all threads, so that any mix needs no new instance.
 #pragma once
 
 #include "tilewright/base/annotate.h"

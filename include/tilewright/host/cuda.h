@@ -1,5 +1,5 @@
-// Launching on a real GPU: TMA descriptors through the run-time entry point (a binary linked with the
-// driver would not start on a machine without one), and cluster launches.
+// Launching on a real GPU: TMA descriptors through the run-time entry point (a binary linked with
+// the driver would not start on a machine without one), and cluster launches.
 #pragma once
 
 #include <cuda.h>
@@ -76,10 +76,10 @@ inline Status query_device(CudaDevice& device) {
 template <class Params, class Grid>
 Status launch_on_cuda(void (*entry)(const Params), const Params& params, const Grid& grid,
                       cudaStream_t stream) {
-  Status raised = cuda_status(
-      cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(grid.shared_bytes)),
-      "Raising the shared memory limit");
+  Status raised =
+      cuda_status(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(grid.shared_bytes)),
+                  "Raising the shared memory limit");
   if (!raised.is_good()) return raised;
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;

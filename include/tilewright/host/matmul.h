@@ -83,8 +83,8 @@ inline Status check(const MatmulProblem& problem) {
   return detail::check_operand("D", problem.d, problem.m, problem.n, problem.d_pitch);
 }
 
-// Fills the kernel's parameters. `encode` makes a TensorMap of a MatrixBox for the GPU or the virtual
-// GPU and returns a Status. The problem has at least one output element.
+// Fills the kernel's parameters. `encode` makes a TensorMap of a MatrixBox for the GPU or the
+// virtual GPU and returns a Status. The problem has at least one output element.
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const MatmulProblem& problem, const MatmulOrder& order, unsigned sm_count,
@@ -96,11 +96,11 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
 
   // With k = 0 nothing is loaded; the maps must still be valid, so they show one row of D.
   const bool empty = problem.k == 0;
-  const MatrixBox a = {empty ? problem.d : problem.a, problem.m, empty ? 1 : problem.k,
-                       empty ? problem.d_pitch : problem.a_pitch, Parts::Loader::BoxA::box_rows,
-                       config.tile_k};
+  const MatrixBox a = {empty ? problem.d : problem.a, problem.m,
+                       empty ? 1 : problem.k,         empty ? problem.d_pitch : problem.a_pitch,
+                       Parts::Loader::BoxA::box_rows, config.tile_k};
   const MatrixBox b = {empty ? problem.d : problem.b, empty ? problem.m : problem.n,
-                       empty ? 1 : problem.k, empty ? problem.d_pitch : problem.b_pitch,
+                       empty ? 1 : problem.k,         empty ? problem.d_pitch : problem.b_pitch,
                        Parts::Loader::BoxB::box_rows, config.tile_k};
   const MatrixBox d = {problem.d, problem.m, problem.n, problem.d_pitch, 64, 64};
   for (auto [box, map] : {std::pair{&a, &params.loader.a}, std::pair{&b, &params.loader.b},
@@ -112,8 +112,13 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   params.epilogue.pitch = problem.d_pitch;
   params.epilogue.m = static_cast<int>(problem.m);
   params.epilogue.n = static_cast<int>(problem.n);
-  params.epilogue.node = {static_cast<int>(problem.m), static_cast<int>(problem.n), problem.alpha,
-                          problem.beta, problem.source, problem.source_pitch, problem.bias};
+  params.epilogue.node = {static_cast<int>(problem.m),
+                          static_cast<int>(problem.n),
+                          problem.alpha,
+                          problem.beta,
+                          problem.source,
+                          problem.source_pitch,
+                          problem.bias};
 
   const auto tiles = [](std::int64_t extent, unsigned tile) {
     return static_cast<int>((extent + tile - 1) / tile);

@@ -6,7 +6,8 @@
 
 namespace tw {
 
-// Rank r stands at row r % m, column r / m. CTAs of one row share the A tile, of one column the B tile.
+// Rank r stands at row r % m, column r / m. CTAs of one row share the A tile, of one column the B
+// tile.
 struct ClusterShape {
   unsigned m = 1;
   unsigned n = 1;
@@ -31,8 +32,10 @@ struct ClusterShape {
 
 template <ClusterShape cluster>
 TW_DEVICE unsigned rank_in() {
-  if constexpr (cluster.size() == 1) return 0;
-  else return isa::cluster_rank();
+  if constexpr (cluster.size() == 1)
+    return 0;
+  else
+    return isa::cluster_rank();
 }
 
 }  // namespace tw

@@ -1,15 +1,16 @@
-// TileIO: one k-tile of A and B by TMA, each CTA of a cluster loading its share and sending it to the
-// CTAs that need the same rows.
+// TileIO: one k-tile of A and B by TMA, each CTA of a cluster loading its share and sending it to
+// the CTAs that need the same rows.
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/cluster.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/tma.h"
-#include "tilewright/io/cluster.h"
 
 namespace tw {
 
-// One operand tile of `rows` by `tile_k` bf16, cut into `shares` boxes of rows, one per sharing CTA.
+// One operand tile of `rows` by `tile_k` bf16, cut into `shares` boxes of rows, one per sharing
+// CTA.
 template <unsigned rows, unsigned tile_k, unsigned shares>
 struct OperandBox {
   static_assert(rows % (8 * shares) == 0,
@@ -25,8 +26,7 @@ struct OperandBox {
     if constexpr (shares == 1) {
       isa::cp_async_bulk_tensor_load(box, map, full, at, isa::CacheHint::EvictNormal);
     } else {
-      isa::cp_async_bulk_tensor_load_multicast(box, map, full, at,
-                                               static_cast<std::uint16_t>(mask),
+      isa::cp_async_bulk_tensor_load_multicast(box, map, full, at, static_cast<std::uint16_t>(mask),
                                                isa::CacheHint::EvictNormal);
     }
   }

@@ -79,7 +79,8 @@ void fragment_access(const float* fragment, unsigned count);
 void describe_role(const char* role);  // the calling thread plays this role from here on
 void describe_barrier(SharedAddress barrier, const char* name, unsigned stage);
 void describe_shared(SharedAddress begin, unsigned bytes, const char* name, unsigned stage);
-void describe_step(unsigned step);  // the calling thread works on this k-tile, counted over all tiles
+void describe_step(
+    unsigned step);  // the calling thread works on this k-tile, counted over all tiles
 
 // stmatrix: every lane gives the address of one 16-byte row; x1, x2, x4 matrices.
 void stmatrix(SharedAddress row, const std::uint32_t* registers, unsigned matrices, bool transpose);

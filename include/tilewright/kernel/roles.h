@@ -3,14 +3,14 @@
 
 namespace tw {
 
-// How several multiplying warpgroups share the work: all on one tile, or every group its own tile in
-// turn, so that one stores while the other multiplies.
+// How several multiplying warpgroups share the work: all on one tile, or every group its own tile
+// in turn, so that one stores while the other multiplies.
 enum class Consumers : unsigned { Cooperative, PingPong };
 
 struct RoleTable {
-  unsigned load_warps;           // one thread of the first issues the copies
+  unsigned load_warps;  // one thread of the first issues the copies
   unsigned load_registers;
-  unsigned multiply_groups;      // warpgroups of 128 threads, which also run the epilogue
+  unsigned multiply_groups;  // warpgroups of 128 threads, which also run the epilogue
   unsigned multiply_registers;
   Consumers consumers;
 

@@ -15,8 +15,8 @@
 
 namespace tw::kernel {
 
-// `Parts` binds a family to a target: Ring, Loader, Op, Epilogue, Schedule, Trace, the role table and
-// where the tiles of a group lie.
+// `Parts` binds a family to a target: Ring, Loader, Op, Epilogue, Schedule, Trace, the role table
+// and where the tiles of a group lie.
 template <class Parts>
 class WarpSpecialized {
   using Ring = typename Parts::Ring;
@@ -76,8 +76,7 @@ class WarpSpecialized {
     const Key key;
     const typename Parts::Schedule schedule(params.schedule);
     typename Parts::Loader loader(params.loader);
-    Producer<Ring, Trace> input(storage.input, storage.tiles,
-                                trace(params, 0, true));
+    Producer<Ring, Trace> input(storage.input, storage.tiles, trace(params, 0, true));
     for (const WorkTile tile : schedule.work(key)) {
       for (const int k : tile.k_tiles(key)) {
         auto stage = input.produce();

@@ -43,7 +43,8 @@ class WgmmaOp {
     for (unsigned k = 0; k < tile_k / step_k; ++k) {
       TW_UNROLL
       for (unsigned block = 0; block < blocks; ++block) {
-        isa::wgmma_bf16_shared<n>(sum.fragment(block), a + (block * block_bytes + k * step_k * 2) / 16,
+        isa::wgmma_bf16_shared<n>(sum.fragment(block),
+                                  a + (block * block_bytes + k * step_k * 2) / 16,
                                   b + k * step_k * 2 / 16, k > 0 || sum.started());
       }
     }

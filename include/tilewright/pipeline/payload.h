@@ -12,10 +12,10 @@ enum class Completion : unsigned {
 
 // One part of a stage. Barrier counts are sums over parts; nobody writes them by hand.
 struct Part {
-  unsigned bytes;               // that land in one CTA per stage
+  unsigned bytes;  // that land in one CTA per stage
   Completion completion;
-  unsigned loading_threads;     // that announce the part
-  unsigned reading_groups;      // groups of threads per CTA; each releases once
+  unsigned loading_threads;  // that announce the part
+  unsigned reading_groups;   // groups of threads per CTA; each releases once
 };
 
 // A payload declares `Tiles`, the plain struct of one stage's shared memory, and `parts`.

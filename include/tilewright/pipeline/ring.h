@@ -1,16 +1,16 @@
 // TilePipeline: a ring of stages between a loading role and a reading role.
 //
-// produce() and consume() wait, take the slot and step; the token they return signals that slot when
-// it dies. Nobody arrives, expects or steps by hand.
+// produce() and consume() wait, take the slot and step; the token they return signals that slot
+// when it dies. Nobody arrives, expects or steps by hand.
 #pragma once
 
 #include <utility>
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/cluster.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/barrier.h"
 #include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/io/cluster.h"
 #include "tilewright/pipeline/payload.h"
 #include "tilewright/pipeline/trace.h"
 #include "tilewright/pipeline/wait.h"
@@ -21,7 +21,7 @@ namespace tw {
 template <unsigned stages>
 struct RingPosition {
   unsigned slot = 0;
-  unsigned lap = 0;  // modulo 2
+  unsigned lap = 0;    // modulo 2
   unsigned steps = 0;  // for reports only; unused on a GPU, where it costs nothing
 
   TW_DEVICE void step() {
@@ -152,8 +152,10 @@ class Consumer {
         : slot_(slot), signal_(signal), trace_(trace) {}
     TW_DEVICE void release() {
       if (signal_ != 0) {
-        if constexpr (Ring::cluster.size() == 1) isa::mbarrier_arrive(signal_);
-        else isa::mbarrier_arrive_cluster(signal_);
+        if constexpr (Ring::cluster.size() == 1)
+          isa::mbarrier_arrive(signal_);
+        else
+          isa::mbarrier_arrive_cluster(signal_);
       }
       trace_.releases(slot_);
     }
@@ -164,7 +166,8 @@ class Consumer {
     }
     // Values only: a token that pointed at its consumer would push it out of the registers.
     unsigned slot_ = 0;
-    SharedAddress signal_ = 0;  // the barrier this thread arrives at; 0: another does, or none is held
+    SharedAddress signal_ =
+        0;  // the barrier this thread arrives at; 0: another does, or none is held
     [[no_unique_address]] typename Trace::Handle trace_;
   };
 

@@ -1,4 +1,5 @@
-// The output pipeline of one warpgroup: buffers in shared memory between its fragments and TMA stores.
+// The output pipeline of one warpgroup: buffers in shared memory between its fragments and TMA
+// stores.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -9,8 +10,8 @@
 
 namespace tw {
 
-// All 128 threads of a warpgroup write a buffer; one of them stores it. Stores are waited for lazily:
-// only when their buffer is wanted again, `num_buffers` acquisitions later.
+// All 128 threads of a warpgroup write a buffer; one of them stores it. Stores are waited for
+// lazily: only when their buffer is wanted again, `num_buffers` acquisitions later.
 template <unsigned buffer_bytes, unsigned num_buffers, class Trace>
 class Staging {
  public:
@@ -44,12 +45,8 @@ class Staging {
   };
 
   // `barrier` is a named barrier of this group alone.
-  TW_DEVICE Staging(Buffers& buffers, unsigned barrier, unsigned thread_in_group,
-                    Trace trace)
-      : buffers_(buffers),
-        barrier_(barrier),
-        stores_(thread_in_group == 0),
-        trace_(trace) {}
+  TW_DEVICE Staging(Buffers& buffers, unsigned barrier, unsigned thread_in_group, Trace trace)
+      : buffers_(buffers), barrier_(barrier), stores_(thread_in_group == 0), trace_(trace) {}
   Staging(const Staging&) = delete;
 
   [[nodiscard]] TW_DEVICE Token acquire() {

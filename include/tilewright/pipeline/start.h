@@ -1,4 +1,5 @@
-// The first moment of a kernel: barriers come to life before anyone, here or in the cluster, uses them.
+// The first moment of a kernel: barriers come to life before anyone, here or in the cluster, uses
+// them.
 #pragma once
 
 #include "tilewright/base/annotate.h"

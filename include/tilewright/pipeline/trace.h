@@ -1,5 +1,5 @@
-// A timeline from the tokens: every acquire records when it began to wait, when it went on, and when
-// the slot was released. NoTrace is empty and leaves no instruction behind.
+// A timeline from the tokens: every acquire records when it began to wait, when it went on, and
+// when the slot was released. NoTrace is empty and leaves no instruction behind.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Turns among warpgroups that consume one ring tile by tile. A parity tells only one lap of a ring from
-// the next, so a group may not wait for its stages before the group ahead has consumed all of its own.
+// Turns among warpgroups that consume one ring tile by tile. A parity tells only one lap of a ring
+// from the next, so a group may not wait for its stages before the group ahead has consumed all of
+// its own.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -14,8 +15,8 @@ template <unsigned groups>
 class Turns {
  public:
   struct Barriers {
-    std::uint64_t go[groups];  // go[g]: arrives one thread of the group before g; publishes that its
-                               // stages are all consumed; waited by group g
+    std::uint64_t go[groups];  // go[g]: arrives one thread of the group before g; publishes that
+                               // its stages are all consumed; waited by group g
   };
 
   static TW_DEVICE void init(Barriers& barriers) {

@@ -1,15 +1,17 @@
-// The static persistent scheduler: cluster c takes cluster tiles c, c + clusters, c + 2 clusters, ...
+// The static persistent scheduler: cluster c takes cluster tiles c, c + clusters, c + 2 clusters,
+// ...
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/io/cluster.h"
+#include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {
 
-// In which order tiles are taken: `group` lines of tiles side by side, so that a wave reads few rows of
-// A and few columns of B and finds them in the L2. AlongM sweeps m fastest within the group.
+// In which order tiles are taken: `group` lines of tiles side by side, so that a wave reads few
+// rows of A and few columns of B and finds them in the L2. AlongM sweeps m fastest within the
+// group.
 enum class Raster : unsigned { AlongM, AlongN };
 
 template <ClusterShape cluster>

@@ -27,7 +27,7 @@ struct CountRange {
 };
 
 struct WorkTile {
-  int m;        // tile row and column of this CTA
+  int m;  // tile row and column of this CTA
   int n;
   int k_begin;  // in k-tiles
   int k_end;

@@ -24,8 +24,8 @@ TW_DEVICE void barrier_arrive(unsigned id, unsigned threads) {
 #endif
 }
 
-// barrier.cluster.arrive.relaxed.aligned;  PTX 8.0, sm_90. Publishes nothing by itself: barrier inits
-// travel by fence_mbarrier_init.
+// barrier.cluster.arrive.relaxed.aligned;  PTX 8.0, sm_90. Publishes nothing by itself: barrier
+// inits travel by fence_mbarrier_init.
 TW_DEVICE void cluster_arrive() {
 #if defined(__CUDACC__)
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -72,8 +72,8 @@ TW_DEVICE void mbarrier_arrive(SharedAddress barrier) {
 
 // mbarrier.arrive.shared::cluster.b64 _, [barrier];  PTX 8.0, sm_90.
 // The barrier may lie in any CTA of the cluster: the address comes from mapa. Without a wider scope
-// it orders only what the own CTA sees: enough to say that asynchronous reads are done, and it saves
-// the device-wide memory barrier that .release.cluster costs.
+// it orders only what the own CTA sees: enough to say that asynchronous reads are done, and it
+// saves the device-wide memory barrier that .release.cluster costs.
 TW_DEVICE void mbarrier_arrive_cluster(SharedAddress barrier) {
 #if defined(__CUDACC__)
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");

@@ -6,7 +6,8 @@
 
 namespace tw::isa {
 
-// What the L2 should do with a line: the 64-bit policies that createpolicy.fractional gives for 1.0.
+// What the L2 should do with a line: the 64-bit policies that createpolicy.fractional gives
+// for 1.0.
 enum class CacheHint : std::uint64_t {
   EvictNormal = 0x1000000000000000,
   EvictFirst = 0x12F0000000000000,
@@ -60,11 +61,11 @@ TW_DEVICE void cp_async_bulk_tensor_load_multicast(SharedAddress destination, co
                                                    std::uint16_t mask, CacheHint hint) {
   static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
 #if defined(__CUDACC__)
-#define TW_TMA_LOAD(R, COORDINATES, ...)                                                         \
-  asm volatile("cp.async.bulk.tensor." R                                                         \
-               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"   \
+#define TW_TMA_LOAD(R, COORDINATES, ...)                                                          \
+  asm volatile("cp.async.bulk.tensor." R                                                          \
+               "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"    \
                ".L2::cache_hint [%0], [%1, {" COORDINATES "}], [%2], %3, %4;" ::"r"(destination), \
-               "l"(map), "r"(barrier), "h"(mask), "l"(hint), __VA_ARGS__                         \
+               "l"(map), "r"(barrier), "h"(mask), "l"(hint), __VA_ARGS__                          \
                : "memory")
   if constexpr (rank == 1) TW_TMA_LOAD("1", "%5", "r"(at[0]));
   if constexpr (rank == 2) TW_TMA_LOAD("2", "%5, %6", "r"(at[0]), "r"(at[1]));
@@ -88,10 +89,10 @@ TW_DEVICE void cp_async_bulk_tensor_store(const TensorMap* map, SharedAddress so
                                           const int (&at)[rank]) {
   static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
 #if defined(__CUDACC__)
-#define TW_TMA_STORE(R, COORDINATES, ...)                                                      \
+#define TW_TMA_STORE(R, COORDINATES, ...)                                                          \
   asm volatile("cp.async.bulk.tensor." R "d.global.shared::cta.tile.bulk_group [%0, {" COORDINATES \
-               "}], [%1];" ::"l"(map),                                                         \
-               "r"(source), __VA_ARGS__                                                        \
+               "}], [%1];" ::"l"(map),                                                             \
+               "r"(source), __VA_ARGS__                                                            \
                : "memory")
   if constexpr (rank == 1) TW_TMA_STORE("1", "%2", "r"(at[0]));
   if constexpr (rank == 2) TW_TMA_STORE("2", "%2, %3", "r"(at[0]), "r"(at[1]));
@@ -116,7 +117,8 @@ TW_DEVICE void cp_async_bulk_commit_group() {
 #endif
 }
 
-// cp.async.bulk.wait_group.read n;  PTX 8.0, sm_90. All but the n latest groups have read their source.
+// cp.async.bulk.wait_group.read n;  PTX 8.0, sm_90. All but the n latest groups have read their
+// source.
 template <unsigned pending>
 TW_DEVICE void cp_async_bulk_wait_group_read() {
 #if defined(__CUDACC__)

@@ -10,8 +10,8 @@ namespace tw::isa {
 TW_DEVICE bool elect_one() {
 #if defined(__CUDACC__)
   unsigned elected;
-  asm volatile(
-      "{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected));
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(elected));
   return elected != 0;
 #else
   return model::elect_one();

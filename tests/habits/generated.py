@@ -1,0 +1,13 @@
+"""Checked-in generated files must be what their generators write."""
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parents[2]
+GENERATED = {'tools/gen_wgmma.py': 'include/tilewright/isa/ptx/wgmma_bf16.h'}
+
+for generator, path in GENERATED.items():
+    fresh = subprocess.run([sys.executable, ROOT / generator], capture_output=True, text=True, check=True)
+    if fresh.stdout != (ROOT / path).read_text():
+        sys.exit(f'{path} is not what {generator} writes; run: python3 {generator} > {path}')
+print(f'{len(GENERATED)} generated files are fresh.')
