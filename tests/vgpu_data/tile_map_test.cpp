@@ -102,6 +102,8 @@ std::string difference(const TileMap& map, const int* at, SharedAddress shared_b
       } else if (run.shared + i != wanted[seen].shared ||
                  (run.global ? run.global + i : nullptr) != wanted[seen].global) {
         wrong = "byte " + std::to_string(seen) + " of the box is misplaced";
+      } else if (run.shared + i - shared_base >= shared_box_bytes(map)) {
+        wrong = "shared_box_bytes is too small";
       }
     }
   });
@@ -176,6 +178,14 @@ TEST(TileMap, FarCoordinatesDoNotOverflow) {
       for_each_run(tensor.map, at, 0, [](const auto& run) { EXPECT_EQ(run.global, nullptr); });
     }
   }
+}
+
+TEST(TileMap, ShortSwizzledRowsOccupyWholeSpans) {
+  const TileMap narrow = make_tensor(3, 2, {64, 8, 8}, {24, 3, 2}, MapSwizzle::Bytes128).map;
+  EXPECT_EQ(box_bytes(narrow), 48u * 6);
+  EXPECT_EQ(shared_box_bytes(narrow), 128u * 6);
+  const TileMap packed = make_tensor(3, 2, {64, 8, 8}, {24, 3, 2}, MapSwizzle::None).map;
+  EXPECT_EQ(shared_box_bytes(packed), 48u * 6);
 }
 
 TEST(TileMap, StoresWriteWholeChunks) {

@@ -13,10 +13,10 @@ constexpr std::uint64_t shared_memory_bytes = 232'448;
 
 enum Word { MagicWord = 0, BaseWord = 1, ExtentWords = 2, PitchWords = 5, ShapeWord = 9 };
 
-std::uint64_t wide_box_bytes(const TileMap& map) {
-  std::uint64_t bytes = map.element_bytes;
-  for (unsigned d = 0; d < map.rank; ++d) bytes *= map.box[d];
-  return bytes;
+std::uint64_t rows(const TileMap& map) {
+  std::uint64_t product = 1;
+  for (unsigned d = 1; d < map.rank; ++d) product *= map.box[d];
+  return product;
 }
 
 template <class... Arguments>
@@ -67,15 +67,20 @@ Status check(const TileMap& map) {
     return refused("a box row of {} x {} = {} bytes must not exceed the swizzle span of {}.",
                    map.box[0], size, row_bytes, swizzle_span(map.swizzle));
   }
-  if (wide_box_bytes(map) > shared_memory_bytes) {
-    return refused("a box of {} bytes exceeds the {} of shared memory.", wide_box_bytes(map),
+  const auto occupied = rows(map) * shared_row_pitch(map);
+  if (occupied > shared_memory_bytes) {
+    return refused("a box of {} bytes exceeds the {} of shared memory.", occupied,
                    shared_memory_bytes);
   }
   return Status::good();
 }
 
 std::uint32_t box_bytes(const TileMap& map) {
-  return static_cast<std::uint32_t>(wide_box_bytes(map));
+  return static_cast<std::uint32_t>(rows(map) * map.box[0] * map.element_bytes);
+}
+
+std::uint32_t shared_box_bytes(const TileMap& map) {
+  return static_cast<std::uint32_t>(rows(map) * shared_row_pitch(map));
 }
 
 Status check_copy(const TileMap& map, const int* at, SharedAddress shared,

@@ -35,6 +35,8 @@ TileMap decode(const TensorMap& packed);
 // What one copy moves, and what it adds to its barrier: bytes outside the tensor count, the gaps
 // between short swizzled rows do not.
 std::uint32_t box_bytes(const TileMap& map);
+// What the box occupies in shared memory, gaps included.
+std::uint32_t shared_box_bytes(const TileMap& map);
 
 enum class CopyDirection { Load, Store };
 
@@ -132,17 +134,18 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
                           static_cast<std::uint32_t>(last(0)) * map.element_bytes};
   const RowCut outside_cut{row_bytes, row_bytes, row_bytes};
   auto* const tensor = static_cast<std::byte*>(map.base);
-  const std::int64_t inside_offset = (at[0] + first(0)) * map.element_bytes;
+  // Offsets wrap around far outside, where nobody uses them.
+  const std::uint64_t inside_offset = (at[0] + first(0)) * map.element_bytes;
 
   RunJoiner joiner(visit);
   std::uint32_t index[5] = {};  // of the row in the box; index[0] stays 0
   for (SharedAddress row = shared_base;; row += row_pitch) {
     bool row_inside = inside_cut.inside_begin < inside_cut.inside_end;
-    std::int64_t offset = inside_offset;
+    std::uint64_t offset = inside_offset;
     for (unsigned d = 1; d < map.rank; ++d) {
       const std::int64_t coordinate = std::int64_t{at[d]} + index[d];
       row_inside &= coordinate >= 0 && coordinate < static_cast<std::int64_t>(map.extents[d]);
-      offset += coordinate * static_cast<std::int64_t>(map.pitch_bytes[d - 1]);
+      offset += static_cast<std::uint64_t>(coordinate) * map.pitch_bytes[d - 1];
     }
     const RowCut& cut = row_inside ? inside_cut : outside_cut;
     std::byte* const inside = row_inside ? tensor + offset : nullptr;

@@ -30,6 +30,7 @@ Unpacked unpack(std::uint32_t bits, unsigned fraction_bits) {
 
 // To a unit of 2^-25 below the largest exponent, toward zero.
 std::int64_t aligned(std::int64_t significand, unsigned fraction_bits, int shift) {
+  if (significand == 0) return 0;  // its exponent may exceed the largest, and the shift be negative
   const std::int64_t fixed = std::abs(significand) << (kept_fraction_bits - fraction_bits);
   const std::int64_t kept = fixed >> std::min(shift, 63);
   return significand < 0 ? -kept : kept;
