@@ -9,6 +9,7 @@
 #include "vgpu/machine/mbarrier.h"
 #include "vgpu/machine/named_barrier.h"
 #include "vgpu/machine/region.h"
+#include "vgpu/machine/shadow.h"
 #include "vgpu/machine/thread.h"
 #include "vgpu/machine/warpgroup.h"
 
@@ -49,6 +50,7 @@ struct Cta {
   NamedBarrier named_barriers[named_barrier_count];
   MbarrierTable mbarriers;
   Regions regions;
+  std::unique_ptr<Shadow> shadow;  // null: no checking
 
   bool exited() const { return live_threads == 0; }
   Warpgroup& warpgroup_of(const Thread& thread) {
@@ -56,10 +58,19 @@ struct Cta {
   }
 };
 
+// Who touches shared memory on its own, after the instruction that asked for it.
+enum class AgentKind : std::uint8_t { Copies, Products, Stores };
+struct Agent {
+  AgentKind kind;
+  const void* owner;  // the Mbarrier that copies signal; the Warpgroup; the storing Thread
+};
+
 struct Cluster {
   std::vector<std::unique_ptr<Cta>> ctas;
   unsigned live_threads = 0;
   ClusterBarrier barrier;
+  Slot first_agent = 0;  // slots below are threads, by rank and index
+  std::vector<Agent> agents;
 };
 
 std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "vgpu/machine/copy_operation.h"
+#include "vgpu/machine/global_access.h"
 #include "vgpu/machine/mbarrier_model.h"
 
 namespace tw::vgpu {
@@ -25,6 +26,14 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
   load->issuer = &thread;
   load->done_time = book_copy_engine(*place.cta->multiprocessor, thread.time, load->bytes);
   ++barrier.copies_in_flight;
+  barrier.copying_role = thread.role;
+  if (Shadow* shadow = place.cta->shadow.get()) {
+    const Slot agent =
+        machine.order.agent(*place.cta->cluster, AgentKind::Copies, &barrier, barrier.copies);
+    Access access = Order::async(thread, "TMA load", agent, barrier.copies_epoch);
+    shadow->write(machine, place.offset, load->bytes, access);
+    shadow->set_step(place.offset, load->bytes, thread.step);
+  }
   std::memset(place.data(), poison, load->bytes);
   machine.submit(LandingKind::Load, *place.cta->cluster, load);
 }
@@ -61,7 +70,7 @@ void tma_load(SharedAddress destination, const TensorMap* packed_map, SharedAddr
   const SharedPlace signal = machine.resolve(barrier, 8, instruction);
   if (mask == 0) {
     issue_to(machine, thread, map, coordinates, place,
-             usable_mbarrier(machine, signal, instruction));
+             usable_mbarrier(machine, signal, BarrierUse::Copies, instruction));
     return;
   }
   auto& ctas = thread.cta->cluster->ctas;
@@ -75,7 +84,8 @@ void tma_load(SharedAddress destination, const TensorMap* packed_map, SharedAddr
   for (unsigned target = 0; target < ctas.size(); ++target) {
     if ((mask >> target & 1) == 0) continue;
     Cta* cta = ctas[target].get();
-    Mbarrier& there = usable_mbarrier(machine, {cta, signal.offset}, instruction);
+    Mbarrier& there =
+        usable_mbarrier(machine, {cta, signal.offset}, BarrierUse::Copies, instruction);
     issue_to(machine, thread, map, coordinates, {cta, place.offset}, there);
   }
 }

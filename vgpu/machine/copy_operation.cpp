@@ -44,49 +44,4 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, unsigned rank, Sha
   return map;
 }
 
-namespace {
-
-void report_outside(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes,
-                    const char* verb) {
-  const GlobalMemory::Range* range = machine.global.nearest(begin);
-  machine.report_about(&thread, Checker::Bounds, -1, range, [&] {
-    if (range == nullptr) {
-      return fmt::format("The {} {} {} bytes of global memory at an address before all ranges.",
-                         who(thread), verb, bytes);
-    }
-    return fmt::format("The {} {} {} bytes at byte {} of {}, which has {} bytes{}.", who(thread),
-                       verb, bytes, static_cast<const std::byte*>(begin) - range->begin,
-                       range->name, range->end - range->begin,
-                       range->writable ? "" : " and is read-only");
-  });
-}
-
-}  // namespace
-
-bool may_read_global(Engine& machine, const Thread& thread, const void* begin,
-                     std::uint32_t bytes) {
-  GlobalMemory::Range* range = machine.global.find(begin, bytes);
-  if (range == nullptr) {
-    report_outside(machine, thread, begin, bytes, "reads");
-    return false;
-  }
-  if (!GlobalMemory::initialised(*range, begin, bytes)) {
-    machine.report_about(&thread, Checker::Uninitialised, -1, range, [&] {
-      return fmt::format("The {} reads byte {} of {}, which nobody has written.", who(thread),
-                         static_cast<const std::byte*>(begin) - range->begin, range->name);
-    });
-  }
-  return true;
-}
-
-bool may_write_global(Engine& machine, const Thread& thread, void* begin, std::uint32_t bytes) {
-  GlobalMemory::Range* range = machine.global.find(begin, bytes);
-  if (range == nullptr || !range->writable) {
-    report_outside(machine, thread, begin, bytes, "writes");
-    return false;
-  }
-  GlobalMemory::mark_written(*range, begin, bytes);
-  return true;
-}
-
 }  // namespace tw::vgpu

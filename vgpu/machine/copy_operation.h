@@ -42,8 +42,5 @@ class Engine;
 // reported if its rank is another than the instruction's or the shared address is misaligned.
 TileMap checked_map(Engine& machine, const TensorMap* map, unsigned rank, SharedAddress shared,
                     const char* instruction);
-// The run's bytes of global memory may be read (written); reports if not. `thread` issued the copy.
-bool may_read_global(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes);
-bool may_write_global(Engine& machine, const Thread& thread, void* begin, std::uint32_t bytes);
 
 }  // namespace tw::vgpu

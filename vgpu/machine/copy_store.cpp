@@ -4,6 +4,7 @@
 
 #include "vgpu/machine/copy_operation.h"
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/global_access.h"
 
 namespace tw::vgpu {
 namespace {
@@ -57,6 +58,15 @@ void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coo
   store->offset = place.offset;
   store->group = thread.bulk.committed();
   store->done_time = book_copy_engine(*thread.cta->multiprocessor, thread.time, box_bytes(map));
+  if (Shadow* shadow = thread.cta->shadow.get()) {
+    const Slot agent =
+        machine.order.agent(*thread.cta->cluster, AgentKind::Stores, &thread, thread.bulk_agent);
+    Access access = Order::async(thread, "TMA store", agent, static_cast<Epoch>(store->group + 1));
+    for_each_run(map, coordinates, source, [&](const Run& run) {
+      if (run.global == nullptr) return;
+      shadow->read(machine, run.shared - window_begin, run.bytes, access);
+    });
+  }
   thread.bulk.issue();
   machine.submit(LandingKind::StoreRead, *thread.cta->cluster, store);
 }
@@ -71,6 +81,10 @@ void bulk_wait_group_read(unsigned pending) {
     machine.sleep(alone, {WaitKind::BulkGroup, nullptr, pending});
   }
   thread.bulk.waited(pending);
+  if (thread.bulk_agent != no_slot) {
+    const auto done = static_cast<Epoch>(thread.bulk.known_done());
+    machine.order.learn(thread, thread.bulk_done, thread.bulk_agent, done);
+  }
 }
 
 }  // namespace tw::model

@@ -122,13 +122,13 @@ void report_barrier(Engine& machine, const Thread& thread) {
   const auto& barrier = *static_cast<const Mbarrier*>(thread.wait.object);
   const unsigned seen = barrier.arrivals - barrier.pending;
   if (barrier.pending == 0 && barrier.bytes > 0) {
-    machine.report_about(&thread, Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
+    machine.report_about(thread.role, Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
       return fmt::format("{} expects {} bytes in phase {} and only {} were ever copied.",
                          barrier_name(barrier), barrier.expected_bytes, barrier.phase,
                          barrier.arrived_bytes);
     });
   } else if (seen != 0 && barrier.pending != 0) {
-    machine.report_about(&thread, Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
+    machine.report_about(thread.role, Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
       return fmt::format("{} expects {} arrivals in phase {} and only {} ever came: {}.",
                          barrier_name(barrier), barrier.arrivals, barrier.phase, seen,
                          tally_text(barrier.tally));
@@ -157,7 +157,7 @@ void report_deadlock(Engine& machine, std::span<const std::unique_ptr<Cluster>> 
   }
   if (lines > most_lines) text += fmt::format("\n  and {} more groups.", lines - most_lines);
   for (const auto& [key, group] : groups) report_barrier(machine, *group.example);
-  machine.report_about(groups.begin()->second.example, Checker::Deadlock, stage, nullptr,
+  machine.report_about(groups.begin()->second.example->role, Checker::Deadlock, stage, nullptr,
                        [&] { return text; });
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tilewright/base/require.h"
+#include "vgpu/machine/global_access.h"
 
 namespace tw::vgpu {
 namespace {
@@ -34,6 +35,7 @@ Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const
       options(options_),
       findings(options_),
       global(memory),
+      order(options_.check),
       schedule_(options_.landing, options_.seed),
       multiprocessors_(std::max(options_.sm_count, launch_.cluster_size)) {
   for (Multiprocessor& multiprocessor : multiprocessors_) {
@@ -83,6 +85,7 @@ void Engine::start_cluster() {
     idle_multiprocessors_.pop_back();
     cluster->live_threads += launch.threads;
   }
+  order.start(*cluster);
   for (auto& cta : cluster->ctas) {
     for (Thread& thread : cta->threads) {
       thread.stack = stacks().take();
@@ -103,6 +106,7 @@ void Engine::admit_clusters() {
 
 Report Engine::run() {
   Engine* outer = std::exchange(current_engine, this);
+  const AccessObserver* outer_observer = std::exchange(access_observer, &element_observer);
   admit_clusters();
   Schedule::Choice choice;
   while (!stopped_ && !resident_.empty()) {
@@ -115,6 +119,7 @@ Report Engine::run() {
       land(choice.landing);
     }
   }
+  access_observer = outer_observer;
   current_engine = outer;
   if (stopped_ && findings.report().findings.empty()) {
     findings.add_incomplete("The run stopped early: a checker that is switched off ended it.");

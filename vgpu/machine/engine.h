@@ -13,6 +13,7 @@
 #include "vgpu/machine/findings.h"
 #include "vgpu/machine/global_memory.h"
 #include "vgpu/machine/machine.h"
+#include "vgpu/machine/order.h"
 #include "vgpu/machine/schedule.h"
 
 namespace tw::vgpu {
@@ -37,6 +38,7 @@ class Engine {
   const Options& options;
   Findings findings;
   GlobalMemory global;
+  Order order;
 
   // Every instruction begins here: it costs time, and other threads may run first.
   Thread& enter();
@@ -54,13 +56,13 @@ class Engine {
   // A finding about the running thread.
   template <class MakeText>
   void report(Checker checker, int stage, const void* subject, MakeText&& text) {
-    report_about(current_, checker, stage, subject, std::forward<MakeText>(text));
+    report_about(current_->role, checker, stage, subject, std::forward<MakeText>(text));
   }
+  // A finding about whoever plays this role; null if nobody does.
   template <class MakeText>
-  void report_about(const Thread* thread, Checker checker, int stage, const void* subject,
+  void report_about(const char* role, Checker checker, int stage, const void* subject,
                     MakeText&& text) {
-    findings.add(checker, thread == nullptr ? nullptr : thread->role, stage, subject,
-                 std::forward<MakeText>(text));
+    findings.add(checker, role, stage, subject, std::forward<MakeText>(text));
     if (findings.full()) slice_ = 0;
   }
 

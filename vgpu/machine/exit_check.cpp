@@ -7,10 +7,27 @@
 namespace tw::vgpu {
 namespace {
 
+// A peer's arrival must not come after this CTA has gone, whatever the schedule: somebody here has
+// waited for its phase, or met the peer at the cluster barrier afterwards.
+void check_peers_are_done(Engine& machine, const Cta& cta, const Mbarrier& barrier) {
+  if (barrier.observed_phase >= barrier.remote_phases) return;
+  for (const Thread& thread : cta.threads) {
+    if (thread.cluster_waited > barrier.remote_cluster_phase) return;
+  }
+  machine.report_about(barrier.signalling_role(), Checker::BarrierLife, barrier.stage, barrier.name,
+                       [&] {
+                         return fmt::format(
+                             "CTA {} ended without a wait for phase {} of {}, at which its peers "
+                             "arrive: an arrival may "
+                             "find it gone.",
+                             cta.index, barrier.remote_phases - 1, barrier_name(barrier));
+                       });
+}
+
 void check_barriers(Engine& machine, Cta& cta) {
   for (const NamedBarrier& barrier : cta.named_barriers) {
     if (barrier.arrived == 0) continue;
-    machine.report(Checker::BarrierLife, -1, &barrier, [&] {
+    machine.report_about(nullptr, Checker::BarrierLife, -1, &barrier, [&] {
       return fmt::format("CTA {} ended with {} of {} threads arrived at named barrier {}.",
                          cta.index, barrier.arrived, barrier.expected, barrier.id);
     });
@@ -18,28 +35,32 @@ void check_barriers(Engine& machine, Cta& cta) {
   for (const Mbarrier& barrier : cta.mbarriers.all()) {
     if (!barrier.initialised) continue;
     if (barrier.busy()) {
-      machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
-        return fmt::format(
-            "CTA {} ended while {} was in phase {}: {} of {} arrivals, {} of {} bytes.", cta.index,
-            barrier_name(barrier), barrier.phase, barrier.arrivals - barrier.pending,
-            barrier.arrivals, barrier.arrived_bytes, barrier.expected_bytes);
-      });
+      machine.report_about(
+          barrier.signalling_role(), Checker::BarrierLife, barrier.stage, barrier.name, [&] {
+            return fmt::format(
+                "CTA {} ended while {} was in phase {}: {} of {} arrivals, {} of {} bytes.",
+                cta.index, barrier_name(barrier), barrier.phase, barrier.arrivals - barrier.pending,
+                barrier.arrivals, barrier.arrived_bytes, barrier.expected_bytes);
+          });
     }
+    check_peers_are_done(machine, cta, barrier);
     // Judged by the waits, not by whether the copies happened to land in time.
     const bool unseen = barrier.counts_bytes && barrier.observed_phase < barrier.phase;
     if (barrier.copies_in_flight == 0 && !unseen) continue;
-    machine.report(Checker::InFlightAtExit, barrier.stage, barrier.name, [&] {
-      return fmt::format(
-          "CTA {} ended without a wait for the copies that signal phase {} of {}: they may write "
-          "to shared memory that is no longer its own.",
-          cta.index, unseen ? barrier.phase - 1 : barrier.phase, barrier_name(barrier));
-    });
+    machine.report_about(
+        barrier.signalling_role(), Checker::InFlightAtExit, barrier.stage, barrier.name, [&] {
+          return fmt::format(
+              "CTA {} ended without a wait for the copies that signal phase {} of {}: they may "
+              "write "
+              "to shared memory that is no longer its own.",
+              cta.index, unseen ? barrier.phase - 1 : barrier.phase, barrier_name(barrier));
+        });
   }
 }
 
 void check_groups(Engine& machine, const Thread& thread) {
   if (!thread.bulk.all_known_done()) {
-    machine.report_about(&thread, Checker::InFlightAtExit, -1, "bulk", [&] {
+    machine.report_about(thread.role, Checker::InFlightAtExit, -1, "bulk", [&] {
       return fmt::format(
           "The {} returned without waiting until its TMA stores had read shared memory: {} groups "
           "committed, {} waited for.",
@@ -47,7 +68,7 @@ void check_groups(Engine& machine, const Thread& thread) {
     });
   }
   if (thread.wgmma_waited_ops < thread.wgmma_issued) {
-    machine.report_about(&thread, Checker::InFlightAtExit, -1, "wgmma", [&] {
+    machine.report_about(thread.role, Checker::InFlightAtExit, -1, "wgmma", [&] {
       return fmt::format("The {} returned with {} wgmmas in flight that it never waited for.",
                          who(thread), thread.wgmma_issued - thread.wgmma_waited_ops);
     });

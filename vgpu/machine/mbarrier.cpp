@@ -31,12 +31,15 @@ SharedPlace aligned_place(Engine& machine, SharedPlace place, const char* instru
 
 void complete_phase(Engine& machine, Mbarrier& barrier) {
   if (barrier.copies_in_flight != 0) {
-    machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
-      return fmt::format(
-          "Phase {} of {} completed with {} bytes counted, but {} more copies that signal it are "
-          "still in flight: it was told to expect too few bytes.",
-          barrier.phase, barrier_name(barrier), barrier.expected_bytes, barrier.copies_in_flight);
-    });
+    machine.report_about(barrier.signalling_role(), Checker::TransactionBytes, barrier.stage,
+                         barrier.name, [&] {
+                           return fmt::format(
+                               "Phase {} of {} completed with {} bytes counted, but {} more copies "
+                               "that signal it are "
+                               "still in flight: it was told to expect too few bytes.",
+                               barrier.phase, barrier_name(barrier), barrier.expected_bytes,
+                               barrier.copies_in_flight);
+                         });
   }
   ++barrier.phase;
   barrier.pending = barrier.arrivals;
@@ -45,6 +48,14 @@ void complete_phase(Engine& machine, Mbarrier& barrier) {
   barrier.last_tally = std::exchange(barrier.tally, {});
   barrier.completed_time = std::exchange(barrier.time, 0);
   machine.made_progress();
+  if (machine.order.enabled()) {
+    if (barrier.copies != no_slot) {
+      barrier.arriving.raise(machine.order.pool, barrier.copies, barrier.copies_epoch);
+    }
+    ++barrier.copies_epoch;
+    barrier.done = barrier.arriving.finish();
+    machine.order.acquire_all(barrier.waiters, barrier.done);
+  }
   machine.wake_all(barrier.waiters, barrier.completed_time);
 }
 
@@ -52,13 +63,33 @@ void complete_phase_if_done(Engine& machine, Mbarrier& barrier) {
   if (barrier.pending != 0) return;
   if (barrier.bytes == 0) return complete_phase(machine, barrier);
   if (barrier.bytes > 0) return;
-  machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
-    return fmt::format(
-        "All {} arrivals of phase {} of {} are in, and {} bytes have landed where {} were "
-        "expected: the phase can never complete.",
-        barrier.arrivals, barrier.phase, barrier_name(barrier), barrier.arrived_bytes,
-        barrier.expected_bytes);
-  });
+  machine.report_about(
+      barrier.signalling_role(), Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
+        return fmt::format(
+            "All {} arrivals of phase {} of {} are in, and {} bytes have landed where {} were "
+            "expected: the phase can never complete.",
+            barrier.arrivals, barrier.phase, barrier_name(barrier), barrier.arrived_bytes,
+            barrier.expected_bytes);
+      });
+}
+
+// An arrival at a peer's barrier has CTA scope (isa/ptx/barrier.h says why): the peer learns which
+// asynchronous accesses are over, but nothing about the thread's own.
+void release_to_peer(Engine& machine, Thread& thread, Mbarrier& barrier) {
+  barrier.remote_phases = barrier.phase + 1;
+  barrier.remote_cluster_phase = thread.cta->cluster->barrier.phase;
+  if (!machine.order.enabled()) return;
+  barrier.arriving.add_agents(machine.order.pool, thread.view, thread.cta->cluster->first_agent);
+}
+
+void publish_new_barriers(Engine& machine, Thread& thread) {
+  if (thread.new_barriers.empty()) return;
+  const Epoch epoch = machine.order.mark(thread);
+  for (Mbarrier* barrier : thread.new_barriers) {
+    barrier->fence_epoch = epoch;
+    thread.fenced_barriers.push_back(barrier);
+  }
+  thread.new_barriers.clear();
 }
 
 void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes) {
@@ -74,6 +105,11 @@ void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expecte
   barrier.bytes += expected_bytes;
   barrier.expected_bytes += expected_bytes;
   barrier.tally.add(thread.role);
+  if (barrier.cta == thread.cta) {
+    machine.order.release(barrier.arriving, thread);
+  } else {
+    release_to_peer(machine, thread, barrier);
+  }
   barrier.time = std::max(barrier.time, thread.time);
   --barrier.pending;
   complete_phase_if_done(machine, barrier);
@@ -81,10 +117,40 @@ void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expecte
 
 }  // namespace
 
-Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, const char* instruction) {
+namespace {
+
+// Copies and peers see an init only through fence.mbarrier_init; everybody else also by any
+// barrier.
+void check_init_visible(Engine& machine, const Thread& thread, const Mbarrier& barrier,
+                        BarrierUse use, const char* instruction) {
+  if (!machine.order.enabled()) return;
+  const bool needs_fence = use == BarrierUse::Copies || barrier.cta != thread.cta;
+  const bool fence_missing = needs_fence && barrier.fence_epoch == 0;
+  const Epoch epoch = needs_fence ? barrier.fence_epoch : barrier.init_epoch;
+  const Clock* known = thread.view.known.get();
+  const bool carried_by_cluster =
+      barrier.published != Mbarrier::never && thread.cluster_waited > barrier.published;
+  const bool ordered = thread.view.self == barrier.init_slot || carried_by_cluster ||
+                       (known != nullptr && known->covers(barrier.init_slot, epoch));
+  if (ordered && !fence_missing) return;
+  machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
+    return fmt::format("The {} uses {} in {}, but cannot know that it is initialised: {}.",
+                       who(thread), barrier_name(barrier), instruction,
+                       fence_missing ? "fence.mbarrier_init is missing after the init"
+                                     : "no barrier orders the init before this use");
+  });
+}
+
+}  // namespace
+
+Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
+                          const char* instruction) {
   place = aligned_place(machine, place, instruction);
   Mbarrier& barrier = place.cta->mbarriers.find_or_create(*place.cta, place.offset);
-  if (barrier.initialised && !place.cta->exited()) return barrier;
+  if (barrier.initialised && !place.cta->exited()) {
+    check_init_visible(machine, machine.current(), barrier, use, instruction);
+    return barrier;
+  }
   machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
     return fmt::format("The {} uses {} in {}, but {}.", who(machine.current()),
                        barrier_name(barrier), instruction,
@@ -97,12 +163,14 @@ void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t byte
                           std::uint64_t issue_phase, std::uint64_t time) {
   --barrier.copies_in_flight;
   if (barrier.phase != issue_phase) {
-    machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
-      return fmt::format(
-          "A copy of {} bytes for phase {} of {} landed in phase {}: its bytes were not expected "
-          "when it was issued.",
-          bytes, issue_phase, barrier_name(barrier), barrier.phase);
-    });
+    machine.report_about(barrier.signalling_role(), Checker::TransactionBytes, barrier.stage,
+                         barrier.name, [&] {
+                           return fmt::format(
+                               "A copy of {} bytes for phase {} of {} landed in phase {}: its "
+                               "bytes were not expected "
+                               "when it was issued.",
+                               bytes, issue_phase, barrier_name(barrier), barrier.phase);
+                         });
   }
   barrier.bytes -= bytes;
   barrier.arrived_bytes += bytes;
@@ -139,36 +207,49 @@ void mbarrier_init(SharedAddress address, unsigned arrivals) {
   barrier.arrivals = barrier.pending = arrivals;
   barrier.bytes = 0;
   barrier.phase = barrier.observed_phase = 0;
+  barrier.init_slot = thread.view.self;
+  barrier.init_epoch = machine.order.mark(thread);
+  barrier.fence_epoch = 0;
+  barrier.published = Mbarrier::never;
+  barrier.done = {};
+  thread.new_barriers.push_back(&barrier);
+  if (place.cta->shadow != nullptr) place.cta->shadow->mark_barrier(place.offset);
 }
 
-void fence_mbarrier_init() { engine().enter(); }
+void fence_mbarrier_init() {
+  Engine& machine = engine();
+  publish_new_barriers(machine, machine.enter());
+}
 
 void mbarrier_arrive(SharedAddress address) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const auto place = machine.resolve_own(address, 8, "mbarrier.arrive");
-  arrive(machine, thread, usable_mbarrier(machine, place, "mbarrier.arrive"), 0);
+  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.arrive"),
+         0);
 }
 
 void mbarrier_arrive_cluster(SharedAddress address) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const auto place = machine.resolve(address, 8, "mbarrier.arrive.cluster");
-  arrive(machine, thread, usable_mbarrier(machine, place, "mbarrier.arrive.cluster"), 0);
+  arrive(machine, thread,
+         usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.arrive.cluster"), 0);
 }
 
 void mbarrier_arrive_expect_tx(SharedAddress address, unsigned bytes) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const auto place = machine.resolve_own(address, 8, "mbarrier.arrive.expect_tx");
-  arrive(machine, thread, usable_mbarrier(machine, place, "mbarrier.arrive.expect_tx"), bytes);
+  arrive(machine, thread,
+         usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.arrive.expect_tx"), bytes);
 }
 
 bool mbarrier_try_wait_parity(SharedAddress address, unsigned parity) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const auto place = machine.resolve_own(address, 8, "mbarrier.try_wait");
-  Mbarrier& barrier = usable_mbarrier(machine, place, "mbarrier.try_wait");
+  Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.try_wait");
   if ((barrier.phase & 1) == (parity & 1)) {
     const std::uint64_t phase = barrier.phase;
     machine.sleep(barrier.waiters, {WaitKind::Mbarrier, &barrier, parity & 1});
@@ -181,11 +262,17 @@ bool mbarrier_try_wait_parity(SharedAddress address, unsigned parity) {
       });
     }
   }
+  machine.order.acquire(thread, barrier.done);
   thread.time = std::max(thread.time, barrier.completed_time);
   barrier.observed_phase = barrier.phase;
   return true;
 }
 
-void fence_proxy_async() { engine().enter(); }
+void fence_proxy_async() {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  machine.order.fence_async(thread);
+  publish_new_barriers(machine, thread);
+}
 
 }  // namespace tw::model

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tilewright/isa/model.h"
+#include "vgpu/machine/clock.h"
 #include "vgpu/machine/wait.h"
 
 namespace tw::vgpu {
@@ -53,6 +54,27 @@ struct Mbarrier {
   std::uint64_t time = 0;            // latest arrival of this phase
   std::uint64_t completed_time = 0;  // of the last phase
 
+  // Happens-before.
+  ReleaseClock arriving;
+  ClockRef done;           // what the last completed phase released
+  Slot copies = no_slot;   // the agent of the copies that signal this barrier
+  Epoch copies_epoch = 1;  // of copies issued in this phase; unlike `phase` it never starts again
+  Slot init_slot = no_slot;
+  Epoch init_epoch = 0;
+  Epoch fence_epoch = 0;  // 0: the init was not published by a fence
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+  std::uint64_t published = never;  // the phase of the cluster barrier that carried the init
+  std::uint64_t remote_phases = 0;  // phases up to the last one with an arrival from a peer CTA
+  std::uint64_t remote_cluster_phase = 0;  // of the cluster barrier, at that arrival
+
+  const char* copying_role = nullptr;  // of the thread that issued the last copy
+
+  // Who keeps this barrier going, as far as we have seen.
+  const char* signalling_role() const {
+    if (copying_role != nullptr) return copying_role;
+    const ArrivalTally& seen = tally.used != 0 ? tally : last_tally;
+    return seen.used != 0 ? seen.entries[0].role : nullptr;
+  }
   bool busy() const { return pending != arrivals || bytes != 0; }
 };
 

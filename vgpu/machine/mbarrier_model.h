@@ -8,8 +8,11 @@ namespace tw::vgpu {
 std::string barrier_name(const Mbarrier& barrier);  // "full stage 2 of CTA 0"
 
 // The barrier at this place for an instruction of the running thread; reports and abandons the
-// thread if it is misaligned, was never initialised, or its CTA has exited.
-Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, const char* instruction);
+// thread if it is misaligned, was never initialised, or its CTA has exited. Copies signal through
+// the async proxy.
+enum class BarrierUse { Threads, Copies };
+Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
+                          const char* instruction);
 
 // Bytes of a copy that was issued in phase `issue_phase` have landed.
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,

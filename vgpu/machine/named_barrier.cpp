@@ -12,7 +12,8 @@ namespace tw::vgpu {
 namespace {
 
 // Counts the running thread in; true if it was the last one.
-bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned threads) {
+bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned threads,
+            bool acquires) {
   if (barrier.arrived != 0 && barrier.expected != threads) {
     machine.report(Checker::ArrivalCount, -1, &barrier, [&] {
       return fmt::format(
@@ -23,10 +24,14 @@ bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned thr
   }
   barrier.expected = threads;
   barrier.time = std::max(barrier.time, thread.time);
+  machine.order.release(barrier.arriving, thread);
   if (++barrier.arrived < threads) return false;
   barrier.arrived = 0;
   thread.time = barrier.time;
   machine.made_progress();
+  const ClockRef done = barrier.arriving.finish();
+  machine.order.acquire_all(barrier.waiters, done);
+  if (acquires) machine.order.acquire(thread, done);
   machine.wake_all(barrier.waiters, std::exchange(barrier.time, 0));
   return true;
 }
@@ -83,7 +88,7 @@ void barrier_sync(unsigned id, unsigned threads) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   NamedBarrier& barrier = named_barrier(machine, thread, id, threads);
-  if (!arrive(machine, thread, barrier, threads)) {
+  if (!arrive(machine, thread, barrier, threads, true)) {
     machine.sleep(barrier.waiters, {WaitKind::NamedBarrier, &barrier, id});
   }
 }
@@ -91,7 +96,7 @@ void barrier_sync(unsigned id, unsigned threads) {
 void barrier_arrive(unsigned id, unsigned threads) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  arrive(machine, thread, named_barrier(machine, thread, id, threads), threads);
+  arrive(machine, thread, named_barrier(machine, thread, id, threads), threads, false);
 }
 
 void cluster_arrive() {
@@ -107,6 +112,8 @@ void cluster_arrive() {
   }
   thread.cluster_arrived = true;
   thread.cluster_phase = cluster.barrier.phase;
+  for (Mbarrier* barrier : thread.fenced_barriers) barrier->published = cluster.barrier.phase;
+  thread.fenced_barriers.clear();
   cluster.barrier.time = std::max(cluster.barrier.time, thread.time);
   if (++cluster.barrier.arrived == cluster.live_threads) complete_cluster_barrier(machine, cluster);
 }
@@ -126,6 +133,7 @@ void cluster_wait() {
   if (barrier.phase == thread.cluster_phase) {
     machine.sleep(barrier.waiters, {WaitKind::ClusterBarrier, &barrier, 0});
   }
+  thread.cluster_waited = thread.cluster_phase + 1;
   thread.time = std::max(thread.time, barrier.completed_time);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "vgpu/machine/clock.h"
 #include "vgpu/machine/wait.h"
 
 namespace tw::vgpu {
@@ -14,9 +15,11 @@ struct NamedBarrier {
   unsigned expected = 0;  // threads; meaningful while some have arrived
   unsigned arrived = 0;
   WaitList waiters;
+  ReleaseClock arriving;
   std::uint64_t time = 0;
 };
 
+// Its arrivals are relaxed: it orders no memory, and carries only inits of mbarriers.
 struct ClusterBarrier {
   unsigned arrived = 0;
   std::uint64_t phase = 0;

@@ -67,6 +67,7 @@ WgmmaOp& join_op(Engine& machine, Thread& thread, Warpgroup& warpgroup,
     op.accumulator = &accumulator_for(warpgroup, position_of(thread), fragment, arguments.n);
     op.step = thread.step;
     op.time = 0;
+    op.common.clear();
   }
   WgmmaOp& op = *warpgroup.ops[queued];
   if (op.arguments == arguments) return op;
@@ -122,31 +123,56 @@ void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, Wgmma
   std::fill_n(fragment, count, std::numeric_limits<float>::quiet_NaN());
 }
 
-const std::byte* operand_data(Engine& machine, const MatrixDescriptor& descriptor, unsigned row,
-                              unsigned chunk) {
-  return machine.resolve_own(operand_chunk(descriptor, row, chunk), 16, instruction).data();
+void check_step(Engine& machine, const Thread& thread, const WgmmaOp& op, std::uint32_t offset) {
+  const Cta& cta = *thread.cta;
+  const std::uint64_t found = cta.shadow->step_at(offset);
+  if (op.step == no_step || found == no_step || op.step == found) return;
+  machine.report(Checker::WrongStep, place_stage(cta, offset), place_subject(cta, offset), [&] {
+    return fmt::format("The {} multiplies {} expecting k-tile {}, but k-tile {} was loaded there.",
+                       who(thread), place_name(cta, offset), op.step, found);
+  });
+}
+
+// Finds the chunks of an operand, and checks that they may be read now.
+void find_operand(Engine& machine, const Thread& thread, const WgmmaOp& op, Access& access,
+                  std::uint64_t bits, unsigned rows, const std::byte* (*chunks)[2]) {
+  const MatrixDescriptor descriptor = decode_matrix_descriptor(bits);
+  for (unsigned row = 0; row < rows; ++row) {
+    for (unsigned chunk = 0; chunk < 2; ++chunk) {
+      const SharedPlace place =
+          machine.resolve_own(operand_chunk(descriptor, row, chunk), 16, instruction);
+      chunks[row][chunk] = place.data();
+      if (place.cta->shadow == nullptr) continue;
+      place.cta->shadow->read(machine, place.offset, 16, access);
+      check_step(machine, thread, op, place.offset);
+    }
+  }
+}
+
+// The read of the operands: on behalf of all threads, with what all of them know.
+Access operand_access(Engine& machine, const Thread& thread, Warpgroup& warpgroup,
+                      const ClockRef& known, std::uint64_t group) {
+  if (!machine.order.enabled()) return {};
+  const Slot agent =
+      machine.order.agent(*thread.cta->cluster, AgentKind::Products, &warpgroup, warpgroup.agent);
+  Access access = Order::async(thread, instruction, agent, static_cast<Epoch>(group + 1));
+  access.known = known.get();
+  access.self = no_slot;
+  return access;
 }
 
 void complete_issue(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op) {
+  const ClockRef known = machine.order.enabled() ? op.common.get(machine.order.pool) : ClockRef();
+  Access access = operand_access(machine, thread, warpgroup, known, op.arguments.group);
   op.operands.a_from_registers = op.arguments.a_from_registers;
   if (op.arguments.a_from_registers) {
     for (unsigned t = 0; t < warpgroup_threads; ++t) {
       op.operands.a_registers[t] = op.a_registers[t].data();
     }
   } else {
-    const MatrixDescriptor a = decode_matrix_descriptor(op.arguments.a);
-    for (unsigned row = 0; row < 64; ++row) {
-      for (unsigned chunk = 0; chunk < 2; ++chunk) {
-        op.operands.a_chunks[row][chunk] = operand_data(machine, a, row, chunk);
-      }
-    }
+    find_operand(machine, thread, op, access, op.arguments.a, 64, op.operands.a_chunks);
   }
-  const MatrixDescriptor b = decode_matrix_descriptor(op.arguments.b);
-  for (unsigned row = 0; row < op.arguments.n; ++row) {
-    for (unsigned chunk = 0; chunk < 2; ++chunk) {
-      op.operands.b_chunks[row][chunk] = operand_data(machine, b, row, chunk);
-    }
-  }
+  find_operand(machine, thread, op, access, op.arguments.b, op.arguments.n, op.operands.b_chunks);
   std::uint64_t& free = thread.cta->multiprocessor->tensor_core_free;
   free = std::max(free, op.time) + op.arguments.n / 2 * clocks_per_column_pair * clock_picoseconds;
   op.time = free + latency_picoseconds;
@@ -222,6 +248,7 @@ void wgmma_bf16(float* fragment, unsigned n, std::uint64_t a, const std::uint32_
     std::copy_n(a_registers, 4, op.a_registers[position_of(thread)].begin());
   }
   take_registers(machine, thread, warpgroup, op, fragment);
+  if (machine.order.enabled()) op.common.add(thread.view);
   ++thread.wgmma_issued;
   op.time = std::max(op.time, thread.time);
   if (++op.issued_threads == warpgroup_threads) {
@@ -265,6 +292,10 @@ void wgmma_wait_group(unsigned pending) {
   }
   thread.wgmma_waited_ops = std::max(thread.wgmma_waited_ops, ops);
   return_registers(thread, warpgroup);
+  if (warpgroup.agent != no_slot) {
+    const auto groups = static_cast<Epoch>(thread.wgmma_committed - pending);
+    machine.order.learn(thread, warpgroup.done, warpgroup.agent, groups);
+  }
 }
 
 void fragment_access(const float* fragment, unsigned count) {

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "tilewright/isa/model.h"
 #include "vgpu/machine/bulk_group.h"
+#include "vgpu/machine/clock.h"
 #include "vgpu/machine/stack_pool.h"
 #include "vgpu/machine/touched_fragments.h"
 #include "vgpu/machine/wait.h"
@@ -13,7 +15,7 @@
 namespace tw::vgpu {
 
 struct Cta;
-struct Thread;
+struct Mbarrier;
 
 constexpr unsigned warp_lanes = 32;
 constexpr std::uint64_t no_step = ~std::uint64_t{0};
@@ -27,6 +29,7 @@ struct Rendezvous {
   Collective collective = Collective::Sync;
   std::uint32_t arrived = 0;  // bit per lane
   WaitList waiters;
+  ReleaseClock arriving;  // warp_sync orders memory; the others do not
 };
 
 struct Warp {
@@ -61,9 +64,16 @@ struct Thread {
   const char* role = nullptr;
   std::uint64_t step = no_step;
 
-  bool cluster_arrived = false;     // at the cluster barrier, and has not waited yet
-  std::uint64_t cluster_phase = 0;  // in which it arrived
+  bool cluster_arrived = false;         // at the cluster barrier, and has not waited yet
+  std::uint64_t cluster_phase = 0;      // in which it arrived
+  std::uint64_t cluster_waited = 0;     // phases of the cluster barrier that it has seen complete
+  std::vector<Mbarrier*> new_barriers;  // that it initialised
+  std::vector<Mbarrier*> fenced_barriers;  // and published by fence.mbarrier_init
+
+  ThreadView view;
   BulkGroups bulk;
+  Slot bulk_agent = no_slot;
+  ClockRef bulk_done;
 
   // wgmma, counted since the thread began.
   std::uint64_t wgmma_issued = 0;

@@ -30,6 +30,7 @@ void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
   Warp& warp = *thread.warp;
   Rendezvous& rendezvous = warp.rendezvous[static_cast<unsigned>(collective)];
   rendezvous.arrived |= 1u << thread.lane;
+  if (collective == Collective::Sync) machine.order.release(rendezvous.arriving, thread);
   if (rendezvous.arrived != warp.lanes) {
     machine.sleep(rendezvous.waiters,
                   {WaitKind::WarpCollective, &rendezvous, static_cast<std::uint64_t>(collective)});
@@ -43,6 +44,11 @@ void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
   }
   thread.time = time;
   last();
+  if (collective == Collective::Sync) {
+    const ClockRef done = rendezvous.arriving.finish();
+    machine.order.acquire(thread, done);
+    machine.order.acquire_all(rendezvous.waiters, done);
+  }
   machine.wake_all(rendezvous.waiters, time);
 }
 
@@ -75,7 +81,8 @@ void check_register_budget(Engine& machine, const Cta& cta) {
 }
 
 void store_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transpose) {
-  std::byte* rows[warp_lanes] = {};
+  Cta& cta = *warp.cta;
+  std::uint32_t rows[warp_lanes] = {};  // offsets
   for (unsigned lane = 0; lane < 8 * matrices; ++lane) {
     if (warp.stmatrix_row[lane] % 16 != 0) {
       machine.report(Checker::Alignment, -1, "stmatrix", [&] {
@@ -83,11 +90,17 @@ void store_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transpo
                            who(machine.current()), warp.stmatrix_row[lane]);
       });
     }
-    rows[lane] = machine.resolve_own(warp.stmatrix_row[lane], 16, "stmatrix").data();
+    rows[lane] = machine.resolve_own(warp.stmatrix_row[lane], 16, "stmatrix").offset;
   }
-  for_each_stmatrix_piece(rows, warp.stmatrix_registers, matrices, transpose,
-                          [](unsigned, unsigned, std::byte* address, const std::byte* value,
-                             unsigned bytes) { std::memcpy(address, value, bytes); });
+  const auto store = [&](unsigned lane, unsigned, std::uint32_t offset, const std::byte* value,
+                         unsigned bytes) {
+    std::memcpy(cta.shared.get() + offset, value, bytes);
+    if (cta.shadow == nullptr) return;
+    Access access = Order::generic(cta.threads[warp.index * warp_lanes + lane], "stmatrix");
+    cta.shadow->write(machine, offset, bytes, access);
+    cta.shadow->set_step(offset, bytes, no_step);
+  };
+  for_each_stmatrix_piece(rows, warp.stmatrix_registers, matrices, transpose, store);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vgpu/data/wgmma.h"
+#include "vgpu/machine/clock.h"
 #include "vgpu/machine/wait.h"
 
 namespace tw::vgpu {
@@ -48,6 +49,7 @@ struct WgmmaOp {
   std::uint64_t step = 0;
   std::uint64_t time = 0;  // latest issue, then completion
   std::array<std::array<std::uint32_t, 4>, warpgroup_threads> a_registers;
+  CommonView common;       // what all threads knew when they issued it
   WgmmaOperands operands;  // decoded when the issue is complete
 };
 
@@ -62,6 +64,8 @@ struct Warpgroup {
   std::vector<std::unique_ptr<Accumulator>> accumulators;
   std::vector<std::unique_ptr<WgmmaOp>> spare_ops;
   WaitList waiters;
+  Slot agent = no_slot;
+  ClockRef done;
 };
 
 }  // namespace tw::vgpu

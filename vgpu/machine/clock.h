@@ -1,0 +1,147 @@
+// Vector clocks. A slot stands for a GPU thread, or for an agent that works on its own: the copies
+// that signal one mbarrier, the tensor core for one warpgroup, the TMA stores of one thread.
+//
+// A clock says, for each slot, up to which epoch its accesses happened before; for threads it also
+// says up to which epoch their generic writes are visible to the async proxy. Clocks are shared and
+// never change once shared: threads that leave a barrier together hold the same one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace tw::vgpu {
+
+using Slot = std::uint16_t;
+using Epoch = std::uint32_t;
+constexpr Slot no_slot = 0xFFFF;
+
+class ClockPool;
+
+struct Clock {
+  ClockPool* pool = nullptr;
+  unsigned references = 0;
+  std::vector<Epoch> happened;  // per slot; slots beyond the end: 0
+  std::vector<Epoch> visible;   // per thread, to the async proxy
+
+  bool covers(Slot slot, Epoch epoch) const {
+    return slot < happened.size() && happened[slot] >= epoch;
+  }
+  bool shows(Slot slot, Epoch epoch) const {
+    return slot < visible.size() && visible[slot] >= epoch;
+  }
+  void raise(Slot slot, Epoch epoch) {
+    if (slot >= happened.size()) happened.resize(slot + 1u, 0);
+    if (happened[slot] < epoch) happened[slot] = epoch;
+  }
+  void raise_visible(Slot slot, Epoch epoch) {
+    if (slot >= visible.size()) visible.resize(slot + 1u, 0);
+    if (visible[slot] < epoch) visible[slot] = epoch;
+  }
+  // Raises every entry to the other's; true if any entry rose.
+  bool join(const Clock& other);
+};
+
+class ClockPool {
+ public:
+  Clock* take() {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<Clock>());
+      all_.back()->pool = this;
+      return all_.back().get();
+    }
+    Clock* clock = free_.back();
+    free_.pop_back();
+    clock->happened.clear();
+    clock->visible.clear();
+    return clock;
+  }
+  void give_back(Clock* clock) { free_.push_back(clock); }
+
+ private:
+  std::vector<std::unique_ptr<Clock>> all_;
+  std::vector<Clock*> free_;
+};
+
+// Counted by hand: a run is single-threaded, and atomic counts would cost more than the clocks.
+class ClockRef {
+ public:
+  ClockRef() = default;
+  explicit ClockRef(Clock* clock) : clock_(clock) {
+    if (clock_ != nullptr) ++clock_->references;
+  }
+  ClockRef(const ClockRef& other) : ClockRef(other.clock_) {}
+  ClockRef(ClockRef&& other) noexcept : clock_(std::exchange(other.clock_, nullptr)) {}
+  ClockRef& operator=(ClockRef other) noexcept {
+    std::swap(clock_, other.clock_);
+    return *this;
+  }
+  ~ClockRef() {
+    if (clock_ != nullptr && --clock_->references == 0) clock_->pool->give_back(clock_);
+  }
+  const Clock* get() const { return clock_; }
+  Clock* edit() const { return clock_; }  // only while nobody else holds it
+  const Clock* operator->() const { return clock_; }
+  explicit operator bool() const { return clock_ != nullptr; }
+  bool operator==(const ClockRef& other) const { return clock_ == other.clock_; }
+
+ private:
+  Clock* clock_ = nullptr;
+};
+
+// What one thread knows: a shared clock, and its own entry, which nobody else can know better.
+struct ThreadView {
+  ClockRef known;
+  Slot self = no_slot;
+  Epoch epoch = 1;    // of the thread's next access
+  Epoch visible = 0;  // own generic writes up to this epoch are visible to the async proxy
+};
+
+// Gathers what the threads that arrive at a barrier release.
+class ReleaseClock {
+ public:
+  void add(ClockPool& pool, ThreadView& view);
+  // As above, but of what the thread knows only what agents have done: see mbarrier.cpp.
+  void add_agents(ClockPool& pool, const ThreadView& view, Slot first_agent);
+  void raise(ClockPool& pool, Slot slot, Epoch epoch);
+  ClockRef finish();
+
+ private:
+  Clock& gathered(ClockPool& pool);
+
+  ClockRef gathered_;
+  ClockRef joined_[2];  // the latest clocks joined: most threads bring the same one
+  unsigned next_ = 0;
+};
+
+// Joins shared clocks; remembers results, because threads acquire in crowds.
+class ClockJoiner {
+ public:
+  ClockRef join(ClockPool& pool, const ClockRef& left, const ClockRef& right);
+
+ private:
+  struct Entry {
+    ClockRef left, right, result;
+  };
+  static constexpr std::size_t entries = 64;
+  Entry memory_[entries];
+};
+
+// What all of several threads know, for an instruction that they execute together.
+class CommonView {
+ public:
+  void clear() { seen_.clear(); }
+  void add(const ThreadView& view);
+  ClockRef get(ClockPool& pool) const;
+
+ private:
+  struct Seen {
+    ClockRef known;
+    Slot only;      // the one thread that brought this clock: it knows itself better
+    Epoch visible;  // of that thread's own writes
+  };
+  std::vector<Seen> seen_;
+};
+
+}  // namespace tw::vgpu

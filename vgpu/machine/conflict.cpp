@@ -1,0 +1,99 @@
+// What an unordered access means, and how to say it.
+#include <fmt/format.h>
+
+#include "vgpu/machine/engine.h"
+#include "vgpu/machine/mbarrier_model.h"
+
+namespace tw::vgpu {
+namespace {
+
+const Agent* agent_of(const Cluster& cluster, Slot slot) {
+  return slot < cluster.first_agent ? nullptr : &cluster.agents[slot - cluster.first_agent];
+}
+
+std::string actor(const Cluster& cluster, Slot slot) {
+  const Agent* agent = agent_of(cluster, slot);
+  if (agent == nullptr) {
+    const std::size_t threads = cluster.ctas[0]->threads.size();
+    return "the " + who(cluster.ctas[slot / threads]->threads[slot % threads]);
+  }
+  switch (agent->kind) {
+    case AgentKind::Copies:
+      return "TMA loads that signal " + barrier_name(*static_cast<const Mbarrier*>(agent->owner));
+    case AgentKind::Stores:
+      return "a TMA store of the " + who(*static_cast<const Thread*>(agent->owner));
+    case AgentKind::Products: break;
+  }
+  const auto& warpgroup = *static_cast<const Warpgroup*>(agent->owner);
+  return "wgmma of the " + who(warpgroup.cta->threads[warpgroup.index * warpgroup_threads]);
+}
+
+bool is_copy(const Cluster& cluster, Slot slot) {
+  const Agent* agent = agent_of(cluster, slot);
+  return agent != nullptr && agent->kind == AgentKind::Copies;
+}
+
+// The write came first, but through the other proxy and without a fence.
+bool lacks_only_fence(const Access& access, const AccessRecord& write, Slot first_agent) {
+  return access.async && write.slot < first_agent && access.follows_read(write);
+}
+
+Checker classify(const Cluster& cluster, const Access& access, const Conflict& conflict) {
+  const AccessRecord& prior = conflict.prior;
+  switch (conflict.kind) {
+    case Conflict::ReadOfNothing: return Checker::Uninitialised;
+    case Conflict::BarrierTouched: return Checker::BarrierLife;
+    case Conflict::WriteAfterRead: return Checker::OverwriteWhileRead;
+    case Conflict::ReadAfterWrite:
+      if (is_copy(cluster, prior.slot)) return Checker::ReadBeforeFull;
+      break;
+    case Conflict::WriteAfterWrite:
+      // Bytes that no thread has waited for have readers who are still to come.
+      if (is_copy(cluster, prior.slot)) return Checker::OverwriteWhileRead;
+      break;
+  }
+  return lacks_only_fence(access, prior, cluster.first_agent) ? Checker::MissingProxyFence
+                                                              : Checker::Race;
+}
+
+std::string reason(const Cluster& cluster, const Conflict& conflict, Checker checker) {
+  if (checker == Checker::Uninitialised) return "which nobody has written";
+  if (checker == Checker::BarrierLife) return "which holds an mbarrier";
+  const std::string other = actor(cluster, conflict.prior.slot);
+  if (checker == Checker::ReadBeforeFull) {
+    return fmt::format("without having waited for the {} that write there", other);
+  }
+  if (checker == Checker::OverwriteWhileRead) {
+    if (conflict.kind == Conflict::WriteAfterRead) {
+      return fmt::format("while {} may still read it", other);
+    }
+    return fmt::format("although nobody is known to have read what {} brought", other);
+  }
+  if (checker == Checker::MissingProxyFence) {
+    return fmt::format(
+        "which {} wrote: a barrier orders the two, but the first executed no fence.proxy.async "
+        "between its write and the barrier",
+        other);
+  }
+  return fmt::format("which {} wrote, and nothing orders the two", other);
+}
+
+}  // namespace
+
+void report_conflict(Engine& machine, Cta& cta, const Access& access, const Conflict& conflict) {
+  const Checker checker = classify(*cta.cluster, access, conflict);
+  const Thread& thread = *access.thread;
+  machine.report_about(
+      thread.role, checker, place_stage(cta, conflict.offset), place_subject(cta, conflict.offset),
+      [&] {
+        const bool reads =
+            conflict.kind == Conflict::ReadOfNothing || conflict.kind == Conflict::ReadAfterWrite;
+        const std::string step =
+            thread.step == no_step ? "" : fmt::format(" at k-tile {}", thread.step);
+        return fmt::format("The {}{}: {} {} {}, {}.", who(thread), step, access.what,
+                           reads ? "reads" : "writes", place_name(cta, conflict.offset),
+                           reason(*cta.cluster, conflict, checker));
+      });
+}
+
+}  // namespace tw::vgpu

@@ -1,0 +1,111 @@
+#include "vgpu/machine/global_access.h"
+
+#include <fmt/format.h>
+
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+namespace {
+
+void report_outside(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes,
+                    const char* verb) {
+  const GlobalMemory::Range* range = machine.global.nearest(begin);
+  machine.report_about(thread.role, Checker::Bounds, -1, range, [&] {
+    if (range == nullptr) {
+      return fmt::format("The {} {} {} bytes of global memory at an address before all ranges.",
+                         who(thread), verb, bytes);
+    }
+    return fmt::format("The {} {} {} bytes at byte {} of {}, which has {} bytes{}.", who(thread),
+                       verb, bytes, static_cast<const std::byte*>(begin) - range->begin,
+                       range->name, range->end - range->begin,
+                       range->writable ? "" : " and is read-only");
+  });
+}
+
+}  // namespace
+
+bool may_read_global(Engine& machine, const Thread& thread, const void* begin,
+                     std::uint32_t bytes) {
+  GlobalMemory::Range* range = machine.global.find(begin, bytes);
+  if (range == nullptr) {
+    report_outside(machine, thread, begin, bytes, "reads");
+    return false;
+  }
+  if (!GlobalMemory::initialised(*range, begin, bytes)) {
+    machine.report_about(thread.role, Checker::Uninitialised, -1, range, [&] {
+      return fmt::format("The {} reads byte {} of {}, which nobody has written.", who(thread),
+                         static_cast<const std::byte*>(begin) - range->begin, range->name);
+    });
+  }
+  return true;
+}
+
+bool may_write_global(Engine& machine, const Thread& thread, const void* begin,
+                      std::uint32_t bytes) {
+  GlobalMemory::Range* range = machine.global.find(begin, bytes);
+  if (range == nullptr || !range->writable) {
+    report_outside(machine, thread, begin, bytes, "writes");
+    return false;
+  }
+  GlobalMemory::mark_written(*range, begin, bytes);
+  machine.made_progress();
+  return true;
+}
+
+namespace {
+
+// The offset of an element in the own CTA's shared memory. What lies elsewhere cannot be accessed,
+// and the access would happen as soon as the observer returns: the thread ends here.
+std::uint32_t shared_offset(Engine& machine, const void* element, unsigned bytes,
+                            const char* verb) {
+  const Cta& cta = *machine.current().cta;
+  const auto* byte = static_cast<const std::byte*>(element);
+  const std::byte* begin = cta.shared.get();
+  if (byte >= begin && byte + bytes <= begin + cta.shared_bytes) {
+    return static_cast<std::uint32_t>(byte - begin);
+  }
+  machine.report(Checker::Bounds, -1, "element", [&] {
+    return fmt::format(
+        "The {} {} {} bytes through a shared pointer {} bytes from the begin of its CTA's {} bytes "
+        "of shared memory.",
+        who(machine.current()), verb, bytes, byte - begin, cta.shared_bytes);
+  });
+  machine.abandon();
+}
+
+void on_read(Space space, const void* element, unsigned bytes) {
+  Engine& machine = engine();
+  if (space == Space::Global) {
+    Thread& thread = machine.enter();
+    if (!may_read_global(machine, thread, element, bytes)) machine.abandon();
+  } else if (space == Space::Shared) {
+    Thread& thread = machine.enter();
+    const std::uint32_t offset = shared_offset(machine, element, bytes, "reads");
+    if (Shadow* shadow = thread.cta->shadow.get()) {
+      Access access = Order::generic(thread, "a load");
+      shadow->read(machine, offset, bytes, access);
+    }
+  }
+}
+
+void on_write(Space space, const void* element, unsigned bytes) {
+  Engine& machine = engine();
+  if (space == Space::Global) {
+    Thread& thread = machine.enter();
+    if (!may_write_global(machine, thread, element, bytes)) machine.abandon();
+  } else if (space == Space::Shared) {
+    Thread& thread = machine.enter();
+    const std::uint32_t offset = shared_offset(machine, element, bytes, "writes");
+    if (Shadow* shadow = thread.cta->shadow.get()) {
+      Access access = Order::generic(thread, "a store");
+      shadow->write(machine, offset, bytes, access);
+      shadow->set_step(offset, bytes, no_step);
+    }
+  }
+}
+
+}  // namespace
+
+const AccessObserver element_observer = {on_read, on_write};
+
+}  // namespace tw::vgpu

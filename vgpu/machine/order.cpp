@@ -1,0 +1,71 @@
+#include "vgpu/machine/order.h"
+
+namespace tw::vgpu {
+
+void Order::start(Cluster& cluster) {
+  if (!enabled_) return;
+  const auto threads = cluster.ctas[0]->threads.size();
+  const auto first_agent = static_cast<Slot>(cluster.ctas.size() * threads);
+  cluster.first_agent = first_agent;
+  for (auto& cta : cluster.ctas) {
+    cta->shadow = std::make_unique<Shadow>(*cta, cta->shared_bytes, first_agent);
+    for (Thread& thread : cta->threads) {
+      thread.view.self = static_cast<Slot>(cta->rank * threads + thread.index);
+    }
+  }
+}
+
+void Order::release(ReleaseClock& clock, Thread& thread) {
+  if (enabled_) clock.add(pool, thread.view);
+}
+
+void Order::acquire(Thread& thread, const ClockRef& clock) {
+  if (enabled_) thread.view.known = joiner_.join(pool, thread.view.known, clock);
+}
+
+void Order::acquire_all(const WaitList& threads, const ClockRef& clock) {
+  if (!enabled_) return;
+  for (Thread* thread = threads.first; thread != nullptr; thread = thread->next_waiter) {
+    acquire(*thread, clock);
+  }
+}
+
+void Order::fence_async(Thread& thread) { thread.view.visible = thread.view.epoch++; }
+
+Slot Order::agent(Cluster& cluster, AgentKind kind, const void* owner, Slot& slot) {
+  if (slot == no_slot) {
+    slot = static_cast<Slot>(cluster.first_agent + cluster.agents.size());
+    cluster.agents.push_back({kind, owner});
+  }
+  return slot;
+}
+
+void Order::learn(Thread& thread, ClockRef& memory, Slot agent, Epoch epoch) {
+  if (!enabled_) return;
+  if (!memory || memory->happened[agent] != epoch) {
+    memory = ClockRef(pool.take());
+    memory.edit()->raise(agent, epoch);
+  }
+  acquire(thread, memory);
+}
+
+Access Order::generic(const Thread& thread, const char* what) {
+  Access access{};
+  access.thread = &thread;
+  access.what = what;
+  access.slot = access.self = thread.view.self;
+  access.epoch = thread.view.epoch;
+  access.known = thread.view.known.get();
+  access.self_visible = thread.view.visible;
+  return access;
+}
+
+Access Order::async(const Thread& thread, const char* what, Slot agent, Epoch epoch) {
+  Access access = generic(thread, what);
+  access.slot = agent;
+  access.epoch = epoch;
+  access.async = true;
+  return access;
+}
+
+}  // namespace tw::vgpu
