@@ -68,6 +68,15 @@ void tma_load(SharedAddress destination, const TensorMap* packed_map, SharedAddr
   const TileMap map = checked_map(machine, packed_map, rank, destination, instruction);
   const SharedPlace place = machine.resolve(destination, box_bytes(map), instruction);
   const SharedPlace signal = machine.resolve(barrier, 8, instruction);
+  if (place.cta != signal.cta) {
+    machine.report(Checker::Bounds, -1, instruction, [&] {
+      return fmt::format(
+          "The {} loads into the CTA of rank {} and signals a barrier of rank {}; a copy signals "
+          "where it lands.",
+          who(thread), place.cta->rank, signal.cta->rank);
+    });
+    machine.abandon();
+  }
   if (mask == 0) {
     issue_to(machine, thread, map, coordinates, place,
              usable_mbarrier(machine, signal, BarrierUse::Copies, instruction));

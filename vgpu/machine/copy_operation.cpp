@@ -44,4 +44,13 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, unsigned rank, Sha
   return map;
 }
 
+void discard(const PendingLanding& landing) {
+  switch (landing.kind) {
+    case LandingKind::Load: delete static_cast<LoadOperation*>(landing.operation); return;
+    case LandingKind::StoreRead:
+    case LandingKind::StoreWrite: delete static_cast<StoreOperation*>(landing.operation); return;
+    case LandingKind::Wgmma: return;  // the warpgroup owns its products
+  }
+}
+
 }  // namespace tw::vgpu

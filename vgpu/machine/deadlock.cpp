@@ -122,11 +122,12 @@ void report_barrier(Engine& machine, const Thread& thread) {
   const auto& barrier = *static_cast<const Mbarrier*>(thread.wait.object);
   const unsigned seen = barrier.arrivals - barrier.pending;
   if (barrier.pending == 0 && barrier.bytes > 0) {
-    machine.report_about(thread.role, Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
-      return fmt::format("{} expects {} bytes in phase {} and only {} were ever copied.",
-                         barrier_name(barrier), barrier.expected_bytes, barrier.phase,
-                         barrier.arrived_bytes);
-    });
+    machine.report_about(
+        barrier.signalling_role(), Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
+          return fmt::format("{} expects {} bytes in phase {} and only {} were ever copied.",
+                             barrier_name(barrier), barrier.expected_bytes, barrier.phase,
+                             barrier.arrived_bytes);
+        });
   } else if (seen != 0 && barrier.pending != 0) {
     machine.report_about(thread.role, Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
       return fmt::format("{} expects {} arrivals in phase {} and only {} ever came: {}.",

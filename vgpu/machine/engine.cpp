@@ -44,6 +44,8 @@ Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const
 }
 
 Engine::~Engine() {
+  PendingLanding landing;
+  while (schedule_.take_landing(nullptr, landing)) discard(landing);
   for (auto& cluster : resident_) {
     for (auto& cta : cluster->ctas) {
       for (Thread& thread : cta->threads) {
@@ -237,7 +239,7 @@ void Engine::finish(Thread& thread) {
 
 void Engine::retire(Cluster& cluster) {
   PendingLanding landing;
-  while (schedule_.take_landing(cluster, landing)) land(landing);
+  while (schedule_.take_landing(&cluster, landing)) land(landing);
   for (auto& cta : cluster.ctas) idle_multiprocessors_.push_back(cta->multiprocessor);
   const auto gone = std::find_if(resident_.begin(), resident_.end(),
                                  [&](const auto& known) { return known.get() == &cluster; });

@@ -101,7 +101,8 @@ class Engine {
 // The run that the calling std::thread is in.
 Engine& engine();
 
-// Implemented by the mechanisms.
+// Implemented by the mechanisms. What an abandoned run leaves in flight is discarded.
+void discard(const PendingLanding& landing);
 void land_load(Engine& engine, void* operation);
 void land_store_read(Engine& engine, void* operation);
 void land_store_write(Engine& engine, void* operation);

@@ -47,7 +47,7 @@ bool GlobalMemory::initialised(const Range& range, const void* address, std::siz
 void GlobalMemory::mark_written(Range& range, const void* address, std::size_t bytes) {
   if (range.written.empty()) return;
   const auto first = range.written.begin() + (static_cast<const std::byte*>(address) - range.begin);
-  std::fill_n(first, bytes, true);
+  std::fill(first, first + static_cast<std::ptrdiff_t>(bytes), true);
 }
 
 }  // namespace tw::vgpu

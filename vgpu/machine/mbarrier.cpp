@@ -19,6 +19,7 @@ std::string barrier_name(const Mbarrier& barrier) {
 namespace {
 
 constexpr unsigned most_arrivals = (1u << 20) - 1;
+constexpr std::int64_t most_bytes = (1 << 20) - 1;
 
 SharedPlace aligned_place(Engine& machine, SharedPlace place, const char* instruction) {
   if (place.offset % 8 == 0) return place;
@@ -92,6 +93,18 @@ void publish_new_barriers(Engine& machine, Thread& thread) {
   thread.new_barriers.clear();
 }
 
+// Threads that take turns by a barrier of arrivals come back to it only after its last phase was
+// waited for. One that comes earlier was not counted on when the barrier was initialised.
+void check_last_phase_seen(Engine& machine, const Thread& thread, const Mbarrier& barrier) {
+  if (barrier.phase == barrier.observed_phase || barrier.counts_bytes) return;
+  machine.report(Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
+    return fmt::format(
+        "The {} arrives at {}: phase {} has completed with the {} arrivals that it was told to "
+        "expect, nobody has waited for it yet, and here is one more.",
+        who(thread), barrier_name(barrier), barrier.phase - 1, barrier.arrivals);
+  });
+}
+
 void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes) {
   if (barrier.pending == 0) {
     machine.report(Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
@@ -102,7 +115,14 @@ void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expecte
     });
     return;
   }
+  check_last_phase_seen(machine, thread, barrier);
   barrier.bytes += expected_bytes;
+  if (barrier.bytes > most_bytes) {
+    machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
+      return fmt::format("The {} lets {} expect {} bytes in one phase; it can count to {}.",
+                         who(thread), barrier_name(barrier), barrier.bytes, most_bytes);
+    });
+  }
   barrier.expected_bytes += expected_bytes;
   barrier.tally.add(thread.role);
   if (barrier.cta == thread.cta) {

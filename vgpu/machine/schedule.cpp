@@ -54,9 +54,9 @@ PendingLanding Schedule::take(std::size_t index) {
   return landing;
 }
 
-bool Schedule::take_landing(const Cluster& cluster, PendingLanding& landing) {
+bool Schedule::take_landing(const Cluster* cluster, PendingLanding& landing) {
   for (std::size_t index = 0; index < landings_.size(); ++index) {
-    if (landings_[index].cluster == &cluster) {
+    if (cluster == nullptr || landings_[index].cluster == cluster) {
       landing = take(index);
       return true;
     }

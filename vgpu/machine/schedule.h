@@ -36,8 +36,8 @@ class Schedule {
   };
   // False when there is nothing to do.
   bool choose(Choice& choice);
-  // Takes out the oldest landing of this cluster; false when it has none.
-  bool take_landing(const Cluster& cluster, PendingLanding& landing);
+  // Takes out the oldest landing, of this cluster if one is named; false when there is none.
+  bool take_landing(const Cluster* cluster, PendingLanding& landing);
 
   // Instructions until the running thread has to give way; never more than a slice, so that a
   // thread that spins on memory cannot keep the machine.

@@ -88,6 +88,16 @@ void check_fence(Engine& machine, const Thread& thread, const float* fragment, u
   });
 }
 
+void check_defined(Engine& machine, const Thread& thread, const float* fragment, unsigned count) {
+  if (thread.defined.may_contain(fragment, count)) return;
+  machine.report(Checker::Uninitialised, -1, "fragment", [&] {
+    return fmt::format(
+        "The {} lets a wgmma add to accumulator registers that hold nothing yet: the first product "
+        "must not accumulate.",
+        who(thread));
+  });
+}
+
 // The product takes over the thread's registers, unless an earlier one has them.
 void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op,
                     float* fragment) {
@@ -117,6 +127,8 @@ void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, Wgmma
     machine.abandon();
   }
   check_fence(machine, thread, fragment, count);
+  if (op.arguments.accumulate) check_defined(machine, thread, fragment, count);
+  thread.defined.insert(fragment, count);
   accumulator.registers[position] = fragment;
   ++accumulator.owned_threads;
   std::copy_n(fragment, count, accumulator.values_of(position));
@@ -301,7 +313,8 @@ void wgmma_wait_group(unsigned pending) {
 void fragment_access(const float* fragment, unsigned count) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  thread.touched.touch(fragment, count);
+  thread.touched.insert(fragment, count);
+  thread.defined.insert(fragment, count);
   const unsigned position = position_of(thread);
   for (const auto& accumulator : thread.cta->warpgroup_of(thread).accumulators) {
     const float* registers = accumulator->registers[position];

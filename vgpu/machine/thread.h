@@ -8,8 +8,8 @@
 #include "tilewright/isa/model.h"
 #include "vgpu/machine/bulk_group.h"
 #include "vgpu/machine/clock.h"
+#include "vgpu/machine/fragment_set.h"
 #include "vgpu/machine/stack_pool.h"
-#include "vgpu/machine/touched_fragments.h"
 #include "vgpu/machine/wait.h"
 
 namespace tw::vgpu {
@@ -80,7 +80,8 @@ struct Thread {
   std::uint64_t wgmma_committed = 0;   // groups
   std::uint64_t wgmma_waited_ops = 0;  // products that this thread knows to be done
   bool wgmma_fenced = false;           // a wgmma.fence was executed at all
-  TouchedFragments touched;
+  FragmentSet touched;                 // since the last wgmma.fence
+  FragmentSet defined;                 // touched or produced, ever
 };
 
 }  // namespace tw::vgpu

@@ -126,7 +126,15 @@ std::uint32_t shuffle(std::uint32_t value, unsigned source_lane) {
   warp.source_lane[thread.lane] = source_lane % warp_lanes;
   meet(machine, thread, Collective::Shuffle, [&] {
     for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-      if ((warp.lanes >> lane & 1) != 0) warp.result[lane] = warp.brought[warp.source_lane[lane]];
+      if ((warp.lanes >> lane & 1) == 0) continue;
+      const unsigned source = warp.source_lane[lane];
+      warp.result[lane] = warp.brought[source];
+      if ((warp.lanes >> source & 1) != 0) continue;
+      machine.report(Checker::Divergence, -1, "shuffle", [&] {
+        return fmt::format(
+            "Lane {} of warp {} in CTA {} shuffles from lane {}, which is not there.", lane,
+            warp.index, warp.cta->index, source);
+      });
     }
   });
   return warp.result[thread.lane];
