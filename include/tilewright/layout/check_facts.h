@@ -17,7 +17,8 @@ Status check_facts(const TileTensor<T, space, layout>& tensor, Facts facts) {
     return Status::refused(std::string(what) + " is " + std::to_string(value) +
                            ", but must be a multiple of " + std::to_string(rule) + " " + unit);
   };
-  const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.data()));
+  const auto address =
+      static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(tensor.anchored().base()));
   if (!divides(address, facts.base_align)) {
     return refuse("the address", address, facts.base_align, "bytes");
   }

@@ -36,10 +36,19 @@ constexpr std::int64_t pointer_unit(const Layout& layout, int bits) {
   return period > whole_bytes ? period : whole_bytes;
 }
 
+constexpr bool counts_forward(const Layout& layout) {
+  for (int i = 0; i < layout.leaves; ++i) {
+    if (layout.axis(i) == 0 && layout.strides[i] < 0) return false;
+  }
+  return true;
+}
+
 // With another stride, the offset of a dynamic index could leave 32 bits: such a stride is a pitch.
 constexpr bool has_plain_extents(const Layout& layout) {
   for (int i = 0; i < layout.leaves; ++i) {
-    if (layout.extents[i] == dyn && layout.axis(i) == 0 && layout.strides[i] > 1) return false;
+    if (layout.extents[i] == dyn && layout.axis(i) == 0 && absolute(layout.strides[i]) > 1) {
+      return false;
+    }
   }
   return true;
 }

@@ -25,6 +25,8 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   using Origin = detail::Origin<num_origins>;
   static_assert(num_axes == 0 || layout.swizzle.is_identity(),
                 "A swizzled tensor has no run-time pitch.");
+  static_assert(!is_packed || detail::counts_forward(layout),
+                "A tensor of elements narrower than a byte has no negative strides.");
 
  public:
   using Value = std::remove_const_t<T>;
@@ -44,9 +46,8 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   TW_HOST_DEVICE constexpr TileTensor(Address data, const DynamicExtents& extents,
                                       const Pitches<num_axes>& pitches)
       : TileTensor(data, extents, pitches, Origin{}) {
-    static_assert(
-        detail::has_plain_extents(layout),
-        "A static stride of a dynamic extent is 1; write any other as a pitch, like 1@1.");
+    static_assert(detail::has_plain_extents(layout),
+                  "A dynamic extent has static stride 1; any other stride must be a pitch.");
   }
 
   // One index for each mode, or one for the whole tensor.
@@ -95,7 +96,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
       return data_ + detail::weighted_sum<plain>(indices...);
     } else {
       const Place place = locate(indices...);
-      return place.data + place.index;
+      return place.data + static_cast<std::int32_t>(place.index);
     }
   }
 
@@ -104,11 +105,12 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     if constexpr (num_axes == 0 || is_packed) {
       return *this;
     } else {
-      return TileTensor(pitched<0>(Axes()) + origin_.values[0], *this, pitches_, Origin{});
+      return TileTensor(pitched<0>(Axes()) + on_axis<0>(), *this, pitches_, Origin{});
     }
   }
 
-  constexpr Address data() const { return data_; }
+  // The pointer, without what slices have not folded into it; address(0) is the first element.
+  constexpr Address base() const { return data_; }
   constexpr std::int64_t pitch_bytes(int axis) const {
     if constexpr (num_axes > 0) return pitches_.bytes[axis - 1];
     return 0;
@@ -133,7 +135,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     const auto extents =
         this->template divided<tiler(counts...), true>(Views::template count_of<to>());
     if constexpr (num_origins == 0) {
-      return Target(reinterpret_cast<typename Target::Data*>(data_), extents, pitches_);
+      return Target(reinterpret_cast<typename Target::Data*>(data_), extents, pitches_, {});
     } else {
       constexpr unsigned count = static_cast<unsigned>(shape.count);
       require(origin_.values[0] % count == 0, "vectorize: the slice does not begin at a vector");
@@ -199,20 +201,19 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   template <class Target, class... Indices>
   TW_HOST_DEVICE constexpr auto moved_origin(Indices... indices) const {
     return [&]<int... axes>(std::integer_sequence<int, axes...>) {
-      return typename Target::Origin{on_axis<axes>(indices...)...};
+      return typename Target::Origin{static_cast<unsigned>(on_axis<axes>(indices...))...};
     }
     (std::make_integer_sequence<int, Target::num_origins>());
   }
 
-  // The position on one axis.
+  // The position on one axis, signed because a tensor may count backwards.
   template <int axis, class... Indices>
-  TW_HOST_DEVICE constexpr unsigned on_axis(Indices... indices) const {
-    if constexpr (sizeof...(Indices) == 0) {
-      return origin_.values[axis];
-    } else {
-      return origin_.values[axis] +
-             detail::sum_as<unsigned, detail::on_axis(layout, axis)>(indices...);
+  TW_HOST_DEVICE constexpr std::int32_t on_axis(Indices... indices) const {
+    unsigned position = origin_.values[axis];
+    if constexpr (sizeof...(Indices) > 0) {
+      position += detail::sum_as<unsigned, detail::on_axis(layout, axis)>(indices...);
     }
+    return static_cast<std::int32_t>(position);
   }
 
   template <int... axes>
@@ -257,12 +258,12 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   template <class... Indices>
   TW_HOST_DEVICE constexpr Place locate(Indices... indices) const {
     if constexpr (num_axes > 0) {
-      return {pitched<0>(Axes(), indices...), on_axis<0>(indices...)};
+      return {pitched<0>(Axes(), indices...), static_cast<unsigned>(on_axis<0>(indices...))};
     } else if constexpr (detail::sum_kind(plain) == detail::SumKind::wide) {
       const Place place = split(indices...);
       return {place.data, layout.swizzle(place.index)};
     } else {
-      return {data_, layout.swizzle(on_axis<0>(indices...))};
+      return {data_, layout.swizzle(static_cast<unsigned>(on_axis<0>(indices...)))};
     }
   }
 

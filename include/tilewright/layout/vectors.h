@@ -64,13 +64,12 @@ constexpr Layout vector_layout(const Layout& layout, int bits, Facts facts, Vect
   require(has_neighbours, "vectorize: the elements of a vector are not neighbours in memory");
   bool is_aligned = facts.base_align > 0 && facts.base_align % alignment == 0;
   require(is_aligned, "vectorize: facts.base_align is no multiple of the vector");
-  bool is_pitched = max_axis(layout) > 0;
-  bool keeps_pitch = facts.pitch_multiple > 0 && facts.pitch_multiple % alignment == 0;
-  require(!is_pitched || keeps_pitch,
-          "vectorize: facts.pitch_multiple is no multiple of the vector");
-  bool is_ragged = is_dynamic(layout, shape.mode);
-  bool keeps_extent = facts.extent_multiple > 0 && facts.extent_multiple % shape.count == 0;
-  require(!is_ragged || keeps_extent, "vectorize: facts.extent_multiple does not cover the vector");
+  bool keeps_pitch =
+      max_axis(layout) == 0 || (facts.pitch_multiple > 0 && facts.pitch_multiple % alignment == 0);
+  require(keeps_pitch, "vectorize: facts.pitch_multiple is no multiple of the vector");
+  bool keeps_extent = !is_dynamic(layout, shape.mode) ||
+                      (facts.extent_multiple > 0 && facts.extent_multiple % shape.count == 0);
+  require(keeps_extent, "vectorize: facts.extent_multiple does not cover the vector");
   return upcast(strided_mode(layout, shape.mode, shape.count), shape.count);
 }
 
