@@ -1,0 +1,264 @@
+"""Compares the machine code of the composed matmul with a flat, hand-written twin.
+
+Both are compiled to cubins, which are ELF files; no disassembler is needed. Held to: equal
+registers, equal parameter bytes, equal counts of tensor, copy and barrier instructions, instruction
+counts within 0.5 %, and a k loop that is no longer than the twin's. Also shown: tracing that is
+switched off changes no byte. Planted changes to either side must be caught: otherwise agreement
+would prove nothing."""
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+TOLERANCE = 0.005
+
+# Instructions of sm_90 are 16 bytes. The low 9 bits tell the operation, the 3 bits above them the
+# form of its operands. Found by disassembling both kernels (nvdisasm 13.1) and taking the bits of
+# each mnemonic; no other operation in these kernels has any of these values.
+INSTRUCTION_BYTES = 16
+OPERATIONS = {
+    "tensor": {0x1f0: "HGMMA"},
+    "copy": {
+        0x1b4: "UTMALDG", 0x1b5: "UTMASTG", 0x1b7: "UTMACMDFLUSH", 0x1b9: "UTMACCTL",
+        0x044: "STSM",
+    },
+    "barrier": {
+        0x1a7: "SYNCS", 0x1b2: "SYNCS.EXCH", 0x11d: "BAR", 0x1c7: "UCGABAR", 0x1c5: "WARPGROUP",
+        0x192: "MEMBAR", 0x1c6: "FENCE", 0x11a: "DEPBAR", 0x18f: "CCTL", 0x1c8: "USETMAXREG",
+    },
+}
+BRANCH = 0x147
+NO_OPERATION = 0x118
+
+# Attributes of .nv.info: kind of value 4 is a sized block, whose first word names the kernel's
+# symbol.
+SIZED_VALUE = 4
+REGISTER_COUNT = 0x2f
+PARAMETER_BANK = 0x0a
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--nvcc", required=True)
+parser.add_argument("--include", required=True, type=pathlib.Path)
+arguments = parser.parse_args()
+
+
+def sections(image):
+    """Name and bytes of every section of a 64-bit little-endian ELF file."""
+    table, = struct.unpack_from("<Q", image, 0x28)
+    entry_bytes, count, names = struct.unpack_from("<HHH", image, 0x3a)
+    headers = [struct.unpack_from("<IIQQQQ", image, table + i * entry_bytes) for i in range(count)]
+    names_at = headers[names][4]
+    for name, kind, _, _, offset, size in headers:
+        start = names_at + name
+        text = image[start:image.index(b"\0", start)].decode()
+        no_bits = 8
+        yield text, b"" if kind == no_bits else image[offset:offset + size]
+
+
+def attributes(block):
+    """The sized attributes of an .nv.info section: number and bytes."""
+    at = 0
+    while at < len(block):
+        kind, number, size = struct.unpack_from("<BBH", block, at)
+        at += 4
+        if kind == SIZED_VALUE:
+            yield number, block[at:at + size]
+            at += size
+
+
+class Kernel:
+    """The one kernel of a cubin."""
+
+    def __init__(self, path):
+        found = {"text": []}
+        for name, content in sections(path.read_bytes()):
+            if name.startswith(".text."):
+                found["text"].append(content)
+            if name.startswith(".nv.info"):
+                for number, value in attributes(content):
+                    found[number] = value
+        self.text, = found["text"]
+        self.registers = struct.unpack_from("<II", found[REGISTER_COUNT])[1]
+        # From the start of the bank's parameters, so with the gap that aligns the first.
+        self.parameter_bytes = struct.unpack_from("<IHH", found[PARAMETER_BANK])[2]
+        words = [int.from_bytes(self.text[at:at + INSTRUCTION_BYTES], "little")
+                 for at in range(0, len(self.text), INSTRUCTION_BYTES)]
+        while words[-1] & 0x1ff == NO_OPERATION:  # the padding behind the kernel
+            words.pop()
+        self.words = words
+        self.operations = [word & 0x1ff for word in words]
+        self.first, self.last = self.k_loop()
+
+    def target(self, index):
+        """Where a branch goes. The distance from the next instruction, in units of 4 bytes, is a
+        signed number of 56 bits: 8 of them from bit 16 on, 48 from bit 34 on."""
+        word = self.words[index]
+        distance = (word >> 16 & 0xff) | (word >> 34 & (1 << 48) - 1) << 8
+        distance -= (distance >> 55) << 56
+        return index + 1 + distance * 4 // INSTRUCTION_BYTES
+
+    def k_loop(self):
+        """First and last instruction of the shortest loop around the first tensor instruction."""
+        product = self.operations.index(next(iter(OPERATIONS["tensor"])))
+        loops = [(self.target(i), i) for i in range(product, len(self.words))
+                 if self.operations[i] == BRANCH and self.target(i) <= product]
+        return min(loops, key=lambda loop: loop[1] - loop[0])
+
+    def k_loop_words(self):
+        """The loop's instructions. Branches out of it count without their distance, which tells
+        only how much code lies between."""
+        distance_bits = 0xff << 16 | ((1 << 48) - 1) << 34
+        return [self.words[i] & ~distance_bits
+                if self.operations[i] == BRANCH and not self.first <= self.target(i) <= self.last
+                else self.words[i] for i in range(self.first, self.last + 1)]
+
+
+INSTRUCTIONS = "instructions"
+K_LOOP = "k loop: instructions"
+
+
+def rows(kernel):
+    """Everything that is compared, by label."""
+    table = {INSTRUCTIONS: len(kernel.words), K_LOOP: len(kernel.k_loop_words()),
+             "registers": kernel.registers, "parameter bytes": kernel.parameter_bytes}
+    present = collections.Counter(kernel.operations)
+    for group, names in OPERATIONS.items():
+        table |= {f"{group}: {name}": present[number] for number, name in names.items()}
+    return table
+
+
+def disagreements(flat, composed):
+    """Every row in which the composed kernel misses the bar, with its two numbers."""
+    expected, seen = rows(flat), rows(composed)
+    return {label: (expected[label], seen[label]) for label in expected
+            if not agrees(label, expected[label], seen[label])}
+
+
+def agrees(label, flat, composed):
+    if label == INSTRUCTIONS:
+        return abs(composed - flat) <= TOLERANCE * flat
+    if label == K_LOOP:
+        return composed <= flat
+    return composed == flat
+
+
+def compile_kernel(folder, name, source, include, defines=()):
+    path = folder / f"{name}.cubin"
+    subprocess.run([arguments.nvcc, "-cubin", "-std=c++20", "--expt-relaxed-constexpr", "-O3",
+                    "-gencode", "arch=compute_90a,code=sm_90a", "-I", str(include), *defines,
+                    "-o", str(path), str(source)], check=True)
+    return Kernel(path)
+
+
+def changed(text, pattern, replacement, where):
+    result, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
+    if count == 0:
+        sys.exit(f"Nothing in {where} matches '{pattern}': the change cannot be planted.")
+    return result
+
+
+def changed_headers(folder, name, edits):
+    """A copy of the headers in which each of `edits` (file, pattern, replacement) is made."""
+    copy = folder / name
+    shutil.copytree(arguments.include, copy)
+    for file, pattern, replacement in edits:
+        path = copy / "tilewright" / file
+        path.write_text(changed(path.read_text(), pattern, replacement, file))
+    return copy
+
+
+# A statement that only traces.
+TRACE_CALL = r"^ *(\w+->)?trace_\.(waits|goes|releases)\(.*\);\n"
+
+
+def without_trace_calls(folder):
+    headers = folder / "untraced"
+    shutil.copytree(arguments.include, headers)
+    removed = 0
+    for path in headers.rglob("*.h"):
+        text, count = re.subn(TRACE_CALL, "", path.read_text(), flags=re.MULTILINE)
+        removed += count
+        path.write_text(text)
+    # The two ends of a ring alone have three calls each.
+    if removed < 6:
+        sys.exit(f"Only {removed} trace calls were found in the headers.")
+    return headers, removed
+
+
+with tempfile.TemporaryDirectory() as name:
+    scratch = pathlib.Path(name)
+    flat_source = HERE / "flat_matmul.cu"
+    composed_source = HERE / "composed_matmul.cu"
+    stripped, trace_calls = without_trace_calls(scratch)
+    flat_with_barrier_less = scratch / "flat_with_barrier_less.cu"
+    flat_with_barrier_less.write_text(
+        changed(flat_source.read_text(),
+                r"isa::fence_proxy_async\(\);\n *isa::barrier_sync\(barrier, 128\);",
+                "isa::fence_proxy_async();", flat_source))
+    planted = {
+        "one fence more in the composed kernel": (composed_source, changed_headers(
+            scratch, "fence", [("pipeline/staging.h", r"(isa::fence_proxy_async\(\);)",
+                                r"\1 isa::fence_mbarrier_init(); \1")])),
+        "one barrier more in the composed kernel": (composed_source, changed_headers(
+            scratch, "barrier", [("pipeline/staging.h",
+                                  r"(isa::barrier_sync\(barrier_, threads\);)", r"\1 \1")])),
+        "one wait for products more in the composed kernel": (composed_source, changed_headers(
+            scratch, "product", [("op/wgmma.h", r"(isa::wgmma_wait_group<stages_held>\(\);)",
+                                  r"\1 isa::wgmma_fence(); \1")])),
+        "one barrier less in the flat kernel": (flat_with_barrier_less, arguments.include),
+    }
+    jobs = {
+        "flat": (flat_source, arguments.include),
+        "composed": (composed_source, arguments.include),
+        "stripped": (composed_source, stripped),
+        "traced": (composed_source, arguments.include, ("-DTW_TRACED",)),
+        **planted,
+    }
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = {job: pool.submit(compile_kernel, scratch, f"kernel_{number}", *how)
+                   for number, (job, how) in enumerate(jobs.items())}
+        kernels = {job: future.result() for job, future in futures.items()}
+
+flat = kernels["flat"]
+composed = kernels["composed"]
+print(f"{'':24}{'flat':>10}{'composed':>10}")
+for label, count in rows(flat).items():
+    print(f"{label:24}{count:10}{rows(composed)[label]:10}")
+same = flat.k_loop_words() == composed.k_loop_words()
+print(f"k loop byte-identical: {'yes' if same else 'no'}")
+
+failures = 0
+
+
+def judge(good, sentence):
+    global failures
+    failures += not good
+    print(f"{'ok  ' if good else 'FAIL'} {sentence}")
+
+
+# Were the opcodes of another compiler different, equal counts of nothing would agree.
+absent = [label for label, count in rows(flat).items() if count == 0]
+judge(not absent, f"the flat kernel has every operation of the table {' '.join(absent)}".rstrip())
+missed = disagreements(flat, composed)
+judge(not missed, "the composed kernel is as good as the flat one")
+for label, (left, right) in missed.items():
+    print(f"     {label}: {left} flat, {right} composed")
+judge(kernels["stripped"].text == composed.text,
+      f"without its {trace_calls} trace calls the kernel is the same to the byte")
+judge(kernels["traced"].text != composed.text, "with tracing on it is not")
+for job in planted:
+    kernel = kernels[job]
+    caught = (disagreements(kernel, composed) if job.endswith("flat kernel")
+              else disagreements(flat, kernel))
+    # A row in which the kernels differ anyway catches nothing.
+    caught = [label for label in caught if label not in missed]
+    judge(caught, f"planted: {job}, shown by {', '.join(caught) or 'nothing'}")
+sys.exit(1 if failures else 0)

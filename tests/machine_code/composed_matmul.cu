@@ -1,0 +1,16 @@
+// The kernel as the library composes it: the instance coop_128x256_2x1 of src/CMakeLists.txt, or
+// with TW_TRACED its traced sister.
+#include "tilewright/family/matmul.h"
+#include "tilewright/kernel/entry.h"
+
+struct Composed {
+#if defined(TW_TRACED)
+  static constexpr tw::MatmulConfig config = {.cluster = {2, 1}, .tracing = tw::Tracing::On};
+#else
+  static constexpr tw::MatmulConfig config = {.cluster = {2, 1}};
+#endif
+};
+using ComposedKernel = tw::MatmulKernelSm90<Composed>;
+
+template __global__ void tw::kernel::entry<ComposedKernel>(
+    const __grid_constant__ ComposedKernel::Params);

@@ -1,0 +1,280 @@
+// The instance coop_128x256_2x1 as an expert writes it by hand: one function, plain variables,
+// address arithmetic, nothing of the library but its instruction wrappers. compare.py holds the
+// composed kernel to this one, so the statements stand in the same order.
+//
+// D (m by n) = alpha A (m by k) B (n by k)^T + beta C + bias, in tiles of 128 by 256 by 64. The two
+// CTAs of a cluster stand above each other: each loads half of the B tile and sends it to both. One
+// thread loads through four stages; two warpgroups multiply 64 rows each and store through two
+// buffers each.
+#include "tilewright/isa/ptx/barrier.h"
+#include "tilewright/isa/ptx/matrix.h"
+#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/ptx/wgmma.h"
+
+namespace isa = tw::isa;
+using tw::Bf16;
+using tw::SharedAddress;
+using tw::TensorMap;
+
+struct FlatParams {
+  TensorMap a;  // (k, m), box of 64 by 128
+  TensorMap b;  // (k, n), box of 64 by 128
+  TensorMap d;  // (n, m), box of 64 by 64
+
+  Bf16* d_elements;
+  std::int64_t d_pitch;
+  int m;
+  int n;
+  float alpha;
+  float beta;
+  const Bf16* source;  // null: beta counts as 0
+  std::int64_t source_pitch;
+  const Bf16* bias;  // null: none
+
+  alignas(64) int tiles_m;  // in clusters
+  int tiles_n;
+  int k_tiles;
+  int group;
+  unsigned raster;  // 0: m is swept first within a group
+};
+
+constexpr unsigned stages = 4;
+
+struct Stage {
+  alignas(1024) Bf16 a[128 * 64];  // (m,k) 128-byte swizzle
+  alignas(1024) Bf16 b[256 * 64];  // (n,k) 128-byte swizzle
+};
+
+struct Shared {
+  Stage tiles[stages];
+  alignas(1024) unsigned char output[2][2][64 * 64 * 2];  // two buffers per multiplying group
+  std::uint64_t full[stages];   // full[s]: arrives the loading thread + bytes of a and b; publishes
+                                // tiles[s]; waited by both groups
+  std::uint64_t empty[stages];  // empty[s]: arrives one thread per group of both CTAs; publishes
+                                // that tiles[s] may be overwritten; waited by the loading thread
+};
+
+extern "C" __global__ void __launch_bounds__(384, 1)
+    flat_matmul(const __grid_constant__ FlatParams params) {
+  Shared& shared = *static_cast<Shared*>(isa::dynamic_shared());
+  const unsigned thread = threadIdx.x;
+  if (thread == 0) {
+    for (unsigned stage = 0; stage < stages; ++stage) {
+      isa::mbarrier_init(isa::shared_address(&shared.full[stage]), 1);
+      isa::mbarrier_init(isa::shared_address(&shared.empty[stage]), 4);
+    }
+    isa::fence_mbarrier_init();
+  }
+  isa::cluster_arrive();
+  isa::cluster_wait();
+
+  const unsigned warp = isa::shuffle(thread / 32, 0);
+  const unsigned role = warp / 4;
+  if (role == 0) {
+    isa::setmaxnreg_decrease<24>();
+    if (warp == 0 && isa::elect_one()) {
+      const unsigned rank = isa::cluster_rank();
+      isa::prefetch_tensormap(&params.a);
+      isa::prefetch_tensormap(&params.b);
+      const SharedAddress full = isa::shared_address(shared.full);
+      const SharedAddress empty = isa::shared_address(shared.empty);
+      const SharedAddress tiles = isa::shared_address(shared.tiles);
+      unsigned slot = 0;
+      unsigned lap = 0;
+      for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n;
+           index += gridDim.x / 2) {
+        const bool along_m = params.raster == 0;
+        const int fast = along_m ? params.tiles_m : params.tiles_n;
+        const int slow = along_m ? params.tiles_n : params.tiles_m;
+        const int band_size = params.group * slow;
+        const int band = index / band_size;
+        const int first = band * params.group;
+        const int width = fast - first < params.group ? fast - first : params.group;
+        const int in_band = index - band * band_size;
+        const int slow_index = in_band / width;
+        const int fast_index = first + in_band - slow_index * width;
+        const int tile_m = (along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank);
+        const int tile_n = along_m ? slow_index : fast_index;
+        for (int k = 0; k != params.k_tiles; ++k) {
+          const unsigned stage = slot;
+          while (!isa::mbarrier_try_wait_parity(empty + 8 * stage, lap ^ 1)) {
+          }
+          if (++slot == stages) {
+            slot = 0;
+            lap ^= 1;
+          }
+          const SharedAddress a = tiles + stage * unsigned{sizeof(Stage)};
+          const SharedAddress b = a + sizeof(Stage::a) + rank * (sizeof(Stage::b) / 2);
+          const int a_corner[2] = {k * 64, tile_m * 128};
+          const int b_corner[2] = {k * 64, tile_n * 256 + static_cast<int>(rank * 128)};
+          isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
+                                         isa::CacheHint::EvictNormal);
+          isa::cp_async_bulk_tensor_load_multicast(b, &params.b, full + 8 * stage, b_corner, 0b11,
+                                                   isa::CacheHint::EvictNormal);
+          isa::mbarrier_arrive_expect_tx(full + 8 * stage, sizeof(Stage));
+        }
+      }
+      // The other CTA still signals these barriers: stay until it has let go of every stage.
+      for (unsigned stage = 0; stage < stages; ++stage) {
+        while (!isa::mbarrier_try_wait_parity(empty + 8 * slot, lap ^ 1)) {
+        }
+        if (++slot == stages) {
+          slot = 0;
+          lap ^= 1;
+        }
+      }
+    }
+  } else {
+    isa::setmaxnreg_increase<240>();
+    const unsigned group = role - 1;
+    const unsigned thread_in_group = thread % 128;
+    const unsigned rank = isa::cluster_rank();
+    // Threads 0 and 1 of a group let go of a stage: each in the CTA of its number.
+    const bool signals = thread_in_group < 2;
+    const SharedAddress full = isa::shared_address(shared.full);
+    const SharedAddress empty =
+        isa::mapa(isa::shared_address(shared.empty), signals ? thread_in_group : 0);
+    // Rows of 128 bytes, swizzled over 128 bytes, eight rows every 1024 bytes; units of 16 bytes.
+    const std::uint64_t descriptor =
+        std::uint64_t{1} << 62 | std::uint64_t{1024 / 16} << 32 | std::uint64_t{1} << 16;
+    const std::uint32_t first_a =
+        isa::shuffle((isa::shared_address(shared.tiles[0].a) + group * (64 * 64 * 2)) >> 4, 0);
+    const std::uint32_t first_b = isa::shuffle(isa::shared_address(shared.tiles[0].b) >> 4, 0);
+    const unsigned barrier = 1 + group;
+    const bool stores = thread_in_group == 0;
+    unsigned buffer_index = 0;
+    unsigned slot = 0;
+    unsigned lap = 0;
+
+    for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n;
+         index += gridDim.x / 2) {
+      const bool along_m = params.raster == 0;
+      const int fast = along_m ? params.tiles_m : params.tiles_n;
+      const int slow = along_m ? params.tiles_n : params.tiles_m;
+      const int band_size = params.group * slow;
+      const int band = index / band_size;
+      const int first = band * params.group;
+      const int width = fast - first < params.group ? fast - first : params.group;
+      const int in_band = index - band * band_size;
+      const int slow_index = in_band / width;
+      const int fast_index = first + in_band - slow_index * width;
+      const int tile_m = (along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank);
+      const int tile_n = along_m ? slow_index : fast_index;
+
+      float sum[128];
+      bool started = false;
+      SharedAddress held = 0;  // the barrier of the stage whose products are in flight
+      for (int k = 0; k != params.k_tiles; ++k) {
+        const unsigned stage = slot;
+        while (!isa::mbarrier_try_wait_parity(full + 8 * stage, lap)) {
+        }
+        if (++slot == stages) {
+          slot = 0;
+          lap ^= 1;
+        }
+        const SharedAddress signal = signals ? empty + 8 * stage : 0;
+        const std::uint64_t a = descriptor + first_a + stage * unsigned{sizeof(Stage) / 16};
+        const std::uint64_t b = descriptor + first_b + stage * unsigned{sizeof(Stage) / 16};
+        isa::wgmma_fence();
+        isa::wgmma_bf16_shared<256>(sum, a, b, started);
+        isa::wgmma_bf16_shared<256>(sum, a + 2, b + 2, true);
+        isa::wgmma_bf16_shared<256>(sum, a + 4, b + 4, true);
+        isa::wgmma_bf16_shared<256>(sum, a + 6, b + 6, true);
+        isa::wgmma_commit_group();
+        started = true;
+        isa::wgmma_wait_group<1>();
+        if (held != 0) isa::mbarrier_arrive_cluster(held);
+        held = signal;
+      }
+      isa::wgmma_wait_group<0>();
+      if (!started) {
+        TW_UNROLL
+        for (unsigned i = 0; i < 128; ++i) sum[i] = 0.0f;
+      }
+      if (held != 0) isa::mbarrier_arrive_cluster(held);
+
+      const int row = tile_m * 128 + static_cast<int>(group * 64);
+      const int first_column = tile_n * 256;
+      TW_UNROLL
+      for (unsigned chunk = 0; chunk < 4; ++chunk) {
+        const int column = first_column + static_cast<int>(chunk * 64);
+        if (stores) isa::cp_async_bulk_wait_group_read<1>();
+        isa::barrier_sync(barrier, 128);
+        const unsigned char* const buffer_bytes = shared.output[group][buffer_index];
+        const SharedAddress buffer = isa::shared_address(buffer_bytes);
+        buffer_index = buffer_index + 1 == 2 ? 0 : buffer_index + 1;
+
+        const unsigned lane = thread_in_group % 32;
+        const unsigned staged_row = 16 * (thread_in_group / 32) + lane % 16;
+        if (params.source == nullptr && params.bias == nullptr) {
+          TW_UNROLL
+          for (unsigned i = 0; i < 4; ++i) {
+            std::uint32_t packed[4];
+            TW_UNROLL
+            for (unsigned pair = 0; pair < 4; ++pair) {
+              const unsigned at = chunk * 32 + 8 * i + 2 * pair;
+              packed[pair] = isa::cvt_bf16x2(params.alpha * sum[at], params.alpha * sum[at + 1]);
+            }
+            const unsigned column_group = (2 * i + lane / 16) ^ (staged_row % 8);
+            isa::stmatrix_x4(buffer + staged_row * 128 + column_group * 16, packed[0], packed[1],
+                             packed[2], packed[3]);
+          }
+        } else {
+          const int fragment_row = row + static_cast<int>(16 * (thread_in_group / 32) + lane / 4);
+          const int fragment_column = column + static_cast<int>(2 * (lane % 4));
+          TW_UNROLL
+          for (unsigned i = 0; i < 4; ++i) {
+            std::uint32_t packed[4];
+            TW_UNROLL
+            for (unsigned pair = 0; pair < 4; ++pair) {
+              const unsigned at = chunk * 32 + 8 * i + 2 * pair;
+              const int to_row = fragment_row + static_cast<int>(8 * (pair % 2));
+              const int to_column = fragment_column + static_cast<int>(16 * i + 8 * (pair / 2));
+              float lower = params.alpha * sum[at];
+              float upper = params.alpha * sum[at + 1];
+              const bool lower_inside = to_column < params.n;
+              const bool upper_inside = to_column + 1 < params.n;
+              if (params.source != nullptr && to_row < params.m) {
+                const Bf16* const source = params.source + to_row * params.source_pitch + to_column;
+                if (lower_inside) lower += params.beta * static_cast<float>(source[0]);
+                if (upper_inside) upper += params.beta * static_cast<float>(source[1]);
+              }
+              if (params.bias != nullptr) {
+                if (lower_inside) lower += static_cast<float>(params.bias[to_column]);
+                if (upper_inside) upper += static_cast<float>(params.bias[to_column + 1]);
+              }
+              packed[pair] = isa::cvt_bf16x2(lower, upper);
+            }
+            const unsigned column_group = (2 * i + lane / 16) ^ (staged_row % 8);
+            isa::stmatrix_x4(buffer + staged_row * 128 + column_group * 16, packed[0], packed[1],
+                             packed[2], packed[3]);
+          }
+        }
+
+        isa::fence_proxy_async();
+        isa::barrier_sync(barrier, 128);
+        if (params.n % 8 != 0 && column + 64 > params.n) {
+          // TMA writes whole groups of 16 bytes: it would run over an edge inside one.
+          const Bf16* const staged = reinterpret_cast<const Bf16*>(buffer_bytes);
+          for (unsigned i = thread_in_group; i < 64 * 64; i += 128) {
+            const unsigned chunk_row = i / 64;
+            const unsigned chunk_column = i % 64;
+            const int to_row = row + static_cast<int>(chunk_row);
+            const int to_column = column + static_cast<int>(chunk_column);
+            if (to_row >= params.m || to_column >= params.n) continue;
+            const unsigned column_group = (chunk_column / 8) ^ (chunk_row % 8);
+            params.d_elements[to_row * params.d_pitch + to_column] =
+                staged[chunk_row * 64 + column_group * 8 + chunk_column % 8];
+          }
+        } else if (stores) {
+          const int corner[2] = {column, row};
+          isa::cp_async_bulk_tensor_store(&params.d, buffer, corner);
+        }
+        if (stores) isa::cp_async_bulk_commit_group();
+      }
+    }
+    if (stores) isa::cp_async_bulk_wait_group_read<0>();
+  }
+}
