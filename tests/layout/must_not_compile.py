@@ -2,6 +2,7 @@
 
 The head of each file, included alone, must compile: otherwise the failure would prove nothing."""
 import argparse
+import functools
 import pathlib
 import subprocess
 import sys
@@ -26,16 +27,22 @@ def compile_with(command, path):
                           capture_output=True, text=True)
 
 
+@functools.cache
+def compile_head(name, includes):
+    with tempfile.NamedTemporaryFile("w", suffix=".cpp") as head:
+        head.write(includes + "\n")
+        head.flush()
+        return compile_with(commands[name], head.name)
+
+
 failures = 0
 files = sorted((pathlib.Path(__file__).parent / "misuse").glob("*.cpp"))
 for name, command in commands.items():
     for path in files:
         lines = path.read_text().splitlines()
         sentence = lines[0].removeprefix(MARK)
-        with tempfile.NamedTemporaryFile("w", suffix=".cpp") as head:
-            head.write("\n".join(line for line in lines if line.startswith("#include")) + "\n")
-            head.flush()
-            control = compile_with(command, head.name)
+        includes = "\n".join(line for line in lines if line.startswith("#include"))
+        control = compile_head(name, includes)
         outcome = compile_with(command, path)
         is_shown = sentence in " ".join((outcome.stdout + outcome.stderr).split())
         good = control.returncode == 0 and outcome.returncode != 0 and is_shown

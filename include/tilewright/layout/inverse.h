@@ -77,7 +77,7 @@ constexpr Layout left_inverse(const Layout& layout) {
     reached = checked_product(stride, flat.extents[leaf]);
   }
   if (digit.extent != 1 || result.leaves == 0) result.push(digit, 0);
-  return detail::after_swizzle(result, layout.swizzle);
+  return detail::after_swizzle(coalesce(result), layout.swizzle);
 }
 
 // The indices that the layout sends to offset 0, because their stride is 0.
