@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "vgpu/data/matrix_descriptor.h"
-#include "vgpu/machine/engine.h"
+#include "vgpu/machine/accumulator.h"
 
 namespace tw::vgpu {
 namespace {
@@ -15,34 +14,6 @@ constexpr const char* instruction = "wgmma";
 constexpr std::uint64_t clocks_per_column_pair = 1;  // m64n256k16 keeps the tensor core 128 clocks
 constexpr std::uint64_t clock_picoseconds = 588;     // 1.7 GHz
 constexpr std::uint64_t latency_picoseconds = 20'000;
-
-unsigned position_of(const Thread& thread) { return thread.index % warpgroup_threads; }
-
-bool overlap(const float* left, unsigned left_count, const float* right, unsigned right_count) {
-  return left < right + right_count && right < left + left_count;
-}
-
-Accumulator& new_accumulator(Warpgroup& warpgroup, unsigned n) {
-  for (auto& known : warpgroup.accumulators) {
-    if (known->owned_threads == 0) {
-      known->n = n;
-      known->values.resize(warpgroup_threads * (n / 2));
-      return *known;
-    }
-  }
-  Accumulator& fresh = *warpgroup.accumulators.emplace_back(std::make_unique<Accumulator>());
-  fresh.n = n;
-  fresh.values.resize(warpgroup_threads * (n / 2));
-  return fresh;
-}
-
-Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const float* fragment,
-                             unsigned n) {
-  for (auto& known : warpgroup.accumulators) {
-    if (known->registers[position] == fragment && known->n == n) return *known;
-  }
-  return new_accumulator(warpgroup, n);
-}
 
 WgmmaOp& new_op(Warpgroup& warpgroup) {
   if (warpgroup.spare_ops.empty()) warpgroup.spare_ops.push_back(std::make_unique<WgmmaOp>());
@@ -77,62 +48,6 @@ WgmmaOp& join_op(Engine& machine, Thread& thread, Warpgroup& warpgroup,
         who(thread), thread.wgmma_issued, text_of(arguments), text_of(op.arguments));
   });
   machine.abandon();
-}
-
-void check_fence(Engine& machine, const Thread& thread, const float* fragment, unsigned count) {
-  if (thread.wgmma_fenced && !thread.touched.contains(fragment, count)) return;
-  machine.report(Checker::MissingWgmmaFence, -1, instruction, [&] {
-    return fmt::format("The {} issues a wgmma on registers that it {} without wgmma.fence.",
-                       who(thread),
-                       thread.wgmma_fenced ? "touched before" : "never ordered before it");
-  });
-}
-
-void check_defined(Engine& machine, const Thread& thread, const float* fragment, unsigned count) {
-  if (thread.defined.may_contain(fragment, count)) return;
-  machine.report(Checker::Uninitialised, -1, "fragment", [&] {
-    return fmt::format(
-        "The {} lets a wgmma add to accumulator registers that hold nothing yet: the first product "
-        "must not accumulate.",
-        who(thread));
-  });
-}
-
-// The product takes over the thread's registers, unless an earlier one has them.
-void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op,
-                    float* fragment) {
-  const unsigned position = position_of(thread);
-  const unsigned count = op.arguments.n / 2;
-  for (const auto& other : warpgroup.accumulators) {
-    if (other->registers[position] == nullptr || other.get() == op.accumulator) continue;
-    if (!overlap(other->registers[position], other->n / 2, fragment, count)) continue;
-    machine.report(Checker::AccumulatorInFlight, -1, instruction, [&] {
-      return fmt::format(
-          "The {} issues a wgmma with n {} on registers that a wgmma in flight with n {} owns; "
-          "only "
-          "products of the same shape on the same registers may follow without a wait.",
-          who(thread), op.arguments.n, other->n);
-    });
-    machine.abandon();
-  }
-  Accumulator& accumulator = *op.accumulator;
-  accumulator.last_op[position] = thread.wgmma_issued;
-  if (accumulator.registers[position] == fragment) return;
-  if (accumulator.registers[position] != nullptr) {
-    machine.report(Checker::Divergence, -1, instruction, [&] {
-      return fmt::format(
-          "The {} issues wgmma number {} on other registers than the rest of its warpgroup.",
-          who(thread), thread.wgmma_issued);
-    });
-    machine.abandon();
-  }
-  check_fence(machine, thread, fragment, count);
-  if (op.arguments.accumulate) check_defined(machine, thread, fragment, count);
-  thread.defined.insert(fragment, count);
-  accumulator.registers[position] = fragment;
-  ++accumulator.owned_threads;
-  std::copy_n(fragment, count, accumulator.values_of(position));
-  std::fill_n(fragment, count, std::numeric_limits<float>::quiet_NaN());
 }
 
 void check_step(Engine& machine, const Thread& thread, const WgmmaOp& op, std::uint32_t offset) {
@@ -191,18 +106,6 @@ void complete_issue(Engine& machine, Thread& thread, Warpgroup& warpgroup, Wgmma
   machine.submit(LandingKind::Wgmma, *thread.cta->cluster, &warpgroup);
 }
 
-// Gives the thread back the registers of products that it has waited for.
-void return_registers(Thread& thread, Warpgroup& warpgroup) {
-  const unsigned position = position_of(thread);
-  for (auto& accumulator : warpgroup.accumulators) {
-    float* registers = accumulator->registers[position];
-    if (registers == nullptr || accumulator->last_op[position] >= thread.wgmma_waited_ops) continue;
-    std::copy_n(accumulator->values_of(position), accumulator->n / 2, registers);
-    accumulator->registers[position] = nullptr;
-    --accumulator->owned_threads;
-  }
-}
-
 void wake_waiters(Engine& machine, Warpgroup& warpgroup, std::uint64_t time) {
   WaitList waiting = std::exchange(warpgroup.waiters, {});
   for (Thread* thread = waiting.first; thread != nullptr;) {
@@ -246,9 +149,8 @@ void wgmma_bf16(float* fragment, unsigned n, std::uint64_t a, const std::uint32_
   if (warpgroup.threads != warpgroup_threads || n % 8 != 0 || n == 0 || n > 256) {
     machine.report(Checker::Divergence, -1, "wgmma", [&] {
       return fmt::format(
-          "The {} issues a wgmma with n {} in a warpgroup of {} threads; it takes 128 threads and "
-          "a "
-          "multiple of 8 up to 256.",
+          "The {} issues a wgmma with n {} in a warpgroup of {} threads; it takes 128 threads, and "
+          "an n of 8 to 256 in steps of 8.",
           who(thread), n, warpgroup.threads);
     });
     machine.abandon();
@@ -307,25 +209,6 @@ void wgmma_wait_group(unsigned pending) {
   if (warpgroup.agent != no_slot) {
     const auto groups = static_cast<Epoch>(thread.wgmma_committed - pending);
     machine.order.learn(thread, warpgroup.done, warpgroup.agent, groups);
-  }
-}
-
-void fragment_access(const float* fragment, unsigned count) {
-  Engine& machine = engine();
-  Thread& thread = machine.enter();
-  thread.touched.insert(fragment, count);
-  thread.defined.insert(fragment, count);
-  const unsigned position = position_of(thread);
-  for (const auto& accumulator : thread.cta->warpgroup_of(thread).accumulators) {
-    const float* registers = accumulator->registers[position];
-    if (registers == nullptr) continue;
-    if (!overlap(registers, accumulator->n / 2, fragment, count)) continue;
-    machine.report(Checker::AccumulatorInFlight, -1, "fragment", [&] {
-      return fmt::format(
-          "The {} touches accumulator registers that wgmma number {} of its warpgroup still owns: "
-          "wgmma.wait_group is missing, or leaves too many groups pending.",
-          who(thread), accumulator->last_op[position]);
-    });
   }
 }
 
