@@ -20,6 +20,7 @@ struct TraceRequest {
   std::string on;
   std::string output = "out/trace.json";
   unsigned capacity = 4096;
+  unsigned ctas = 16;
 };
 
 constexpr unsigned max_ctas = 1024;
@@ -37,7 +38,7 @@ nlohmann::json perfetto(const std::vector<TraceEvent>& events,
   nlohmann::json list = nlohmann::json::array();
   std::uint64_t origin = ~std::uint64_t{0};
   for (std::size_t track = 0; track < counts.size(); ++track) {
-    if (counts[track] > 0) origin = std::min(origin, events[track * capacity].nanoseconds);
+    if (counts[track] > 0) origin = std::min(origin, events[track * capacity].waits);
   }
   lost = 0;
   for (std::size_t track = 0; track < counts.size(); ++track) {
@@ -59,20 +60,14 @@ nlohmann::json perfetto(const std::vector<TraceEvent>& events,
     list.push_back(label);
     const std::uint32_t kept = std::min(counts[track], capacity);
     lost += counts[track] - kept;
-    std::uint64_t waits_since = 0;
     for (std::uint32_t i = 0; i < kept; ++i) {
       const TraceEvent& event = events[track * capacity + i];
       const std::string slot = fmt::format("slot {}", event.slot);
       const std::string id = fmt::format("{}.{}.{}", cta, role, event.slot);
-      switch (event.moment) {
-        case TraceMoment::Waits: waits_since = event.nanoseconds; break;
-        case TraceMoment::Goes:
-          (*add("X", "wait for " + slot, waits_since))["dur"] =
-              static_cast<double>(event.nanoseconds - waits_since) / 1000.0;
-          (*add("b", slot, event.nanoseconds))["id"] = id;
-          break;
-        case TraceMoment::Releases: (*add("e", slot, event.nanoseconds))["id"] = id; break;
-      }
+      (*add("X", "wait for " + slot, event.waits))["dur"] =
+          static_cast<double>(event.goes - event.waits) / 1000.0;
+      (*add("b", slot, event.goes))["id"] = id;
+      (*add("e", slot, event.releases))["id"] = id;
     }
   }
   return {{"traceEvents", list}, {"displayTimeUnit", "ns"}};
@@ -113,6 +108,7 @@ void trace(const TraceRequest& request, Verdict& verdict) {
       verdict.status = 1;
     }
   }
+  counts.resize(std::size_t{request.ctas} * instance->tracks);
   std::uint64_t lost = 0;
   const nlohmann::json timeline = perfetto(events, counts, request.capacity, instance->tracks,
                                            instance->config.multiply_groups, lost);
@@ -124,7 +120,8 @@ void trace(const TraceRequest& request, Verdict& verdict) {
   file.close();
   if (!file) return verdict.refuse(fmt::format("The file '{}' cannot be written.", request.output));
   fmt::print(
-      "{} events from {} in {}; {} did not fit (--capacity {}); open it at ui.perfetto.dev\n",
+      "{} events from {} in {}; {} acquires did not fit (--capacity {}); open it at "
+      "ui.perfetto.dev\n",
       timeline["traceEvents"].size(), on_gpu ? gpu_name() : "the virtual GPU", request.output, lost,
       request.capacity);
 }
@@ -137,7 +134,10 @@ void add_trace(CLI::App& app, Verdict& verdict) {
   request->matmul.add_options(*command);
   command->add_option("--on", request->on, "gpu or virtual; empty: the GPU when there is one");
   command->add_option("-o,--output", request->output, "the file to write")->capture_default_str();
-  command->add_option("--capacity", request->capacity, "events kept per role and CTA")
+  command->add_option("--ctas", request->ctas, "CTAs to write, the first of the grid")
+      ->check(CLI::Range(1u, max_ctas))
+      ->capture_default_str();
+  command->add_option("--capacity", request->capacity, "acquires kept per role and CTA")
       ->check(CLI::Range(16, 65536))
       ->capture_default_str();
   command->callback([request, &verdict] { trace(*request, verdict); });

@@ -102,10 +102,10 @@ std::string why_no_gpu() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
     return "There is no NVIDIA GPU here.";
-  CudaDevice device;
-  if (Status status = query_device(device); !status.is_good()) return status.sentence();
-  if (device.major != 9) {
-    return "The GPU has compute capability " + std::to_string(device.major) +
+  int major = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+  if (major != 9) {
+    return "The GPU has compute capability " + std::to_string(major) +
            ".x; the kernels are built for 9.0 (sm_90a).";
   }
   return "";
@@ -136,7 +136,7 @@ Status trace_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Ma
   DeviceBuffer<TraceEvent> device_events(events);
   DeviceBuffer<std::uint32_t> device_counts(counts);
   const TraceBuffer buffer = {device_events.pointer, device_counts.pointer, capacity};
-  // The first launch warms up; the second writes over its record.
+  // The first launch warms up; the second writes over its record, acquire by acquire.
   for (int i = 0; i < 2; ++i) {
     Status status = instance.launch(device.problem, order, buffer, nullptr);
     if (!status.is_good()) return status;

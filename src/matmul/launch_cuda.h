@@ -11,25 +11,21 @@ template <class Parts>
 Status launch_matmul(const MatmulProblem& problem, const MatmulOrder& order,
                      const TraceBuffer& trace, void* stream) {
   using Kernel = kernel::WarpSpecialized<Parts>;
+  constexpr auto entry = &kernel::entry<Kernel>;
   if (Status status = check(problem); !status.is_good()) return status;
   if (problem.m == 0 || problem.n == 0) return Status::good();
-  CudaDevice device;
-  if (Status status = query_device(device); !status.is_good()) return status;
-  if (device.major != 9) {
-    return Status::refused("This kernel needs compute capability 9.0 (sm_90a); the device has " +
-                           std::to_string(device.major) + ".x.");
-  }
+  unsigned max_clusters = 0;
+  Status asked = max_active_clusters<entry>(max_clusters, Parts::config.cluster.size(),
+                                            Kernel::threads, sizeof(typename Kernel::Storage));
+  if (!asked.is_good()) return asked;
   typename Kernel::Params params;
   MatmulGrid grid;
-  Status planned = plan<Parts>(params, grid, problem, order, device.sm_count, encode_for_cuda);
+  Status planned = plan<Parts>(params, grid, problem, order, max_clusters, encode_for_cuda);
   if (!planned.is_good()) return planned;
-  if (grid.shared_bytes > device.shared_bytes) {
-    return Status::refused("The kernel needs " + std::to_string(grid.shared_bytes) +
-                           " bytes of shared memory; the device offers " +
-                           std::to_string(device.shared_bytes) + ".");
-  }
   if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
-  return launch_on_cuda(&kernel::entry<Kernel>, params, grid, static_cast<cudaStream_t>(stream));
+  const ClusterLaunch launch(grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+                             static_cast<cudaStream_t>(stream));
+  return cuda_status(cudaLaunchKernelEx(&launch.config, entry, params), "The launch");
 }
 
 }  // namespace tw

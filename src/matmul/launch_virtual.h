@@ -34,7 +34,8 @@ Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
   if (problem.m == 0 || problem.n == 0) return Status::good();
   typename Kernel::Params params;
   MatmulGrid grid;
-  Status planned = plan<Parts>(params, grid, problem, order, options.sm_count, encode_for_virtual);
+  Status planned = plan<Parts>(params, grid, problem, order,
+                               options.sm_count / Parts::config.cluster.size(), encode_for_virtual);
   if (!planned.is_good()) return planned;
   if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
 

@@ -21,8 +21,8 @@ class RegisterAccumulator {
   TW_DEVICE float (&fragment(unsigned block))[fragment_size] { return values_[block]; }
 
   // False until the first product: that one overwrites, so nothing has to be zeroed beforehand.
-  TW_DEVICE bool started() const { return started_; }
-  TW_DEVICE void start() { started_ = true; }
+  TW_DEVICE bool started() const { return started_ != 0; }
+  TW_DEVICE void start() { started_ = 1; }
 
   // The sum of no products.
   TW_DEVICE void clear() {
@@ -55,7 +55,8 @@ class RegisterAccumulator {
   }
 
   float values_[blocks][fragment_size];
-  bool started_ = false;
+  // Not bool: as a byte it would be widened, tested and voted on in every round of the k loop.
+  unsigned started_ = 0;
 };
 
 }  // namespace tw

@@ -56,7 +56,7 @@ class FragmentLoop {
   TW_DEVICE void store_chunk(const Accumulator& sum, unsigned block, unsigned chunk, int row,
                              int column) {
     auto buffer = output_.acquire();
-    Node::choose(params_.node, [&](const auto& node) {
+    Node::choose(params_.node, params_.m, params_.n, [&](const auto& node) {
       write_chunk(node, buffer.address(), sum, block, chunk, row, column);
     });
     const bool stores = buffer.publish();

@@ -18,8 +18,6 @@ struct FragmentPair {
 class RuntimeEpilogue {
  public:
   struct Params {
-    int m;
-    int n;
     float alpha;
     float beta;
     const Bf16* source;  // null: beta counts as 0
@@ -29,11 +27,11 @@ class RuntimeEpilogue {
 
   // Calls `body` with the node that serves: the branch is taken once per chunk, not once per value.
   template <class Body>
-  static TW_DEVICE void choose(const Params& params, const Body& body) {
+  static TW_DEVICE void choose(const Params& params, int m, int n, const Body& body) {
     if (params.source == nullptr && params.bias == nullptr) {
       body(Scaled{params.alpha});
     } else {
-      body(Linear{params});
+      body(Linear{params, m, n});
     }
   }
 
@@ -47,12 +45,14 @@ class RuntimeEpilogue {
 
   struct Linear {
     const Params& params;
+    int m;
+    int n;
     // The pair at (row, column), (row, column + 1); what lies outside m by n is not stored.
     TW_DEVICE FragmentPair apply(FragmentPair sum, int row, int column) const {
       FragmentPair result = {params.alpha * sum.first, params.alpha * sum.second};
-      const bool first_inside = column < params.n;
-      const bool second_inside = column + 1 < params.n;
-      if (params.source != nullptr && row < params.m) {
+      const bool first_inside = column < n;
+      const bool second_inside = column + 1 < n;
+      if (params.source != nullptr && row < m) {
         const Bf16* source = params.source + row * params.source_pitch + column;
         if (first_inside) result.first += params.beta * read(source);
         if (second_inside) result.second += params.beta * read(source + 1);

@@ -22,6 +22,8 @@ struct MatmulConfig {
   ClusterShape cluster = {2, 1};
   Consumers consumers = Consumers::Cooperative;
   unsigned multiply_groups = 2;
+  // Stages by which each cooperative group starts behind the one before it.
+  unsigned stagger = 0;
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned groups_per_tile() const {
@@ -36,6 +38,8 @@ struct MatmulConfig {
     require(tile_n % 64 == 0 && tile_n <= 256, "tile_n must be a multiple of 64 up to 256.");
     require(group_rows() * tile_n <= 64 * 256,
             "A warpgroup's share of the tile must fit 128 accumulators a thread: 64 by 256.");
+    require(stagger == 0 || consumers == Consumers::Cooperative,
+            "stagger is for cooperative groups; ping-pong groups take turns.");
     require(cluster.size() <= Sm90::max_cluster, "A cluster has at most 8 CTAs.");
     return *this;
   }
@@ -72,6 +76,8 @@ struct MatmulSm90 {
        1024) /
       sizeof(Tiles);
   static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
+  static_assert(config.stagger * (config.multiply_groups - 1) < stages,
+                "A group that starts this late would wait for a stage that cannot be filled yet.");
 
   using Ring = tw::Ring<Payload, stages, config.cluster>;
   using Loader = TmaLoader<config.tile_m, config.tile_n, config.tile_k, config.cluster>;

@@ -6,6 +6,7 @@
 #include <cudaTypedefs.h>
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -53,45 +54,66 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   return Status::good();
 }
 
-struct CudaDevice {
-  unsigned sm_count = 0;
-  std::size_t shared_bytes = 0;
-  int major = 0;
+// The launch of a kernel in clusters; valid as long as the arguments live.
+struct ClusterLaunch {
+  ClusterLaunch(unsigned ctas, unsigned cluster_size, unsigned threads, std::size_t shared_bytes,
+                cudaStream_t stream) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {cluster_size, 1, 1};
+    config.gridDim = dim3(ctas);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  ClusterLaunch(const ClusterLaunch&) = delete;
+  cudaLaunchAttribute attribute{};
+  cudaLaunchConfig_t config{};
 };
 
-inline Status query_device(CudaDevice& device) {
-  int index = 0;
-  if (Status status = cuda_status(cudaGetDevice(&index), "cudaGetDevice"); !status.is_good()) {
+// How many clusters of `entry` the current device holds at once: fewer than its SMs suggest where a
+// cluster would straddle two groups of SMs. Asked once per kernel and device, together with raising
+// the kernel's shared memory limit.
+template <auto entry>
+Status max_active_clusters(unsigned& clusters, unsigned cluster_size, unsigned threads,
+                           std::size_t shared_bytes) {
+  constexpr int max_devices = 64;
+  static std::atomic<unsigned> known[max_devices];
+  int device = 0, major = 0, shared_limit = 0;
+  if (Status status = cuda_status(cudaGetDevice(&device), "cudaGetDevice"); !status.is_good()) {
     return status;
   }
-  int sms = 0, shared = 0, major = 0;
-  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, index);
-  cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, index);
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index);
-  device = {static_cast<unsigned>(sms), static_cast<std::size_t>(shared), major};
-  return Status::good();
-}
-
-// `Grid` has ctas, cluster_size, threads and shared_bytes.
-template <class Params, class Grid>
-Status launch_on_cuda(void (*entry)(const Params), const Params& params, const Grid& grid,
-                      cudaStream_t stream) {
+  if (device >= max_devices) {
+    return Status::refused("Device " + std::to_string(device) +
+                           " is beyond the 64 that are known.");
+  }
+  clusters = known[device].load(std::memory_order_acquire);
+  if (clusters != 0) return Status::good();
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  if (major != 9) {
+    return Status::refused("This kernel needs compute capability 9.0 (sm_90a); the device has " +
+                           std::to_string(major) + ".x.");
+  }
+  cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (shared_bytes > static_cast<std::size_t>(shared_limit)) {
+    return Status::refused("The kernel needs " + std::to_string(shared_bytes) +
+                           " bytes of shared memory; the device offers " +
+                           std::to_string(shared_limit) + ".");
+  }
   Status raised =
       cuda_status(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(grid.shared_bytes)),
+                                       static_cast<int>(shared_bytes)),
                   "Raising the shared memory limit");
   if (!raised.is_good()) return raised;
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {grid.cluster_size, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(grid.ctas);
-  config.blockDim = dim3(grid.threads);
-  config.dynamicSmemBytes = grid.shared_bytes;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return cuda_status(cudaLaunchKernelEx(&config, entry, params), "The launch");
+  const ClusterLaunch launch(cluster_size, cluster_size, threads, shared_bytes, nullptr);
+  int active = 0;
+  Status asked = cuda_status(cudaOccupancyMaxActiveClusters(&active, entry, &launch.config),
+                             "cudaOccupancyMaxActiveClusters");
+  if (!asked.is_good()) return asked;
+  clusters = static_cast<unsigned>(active);
+  known[device].store(clusters, std::memory_order_release);
+  return Status::good();
 }
 
 }  // namespace tw

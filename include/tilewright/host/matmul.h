@@ -84,10 +84,11 @@ inline Status check(const MatmulProblem& problem) {
 }
 
 // Fills the kernel's parameters. `encode` makes a TensorMap of a MatrixBox for the GPU or the
-// virtual GPU and returns a Status. The problem has at least one output element.
+// virtual GPU and returns a Status; `max_clusters` clusters fit the device at once. The problem has
+// at least one output element.
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const MatmulProblem& problem, const MatmulOrder& order, unsigned sm_count,
+            const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters,
             const Encode& encode) {
   constexpr MatmulConfig config = Parts::config;
   using Kernel = kernel::WarpSpecialized<Parts>;
@@ -112,12 +113,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   params.epilogue.pitch = problem.d_pitch;
   params.epilogue.m = static_cast<int>(problem.m);
   params.epilogue.n = static_cast<int>(problem.n);
-  params.epilogue.node = {static_cast<int>(problem.m),
-                          static_cast<int>(problem.n),
-                          problem.alpha,
-                          problem.beta,
-                          problem.source,
-                          problem.source_pitch,
+  params.epilogue.node = {problem.alpha, problem.beta, problem.source, problem.source_pitch,
                           problem.bias};
 
   const auto tiles = [](std::int64_t extent, unsigned tile) {
@@ -136,14 +132,13 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     return Status::refused("The problem has " + std::to_string(work) +
                            " tiles; at most 2^31 - 1 can be counted.");
   }
-  const std::int64_t clusters = std::min<std::int64_t>(work, sm_count / cluster_size);
-  if (clusters == 0) {
-    return Status::refused("A cluster of " + std::to_string(cluster_size) +
-                           " CTAs does not fit a device with " + std::to_string(sm_count) +
-                           " SMs.");
+  if (max_clusters == 0) {
+    return Status::refused("No cluster of " + std::to_string(cluster_size) + " CTAs with " +
+                           std::to_string(sizeof(typename Kernel::Storage)) +
+                           " bytes of shared memory each fits the device.");
   }
-  grid = {static_cast<unsigned>(clusters) * cluster_size, cluster_size, Kernel::threads,
-          sizeof(typename Kernel::Storage)};
+  const auto clusters = static_cast<unsigned>(std::min<std::int64_t>(work, max_clusters));
+  grid = {clusters * cluster_size, cluster_size, Kernel::threads, sizeof(typename Kernel::Storage)};
   return Status::good();
 }
 

@@ -13,8 +13,8 @@ struct ClusterShape {
   unsigned n = 1;
 
   constexpr unsigned size() const { return m * n; }
-  constexpr unsigned row(unsigned rank) const { return rank % m; }
-  constexpr unsigned column(unsigned rank) const { return rank / m; }
+  constexpr unsigned row(unsigned rank) const { return n == 1 ? rank : rank % m; }
+  constexpr unsigned column(unsigned rank) const { return n == 1 ? 0 : rank / m; }
   constexpr bool same_row_or_column(unsigned rank, unsigned other) const {
     return row(rank) == row(other) || column(rank) == column(other);
   }

@@ -36,7 +36,9 @@ class WarpSpecialized {
     typename Parts::Loader::Params loader;
     typename Epilogue::Params epilogue;
     typename Parts::Schedule::Params schedule;
-    [[no_unique_address]] typename Trace::Params trace;
+    // Not [[no_unique_address]]: nvcc 13.0 then declares the kernel's parameter twice as large as
+    // sizeof, and a launch reads beyond the object.
+    typename Trace::Params trace;
   };
 
   struct Storage {
@@ -97,11 +99,16 @@ class WarpSpecialized {
     // Barrier 0 is the CTA's; each group has one of its own.
     Epilogue epilogue(params.epilogue, storage.output[group], 1 + group, thread_in_group,
                       trace(params, 1 + roles.multiply_groups + group, speaks));
-
     Order order(storage.turns, group, thread_in_group);
 
+    unsigned late = group * Parts::config.stagger;
     unsigned whose = 0;
     for (const WorkTile tile : schedule.work(key)) {
+      if (late > 0) {
+        // Only on the first tile, and only if that one fills the stage at all.
+        if (static_cast<int>(late) < tile.num_k_tiles()) input.hang_back(late);
+        late = 0;
+      }
       if constexpr (in_turns) {
         const bool mine = whose == group;
         whose = whose + 1 == roles.multiply_groups ? 0 : whose + 1;

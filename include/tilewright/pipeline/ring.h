@@ -197,6 +197,10 @@ class Consumer {
     return Token(slot, signals_ ? empty_ + 8 * slot : 0, trace_.handle());
   }
 
+  // Waits, without taking anything, until the first lap has filled `slot`. Groups that share every
+  // tile start apart this way, and stay apart: one multiplies while the other stores.
+  TW_DEVICE void hang_back(unsigned slot) { wait_for_phase(full_ + 8 * slot, 0); }
+
   // The stages of a tile that another group consumes.
   TW_DEVICE void skip(unsigned count) { position_.skip(count); }
 

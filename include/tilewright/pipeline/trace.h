@@ -10,18 +10,19 @@
 
 namespace tw {
 
-enum class TraceMoment : std::uint32_t { Waits, Goes, Releases };
-
+// One acquire: when its role began to wait, when it went on, when it released. Nanoseconds; 0: not
+// yet.
 struct TraceEvent {
-  std::uint64_t nanoseconds;
-  TraceMoment moment;
-  std::uint32_t slot;
+  std::uint64_t waits;
+  std::uint64_t goes;
+  std::uint64_t releases;
+  std::uint64_t slot;
 };
 
 // A bounded record per track, which is one role of one CTA.
 struct TraceBuffer {
   TraceEvent* events = nullptr;     // (capacity, track)
-  std::uint32_t* counts = nullptr;  // (track): all events, also those that did not fit
+  std::uint32_t* counts = nullptr;  // (track): all acquires, also those that did not fit
   std::uint32_t capacity = 0;
 };
 
@@ -31,44 +32,52 @@ struct NoTrace {
   struct Handle {
     TW_DEVICE void releases(unsigned) {}
   };
-  TW_DEVICE Handle handle() { return {}; }
+  TW_DEVICE Handle handle() const { return {}; }
   TW_DEVICE NoTrace(const Params&, unsigned /*track*/, bool /*speaks*/) {}
   TW_DEVICE void waits(unsigned) {}
   TW_DEVICE void goes(unsigned) {}
   TW_DEVICE void releases(unsigned) {}
 };
 
+// Holds values only, so that a token can keep a copy without pushing anything into local memory.
 class EventTrace {
  public:
   using Params = TraceBuffer;
+  // What a token keeps: where its acquire is recorded. Null: another thread of the role speaks, or
+  // the record is full.
   struct Handle {
-    EventTrace* trace = nullptr;
-    TW_DEVICE void releases(unsigned slot) {
-      if (trace != nullptr) trace->releases(slot);
+    TraceEvent* event = nullptr;
+    TW_DEVICE void releases(unsigned /*slot*/) {
+      if (event != nullptr) store_element<Space::Global>(&event->releases, isa::global_timer());
     }
   };
-  TW_DEVICE Handle handle() { return {this}; }
-  // One thread of the role speaks for all.
+
   TW_DEVICE EventTrace(const Params& buffer, unsigned track, bool speaks)
-      : buffer_(buffer), track_(track), speaks_(speaks) {}
-  TW_DEVICE void waits(unsigned slot) { record(TraceMoment::Waits, slot); }
-  TW_DEVICE void goes(unsigned slot) { record(TraceMoment::Goes, slot); }
-  TW_DEVICE void releases(unsigned slot) { record(TraceMoment::Releases, slot); }
+      : next_(buffer.events + std::uint64_t{track} * buffer.capacity),
+        end_(next_ + buffer.capacity),
+        count_(speaks ? buffer.counts + track : nullptr) {}
+
+  TW_DEVICE Handle handle() const { return current_; }
+  TW_DEVICE void waits(unsigned slot) {
+    if (count_ == nullptr) return;
+    store_element<Space::Global>(count_, ++acquires_);
+    current_.event = next_ != end_ ? next_++ : nullptr;
+    if (current_.event == nullptr) return;
+    store_element<Space::Global>(&current_.event->slot, std::uint64_t{slot});
+    store_element<Space::Global>(&current_.event->waits, isa::global_timer());
+  }
+  TW_DEVICE void goes(unsigned /*slot*/) {
+    if (current_.event == nullptr) return;
+    store_element<Space::Global>(&current_.event->goes, isa::global_timer());
+  }
+  TW_DEVICE void releases(unsigned slot) { current_.releases(slot); }
 
  private:
-  TW_DEVICE void record(TraceMoment moment, unsigned slot) {
-    if (!speaks_) return;
-    if (count_ < buffer_.capacity) {
-      store_element<Space::Global>(
-          buffer_.events + std::uint64_t{track_} * buffer_.capacity + count_,
-          TraceEvent{isa::global_timer(), moment, slot});
-    }
-    store_element<Space::Global>(buffer_.counts + track_, ++count_);
-  }
-  const Params& buffer_;
-  unsigned track_;
-  unsigned count_ = 0;
-  bool speaks_;
+  Handle current_;
+  TraceEvent* next_;
+  TraceEvent* end_;
+  std::uint32_t* count_;
+  std::uint32_t acquires_ = 0;
 };
 
 }  // namespace tw
