@@ -66,10 +66,10 @@ void push_phases(Access& access, const std::vector<LaneRead>& reads) {
 void read_blocks(Access& access, const Grid& grid, int rows, int across) {
   const int columns = across * access.elements_per_lane;
   if (grid.rows() % rows != 0 || grid.columns() % columns != 0) {
-    throw Refusal(fmt::format("{} reads blocks of {} rows by {} columns of {} bytes; they do not "
-                              "divide the layout, which has {} by {}.",
-                              access.name, rows, columns, access.element_bytes, grid.rows(),
-                              grid.columns()));
+    throw Refusal(
+        fmt::format("{} reads blocks of {} rows by {} columns of {} bytes; they do not "
+                    "divide the layout, which has {} by {}.",
+                    access.name, rows, columns, access.element_bytes, grid.rows(), grid.columns()));
   }
   for (std::int64_t row = 0; row < grid.rows(); row += rows) {
     for (std::int64_t column = 0; column < grid.columns(); column += columns) {
@@ -86,15 +86,15 @@ void read_blocks(Access& access, const Grid& grid, int rows, int across) {
 void read_in_order(Access& access, const Grid& grid, bool down) {
   const std::int64_t vectors = grid.columns() / access.elements_per_lane;
   if (grid.columns() % access.elements_per_lane != 0) {
-    throw Refusal(fmt::format("{} reads {} elements per lane, which does not divide the {} columns.",
-                              access.name, access.elements_per_lane, grid.columns()));
+    throw Refusal(
+        fmt::format("{} reads {} elements per lane, which does not divide the {} columns.",
+                    access.name, access.elements_per_lane, grid.columns()));
   }
   std::vector<LaneRead> reads;
   for (std::int64_t i = 0; i < grid.rows() * vectors; ++i) {
     const std::int64_t row = down ? i % grid.rows() : i / vectors;
     const std::int64_t vector = down ? i / grid.rows() : i % vectors;
-    reads.push_back(
-        {static_cast<int>(reads.size()), row, vector * access.elements_per_lane});
+    reads.push_back({static_cast<int>(reads.size()), row, vector * access.elements_per_lane});
     if (static_cast<int>(reads.size()) == access.memory.lanes) {
       push_phases(access, reads);
       reads.clear();
@@ -109,9 +109,9 @@ void check_vectors(const Access& access, const Grid& grid) {
     for (const LaneRead& read : phase) {
       const std::int64_t first = grid.offset(read.row, read.column);
       if (first * access.element_bytes % access.bytes_per_lane() != 0) {
-        throw Refusal(fmt::format("{} reads {} aligned bytes per lane, but ({},{}) lies at byte {}.",
-                                  access.name, access.bytes_per_lane(), read.row, read.column,
-                                  first * access.element_bytes));
+        throw Refusal(fmt::format(
+            "{} reads {} aligned bytes per lane, but ({},{}) lies at byte {}.", access.name,
+            access.bytes_per_lane(), read.row, read.column, first * access.element_bytes));
       }
       for (int i = 1; i < access.elements_per_lane; ++i) {
         const std::int64_t offset = grid.offset(read.row, read.column + i);
@@ -141,9 +141,13 @@ Access make_access(const Grid& grid, std::string_view pattern_name, std::string_
   if (grid.smallest_offset() < 0) {
     throw Refusal("A layout with negative offsets has no place in shared memory.");
   }
+  checked_product(grid.largest_offset() + 1, element_bytes);
   const bool is_single = pattern.name == "row" || pattern.name == "column";
-  Access access{std::string(pattern.name), memory, element_bytes,
-                is_single ? 1 : vector_bytes / element_bytes, {}};
+  Access access{std::string(pattern.name),
+                memory,
+                element_bytes,
+                is_single ? 1 : vector_bytes / element_bytes,
+                {}};
   if (pattern.name == "ldmatrix") {
     read_blocks(access, grid, 8, 1);
   } else if (pattern.name == "mfma16") {

@@ -52,16 +52,18 @@ std::string verdict(const Conflicts& conflicts) {
 }
 
 std::string describe(const Access& access, const Conflicts& conflicts) {
-  std::string each = fmt::format("{} wavefront{}", conflicts.most, conflicts.most == 1 ? "" : "s");
-  if (conflicts.fewest != conflicts.most) {
-    each = fmt::format("{} to {} wavefronts", conflicts.fewest, conflicts.most);
-  }
-  const bool is_one = conflicts.phases == 1;
-  return fmt::format("{}: {}, {} for {} {} of {} lanes x {} byte{}, {} in all", access.name,
-                     verdict(conflicts), each, is_one ? "the" : fmt::format("each of {}", conflicts.phases),
-                     is_one ? "phase" : "phases", access.phases.front().size(),
-                     access.bytes_per_lane(), access.bytes_per_lane() == 1 ? "" : "s",
-                     conflicts.wavefronts);
+  auto counted = [](std::int64_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  std::string each = counted(conflicts.most, "wavefront");
+  if (conflicts.fewest != conflicts.most) each = fmt::format("{} to {}", conflicts.fewest, each);
+  const std::string phases =
+      conflicts.phases == 1 ? "the phase" : fmt::format("each of {} phases", conflicts.phases);
+  const std::size_t lanes = access.phases.front().size();
+  const char* up_to = access.phases.back().size() == lanes ? "" : "up to ";
+  return fmt::format("{}: {}, {} for {} of {}{} lanes x {}, {} in all", access.name,
+                     verdict(conflicts), each, phases, up_to, lanes,
+                     counted(access.bytes_per_lane(), "byte"), conflicts.wavefronts);
 }
 
 }  // namespace tw::layout_tool

@@ -32,8 +32,8 @@ std::string table_of(const Grid& grid) {
   std::size_t coordinate_width = std::string_view("coordinate").size();
   coordinate_width =
       std::max(coordinate_width, to_string(coordinate_at(layout, elements - 1)).size());
-  std::string text = fmt::format("{:>6}  {:<{}}  {:>8}\n", "index", "coordinate", coordinate_width,
-                                 "offset");
+  std::string text =
+      fmt::format("{:>6}  {:<{}}  {:>8}\n", "index", "coordinate", coordinate_width, "offset");
   for (std::int64_t index = 0; index < elements; ++index) {
     const std::string coordinate = to_string(coordinate_at(layout, index));
     fmt::format_to(std::back_inserter(text), "{:>6}  {:<{}}  {:>8}\n", index, coordinate,

@@ -84,7 +84,7 @@ constexpr Operation table[] = {
      [](A a) -> Value { return group(a.layout(0), a.small_number(1), a.small_number(2)); }},
     {"from_modes", "A, B, ...", 1, 12, join},
     {"composition", "A, B  or  A, <B,C>  or  swizzle, L", 2, 2, compose},
-    {"compose", "the same", 2, 2, compose},
+    {"compose", "A, B  or  A, <B,C>  or  swizzle, L", 2, 2, compose},
     {"complement", "L  or  L, n", 1, 2, complete},
     {"right_inverse", "L", 1, 1, [](A a) -> Value { return right_inverse(a.layout(0)); }},
     {"left_inverse", "L", 1, 1, [](A a) -> Value { return left_inverse(a.layout(0)); }},

@@ -65,8 +65,8 @@ std::int64_t Reader::number(const char* wanted) {
   for (; position_ < text_.size() && is_digit(text_[position_]); ++position_) {
     value = value * 10 + (text_[position_] - '0');
     if (value > largest_number) {
-      throw ExpressionError(first, fmt::format("A number must not exceed 2^47 = {} in magnitude.",
-                                               largest_number));
+      throw ExpressionError(
+          first, fmt::format("A number must not exceed 2^47 = {} in magnitude.", largest_number));
     }
   }
   return is_negative ? -value : value;

@@ -8,8 +8,11 @@ std::string text_of(std::int64_t number) { return std::to_string(number); }
 std::string text_of(const Layout& layout) { return to_string(layout); }
 std::string text_of(Swizzle swizzle) { return to_string(swizzle); }
 std::string text_of(const Tiler& tiler) {
-  std::string text = "<";
-  for (int i = 0; i < tiler.rank; ++i) text += (i > 0 ? "," : "") + to_string(tiler[i]);
+  std::string text;
+  for (int i = 0; i < tiler.rank; ++i) {
+    text += i == 0 ? '<' : ',';
+    text += to_string(tiler[i]);
+  }
   return text + ">";
 }
 
