@@ -6,6 +6,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   tw::cli::Verdict verdict;
   tw::cli::add_check(app, verdict);
+  tw::cli::add_demo(app, verdict);
+  tw::cli::add_list(app, verdict);
   tw::cli::add_layout(app, verdict);
   tw::cli::add_run(app, verdict);
   tw::cli::add_trace(app, verdict);
