@@ -208,6 +208,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 
         const unsigned lane = thread_in_group % 32;
         const unsigned staged_row = 16 * (thread_in_group / 32) + lane % 16;
+        const SharedAddress own = buffer + staged_row * 128 + ((lane / 16) ^ (staged_row % 8)) * 16;
         if (params.source == nullptr && params.bias == nullptr) {
           TW_UNROLL
           for (unsigned i = 0; i < 4; ++i) {
@@ -217,9 +218,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
               const unsigned at = chunk * 32 + 8 * i + 2 * pair;
               packed[pair] = isa::cvt_bf16x2(params.alpha * sum[at], params.alpha * sum[at + 1]);
             }
-            const unsigned column_group = (2 * i + lane / 16) ^ (staged_row % 8);
-            isa::stmatrix_x4(buffer + staged_row * 128 + column_group * 16, packed[0], packed[1],
-                             packed[2], packed[3]);
+            isa::stmatrix_x4(own ^ (i * 32), packed[0], packed[1], packed[2], packed[3]);
           }
         } else {
           const int fragment_row = row + static_cast<int>(16 * (thread_in_group / 32) + lane / 4);
@@ -247,9 +246,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
               }
               packed[pair] = isa::cvt_bf16x2(lower, upper);
             }
-            const unsigned column_group = (2 * i + lane / 16) ^ (staged_row % 8);
-            isa::stmatrix_x4(buffer + staged_row * 128 + column_group * 16, packed[0], packed[1],
-                             packed[2], packed[3]);
+            isa::stmatrix_x4(own ^ (i * 32), packed[0], packed[1], packed[2], packed[3]);
           }
         }
 

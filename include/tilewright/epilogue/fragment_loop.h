@@ -8,6 +8,8 @@
 #include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/layout/algebra.h"
+#include "tilewright/layout/tile_tensor.h"
 #include "tilewright/pipeline/staging.h"
 
 namespace tw {
@@ -16,14 +18,14 @@ template <class Node, class Trace>
 class FragmentLoop {
   static constexpr unsigned chunk_columns = 64;  // one swizzle span of bf16
   static constexpr unsigned block_rows = 64;
-  static constexpr unsigned row_bytes = chunk_columns * 2;
+  using StagedTile = TileTensor<Bf16, Space::Shared, "Sw<3,3,3> o (64,64):(64,1)"_layout>;
 
  public:
-  using Output = Staging<block_rows * row_bytes, 2, Trace>;
+  using Output = Staging<block_rows * chunk_columns * 2, 2, Trace>;
   struct Params {
     TensorMap map;  // of d: (n, m), inner dimension first; box of 64 by 64
     Bf16* d;
-    std::int64_t pitch;
+    std::int64_t pitch_bytes;
     int m;
     int n;
     typename Node::Params node;
@@ -56,13 +58,14 @@ class FragmentLoop {
   TW_DEVICE void store_chunk(const Accumulator& sum, unsigned block, unsigned chunk, int row,
                              int column) {
     auto buffer = output_.acquire();
+    const StagedTile staged(reinterpret_cast<Bf16*>(buffer.bytes()));
     Node::choose(params_.node, params_.m, params_.n, [&](const auto& node) {
-      write_chunk(node, buffer.address(), sum, block, chunk, row, column);
+      write_chunk(node, staged, sum, block, chunk, row, column);
     });
     const bool stores = buffer.publish();
     // TMA writes whole groups of 16 bytes: it would run over an edge inside one.
     if (params_.n % 8 != 0 && column + static_cast<int>(chunk_columns) > params_.n) {
-      copy_edge(buffer.bytes(), row, column);
+      copy_edge(staged, row, column);
     } else if (stores) {
       const int at[2] = {column, row};
       isa::cp_async_bulk_tensor_store(&params_.map, buffer.address(), at);
@@ -70,11 +73,12 @@ class FragmentLoop {
   }
 
   template <class ChosenNode, class Accumulator>
-  TW_DEVICE void write_chunk(const ChosenNode& node, SharedAddress buffer, const Accumulator& sum,
+  TW_DEVICE void write_chunk(const ChosenNode& node, StagedTile staged, const Accumulator& sum,
                              unsigned block, unsigned chunk, int row, int column) {
-    // A warp writes 16 rows. Lane l addresses row l % 16 of the 16-byte column groups 2i + l / 16.
+    // A warp writes 16 rows, 16 columns at a time: lane l addresses eight columns of row l % 16.
     const unsigned lane = thread_ % 32;
     const unsigned own_row = 16 * (thread_ / 32) + lane % 16;
+    const SharedAddress own = isa::shared_address(staged.address(own_row, lane / 16 * 8));
     TW_UNROLL
     for (unsigned i = 0; i < chunk_columns / 16; ++i) {
       std::uint32_t packed[4];
@@ -88,27 +92,23 @@ class FragmentLoop {
                        column + static_cast<int>(Accumulator::column_of(thread_, at)));
         packed[pair] = isa::cvt_bf16x2(result.first, result.second);
       }
-      // The 128-byte swizzle: column groups of a row change places by the row's number modulo 8.
-      const unsigned column_group = (2 * i + lane / 16) ^ (own_row % 8);
-      isa::stmatrix_x4(buffer + own_row * row_bytes + column_group * 16, packed[0], packed[1],
-                       packed[2], packed[3]);
+      // 16 columns further is a change of two address bits, which the swizzle only exchanges.
+      isa::stmatrix_x4(own ^ (i * 16 * sizeof(Bf16)), packed[0], packed[1], packed[2], packed[3]);
     }
   }
 
   // Element by element, by all threads of the group.
-  TW_DEVICE void copy_edge(const void* buffer, int row, int column) {
-    const Bf16* staged = static_cast<const Bf16*>(buffer);
+  TW_DEVICE void copy_edge(StagedTile staged, int row, int column) {
+    const TileTensor<Bf16, Space::Global, "(_,_):(1@1,1)"_layout> d(  // (m,n)
+        params_.d, {unsigned(params_.m), unsigned(params_.n)}, {params_.pitch_bytes});
     for (unsigned i = thread_; i < block_rows * chunk_columns; i += Output::threads) {
       const unsigned chunk_row = i / chunk_columns;
       const unsigned chunk_column = i % chunk_columns;
-      const int to_row = row + static_cast<int>(chunk_row);
-      const int to_column = column + static_cast<int>(chunk_column);
-      if (to_row >= params_.m || to_column >= params_.n) continue;
-      const unsigned column_group = (chunk_column / 8) ^ (chunk_row % 8);
-      store_element<Space::Global>(
-          params_.d + to_row * params_.pitch + to_column,
-          load_element<Space::Shared>(staged + chunk_row * chunk_columns + column_group * 8 +
-                                      chunk_column % 8));
+      const unsigned to_row = row + chunk_row;
+      const unsigned to_column = column + chunk_column;
+      if (to_row < unsigned(params_.m) && to_column < unsigned(params_.n)) {
+        d.store(staged.load(chunk_row, chunk_column), to_row, to_column);
+      }
     }
   }
 

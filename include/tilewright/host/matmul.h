@@ -110,7 +110,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     if (!status.is_good()) return status;
   }
   params.epilogue.d = problem.d;
-  params.epilogue.pitch = problem.d_pitch;
+  params.epilogue.pitch_bytes = problem.d_pitch * static_cast<std::int64_t>(sizeof(Bf16));
   params.epilogue.m = static_cast<int>(problem.m);
   params.epilogue.n = static_cast<int>(problem.n);
   params.epilogue.node = {problem.alpha, problem.beta, problem.source, problem.source_pitch,

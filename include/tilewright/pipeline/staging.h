@@ -28,7 +28,7 @@ class Staging {
       staging_->trace_.releases(slot_);
     }
     TW_DEVICE SharedAddress address() const { return isa::shared_address(bytes()); }
-    TW_DEVICE const unsigned char* bytes() const { return bytes_; }
+    TW_DEVICE unsigned char* bytes() const { return bytes_; }
     // Every writer makes its writes visible to the copy engine, then all meet. True in the one
     // thread that issues the store.
     TW_DEVICE bool publish() {
@@ -42,7 +42,7 @@ class Staging {
     TW_DEVICE Token(Staging* staging, unsigned slot)
         : staging_(staging), bytes_(staging->buffers_.bytes[slot]), slot_(slot) {}
     Staging* staging_;
-    const unsigned char* bytes_;
+    unsigned char* bytes_;
     unsigned slot_;
   };
 
