@@ -5,16 +5,24 @@
 #if defined(__CUDACC__)
 #define TW_HOST_DEVICE __host__ __device__
 #define TW_DEVICE __device__ __forceinline__
+#elif defined(__HIP__)
+#define TW_HOST_DEVICE __attribute__((host, device))
+#define TW_DEVICE __attribute__((device, always_inline)) inline
 #else
 #define TW_HOST_DEVICE
 #define TW_DEVICE inline
 #endif
 
+// True while a GPU's machine code is made: no exceptions, no observers.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define TW_ON_DEVICE 1
+#else
+#define TW_ON_DEVICE 0
+#endif
+
 // Loops over fragments must be unrolled, or register arrays move to local memory.
-#if defined(__CUDA_ARCH__)
+#if TW_ON_DEVICE
 #define TW_UNROLL _Pragma("unroll")
-#define TW_TRAP() __trap()
 #else
 #define TW_UNROLL
-#define TW_TRAP() __builtin_trap()
 #endif

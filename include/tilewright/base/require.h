@@ -3,11 +3,9 @@
 // Status.
 #pragma once
 
-#include "tilewright/base/annotate.h"
-
-// Compiled for an AMD GPU there is no host side, and no exceptions.
-#if !defined(__AMDGCN__)
 #include <stdexcept>
+
+#include "tilewright/base/annotate.h"
 
 namespace tw {
 
@@ -15,16 +13,11 @@ struct Refusal : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-}  // namespace tw
-#endif
-
-namespace tw {
-
 // Not constexpr on purpose: reaching it during constant evaluation stops the compiler, and all
 // three compilers print the argument. (With a plain `throw`, nvcc prints nothing.)
 TW_HOST_DEVICE inline void precondition_failed([[maybe_unused]] const char* sentence) {
-#if defined(__CUDA_ARCH__) || defined(__AMDGCN__)
-  TW_TRAP();
+#if TW_ON_DEVICE
+  __builtin_trap();
 #else
   throw Refusal(sentence);
 #endif

@@ -10,7 +10,7 @@ namespace tw {
 
 enum class Space : unsigned { Global, Shared, Tensor, Register };
 
-#if !defined(__CUDACC__)
+#if !defined(__CUDACC__) && !defined(__HIP__)
 // Told of every access before it happens; null when nobody watches.
 struct AccessObserver {
   void (*read)(Space space, const void* element, unsigned bytes);
@@ -21,7 +21,7 @@ inline thread_local const AccessObserver* access_observer = nullptr;
 
 template <Space space, class T>
 TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element) {
-#if !defined(__CUDACC__)
+#if !defined(__CUDACC__) && !defined(__HIP__)
   if (access_observer != nullptr) access_observer->read(space, element, sizeof(T));
 #endif
   return *element;
@@ -29,7 +29,7 @@ TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element) {
 
 template <Space space, class T>
 TW_HOST_DEVICE inline void store_element(T* element, T value) {
-#if !defined(__CUDACC__)
+#if !defined(__CUDACC__) && !defined(__HIP__)
   if (access_observer != nullptr) access_observer->write(space, element, sizeof(T));
 #endif
   *element = value;
