@@ -350,7 +350,7 @@ TEST(Copy, AddressesRanksAndMapsAreChecked) {
       if (isa::thread_index() == 0) load_box(offset, map, barrier, 0, 0);
     });
   };
-  EXPECT_TRUE(found(load(64, 1024), Checker::Alignment, "128-byte"));
+  EXPECT_TRUE(found(load(64, 1024), Checker::Alignment, "multiple of 128"));
   EXPECT_TRUE(found(load(4096 - 128, 1024), Checker::Bounds, "with 256 bytes"));
   EXPECT_TRUE(found(load(0, 1032), Checker::BarrierLife, "never initialised"));
   const Report rank = kernel.run([&] {

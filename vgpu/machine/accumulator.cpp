@@ -123,6 +123,7 @@ void fragment_access(const float* fragment, unsigned count) {
           "wgmma.wait_group is missing, or leaves too many groups pending.",
           who(thread), accumulator->last_op[position]);
     });
+    thread.wgmma_missed_ops = accumulator->last_op[position] + 1;
   }
 }
 

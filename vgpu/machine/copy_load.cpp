@@ -65,7 +65,8 @@ void tma_load(SharedAddress destination, const TensorMap* packed_map, SharedAddr
   constexpr const char* instruction = "cp.async.bulk.tensor load";
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  const TileMap map = checked_map(machine, packed_map, rank, destination, instruction);
+  const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
+                                  CopyDirection::Load, instruction);
   const SharedPlace place = machine.resolve(destination, box_bytes(map), instruction);
   const SharedPlace signal = machine.resolve(barrier, 8, instruction);
   if (place.cta != signal.cta) {

@@ -23,8 +23,8 @@ std::uint64_t book_copy_engine(Multiprocessor& multiprocessor, std::uint64_t iss
   return multiprocessor.copy_engine_free + latency_picoseconds;
 }
 
-TileMap checked_map(Engine& machine, const TensorMap* packed, unsigned rank, SharedAddress shared,
-                    const char* instruction) {
+TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, unsigned rank,
+                    SharedAddress shared, CopyDirection direction, const char* instruction) {
   const TileMap map = decode(*packed);
   if (map.rank != rank) {
     machine.report(Checker::Bounds, -1, instruction, [&] {
@@ -33,11 +33,10 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, unsigned rank, Sha
     });
     machine.abandon();
   }
-  // The swizzle pattern starts where its address bits are zero; without one 128 bytes will do.
-  if (shared % 128 != 0) {
+  if (const Status status = check_copy(map, at, shared, direction); !status.is_good()) {
     machine.report(Checker::Alignment, -1, instruction, [&] {
-      return fmt::format("The {} gives {} the shared address {:#x}; it must be 128-byte aligned.",
-                         who(machine.current()), instruction, shared);
+      return fmt::format("The {} executes {}. {}", who(machine.current()), instruction,
+                         status.sentence());
     });
     machine.abandon();
   }

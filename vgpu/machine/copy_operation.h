@@ -39,8 +39,9 @@ std::uint64_t book_copy_engine(Multiprocessor& multiprocessor, std::uint64_t iss
 
 class Engine;
 // The map that the running thread gives to a copy: refused (by exception) if it is not one, and
-// reported if its rank is another than the instruction's or the shared address is misaligned.
-TileMap checked_map(Engine& machine, const TensorMap* map, unsigned rank, SharedAddress shared,
-                    const char* instruction);
+// reported if its rank is another than the instruction's, or if the hardware would not accept the
+// coordinates or the shared address.
+TileMap checked_map(Engine& machine, const TensorMap* map, const int* at, unsigned rank,
+                    SharedAddress shared, CopyDirection direction, const char* instruction);
 
 }  // namespace tw::vgpu

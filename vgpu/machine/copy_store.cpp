@@ -20,7 +20,7 @@ void land_store_read(Engine& machine, void* operation) {
   auto* store = static_cast<StoreOperation*>(operation);
   Thread& thread = *store->issuer;
   const std::byte* source = thread.cta->shared.get() + store->offset;
-  store->data.assign(source, source + box_bytes(store->map));
+  store->data.assign(source, source + shared_box_bytes(store->map));
   thread.bulk.landed_read(store->group);
   wake_if_done(machine, thread, store->done_time);
   machine.submit(LandingKind::StoreWrite, *thread.cta->cluster, store);
@@ -49,8 +49,9 @@ void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coo
   constexpr const char* instruction = "cp.async.bulk.tensor store";
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  const TileMap map = checked_map(machine, packed_map, rank, source, instruction);
-  const SharedPlace place = machine.resolve_own(source, box_bytes(map), instruction);
+  const TileMap map = as_stored(checked_map(machine, packed_map, coordinates, rank, source,
+                                            CopyDirection::Store, instruction));
+  const SharedPlace place = machine.resolve_own(source, shared_box_bytes(map), instruction);
   auto* store = new StoreOperation;
   store->map = map;
   std::copy_n(coordinates, rank, store->at.begin());

@@ -1,6 +1,7 @@
 // A deadlock as a wait-for graph: who waits for what, and what that is still missing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -116,6 +117,36 @@ std::map<GroupKey, Group> sleeping_groups(std::span<const std::unique_ptr<Cluste
   return groups;
 }
 
+bool is_asleep(const std::map<GroupKey, Group>& groups, const char* role) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [&](const auto& entry) { return entry.second.example->role == role; });
+}
+
+// How likely it is that this wait is where the deadlock begins, rather than that it follows from
+// another one: nobody ever signals a barrier of this name; those who do are gone; they wait too.
+unsigned suspicion(const std::map<GroupKey, Group>& groups, const Thread& thread) {
+  if (thread.wait.kind != WaitKind::Mbarrier) return 0;
+  const auto& awaited = *static_cast<const Mbarrier*>(thread.wait.object);
+  bool signalled = false;
+  for (const Mbarrier& barrier : awaited.cta->mbarriers.all()) {
+    const bool alike =
+        &barrier == &awaited || (awaited.name != nullptr && barrier.name == awaited.name);
+    if (!alike || barrier.signalling_role() == nullptr) continue;
+    if (is_asleep(groups, barrier.signalling_role())) return 0;
+    signalled = true;
+  }
+  return signalled ? 1 : 2;
+}
+
+// The wait that the report is about.
+const Thread& most_suspicious(const std::map<GroupKey, Group>& groups) {
+  const Thread* found = groups.begin()->second.example;
+  for (const auto& [key, group] : groups) {
+    if (suspicion(groups, *group.example) > suspicion(groups, *found)) found = group.example;
+  }
+  return *found;
+}
+
 // What a barrier that never completed says about the bug, beside the deadlock itself.
 void report_barrier(Engine& machine, const Thread& thread) {
   if (thread.wait.kind != WaitKind::Mbarrier) return;
@@ -145,12 +176,8 @@ void report_deadlock(Engine& machine, std::span<const std::unique_ptr<Cluster>> 
   if (groups.empty()) return;
   std::string text = "Deadlock: nothing can run and nothing is left to land.";
   std::size_t lines = 0;
-  int stage = -1;
   for (const auto& [key, group] : groups) {
     const Thread& thread = *group.example;
-    if (thread.wait.kind == WaitKind::Mbarrier && stage < 0) {
-      stage = static_cast<const Mbarrier*>(thread.wait.object)->stage;
-    }
     if (++lines > most_lines) continue;
     text += fmt::format("\n  {} in CTA {} (threads {}) waits for {}.",
                         thread.role == nullptr ? "no role" : thread.role, thread.cta->index,
@@ -158,8 +185,10 @@ void report_deadlock(Engine& machine, std::span<const std::unique_ptr<Cluster>> 
   }
   if (lines > most_lines) text += fmt::format("\n  and {} more groups.", lines - most_lines);
   for (const auto& [key, group] : groups) report_barrier(machine, *group.example);
-  machine.report_about(groups.begin()->second.example->role, Checker::Deadlock, stage, nullptr,
-                       [&] { return text; });
+  const Thread& first = most_suspicious(groups);
+  const bool at_mbarrier = first.wait.kind == WaitKind::Mbarrier;
+  const int stage = at_mbarrier ? static_cast<const Mbarrier*>(first.wait.object)->stage : -1;
+  machine.report_about(first.role, Checker::Deadlock, stage, nullptr, [&] { return text; });
 }
 
 }  // namespace tw::vgpu

@@ -79,6 +79,7 @@ struct Thread {
   std::uint64_t wgmma_issued = 0;
   std::uint64_t wgmma_committed = 0;   // groups
   std::uint64_t wgmma_waited_ops = 0;  // products that this thread knows to be done
+  std::uint64_t wgmma_missed_ops = 0;  // products up to here were found to lack a wait
   bool wgmma_fenced = false;           // a wgmma.fence was executed at all
   FragmentSet touched;                 // since the last wgmma.fence
   FragmentSet defined;                 // touched or produced, ever
