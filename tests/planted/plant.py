@@ -2,8 +2,9 @@
 """Plants each bug of bugs.py in a copy of one header and judges what the virtual GPU says of it.
 
 For every bug: the unaltered kernel is clean on the same problem and schedule; the altered one gives
-the named finding, with its role and stage; with that checker switched off nothing is found. A run
-that hangs must be over within five seconds.
+the named finding, with its role and stage; it still does with every other checker switched off, and
+with that checker switched off nothing is found. A run that hangs must be over within five seconds.
+Every checker has a bug.
 
 usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY... [--only NAME...]
                 [--schedules N]
@@ -17,6 +18,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -26,6 +28,8 @@ from bugs import BUGS, CONFIGS
 
 LANDINGS = ('eager', 'lazy', 'random', 'adversarial')
 DEADLOCK_SECONDS = 5.0
+# Kernels on a GPU cannot throw: that checker is for programs that the model refuses.
+WITHOUT_BUGS = {'exception', 'unknown'}
 
 
 class Wrong(Exception):
@@ -42,6 +46,11 @@ def altered(text, bug):
     indent = lines[at][:len(lines[at]) - len(lines[at].lstrip())]
     lines[at] = indent + bug.to
     return '\n'.join(lines) + '\n'
+
+
+def checkers(root):
+    text = (root / 'vgpu/machine/finding.cpp').read_text()
+    return set(re.findall(r'return "([a-z-]+)";', text)) - WITHOUT_BUGS
 
 
 class Builder:
@@ -125,6 +134,11 @@ def judge(bug, builder, clean):
         raise Wrong(f'expected only {bug.finding} {sorted(bug.also)} and found\n{found.text()}')
     if 'deadlock' in found.names() and found.seconds >= DEADLOCK_SECONDS:
         raise Wrong(f'the deadlock was reported after {found.seconds:.1f} s')
+    others = sorted(checkers(builder.options.root) - {bug.finding})
+    alone = Run(program, bug.problem, bug.landing, bug.seed, others)
+    if not any(matches(finding, bug) for finding in alone.findings):
+        raise Wrong(f'with the other checkers off, expected {bug.finding} and found\n'
+                    f'{alone.text()}')
     off = Run(program, bug.problem, bug.landing, bug.seed, [bug.finding, *bug.also])
     if off.findings:
         raise Wrong(f'found although {bug.finding} is switched off:\n{off.text()}')
@@ -185,6 +199,8 @@ def main():
                 rows.append(job.result())
             except Wrong as wrong:
                 complaints.append(f'{name}: {wrong}')
+    idle = set() if options.only else checkers(options.root) - {bug.finding for bug in BUGS}
+    complaints += [f'{name}: no bug is planted for this checker' for name in sorted(idle)]
     print_table(rows)
     print(f'{len(rows)} of {len(bugs)} planted bugs are found, and missed with the checker off.')
     print('\n'.join(complaints))
