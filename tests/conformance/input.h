@@ -1,0 +1,106 @@
+// Inputs from a fixed integer hash, the same with every compiler and library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace tw::conformance {
+
+constexpr std::uint32_t hash(std::uint32_t value) {
+  value = (value ^ (value >> 16)) * 0x7feb352du;
+  value = (value ^ (value >> 15)) * 0x846ca68bu;
+  return value ^ (value >> 16);
+}
+
+enum class Fill {
+  Bits,             // any
+  Bf16Integers,     // -8 to 8
+  Bf16Normals,      // within 2^9 of 1
+  Bf16Tiny,         // subnormals, and pairs whose products lie around the smallest f32
+  Bf16Huge,         // pairs whose products lie around the largest f32
+  Bf16Special,      // any bits, some infinities, NaN and zeros
+  FloatIntegers,    // -1024 to 1024
+  FloatNormals,     // within 2^16 of 1
+  FloatTiny,        // subnormals and small normals
+  FloatHuge,        // within 2^16 of the largest
+  FloatSpecial,     // any bits, some infinities, NaN and zeros
+  FloatTies,        // halfway between two bf16, and next to it
+  FloatNearLargest  // where bf16 rounds up to infinity, or just does not
+};
+
+struct Segment {
+  Fill fill;
+  std::size_t bytes;  // a multiple of 4
+  std::uint32_t seed;
+};
+
+namespace detail {
+
+// Sign, exponent in [low, low + count), fraction.
+constexpr std::uint32_t float_bits(std::uint32_t random, std::uint32_t low, std::uint32_t count) {
+  return (random & 0x807fffff) | (low + hash(random) % count) << 23;
+}
+
+constexpr std::uint32_t integer_as_float(int value) {
+  if (value == 0) return 0;
+  std::uint32_t magnitude = static_cast<std::uint32_t>(value < 0 ? -value : value);
+  std::uint32_t exponent = 127 + 23;
+  while ((magnitude & 0x800000) == 0) {
+    magnitude <<= 1;
+    --exponent;
+  }
+  return (value < 0 ? 0x80000000u : 0u) | exponent << 23 | (magnitude & 0x7fffff);
+}
+
+constexpr std::uint32_t special(std::uint32_t random, std::uint32_t one_in) {
+  constexpr std::uint32_t values[] = {0x7f800000, 0xff800000, 0x7fc00000, 0xffc10000,
+                                      0x7f810001, 0x00000000, 0x80000000, 0x00010000};
+  const std::uint32_t chosen = hash(random + 1);
+  return chosen % one_in == 0 ? values[chosen / one_in % 8] : random;
+}
+
+// The value of a fill as f32 bits; bf16 fills use the upper half.
+constexpr std::uint32_t value_of(Fill fill, std::uint32_t random) {
+  constexpr std::uint32_t around_tie[] = {0x8000, 0x7fff, 0x8001, 0x0000, 0xffff, 0x0001};
+  const std::uint32_t chosen = hash(random ^ 0x5bd1e995u);
+  switch (fill) {
+    case Fill::Bits: return random;
+    case Fill::Bf16Integers: return integer_as_float(static_cast<int>(random % 17) - 8);
+    case Fill::Bf16Normals: return float_bits(random, 118, 18);
+    case Fill::Bf16Tiny:
+      if (chosen % 4 == 0) return random & 0x807fffff;
+      if (chosen % 4 == 1) return float_bits(random, 120, 80);
+      return float_bits(random, 50, 26);
+    case Fill::Bf16Huge: return float_bits(random, 170, 24);
+    case Fill::Bf16Special: return special(random, 128);
+    case Fill::FloatIntegers: return integer_as_float(static_cast<int>(random % 2049) - 1024);
+    case Fill::FloatNormals: return float_bits(random, 111, 32);
+    case Fill::FloatTiny: return chosen % 2 == 0 ? random & 0x807fffff : float_bits(random, 1, 40);
+    case Fill::FloatHuge: return float_bits(random, 239, 16);
+    case Fill::FloatSpecial: return special(random, 16);
+    case Fill::FloatTies: return (random & 0xffff0000) | around_tie[chosen % 6];
+    case Fill::FloatNearLargest: return (random & 0x80000000) | 0x7f7f0000 | around_tie[chosen % 6];
+  }
+  return 0;
+}
+
+}  // namespace detail
+
+inline std::vector<unsigned char> make_input(const std::vector<Segment>& segments) {
+  std::vector<unsigned char> bytes;
+  for (const Segment& segment : segments) {
+    const bool is_bf16 = segment.fill >= Fill::Bf16Integers && segment.fill <= Fill::Bf16Special;
+    for (std::uint32_t i = 0; i < segment.bytes / (is_bf16 ? 2 : 4); ++i) {
+      std::uint32_t value = detail::value_of(segment.fill, hash(segment.seed * 0x9e3779b9u + i));
+      if (is_bf16) value >>= 16;
+      for (unsigned byte = 0; byte < (is_bf16 ? 2 : 4); ++byte) {
+        bytes.push_back(static_cast<unsigned char>(value >> (8 * byte)));
+      }
+    }
+  }
+  return bytes;
+}
+
+}  // namespace tw::conformance
