@@ -89,6 +89,15 @@ TEST(Clock, CommonViewIsWhatEveryThreadKnows) {
   const ClockRef all = common.get(pool);
   EXPECT_EQ(all->happened, (std::vector<Epoch>{1, 2, 5, 0}));
   EXPECT_EQ(all->visible, (std::vector<Epoch>{1, 1, 3}));
+  // As soon as thread 1 brings it too, they only know of each other what it says.
+  CommonView pair;
+  const ClockRef poor = clock_of(pool, {1, 2, 3}, {1, 1, 2});
+  pair.add({wide, 0, 6, 6});
+  pair.add({poor, 2, 20, 3});
+  pair.add({poor, 1, 20, 3});
+  EXPECT_EQ(pair.get(pool)->happened, (std::vector<Epoch>{1, 2, 3, 0}));
+  EXPECT_EQ(pair.get(pool)->visible, (std::vector<Epoch>{1, 1, 2}));
+
   common.add({{}, 3, 1, 0});
   EXPECT_FALSE(common.get(pool)) << "one who knows nothing";
 }

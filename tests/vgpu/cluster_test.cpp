@@ -93,6 +93,17 @@ TEST_P(ClusterTest, ACtaMustNotLeaveWhilePeersSignalIt) {
   }
 }
 
+TEST_P(ClusterTest, ThatTheArrivalCameInTimeIsLuck) {
+  const Report report = kernel.run([&] {
+    isa::describe_role("multiply");
+    start(1024, 1);
+    if (isa::thread_index() != 0) return;
+    isa::mbarrier_arrive_cluster(isa::mapa(address_at(1024), isa::cluster_rank() ^ 1));
+    stand_back();
+  });
+  EXPECT_TRUE(found(report, Checker::BarrierLife, "an arrival may find it gone"));
+}
+
 TEST_P(ClusterTest, PeersInitMustBePublished) {
   for (const bool planted : {false, true}) {
     const Report report = kernel.run([&] {
@@ -152,7 +163,8 @@ TEST_P(ClusterTest, ClusterBarrierWantsArriveThenWait) {
 
 TEST_P(ClusterTest, ClusterBarrierDoesNotWaitForThreadsThatReturned) {
   EXPECT_TRUE(clean(kernel.run([] {
-    if (isa::thread_index() >= 16) return;
+    if (isa::thread_index() >= 24) return;
+    if (isa::thread_index() >= 16) return isa::cluster_arrive();
     for (unsigned i = 0; i < 3; ++i) {
       isa::cluster_arrive();
       isa::cluster_wait();

@@ -48,7 +48,11 @@ TEST_P(LoadTest, ReadingWithoutTheWaitIsFoundWhateverTheLuck) {
       load_box(0, map, 1024, 0, 0);
     }
     isa::warp_sync();
-    if (isa::thread_index() == 7) load_shared(shared_at<std::uint8_t>(5));
+    if (isa::thread_index() == 7) {
+      const unsigned early = load_shared(shared_at<std::uint8_t>(5));
+      EXPECT_TRUE(early == source[5] || early == 0xFF) << "landed, or poison";
+      EXPECT_TRUE(early == 0xFF || GetParam() != Landing::Lazy);
+    }
     wait(address_at(1024), 0);
   });
   const vgpu::Finding* finding = find(report, Checker::ReadBeforeFull);
@@ -259,6 +263,41 @@ TEST_P(StoreTest, FenceAfterTheBarrierDoesNotHelp) {
     }
   });
   EXPECT_TRUE(found(report, Checker::MissingProxyFence));
+}
+
+TEST_P(StoreTest, FenceCoversOnlyTheWritesBeforeIt) {
+  const Report report = kernel.run([&] {
+    isa::describe_shared(address_at(0), 256, "output", 0);
+    fill(0, 5);
+    isa::fence_proxy_async();
+    if (isa::thread_index() == 3) store_shared(shared_at<std::uint8_t>(24), std::uint8_t{1});
+    isa::warp_sync();
+    if (isa::thread_index() == 0) {
+      store(map, 0, 0, 0);
+      isa::cp_async_bulk_wait_group_read<0>();
+    }
+  });
+  EXPECT_TRUE(found(report, Checker::MissingProxyFence, "which the thread 3 of CTA 0 wrote"));
+}
+
+TEST_P(StoreTest, WaitCoversOnlyTheGroupsItDoesNotLeavePending) {
+  for (const unsigned buffer : {0u, 1u}) {
+    const Report report = kernel.run([&] {
+      fill(0, 5);
+      fill(256, 6);
+      isa::fence_proxy_async();
+      isa::warp_sync();
+      if (isa::thread_index() == 0) {
+        store(map, 0, 0, 0);
+        store(map, 256, 32, 0);
+        isa::cp_async_bulk_wait_group_read<1>();
+      }
+      isa::warp_sync();
+      fill(256 * buffer, 7);
+      if (isa::thread_index() == 0) isa::cp_async_bulk_wait_group_read<0>();
+    });
+    EXPECT_TRUE(found_if(buffer == 1, report, Checker::OverwriteWhileRead));
+  }
 }
 
 TEST_P(StoreTest, BufferMayBeWrittenAgainOnceItWasRead) {

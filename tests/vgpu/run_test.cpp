@@ -2,6 +2,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "tests/vgpu/support.h"
 #include "tilewright/base/require.h"
@@ -72,6 +73,65 @@ TEST(Elements, HalvesOfAWordAreApart) {
     }
   });
   EXPECT_TRUE(found(report, Checker::OverwriteWhileRead));
+}
+
+// One thread per warp plays: what each does in turn, and which barriers of two warps order them.
+Report play(std::function<void()> first, std::function<void()> second, std::function<void()> third,
+            bool second_after_first, bool third_after_second) {
+  return Kernel{.threads = 96, .options = {.landing = Landing::Lazy}}.run([&] {
+    const unsigned warp = isa::thread_index() / 32;
+    const bool plays = isa::thread_index() % 32 == 0;
+    for (unsigned turn = 0; turn < warp; ++turn) stand_back();
+    if (warp == 1 && second_after_first) isa::barrier_sync(1, 64);
+    if (warp == 2 && third_after_second) isa::barrier_sync(2, 64);
+    if (plays) (warp == 0 ? first : warp == 1 ? second : third)();
+    if (warp == 0 && second_after_first) isa::barrier_sync(1, 64);
+    if (warp == 1 && third_after_second) isa::barrier_sync(2, 64);
+  });
+}
+void write_half(unsigned half) {
+  store_shared(shared_at<std::uint16_t>(2 * half), std::uint16_t{1});
+}
+void read_half(unsigned half) { load_shared(shared_at<std::uint16_t>(2 * half)); }
+
+TEST(Elements, EachHalfHasItsOwnHistory) {
+  const auto write_both = [] {
+    write_half(0);
+    write_half(1);
+  };
+  const auto read_both = [] {
+    read_half(0);
+    read_half(1);
+  };
+  const auto nothing = [] {};
+  for (const unsigned half : {0u, 1u}) {
+    const auto write = [=] { write_half(half); };
+    const auto read = [=] { read_half(half); };
+    const auto write_other = [=] { write_half(half ^ 1); };
+    const auto read_other = [=] { read_half(half ^ 1); };
+    // Two writes of one thread: neither hides the other.
+    EXPECT_TRUE(clean(play(write_both, read, nothing, true, false)));
+    EXPECT_TRUE(found(play(write_both, read, nothing, false, false), Checker::Race));
+    // Two writers: the second does not hide the first from who is ordered after the second only.
+    EXPECT_TRUE(clean(play(write, write_other, read, true, true)));
+    EXPECT_TRUE(found(play(write, write_other, read, false, true), Checker::Race));
+    // Two reads of one thread: neither hides the other.
+    const auto write_and_read = [=] {
+      write_both();
+      read_both();
+    };
+    EXPECT_TRUE(clean(play(write_and_read, write, nothing, true, false)));
+    EXPECT_TRUE(
+        found(play(write_and_read, write, nothing, false, false), Checker::OverwriteWhileRead));
+    // Two readers in order, of different halves: the second does not hide the first.
+    const auto write_both_and_read = [=] {
+      write_both();
+      read_half(half);
+    };
+    EXPECT_TRUE(clean(play(write_both_and_read, read_other, write, true, true)));
+    EXPECT_TRUE(found(play(write_both_and_read, read_other, write, true, false),
+                      Checker::OverwriteWhileRead));
+  }
 }
 
 TEST(Elements, ManyReadersOfOneWordAreAllRemembered) {
@@ -146,6 +206,74 @@ TEST(Run, AnExceptionEndsTheRunWithItsSentence) {
   });
   EXPECT_TRUE(found(report, Checker::Exception, "refuse role (thread 9 of CTA 0)"));
   EXPECT_TRUE(found(report, Checker::Exception, "Nine is too many."));
+}
+
+TEST(Schedule, ThreadsArePreemptedOnlyWhereTheScheduleIsADie) {
+  const auto interleaves = [](Landing landing, std::uint64_t seed) {
+    unsigned last = 0;
+    unsigned changes = 0;
+    Kernel{.threads = 2, .options = {.landing = landing, .seed = seed}}.run([&] {
+      for (unsigned i = 0; i < 200; ++i) {
+        isa::global_timer();
+        changes += std::exchange(last, isa::thread_index()) != isa::thread_index();
+      }
+    });
+    return changes > 1;
+  };
+  unsigned random = 0, adversarial = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    EXPECT_FALSE(interleaves(Landing::Eager, seed));
+    EXPECT_FALSE(interleaves(Landing::Lazy, seed));
+    random += interleaves(Landing::Random, seed);
+    adversarial += interleaves(Landing::Adversarial, seed);
+  }
+  EXPECT_GT(random, 2u);
+  EXPECT_GT(adversarial, 2u);
+}
+
+TEST(Schedule, LandsInTheOrderOfItsPolicy) {
+  std::vector<std::uint8_t> source(8 * 32, 1);
+  const TensorMap map = byte_map(source, 8, 32, 8, 32);
+  // Thread 0 issues two loads, then looks whether the first is there; two others wait for one each.
+  struct Landed {
+    bool at_once = false;
+    unsigned first = 0;
+  };
+  const auto run = [&](Landing landing, std::uint64_t seed) {
+    Landed landed;
+    const Report report = Kernel{
+        .threads = 32,
+        .memory = {range_of(source, "source")},
+        .options = {
+            .landing = landing,
+            .seed = seed}}.run([&] {
+      for (const unsigned barrier : {1024u, 1032u}) start_barrier(barrier, 1, 32);
+      if (isa::thread_index() == 0) {
+        for (unsigned load = 0; load < 2; ++load) {
+          isa::mbarrier_arrive_expect_tx(address_at(1024 + 8 * load), 256);
+          load_box(256 * load, map, 1024 + 8 * load, 0, 0);
+        }
+        landed.at_once = *shared_at<std::uint8_t>(0) == 1;
+      } else if (isa::thread_index() <= 2) {
+        wait(address_at(1024 + 8 * (isa::thread_index() - 1)), 0);
+        if (landed.first == 0) landed.first = isa::thread_index();
+      }
+    });
+    EXPECT_TRUE(clean(report));
+    return landed;
+  };
+  unsigned random_second = 0, adversarial_second = 0;
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    EXPECT_TRUE(run(Landing::Eager, seed).at_once);
+    EXPECT_FALSE(run(Landing::Lazy, seed).at_once);
+    EXPECT_EQ(run(Landing::Lazy, seed).first, 1u);
+    EXPECT_FALSE(run(Landing::Adversarial, seed).at_once);
+    random_second += run(Landing::Random, seed).first == 2;
+    adversarial_second += run(Landing::Adversarial, seed).first == 2;
+  }
+  EXPECT_GT(random_second, 2u);
+  EXPECT_LT(random_second, 14u);
+  EXPECT_GT(adversarial_second, 4u);
 }
 
 void many_races() {

@@ -101,6 +101,12 @@ inline void wait(SharedAddress barrier, unsigned parity) {
   }
 }
 
+// Longer than a thread may run without giving way: the others have done their part by now, though
+// nothing says so.
+inline void stand_back() {
+  for (unsigned i = 0; i < 10'000; ++i) isa::global_timer();
+}
+
 // Thread 0 initialises one barrier at `offset`, and all threads of the CTA meet.
 inline void start_barrier(unsigned offset, unsigned arrivals, unsigned threads) {
   if (isa::thread_index() == 0) {

@@ -182,6 +182,52 @@ TEST_P(WgmmaTest, OperandsMustOutliveTheProduct) {
   }
 }
 
+TEST_P(WgmmaTest, WaitCoversOnlyTheGroupsItDoesNotLeavePending) {
+  for (const unsigned group : {0u, 1u}) {
+    const Report report = kernel.run([&] {
+      fill_operands();
+      for (unsigned i = isa::thread_index(); i < 512; i += 128) {
+        store_shared(shared_at(2048 + 4 * i), 0u);
+      }
+      isa::fence_proxy_async();
+      isa::barrier_sync(1, 128);
+      float sum[4];
+      isa::wgmma_fence();
+      for (const unsigned a : {a_at, 2048u}) {
+        isa::wgmma_bf16_shared<8>(sum, descriptor(a), descriptor(b_at), a != a_at);
+        isa::wgmma_commit_group();
+      }
+      isa::wgmma_wait_group<1>();
+      isa::barrier_sync(1, 128);
+      if (isa::thread_index() == 9) store_shared(shared_at(2048 * group), 0u);
+      isa::wgmma_wait_group<0>();
+    });
+    EXPECT_TRUE(found_if(group == 1, report, Checker::OverwriteWhileRead));
+  }
+}
+
+TEST_P(WgmmaTest, EveryThreadMustKnowThatTheOperandsAreThere) {
+  for (const bool planted : {false, true}) {
+    const Report report = kernel.run([&] {
+      isa::describe_role("multiply");
+      start_barrier(8192, 1, 128);
+      if (isa::thread_index() == 0) {
+        for (unsigned i = 0; i < 2048 / 4; ++i) store_shared(shared_at(a_at + 4 * i), 0u);
+        for (unsigned i = 0; i < 256 / 4; ++i) store_shared(shared_at(b_at + 4 * i), 0u);
+        isa::fence_proxy_async();
+        isa::mbarrier_arrive(address_at(8192));
+      }
+      if (!planted || isa::thread_index() != 77) wait(address_at(8192), 0);
+      float sum[4];
+      isa::wgmma_fence();
+      multiply(sum, false);
+      isa::wgmma_commit_group();
+      isa::wgmma_wait_group<0>();
+    });
+    EXPECT_TRUE(found_if(planted, report, Checker::Race, "wgmma reads"));
+  }
+}
+
 TEST_P(WgmmaTest, UnwrittenOperandsAreFound) {
   const Report report = kernel.run([&] {
     float sum[4];

@@ -22,7 +22,6 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
   load->offset = place.offset;
   load->bytes = box_bytes(map);
   load->barrier = &barrier;
-  load->issue_phase = barrier.phase;
   load->issuer = &thread;
   load->done_time = book_copy_engine(*place.cta->multiprocessor, thread.time, load->bytes);
   ++barrier.copies_in_flight;
@@ -51,7 +50,7 @@ void land_load(Engine& machine, void* operation) {
       std::memcpy(destination, run.global, run.bytes);
     }
   });
-  complete_transaction(machine, *load->barrier, load->bytes, load->issue_phase, load->done_time);
+  complete_transaction(machine, *load->barrier, load->bytes, load->done_time);
 }
 
 }  // namespace tw::vgpu

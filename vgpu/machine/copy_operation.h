@@ -18,7 +18,6 @@ struct LoadOperation {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;
   Mbarrier* barrier = nullptr;
-  std::uint64_t issue_phase = 0;
   std::uint64_t done_time = 0;
   const Thread* issuer = nullptr;
 };

@@ -55,7 +55,6 @@ void complete_phase(Engine& machine, Mbarrier& barrier) {
     }
     ++barrier.copies_epoch;
     barrier.done = barrier.arriving.finish();
-    machine.order.acquire_all(barrier.waiters, barrier.done);
   }
   machine.wake_all(barrier.waiters, barrier.completed_time);
 }
@@ -180,18 +179,8 @@ Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
 }
 
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
-                          std::uint64_t issue_phase, std::uint64_t time) {
+                          std::uint64_t time) {
   --barrier.copies_in_flight;
-  if (barrier.phase != issue_phase) {
-    machine.report_about(barrier.signalling_role(), Checker::TransactionBytes, barrier.stage,
-                         barrier.name, [&] {
-                           return fmt::format(
-                               "A copy of {} bytes for phase {} of {} landed in phase {}: its "
-                               "bytes were not expected "
-                               "when it was issued.",
-                               bytes, issue_phase, barrier_name(barrier), barrier.phase);
-                         });
-  }
   barrier.bytes -= bytes;
   barrier.arrived_bytes += bytes;
   barrier.time = std::max(barrier.time, time);

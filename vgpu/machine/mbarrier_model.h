@@ -14,8 +14,8 @@ enum class BarrierUse { Threads, Copies };
 Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
                           const char* instruction);
 
-// Bytes of a copy that was issued in phase `issue_phase` have landed.
+// Bytes of a copy have landed.
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
-                          std::uint64_t issue_phase, std::uint64_t time);
+                          std::uint64_t time);
 
 }  // namespace tw::vgpu
