@@ -162,12 +162,16 @@ TEST_P(ClusterTest, ClusterBarrierWantsArriveThenWait) {
 }
 
 TEST_P(ClusterTest, ClusterBarrierDoesNotWaitForThreadsThatReturned) {
-  EXPECT_TRUE(clean(kernel.run([] {
+  unsigned arrivals = 0;
+  EXPECT_TRUE(clean(kernel.run([&] {
     if (isa::thread_index() >= 24) return;
     if (isa::thread_index() >= 16) return isa::cluster_arrive();
-    for (unsigned i = 0; i < 3; ++i) {
+    for (unsigned round = 1; round <= 3; ++round) {
+      if (isa::thread_index() == 5) stand_back();
+      ++arrivals;
       isa::cluster_arrive();
       isa::cluster_wait();
+      EXPECT_GE(arrivals, 32 * round) << "but for those who are still here";
     }
   })));
 }
