@@ -90,7 +90,7 @@ std::vector<Candidate> own_candidates(const Request& request,
 
 // Which of the candidates is fastest, in a pass of its own: the final rounds are then no lottery.
 std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets) {
-  const auto results = interleave(candidates, sets, 5);
+  const auto results = interleave(candidates, sets, 3);
   const Measurement* best = nullptr;
   for (const Measurement& result : results) {
     if (result.refused.empty() && (best == nullptr || result.median_us < best->median_us)) {

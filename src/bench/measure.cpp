@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 
 #include "src/bench/fill.h"
 #include "tilewright/host/cuda.h"
@@ -31,6 +32,46 @@ std::string first_line(const char* command) {
   }
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
   return line;
+}
+
+// A slice of one candidate must outlast the card's power control, or a kernel is paid for the watts
+// that its neighbour saved.
+constexpr double slice_milliseconds = 30;
+
+// One candidate, captured as a graph of `launches` products.
+struct Slice {
+  cudaGraphExec_t graph = nullptr;
+  int launches = 0;
+  std::vector<double> microseconds;
+};
+
+std::string capture(Slice& slice, const Candidate& candidate, int sets, int launches,
+                    cudaStream_t stream) {
+  std::string refused;
+  cudaGraph_t graph;
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "Beginning a capture");
+  for (int launch = 0; launch < launches && refused.empty(); ++launch) {
+    const Status status = candidate.launch(launch % sets, stream);
+    if (!status.is_good()) refused = status.sentence();
+  }
+  must(cudaStreamEndCapture(stream, &graph), "Ending a capture");
+  if (refused.empty()) {
+    must(cudaGraphInstantiate(&slice.graph, graph, 0), "Instantiating a graph");
+    slice.launches = launches;
+  }
+  cudaGraphDestroy(graph);
+  return refused;
+}
+
+double time_slice(const Slice& slice, cudaStream_t stream, cudaEvent_t begin, cudaEvent_t end) {
+  must(cudaGraphLaunch(slice.graph, stream), "Launching a graph");
+  must(cudaEventRecord(begin, stream), "Recording an event");
+  must(cudaGraphLaunch(slice.graph, stream), "Launching a graph");
+  must(cudaEventRecord(end, stream), "Recording an event");
+  must(cudaEventSynchronize(end), "Waiting for a graph");
+  float milliseconds = 0;
+  must(cudaEventElapsedTime(&milliseconds, begin, end), "Reading the time");
+  return milliseconds * 1e3 / slice.launches;
 }
 
 }  // namespace
@@ -78,44 +119,35 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
   must(cudaStreamCreate(&stream), "Creating a stream");
   must(cudaEventCreate(&begin), "Creating an event");
   must(cudaEventCreate(&end), "Creating an event");
-  const int launches = std::max(sets, 10);
   std::vector<Measurement> results(candidates.size());
-  std::vector<cudaGraphExec_t> graphs(candidates.size(), nullptr);
+  std::vector<Slice> slices(candidates.size());
+  std::vector<std::size_t> order;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     results[i].name = candidates[i].name;
-    cudaGraph_t graph;
-    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "Beginning a capture");
-    for (int launch = 0; launch < launches && results[i].refused.empty(); ++launch) {
-      const Status status = candidates[i].launch(launch % sets, stream);
-      if (!status.is_good()) results[i].refused = status.sentence();
-    }
-    must(cudaStreamEndCapture(stream, &graph), "Ending a capture");
-    if (results[i].refused.empty()) {
-      must(cudaGraphInstantiate(&graphs[i], graph, 0), "Instantiating a graph");
-    }
-    cudaGraphDestroy(graph);
+    Slice trial;
+    results[i].refused = capture(trial, candidates[i], sets, 3, stream);
+    if (!results[i].refused.empty()) continue;
+    const double guess = time_slice(trial, stream, begin, end);
+    cudaGraphExecDestroy(trial.graph);
+    const int launches = std::clamp(static_cast<int>(slice_milliseconds * 1e3 / guess), sets, 2000);
+    capture(slices[i], candidates[i], sets, launches, stream);
+    order.push_back(i);
   }
-  std::vector<std::vector<double>> times(candidates.size());
+  // Another order in each round: nobody always follows the same neighbour.
+  std::mt19937 random(1);
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (graphs[i] == nullptr) continue;
-      must(cudaGraphLaunch(graphs[i], stream), "Launching a graph");
-      must(cudaEventRecord(begin, stream), "Recording an event");
-      must(cudaGraphLaunch(graphs[i], stream), "Launching a graph");
-      must(cudaEventRecord(end, stream), "Recording an event");
-      must(cudaEventSynchronize(end), "Waiting for a graph");
-      float milliseconds = 0;
-      must(cudaEventElapsedTime(&milliseconds, begin, end), "Reading the time");
-      times[i].push_back(milliseconds * 1e3 / launches);
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::size_t i : order) {
+      slices[i].microseconds.push_back(time_slice(slices[i], stream, begin, end));
     }
   }
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (graphs[i] == nullptr) continue;
-    std::sort(times[i].begin(), times[i].end());
-    results[i].median_us = times[i][times[i].size() / 2];
-    results[i].low_us = times[i].front();
-    results[i].high_us = times[i].back();
-    cudaGraphExecDestroy(graphs[i]);
+  for (const std::size_t i : order) {
+    std::vector<double>& times = slices[i].microseconds;
+    std::sort(times.begin(), times.end());
+    results[i].median_us = times[times.size() / 2];
+    results[i].low_us = times.front();
+    results[i].high_us = times.back();
+    cudaGraphExecDestroy(slices[i].graph);
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);

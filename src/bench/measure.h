@@ -40,7 +40,8 @@ class MatmulBuffers {
   std::vector<char*> base_;
 };
 
-// Each round launches every candidate's graph twice, timing the second.
+// Each round launches every candidate's graph twice, timing the second: slices of tens of
+// milliseconds, in an order that changes from round to round.
 std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds);
 
 // cuBLASLt's algorithms for the shape, as candidates that keep what they need alive.
