@@ -22,7 +22,7 @@ struct Request {
   std::vector<std::string> shapes;
   std::string peers = "cublaslt";
   std::string instances;  // comma-separated part of a name; empty: all that are not traced
-  std::vector<int> groups = {8};
+  std::vector<int> groups = {4, 8};
   int rounds = 11;
   int algorithms = 16;
   std::string json;

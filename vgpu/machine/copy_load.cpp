@@ -30,10 +30,15 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
     const Slot agent =
         machine.order.agent(*place.cta->cluster, AgentKind::Copies, &barrier, barrier.copies);
     Access access = Order::async(thread, "TMA load", agent, barrier.copies_epoch);
-    shadow->write(machine, place.offset, load->bytes, access);
-    shadow->set_step(place.offset, load->bytes, thread.step);
+    // Not the gaps that short swizzled rows leave: nothing is written there.
+    for_each_run(map, at, window_begin + place.offset, [&](const Run& run) {
+      shadow->write(machine, run.shared - window_begin, run.bytes, access);
+      shadow->set_step(run.shared - window_begin, run.bytes, thread.step);
+    });
   }
-  std::memset(place.data(), poison, load->bytes);
+  for_each_run(map, at, window_begin + place.offset, [&](const Run& run) {
+    std::memset(place.cta->shared.get() + (run.shared - window_begin), poison, run.bytes);
+  });
   machine.submit(LandingKind::Load, *place.cta->cluster, load);
 }
 
@@ -66,7 +71,7 @@ void tma_load(SharedAddress destination, const TensorMap* packed_map, SharedAddr
   Thread& thread = machine.enter();
   const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
                                   CopyDirection::Load, instruction);
-  const SharedPlace place = machine.resolve(destination, box_bytes(map), instruction);
+  const SharedPlace place = machine.resolve(destination, shared_box_bytes(map), instruction);
   const SharedPlace signal = machine.resolve(barrier, 8, instruction);
   if (place.cta != signal.cta) {
     machine.report(Checker::Bounds, -1, instruction, [&] {

@@ -124,7 +124,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   schedule.tiles_n = tiles(problem.n, config.tile_n * config.cluster.n);
   schedule.k_tiles = tiles(problem.k, config.tile_k);
   schedule.raster = order.raster;
-  schedule.group = order.group > 0 ? order.group : 8;
+  schedule.group = order.group > 0 ? order.group : 4;
 
   const unsigned cluster_size = config.cluster.size();
   const std::int64_t work = std::int64_t{schedule.tiles_m} * schedule.tiles_n;
