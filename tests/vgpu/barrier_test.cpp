@@ -172,6 +172,21 @@ TEST(Mbarrier, InitAgainWhileBusyIsFound) {
   }
 }
 
+TEST(Mbarrier, InitAgainWhenAtRestStartsFromNothing) {
+  EXPECT_TRUE(clean(Kernel{.threads = 32}.run([] {
+    start_barrier(0, 32, 32);
+    for (unsigned lap = 0; lap < 3; ++lap) {
+      isa::mbarrier_arrive(address_at(0));
+      wait(address_at(0), lap % 2);
+    }
+    isa::warp_sync();
+    start_barrier(0, 32, 32);
+    wait(address_at(0), 1);
+    isa::mbarrier_arrive(address_at(0));
+    wait(address_at(0), 0);
+  })));
+}
+
 TEST(Mbarrier, TooManyArrivalsAreFound) {
   for (const bool planted : {false, true}) {
     const Report report = Kernel{.threads = 32}.run([&] {

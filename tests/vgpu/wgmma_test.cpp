@@ -307,6 +307,18 @@ TEST_P(WgmmaTest, ProductsNobodyWaitedForAreFoundAtExit) {
 INSTANTIATE_TEST_SUITE_P(, WgmmaTest, ::testing::ValuesIn(every_landing),
                          [](const auto& info) { return vgpu::name_of(info.param); });
 
+TEST(Wgmma, WhatTheModelLacksIsIncompleteNotClean) {
+  const Report report = Kernel{}.run([] {
+    fill_operands();
+    float sum[4];
+    isa::wgmma_fence();
+    constexpr std::uint64_t base_offset_one = std::uint64_t{1} << 49;
+    isa::wgmma_bf16_shared<8>(sum, descriptor(a_at) | base_offset_one, descriptor(b_at), false);
+  });
+  EXPECT_EQ(report.verdict(), Report::Incomplete) << text_of(report);
+  EXPECT_NE(text_of(report).find("base offset 1"), std::string::npos) << text_of(report);
+}
+
 TEST(Wgmma, NeedsAWholeWarpgroupAndDescriptorsInside) {
   EXPECT_TRUE(found(Kernel{.threads = 96}.run([] {
     float sum[4];

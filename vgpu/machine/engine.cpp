@@ -60,12 +60,22 @@ void fiber_main_of(Engine& engine, Thread& thread) {
   try {
     engine.launch.thread_body();
   } catch (const std::exception& exception) {
-    engine.report(Checker::Exception, -1, nullptr, [&] {
-      return fmt::format("The {} ended with an exception: {}", who(thread), exception.what());
-    });
-    engine.abandon();
+    engine.report_exception(exception.what());
+  } catch (...) {
+    engine.report_exception("of an unknown type.");
   }
   engine.finish(thread);
+}
+
+void Engine::report_exception(const std::string& what) {
+  // vgpu/data says so of what a GPU might do and the model cannot: that is no finding.
+  if (what.find("unsupported") != std::string::npos) {
+    findings.add_incomplete(fmt::format("The {} stopped: {}", who(*current_), what));
+  } else {
+    report(Checker::Exception, -1, nullptr,
+           [&] { return fmt::format("The {} ended with an exception: {}", who(*current_), what); });
+  }
+  abandon();
 }
 
 namespace {
@@ -123,7 +133,7 @@ Report Engine::run() {
   }
   access_observer = outer_observer;
   current_engine = outer;
-  if (stopped_ && findings.report().findings.empty()) {
+  if (stopped_ && findings.report().verdict() == Report::Clean) {
     findings.add_incomplete("The run stopped early: a checker that is switched off ended it.");
   }
   Report& report = findings.report();

@@ -51,6 +51,8 @@ class Engine {
   void submit(LandingKind kind, Cluster& cluster, void* operation);
   void made_progress() { progress_steps_ = steps_; }
 
+  // The thread's body threw, or asked for something that the model lacks.
+  [[noreturn]] void report_exception(const std::string& what);
   // Ends the run and never returns to the running thread: what it asked for cannot be done.
   [[noreturn]] void abandon();
   // A finding about the running thread.

@@ -22,7 +22,7 @@ enum class Checker : std::uint8_t {
   AccumulatorInFlight,  // registers touched while a wgmma owns them
   MissingWgmmaFence,    // registers touched and then given to wgmma without wgmma.fence
   Bounds,               // an address outside of what it may touch
-  Alignment,            // an address that the instruction does not accept
+  Alignment,            // an address or coordinate that the instruction does not accept
   Uninitialised,        // bytes that nobody wrote are read
   InFlightAtExit,       // a CTA ends while copies or products still use its memory
   WrongStep,            // the tensor core read another k-tile than its role expected

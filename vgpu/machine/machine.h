@@ -28,7 +28,7 @@ struct Options {
   bool check = true;         // false: no happens-before and no shadow memory, for speed
   CheckerSet disabled = {};  // findings of these are dropped
   unsigned max_findings = 10;
-  std::uint64_t max_steps = std::uint64_t{1} << 40;
+  std::uint64_t max_steps = std::uint64_t{1} << 33;
 };
 
 struct Launch {

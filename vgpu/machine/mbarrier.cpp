@@ -215,7 +215,8 @@ void mbarrier_init(SharedAddress address, unsigned arrivals) {
   barrier.initialised = true;
   barrier.arrivals = barrier.pending = arrivals;
   barrier.bytes = 0;
-  barrier.phase = barrier.observed_phase = 0;
+  barrier.phase = barrier.observed_phase = barrier.remote_phases = 0;
+  barrier.counts_bytes = false;
   barrier.init_slot = thread.view.self;
   barrier.init_epoch = machine.order.mark(thread);
   barrier.fence_epoch = 0;
