@@ -20,6 +20,12 @@
 #define TW_ON_DEVICE 0
 #endif
 
+#if defined(__CUDA_ARCH__)
+#define TW_TRAP() __trap()
+#else
+#define TW_TRAP() __builtin_trap()
+#endif
+
 // Loops over fragments must be unrolled, or register arrays move to local memory.
 #if TW_ON_DEVICE
 #define TW_UNROLL _Pragma("unroll")

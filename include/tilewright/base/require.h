@@ -17,7 +17,7 @@ struct Refusal : std::invalid_argument {
 // three compilers print the argument. (With a plain `throw`, nvcc prints nothing.)
 TW_HOST_DEVICE inline void precondition_failed([[maybe_unused]] const char* sentence) {
 #if TW_ON_DEVICE
-  __builtin_trap();
+  TW_TRAP();
 #else
   throw Refusal(sentence);
 #endif
