@@ -21,8 +21,8 @@ struct Request {
   std::string suite;
   std::vector<std::string> shapes;
   std::string peers = "cublaslt";
-  std::string instances;  // comma-separated part of a name; empty: all that are not traced
-  std::vector<int> groups = {4, 8};
+  std::string instances;    // comma-separated parts of names; empty: what a plain call would take
+  std::vector<int> groups;  // empty: what the plan chooses
   int rounds = 11;
   int algorithms = 16;
   std::string json;
@@ -59,30 +59,36 @@ bool read_shapes(const Request& request, std::vector<Shape>& shapes, std::string
   return !shapes.empty();
 }
 
-bool wanted(const std::string& filter, const std::string& name) {
-  if (filter.empty()) return name.find("traced") == std::string::npos;
+bool wanted(const std::string& filter, const tw::MatmulInstance& instance) {
+  if (filter.empty()) return &instance == &tw::matmul_instances().front();
   std::stringstream parts(filter);
   for (std::string part; std::getline(parts, part, ',');) {
-    if (name.find(part) != std::string::npos) return true;
+    if (std::string(instance.name).find(part) != std::string::npos) return true;
   }
   return false;
 }
 
 std::vector<Candidate> own_candidates(const Request& request,
                                       const tw::bench::MatmulBuffers& buffers) {
+  std::vector<tw::MatmulOrder> orders = {tw::MatmulOrder{}};
+  if (!request.groups.empty()) orders.clear();
+  for (const int group : request.groups) {
+    for (const tw::Raster raster : {tw::Raster::AlongM, tw::Raster::AlongN}) {
+      orders.push_back({group, raster});
+    }
+  }
   std::vector<Candidate> candidates;
   for (const tw::MatmulInstance& instance : tw::matmul_instances()) {
-    if (!wanted(request.instances, instance.name)) continue;
-    for (int group : request.groups) {
-      for (tw::Raster raster : {tw::Raster::AlongM, tw::Raster::AlongN}) {
-        const tw::MatmulOrder order = {group, raster};
-        candidates.push_back(
-            {std::string(instance.name) + (raster == tw::Raster::AlongM ? " m" : " n") +
-                 std::to_string(group),
-             [&instance, &buffers, order](int set, void* stream) {
-               return instance.launch(buffers.problem(set), order, tw::TraceBuffer{}, stream);
-             }});
-      }
+    if (!wanted(request.instances, instance)) continue;
+    for (const tw::MatmulOrder& order : orders) {
+      const std::string suffix =
+          order.group == 0
+              ? ""
+              : (order.raster == tw::Raster::AlongM ? " m" : " n") + std::to_string(order.group);
+      candidates.push_back(
+          {instance.name + suffix, [&instance, &buffers, order](int set, void* stream) {
+             return instance.launch(buffers.problem(set), order, tw::TraceBuffer{}, stream);
+           }});
     }
   }
   return candidates;
@@ -111,9 +117,11 @@ int main(int argc, char** argv) {
                  "a JSON file of shapes, e.g. bench/suites/matmul-bf16.json");
   app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
   app.add_option("--peers", request.peers, "cublaslt or none");
-  app.add_option("--instances", request.instances,
-                 "only instances whose name contains one of these");
-  app.add_option("--group", request.groups, "tiles per raster group; may be repeated");
+  app.add_option(
+      "--instances", request.instances,
+      "the fastest of the instances whose name contains one of these; empty: the default");
+  app.add_option("--group", request.groups,
+                 "tiles per raster group, along m and n; may be repeated");
   app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
   app.add_option("--json", request.json, "also write the results there");
   bool each = false;
