@@ -1,0 +1,61 @@
+"""Bad input of every command: exit status 2, one clear sentence on stderr, nothing on stdout, nothing written.
+
+usage: bad_input.py SCRIPT PROGRAM [BENCH_PROGRAM]
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+script, program, bench = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None
+CASES = [
+    ([script, 'dance'], "no command 'dance'"),
+    ([program], 'subcommand is required'),
+    ([program, 'dance'], ''),
+    ([program, 'run'], 'family is required'),
+    ([program, 'run', 'conv9d'], "no family 'conv9d'"),
+    ([program, 'run', 'matmul', '--arch', 'sm42'], "no target 'sm42'"),
+    ([program, 'run', 'matmul', '--m', '-1'], '--m is -1, but must be between 0 and 65536'),
+    ([program, 'run', 'matmul', '--k', '70000'], '--k is 70000'),
+    ([program, 'run', 'matmul', '--m', 'many'], 'many'),
+    ([program, 'run', 'matmul', '--cluster', '3x3'], "--cluster '3x3'"),
+    ([program, 'run', 'matmul', '--consumers', 'lazy'], "--consumers is 'lazy'"),
+    ([program, 'run', 'matmul', '--epilogue', 'bias,magic'], "no epilogue 'magic'"),
+    ([program, 'run', 'matmul', '--data', 'noise'], "--data is 'noise'"),
+    ([program, 'run', 'matmul', '--raster', 'z'], "--raster is 'z'"),
+    ([program, 'run', 'matmul', '--group', '-2'], '--group is -2'),
+    ([program, 'run', 'matmul', '--on', 'mars'], "--on is 'mars'"),
+    ([program, 'run', 'matmul', '--launches', '0'], '--launches'),
+    ([program, 'check', 'matmul', '--schedules', '0'], '--schedules'),
+    ([program, 'check', 'matmul', '--sms', '1'], 'No cluster of 2 CTAs'),
+    ([program, 'check', 'matmul', '--unknown'], '--unknown'),
+    ([program, 'trace', 'matmul', '--cluster', '1x1', '-o', 'x.json'], "--cluster '1x1'"),
+    ([program, 'trace', 'matmul', '--capacity', '1', '-o', 'x.json'], '--capacity'),
+    ([program, 'trace', 'matmul', '--m', '-5', '-o', 'x.json'], '--m is -5'),
+    ([program, 'trace', 'matmul', '--m', '64', '--n', '64', '--k', '64', '-o', '/proc/nowhere/x.json'], 'cannot be written'),
+    ([program, 'list', 'more'], 'more'),
+    ([program, 'layout', 'coalesce(('], ''),
+]
+if bench:
+    CASES += [
+        ([bench, 'conv9d', '--shape', '1x1x1'], "no family 'conv9d'"),
+        ([bench, 'matmul'], 'nothing to measure'),
+        ([bench, 'matmul', '--shape', '12x'], "shape '12x'"),
+        ([bench, 'matmul', '--suite', 'missing.json'], "suite 'missing.json'"),
+        ([bench, 'matmul', '--shape', '8x8x8', '--peers', 'abacus'], "no peer 'abacus'"),
+        ([bench, 'matmul', '--shape', '8x8x8', '--rounds', '0'], '--rounds'),
+    ]
+
+failures = 0
+for command, sentence in CASES:
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=60)
+        written = list(pathlib.Path(folder).iterdir())
+        good = (run.returncode == 2 and sentence in run.stderr and run.stderr.strip() != ''
+                and run.stdout == '' and not written)
+    if not good:
+        failures += 1
+        print(f'FAIL {" ".join(command)}: status {run.returncode}, wrote {written}\n'
+              f'  stdout: {run.stdout!r}\n  stderr: {run.stderr!r}\n  expected: {sentence!r}')
+print(f'{len(CASES) - failures} of {len(CASES)} bad inputs are refused with a sentence.')
+sys.exit(1 if failures else 0)
