@@ -48,7 +48,12 @@ class Staging {
 
   // `barrier` is a named barrier of this group alone.
   TW_DEVICE Staging(Buffers& buffers, unsigned barrier, unsigned thread_in_group, Trace trace)
-      : buffers_(buffers), barrier_(barrier), stores_(thread_in_group == 0), trace_(trace) {}
+      : buffers_(buffers), barrier_(barrier), stores_(thread_in_group == 0), trace_(trace) {
+    if (!stores_) return;
+    for (unsigned slot = 0; slot < num_buffers; ++slot) {
+      isa::describe_shared(isa::shared_address(buffers.bytes[slot]), buffer_bytes, "output", slot);
+    }
+  }
   Staging(const Staging&) = delete;
 
   [[nodiscard]] TW_DEVICE Token acquire() {
