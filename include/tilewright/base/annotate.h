@@ -32,3 +32,14 @@
 #else
 #define TW_UNROLL
 #endif
+
+// A move-only value that must not be used after it was moved from: clang checks it (-Wconsumed).
+#if defined(__clang__) && !defined(__CUDACC__)
+#define TW_CONSUMABLE __attribute__((consumable(unconsumed)))
+#define TW_BORN(state) __attribute__((return_typestate(state)))
+#define TW_NOT_AFTER_MOVE __attribute__((callable_when("unconsumed")))
+#else
+#define TW_CONSUMABLE
+#define TW_BORN(state)
+#define TW_NOT_AFTER_MOVE
+#endif

@@ -134,9 +134,9 @@ class Producer {
 template <class Ring, class Trace>
 class Consumer {
  public:
-  class Token {
+  class TW_CONSUMABLE Token {
    public:
-    Token() = default;  // holds nothing
+    TW_BORN(consumed) Token() = default;  // holds nothing
     TW_DEVICE Token(Token&& other) noexcept { take(other); }
     TW_DEVICE Token& operator=(Token&& other) noexcept {
       release();
@@ -144,10 +144,11 @@ class Consumer {
       return *this;
     }
     TW_DEVICE ~Token() { release(); }
-    TW_DEVICE unsigned slot() const { return slot_; }
+    TW_NOT_AFTER_MOVE TW_DEVICE unsigned slot() const { return slot_; }
 
    private:
     friend Consumer;
+    TW_BORN(unconsumed)
     TW_DEVICE Token(unsigned slot, SharedAddress signal, typename Trace::Handle trace)
         : slot_(slot), signal_(signal), trace_(trace) {}
     TW_DEVICE void release() {
@@ -187,7 +188,7 @@ class Consumer {
   }
   Consumer(const Consumer&) = delete;
 
-  [[nodiscard]] TW_DEVICE Token consume() {
+  [[nodiscard]] TW_BORN(unconsumed) TW_DEVICE Token consume() {
     const unsigned slot = position_.slot;
     trace_.waits(slot);
     wait_for_phase(full_ + 8 * slot, position_.lap);

@@ -1,0 +1,15 @@
+// Must compile as it is, and must not compile with TW_MISUSE: two tokens would signal one slot
+// twice.
+#include "tilewright/family/matmul.h"
+
+struct Named {
+  static constexpr tw::MatmulConfig config = {};
+};
+using Input = tw::Consumer<tw::MatmulSm90<Named>::Ring, tw::NoTrace>;
+
+void use_a_stage(Input& input) {
+  auto stage = input.consume();
+#if defined(TW_MISUSE)
+  auto twice = stage;
+#endif
+}

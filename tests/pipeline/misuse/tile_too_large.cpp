@@ -1,0 +1,12 @@
+// Must compile as it is, and must not compile with TW_MISUSE: the configuration is refused with its
+// sentence.
+#include "tilewright/family/matmul.h"
+
+struct Named {
+#if defined(TW_MISUSE)
+  static constexpr tw::MatmulConfig config = {.tile_m = 256};
+#else
+  static constexpr tw::MatmulConfig config = {};
+#endif
+};
+constexpr unsigned stages = tw::MatmulSm90<Named>::stages;
