@@ -9,7 +9,7 @@ namespace {
 __global__ void fill_normal_kernel(Bf16* values, std::size_t count, std::uint64_t seed) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < count;
        i += std::size_t{gridDim.x} * blockDim.x) {
-    std::uint64_t bits = (seed + i) * 0x9E3779B97F4A7C15ull;
+    std::uint64_t bits = ((seed << 36) + i) * 0x9E3779B97F4A7C15ull;
     bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9ull;
     bits = (bits ^ bits >> 27) * 0x94D049BB133111EBull;
     bits ^= bits >> 31;

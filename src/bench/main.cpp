@@ -52,6 +52,11 @@ bool read_shapes(const Request& request, std::vector<Shape>& shapes, std::string
       return false;
     }
     for (const auto& entry : suite["shapes"]) {
+      if (!entry.contains("m") || !entry.contains("n") || !entry.contains("k")) {
+        why = "The suite '" + request.suite +
+              "' has a shape without m, n and k: it is not of matmul.";
+        return false;
+      }
       shapes.push_back({entry.at("m"), entry.at("n"), entry.at("k")});
     }
   }
@@ -60,6 +65,7 @@ bool read_shapes(const Request& request, std::vector<Shape>& shapes, std::string
 }
 
 bool wanted(const std::string& filter, const tw::MatmulInstance& instance) {
+  if (instance.config.tracing == tw::Tracing::On) return false;
   if (filter.empty()) return &instance == &tw::matmul_instances().front();
   std::stringstream parts(filter);
   for (std::string part; std::getline(parts, part, ',');) {
@@ -96,6 +102,7 @@ std::vector<Candidate> own_candidates(const Request& request,
 
 // Which of the candidates is fastest, in a pass of its own: the final rounds are then no lottery.
 std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets) {
+  if (candidates.empty()) return {};
   const auto results = interleave(candidates, sets, 3);
   const Measurement* best = nullptr;
   for (const Measurement& result : results) {
@@ -103,8 +110,8 @@ std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int set
       best = &result;
     }
   }
-  if (best == nullptr) return {};
-  return {candidates[best - results.data()]};
+  // Where none runs, the first stands for all and says why.
+  return {candidates[best == nullptr ? 0 : best - results.data()]};
 }
 
 }  // namespace
@@ -188,6 +195,11 @@ int main(int argc, char** argv) {
     }
     std::fflush(stdout);
   }
-  if (!request.json.empty()) std::ofstream(request.json) << report.dump(1) << "\n";
+  if (!request.json.empty()) {
+    std::ofstream file(request.json);
+    file << report.dump(1) << "\n";
+    file.close();
+    if (!file) return refuse("The file '" + request.json + "' cannot be written.");
+  }
   return 0;
 }

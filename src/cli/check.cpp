@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "src/cli/command.h"
+#include "src/cli/landing.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/virtual.h"
 
@@ -21,10 +22,6 @@ struct CheckRequest {
   unsigned sms = 4;
   bool json = false;
 };
-
-constexpr vgpu::Landing policies[] = {vgpu::Landing::Random, vgpu::Landing::Adversarial,
-                                      vgpu::Landing::Lazy, vgpu::Landing::Eager};
-constexpr const char* policy_names[] = {"random", "adversarial", "lazy", "eager"};
 
 void check(const CheckRequest& request, Verdict& verdict) {
   MatmulShape shape;
@@ -44,7 +41,8 @@ void check(const CheckRequest& request, Verdict& verdict) {
     for (unsigned i = next++; i < request.schedules; i = next++) {
       vgpu::Options options;
       options.sm_count = request.sms;
-      options.landing = policies[i % 4];
+      const auto& [landing, policy] = *std::next(landings.begin(), i % landings.size());
+      options.landing = policy;
       options.seed = request.matmul.seed + i;
       const VirtualRun run = run_virtually(*instance, order, problem, TraceBuffer{}, options);
       const std::lock_guard lock(mutex);
@@ -54,8 +52,9 @@ void check(const CheckRequest& request, Verdict& verdict) {
       } else if (run.clean()) {
         ++clean;
       } else if (first_complaint.empty()) {
-        first_complaint = fmt::format("schedule {} (landing {}, seed {}):\n{}", i,
-                                      policy_names[i % 4], options.seed, run.complaint());
+        first_complaint = fmt::format(
+            "schedule {}:\n{}replay: {} --on virtual --sms {} --landing {} --schedule-seed {}\n", i,
+            run.complaint(), request.matmul.command_line(), request.sms, landing, options.seed);
       }
     }
   };

@@ -1,7 +1,7 @@
 // ./tw demo: every instance on whatever is here, verified.
 #include <fmt/format.h>
 
-#include <memory>
+#include <chrono>
 
 #include "src/cli/command.h"
 #include "src/matmul/gpu.h"
@@ -37,10 +37,13 @@ void demo(Verdict& verdict) {
       }
       if (no_gpu.empty()) {
         MatmulData data = problem.data;
+        const auto begin = std::chrono::steady_clock::now();
         const Status status = run_on_gpu(instance, MatmulOrder{}, data, shape, 1);
-        const bool good = status.is_good() &&
-                          compare(data, problem.reference, shape, problem.fill).good();
-        show_row("GPU", instance.name, shape, good, good ? "exact" : status.sentence(), 0.0);
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+        const Comparison comparison = compare(data, problem.reference, shape, problem.fill);
+        const bool good = status.is_good() && comparison.good();
+        show_row("GPU", instance.name, shape, good,
+                 good ? "exact" : status.sentence() + comparison.first, seconds.count());
         if (!good) verdict.status = 1;
       }
     }
@@ -51,8 +54,9 @@ void demo(Verdict& verdict) {
 }  // namespace
 
 void add_demo(CLI::App& app, Verdict& verdict) {
-  app.add_subcommand("demo", "every instance on whatever is here, verified")
-      ->callback([&verdict] { demo(verdict); });
+  app.add_subcommand("demo", "every instance on whatever is here, verified")->callback([&verdict] {
+    demo(verdict);
+  });
 }
 
 }  // namespace tw::cli

@@ -1,4 +1,6 @@
 // The program behind ./tw: one subcommand, one file.
+#include <new>
+
 #include "src/cli/command.h"
 
 int main(int argc, char** argv) {
@@ -17,6 +19,9 @@ int main(int argc, char** argv) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "tw: %s\n", error.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "tw: this machine has not enough memory for the request.\n");
     return 2;
   }
   return verdict.status;

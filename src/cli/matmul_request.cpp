@@ -26,6 +26,16 @@ void MatmulRequest::add_options(CLI::App& command) {
       ->capture_default_str();
 }
 
+std::string MatmulRequest::command_line() const {
+  std::string line = fmt::format(
+      "./tw run {} --arch {} --m {} --n {} --k {} --alpha {} --beta {} --cluster {} --consumers {} "
+      "--group {} --raster {} --seed {} --data {}",
+      family, arch, m, n, k, alpha, beta, cluster, consumers, group, raster, seed, data);
+  if (!epilogue.empty()) line += " --epilogue " + epilogue;
+  if (!tile.empty()) line += " --tile " + tile;
+  return line;
+}
+
 Status MatmulRequest::resolve(MatmulShape& shape, const MatmulInstance*& instance,
                               MatmulOrder& order, Fill& fill, Tracing tracing) const {
   if (family != "matmul") {

@@ -27,6 +27,8 @@ struct MatmulRequest {
   std::uint64_t seed = 1;
   std::string data = "integers";
 
+  // The `./tw run` line that repeats this request, but for where and in which order it runs.
+  std::string command_line() const;
   void add_options(CLI::App& command);
   // The problem and the instance that serves it, or a sentence that says which value is wrong.
   Status resolve(MatmulShape& shape, const MatmulInstance*& instance, MatmulOrder& order,

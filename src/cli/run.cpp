@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "src/cli/command.h"
+#include "src/cli/landing.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/virtual.h"
@@ -17,6 +18,11 @@ struct RunRequest {
   MatmulRequest matmul;
   std::string on;
   int launches = 1;
+  // On the virtual GPU.
+  unsigned sms = 4;
+  std::string landing = "random";
+  std::uint64_t schedule_seed = 1;
+  bool unchecked = false;
 };
 
 void run(const RunRequest& request, Verdict& verdict) {
@@ -26,6 +32,10 @@ void run(const RunRequest& request, Verdict& verdict) {
   const MatmulInstance* instance = nullptr;
   const Status resolved = request.matmul.resolve(shape, instance, order, fill, Tracing::Off);
   if (!resolved.is_good()) return verdict.refuse(resolved.sentence());
+  if (!landings.contains(request.landing)) {
+    return verdict.refuse(fmt::format(
+        "--landing is '{}', but must be eager, lazy, random or adversarial.", request.landing));
+  }
   const std::string no_gpu = why_no_gpu();
   if (!request.on.empty() && request.on != "gpu" && request.on != "virtual") {
     return verdict.refuse(fmt::format("--on is '{}', but must be gpu or virtual.", request.on));
@@ -45,7 +55,10 @@ void run(const RunRequest& request, Verdict& verdict) {
   } else {
     const VerifiedProblem problem(shape, fill, request.matmul.seed);
     vgpu::Options options;
-    options.seed = request.matmul.seed;
+    options.sm_count = request.sms;
+    options.landing = landings.at(request.landing);
+    options.seed = request.schedule_seed;
+    options.check = !request.unchecked;
     const VirtualRun run = run_virtually(*instance, order, problem, TraceBuffer{}, options);
     if (!run.status.is_good()) return verdict.refuse(run.status.sentence());
     comparison = run.comparison;
@@ -55,14 +68,14 @@ void run(const RunRequest& request, Verdict& verdict) {
   fmt::print("matmul {} x {} x {}, {} ({} stages) on {}: ", shape.m, shape.n, shape.k,
              instance->name, instance->stages, on_gpu ? gpu_name() : "the virtual GPU");
   if (!findings.empty()) {
-    fmt::print("findings, seed {}\n{}", request.matmul.seed, findings);
+    fmt::print("findings\n{}", findings);
     verdict.status = 1;
   } else if (!comparison.good()) {
     fmt::print("{} of {} elements are wrong, {} elements of padding were written. {} Seed {}.\n",
                comparison.wrong, shape.m * shape.n, comparison.padding_touched, comparison.first,
                request.matmul.seed);
     verdict.status = 1;
-  } else if (fill == Fill::Integers) {
+  } else if (comparison.exact) {
     fmt::print("all {} elements are exact, {:.3f} s\n", shape.m * shape.n, seconds);
   } else {
     fmt::print("the worst error is {:.2f} of its bound, {:.3f} s\n", comparison.worst, seconds);
@@ -78,6 +91,16 @@ void add_run(CLI::App& app, Verdict& verdict) {
   command->add_option("--on", request->on, "gpu or virtual; empty: the GPU when there is one");
   command->add_option("--launches", request->launches, "launches on the GPU before D is read")
       ->check(CLI::Range(1, 1000000));
+  command->add_option("--sms", request->sms, "SMs of the virtual GPU")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--landing", request->landing,
+                   "when copies land on the virtual GPU: eager, lazy, random or adversarial")
+      ->capture_default_str();
+  command->add_option("--schedule-seed", request->schedule_seed, "of the virtual GPU's schedule")
+      ->capture_default_str();
+  command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
   command->callback([request, &verdict] { run(*request, verdict); });
 }
 

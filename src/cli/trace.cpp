@@ -23,7 +23,8 @@ struct TraceRequest {
   unsigned ctas = 16;
 };
 
-constexpr unsigned max_ctas = 1024;
+// More CTAs than a grid has: it is as large as the device.
+constexpr unsigned max_ctas = 256;
 
 std::string track_name(unsigned track, unsigned groups) {
   if (track == 0) return "load";
@@ -95,7 +96,10 @@ void trace(const TraceRequest& request, Verdict& verdict) {
         trace_on_gpu(*instance, order, data, shape, events, counts, request.capacity);
     if (!status.is_good()) return verdict.refuse(status.sentence());
     const Comparison comparison = compare(data, reference_on_gpu(data, shape), shape, fill);
-    if (!comparison.good()) verdict.status = 1;
+    if (!comparison.good()) {
+      fmt::print(stderr, "tw: {} elements are wrong. {}\n", comparison.wrong, comparison.first);
+      verdict.status = 1;
+    }
   } else {
     const VerifiedProblem problem(shape, fill, request.matmul.seed);
     vgpu::Options options;

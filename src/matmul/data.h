@@ -51,9 +51,10 @@ struct MatmulReference {
 MatmulReference reference_on_host(const MatmulData& data, const MatmulShape& shape);
 
 struct Comparison {
+  bool exact = false;  // compared bit by bit
   std::int64_t wrong = 0;
   std::int64_t padding_touched = 0;
-  double worst = 0.0;  // largest error as a share of its bound
+  double worst = 0.0;  // largest error within the bound, as a share of it
   std::string first;   // a sentence about the first wrong element
   bool good() const { return wrong == 0 && padding_touched == 0; }
 };

@@ -55,14 +55,15 @@ struct DeviceMatmul {
   MatmulProblem problem;
 };
 
-void wait_or_give_up() {
+void wait_or_give_up(int launches) {
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     const cudaError_t state = cudaStreamQuery(nullptr);
     if (state == cudaSuccess) return;
     if (state != cudaErrorNotReady) must(state, "The kernel");
-    if (std::chrono::steady_clock::now() - begin > std::chrono::minutes(1)) {
-      std::fprintf(stderr, "tw: the kernel did not finish within 60 s: it hangs.\n");
+    if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(60 + launches)) {
+      std::fprintf(stderr, "tw: %d launches did not finish within %d s: the kernel hangs.\n",
+                   launches, 60 + launches);
       std::_Exit(1);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -124,7 +125,7 @@ Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Matm
     Status status = instance.launch(device.problem, order, TraceBuffer{}, nullptr);
     if (!status.is_good()) return status;
   }
-  wait_or_give_up();
+  wait_or_give_up(launches);
   device.d.read(data.d.values);
   return Status::good();
 }
@@ -141,7 +142,7 @@ Status trace_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Ma
     Status status = instance.launch(device.problem, order, buffer, nullptr);
     if (!status.is_good()) return status;
   }
-  wait_or_give_up();
+  wait_or_give_up(2);
   device.d.read(data.d.values);
   device_events.read(events);
   device_counts.read(counts);

@@ -47,8 +47,9 @@ Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
     ranges.push_back({problem.a, bytes(problem.m, problem.k, problem.a_pitch), "A", true, false});
     ranges.push_back({problem.b, bytes(problem.n, problem.k, problem.b_pitch), "B", true, false});
   }
-  ranges.push_back({problem.d, bytes(problem.m, problem.n, problem.d_pitch), "D", false, true});
-  if (problem.source != nullptr) {
+  const bool in_place = problem.source == problem.d;  // then D is C, and read before it is written
+  ranges.push_back({problem.d, bytes(problem.m, problem.n, problem.d_pitch), "D", in_place, true});
+  if (problem.source != nullptr && !in_place) {
     ranges.push_back(
         {problem.source, bytes(problem.m, problem.n, problem.source_pitch), "C", true, false});
   }

@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 script, program, bench = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else None
+suites = pathlib.Path(__file__).parents[2] / 'bench/suites'
 CASES = [
     ([script, 'dance'], "no command 'dance'"),
     ([program], 'subcommand is required'),
@@ -26,6 +27,9 @@ CASES = [
     ([program, 'run', 'matmul', '--group', '-2'], '--group is -2'),
     ([program, 'run', 'matmul', '--on', 'mars'], "--on is 'mars'"),
     ([program, 'run', 'matmul', '--launches', '0'], '--launches'),
+    ([program, 'run', 'matmul', '--landing', 'never'], "--landing is 'never'"),
+    ([script, 'demo', 'extra'], "demo takes no 'extra'"),
+    ([script, 'info', 'extra'], "info takes no 'extra'"),
     ([program, 'check', 'matmul', '--schedules', '0'], '--schedules'),
     ([program, 'check', 'matmul', '--sms', '1'], 'No cluster of 2 CTAs'),
     ([program, 'check', 'matmul', '--unknown'], '--unknown'),
@@ -42,6 +46,7 @@ if bench:
         ([bench, 'matmul'], 'nothing to measure'),
         ([bench, 'matmul', '--shape', '12x'], "shape '12x'"),
         ([bench, 'matmul', '--suite', 'missing.json'], "suite 'missing.json'"),
+        ([bench, 'matmul', '--suite', str(suites / 'conv2d-bf16.json')], 'without m, n and k'),
         ([bench, 'matmul', '--shape', '8x8x8', '--peers', 'abacus'], "no peer 'abacus'"),
         ([bench, 'matmul', '--shape', '8x8x8', '--rounds', '0'], '--rounds'),
     ]

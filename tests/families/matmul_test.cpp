@@ -74,6 +74,58 @@ TEST(Matmul, ComparisonCatchesASingleWrongBit) {
   }
 }
 
+// Scales of zero mean that the operand is not read: it may hold NaN.
+TEST(Matmul, IgnoresWhatIsScaledByZero) {
+  const MatmulShape shape = {130, 71, 64, 0.0f, 0.0f, true};
+  const VerifiedProblem verified(shape, Fill::Integers, 3);
+  const std::vector<Bf16> poison(130 * 128, Bf16::from_bits(0x7fff));
+  MatmulData data = verified.data;
+  MatmulProblem problem = problem_on_host(data, shape);
+  problem.a = problem.source = poison.data();
+  problem.a_pitch = 64;
+  problem.source_pitch = 72;
+  for (const MatmulInstance& instance : matmul_instances()) {
+    TraceRoom room(instance);
+    vgpu::Report report;
+    ASSERT_TRUE(
+        instance.simulate(problem, MatmulOrder{}, room.buffer, vgpu::Options{}, report).is_good());
+    EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
+    EXPECT_TRUE(compare(data, verified.reference, shape, Fill::Integers).good()) << instance.name;
+  }
+}
+
+TEST(Matmul, AccumulatesInPlace) {
+  const MatmulShape shape = {200, 300, 100, 1.0f, 2.0f, false};
+  const VerifiedProblem verified(shape, Fill::Integers, 4);
+  for (const MatmulInstance& instance : matmul_instances()) {
+    MatmulData data = verified.data;
+    for (std::int64_t row = 0; row < shape.m; ++row) {
+      std::copy_n(&data.source.values[row * data.source.pitch], shape.n,
+                  &data.d.values[row * data.d.pitch]);
+    }
+    MatmulProblem problem = problem_on_host(data, shape);
+    problem.source = problem.d;
+    problem.source_pitch = problem.d_pitch;
+    TraceRoom room(instance);
+    vgpu::Report report;
+    ASSERT_TRUE(
+        instance.simulate(problem, MatmulOrder{}, room.buffer, vgpu::Options{}, report).is_good());
+    EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
+    EXPECT_TRUE(compare(data, verified.reference, shape, Fill::Integers).good()) << instance.name;
+  }
+}
+
+TEST(Matmul, TakesAnyRasterGroup) {
+  const VerifiedProblem verified({700, 900, 64, 1.0f, 0.0f, false}, Fill::Integers, 5);
+  for (const int group : {1, 3, 1000, 1 << 30, (1 << 30) + 1}) {
+    for (const Raster raster : {Raster::AlongM, Raster::AlongN}) {
+      const VirtualRun run = run_virtually(matmul_instances().front(), {group, raster}, verified,
+                                           TraceBuffer{}, vgpu::Options{});
+      EXPECT_TRUE(run.clean()) << group << "\n" << run.complaint();
+    }
+  }
+}
+
 TEST(Matmul, RefusesWithASentence) {
   MatmulProblem problem;
   problem.m = problem.n = problem.k = 16;
@@ -90,6 +142,19 @@ TEST(Matmul, RefusesWithASentence) {
   problem.a_pitch = 16;
   problem.d = memory + 1;
   EXPECT_EQ(check(problem).sentence(), "The address of D is not a multiple of 16 bytes.");
+  problem.d = nullptr;
+  EXPECT_EQ(check(problem).sentence(), "The address of D is null.");
+  problem.d = memory;
+  problem.beta = 2.0f;
+  EXPECT_EQ(check(problem).sentence(), "beta is 2.000000, but there is no C to scale with it.");
+  problem.source = memory;
+  problem.source_pitch = 3;
+  EXPECT_EQ(check(problem).sentence(), "The pitch of C is 3 elements, but its rows have 16.");
+  problem.source_pitch = 16;
+  problem.a_pitch = std::int64_t{1} << 50;
+  EXPECT_EQ(check(problem).sentence(),
+            "The pitch of A is 1125899906842624 elements; TMA takes less than 2^40 bytes, that is "
+            "2^39 bf16.");
   problem.m = -3;
   EXPECT_EQ(check(problem).sentence(), "m = -3 must be at least 0 and below 2^31 - 256.");
 }

@@ -5,9 +5,10 @@
 
 struct Composed {
 #if defined(TW_TRACED)
-  static constexpr tw::MatmulConfig config = {.cluster = {2, 1}, .tracing = tw::Tracing::On};
+  static constexpr tw::MatmulConfig config = {
+      .cluster = {2, 1}, .stagger = 2, .tracing = tw::Tracing::On};
 #else
-  static constexpr tw::MatmulConfig config = {.cluster = {2, 1}};
+  static constexpr tw::MatmulConfig config = {.cluster = {2, 1}, .stagger = 2};
 #endif
 };
 using ComposedKernel = tw::MatmulKernelSm90<Composed>;

@@ -147,6 +147,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     unsigned buffer_index = 0;
     unsigned slot = 0;
     unsigned lap = 0;
+    unsigned late = group * 2;  // the second group starts two stages behind
 
     for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n;
          index += gridDim.x / 2) {
@@ -162,6 +163,13 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       const int fast_index = first + in_band - slow_index * width;
       const int tile_m = (along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank);
       const int tile_n = along_m ? slow_index : fast_index;
+      if (late > 0) {
+        if (static_cast<int>(late) < params.k_tiles) {
+          while (!isa::mbarrier_try_wait_parity(full + 8 * late, 0)) {
+          }
+        }
+        late = 0;
+      }
 
       float sum[128];
       bool started = false;

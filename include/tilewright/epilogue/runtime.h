@@ -20,7 +20,7 @@ class RuntimeEpilogue {
   struct Params {
     float alpha;
     float beta;
-    const Bf16* source;  // null: beta counts as 0
+    const Bf16* source;  // null: no beta * c
     std::int64_t source_pitch;
     const Bf16* bias;  // null: none
   };

@@ -47,6 +47,12 @@ namespace detail {
 inline Status check_operand(const char* name, const void* pointer, std::int64_t rows,
                             std::int64_t columns, std::int64_t pitch) {
   const std::string what = std::string(name);
+  constexpr std::int64_t pitch_limit = std::int64_t{1} << 39;
+  if (pointer == nullptr) return Status::refused("The address of " + what + " is null.");
+  if (pitch >= pitch_limit) {
+    return Status::refused("The pitch of " + what + " is " + std::to_string(pitch) +
+                           " elements; TMA takes less than 2^40 bytes, that is 2^39 bf16.");
+  }
   if (rows > 0 && pitch < columns) {
     return Status::refused("The pitch of " + what + " is " + std::to_string(pitch) +
                            " elements, but its rows have " + std::to_string(columns) + ".");
@@ -80,6 +86,14 @@ inline Status check(const MatmulProblem& problem) {
     Status b = detail::check_operand("B", problem.b, problem.n, problem.k, problem.b_pitch);
     if (!b.is_good()) return b;
   }
+  if (problem.beta != 0.0f && problem.source == nullptr) {
+    return Status::refused("beta is " + std::to_string(problem.beta) +
+                           ", but there is no C to scale with it.");
+  }
+  if (problem.source != nullptr && problem.source_pitch < problem.n) {
+    return Status::refused("The pitch of C is " + std::to_string(problem.source_pitch) +
+                           " elements, but its rows have " + std::to_string(problem.n) + ".");
+  }
   return detail::check_operand("D", problem.d, problem.m, problem.n, problem.d_pitch);
 }
 
@@ -95,7 +109,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   static_assert(sizeof(typename Kernel::Storage) <= Sm90::shared_bytes,
                 "Stages, staging and barriers do not fit the shared memory of an SM.");
 
-  // With k = 0 nothing is loaded; the maps must still be valid, so they show one row of D.
+  // With k = 0 nothing is loaded; the maps must still be valid, so they show one column of D.
   const bool empty = problem.k == 0;
   const MatrixBox a = {empty ? problem.d : problem.a, problem.m,
                        empty ? 1 : problem.k,         empty ? problem.d_pitch : problem.a_pitch,
@@ -113,7 +127,9 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   params.epilogue.pitch_bytes = problem.d_pitch * static_cast<std::int64_t>(sizeof(Bf16));
   params.epilogue.m = static_cast<int>(problem.m);
   params.epilogue.n = static_cast<int>(problem.n);
-  params.epilogue.node = {problem.alpha, problem.beta, problem.source, problem.source_pitch,
+  // A scale of zero means that the operand is not read: it may hold anything, NaN too.
+  params.epilogue.node = {problem.alpha, problem.beta,
+                          problem.beta == 0.0f ? nullptr : problem.source, problem.source_pitch,
                           problem.bias};
 
   const auto tiles = [](std::int64_t extent, unsigned tile) {
@@ -122,9 +138,10 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   auto& schedule = params.schedule;
   schedule.tiles_m = tiles(problem.m, config.tile_m * config.cluster.m);
   schedule.tiles_n = tiles(problem.n, config.tile_n * config.cluster.n);
-  schedule.k_tiles = tiles(problem.k, config.tile_k);
+  schedule.k_tiles = problem.alpha == 0.0f ? 0 : tiles(problem.k, config.tile_k);
   schedule.raster = order.raster;
-  schedule.group = order.group > 0 ? order.group : 4;
+  const int fast = order.raster == Raster::AlongM ? schedule.tiles_m : schedule.tiles_n;
+  schedule.group = std::min(order.group > 0 ? order.group : 4, fast);
 
   const unsigned cluster_size = config.cluster.size();
   const std::int64_t work = std::int64_t{schedule.tiles_m} * schedule.tiles_n;
