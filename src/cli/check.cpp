@@ -24,12 +24,9 @@ struct CheckRequest {
 };
 
 void check(const CheckRequest& request, Verdict& verdict) {
-  MatmulShape shape;
-  MatmulOrder order;
-  Fill fill;
-  const MatmulInstance* instance = nullptr;
-  const Status resolved = request.matmul.resolve(shape, instance, order, fill, Tracing::Off);
-  if (!resolved.is_good()) return verdict.refuse(resolved.sentence());
+  const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::Off);
+  if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
+  const auto& [shape, order, fill, instance] = *resolved.value;
 
   const VerifiedProblem problem(shape, fill, request.matmul.seed);
   std::atomic<unsigned> next = 0;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <sstream>
+#include <utility>
+
+#include "src/matmul/gpu.h"
 
 namespace tw::cli {
 
@@ -36,41 +39,42 @@ std::string MatmulRequest::command_line() const {
   return line;
 }
 
-Status MatmulRequest::resolve(MatmulShape& shape, const MatmulInstance*& instance,
-                              MatmulOrder& order, Fill& fill, Tracing tracing) const {
+Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
+  const auto refused = [](std::string sentence) {
+    return Result<MatmulTask>{Status::refused(std::move(sentence)), std::nullopt};
+  };
+  MatmulTask task = {};
   if (family != "matmul") {
-    return Status::refused(fmt::format("There is no family '{}'; there is matmul.", family));
+    return refused(fmt::format("There is no family '{}'; there is matmul.", family));
   }
   if (arch != "sm90a") {
-    return Status::refused(fmt::format("There is no target '{}'; there is sm90a.", arch));
+    return refused(fmt::format("There is no target '{}'; there is sm90a.", arch));
   }
   const std::pair<const char*, std::int64_t> extents[] = {{"m", m}, {"n", n}, {"k", k}};
   for (const auto& [name, value] : extents) {
     if (value < 0 || value > 65536) {
-      return Status::refused(
-          fmt::format("--{} is {}, but must be between 0 and 65536.", name, value));
+      return refused(fmt::format("--{} is {}, but must be between 0 and 65536.", name, value));
     }
   }
-  shape = {m, n, k, alpha, beta, false};
+  task.shape = {m, n, k, alpha, beta, false};
   std::stringstream nodes(epilogue);
   for (std::string node; std::getline(nodes, node, ',');) {
     if (node != "bias") {
-      return Status::refused(fmt::format("There is no epilogue '{}'; there is bias.", node));
+      return refused(fmt::format("There is no epilogue '{}'; there is bias.", node));
     }
-    shape.bias = true;
+    task.shape.bias = true;
   }
   if (raster != "m" && raster != "n") {
-    return Status::refused(fmt::format("--raster is '{}', but must be m or n.", raster));
+    return refused(fmt::format("--raster is '{}', but must be m or n.", raster));
   }
-  if (group < 0)
-    return Status::refused(fmt::format("--group is {}, but must be at least 0.", group));
-  order = {group, raster == "m" ? Raster::AlongM : Raster::AlongN};
+  if (group < 0) return refused(fmt::format("--group is {}, but must be at least 0.", group));
+  task.order = {group, raster == "m" ? Raster::AlongM : Raster::AlongN};
   if (data != "integers" && data != "normal") {
-    return Status::refused(fmt::format("--data is '{}', but must be integers or normal.", data));
+    return refused(fmt::format("--data is '{}', but must be integers or normal.", data));
   }
-  fill = data == "integers" ? Fill::Integers : Fill::Normal;
+  task.fill = data == "integers" ? Fill::Integers : Fill::Normal;
   if (consumers != "cooperative" && consumers != "ping-pong") {
-    return Status::refused(
+    return refused(
         fmt::format("--consumers is '{}', but must be cooperative or ping-pong.", consumers));
   }
 
@@ -86,13 +90,27 @@ Status MatmulRequest::resolve(MatmulShape& shape, const MatmulInstance*& instanc
                          its_consumers);
     if (its_cluster == cluster && its_consumers == consumers &&
         (tile.empty() || tile == its_tile)) {
-      instance = &candidate;
-      return Status::good();
+      task.instance = &candidate;
+      return {Status::good(), task};
     }
   }
-  return Status::refused(
+  return refused(
       fmt::format("No instance has --tile '{}' --cluster '{}' --consumers '{}'. There are:{}", tile,
                   cluster, consumers, known));
+}
+
+void add_on_option(CLI::App& command, std::string& on) {
+  command.add_option("--on", on, "gpu or virtual; empty: the GPU when there is one");
+}
+
+Result<bool> runs_on_gpu(const std::string& on) {
+  if (!on.empty() && on != "gpu" && on != "virtual") {
+    return {Status::refused(fmt::format("--on is '{}', but must be gpu or virtual.", on)),
+            std::nullopt};
+  }
+  const std::string no_gpu = why_no_gpu();
+  if (on == "gpu" && !no_gpu.empty()) return {Status::refused(no_gpu), std::nullopt};
+  return {Status::good(), on != "virtual" && no_gpu.empty()};
 }
 
 }  // namespace tw::cli

@@ -10,6 +10,14 @@
 
 namespace tw::cli {
 
+// A problem, and the instance that serves it.
+struct MatmulTask {
+  MatmulShape shape;
+  MatmulOrder order;
+  Fill fill;
+  const MatmulInstance* instance;
+};
+
 struct MatmulRequest {
   std::string family;
   std::string arch = "sm90a";
@@ -30,9 +38,12 @@ struct MatmulRequest {
   // The `./tw run` line that repeats this request, but for where and in which order it runs.
   std::string command_line() const;
   void add_options(CLI::App& command);
-  // The problem and the instance that serves it, or a sentence that says which value is wrong.
-  Status resolve(MatmulShape& shape, const MatmulInstance*& instance, MatmulOrder& order,
-                 Fill& fill, Tracing tracing) const;
+  // What the options mean, or a sentence that says which value is wrong.
+  Result<MatmulTask> resolve(Tracing tracing) const;
 };
+
+// --on: gpu, virtual, or empty for the GPU when there is one. A sentence where that cannot be.
+void add_on_option(CLI::App& command, std::string& on);
+Result<bool> runs_on_gpu(const std::string& on);
 
 }  // namespace tw::cli

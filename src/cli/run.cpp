@@ -26,22 +26,16 @@ struct RunRequest {
 };
 
 void run(const RunRequest& request, Verdict& verdict) {
-  MatmulShape shape;
-  MatmulOrder order;
-  Fill fill;
-  const MatmulInstance* instance = nullptr;
-  const Status resolved = request.matmul.resolve(shape, instance, order, fill, Tracing::Off);
-  if (!resolved.is_good()) return verdict.refuse(resolved.sentence());
+  const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::Off);
+  if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
+  const auto& [shape, order, fill, instance] = *resolved.value;
   if (!landings.contains(request.landing)) {
     return verdict.refuse(fmt::format(
         "--landing is '{}', but must be eager, lazy, random or adversarial.", request.landing));
   }
-  const std::string no_gpu = why_no_gpu();
-  if (!request.on.empty() && request.on != "gpu" && request.on != "virtual") {
-    return verdict.refuse(fmt::format("--on is '{}', but must be gpu or virtual.", request.on));
-  }
-  if (request.on == "gpu" && !no_gpu.empty()) return verdict.refuse(no_gpu);
-  const bool on_gpu = request.on != "virtual" && no_gpu.empty();
+  const Result<bool> place = runs_on_gpu(request.on);
+  if (!place.status.is_good()) return verdict.refuse(place.status.sentence());
+  const bool on_gpu = *place.value;
   Comparison comparison;
   std::string findings;
   double seconds = 0;
@@ -88,7 +82,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
   auto request = std::make_shared<RunRequest>();
   CLI::App* command = app.add_subcommand("run", "one verified run");
   request->matmul.add_options(*command);
-  command->add_option("--on", request->on, "gpu or virtual; empty: the GPU when there is one");
+  add_on_option(*command, request->on);
   command->add_option("--launches", request->launches, "launches on the GPU before D is read")
       ->check(CLI::Range(1, 1000000));
   command->add_option("--sms", request->sms, "SMs of the virtual GPU")

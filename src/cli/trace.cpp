@@ -75,18 +75,12 @@ nlohmann::json perfetto(const std::vector<TraceEvent>& events,
 }
 
 void trace(const TraceRequest& request, Verdict& verdict) {
-  MatmulShape shape;
-  MatmulOrder order;
-  Fill fill;
-  const MatmulInstance* instance = nullptr;
-  const Status resolved = request.matmul.resolve(shape, instance, order, fill, Tracing::On);
-  if (!resolved.is_good()) return verdict.refuse(resolved.sentence());
-  if (!request.on.empty() && request.on != "gpu" && request.on != "virtual") {
-    return verdict.refuse(fmt::format("--on is '{}', but must be gpu or virtual.", request.on));
-  }
-  const std::string no_gpu = why_no_gpu();
-  if (request.on == "gpu" && !no_gpu.empty()) return verdict.refuse(no_gpu);
-  const bool on_gpu = request.on != "virtual" && no_gpu.empty();
+  const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::On);
+  if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
+  const auto& [shape, order, fill, instance] = *resolved.value;
+  const Result<bool> place = runs_on_gpu(request.on);
+  if (!place.status.is_good()) return verdict.refuse(place.status.sentence());
+  const bool on_gpu = *place.value;
 
   std::vector<TraceEvent> events(std::size_t{max_ctas} * instance->tracks * request.capacity);
   std::vector<std::uint32_t> counts(max_ctas * instance->tracks);
@@ -136,7 +130,7 @@ void add_trace(CLI::App& app, Verdict& verdict) {
   auto request = std::make_shared<TraceRequest>();
   CLI::App* command = app.add_subcommand("trace", "a timeline of the warp roles for Perfetto");
   request->matmul.add_options(*command);
-  command->add_option("--on", request->on, "gpu or virtual; empty: the GPU when there is one");
+  add_on_option(*command, request->on);
   command->add_option("-o,--output", request->output, "the file to write")->capture_default_str();
   command->add_option("--ctas", request->ctas, "CTAs to write, the first of the grid")
       ->check(CLI::Range(1u, max_ctas))

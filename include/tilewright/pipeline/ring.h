@@ -81,7 +81,7 @@ class Producer {
     // the copies land.
     TW_DEVICE ~Token() {
       isa::mbarrier_arrive_expect_tx(full(), Ring::Counts::bytes);
-      producer_->trace_.releases(slot_);
+      producer_->trace_.releases();
     }
     TW_DEVICE SharedAddress full() const { return producer_->full_ + 8 * slot_; }
     TW_DEVICE SharedAddress tiles() const {
@@ -107,7 +107,7 @@ class Producer {
     trace_.waits(slot);
     // The first lap finds every stage empty: waiting for the lap before the first passes at once.
     wait_for_phase(empty_ + 8 * slot, position_.lap ^ 1);
-    trace_.goes(slot);
+    trace_.goes();
     isa::describe_step(position_.steps);
     position_.step();
     return Token(this, slot);
@@ -158,7 +158,7 @@ class Consumer {
         else
           isa::mbarrier_arrive_cluster(signal_);
       }
-      trace_.releases(slot_);
+      trace_.releases();
     }
     TW_DEVICE void take(Token& other) {
       slot_ = other.slot_;
@@ -192,7 +192,7 @@ class Consumer {
     const unsigned slot = position_.slot;
     trace_.waits(slot);
     wait_for_phase(full_ + 8 * slot, position_.lap);
-    trace_.goes(slot);
+    trace_.goes();
     isa::describe_step(position_.steps);
     position_.step();
     return Token(slot, signals_ ? empty_ + 8 * slot : 0, trace_.handle());

@@ -25,7 +25,7 @@ class Staging {
     Token(const Token&) = delete;
     TW_DEVICE ~Token() {
       if (staging_->stores_) isa::cp_async_bulk_commit_group();
-      staging_->trace_.releases(slot_);
+      staging_->trace_.releases();
     }
     TW_DEVICE SharedAddress address() const { return isa::shared_address(bytes()); }
     TW_DEVICE unsigned char* bytes() const { return bytes_; }
@@ -40,10 +40,9 @@ class Staging {
    private:
     friend Staging;
     TW_DEVICE Token(Staging* staging, unsigned slot)
-        : staging_(staging), bytes_(staging->buffers_.bytes[slot]), slot_(slot) {}
+        : staging_(staging), bytes_(staging->buffers_.bytes[slot]) {}
     Staging* staging_;
     unsigned char* bytes_;
-    unsigned slot_;
   };
 
   // `barrier` is a named barrier of this group alone.
@@ -61,7 +60,7 @@ class Staging {
     trace_.waits(slot);
     if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers - 1>();
     isa::barrier_sync(barrier_, threads);
-    trace_.goes(slot);
+    trace_.goes();
     next_ = next_ + 1 == num_buffers ? 0 : next_ + 1;
     return Token(this, slot);
   }

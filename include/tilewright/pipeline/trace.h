@@ -30,13 +30,13 @@ struct NoTrace {
   struct Params {};
   // What a token keeps of its trace.
   struct Handle {
-    TW_DEVICE void releases(unsigned) {}
+    TW_DEVICE void releases() {}
   };
   TW_DEVICE Handle handle() const { return {}; }
   TW_DEVICE NoTrace(const Params&, unsigned /*track*/, bool /*speaks*/) {}
   TW_DEVICE void waits(unsigned) {}
-  TW_DEVICE void goes(unsigned) {}
-  TW_DEVICE void releases(unsigned) {}
+  TW_DEVICE void goes() {}
+  TW_DEVICE void releases() {}
 };
 
 // Holds values only, so that a token can keep a copy without pushing anything into local memory.
@@ -47,7 +47,7 @@ class EventTrace {
   // the record is full.
   struct Handle {
     TraceEvent* event = nullptr;
-    TW_DEVICE void releases(unsigned /*slot*/) {
+    TW_DEVICE void releases() {
       if (event != nullptr) store_element<Space::Global>(&event->releases, isa::global_timer());
     }
   };
@@ -66,11 +66,11 @@ class EventTrace {
     store_element<Space::Global>(&current_.event->slot, std::uint64_t{slot});
     store_element<Space::Global>(&current_.event->waits, isa::global_timer());
   }
-  TW_DEVICE void goes(unsigned /*slot*/) {
+  TW_DEVICE void goes() {
     if (current_.event == nullptr) return;
     store_element<Space::Global>(&current_.event->goes, isa::global_timer());
   }
-  TW_DEVICE void releases(unsigned slot) { current_.releases(slot); }
+  TW_DEVICE void releases() { current_.releases(); }
 
  private:
   Handle current_;
