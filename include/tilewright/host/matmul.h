@@ -7,27 +7,10 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/family/matmul.h"
+#include "tilewright/host/matmul_problem.h"
 #include "tilewright/host/tensor_map.h"
 
 namespace tw {
-
-// D (m by n) = alpha A (m by k) B (n by k)^T + beta C + bias. Pitches count elements.
-struct MatmulProblem {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-  const Bf16* a = nullptr;
-  std::int64_t a_pitch = 0;
-  const Bf16* b = nullptr;
-  std::int64_t b_pitch = 0;
-  Bf16* d = nullptr;
-  std::int64_t d_pitch = 0;
-  float alpha = 1.0f;
-  float beta = 0.0f;
-  const Bf16* source = nullptr;  // C; null: no beta * C
-  std::int64_t source_pitch = 0;
-  const Bf16* bias = nullptr;  // n values; null: none
-};
 
 // In which order tiles are taken; 0 leaves the choice to the plan.
 struct MatmulOrder {

@@ -1,0 +1,29 @@
+// A CTA's share of a product: the tile, what its operands are, and who shares them.
+#pragma once
+
+#include "tilewright/io/cluster.h"
+#include "tilewright/io/major.h"
+#include "tilewright/number/element_type.h"
+
+namespace tw {
+
+// A tile is m by span_k, B is n by span_k; a stage holds `spans` of each. A span of K is 128 bytes:
+// the widest swizzle.
+struct Tiling {
+  unsigned m = 128;
+  unsigned n = 256;
+  unsigned spans = 1;
+  ElementType a_type = ElementType::Bf16;
+  ElementType b_type = ElementType::Bf16;
+  Major a_major = Major::K;
+  Major b_major = Major::K;
+  ClusterShape cluster = {1, 1};
+
+  static constexpr unsigned span_bytes = 128;
+  constexpr unsigned span_k() const { return span_bytes / bytes_of(a_type); }
+  constexpr unsigned k() const { return spans * span_k(); }  // of a stage
+  constexpr unsigned a_bytes() const { return m * k() * bytes_of(a_type); }  // of a stage
+  constexpr unsigned b_bytes() const { return n * k() * bytes_of(b_type); }
+};
+
+}  // namespace tw
