@@ -52,10 +52,13 @@ TW_DEVICE void mbarrier_init(SharedAddress barrier, unsigned arrivals) {
 #endif
 }
 
-// fence.mbarrier_init.release.cluster;  PTX 8.0, sm_90
+// fence.mbarrier_init.release.cluster;  PTX 8.0, sm_90. Before sm_90 there are neither peers nor
+// bulk copies to tell of an init, and it compiles to nothing.
 TW_DEVICE void fence_mbarrier_init() {
 #if defined(__CUDACC__)
+#if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
 #else
   model::fence_mbarrier_init();
 #endif
@@ -94,17 +97,23 @@ TW_DEVICE void mbarrier_arrive_expect_tx(SharedAddress barrier, unsigned bytes) 
 }
 
 // mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [barrier], parity;  PTX 7.8, sm_90.
-// May sleep; false when it woke before the phase completed.
+// May sleep; false when it woke before the phase completed. Before sm_90 it is test_wait (PTX 7.1),
+// which never sleeps.
 TW_DEVICE bool mbarrier_try_wait_parity(SharedAddress barrier, unsigned parity) {
 #if defined(__CUDACC__)
+#if __CUDA_ARCH__ >= 900
+#define TW_MBARRIER_WAIT "mbarrier.try_wait"
+#else
+#define TW_MBARRIER_WAIT "mbarrier.test_wait"
+#endif
   unsigned done;
-  asm volatile(
-      "{\n.reg .pred p;\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-      "selp.u32 %0, 1, 0, p;\n}"
-      : "=r"(done)
-      : "r"(barrier), "r"(parity)
-      : "memory");
+  asm volatile("{\n.reg .pred p;\n" TW_MBARRIER_WAIT
+               ".parity.shared::cta.b64 p, [%1], %2;\n"
+               "selp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+#undef TW_MBARRIER_WAIT
   return done != 0;
 #else
   return model::mbarrier_try_wait_parity(barrier, parity);
@@ -112,10 +121,13 @@ TW_DEVICE bool mbarrier_try_wait_parity(SharedAddress barrier, unsigned parity) 
 }
 
 // fence.proxy.async.shared::cta;  PTX 8.0, sm_90. Makes this thread's earlier generic writes to
-// shared memory visible to the async proxy (TMA, wgmma).
+// shared memory visible to the async proxy (TMA, wgmma). Before sm_90 there is no such proxy, and
+// it compiles to nothing.
 TW_DEVICE void fence_proxy_async() {
 #if defined(__CUDACC__)
+#if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
 #else
   model::fence_proxy_async();
 #endif

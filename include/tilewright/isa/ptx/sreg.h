@@ -30,9 +30,11 @@ TW_DEVICE unsigned cta_count() {
 #endif
 }
 
-// mov.u32 d, %cluster_ctarank;  PTX 7.8, sm_90
+// mov.u32 d, %cluster_ctarank;  PTX 7.8, sm_90. Before sm_90 every CTA is alone: 0.
 TW_DEVICE unsigned cluster_rank() {
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && __CUDA_ARCH__ < 900
+  return 0;
+#elif defined(__CUDACC__)
   unsigned rank;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;

@@ -6,9 +6,14 @@
 
 namespace tw::isa {
 
-// elect.sync _|p, 0xffffffff;  PTX 8.0, sm_90. True in exactly one lane.
+// elect.sync _|p, 0xffffffff;  PTX 8.0, sm_90. True in exactly one lane; before
+// sm_90 that is lane 0.
 TW_DEVICE bool elect_one() {
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && __CUDA_ARCH__ < 900
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane == 0;
+#elif defined(__CUDACC__)
   unsigned elected;
   asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}"
                : "=r"(elected));
@@ -37,13 +42,16 @@ TW_DEVICE std::uint32_t shuffle(std::uint32_t value, unsigned source_lane) {
 #endif
 }
 
-// setmaxnreg.dec.sync.aligned.u32 n;  PTX 8.0, sm_90a
+// setmaxnreg.dec.sync.aligned.u32 n;  PTX 8.0, sm_90a. Earlier targets keep what they launched
+// with.
 template <unsigned registers>
 TW_DEVICE void setmaxnreg_decrease() {
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0,
                 "setmaxnreg takes 24 to 256 registers in steps of 8.");
 #if defined(__CUDACC__)
+#if __CUDA_ARCH__ >= 900
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+#endif
 #else
   model::setmaxnreg(registers, false);
 #endif
@@ -55,7 +63,9 @@ TW_DEVICE void setmaxnreg_increase() {
   static_assert(registers >= 24 && registers <= 256 && registers % 8 == 0,
                 "setmaxnreg takes 24 to 256 registers in steps of 8.");
 #if defined(__CUDACC__)
+#if __CUDA_ARCH__ >= 900
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+#endif
 #else
   model::setmaxnreg(registers, true);
 #endif
