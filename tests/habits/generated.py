@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).parents[2]
-GENERATED = {'tools/gen_wgmma.py': 'include/tilewright/isa/ptx/wgmma_bf16.h'}
+GENERATED = {'tools/gen_tcgen05.py': 'include/tilewright/isa/ptx/tcgen05_access.h',
+             'tools/gen_wgmma.py': 'include/tilewright/isa/ptx/wgmma_bf16.h'}
 
 for generator, path in GENERATED.items():
     fresh = subprocess.run([sys.executable, ROOT / generator], capture_output=True, text=True, check=True)
