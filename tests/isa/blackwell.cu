@@ -64,7 +64,6 @@ __global__ void two_ctas(SharedAddress shared, TensorAddress tensor, std::uint64
 __global__ void launch_control(SharedAddress response, SharedAddress barrier, unsigned* result) {
   isa::try_cancel(response, barrier);
   isa::try_cancel_multicast(response, barrier);
-  isa::mbarrier_arrive_release_cluster(barrier);
   isa::mbarrier_arrive_expect_tx_cluster(barrier, 16);
   const CancelResponse loaded = isa::load_cancel_response(response);
   if (isa::query_is_canceled(loaded)) *result = isa::query_first_cta_x(loaded);

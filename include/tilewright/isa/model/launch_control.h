@@ -23,8 +23,7 @@ CancelResponse load_cancel_response(SharedAddress response);
 bool query_is_canceled(const CancelResponse& response);
 unsigned query_first_cta_x(const CancelResponse& response);
 
-// Arrivals of cluster scope: a peer learns what the thread itself has done, too.
-void mbarrier_arrive_release_cluster(SharedAddress barrier);
+// An arrival of cluster scope: a peer learns what the thread itself has done, too.
 void mbarrier_arrive_expect_tx_cluster(SharedAddress barrier, unsigned bytes);
 
 }  // namespace tw::model

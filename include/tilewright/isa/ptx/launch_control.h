@@ -10,7 +10,8 @@ namespace tw::isa {
 // clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128
 //     [response], [barrier];  PTX 8.6, sm_100. Counts 16 bytes on the barrier when the response is
 // there. Must not be asked again once the CTA has seen that nothing was left. Threads that have
-// read an earlier response must have executed fence.proxy.async and handed the place back.
+// read an earlier response must have executed fence.proxy.async and handed the place back, from
+// another CTA by mbarrier_arrive_release_cluster (cluster_memory.h).
 TW_DEVICE void try_cancel(SharedAddress response, SharedAddress barrier) {
 #if defined(__CUDACC__)
   asm volatile(
@@ -81,18 +82,6 @@ TW_DEVICE unsigned query_first_cta_x(const CancelResponse& response) {
   return index;
 #else
   return model::query_first_cta_x(response);
-#endif
-}
-
-// mbarrier.arrive.release.cluster.shared::cluster.b64 _, [barrier];  PTX 8.0, sm_90. Unlike
-// mbarrier_arrive_cluster it also orders the thread's own accesses, for instance that it has read a
-// response: cluster scope costs more, once a tile is cheap.
-TW_DEVICE void mbarrier_arrive_release_cluster(SharedAddress barrier) {
-#if defined(__CUDACC__)
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier)
-               : "memory");
-#else
-  model::mbarrier_arrive_release_cluster(barrier);
 #endif
 }
 
