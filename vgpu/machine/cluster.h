@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
+#include "vgpu/machine/counter.h"
 #include "vgpu/machine/mbarrier.h"
 #include "vgpu/machine/named_barrier.h"
 #include "vgpu/machine/region.h"
@@ -30,6 +32,13 @@ struct Multiprocessor {
   std::uint64_t time = 0;  // the last CTA ended
 };
 
+// The latest access of a peer's thread to a CTA's shared memory.
+struct PeerAccess {
+  const Thread* thread;
+  Epoch epoch;
+  std::uint64_t cluster_phase;  // of the cluster barrier, then
+};
+
 struct Cta {
   Cluster* cluster = nullptr;
   unsigned index = 0;  // in the grid
@@ -49,6 +58,8 @@ struct Cta {
 
   NamedBarrier named_barriers[named_barrier_count];
   MbarrierTable mbarriers;
+  std::map<std::uint32_t, Counter> counters;  // by offset
+  std::map<Slot, PeerAccess> peer_accesses;
   Regions regions;
   std::unique_ptr<Shadow> shadow;  // null: no checking
 
@@ -59,10 +70,11 @@ struct Cta {
 };
 
 // Who touches shared memory on its own, after the instruction that asked for it.
-enum class AgentKind : std::uint8_t { Copies, Products, Stores };
+enum class AgentKind : std::uint8_t { Copies, Products, Stores, ThreadCopies };
 struct Agent {
   AgentKind kind;
-  const void* owner;  // the Mbarrier that copies signal; the Warpgroup; the storing Thread
+  const void*
+      owner;  // the Mbarrier that copies signal; the Warpgroup; the storing or copying Thread
 };
 
 struct Cluster {

@@ -19,9 +19,11 @@ std::string actor(const Cluster& cluster, Slot slot) {
   }
   switch (agent->kind) {
     case AgentKind::Copies:
-      return "TMA loads that signal " + barrier_name(*static_cast<const Mbarrier*>(agent->owner));
+      return "copies that signal " + barrier_name(*static_cast<const Mbarrier*>(agent->owner));
     case AgentKind::Stores:
       return "a TMA store of the " + who(*static_cast<const Thread*>(agent->owner));
+    case AgentKind::ThreadCopies:
+      return "cp.async copies of the " + who(*static_cast<const Thread*>(agent->owner));
     case AgentKind::Products: break;
   }
   const auto& warpgroup = *static_cast<const Warpgroup*>(agent->owner);
@@ -30,16 +32,21 @@ std::string actor(const Cluster& cluster, Slot slot) {
 
 bool is_copy(const Cluster& cluster, Slot slot) {
   const Agent* agent = agent_of(cluster, slot);
-  return agent != nullptr && agent->kind == AgentKind::Copies;
+  return agent != nullptr &&
+         (agent->kind == AgentKind::Copies || agent->kind == AgentKind::ThreadCopies);
 }
 
 // The write came first, but through the other proxy and without a fence.
-bool lacks_only_fence(const Access& access, const AccessRecord& write, Slot first_agent) {
-  return access.async && write.slot < first_agent && access.follows_read(write);
+bool lacks_only_fence(const Cta& cta, const Access& access, const AccessRecord& write) {
+  return access.async && is_generic_writer(cta, write.slot) && access.follows_read(write);
 }
 
-Checker classify(const Cluster& cluster, const Access& access, const Conflict& conflict) {
+Checker classify(const Cta& cta, const Access& access, const Conflict& conflict) {
+  const Cluster& cluster = *cta.cluster;
   const AccessRecord& prior = conflict.prior;
+  const bool is_write =
+      conflict.kind == Conflict::ReadAfterWrite || conflict.kind == Conflict::WriteAfterWrite;
+  if (is_write && lacks_only_fence(cta, access, prior)) return Checker::MissingProxyFence;
   switch (conflict.kind) {
     case Conflict::ReadOfNothing: return Checker::Uninitialised;
     case Conflict::BarrierTouched: return Checker::BarrierLife;
@@ -52,14 +59,16 @@ Checker classify(const Cluster& cluster, const Access& access, const Conflict& c
       if (is_copy(cluster, prior.slot)) return Checker::OverwriteWhileRead;
       break;
   }
-  return lacks_only_fence(access, prior, cluster.first_agent) ? Checker::MissingProxyFence
-                                                              : Checker::Race;
+  return Checker::Race;
 }
 
-std::string reason(const Cluster& cluster, const Conflict& conflict, Checker checker) {
+std::string reason(const Cta& cta, const Conflict& conflict, Checker checker) {
   if (checker == Checker::Uninitialised) return "which nobody has written";
-  if (checker == Checker::BarrierLife) return "which holds an mbarrier";
-  const std::string other = actor(cluster, conflict.prior.slot);
+  if (checker == Checker::BarrierLife) {
+    return cta.counters.contains(conflict.offset) ? "which holds a counter"
+                                                  : "which holds an mbarrier";
+  }
+  const std::string other = actor(*cta.cluster, conflict.prior.slot);
   if (checker == Checker::ReadBeforeFull) {
     return fmt::format("without having waited for the {} that write there", other);
   }
@@ -80,8 +89,13 @@ std::string reason(const Cluster& cluster, const Conflict& conflict, Checker che
 
 }  // namespace
 
+bool is_generic_writer(const Cta& cta, Slot slot) {
+  const Agent* agent = agent_of(*cta.cluster, slot);
+  return agent == nullptr || agent->kind == AgentKind::ThreadCopies;
+}
+
 void report_conflict(Engine& machine, Cta& cta, const Access& access, const Conflict& conflict) {
-  const Checker checker = classify(*cta.cluster, access, conflict);
+  const Checker checker = classify(cta, access, conflict);
   const Thread& thread = *access.thread;
   machine.report_about(
       thread.role, checker, place_stage(cta, conflict.offset), place_subject(cta, conflict.offset),
@@ -92,7 +106,7 @@ void report_conflict(Engine& machine, Cta& cta, const Access& access, const Conf
             thread.step == no_step ? "" : fmt::format(" at k-tile {}", thread.step);
         return fmt::format("The {}{}: {} {} {}, {}.", who(thread), step, access.what,
                            reads ? "reads" : "writes", place_name(cta, conflict.offset),
-                           reason(*cta.cluster, conflict, checker));
+                           reason(cta, conflict, checker));
       });
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "vgpu/machine/async_copy.h"
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/shared_access.h"
 
 namespace tw::vgpu {
 namespace {
@@ -48,6 +50,8 @@ void discard(const PendingLanding& landing) {
     case LandingKind::Load: delete static_cast<LoadOperation*>(landing.operation); return;
     case LandingKind::StoreRead:
     case LandingKind::StoreWrite: delete static_cast<StoreOperation*>(landing.operation); return;
+    case LandingKind::ThreadCopies: discard_thread_copies(landing.operation); return;
+    case LandingKind::StoreAsync: discard_store_async(landing.operation); return;
     case LandingKind::Wgmma: return;  // the warpgroup owns its products
   }
 }

@@ -52,6 +52,12 @@ std::string mbarrier_wait(const Mbarrier& barrier, std::uint64_t parity) {
   return text;
 }
 
+std::string last_added(const Counter& counter) {
+  if (counter.steps.size() < 2) return "where it began";
+  return fmt::format("{} added last", counter.adding_role == nullptr ? "a thread without a role"
+                                                                     : counter.adding_role);
+}
+
 std::string lanes_elsewhere(const Thread& thread) {
   const Warp& warp = *thread.warp;
   const auto& rendezvous = *static_cast<const Rendezvous*>(thread.wait.object);
@@ -69,7 +75,7 @@ std::string lanes_elsewhere(const Thread& thread) {
   return text;
 }
 
-std::string wait_text(const Thread& thread) {
+std::string wait_text(Engine& machine, const Thread& thread) {
   const Wait& wait = thread.wait;
   switch (wait.kind) {
     case WaitKind::Mbarrier:
@@ -93,6 +99,17 @@ std::string wait_text(const Thread& thread) {
       return fmt::format("wgmma number {} of warpgroup {}, which {} of 128 threads have issued",
                          warpgroup.landed_ops, warpgroup.index,
                          warpgroup.ops.empty() ? 0 : warpgroup.ops.front()->issued_threads);
+    }
+    case WaitKind::CopyGroup: return "its cp.async copies";
+    case WaitKind::Counter: {
+      const auto& counter = *static_cast<const Counter*>(wait.object);
+      return fmt::format("{} to reach {}: it is at {}, {}", counter_name(counter), wait.detail,
+                         counter.value, last_added(counter));
+    }
+    case WaitKind::GlobalCounter: {
+      const auto& counter = *static_cast<const GlobalCounter*>(wait.object);
+      return fmt::format("{} to reach {}: it is at {}", global_counter_name(machine, counter),
+                         wait.detail, *counter.place);
     }
     case WaitKind::None: break;
   }
@@ -181,13 +198,17 @@ void report_deadlock(Engine& machine, std::span<const std::unique_ptr<Cluster>> 
     if (++lines > most_lines) continue;
     text += fmt::format("\n  {} in CTA {} (threads {}) waits for {}.",
                         thread.role == nullptr ? "no role" : thread.role, thread.cta->index,
-                        ranges(group.threads), wait_text(thread));
+                        ranges(group.threads), wait_text(machine, thread));
   }
   if (lines > most_lines) text += fmt::format("\n  and {} more groups.", lines - most_lines);
   for (const auto& [key, group] : groups) report_barrier(machine, *group.example);
   const Thread& first = most_suspicious(groups);
-  const bool at_mbarrier = first.wait.kind == WaitKind::Mbarrier;
-  const int stage = at_mbarrier ? static_cast<const Mbarrier*>(first.wait.object)->stage : -1;
+  int stage = -1;
+  if (first.wait.kind == WaitKind::Mbarrier) {
+    stage = static_cast<const Mbarrier*>(first.wait.object)->stage;
+  } else if (first.wait.kind == WaitKind::Counter) {
+    stage = static_cast<const Counter*>(first.wait.object)->stage;
+  }
   machine.report_about(first.role, Checker::Deadlock, stage, nullptr, [&] { return text; });
 }
 

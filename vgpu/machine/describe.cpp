@@ -40,7 +40,13 @@ using namespace vgpu;
 void describe_role(const char* role) { engine().current().role = role; }
 
 void describe_barrier(SharedAddress barrier, const char* name, unsigned stage) {
-  const auto place = engine().resolve(barrier, 8, "describe_barrier");
+  const auto place = engine().resolve(barrier, 4, "describe_barrier");
+  const auto counter = place.cta->counters.find(place.offset);
+  if (counter != place.cta->counters.end()) {
+    counter->second.name = name;
+    counter->second.stage = static_cast<int>(stage);
+    return;
+  }
   Mbarrier& entry = place.cta->mbarriers.find_or_create(*place.cta, place.offset);
   entry.name = name;
   entry.stage = static_cast<int>(stage);

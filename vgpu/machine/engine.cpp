@@ -123,6 +123,7 @@ Report Engine::run() {
   Schedule::Choice choice;
   while (!stopped_ && !resident_.empty()) {
     if (!schedule_.choose(choice)) {
+      if (wake_reached(*this)) continue;
       report_deadlock(*this, resident_);
       stopped_ = true;
     } else if (choice.thread != nullptr) {
@@ -230,6 +231,8 @@ void Engine::land(const PendingLanding& landing) {
     case LandingKind::StoreRead: return land_store_read(*this, landing.operation);
     case LandingKind::StoreWrite: return land_store_write(*this, landing.operation);
     case LandingKind::Wgmma: return land_wgmma(*this, landing.operation);
+    case LandingKind::ThreadCopies: return land_thread_copies(*this, landing.operation);
+    case LandingKind::StoreAsync: return land_store_async(*this, landing.operation);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vgpu/machine/cluster.h"
@@ -39,6 +40,7 @@ class Engine {
   Findings findings;
   GlobalMemory global;
   Order order;
+  GlobalCounters global_counters;  // hold clocks of the order's pool
 
   // Every instruction begins here: it costs time, and other threads may run first.
   Thread& enter();
@@ -48,6 +50,24 @@ class Engine {
   void sleep(WaitList& list, Wait wait);
   void wake_all(WaitList& list, std::uint64_t time);
   void wake(Thread& thread, std::uint64_t time);
+  // Wakes those for whom ready(thread) holds; false if there are none.
+  template <class Ready>
+  bool wake_if(WaitList& list, std::uint64_t time, Ready&& ready) {
+    const WaitList waiting = std::exchange(list, {});
+    bool woken = false;
+    for (Thread* thread = waiting.first; thread != nullptr;) {
+      Thread* next = std::exchange(thread->next_waiter, nullptr);
+      if (ready(*thread)) {
+        wake(*thread, time);
+        woken = true;
+      } else {
+        (list.first == nullptr ? list.first : list.last->next_waiter) = thread;
+        list.last = thread;
+      }
+      thread = next;
+    }
+    return woken;
+  }
   void submit(LandingKind kind, Cluster& cluster, void* operation);
   void made_progress() { progress_steps_ = steps_; }
 
@@ -109,6 +129,8 @@ void land_load(Engine& engine, void* operation);
 void land_store_read(Engine& engine, void* operation);
 void land_store_write(Engine& engine, void* operation);
 void land_wgmma(Engine& engine, void* warpgroup);
+void land_thread_copies(Engine& engine, void* operation);
+void land_store_async(Engine& engine, void* operation);
 void leave_cluster_barrier(Engine& engine, Thread& thread);
 
 // Reports.

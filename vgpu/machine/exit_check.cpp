@@ -48,19 +48,52 @@ void check_barriers(Engine& machine, Cta& cta) {
     check_peers_are_done(machine, cta, barrier);
     // Judged by the waits, not by whether the copies happened to land in time.
     const bool unseen = barrier.counts_bytes && barrier.observed_phase < barrier.phase;
-    if (barrier.copies_in_flight == 0 && !unseen) continue;
+    const bool unseen_copies = barrier.observed_phase < barrier.copied_phases;
+    if (barrier.copies_in_flight == 0 && !unseen && !unseen_copies) continue;
     machine.report_about(
         barrier.signalling_role(), Checker::InFlightAtExit, barrier.stage, barrier.name, [&] {
           return fmt::format(
               "CTA {} ended without a wait for the copies that signal phase {} of {}: they may "
               "write "
               "to shared memory that is no longer its own.",
-              cta.index, unseen ? barrier.phase - 1 : barrier.phase, barrier_name(barrier));
+              cta.index, unseen || unseen_copies ? barrier.phase - 1 : barrier.phase,
+              barrier_name(barrier));
         });
   }
 }
 
+// Judged by order, as everything: a thread here learned of the access, or met the peer at the
+// cluster barrier afterwards.
+void check_peer_accesses(Engine& machine, const Cta& cta) {
+  for (const auto& [slot, access] : cta.peer_accesses) {
+    const bool is_over = std::any_of(cta.threads.begin(), cta.threads.end(), [&](const auto& own) {
+      const Clock* known = own.view.known.get();
+      return own.cluster_waited > access.cluster_phase ||
+             (known != nullptr && known->covers(slot, access.epoch));
+    });
+    if (is_over || !machine.order.enabled()) continue;
+    machine.report_about(access.thread->role, Checker::InFlightAtExit, -1, "peer", [&] {
+      return fmt::format(
+          "CTA {} ended while the {} may still touch its shared memory: nothing orders the end of "
+          "the one after the accesses of the other.",
+          cta.index, who(*access.thread));
+    });
+  }
+}
+
+void check_copies(Engine& machine, const Thread& thread) {
+  const CopyGroups& copies = thread.copies;
+  const bool waited = std::max(copies.known_done(), copies.announced()) >= copies.issued();
+  if (waited && thread.copy_arrivals.empty()) return;
+  machine.report_about(thread.role, Checker::InFlightAtExit, -1, "cp.async", [&] {
+    return fmt::format("The {} returned without a wait for its cp.async copies: {}.", who(thread),
+                       waited ? "nobody waited for the mbarrier at which they arrive"
+                              : "no cp.async.wait_group, and no mbarrier, follows them");
+  });
+}
+
 void check_groups(Engine& machine, const Thread& thread) {
+  check_copies(machine, thread);
   if (!thread.bulk.all_known_done()) {
     machine.report_about(thread.role, Checker::InFlightAtExit, -1, "bulk", [&] {
       return fmt::format(
@@ -82,6 +115,7 @@ void check_groups(Engine& machine, const Thread& thread) {
 
 void check_exit(Engine& machine, Cta& cta) {
   check_barriers(machine, cta);
+  check_peer_accesses(machine, cta);
   for (const Thread& thread : cta.threads) check_groups(machine, thread);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tilewright/isa/model/shared_memory.h"
 #include "vgpu/machine/mbarrier_model.h"
 
 namespace tw::vgpu {
@@ -55,6 +56,7 @@ void complete_phase(Engine& machine, Mbarrier& barrier) {
     }
     ++barrier.copies_epoch;
     barrier.done = barrier.arriving.finish();
+    barrier.done_in_cluster = barrier.arriving_in_cluster.finish();
   }
   machine.wake_all(barrier.waiters, barrier.completed_time);
 }
@@ -76,8 +78,6 @@ void complete_phase_if_done(Engine& machine, Mbarrier& barrier) {
 // An arrival at a peer's barrier has CTA scope (isa/ptx/barrier.h says why): the peer learns which
 // asynchronous accesses are over, but nothing about the thread's own.
 void release_to_peer(Engine& machine, Thread& thread, Mbarrier& barrier) {
-  barrier.remote_phases = barrier.phase + 1;
-  barrier.remote_cluster_phase = thread.cta->cluster->barrier.phase;
   if (!machine.order.enabled()) return;
   barrier.arriving.add_agents(machine.order.pool, thread.view, thread.cta->cluster->first_agent);
 }
@@ -104,16 +104,23 @@ void check_last_phase_seen(Engine& machine, const Thread& thread, const Mbarrier
   });
 }
 
-void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes) {
-  if (barrier.pending == 0) {
-    machine.report(Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
-      return fmt::format(
-          "The {} arrives at {}, but all {} arrivals of phase {} are in already; the phase still "
-          "waits for {} bytes.",
-          who(thread), barrier_name(barrier), barrier.arrivals, barrier.phase, barrier.bytes);
-    });
-    return;
-  }
+// Reports an arrival for which there is no room in the phase.
+bool has_room(Engine& machine, const Thread& thread, const Mbarrier& barrier) {
+  if (barrier.pending != 0) return true;
+  machine.report_about(thread.role, Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
+    return fmt::format(
+        "The {} arrives at {}, but all {} arrivals of phase {} are in already; the phase still "
+        "waits for {} bytes.",
+        who(thread), barrier_name(barrier), barrier.arrivals, barrier.phase, barrier.bytes);
+  });
+  return false;
+}
+
+enum class Scope { Cta, Cluster };
+
+void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes,
+            Scope scope = Scope::Cta) {
+  if (!has_room(machine, thread, barrier)) return;
   check_last_phase_seen(machine, thread, barrier);
   barrier.bytes += expected_bytes;
   if (barrier.bytes > most_bytes) {
@@ -127,8 +134,11 @@ void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expecte
   if (barrier.cta == thread.cta) {
     machine.order.release(barrier.arriving, thread);
   } else {
+    barrier.remote_phases = barrier.phase + 1;
+    barrier.remote_cluster_phase = thread.cta->cluster->barrier.phase;
     release_to_peer(machine, thread, barrier);
   }
+  if (scope == Scope::Cluster) machine.order.release(barrier.arriving_in_cluster, thread);
   barrier.time = std::max(barrier.time, thread.time);
   --barrier.pending;
   complete_phase_if_done(machine, barrier);
@@ -178,6 +188,19 @@ Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
   machine.abandon();
 }
 
+void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier, Epoch epoch,
+                       std::uint64_t time) {
+  if (!has_room(machine, thread, barrier)) return;
+  barrier.tally.add(thread.role);
+  if (machine.order.enabled() && thread.copy_agent != no_slot) {
+    barrier.arriving.raise(machine.order.pool, thread.copy_agent, epoch);
+  }
+  barrier.copied_phases = barrier.phase + 1;
+  barrier.time = std::max(barrier.time, time);
+  --barrier.pending;
+  complete_phase_if_done(machine, barrier);
+}
+
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
                           std::uint64_t time) {
   --barrier.copies_in_flight;
@@ -215,15 +238,16 @@ void mbarrier_init(SharedAddress address, unsigned arrivals) {
   barrier.initialised = true;
   barrier.arrivals = barrier.pending = arrivals;
   barrier.bytes = 0;
-  barrier.phase = barrier.observed_phase = barrier.remote_phases = 0;
+  barrier.phase = barrier.observed_phase = 0;
+  barrier.remote_phases = barrier.copied_phases = 0;
   barrier.counts_bytes = false;
   barrier.init_slot = thread.view.self;
   barrier.init_epoch = machine.order.mark(thread);
   barrier.fence_epoch = 0;
   barrier.published = Mbarrier::never;
-  barrier.done = {};
+  barrier.done = barrier.done_in_cluster = {};
   thread.new_barriers.push_back(&barrier);
-  if (place.cta->shadow != nullptr) place.cta->shadow->mark_barrier(place.offset);
+  if (place.cta->shadow != nullptr) place.cta->shadow->mark_barrier(place.offset, 8);
 }
 
 void fence_mbarrier_init() {
@@ -255,7 +279,19 @@ void mbarrier_arrive_expect_tx(SharedAddress address, unsigned bytes) {
          usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.arrive.expect_tx"), bytes);
 }
 
-bool mbarrier_try_wait_parity(SharedAddress address, unsigned parity) {
+void mbarrier_arrive_release_cluster(SharedAddress address) {
+  constexpr const char* instruction = "mbarrier.arrive.release.cluster";
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), 0,
+         Scope::Cluster);
+}
+
+namespace {
+
+// Sleeps until the phase has completed, and learns what was released with the scope of the CTA.
+Mbarrier& wait_for_phase(SharedAddress address, unsigned parity) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const auto place = machine.resolve_own(address, 8, "mbarrier.try_wait");
@@ -275,6 +311,20 @@ bool mbarrier_try_wait_parity(SharedAddress address, unsigned parity) {
   machine.order.acquire(thread, barrier.done);
   thread.time = std::max(thread.time, barrier.completed_time);
   barrier.observed_phase = barrier.phase;
+  return barrier;
+}
+
+}  // namespace
+
+bool mbarrier_try_wait_parity(SharedAddress address, unsigned parity) {
+  wait_for_phase(address, parity);
+  return true;
+}
+
+bool mbarrier_try_wait_parity_cluster(SharedAddress address, unsigned parity) {
+  const Mbarrier& barrier = wait_for_phase(address, parity);
+  Engine& machine = engine();
+  machine.order.acquire(machine.current(), barrier.done_in_cluster);
   return true;
 }
 

@@ -56,7 +56,9 @@ struct Mbarrier {
 
   // Happens-before.
   ReleaseClock arriving;
-  ClockRef done;           // what the last completed phase released
+  ClockRef done;                     // what the last completed phase released
+  ReleaseClock arriving_in_cluster;  // with cluster scope, for who acquires with it
+  ClockRef done_in_cluster;
   Slot copies = no_slot;   // the agent of the copies that signal this barrier
   Epoch copies_epoch = 1;  // of copies issued in this phase; unlike `phase` it never starts again
   Slot init_slot = no_slot;
@@ -64,6 +66,7 @@ struct Mbarrier {
   Epoch fence_epoch = 0;  // 0: the init was not published by a fence
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::uint64_t published = never;  // the phase of the cluster barrier that carried the init
+  std::uint64_t copied_phases = 0;  // phases up to the last one in which cp.async copies arrived
   std::uint64_t remote_phases = 0;  // phases up to the last one with an arrival from a peer CTA
   std::uint64_t remote_cluster_phase = 0;  // of the cluster barrier, at that arrival
 

@@ -14,6 +14,10 @@ enum class BarrierUse { Threads, Copies };
 Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
                           const char* instruction);
 
+// The cp.async copies of a thread up to this epoch have landed, and arrive.
+void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier, Epoch epoch,
+                       std::uint64_t time);
+
 // Bytes of a copy have landed.
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
                           std::uint64_t time);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tilewright/isa/model/shared_memory.h"
 #include "vgpu/machine/engine.h"
 
 namespace tw::vgpu {
@@ -60,6 +61,7 @@ void complete_cluster_barrier(Engine& machine, Cluster& cluster) {
   ClusterBarrier& barrier = cluster.barrier;
   barrier.arrived = 0;
   ++barrier.phase;
+  barrier.done = barrier.arriving.finish();
   barrier.completed_time = std::exchange(barrier.time, 0);
   machine.made_progress();
   machine.wake_all(barrier.waiters, barrier.completed_time);
@@ -118,6 +120,13 @@ void cluster_arrive() {
   if (++cluster.barrier.arrived == cluster.live_threads) complete_cluster_barrier(machine, cluster);
 }
 
+void cluster_arrive_release() {
+  Engine& machine = engine();
+  Thread& thread = machine.current();
+  machine.order.release(thread.cta->cluster->barrier.arriving, thread);
+  cluster_arrive();
+}
+
 void cluster_wait() {
   Engine& machine = engine();
   Thread& thread = machine.enter();
@@ -133,6 +142,7 @@ void cluster_wait() {
   if (barrier.phase == thread.cluster_phase) {
     machine.sleep(barrier.waiters, {WaitKind::ClusterBarrier, &barrier, 0});
   }
+  machine.order.acquire(thread, barrier.done);
   thread.cluster_waited = thread.cluster_phase + 1;
   thread.time = std::max(thread.time, barrier.completed_time);
 }

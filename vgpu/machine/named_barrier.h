@@ -19,11 +19,13 @@ struct NamedBarrier {
   std::uint64_t time = 0;
 };
 
-// Its arrivals are relaxed: it orders no memory, and carries only inits of mbarriers.
+// Relaxed arrivals order no memory, and carry only inits of mbarriers; others release.
 struct ClusterBarrier {
   unsigned arrived = 0;
   std::uint64_t phase = 0;
   WaitList waiters;
+  ReleaseClock arriving;
+  ClockRef done;
   std::uint64_t time = 0;
   std::uint64_t completed_time = 0;
 };

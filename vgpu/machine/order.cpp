@@ -8,7 +8,7 @@ void Order::start(Cluster& cluster) {
   const auto first_agent = static_cast<Slot>(cluster.ctas.size() * threads);
   cluster.first_agent = first_agent;
   for (auto& cta : cluster.ctas) {
-    cta->shadow = std::make_unique<Shadow>(*cta, cta->shared_bytes, first_agent);
+    cta->shadow = std::make_unique<Shadow>(*cta, cta->shared_bytes);
     for (Thread& thread : cta->threads) {
       thread.view.self = static_cast<Slot>(cta->rank * threads + thread.index);
     }
@@ -23,6 +23,13 @@ void Order::acquire(Thread& thread, const ClockRef& clock) {
   if (enabled_) thread.view.known = joiner_.join(pool, thread.view.known, clock);
 }
 
+ClockRef Order::release_after(const ClockRef& before, Thread& thread) {
+  if (!enabled_) return {};
+  ReleaseClock clock;
+  clock.add(pool, thread.view);
+  return joiner_.join(pool, before, clock.finish());
+}
+
 void Order::acquire_all(const WaitList& threads, const ClockRef& clock) {
   if (!enabled_) return;
   for (Thread* thread = threads.first; thread != nullptr; thread = thread->next_waiter) {
@@ -30,7 +37,15 @@ void Order::acquire_all(const WaitList& threads, const ClockRef& clock) {
   }
 }
 
-void Order::fence_async(Thread& thread) { thread.view.visible = thread.view.epoch++; }
+void Order::fence_async(Thread& thread) {
+  thread.view.visible = thread.view.epoch++;
+  const Epoch copied = thread.copies.known_done();
+  if (!enabled_ || thread.copy_agent == no_slot || copied == 0) return;
+  ClockRef fenced(pool.take());
+  fenced.edit()->raise(thread.copy_agent, copied);
+  fenced.edit()->raise_visible(thread.copy_agent, copied);
+  acquire(thread, fenced);
+}
 
 Slot Order::agent(Cluster& cluster, AgentKind kind, const void* owner, Slot& slot) {
   if (slot == no_slot) {

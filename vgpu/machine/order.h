@@ -18,9 +18,11 @@ class Order {
 
   void release(ReleaseClock& clock, Thread& thread);
   void acquire(Thread& thread, const ClockRef& clock);
+  // What the thread releases now, and what was released before it.
+  ClockRef release_after(const ClockRef& before, Thread& thread);
   void acquire_all(const WaitList& threads, const ClockRef& clock);
-  // fence.proxy.async: the thread's generic writes so far are visible to the async proxy, for those
-  // who learn of this moment.
+  // fence.proxy.async: the thread's generic writes so far, and copies that it has waited for, are
+  // visible to the async proxy, for those who learn of this moment.
   void fence_async(Thread& thread);
   // The epoch of something the thread does now, distinct from what it does next.
   Epoch mark(Thread& thread) { return thread.view.epoch++; }

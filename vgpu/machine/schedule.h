@@ -13,12 +13,19 @@ namespace tw::vgpu {
 struct Cluster;
 struct Thread;
 
-enum class LandingKind : std::uint8_t { Load, StoreRead, StoreWrite, Wgmma };
+enum class LandingKind : std::uint8_t {
+  Load,
+  StoreRead,
+  StoreWrite,
+  Wgmma,
+  ThreadCopies,
+  StoreAsync,
+};
 
 struct PendingLanding {
   LandingKind kind;
   Cluster* cluster;
-  void* operation;  // LoadOperation, StoreOperation or Warpgroup
+  void* operation;  // LoadOperation, StoreOperation, Warpgroup, CopyBatch, StoreAsyncOperation
 };
 
 class Schedule {

@@ -13,11 +13,14 @@ std::uint64_t key_of(const AccessRecord& record) {
 
 }  // namespace
 
-Shadow::Shadow(Cta& cta, std::uint32_t shared_bytes, Slot first_agent)
+Shadow::Shadow(Cta& cta, std::uint32_t shared_bytes)
     : cta_(cta),
-      first_agent_(first_agent),
       cells_((shared_bytes + cell_bytes - 1) / cell_bytes),
       steps_((shared_bytes + step_line - 1) / step_line, no_step) {}
+
+bool Shadow::follows_write(const Access& access, const AccessRecord& write) const {
+  return access.follows_write(write, access.async && is_generic_writer(cta_, write.slot));
+}
 
 // Calls visit(cell index, mask of its bytes).
 template <class Visit>
@@ -61,7 +64,7 @@ void Shadow::read_cell(Engine& machine, std::uint32_t index, std::uint8_t mask, 
     return;
   }
   if ((cell.write.mask & mask) != 0 && key_of(cell.write) != access.ordered_write) {
-    if (access.follows_write(cell.write, first_agent_)) {
+    if (follows_write(access, cell.write)) {
       access.ordered_write = key_of(cell.write);
     } else {
       report(machine, access, Conflict::ReadAfterWrite, index, cell.write);
@@ -69,7 +72,7 @@ void Shadow::read_cell(Engine& machine, std::uint32_t index, std::uint8_t mask, 
   }
   if ((cell.write.flags & has_overflow) != 0) {
     for (const AccessRecord& write : overflow_[index].writes) {
-      if ((write.mask & mask) != 0 && !access.follows_write(write, first_agent_)) {
+      if ((write.mask & mask) != 0 && !follows_write(access, write)) {
         report(machine, access, Conflict::ReadAfterWrite, index, write);
       }
     }
@@ -122,7 +125,7 @@ void Shadow::write_cell(Engine& machine, std::uint32_t index, std::uint8_t mask,
     read.mask &= static_cast<std::uint8_t>(~mask);
   }
   if ((cell.write.mask & mask) != 0 && key_of(cell.write) != access.ordered_write) {
-    if (access.follows_write(cell.write, first_agent_)) {
+    if (follows_write(access, cell.write)) {
       access.ordered_write = key_of(cell.write);
     } else {
       report(machine, access, Conflict::WriteAfterWrite, index, cell.write);
@@ -148,7 +151,7 @@ void Shadow::write_overflow(Engine& machine, std::uint32_t index, std::uint8_t m
                             const Access& access) {
   Overflow& overflow = overflow_[index];
   for (AccessRecord& write : overflow.writes) {
-    if ((write.mask & mask) != 0 && !access.follows_write(write, first_agent_)) {
+    if ((write.mask & mask) != 0 && !follows_write(access, write)) {
       report(machine, access, Conflict::WriteAfterWrite, index, write);
     }
     write.mask &= static_cast<std::uint8_t>(~mask);
@@ -168,8 +171,8 @@ void Shadow::write_overflow(Engine& machine, std::uint32_t index, std::uint8_t m
   }
 }
 
-void Shadow::mark_barrier(std::uint32_t offset) {
-  for_each_cell(offset, 8, [&](std::uint32_t index, std::uint8_t) {
+void Shadow::mark_barrier(std::uint32_t offset, std::uint32_t bytes) {
+  for_each_cell(offset, bytes, [&](std::uint32_t index, std::uint8_t) {
     cells_[index].write.flags |= is_barrier | written_mask;
   });
 }

@@ -38,8 +38,8 @@ struct Access {
   bool follows_read(const AccessRecord& read) const {
     return read.slot == self || (known != nullptr && known->covers(read.slot, read.epoch));
   }
-  bool follows_write(const AccessRecord& write, Slot first_agent) const {
-    if (!async || write.slot >= first_agent) return follows_read(write);
+  bool follows_write(const AccessRecord& write, bool is_generic) const {
+    if (!async || !is_generic) return follows_read(write);
     if (write.slot == self) return write.epoch <= self_visible;
     return known != nullptr && known->shows(write.slot, write.epoch);
   }
@@ -54,12 +54,12 @@ struct Conflict {
 
 class Shadow {
  public:
-  Shadow(Cta& cta, std::uint32_t shared_bytes, Slot first_agent);
+  Shadow(Cta& cta, std::uint32_t shared_bytes);
 
   void read(Engine& machine, std::uint32_t offset, std::uint32_t bytes, Access& access);
   void write(Engine& machine, std::uint32_t offset, std::uint32_t bytes, Access& access);
-  // From here on these bytes are an mbarrier, and nobody's data.
-  void mark_barrier(std::uint32_t offset);
+  // From here on these bytes are a barrier, and nobody's data.
+  void mark_barrier(std::uint32_t offset, std::uint32_t bytes);
 
   // The k-tile that a copy brought into these bytes; no_step if none did.
   void set_step(std::uint32_t offset, std::uint32_t bytes, std::uint64_t step);
@@ -81,6 +81,7 @@ class Shadow {
   static constexpr std::uint8_t has_overflow = 0x10;
   static constexpr std::uint8_t is_barrier = 0x20;
 
+  bool follows_write(const Access& access, const AccessRecord& write) const;
   template <class Visit>
   void for_each_cell(std::uint32_t offset, std::uint32_t bytes, Visit&& visit);
   void read_cell(Engine& machine, std::uint32_t index, std::uint8_t mask, Access& access);
@@ -93,11 +94,13 @@ class Shadow {
               const AccessRecord& prior);
 
   Cta& cta_;
-  Slot first_agent_;
   std::vector<Cell> cells_;
   std::vector<std::uint64_t> steps_;
   std::unordered_map<std::uint32_t, Overflow> overflow_;
 };
+
+// The slot writes through the generic proxy: a thread, or the copies of one.
+bool is_generic_writer(const Cta& cta, Slot slot);
 
 // Turns a conflict into a finding: conflict.cpp.
 void report_conflict(Engine& machine, Cta& cta, const Access& access, const Conflict& conflict);

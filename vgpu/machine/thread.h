@@ -3,17 +3,20 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "tilewright/isa/model.h"
 #include "vgpu/machine/bulk_group.h"
 #include "vgpu/machine/clock.h"
+#include "vgpu/machine/copy_group.h"
 #include "vgpu/machine/fragment_set.h"
 #include "vgpu/machine/stack_pool.h"
 #include "vgpu/machine/wait.h"
 
 namespace tw::vgpu {
 
+struct CopyBatch;
 struct Cta;
 struct Mbarrier;
 
@@ -21,8 +24,8 @@ constexpr unsigned warp_lanes = 32;
 constexpr std::uint64_t no_step = ~std::uint64_t{0};
 
 // Instructions for which the lanes of a warp meet. Lanes that meet in different ones never get on.
-enum class Collective : std::uint8_t { Sync, Shuffle, Stmatrix, Setmaxnreg };
-constexpr unsigned collective_count = 4;
+enum class Collective : std::uint8_t { Sync, Shuffle, Stmatrix, Setmaxnreg, Ldmatrix, Mma };
+constexpr unsigned collective_count = 6;
 const char* name_of(Collective collective);
 
 struct Rendezvous {
@@ -30,6 +33,13 @@ struct Rendezvous {
   std::uint32_t arrived = 0;  // bit per lane
   WaitList waiters;
   ReleaseClock arriving;  // warp_sync orders memory; the others do not
+};
+
+// A lane's registers in a matrix instruction.
+struct LaneOperands {
+  void* d = nullptr;
+  const std::uint32_t* a = nullptr;
+  const std::uint32_t* b = nullptr;
 };
 
 struct Warp {
@@ -43,8 +53,15 @@ struct Warp {
   std::array<std::uint32_t, warp_lanes> brought;
   std::array<unsigned, warp_lanes> source_lane;
   std::array<std::uint32_t, warp_lanes> result;
-  std::array<SharedAddress, warp_lanes> stmatrix_row;
+  std::array<SharedAddress, warp_lanes> matrix_row;
   std::uint32_t stmatrix_registers[warp_lanes][4];
+  std::array<LaneOperands, warp_lanes> operands;
+};
+
+// An arrival at an mbarrier that waits for copies to land.
+struct CopyArrival {
+  Mbarrier* barrier;
+  Epoch epoch;  // of the last of these copies
 };
 
 enum class ThreadState : std::uint8_t { Ready, Running, Sleeping, Finished };
@@ -74,6 +91,13 @@ struct Thread {
   BulkGroups bulk;
   Slot bulk_agent = no_slot;
   ClockRef bulk_done;
+
+  // cp.async.
+  CopyGroups copies;
+  CopyBatch* open_copies = nullptr;  // takes more copies until it lands
+  std::deque<CopyArrival> copy_arrivals;
+  Slot copy_agent = no_slot;
+  ClockRef copies_done;
 
   // wgmma, counted since the thread began.
   std::uint64_t wgmma_issued = 0;

@@ -15,13 +15,16 @@ enum class WaitKind : std::uint8_t {
   WarpCollective,
   BulkGroup,
   WgmmaGroup,
+  CopyGroup,
+  Counter,
+  GlobalCounter,
 };
 
 // Kept while the thread sleeps, for the wait-for graph of a deadlock.
 struct Wait {
   WaitKind kind = WaitKind::None;
   const void* object = nullptr;  // the barrier, the rendezvous; null: the thread's own groups
-  std::uint64_t detail = 0;      // parity, barrier id, or how many groups may stay pending
+  std::uint64_t detail = 0;      // parity, barrier id, target, or how many groups may stay pending
 };
 
 // Threads in the order in which they went to sleep, linked through Thread::next_waiter.

@@ -1,12 +1,11 @@
-// Instructions that the lanes of a warp execute together. Each lane brings its arguments; the last
-// one does the work for all. A lane that never comes leaves the others asleep: a deadlock.
+#include "vgpu/machine/warp_collective.h"
+
 #include <fmt/format.h>
 
 #include <bit>
 #include <cstring>
 
 #include "vgpu/data/stmatrix.h"
-#include "vgpu/machine/engine.h"
 
 namespace tw::vgpu {
 
@@ -16,40 +15,10 @@ const char* name_of(Collective collective) {
     case Collective::Shuffle: return "shuffle";
     case Collective::Stmatrix: return "stmatrix";
     case Collective::Setmaxnreg: return "setmaxnreg";
+    case Collective::Ldmatrix: return "ldmatrix";
+    case Collective::Mma: return "mma.sync";
   }
   return "unknown";
-}
-
-namespace {
-
-constexpr unsigned registers_per_multiprocessor = 65536;
-
-// Calls last() on the lane that completes the warp, before any lane goes on.
-template <class Last>
-void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
-  Warp& warp = *thread.warp;
-  Rendezvous& rendezvous = warp.rendezvous[static_cast<unsigned>(collective)];
-  rendezvous.arrived |= 1u << thread.lane;
-  if (collective == Collective::Sync) machine.order.release(rendezvous.arriving, thread);
-  if (rendezvous.arrived != warp.lanes) {
-    machine.sleep(rendezvous.waiters,
-                  {WaitKind::WarpCollective, &rendezvous, static_cast<std::uint64_t>(collective)});
-    return;
-  }
-  rendezvous.arrived = 0;
-  std::uint64_t time = thread.time;
-  for (const Thread* waiter = rendezvous.waiters.first; waiter != nullptr;
-       waiter = waiter->next_waiter) {
-    time = std::max(time, waiter->time);
-  }
-  thread.time = time;
-  last();
-  if (collective == Collective::Sync) {
-    const ClockRef done = rendezvous.arriving.finish();
-    machine.order.acquire(thread, done);
-    machine.order.acquire_all(rendezvous.waiters, done);
-  }
-  machine.wake_all(rendezvous.waiters, time);
 }
 
 void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* instruction) {
@@ -64,6 +33,21 @@ void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* 
     return;
   }
 }
+
+std::uint32_t matrix_row(Engine& machine, const Warp& warp, unsigned lane,
+                         const char* instruction) {
+  if (warp.matrix_row[lane] % 16 != 0) {
+    machine.report(Checker::Alignment, -1, instruction, [&] {
+      return fmt::format("The {} gives {} the row address {:#x}; rows are 16-byte aligned.",
+                         who(machine.current()), instruction, warp.matrix_row[lane]);
+    });
+  }
+  return machine.resolve_own(warp.matrix_row[lane], 16, instruction).offset;
+}
+
+namespace {
+
+constexpr unsigned registers_per_multiprocessor = 65536;
 
 void check_register_budget(Engine& machine, const Cta& cta) {
   unsigned total = 0;
@@ -84,13 +68,7 @@ void store_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transpo
   Cta& cta = *warp.cta;
   std::uint32_t rows[warp_lanes] = {};  // offsets
   for (unsigned lane = 0; lane < 8 * matrices; ++lane) {
-    if (warp.stmatrix_row[lane] % 16 != 0) {
-      machine.report(Checker::Alignment, -1, "stmatrix", [&] {
-        return fmt::format("The {} gives stmatrix the row address {:#x}; rows are 16-byte aligned.",
-                           who(machine.current()), warp.stmatrix_row[lane]);
-      });
-    }
-    rows[lane] = machine.resolve_own(warp.stmatrix_row[lane], 16, "stmatrix").offset;
+    rows[lane] = matrix_row(machine, warp, lane, "stmatrix");
   }
   const auto store = [&](unsigned lane, unsigned, std::uint32_t offset, const std::byte* value,
                          unsigned bytes) {
@@ -157,7 +135,7 @@ void stmatrix(SharedAddress row, const std::uint32_t* registers, unsigned matric
   Engine& machine = engine();
   Thread& thread = machine.enter();
   Warp& warp = *thread.warp;
-  warp.stmatrix_row[thread.lane] = row;
+  warp.matrix_row[thread.lane] = row;
   std::copy_n(registers, matrices, warp.stmatrix_registers[thread.lane]);
   warp.brought[thread.lane] = matrices * 2 + (transpose ? 1 : 0);
   meet(machine, thread, Collective::Stmatrix, [&] {

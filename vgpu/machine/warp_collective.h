@@ -1,0 +1,45 @@
+// Lanes of a warp meet for an instruction: each brings its arguments, the last one does the work
+// for all. A lane that never comes leaves the others asleep: a deadlock.
+#pragma once
+
+#include <algorithm>
+
+#include "vgpu/machine/engine.h"
+
+namespace tw::vgpu {
+
+// Calls last() on the lane that completes the warp, before any lane goes on.
+template <class Last>
+void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
+  Warp& warp = *thread.warp;
+  Rendezvous& rendezvous = warp.rendezvous[static_cast<unsigned>(collective)];
+  rendezvous.arrived |= 1u << thread.lane;
+  if (collective == Collective::Sync) machine.order.release(rendezvous.arriving, thread);
+  if (rendezvous.arrived != warp.lanes) {
+    machine.sleep(rendezvous.waiters,
+                  {WaitKind::WarpCollective, &rendezvous, static_cast<std::uint64_t>(collective)});
+    return;
+  }
+  rendezvous.arrived = 0;
+  std::uint64_t time = thread.time;
+  for (const Thread* waiter = rendezvous.waiters.first; waiter != nullptr;
+       waiter = waiter->next_waiter) {
+    time = std::max(time, waiter->time);
+  }
+  thread.time = time;
+  last();
+  if (collective == Collective::Sync) {
+    const ClockRef done = rendezvous.arriving.finish();
+    machine.order.acquire(thread, done);
+    machine.order.acquire_all(rendezvous.waiters, done);
+  }
+  machine.wake_all(rendezvous.waiters, time);
+}
+
+// What the lanes brought must be the same.
+void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* instruction);
+
+// The offset of the row that a lane gave to an instruction of 16-byte rows.
+std::uint32_t matrix_row(Engine& machine, const Warp& warp, unsigned lane, const char* instruction);
+
+}  // namespace tw::vgpu

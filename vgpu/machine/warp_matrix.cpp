@@ -1,0 +1,93 @@
+// ldmatrix and mma.sync: synchronous, by a whole warp.
+#include "vgpu/data/warp_matrix.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "vgpu/machine/warp_collective.h"
+
+namespace tw::vgpu {
+namespace {
+
+void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction) {
+  if (thread.warp->lanes == ~0u) return;
+  machine.report(Checker::Divergence, -1, instruction, [&] {
+    return fmt::format("The {} executes {} in a warp that has not all 32 lanes.", who(thread),
+                       instruction);
+  });
+  machine.abandon();
+}
+
+void check_step(Engine& machine, const Thread& thread, std::uint32_t offset) {
+  const Cta& cta = *thread.cta;
+  const std::uint64_t found = cta.shadow->step_at(offset);
+  if (thread.step == no_step || found == no_step || thread.step == found) return;
+  machine.report_about(
+      thread.role, Checker::WrongStep, place_stage(cta, offset), place_subject(cta, offset), [&] {
+        return fmt::format(
+            "The {} loads {} by ldmatrix expecting k-tile {}, but k-tile {} was copied there.",
+            who(thread), place_name(cta, offset), thread.step, found);
+      });
+}
+
+void load_matrices(Engine& machine, Warp& warp, bool transposed) {
+  Cta& cta = *warp.cta;
+  std::uint32_t rows[warp_lanes];  // offsets
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    rows[lane] = matrix_row(machine, warp, lane, "ldmatrix");
+  }
+  const auto load = [&](unsigned lane, unsigned matrix, std::uint32_t offset, unsigned at,
+                        unsigned bytes) {
+    auto* registers = static_cast<std::byte*>(warp.operands[lane].d) + 4 * matrix;
+    std::memcpy(registers + at, cta.shared.get() + offset, bytes);
+    if (cta.shadow == nullptr) return;
+    const Thread& thread = cta.threads[warp.index * warp_lanes + lane];
+    Access access = Order::generic(thread, "ldmatrix");
+    cta.shadow->read(machine, offset, bytes, access);
+    check_step(machine, thread, offset);
+  };
+  for_each_ldmatrix_piece(rows, 4, transposed, load);
+}
+
+}  // namespace
+}  // namespace tw::vgpu
+
+namespace tw::model {
+
+using namespace vgpu;
+
+void ldmatrix_x4(std::uint32_t* registers, SharedAddress row, bool transposed) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  require_whole_warp(machine, thread, "ldmatrix");
+  Warp& warp = *thread.warp;
+  warp.matrix_row[thread.lane] = row;
+  warp.operands[thread.lane].d = registers;
+  warp.brought[thread.lane] = transposed ? 1 : 0;
+  meet(machine, thread, Collective::Ldmatrix, [&] {
+    check_same_in_all_lanes(machine, thread, "ldmatrix");
+    load_matrices(machine, warp, transposed);
+  });
+}
+
+void mma_sync(MmaType type, void* d, const std::uint32_t* a, const std::uint32_t* b) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  require_whole_warp(machine, thread, "mma.sync");
+  Warp& warp = *thread.warp;
+  warp.operands[thread.lane] = {d, a, b};
+  warp.brought[thread.lane] = static_cast<std::uint32_t>(type);
+  meet(machine, thread, Collective::Mma, [&] {
+    check_same_in_all_lanes(machine, thread, "mma.sync");
+    MmaLanes lanes;
+    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+      lanes.d[lane] = warp.operands[lane].d;
+      lanes.a[lane] = warp.operands[lane].a;
+      lanes.b[lane] = warp.operands[lane].b;
+    }
+    mma_m16n8(type, lanes);
+  });
+}
+
+}  // namespace tw::model
