@@ -1,162 +1,215 @@
 #include "src/matmul/data.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <random>
 
 namespace tw {
 
 namespace {
 
-constexpr std::uint16_t poison_bits = 0x7fa5;
+// -limit .. limit, and zero for all but one in `sparsity`. Every sum of k products of two of them
+// is then likely to be exact: the sum of their magnitudes is below 2^sum_bits.
+struct SmallIntegers {
+  int limit = 4;
+  unsigned sparsity = 1;
 
-void fill_matrix(std::vector<Bf16>& values, Fill fill, std::mt19937_64& random) {
-  if (fill == Fill::Integers) {
-    for (Bf16& value : values) value = Bf16(static_cast<float>(static_cast<int>(random() % 9) - 4));
-  } else {
-    std::normal_distribution<float> normal;
-    for (Bf16& value : values) value = Bf16(normal(random));
+  SmallIntegers(ElementType type, std::int64_t k) {
+    const double most = std::ldexp(0.5, sum_bits(type));
+    while (expected_magnitude(k) > most && limit > 1) limit /= 2;
+    while (expected_magnitude(k) > most) sparsity *= 2;
+  }
+  double mean_magnitude() const { return limit * (limit + 1.0) / (2.0 * limit + 1.0) / sparsity; }
+  double expected_magnitude(std::int64_t k) const {
+    return static_cast<double>(k) * mean_magnitude() * mean_magnitude();
+  }
+  double variance() const { return limit * (limit + 1.0) / 3.0 / sparsity; }
+  double draw(std::mt19937_64& random) const {
+    if (sparsity > 1 && random() % sparsity != 0) return 0.0;
+    return static_cast<int>(random() % static_cast<unsigned>(2 * limit + 1)) - limit;
+  }
+};
+
+std::uint64_t hash(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
+  return x ^ x >> 31;
+}
+
+// The largest integer up to which the type has them all, or enough.
+int position_limit(ElementType type) {
+  switch (type) {
+    case ElementType::E4m3: return 15;
+    case ElementType::E5m2: return 7;
+    default: return 100;
   }
 }
 
-std::vector<float> widened(const HostMatrix& matrix) {
-  std::vector<float> result(matrix.rows * matrix.columns);
-  for (std::int64_t row = 0; row < matrix.rows; ++row) {
-    for (std::int64_t column = 0; column < matrix.columns; ++column) {
-      result[row * matrix.columns + column] =
-          static_cast<float>(matrix.values[row * matrix.pitch + column]);
-    }
-  }
-  return result;
+void fill_positions(HostMatrix& matrix, std::uint64_t seed) {
+  const int limit = position_limit(matrix.type);
+  matrix.fill([&](std::int64_t batch, std::int64_t row, std::int64_t column) {
+    const auto place = static_cast<std::uint64_t>((batch << 56) ^ (row << 28) ^ column);
+    return static_cast<int>(hash(place + hash(seed)) % (2 * limit + 1)) - limit;
+  });
 }
 
-// Integers times such a scale are exact in float32.
-bool keeps_integers_exact(float scale) {
-  return scale * 8 == std::round(scale * 8) && std::abs(scale) <= 64;
+void fill_selection(HostMatrix& matrix) {
+  matrix.fill([&](std::int64_t batch, std::int64_t row, std::int64_t column) {
+    return column == (row + batch) % matrix.columns ? 1.0 : 0.0;
+  });
+}
+
+void fill_operand(HostMatrix& matrix, Fill fill, const SmallIntegers& integers,
+                  std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  const bool bytes = matrix.type == ElementType::S8;
+  matrix.fill([&](std::int64_t, std::int64_t, std::int64_t) {
+    if (fill != Fill::Normal) return integers.draw(random);
+    return bytes ? static_cast<int>(random() % 255) - 127.0 : normal(random);
+  });
+}
+
+// Powers of two where sums must stay exact.
+void fill_scales(HostMatrix& scales, Fill fill, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> between(0.5, 2.0);
+  scales.fill([&](std::int64_t, std::int64_t, std::int64_t) {
+    if (fill == Fill::Normal) return between(random);
+    const double powers[] = {0.5, 1.0, 1.0, 2.0, -1.0};
+    return powers[random() % 5];
+  });
 }
 
 }  // namespace
 
+float fitting_output_scale(const MatmulShape& shape, Fill fill) {
+  const double k = static_cast<double>(std::max<std::int64_t>(shape.k, 1));
+  double deviation = std::sqrt(k);
+  if (fill == Fill::Integers) deviation *= SmallIntegers(shape.a_type, shape.k).variance();
+  if (fill == Fill::Normal && shape.a_type == ElementType::S8) deviation *= 73.3 * 73.3;
+  if (fill == Fill::Position) deviation = 100.0;
+  deviation *= std::abs(shape.epilogue.alpha);
+  if (shape.epilogue.gated) deviation *= deviation;
+  double limit = 0.0;
+  switch (shape.d_type) {
+    case ElementType::S8: limit = 127.0; break;
+    case ElementType::E4m3: limit = 448.0; break;
+    case ElementType::E5m2: limit = 57344.0; break;
+    case ElementType::Fp16: limit = 65504.0; break;
+    default: return 1.0f;
+  }
+  const double over = 2.0 * deviation / limit;
+  return over <= 1.0 ? 1.0f : static_cast<float>(std::exp2(-std::ceil(std::log2(over))));
+}
+
 MatmulData make_matmul_data(const MatmulShape& shape, Fill fill, std::uint64_t seed) {
   std::mt19937_64 random(seed);
+  const EpilogueShape& epilogue = shape.epilogue;
+  const bool odd = shape.unaligned;
+  const auto vector = [odd](ElementType type, std::int64_t count) {
+    return HostMatrix(type, Major::K, 1, 1, count, odd);
+  };
   MatmulData data;
-  data.a = HostMatrix(shape.m, shape.k);
-  data.b = HostMatrix(shape.n, shape.k);
-  data.d = HostMatrix(shape.m, shape.n);
-  fill_matrix(data.a.values, fill, random);
-  fill_matrix(data.b.values, fill, random);
-  for (Bf16& value : data.d.values) value = Bf16::from_bits(poison_bits);
-  if (shape.beta != 0.0f) {
-    data.source = HostMatrix(shape.m, shape.n);
-    fill_matrix(data.source.values, fill, random);
+  data.fill = fill;
+  data.a = HostMatrix(shape.a_type, shape.a_major, shape.batch, shape.m, shape.k, odd);
+  data.b = HostMatrix(shape.b_type, shape.b_major, shape.shared_b ? 1 : shape.batch, shape.n,
+                      shape.k, odd);
+  if (shape.shared_b) data.b.batch_pitch = 0;
+  if (fill == Fill::Position) {
+    fill_positions(seed % 2 == 0 ? data.b : data.a, seed);
+    fill_selection(seed % 2 == 0 ? data.a : data.b);
+  } else {
+    const SmallIntegers integers(shape.a_type, shape.k);
+    fill_operand(data.a, fill, integers, random);
+    fill_operand(data.b, fill, integers, random);
   }
-  if (shape.bias) {
-    data.bias.resize(shape.n);
-    fill_matrix(data.bias, fill, random);
+  const SmallIntegers integers(ElementType::Fp32, 1);
+  if (epilogue.beta != 0.0f) {
+    data.source = HostMatrix(epilogue.source_type, Major::K, shape.batch, shape.m,
+                             shape.output_columns(), odd);
+    fill_operand(data.source, fill, integers, random);
   }
+  if (epilogue.column_bias) {
+    data.column_bias = vector(epilogue.bias_type, shape.n);
+    fill_operand(data.column_bias, fill, integers, random);
+  }
+  if (epilogue.row_bias) {
+    data.row_bias = vector(epilogue.bias_type, shape.m);
+    fill_operand(data.row_bias, fill, integers, random);
+  }
+  if (epilogue.column_scale) {
+    data.column_scale = vector(ElementType::Fp32, shape.n);
+    fill_scales(data.column_scale, fill, random);
+  }
+  if (epilogue.row_scale) {
+    data.row_scale = vector(ElementType::Fp32, shape.m);
+    fill_scales(data.row_scale, fill, random);
+  }
+  data.d = HostMatrix(shape.d_type, Major::K, shape.batch, shape.m, shape.output_columns(), odd);
+  if (epilogue.auxiliary) {
+    data.auxiliary =
+        HostMatrix(epilogue.auxiliary_type, Major::K, shape.batch, shape.m, shape.n, odd);
+  }
+  if (epilogue.amax) data.amax = HostMatrix(ElementType::Fp32, Major::K, 1, 1, 1, false);
+  poison_outputs(data);
   return data;
 }
 
-MatmulProblem problem_on_host(MatmulData& data, const MatmulShape& shape) {
+void poison_outputs(MatmulData& data) {
+  for (HostMatrix* output : {&data.d, &data.auxiliary, &data.amax}) {
+    if (output->exists()) output->poison();
+  }
+  if (data.amax.exists()) data.amax.set(0, 0, 0, 0.0);
+}
+
+MatmulProblem problem_at(MatmulData& data, const MatmulShape& shape,
+                         const std::function<void*(HostMatrix&)>& address) {
+  const auto operand = [&](HostMatrix& matrix) {
+    return MatmulOperand{address(matrix), matrix.pitch, matrix.batch_pitch, matrix.type,
+                         matrix.major};
+  };
+  const auto scales = [&](HostMatrix& matrix) {
+    return static_cast<const float*>(address(matrix));
+  };
   MatmulProblem problem;
   problem.m = shape.m;
   problem.n = shape.n;
   problem.k = shape.k;
-  problem.a = data.a.values.data();
-  problem.a_pitch = data.a.pitch;
-  problem.b = data.b.values.data();
-  problem.b_pitch = data.b.pitch;
-  problem.d = data.d.values.data();
-  problem.d_pitch = data.d.pitch;
-  problem.alpha = shape.alpha;
-  problem.beta = shape.beta;
-  if (!data.source.values.empty()) {
-    problem.source = data.source.values.data();
-    problem.source_pitch = data.source.pitch;
-  }
-  if (!data.bias.empty()) problem.bias = data.bias.data();
+  problem.batch = shape.batch;
+  problem.a = operand(data.a);
+  problem.b = operand(data.b);
+  problem.d = {address(data.d), data.d.pitch, data.d.batch_pitch, data.d.type};
+  EpilogueArguments& epilogue = problem.epilogue;
+  epilogue.alpha = shape.epilogue.alpha;
+  epilogue.beta = shape.epilogue.beta;
+  epilogue.output_scale = shape.epilogue.output_scale;
+  epilogue.clamp_low = shape.epilogue.clamp_low;
+  epilogue.clamp_high = shape.epilogue.clamp_high;
+  epilogue.activation = shape.epilogue.activation;
+  epilogue.gated = shape.epilogue.gated;
+  epilogue.source = address(data.source);
+  epilogue.source_pitch = data.source.pitch;
+  epilogue.source_batch_pitch = data.source.batch_pitch;
+  epilogue.source_type = shape.epilogue.source_type;
+  epilogue.bias_type = shape.epilogue.bias_type;
+  epilogue.column_bias = address(data.column_bias);
+  epilogue.row_bias = address(data.row_bias);
+  epilogue.column_scale = scales(data.column_scale);
+  epilogue.row_scale = scales(data.row_scale);
+  epilogue.auxiliary = address(data.auxiliary);
+  epilogue.auxiliary_pitch = data.auxiliary.pitch;
+  epilogue.auxiliary_batch_pitch = data.auxiliary.batch_pitch;
+  epilogue.auxiliary_type = shape.epilogue.auxiliary_type;
+  epilogue.amax = static_cast<std::uint32_t*>(address(data.amax));
   return problem;
 }
 
-MatmulReference reference_on_host(const MatmulData& data, const MatmulShape& shape) {
-  const std::vector<float> a = widened(data.a);
-  const std::vector<float> b = widened(data.b);
-  std::vector<float> b_by_k(b.size());  // (k,n): the inner loop then runs along n
-  for (std::int64_t j = 0; j < shape.n; ++j) {
-    for (std::int64_t i = 0; i < shape.k; ++i) b_by_k[i * shape.n + j] = b[j * shape.k + i];
-  }
-  MatmulReference reference;
-  reference.value.assign(shape.m * shape.n, 0.0);
-  reference.magnitude.assign(shape.m * shape.n, 0.0);
-  for (std::int64_t row = 0; row < shape.m; ++row) {
-    double* value = &reference.value[row * shape.n];
-    double* magnitude = &reference.magnitude[row * shape.n];
-    for (std::int64_t i = 0; i < shape.k; ++i) {
-      const double factor = a[row * shape.k + i];
-      const float* b_row = &b_by_k[i * shape.n];
-      for (std::int64_t j = 0; j < shape.n; ++j) {
-        value[j] += factor * b_row[j];
-        magnitude[j] += std::abs(factor * b_row[j]);
-      }
-    }
-    for (std::int64_t j = 0; j < shape.n; ++j) {
-      value[j] *= shape.alpha;
-      magnitude[j] *= std::abs(shape.alpha);
-      if (!data.source.values.empty()) {
-        const double c = static_cast<float>(data.source.values[row * data.source.pitch + j]);
-        value[j] += shape.beta * c;
-        magnitude[j] += std::abs(shape.beta * c);
-      }
-      if (!data.bias.empty()) {
-        const double bias = static_cast<float>(data.bias[j]);
-        value[j] += bias;
-        magnitude[j] += std::abs(bias);
-      }
-    }
-  }
-  return reference;
+MatmulProblem problem_on_host(MatmulData& data, const MatmulShape& shape) {
+  return problem_at(data, shape, [](HostMatrix& matrix) { return matrix.data(); });
 }
 
-Comparison compare(const MatmulData& data, const MatmulReference& reference,
-                   const MatmulShape& shape, Fill fill) {
-  // Each product step of 16 aligns 17 addends to the largest and cuts them at 2^-24 of it, and the
-  // sum is cut once more; a step's error is below 19 * 2^-24 of all magnitudes. The epilogue adds a
-  // few roundings. Rounding to bf16 then moves the result by at most 2^-8 of itself.
-  const double steps = static_cast<double>((shape.k + 15) / 16) * 19.0 + 4.0;
-  const double sum_error = steps * std::ldexp(1.0, -24);
-  Comparison result;
-  result.exact = fill == Fill::Integers && keeps_integers_exact(shape.alpha) &&
-                 keeps_integers_exact(shape.beta);
-  for (std::int64_t row = 0; row < shape.m; ++row) {
-    for (std::int64_t column = 0; column < data.d.pitch; ++column) {
-      const Bf16 found = data.d.values[row * data.d.pitch + column];
-      if (column >= shape.n) {
-        result.padding_touched += found.bits != poison_bits;
-        continue;
-      }
-      const double expected = reference.value[row * shape.n + column];
-      const Bf16 rounded = Bf16(static_cast<float>(expected));
-      bool good = found.bits == rounded.bits || (expected == 0.0 && (found.bits & 0x7fff) == 0);
-      if (!result.exact) {
-        const double bound = sum_error * reference.magnitude[row * shape.n + column] +
-                             std::ldexp(std::abs(expected), -8) + 1e-37;
-        const double share = std::abs(static_cast<float>(found) - expected) / bound;
-        good = good || share <= 1.0;  // an infinity that rounding makes is right, NaN is not
-        if (share <= 1.0) result.worst = std::max(result.worst, share);
-      }
-      if (good) continue;
-      if (result.wrong++ == 0) {
-        char text[160];
-        std::snprintf(
-            text, sizeof text,
-            "The first wrong element is (%lld, %lld): expected %g, found %g (bits 0x%04x).",
-            static_cast<long long>(row), static_cast<long long>(column), expected,
-            static_cast<double>(static_cast<float>(found)), found.bits);
-        result.first = text;
-      }
-    }
-  }
-  return result;
+bool same_outputs(const MatmulData& first, const MatmulData& second) {
+  return first.d.bytes == second.d.bytes && first.auxiliary.bytes == second.auxiliary.bytes &&
+         first.amax.bytes == second.amax.bytes;
 }
 
 }  // namespace tw

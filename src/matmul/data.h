@@ -1,64 +1,54 @@
-// Problems with known answers: inputs, a reference in double precision, and the comparison.
+// The numbers of a problem: inputs by seed, outputs poisoned.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include <functional>
 
-#include "tilewright/host/matmul.h"
+#include "src/matmul/matrix.h"
+#include "src/matmul/shape.h"
 
 namespace tw {
 
-enum class Fill {
-  Integers,  // -4 .. 4: every sum is exact, the result is compared bit by bit
-  Normal,    // standard normal: held to a derived bound
-};
-
-struct MatmulShape {
-  std::int64_t m = 0;
-  std::int64_t n = 0;
-  std::int64_t k = 0;
-  float alpha = 1.0f;
-  float beta = 0.0f;  // 0: no C
-  bool bias = false;
-};
-
-// Row-major; rows begin at multiples of 16 bytes, as TMA wants them.
-struct HostMatrix {
-  HostMatrix() = default;
-  HostMatrix(std::int64_t rows, std::int64_t columns)
-      : rows(rows), columns(columns), pitch((columns + 7) / 8 * 8), values(rows * pitch) {}
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t pitch = 0;
-  std::vector<Bf16> values;
-};
-
+// What the shape does not ask for stays empty.
 struct MatmulData {
+  Fill fill = Fill::Integers;
   HostMatrix a, b, source, d;
-  std::vector<Bf16> bias;
+  HostMatrix column_bias, row_bias, column_scale, row_scale;  // one row each
+  HostMatrix auxiliary;
+  HostMatrix amax;  // one float32
+
+  // Calls `function` with every matrix; outputs are d, auxiliary and amax.
+  template <class Self, class Function>
+  static void for_each(Self& self, const Function& function) {
+    for (auto* matrix : {&self.a, &self.b, &self.source, &self.column_bias, &self.row_bias,
+                         &self.column_scale, &self.row_scale}) {
+      function(*matrix, /*output=*/false);
+    }
+    for (auto* matrix : {&self.d, &self.auxiliary, &self.amax}) function(*matrix, /*output=*/true);
+  }
 };
 
-// `d` is poisoned: an element that the kernel leaves alone is a NaN no conversion makes.
 MatmulData make_matmul_data(const MatmulShape& shape, Fill fill, std::uint64_t seed);
+
+// Poisons D and the auxiliary output and zeroes amax, as before a first run.
+void poison_outputs(MatmulData& data);
+
+// `address` tells where a matrix's first element is: in `data` itself, or in a copy on a GPU.
+MatmulProblem problem_at(MatmulData& data, const MatmulShape& shape,
+                         const std::function<void*(HostMatrix&)>& address);
 MatmulProblem problem_on_host(MatmulData& data, const MatmulShape& shape);
 
-// Before rounding to bf16, and the sum of the magnitudes that were added up. (m,n) without padding.
-struct MatmulReference {
-  std::vector<double> value;
-  std::vector<double> magnitude;
-};
-MatmulReference reference_on_host(const MatmulData& data, const MatmulShape& shape);
+// The same bytes in every output, padding included.
+bool same_outputs(const MatmulData& first, const MatmulData& second);
 
-struct Comparison {
-  bool exact = false;  // compared bit by bit
-  std::int64_t wrong = 0;
-  std::int64_t padding_touched = 0;
-  double worst = 0.0;  // largest error within the bound, as a share of it
-  std::string first;   // a sentence about the first wrong element
-  bool good() const { return wrong == 0 && padding_touched == 0; }
-};
-Comparison compare(const MatmulData& data, const MatmulReference& reference,
-                   const MatmulShape& shape, Fill fill);
+// Significant bits of an integer that the sums of products of this type surely keep. Sums are
+// float32, but Hopper's sums of 8-bit floats have 14 bits.
+constexpr int sum_bits(ElementType operand) {
+  switch (operand) {
+    case ElementType::S8: return 31;
+    case ElementType::E4m3:
+    case ElementType::E5m2: return 14;
+    default: return 24;
+  }
+}
 
 }  // namespace tw

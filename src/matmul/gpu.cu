@@ -1,6 +1,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 
 #include "src/matmul/gpu.h"
@@ -37,22 +38,39 @@ struct DeviceBuffer {
   std::size_t bytes;
 };
 
-struct DeviceMatmul {
-  explicit DeviceMatmul(MatmulData& data, const MatmulShape& shape)
-      : a(data.a.values),
-        b(data.b.values),
-        d(data.d.values),
-        source(data.source.values),
-        bias(data.bias),
-        problem(problem_on_host(data, shape)) {
-    problem.a = a.pointer;
-    problem.b = b.pointer;
-    problem.d = d.pointer;
-    problem.source = source.pointer;
-    problem.bias = bias.pointer;
+// The data on the GPU, at the same offsets from a multiple of 256 bytes.
+class DeviceMatmul {
+ public:
+  DeviceMatmul(MatmulData& data, const MatmulShape& shape) : data_(data) {
+    MatmulData::for_each(data, [this](HostMatrix& matrix, bool) {
+      copies_.push_back(std::make_unique<DeviceBuffer<std::byte>>(matrix.bytes));
+    });
+    problem_ = problem_at(data, shape, [this](HostMatrix& matrix) -> void* {
+      void* address = nullptr;
+      each_copy([&](HostMatrix& other, bool, DeviceBuffer<std::byte>& copy) {
+        if (&other != &matrix || !matrix.exists()) return;
+        address = copy.pointer + matrix.first * bytes_of(matrix.type);
+      });
+      return address;
+    });
   }
-  DeviceBuffer<Bf16> a, b, d, source, bias;
-  MatmulProblem problem;
+  const MatmulProblem& problem() const { return problem_; }
+  void read_outputs() {
+    each_copy([](HostMatrix& matrix, bool output, DeviceBuffer<std::byte>& copy) {
+      if (output) copy.read(matrix.bytes);
+    });
+  }
+
+ private:
+  template <class Function>
+  void each_copy(const Function& function) {
+    std::size_t i = 0;
+    MatmulData::for_each(
+        data_, [&](HostMatrix& matrix, bool output) { function(matrix, output, *copies_[i++]); });
+  }
+  MatmulData& data_;
+  std::vector<std::unique_ptr<DeviceBuffer<std::byte>>> copies_;
+  MatmulProblem problem_;
 };
 
 void wait_or_give_up(int launches) {
@@ -70,28 +88,43 @@ void wait_or_give_up(int launches) {
   }
 }
 
-__global__ void reference_kernel(double* value, double* magnitude, MatmulProblem problem) {
+__device__ double read(ElementType type, const void* base, std::int64_t index) {
+  const auto wide = [&](auto zero) {
+    const auto element = static_cast<const decltype(zero)*>(base)[index];
+    if constexpr (std::is_integral_v<decltype(zero)>)
+      return static_cast<double>(element);
+    else
+      return static_cast<double>(static_cast<float>(element));
+  };
+  switch (type) {
+    case ElementType::Bf16: return wide(Bf16{});
+    case ElementType::Fp16: return wide(Fp16{});
+    case ElementType::Fp32: return wide(float{});
+    case ElementType::Tf32: return wide(Tf32{});
+    case ElementType::E4m3: return wide(E4m3{});
+    case ElementType::E5m2: return wide(E5m2{});
+    case ElementType::S8: return wide(std::int8_t{});
+    default: return wide(std::int32_t{});
+  }
+}
+
+__device__ double read(const MatmulOperand& operand, std::int64_t batch, std::int64_t row,
+                       std::int64_t i) {
+  const std::int64_t place =
+      operand.major == Major::K ? row * operand.pitch + i : i * operand.pitch + row;
+  return read(operand.type, operand.data, batch * operand.batch_pitch + place);
+}
+
+__global__ void sums_kernel(double* value, double* magnitude, MatmulProblem problem) {
   const std::int64_t index = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
-  if (index >= problem.m * problem.n) return;
-  const std::int64_t row = index / problem.n, column = index % problem.n;
-  const auto wide = [](Bf16 number) { return static_cast<double>(static_cast<float>(number)); };
+  if (index >= problem.batch * problem.m * problem.n) return;
+  const std::int64_t batch = index / (problem.m * problem.n);
+  const std::int64_t row = index / problem.n % problem.m, column = index % problem.n;
   double sum = 0.0, total = 0.0;
   for (std::int64_t i = 0; i < problem.k; ++i) {
-    const double product =
-        wide(problem.a[row * problem.a_pitch + i]) * wide(problem.b[column * problem.b_pitch + i]);
+    const double product = read(problem.a, batch, row, i) * read(problem.b, batch, column, i);
     sum += product;
     total += fabs(product);
-  }
-  sum *= problem.alpha;
-  total *= fabs(problem.alpha);
-  if (problem.source != nullptr) {
-    const double c = problem.beta * wide(problem.source[row * problem.source_pitch + column]);
-    sum += c;
-    total += fabs(c);
-  }
-  if (problem.bias != nullptr) {
-    sum += wide(problem.bias[column]);
-    total += fabs(wide(problem.bias[column]));
   }
   value[index] = sum;
   magnitude[index] = total;
@@ -105,11 +138,25 @@ std::string why_no_gpu() {
     return "There is no NVIDIA GPU here.";
   int major = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-  if (major != 9) {
+  if (major < 8) {
     return "The GPU has compute capability " + std::to_string(major) +
-           ".x; the kernels are built for 9.0 (sm_90a).";
+           ".x; kernels need at least 8.0 (sm_80).";
   }
   return "";
+}
+
+std::string why_not_on_gpu(const MatmulInstance& instance) {
+  if (std::string why = why_no_gpu(); !why.empty()) return why;
+  if (instance.launch == nullptr) {
+    return std::string("The instance ") + instance.name + " is not compiled for a GPU.";
+  }
+  int major = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+  const std::string target = instance.target;
+  const bool fits = target == "sm80" ? major >= 8 : target == "sm90a" ? major == 9 : major == 10;
+  if (fits) return "";
+  return "The GPU has compute capability " + std::to_string(major) + ".x; the instance " +
+         instance.name + " is for " + target + ".";
 }
 
 std::string gpu_name() {
@@ -122,11 +169,11 @@ Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Matm
                   const MatmulShape& shape, int launches) {
   DeviceMatmul device(data, shape);
   for (int i = 0; i < launches; ++i) {
-    Status status = instance.launch(device.problem, order, TraceBuffer{}, nullptr);
+    Status status = instance.launch(device.problem(), order, TraceBuffer{}, nullptr);
     if (!status.is_good()) return status;
   }
   wait_or_give_up(launches);
-  device.d.read(data.d.values);
+  device.read_outputs();
   return Status::good();
 }
 
@@ -139,31 +186,32 @@ Status trace_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Ma
   const TraceBuffer buffer = {device_events.pointer, device_counts.pointer, capacity};
   // The first launch warms up; the second writes over its record, acquire by acquire.
   for (int i = 0; i < 2; ++i) {
-    Status status = instance.launch(device.problem, order, buffer, nullptr);
+    Status status = instance.launch(device.problem(), order, buffer, nullptr);
     if (!status.is_good()) return status;
   }
   wait_or_give_up(2);
-  device.d.read(data.d.values);
+  device.read_outputs();
   device_events.read(events);
   device_counts.read(counts);
   return Status::good();
 }
 
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape) {
-  MatmulReference reference;
-  const std::size_t count = static_cast<std::size_t>(shape.m * shape.n);
-  reference.value.resize(count);
-  reference.magnitude.resize(count);
-  if (count == 0) return reference;
-  MatmulData copy = data;
-  DeviceMatmul device(copy, shape);
-  DeviceBuffer<double> value(count), magnitude(count);
-  reference_kernel<<<static_cast<unsigned>((count + 255) / 256), 256>>>(
-      value.pointer, magnitude.pointer, device.problem);
-  must(cudaDeviceSynchronize(), "The reference");
-  value.read(reference.value);
-  magnitude.read(reference.magnitude);
-  return reference;
+  MatmulSums sums;
+  const auto count = static_cast<std::size_t>(shape.batch * shape.m * shape.n);
+  sums.value.resize(count);
+  sums.magnitude.resize(count);
+  if (count > 0) {
+    MatmulData copy = data;
+    DeviceMatmul device(copy, shape);
+    DeviceBuffer<double> value(count), magnitude(count);
+    sums_kernel<<<static_cast<unsigned>((count + 255) / 256), 256>>>(
+        value.pointer, magnitude.pointer, device.problem());
+    must(cudaDeviceSynchronize(), "The reference");
+    value.read(sums.value);
+    magnitude.read(sums.magnitude);
+  }
+  return reference_of(sums, data, shape);
 }
 
 }  // namespace tw

@@ -3,22 +3,25 @@
 
 #include <string>
 
-#include "src/matmul/data.h"
 #include "src/matmul/instance.h"
+#include "src/matmul/reference.h"
 
 namespace tw {
 
-// Empty when there is a GPU that can run these kernels; otherwise a sentence that says why not.
+// Empty when there is a GPU that can run kernels; otherwise a sentence that says why not.
 std::string why_no_gpu();
 std::string gpu_name();
+// The same for one instance: its target must fit the GPU.
+std::string why_not_on_gpu(const MatmulInstance& instance);
 
-// Copies the data to the GPU, runs the instance `launches` times and copies D back. Gives up after
-// a minute: a hang ends the program with status 1, because the device cannot be used any more.
+// Copies the data to the GPU, runs the instance `launches` times and copies the outputs back. Gives
+// up after a minute: a hang ends the program with status 1, because the device cannot be used any
+// more.
 Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
                   const MatmulShape& shape, int launches);
 
-// The same sums by one thread per element in double precision: slow, simple, shares no code with
-// the kernels.
+// The sums by one thread per element in double precision: slow, simple, shares no code with the
+// kernels. The epilogue then is the host's.
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape);
 
 // Runs an instance compiled with tracing; `events` holds `tracks` records of `capacity` events.

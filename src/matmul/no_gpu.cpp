@@ -9,6 +9,7 @@ const char* const sentence = "This build has no CUDA: nvcc was not found when it
 
 std::string why_no_gpu() { return sentence; }
 std::string gpu_name() { return "none"; }
+std::string why_not_on_gpu(const MatmulInstance&) { return sentence; }
 Status run_on_gpu(const MatmulInstance&, const MatmulOrder&, MatmulData&, const MatmulShape&, int) {
   return Status::refused(sentence);
 }

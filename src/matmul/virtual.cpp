@@ -10,14 +10,7 @@ std::string VirtualRun::complaint() const {
   for (const vgpu::Finding& finding : report.findings)
     text += finding.name + ": " + finding.text + "\n";
   for (const std::string& what : report.incomplete) text += "incomplete: " + what + "\n";
-  if (comparison.wrong > 0) {
-    text += "wrong result: " + std::to_string(comparison.wrong) + " elements. " + comparison.first +
-            "\n";
-  }
-  if (comparison.padding_touched > 0) {
-    text += "wrong result: " + std::to_string(comparison.padding_touched) +
-            " elements of padding were written.\n";
-  }
+  text += comparison.complaint();
   return text;
 }
 
@@ -31,13 +24,13 @@ VirtualRun run_virtually(const MatmulInstance& instance, const MatmulOrder& orde
         "configured.");
     return run;
   }
-  MatmulData data = problem.data;
+  run.data = problem.data;
   const auto begin = std::chrono::steady_clock::now();
-  run.status =
-      instance.simulate(problem_on_host(data, problem.shape), order, trace, options, run.report);
+  run.status = instance.simulate(problem_on_host(run.data, problem.shape), order, trace, options,
+                                 run.report);
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (run.status.is_good()) {
-    run.comparison = compare(data, problem.reference, problem.shape, problem.fill);
+    run.comparison = compare(run.data, problem.reference);
   }
   return run;
 }

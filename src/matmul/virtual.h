@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/matmul/data.h"
+#include "src/matmul/compare.h"
 #include "src/matmul/instance.h"
 #include "vgpu/machine/machine.h"
 
@@ -13,6 +13,7 @@ struct VirtualRun {
   Status status = Status::good();  // refused: nothing ran
   vgpu::Report report;
   Comparison comparison;
+  MatmulData data;     // with the outputs of the run
   double seconds = 0;  // of the run itself, without making and checking the data
 
   bool clean() const {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "src/matmul/data.h"
+#include "src/matmul/compare.h"
 #include "tests/planted/instance.h"
 
 namespace tw::planted {
@@ -37,7 +37,7 @@ int run(int count, char** arguments) {
   shape.m = std::stoll(arguments[1]);
   shape.n = std::stoll(arguments[2]);
   shape.k = std::stoll(arguments[3]);
-  shape.beta = std::stof(arguments[4]);
+  shape.epilogue.beta = std::stof(arguments[4]);
   vgpu::Options options;
   options.sm_count = static_cast<unsigned>(std::stoul(arguments[5]));
   options.landing = landing_of(arguments[6]);
@@ -55,7 +55,7 @@ int run(int count, char** arguments) {
            {"text", finding.text}});
   }
   for (const std::string& text : report.incomplete) print({{"incomplete", text}});
-  const Comparison result = compare(data, reference_on_host(data, shape), shape, Fill::Integers);
+  const Comparison result = compare(data, reference_on_host(data, shape));
   if (!result.good()) print({{"wrong result", result.wrong + result.padding_touched}});
   return 0;
 }

@@ -1,0 +1,110 @@
+#include "src/matmul/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tw {
+
+namespace {
+
+class Judge {
+ public:
+  explicit Judge(Comparison& result) : result_(result) {}
+
+  void matrix(const char* name, const HostMatrix& matrix, const std::vector<Expected>& expected) {
+    std::size_t i = 0;
+    for (std::int64_t batch = 0; batch < matrix.batch; ++batch) {
+      for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        for (std::int64_t column = 0; column < matrix.columns; ++column, ++i) {
+          const std::size_t index = matrix.index(batch, row, column);
+          if (good(matrix.type, matrix.element(index), expected[i])) continue;
+          const std::uint32_t bits = read_bits(matrix.type, matrix.element(index));
+          const bool unwritten = bits == poison_bits(matrix.type, index);
+          result_.unwritten += unwritten;
+          if (result_.wrong++ > 0) continue;
+          char text[240];
+          const int length =
+              std::snprintf(text, sizeof text,
+                            "The first wrong element of %s is (%lld, %lld, %lld) of %s: ", name,
+                            static_cast<long long>(batch), static_cast<long long>(row),
+                            static_cast<long long>(column), "(batch, row, column)");
+          describe(text + length, sizeof text - static_cast<std::size_t>(length), matrix.type,
+                   matrix.element(index), expected[i], unwritten);
+          result_.first = text;
+        }
+      }
+    }
+    result_.padding_touched += matrix.padding_touched();
+  }
+
+  void amax(const HostMatrix& amax, const Expected& expected) {
+    const void* element = amax.data();
+    if (!good(ElementType::Fp32, element, expected) && result_.wrong++ == 0) {
+      char text[160];
+      const int length = std::snprintf(text, sizeof text, "amax is wrong: ");
+      describe(text + length, sizeof text - static_cast<std::size_t>(length), ElementType::Fp32,
+               element, expected, false);
+      result_.first = text;
+    }
+    result_.padding_touched += amax.padding_touched();
+  }
+
+ private:
+  static void describe(char* text, std::size_t room, ElementType type, const void* element,
+                       const Expected& expected, bool unwritten) {
+    std::snprintf(text, room, "expected %.9g (+- %.3g, as %s %.9g), found %.9g (bits 0x%x)%s.",
+                  expected.value, expected.error, name_of(type), rounded_to(type, expected.value),
+                  read_element(type, element), read_bits(type, element),
+                  unwritten ? ", which nobody wrote" : "");
+  }
+
+  bool good(ElementType type, const void* element, const Expected& expected) {
+    const double found = read_element(type, element);
+    if (expected.error == 0.0) return found == rounded_to(type, expected.value);
+    result_.exact = false;
+    // Between float32 and the bounds lies one more rounding.
+    const double slack = expected.error * 1e-6 + std::ldexp(std::abs(expected.value), -50);
+    const double low = rounded_to(type, expected.value - expected.error - slack);
+    const double high = rounded_to(type, expected.value + expected.error + slack);
+    if (!(low <= found && found <= high)) return false;
+    const double most = std::max(high - expected.value, expected.value - low);
+    if (std::isfinite(most) && most > 0.0) {
+      const double share = std::abs(found - expected.value) / most;
+      if (std::isfinite(share)) result_.worst = std::max(result_.worst, share);
+    }
+    return true;
+  }
+
+  Comparison& result_;
+};
+
+}  // namespace
+
+std::string Comparison::complaint() const {
+  std::string text;
+  if (wrong > 0) {
+    text = "wrong result: " + std::to_string(wrong) + " elements";
+    if (unwritten > 0) text += ", of which nobody wrote " + std::to_string(unwritten);
+    text += ". " + first + "\n";
+  }
+  if (padding_touched > 0) {
+    text +=
+        "wrong result: " + std::to_string(padding_touched) + " elements of padding were written.\n";
+  }
+  return text;
+}
+
+Comparison compare(const MatmulData& data, const MatmulReference& reference) {
+  Comparison result;
+  result.exact = true;
+  Judge judge(result);
+  judge.matrix("D", data.d, reference.d);
+  if (data.auxiliary.exists()) {
+    judge.matrix("the auxiliary output", data.auxiliary, reference.auxiliary);
+  }
+  if (data.amax.exists()) judge.amax(data.amax, reference.amax);
+  return result;
+}
+
+}  // namespace tw

@@ -1,0 +1,74 @@
+// Typed, batched, pitched matrices in host memory, and their elements as numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tilewright/io/major.h"
+#include "tilewright/number/element_type.h"
+
+namespace tw {
+
+// An element in memory, as a number and as its bits.
+double read_element(ElementType type, const void* address);
+void write_element(ElementType type, void* address, double value);
+std::uint32_t read_bits(ElementType type, const void* address);
+// `value` as a kernel casts it: through float32 to the nearest, ties to even; 8-bit types and
+// integers saturate.
+double rounded_to(ElementType type, double value);
+// What an output holds before a kernel runs. No conversion makes these bits of a float; integers
+// have no such bits, so that theirs change from element to element.
+std::uint32_t poison_bits(ElementType type, std::size_t index);
+
+// Lines of memory run along k with Major::K and along the rows with Major::MN. Around the matrices
+// and behind every line that is not a multiple of 16 bytes lies memory that nobody may touch.
+struct HostMatrix {
+  HostMatrix() = default;
+  // `unaligned`: the first element and the pitch are off 16 bytes.
+  HostMatrix(ElementType type, Major major, std::int64_t batch, std::int64_t rows,
+             std::int64_t columns, bool unaligned);
+
+  bool exists() const { return !bytes.empty(); }
+  // Of an element, counted from the first byte, in elements.
+  std::size_t index(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    const std::int64_t line = major == Major::K ? row * pitch + column : column * pitch + row;
+    return first + static_cast<std::size_t>(matrix * batch_pitch + line);
+  }
+  void* element(std::size_t index) { return bytes.data() + index * bytes_of(type); }
+  const void* element(std::size_t index) const { return bytes.data() + index * bytes_of(type); }
+  void* data() { return exists() ? element(first) : nullptr; }
+  const void* data() const { return exists() ? element(first) : nullptr; }
+  double at(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    return read_element(type, element(index(matrix, row, column)));
+  }
+  void set(std::int64_t matrix, std::int64_t row, std::int64_t column, double value) {
+    write_element(type, element(index(matrix, row, column)), value);
+  }
+  // Calls set for every element, batch by batch and row by row.
+  template <class Function>
+  void fill(const Function& function) {
+    for (std::int64_t matrix = 0; matrix < batch; ++matrix) {
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t column = 0; column < columns; ++column) {
+          set(matrix, row, column, function(matrix, row, column));
+        }
+      }
+    }
+  }
+  void poison();
+  // Elements outside of the matrices that are no longer what poison() left.
+  std::int64_t padding_touched() const;
+
+  ElementType type = ElementType::Bf16;
+  Major major = Major::K;
+  std::int64_t batch = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t pitch = 0;        // in elements
+  std::int64_t batch_pitch = 0;  // in elements
+  std::size_t first = 0;         // element, counted in elements from the first byte
+  std::vector<std::byte> bytes;
+};
+
+}  // namespace tw

@@ -1,0 +1,60 @@
+// The words of the command line for what a problem is made of.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "src/matmul/shape.h"
+
+namespace tw {
+
+inline constexpr ElementType element_types[] = {
+    ElementType::Bf16, ElementType::Fp16, ElementType::Fp32, ElementType::Tf32,
+    ElementType::E4m3, ElementType::E5m2, ElementType::S8,   ElementType::S32};
+inline constexpr Activation activations[] = {Activation::Relu, Activation::Gelu, Activation::Silu,
+                                             Activation::Tanh, Activation::Clamp};
+
+constexpr const char* name_of(Activation activation) {
+  switch (activation) {
+    case Activation::Relu: return "relu";
+    case Activation::Gelu: return "gelu";
+    case Activation::Silu: return "silu";
+    case Activation::Tanh: return "tanh";
+    case Activation::Clamp: return "clamp";
+    default: return "none";
+  }
+}
+
+constexpr const char* name_of(Fill fill) {
+  switch (fill) {
+    case Fill::Integers: return "integers";
+    case Fill::Normal: return "normal";
+    default: return "position";
+  }
+}
+
+// A part that an epilogue has or has not.
+struct EpilogueSwitch {
+  const char* name;
+  bool EpilogueShape::*present;
+};
+inline constexpr EpilogueSwitch epilogue_switches[] = {
+    {"bias", &EpilogueShape::column_bias},
+    {"row-bias", &EpilogueShape::row_bias},
+    {"column-scale", &EpilogueShape::column_scale},
+    {"row-scale", &EpilogueShape::row_scale},
+    {"gate", &EpilogueShape::gated},
+    {"auxiliary", &EpilogueShape::auxiliary},
+    {"amax", &EpilogueShape::amax},
+};
+
+// "tn": A and B in BLAS's letters.
+inline std::string layout_name(Major a, Major b) {
+  return std::string(a == Major::K ? "t" : "n") + (b == Major::K ? "n" : "t");
+}
+
+std::optional<ElementType> element_type_of(const std::string& name);
+// "bias,gelu": the parts that are words, and not numbers, on the command line.
+std::string epilogue_words(const EpilogueShape& epilogue);
+
+}  // namespace tw
