@@ -6,6 +6,7 @@
 
 #include "src/bench/measure.h"
 #include "src/matmul/gpu.h"
+#include "src/matmul/task.h"
 
 namespace {
 
@@ -64,9 +65,20 @@ bool read_shapes(const Request& request, std::vector<Shape>& shapes, std::string
   return !shapes.empty();
 }
 
+// What is measured: bf16 by bf16 into bf16, both operands K-major.
+bool measurable(const tw::MatmulInstance& instance) {
+  return instance.config.tracing == tw::Tracing::Off &&
+         tw::serves(instance, tw::MatmulShape{}, tw::MatmulOrder{}).is_good() &&
+         tw::why_not_on_gpu(instance).empty();
+}
+
 bool wanted(const std::string& filter, const tw::MatmulInstance& instance) {
-  if (instance.config.tracing == tw::Tracing::On) return false;
-  if (filter.empty()) return &instance == &tw::matmul_instances().front();
+  if (!measurable(instance)) return false;
+  if (filter.empty()) {
+    for (const tw::MatmulInstance& first : tw::matmul_instances()) {
+      if (measurable(first)) return &instance == &first;
+    }
+  }
   std::stringstream parts(filter);
   for (std::string part; std::getline(parts, part, ',');) {
     if (std::string(instance.name).find(part) != std::string::npos) return true;
@@ -80,7 +92,7 @@ std::vector<Candidate> own_candidates(const Request& request,
   if (!request.groups.empty()) orders.clear();
   for (const int group : request.groups) {
     for (const tw::Raster raster : {tw::Raster::AlongM, tw::Raster::AlongN}) {
-      orders.push_back({group, raster});
+      orders.push_back({.group = group, .raster = raster});
     }
   }
   std::vector<Candidate> candidates;

@@ -104,11 +104,11 @@ MatmulProblem MatmulBuffers::problem(int set) const {
   problem.k = k_;
   char* base = base_[set];
   const std::size_t a_bytes = aligned(2 * m_ * k_), b_bytes = aligned(2 * n_ * k_);
-  problem.a = reinterpret_cast<Bf16*>(base);
-  problem.b = reinterpret_cast<Bf16*>(base + a_bytes);
-  problem.d = reinterpret_cast<Bf16*>(base + a_bytes + b_bytes);
-  problem.a_pitch = problem.b_pitch = k_;
-  problem.d_pitch = n_;
+  problem.a.data = base;
+  problem.b.data = base + a_bytes;
+  problem.d.data = base + a_bytes + b_bytes;
+  problem.a.pitch = problem.b.pitch = k_;
+  problem.d.pitch = n_;
   return problem;
 }
 
@@ -186,11 +186,11 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new St
   must(cublasLtMatmulDescSetAttribute(state.operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
                                       sizeof transposed),
        "cublasLt");
-  must(cublasLtMatrixLayoutCreate(&state.b, CUDA_R_16BF, problem.k, problem.n, problem.b_pitch),
+  must(cublasLtMatrixLayoutCreate(&state.b, CUDA_R_16BF, problem.k, problem.n, problem.b.pitch),
        "cublasLt");
-  must(cublasLtMatrixLayoutCreate(&state.a, CUDA_R_16BF, problem.k, problem.m, problem.a_pitch),
+  must(cublasLtMatrixLayoutCreate(&state.a, CUDA_R_16BF, problem.k, problem.m, problem.a.pitch),
        "cublasLt");
-  must(cublasLtMatrixLayoutCreate(&state.d, CUDA_R_16BF, problem.n, problem.m, problem.d_pitch),
+  must(cublasLtMatrixLayoutCreate(&state.d, CUDA_R_16BF, problem.n, problem.m, problem.d.pitch),
        "cublasLt");
   cublasLtMatmulPreference_t preference;
   must(cublasLtMatmulPreferenceCreate(&preference), "cublasLt");
@@ -213,10 +213,11 @@ std::vector<Candidate> CublasLt::all() const {
         {"cublaslt#" + std::to_string(i), [state = state_, i](int set, void* stream) {
            const MatmulProblem problem = state->buffers->problem(set);
            const float one = 1.0f, zero = 0.0f;
-           const cublasStatus_t code = cublasLtMatmul(
-               state->handle, state->operation, &one, problem.b, state->b, problem.a, state->a,
-               &zero, problem.d, state->d, problem.d, state->d, &state->found[i].algo,
-               state->workspace, State::workspace_bytes, static_cast<cudaStream_t>(stream));
+           const cublasStatus_t code =
+               cublasLtMatmul(state->handle, state->operation, &one, problem.b.data, state->b,
+                              problem.a.data, state->a, &zero, problem.d.data, state->d,
+                              problem.d.data, state->d, &state->found[i].algo, state->workspace,
+                              State::workspace_bytes, static_cast<cudaStream_t>(stream));
            if (code == CUBLAS_STATUS_SUCCESS) return Status::good();
            return Status::refused("cublasLtMatmul failed with error " +
                                   std::to_string(static_cast<int>(code)) + ".");
