@@ -1,7 +1,13 @@
 // Hopper, sm_90a: TMA loads with multicast, wgmma into registers, TMA stores.
 #pragma once
 
+#include "tilewright/accumulator/in_registers.h"
+#include "tilewright/epilogue/staged_store.h"
+#include "tilewright/io/tma_loader.h"
 #include "tilewright/kernel/roles.h"
+#include "tilewright/op/wgmma.h"
+#include "tilewright/pipeline/mbarrier.h"
+#include "tilewright/schedule/dynamic.h"
 
 namespace tw {
 
@@ -10,14 +16,38 @@ struct Sm90 {
   static constexpr unsigned shared_bytes = 232448;  // per CTA, opted in; the host checks the device
   static constexpr unsigned registers = 65536;
   static constexpr unsigned max_cluster = 8;
+  static constexpr bool in_clusters = true;
 
-  // The load group keeps the least that setmaxnreg allows and gives the rest away.
-  static constexpr RoleTable roles(unsigned multiply_groups, Consumers consumers) {
-    return {.load_warps = 1,
-            .load_registers = 24,
-            .multiply_groups = multiply_groups,
-            .multiply_registers = 240,
-            .consumers = consumers};
+  using Signal = Mbarriers;
+  template <Tiling tiling, RoleTable>
+  using Loader = TmaLoader<tiling>;
+  template <auto config, Tiling tiling, unsigned stage_bytes>
+  using Op = WgmmaOp<tiling, config.group_rows(), stage_bytes, config.promote_every>;
+  template <auto config, class Op, class Trace>
+  using Accumulators = RegisterAccumulators<typename Op::Accumulator>;
+  template <auto config, class Trace>
+  using Store = StagedStore<config.d_type, 64, Trace>;
+  template <ClusterShape cluster, class Map, RoleTable roles>
+  using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;
+
+  // The helpers share a warpgroup, which keeps the least that setmaxnreg allows.
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tile_m % (64 * config.groups_per_tile()) == 0,
+            "tile_m must be a multiple of 64 rows for each warpgroup that shares the tile.");
+    require(config.tile_n % 64 == 0 && config.tile_n <= 256,
+            "tile_n must be a multiple of 64 up to 256.");
+    require(config.group_rows() * config.tile_n * (config.promote_every == 0 ? 1 : 2) <= 64 * 256,
+            "A warpgroup's share of the tile must fit 128 accumulators a thread: 64 by 256.");
+    require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
+    require(config.cta_group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
+    const bool asks = config.scheduling != decltype(config.scheduling){};
+    return RoleTable{.load = {0, 1, 24},
+                     .schedule = {1, asks ? 1u : 0u, 24},
+                     .multiply = {4, 4 * config.multiply_groups, 240},
+                     .groups = config.multiply_groups,
+                     .consumers = config.consumers}
+        .checked();
   }
 };
 

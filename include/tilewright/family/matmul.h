@@ -1,105 +1,108 @@
-// Matmul: D (m by n) = alpha A (m by k) B (n by k)^T + beta C + bias, bf16 with float32 sums.
+// Matmul: D = epilogue(A B^T) for each matrix of a batch; A is m by k, B is n by k.
 #pragma once
 
-#include "tilewright/arch/sm90.h"
-#include "tilewright/base/require.h"
 #include "tilewright/epilogue/fragment_loop.h"
 #include "tilewright/epilogue/runtime.h"
-#include "tilewright/io/tma_loader.h"
+#include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/warp_specialized.h"
-#include "tilewright/op/wgmma.h"
-#include "tilewright/pipeline/ring.h"
+#include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/static_persistent.h"
+#include "tilewright/schedule/tile_map.h"
 
 namespace tw {
 
-enum class Tracing : unsigned { Off, On };
-
-struct MatmulConfig {
-  unsigned tile_m = 128;
-  unsigned tile_n = 256;
-  unsigned tile_k = 64;
-  ClusterShape cluster = {2, 1};
-  Consumers consumers = Consumers::Cooperative;
-  unsigned multiply_groups = 2;
-  // Stages by which each cooperative group starts behind the one before it.
-  unsigned stagger = 0;
-  Tracing tracing = Tracing::Off;
-
-  constexpr unsigned groups_per_tile() const {
-    return consumers == Consumers::Cooperative ? multiply_groups : 1;
-  }
-  constexpr unsigned group_rows() const { return tile_m / groups_per_tile(); }
-
-  consteval MatmulConfig checked() const {
-    require(tile_k == 64, "tile_k must be 64: one swizzle span of bf16.");
-    require(tile_m % (64 * groups_per_tile()) == 0,
-            "tile_m must be a multiple of 64 rows for each warpgroup that shares the tile.");
-    require(tile_n % 64 == 0 && tile_n <= 256, "tile_n must be a multiple of 64 up to 256.");
-    require(group_rows() * tile_n <= 64 * 256,
-            "A warpgroup's share of the tile must fit 128 accumulators a thread: 64 by 256.");
-    require(stagger == 0 || consumers == Consumers::Cooperative,
-            "stagger is for cooperative groups; ping-pong groups take turns.");
-    require(cluster.size() <= Sm90::max_cluster, "A cluster has at most 8 CTAs.");
-    return *this;
-  }
-};
-static_assert(std::has_unique_object_representations_v<MatmulConfig>);
-
-template <MatmulConfig config>
+// One stage: the tiles of A and B, loaded by one role, read by another.
+template <Tiling tiling, class Loader, unsigned reading_arrivals>
 struct MatmulPayload {
+  static constexpr Space space = Space::Shared;
+  static constexpr const char* name = "input";
+  static constexpr const char* full_name = "input.full";
+  static constexpr const char* empty_name = "input.empty";
   struct Tiles {
-    alignas(1024) Bf16 a[config.tile_m * config.tile_k];  // (m,k) 128-byte swizzle
-    alignas(1024) Bf16 b[config.tile_n * config.tile_k];  // (n,k) 128-byte swizzle
+    alignas(1024) unsigned char a[tiling.a_bytes()];  // (m,k) lines of 128 bytes, swizzled
+    alignas(1024) unsigned char b[tiling.b_bytes()];  // (n,k) lines of 128 bytes, swizzled
   };
+  static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
+  static constexpr RoleArrivals reads = {Role::Multiply, reading_arrivals};
   static constexpr Part parts[2] = {
-      {sizeof(Tiles::a), Completion::TransactionBytes, 1, config.groups_per_tile()},
-      {sizeof(Tiles::b), Completion::TransactionBytes, 1, config.groups_per_tile()},
+      {sizeof(Tiles::a), Loader::completion, loads, {reads}},
+      {sizeof(Tiles::b), Loader::completion, loads, {reads}},
   };
 };
 
-// Binds matmul to Hopper. `Named` carries the configuration: nvcc cannot spell it as a value.
-template <class Named>
-struct MatmulSm90 {
+// Binds matmul to a target: `Arch` is a page of arch/. `Named` carries the configuration, because
+// nvcc cannot spell it as a value.
+template <class ArchPage, class Named>
+struct Matmul {
+  using Arch = ArchPage;
   static constexpr MatmulConfig config = Named::config.checked();
-  using Payload = MatmulPayload<config>;
-  using Tiles = typename Payload::Tiles;
-  static constexpr RoleTable roles = Sm90::roles(config.multiply_groups, config.consumers);
-  static_assert(roles.registers() <= Sm90::registers,
+  static constexpr RoleTable roles = Arch::roles(config);
+  static_assert(roles.registers() <= Arch::registers,
                 "The roles ask for more registers than an SM has.");
-
+  static constexpr bool in_clusters = Arch::in_clusters;
+  static constexpr bool overlaps_launches = config.overlaps_launches != 0;
   using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
-  using Epilogue = FragmentLoop<RuntimeEpilogue, Trace>;
-  // As many stages as fit beside the staging buffers and the barriers.
-  static constexpr unsigned stages =
-      (Sm90::shared_bytes - config.multiply_groups * sizeof(typename Epilogue::Output::Buffers) -
-       1024) /
-      sizeof(Tiles);
-  static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
-  static_assert(config.stagger * (config.multiply_groups - 1) < stages,
-                "A group that starts this late would wait for a stage that cannot be filled yet.");
 
-  using Ring = tw::Ring<Payload, stages, config.cluster>;
-  using Loader = TmaLoader<config.tile_m, config.tile_n, config.tile_k, config.cluster>;
-  using Op = WgmmaOp<config.group_rows(), config.tile_n, config.tile_k, sizeof(Tiles)>;
-  using Schedule = StaticPersistent<config.cluster>;
+  using Loader = typename Arch::template Loader<config.tiling(), roles>;
+  static constexpr Tiling tiling = Loader::in_shared();
+  static constexpr unsigned stage_bytes = tiling.a_bytes() + tiling.b_bytes();
+  using Op = typename Arch::template Op<config, tiling, stage_bytes>;
+  using Payload = MatmulPayload<tiling, Loader,
+                                Op::releases * (config.consumers == Consumers::PingPong
+                                                    ? 1
+                                                    : config.multiply_groups)>;
+  static_assert(sizeof(typename Payload::Tiles) == stage_bytes,
+                "Operand tiles must be multiples of 1024 bytes: the swizzle repeats there.");
+
+  using Accumulators = typename Arch::template Accumulators<config, Op, Trace>;
+  using Store = typename Arch::template Store<config, Trace>;
+  using Epilogue = FragmentLoop<RuntimeEpilogue, Store>;
+
+  // As many stages as fit beside the staging buffers and the barriers.
+  static constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
+  static constexpr unsigned buffer_bytes =
+      std::is_empty_v<typename Store::Buffers> ? 0 : storing_groups * sizeof(typename Store::Buffers);
+  static constexpr unsigned stages =
+      (Arch::shared_bytes - buffer_bytes - 1024) / sizeof(typename Payload::Tiles);
+  static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
+  static_assert(config.stagger * (roles.groups - 1) < stages,
+                "A group that starts this late would wait for a stage that cannot be filled yet.");
+  using Ring = tw::Ring<Payload, stages, typename Arch::Signal, config.cluster, config.cta_group>;
+
+  using Order = std::conditional_t<config.sweep == TileSweep::Hilbert, HilbertOrder, GroupedOrder>;
+  using Map = std::conditional_t<
+      config.split == Split::Whole, WholeTiles<config.cluster, Order>,
+      std::conditional_t<config.split == Split::Parts, SplitTiles<config.cluster, Order>,
+                         StreamTiles<config.cluster, Order>>>;
+  template <Scheduling scheduling, class Page>
+  struct ScheduleOf {
+    using Type = StaticPersistent<config.cluster, Map>;
+  };
+  template <class Page>
+  struct ScheduleOf<Scheduling::Dynamic, Page> {
+    using Type = typename Page::template Tickets<config.cluster, Map, roles>;
+  };
+  using Schedule = typename ScheduleOf<config.scheduling, Arch>::Type;
+
+  // Groups that take turns have tiles of their own; others have shares of one.
+  static constexpr unsigned storing_warps =
+      roles.epilogue.played() ? roles.epilogue.warps
+                              : roles.group_warps() * config.groups_per_tile();
+  using Reduction = std::conditional_t<
+      config.split == Split::Whole, NoReduction,
+      WorkspaceReduction<config.groups_per_tile() == 1 ? 0 : roles.group_warps(), storing_warps,
+                         config.tile_m * config.tile_n / (storing_warps * 32)>>;
 
   static constexpr unsigned group_row(unsigned group) {
     return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;
   }
-  static TW_DEVICE Op op(const Tiles& first, unsigned group) {
-    return Op(isa::shared_address(first.a) + group_row(group) * config.tile_k * 2,
-              isa::shared_address(first.b));
-  }
-  static TW_DEVICE int row(const WorkTile& tile, unsigned group) {
-    return tile.m * static_cast<int>(config.tile_m) + static_cast<int>(group_row(group));
-  }
-  static TW_DEVICE int column(const WorkTile& tile) {
-    return tile.n * static_cast<int>(config.tile_n);
+  static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
+    return {tile.batch, tile.m * static_cast<int>(config.tile_m) + static_cast<int>(group_row(group)),
+            tile.n * static_cast<int>(config.tile_n), tile.m_end};
   }
 };
 
-template <class Named>
-using MatmulKernelSm90 = kernel::WarpSpecialized<MatmulSm90<Named>>;
+template <class Arch, class Named>
+using MatmulKernel = kernel::WarpSpecialized<Matmul<Arch, Named>>;
 
 }  // namespace tw

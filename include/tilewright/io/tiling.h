@@ -18,12 +18,15 @@ struct Tiling {
   Major a_major = Major::K;
   Major b_major = Major::K;
   ClusterShape cluster = {1, 1};
+  // CTAs that multiply as one: each keeps its m rows of A and its share of the n rows of B.
+  unsigned group = 1;
 
   static constexpr unsigned span_bytes = 128;
   constexpr unsigned span_k() const { return span_bytes / bytes_of(a_type); }
   constexpr unsigned k() const { return spans * span_k(); }  // of a stage
   constexpr unsigned a_bytes() const { return m * k() * bytes_of(a_type); }  // of a stage
-  constexpr unsigned b_bytes() const { return n * k() * bytes_of(b_type); }
+  constexpr unsigned b_rows() const { return n / group; }
+  constexpr unsigned b_bytes() const { return b_rows() * k() * bytes_of(b_type); }
 };
 
 }  // namespace tw

@@ -3,107 +3,175 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/barrier.h"
+#include "tilewright/isa/ptx/grid.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/warp.h"
 #include "tilewright/kernel/key.h"
 #include "tilewright/kernel/roles.h"
-#include "tilewright/pipeline/ring.h"
+#include "tilewright/kernel/storing.h"
+#include "tilewright/pipeline/consumer.h"
+#include "tilewright/pipeline/producer.h"
 #include "tilewright/pipeline/start.h"
 #include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw::kernel {
 
-// `Parts` binds a family to a target: Ring, Loader, Op, Epilogue, Schedule, Trace, the role table
-// and where the tiles of a group lie.
+// `Parts` binds a family to a target: Ring, Loader, Op, Accumulators, Reduction, Epilogue, Schedule,
+// Trace, the role table and where the tiles of a group lie.
 template <class Parts>
 class WarpSpecialized {
   using Ring = typename Parts::Ring;
+  using Loader = typename Parts::Loader;
   using Op = typename Parts::Op;
-  using Trace = typename Parts::Trace;
+  using Accumulators = typename Parts::Accumulators;
   using Epilogue = typename Parts::Epilogue;
+  using Schedule = typename Parts::Schedule;
+  using Trace = typename Parts::Trace;
   static constexpr RoleTable roles = Parts::roles;
   static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
-  using Order = std::conditional_t<in_turns, Turns<roles.multiply_groups>, NoTurns>;
+  // Where the accumulator lives outside of the multiplying threads, others read it.
+  static constexpr bool hands_over = roles.epilogue.played();
+  using Order = std::conditional_t<in_turns, Turns<roles.groups>, NoTurns>;
+  using Input = Consumer<Ring, Op::release, Trace>;
+  using Output = Producer<Ring, Role::Load, Trace>;
 
  public:
   static constexpr unsigned threads = roles.threads();
+  static constexpr unsigned storing_groups = hands_over ? 1 : roles.groups;
   // Of a CTA's timeline: loading, then each group's multiplying, then each group's storing.
-  static constexpr unsigned tracks = 1 + 2 * roles.multiply_groups;
+  static constexpr unsigned tracks = 1 + roles.groups + storing_groups;
 
   struct Params {
-    typename Parts::Loader::Params loader;
+    typename Loader::Params loader;
     typename Epilogue::Params epilogue;
-    typename Parts::Schedule::Params schedule;
+    typename Schedule::Params schedule;
     // Not [[no_unique_address]]: nvcc 13.0 then declares the kernel's parameter twice as large as
     // sizeof, and a launch reads beyond the object.
+    typename Parts::Reduction::Params reduction;
     typename Trace::Params trace;
   };
 
   struct Storage {
     alignas(1024) typename Ring::Tiles tiles[Ring::stages];
-    typename Epilogue::Output::Buffers output[roles.multiply_groups];
+    [[no_unique_address]] typename Epilogue::Buffers output[storing_groups];
     typename Ring::Barriers input;
     [[no_unique_address]] typename Order::Barriers turns;
+    [[no_unique_address]] typename Schedule::Storage schedule;
+    [[no_unique_address]] typename Accumulators::Storage accumulators;
   };
 
   static TW_DEVICE void run(const Params& params) {
     Storage& storage = *static_cast<Storage*>(isa::dynamic_shared());
     const unsigned thread = isa::thread_index();
-    start_together(thread, [&] {
+    start_together<Parts::in_clusters>(thread, threads, [&] {
       Ring::init(storage.input, storage.tiles);
       Order::init(storage.turns);
+      Schedule::init(storage.schedule);
+      Accumulators::init(storage.accumulators);
     });
+    // Before anything of an earlier grid is read, or overwritten, by any role.
+    if constexpr (Parts::overlaps_launches) isa::griddepcontrol_wait();
 
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
     const unsigned warp = isa::shuffle(thread / 32, 0);
-    const unsigned group = warp / 4;
-    if (group == 0) {
-      isa::setmaxnreg_decrease<roles.load_registers>();
-      if (warp == 0 && isa::elect_one()) load(params, storage);
+    if (roles.multiply.has(warp)) {
+      if constexpr (roles.shifts_registers()) {
+        isa::setmaxnreg_increase<roles.multiply.registers>();
+      }
+      const unsigned group = (warp - roles.multiply.first_warp) / roles.group_warps();
+      multiply(params, storage, group,
+               thread - roles.multiply.first_warp * 32 - group * roles.group_threads());
     } else {
-      isa::setmaxnreg_increase<roles.multiply_registers>();
-      multiply(params, storage, group - 1, thread % RoleTable::group_threads);
+      if constexpr (roles.shifts_registers()) isa::setmaxnreg_decrease<roles.load.registers>();
+      help(params, storage, warp, thread);
     }
   }
 
  private:
+  static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp,
+                             unsigned thread) {
+    if (roles.load.has(warp)) {
+      if (!Loader::elected || isa::elect_one()) {
+        load(params, storage, thread - roles.load.first_warp * 32);
+      }
+    }
+    if constexpr (roles.schedule.played()) {
+      if (roles.schedule.has(warp) && isa::elect_one()) schedule(params, storage);
+    }
+    if constexpr (hands_over) {
+      if (roles.epilogue.has(warp)) {
+        finish(params, storage, thread - roles.epilogue.first_warp * 32);
+      }
+    }
+    Accumulators::leave();
+  }
+
   static TW_DEVICE Trace trace(const Params& params, unsigned track, bool speaks) {
     return Trace(params.trace, isa::cta_index() * tracks + track, speaks);
   }
 
-  static TW_DEVICE void load(const Params& params, Storage& storage) {
+  static TW_DEVICE void load(const Params& params, Storage& storage, unsigned thread) {
     isa::describe_role("load");
     const Key key;
-    const typename Parts::Schedule schedule(params.schedule);
-    typename Parts::Loader loader(params.loader);
-    Producer<Ring, Trace> input(storage.input, storage.tiles, trace(params, 0, true));
-    for (const WorkTile tile : schedule.work(key)) {
-      for (const int k : tile.k_tiles(key)) {
-        auto stage = input.produce();
-        loader.load(stage, tile, k);
+    constexpr Release reading = Loader::elected ? Release::Thread : Release::Warp;
+    typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
+    Loader loader(params.loader, thread);
+    Output input(storage.input, storage.tiles, trace(params, 0, Loader::elected || thread == 0));
+    {
+      Held<typename Output::Token, Loader::stages_held> held;
+      for (const WorkTile tile : work.tiles(key)) {
+        work.begin();
+        for (const int k : tile.k_tiles(key)) {
+          auto stage = input.produce();
+          loader.load(stage, tile, k);
+          held.keep(std::move(stage));
+        }
       }
+      loader.finish();
     }
+    if constexpr (Parts::overlaps_launches) isa::griddepcontrol_launch_dependents();
     input.drain();
   }
 
-  static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
-                                 unsigned thread_in_group) {
-    isa::describe_role(group == 0 ? "multiply 0" : "multiply 1");
+  static TW_DEVICE void schedule(const Params& params, Storage& storage) {
+    isa::describe_role("schedule");
     const Key key;
-    const typename Parts::Schedule schedule(params.schedule);
-    const bool speaks = thread_in_group == 0;
-    Consumer<Ring, Trace> input(storage.input, thread_in_group, trace(params, 1 + group, speaks));
-    Op op = Parts::op(storage.tiles[0], group);
-    // Barrier 0 is the CTA's; each group has one of its own.
-    Epilogue epilogue(params.epilogue, storage.output[group], 1 + group, thread_in_group,
-                      trace(params, 1 + roles.multiply_groups + group, speaks));
-    Order order(storage.turns, group, thread_in_group);
+    typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
+    typename Schedule::Asker asker(params.schedule, storage.schedule);
+    const bool asks = Ring::cluster.size() == 1 || isa::cluster_rank() == 0;
+    for ([[maybe_unused]] const WorkTile tile : work.tiles(key)) {
+      if (asks) asker.ask();
+    }
+    if (asks) asker.drain();
+  }
 
+  // Whole warps enter, for tensor memory is allocated and freed by whole warps; where one thread
+  // issues the products, it alone goes round.
+  static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
+                                 unsigned thread) {
+    isa::describe_role(group == 0 ? "multiply 0" : "multiply 1");
+    typename Accumulators::Scope scope(storage.accumulators);
+    if (!Op::elected || isa::elect_one()) multiply_tiles(params, storage, scope, group, thread);
+    scope.close();
+  }
+
+  static TW_DEVICE void multiply_tiles(const Params& params, Storage& storage,
+                                       typename Accumulators::Scope& scope, unsigned group,
+                                       unsigned thread) {
+    const Key key;
+    const bool speaks = Op::elected || thread == 0;
+    constexpr Release reading = Op::elected ? Release::Thread : Release::Warp;
+    typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
+    Input input(storage.input, Op::speaker(thread), trace(params, 1 + group, speaks));
+    Op op(isa::shared_address(&storage.tiles[0]), Parts::group_row(group), thread);
+    typename Accumulators::Writer accumulators(scope, storage.accumulators);
+    Order order(storage.turns, group, thread);
+    Storing<Parts, !hands_over> storing(params, storage.output, group, thread,
+                                        trace(params, 1 + roles.groups + group, speaks));
     unsigned late = group * Parts::config.stagger;
     unsigned whose = 0;
-    for (const WorkTile tile : schedule.work(key)) {
+    for (const WorkTile tile : work.tiles(key)) {
       if (late > 0) {
         // Only on the first tile, and only if that one fills the stage at all.
         if (static_cast<int>(late) < tile.num_k_tiles()) input.hang_back(late);
@@ -111,26 +179,57 @@ class WarpSpecialized {
       }
       if constexpr (in_turns) {
         const bool mine = whose == group;
-        whose = whose + 1 == roles.multiply_groups ? 0 : whose + 1;
+        whose = whose + 1 == roles.groups ? 0 : whose + 1;
         if (!mine) {
           input.skip(tile.num_k_tiles());
           continue;
         }
       }
-      typename Op::Accumulator sum;
-      {
-        const auto turn = order.take();
-        Held<typename Consumer<Ring, Trace>::Token, Op::stages_held> held;
-        for ([[maybe_unused]] const int k : tile.k_tiles(key)) {
-          auto stage = input.consume();
-          op.multiply(sum, stage);
-          held.keep(std::move(stage));
-        }
-        op.finish(sum);
+      // In a pair of CTAs the leader multiplies for both.
+      if constexpr (hands_over) {
+        if (!op.leads()) continue;
       }
-      epilogue.store(sum, Parts::row(tile, group), Parts::column(tile));
+      for (const WorkTile part : tile.sums(key, Accumulators::promote_every)) {
+        auto sum = accumulators.acquire();
+        {
+          const auto turn = order.take();
+          Held<typename Input::Token, Op::stages_held> held;
+          for ([[maybe_unused]] const int k : part.k_tiles(key)) {
+            auto stage = input.consume();
+            op.multiply(sum, stage);
+            held.keep(std::move(stage));
+          }
+          op.finish(sum);
+        }
+        storing.store(sum, tile);
+      }
     }
-    epilogue.drain();
+    storing.drain();
+    accumulators.drain(op.leads());
+  }
+
+  // Where the accumulator is handed over: the sums are read and stored by warps of their own.
+  static TW_DEVICE void finish(const Params& params, Storage& storage, unsigned thread) {
+    isa::describe_role("epilogue");
+    const Key key;
+    typename Schedule::template Reader<Release::Warp> work(params.schedule, storage.schedule,
+                                                           thread);
+    Storing<Parts, true> storing(params, storage.output, 0, thread,
+                                 trace(params, 1 + roles.groups, thread == 0));
+    typename Accumulators::Reader accumulators(storage.accumulators, thread);
+    for (const WorkTile tile : work.tiles(key)) {
+      if constexpr (Accumulators::promote_every == 0) {
+        const auto sum = accumulators.consume(tile.num_k_tiles() > 0);
+        storing.store(sum, tile);
+      } else {
+        typename Accumulators::Promoted total;
+        for (const WorkTile part : tile.sums(key, Accumulators::promote_every)) {
+          total.add(accumulators.consume(part.num_k_tiles() > 0));
+        }
+        storing.store(total, tile);
+      }
+    }
+    storing.drain();
   }
 };
 

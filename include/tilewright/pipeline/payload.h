@@ -1,42 +1,70 @@
-// What flows through a ring: the parts of one stage, and what their arrival is made of.
+// What flows through a ring: the parts of one stage, who brings them, how their arrival is
+// announced, and who reads them.
 #pragma once
 
 #include <algorithm>
 
+#include "tilewright/io/completion.h"
+
 namespace tw {
 
-// How the arrival of a part is announced on the stage's full barrier.
-enum class Completion : unsigned {
-  TransactionBytes,  // the copy engine counts bytes; the loading thread announces how many
+// The roles that the warps of a kernel play.
+enum class Role : unsigned { Load, Schedule, Source, Multiply, Epilogue };
+inline constexpr unsigned role_count = 5;
+
+// `arrivals` of a role on a signal, in each stage and CTA.
+struct RoleArrivals {
+  Role role = Role::Load;
+  unsigned arrivals = 0;
 };
 
-// One part of a stage. Barrier counts are sums over parts; nobody writes them by hand.
 struct Part {
   unsigned bytes;  // that land in one CTA per stage
   Completion completion;
-  unsigned loading_threads;  // that announce the part
-  unsigned reading_groups;   // groups of threads per CTA; each releases once
+  RoleArrivals loaded_by;
+  RoleArrivals read_by[2] = {};
 };
 
-// A payload declares `Tiles`, the plain struct of one stage's shared memory, and `parts`.
+// A payload declares `Tiles`, the plain struct of one stage's shared memory, and `parts`. Counts
+// are sums over the parts, nobody writes them by hand: a role that loads or reads several parts
+// arrives once for all of them.
 template <class Payload>
 class PayloadCounts {
-  static constexpr Part summary() {
-    Part total = {};
+  struct Sums {
+    unsigned loading[role_count] = {};
+    unsigned reading[role_count] = {};
+    unsigned bytes[role_count] = {};
+    unsigned full = 0;
+    unsigned empty = 0;
+  };
+  static constexpr Sums sums() {
+    Sums result;
     for (const Part& part : Payload::parts) {
-      total.bytes += part.bytes;
-      // Parts announced by one thread share its single arrival; a group that reads several parts
-      // releases the stage once.
-      total.loading_threads = std::max(total.loading_threads, part.loading_threads);
-      total.reading_groups = std::max(total.reading_groups, part.reading_groups);
+      const unsigned by = static_cast<unsigned>(part.loaded_by.role);
+      result.loading[by] = std::max(result.loading[by], part.loaded_by.arrivals);
+      if (part.completion == Completion::TransactionBytes) result.bytes[by] += part.bytes;
+      for (const RoleArrivals& reader : part.read_by) {
+        unsigned& reading = result.reading[static_cast<unsigned>(reader.role)];
+        reading = std::max(reading, reader.arrivals);
+      }
     }
-    return total;
+    for (unsigned role = 0; role < role_count; ++role) {
+      result.full += result.loading[role];
+      result.empty += result.reading[role];
+    }
+    return result;
   }
 
  public:
-  static constexpr unsigned bytes = summary().bytes;
-  static constexpr unsigned full_arrivals = summary().loading_threads;
-  static constexpr unsigned reading_groups = summary().reading_groups;
+  static constexpr unsigned full_arrivals = sums().full;
+  static constexpr unsigned empty_arrivals = sums().empty;  // in each CTA that reads the stage
+  static constexpr unsigned bytes_by(Role role) { return sums().bytes[static_cast<unsigned>(role)]; }
+  static constexpr Completion completion_by(Role role) {
+    for (const Part& part : Payload::parts) {
+      if (part.loaded_by.role == role) return part.completion;
+    }
+    return Completion::TransactionBytes;
+  }
 };
 
 }  // namespace tw

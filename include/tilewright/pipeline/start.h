@@ -7,16 +7,21 @@
 
 namespace tw {
 
-// `init` is called by one thread and initialises every barrier of the kernel.
-template <class Init>
-TW_DEVICE void start_together(unsigned thread, const Init& init) {
+// `init` is called by one thread and initialises every signal of the kernel.
+template <bool in_clusters, class Init>
+TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads,
+                              const Init& init) {
   if (thread == 0) {
     init();
-    isa::fence_mbarrier_init();
+    if constexpr (in_clusters) isa::fence_mbarrier_init();
   }
-  // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.
-  isa::cluster_arrive();
-  isa::cluster_wait();
+  if constexpr (in_clusters) {
+    // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.
+    isa::cluster_arrive();
+    isa::cluster_wait();
+  } else {
+    isa::barrier_sync(0, threads);
+  }
 }
 
 }  // namespace tw

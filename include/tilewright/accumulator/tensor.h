@@ -1,0 +1,73 @@
+// A sum in tensor memory, as the epilogue reads it: lane l of warp w has row 32 w + l.
+#pragma once
+
+#include <bit>
+#include <type_traits>
+
+#include "tilewright/accumulator/fragment_layout.h"
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/ptx/tcgen05.h"
+#include "tilewright/isa/ptx/tcgen05_access.h"
+
+namespace tw {
+
+template <unsigned n, class SumValue>
+struct TensorSums {
+  using Value = SumValue;
+  static constexpr FragmentLayout layout = FragmentLayout::Row;
+  static constexpr unsigned blocks = 1;
+  static constexpr unsigned block_rows = 128;
+  static constexpr unsigned columns = n;
+  static constexpr unsigned load_columns = 32;
+
+  TensorAddress address;  // of the first column, in this warp's lanes
+  bool multiplied;        // false: the sum of no products, and tensor memory holds something else
+
+  TW_DEVICE void load(int first_column, Value (&values)[load_columns]) const {
+    std::uint32_t bits[load_columns];
+    isa::tcgen05_load<load_columns>(bits, address + static_cast<unsigned>(first_column));
+    isa::tcgen05_wait_load();
+    TW_UNROLL
+    for (unsigned i = 0; i < load_columns; ++i) {
+      values[i] = multiplied ? value_of(bits[i]) : Value{};
+    }
+  }
+
+ private:
+  static TW_DEVICE Value value_of(std::uint32_t bits) {
+    if constexpr (std::is_same_v<Value, std::int32_t>)
+      return static_cast<std::int32_t>(bits);
+    else
+      return std::bit_cast<float>(bits);
+  }
+};
+
+// Partial sums of tensor memory, added up in registers: a thread has a whole row.
+template <unsigned n, class SumValue>
+class PromotedRow {
+ public:
+  using Value = SumValue;
+  static constexpr FragmentLayout layout = FragmentLayout::Row;
+  static constexpr unsigned blocks = 1;
+  static constexpr unsigned block_rows = 128;
+  static constexpr unsigned columns = n;
+
+  TW_DEVICE void add(const TensorSums<n, Value>& partial) {
+    TW_UNROLL
+    for (unsigned first = 0; first < n; first += 32) {
+      Value values[32];
+      partial.load(static_cast<int>(first), values);
+      TW_UNROLL
+      for (unsigned i = 0; i < 32; ++i) values_[first + i] += values[i];
+    }
+  }
+  TW_DEVICE void load(int first_column, Value (&values)[32]) const {
+    TW_UNROLL
+    for (unsigned i = 0; i < 32; ++i) values[i] = values_[static_cast<unsigned>(first_column) + i];
+  }
+
+ private:
+  Value values_[n] = {};
+};
+
+}  // namespace tw

@@ -1,0 +1,58 @@
+// Blackwell, sm_100a: TMA loads with multicast, tcgen05 into tensor memory by one thread of a CTA or
+// of a pair, an epilogue of its own, work handed out by the launcher.
+#pragma once
+
+#include "tilewright/epilogue/staged_store.h"
+#include "tilewright/io/tma_loader.h"
+#include "tilewright/kernel/roles.h"
+#include "tilewright/op/tcgen05.h"
+#include "tilewright/pipeline/mbarrier.h"
+#include "tilewright/pipeline/tensor_accumulators.h"
+#include "tilewright/schedule/dynamic.h"
+
+namespace tw {
+
+struct Sm100 {
+  static constexpr const char* name = "sm100a";
+  static constexpr unsigned shared_bytes = 232448;  // per CTA, opted in; the host checks the device
+  static constexpr unsigned registers = 65536;
+  static constexpr unsigned max_cluster = 8;
+  static constexpr unsigned tensor_columns = 512;
+  static constexpr bool in_clusters = true;
+
+  using Signal = Mbarriers;
+  template <Tiling tiling, RoleTable>
+  using Loader = TmaLoader<tiling>;
+  template <auto config, Tiling tiling, unsigned stage_bytes>
+  using Op = Tcgen05Op<tiling, stage_bytes>;
+  template <auto config, class Op, class Trace>
+  using Accumulators =
+      TensorAccumulators<config.tile_n, std::conditional_t<is_integer(config.a_type), int, float>,
+                         2, config.cta_group, Trace, int{config.promote_every}>;
+  template <auto config, class Trace>
+  using Store = StagedStore<config.d_type, 128, Trace>;
+  template <ClusterShape cluster, class Map, RoleTable roles>
+  using Tickets = Dynamic<cluster, Map, LaunchControl, roles.listening_warps()>;
+
+  // The epilogue comes first: its warps reach the lanes of their place in a warpgroup.
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tile_m == 128, "tile_m must be 128: the lanes of tensor memory.");
+    require(config.tile_n % 32 == 0 && config.tile_n <= 256,
+            "tile_n must be a multiple of 32 up to 256.");
+    require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
+    require(config.cta_group == 1 || (config.cta_group == 2 && config.cluster.m == 2),
+            "A pair of CTAs stands along m: the cluster must be two high.");
+    require(config.multiply_groups == 1, "One thread multiplies on sm_100a.");
+    require(config.promote_every == 0 || config.tile_n <= 128,
+            "A promoted row must fit the registers of a thread: tile_n up to 128.");
+    const bool asks = config.scheduling != decltype(config.scheduling){};
+    return RoleTable{.load = {4, 1},
+                     .schedule = {6, asks ? 1u : 0u},
+                     .multiply = {5, 1},
+                     .epilogue = {0, 4}}
+        .checked();
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,64 @@
+// The configuration of a matmul kernel: an aggregate of named fields, checked at compile time.
+#pragma once
+
+#include <type_traits>
+
+#include "tilewright/base/require.h"
+#include "tilewright/io/tiling.h"
+#include "tilewright/kernel/roles.h"
+
+namespace tw {
+
+enum class Tracing : unsigned { Off, On };
+// How the sum of a tile is made: by one CTA, in equal parts, or in one stream of all k-tiles.
+enum class Split : unsigned { Whole, Parts, Stream };
+// Who says what comes next: a formula, or whoever is done asks.
+enum class Scheduling : unsigned { Static, Dynamic };
+// The order of tiles: bands of a group of lines, or a Hilbert curve.
+enum class TileSweep : unsigned { Grouped, Hilbert };
+
+struct MatmulConfig {
+  unsigned tile_m = 128;
+  unsigned tile_n = 256;
+  unsigned spans = 1;  // k-tiles of 128 bytes in a stage
+  ElementType a_type = ElementType::Bf16;
+  ElementType b_type = ElementType::Bf16;
+  ElementType d_type = ElementType::Bf16;
+  Major a_major = Major::K;
+  Major b_major = Major::K;
+  ClusterShape cluster = {1, 1};
+  unsigned cta_group = 1;  // CTAs that multiply as one (sm_100a: 1 or 2)
+  Consumers consumers = Consumers::Cooperative;
+  unsigned multiply_groups = 2;
+  // Stages by which each cooperative group starts behind the one before it.
+  unsigned stagger = 0;
+  // Stages whose products are added up by the tensor core before they join the sum; 0: all.
+  unsigned promote_every = 0;
+  Split split = Split::Whole;
+  Scheduling scheduling = Scheduling::Static;
+  TileSweep sweep = TileSweep::Grouped;
+  unsigned overlaps_launches = 0;  // starts while the grid before it ends
+  Tracing tracing = Tracing::Off;
+
+  constexpr unsigned groups_per_tile() const {
+    return consumers == Consumers::Cooperative ? multiply_groups : 1;
+  }
+  constexpr unsigned group_rows() const { return tile_m / groups_per_tile(); }
+  constexpr Tiling tiling() const {
+    return {tile_m, tile_n, spans, a_type, b_type, a_major, b_major, cluster, cta_group};
+  }
+
+  consteval MatmulConfig checked() const {
+    require(bytes_of(a_type) == bytes_of(b_type), "A and B must have elements of one size.");
+    require(is_integer(a_type) == is_integer(b_type), "Integers multiply integers.");
+    require(spans >= 1, "A stage must hold a k-tile.");
+    require(stagger == 0 || consumers == Consumers::Cooperative,
+            "stagger is for cooperative groups; ping-pong groups take turns.");
+    require(split != Split::Stream || scheduling == Scheduling::Static,
+            "Stream-K cuts the work by a formula: it cannot be handed out dynamically.");
+    return *this;
+  }
+};
+static_assert(std::has_unique_object_representations_v<MatmulConfig>);
+
+}  // namespace tw

@@ -1,0 +1,168 @@
+// TileIO by threads: a stage of A and B, copied in chunks of 16 bytes into the same swizzled lines
+// that TMA would write, so that any TileOp reads them. `Copy` says how a chunk travels.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/completion.h"
+#include "tilewright/io/tiling.h"
+#include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/layout/access.h"
+
+namespace tw {
+
+// One operand: m or n rows by k. Strides count elements.
+struct OperandView {
+  const void* data;
+  std::int64_t row_stride;
+  std::int64_t k_stride;
+  std::int64_t batch_stride;
+  int rows;
+  int k;
+  unsigned alignment;  // of every line of memory, in bytes: 1 to 16
+};
+
+// A chunk of 16 bytes by cp.async, in pieces as large as the alignment allows.
+struct AsyncCopy {
+  static constexpr bool keeps_major = true;  // lines of shared memory are lines of global memory
+  static constexpr unsigned least_alignment = 4;
+
+  // `line` is the first element of the chunk, of which the first `count` lie inside.
+  template <class T>
+  static TW_DEVICE void chunk(SharedAddress destination, const T* line, std::int64_t /*step*/,
+                              int count, unsigned alignment) {
+    const unsigned bytes = static_cast<unsigned>(count) * unsigned{sizeof(T)};
+    if (alignment >= 16) {
+      isa::cp_async<16>(destination, line, bytes);
+    } else if (alignment == 8) {
+      pieces<8>(destination, line, bytes);
+    } else {
+      pieces<4>(destination, line, bytes);
+    }
+  }
+
+ private:
+  template <unsigned piece, class T>
+  static TW_DEVICE void pieces(SharedAddress destination, const T* line, unsigned bytes) {
+    TW_UNROLL
+    for (unsigned at = 0; at < 16; at += piece) {
+      const unsigned inside = bytes > at ? bytes - at : 0;
+      // Outside nothing is read; the address then only has to be one.
+      const T* source = inside > 0 ? line + at / sizeof(T) : line;
+      isa::cp_async<piece>(destination + at, source, inside < piece ? inside : piece);
+    }
+  }
+};
+
+// Element by element through registers: any stride, any alignment, and shared memory is K-major
+// whatever the matrix is.
+struct PlainCopy {
+  static constexpr bool keeps_major = false;
+  static constexpr unsigned least_alignment = 1;
+
+  template <class T>
+  static TW_DEVICE void chunk(SharedAddress destination, const T* first, std::int64_t step,
+                              int count, unsigned /*alignment*/) {
+    std::uint32_t words[4] = {};
+    constexpr int elements = 16 / sizeof(T);
+    TW_UNROLL
+    for (int i = 0; i < elements; ++i) {
+      if (i < count) {
+        const std::uint32_t bits = load_element<Space::Global>(first + i * step);
+        words[i * sizeof(T) / 4] |= bits << (i * sizeof(T) % 4 * 8);
+      }
+    }
+    isa::store_shared_16(destination, words);
+  }
+};
+
+// `warps` of the load role take part. `how` the arrival is announced: by the copies themselves, or
+// by the warps when their copies are done.
+template <Tiling tiling, class Copy, unsigned warps, Completion how>
+class ThreadLoader {
+  static constexpr unsigned threads = warps * 32;
+
+ public:
+  static constexpr bool elected = false;
+  static constexpr Completion completion = how;
+  static constexpr unsigned arrivals = how == Completion::CopiesArrive ? threads : warps;
+  // Copies in flight when load() returns, where the warps have to wait for them.
+  static constexpr bool asynchronous = Copy::keeps_major;
+  static constexpr unsigned stages_held =
+      asynchronous && how != Completion::CopiesArrive ? 1 : 0;
+  static constexpr unsigned least_alignment = Copy::least_alignment;
+  static constexpr Tiling in_shared() {
+    Tiling result = tiling;
+    if (!Copy::keeps_major) result.a_major = result.b_major = Major::K;
+    return result;
+  }
+
+  struct Params {
+    OperandView a;
+    OperandView b;
+  };
+
+  TW_DEVICE ThreadLoader(const Params& params, unsigned thread)
+      : params_(params), thread_(thread) {}
+
+  // k counts stages.
+  template <class Stage, class WorkTile>
+  TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
+    const SharedAddress a = stage.tiles();
+    const int first_k = k * static_cast<int>(tiling.k());
+    operand<in_shared().a_major, tiling.m, bytes_of(tiling.a_type)>(
+        a, params_.a, tile.m * static_cast<int>(tiling.m), first_k, tile.batch);
+    operand<in_shared().b_major, tiling.n, bytes_of(tiling.b_type)>(
+        a + tiling.a_bytes(), params_.b, tile.n * static_cast<int>(tiling.n), first_k, tile.batch);
+    if constexpr (stages_held > 0) {
+      isa::cp_async_commit_group();
+      isa::cp_async_wait_group<stages_held>();
+    }
+  }
+  // After the last stage: all copies have landed.
+  TW_DEVICE void finish() {
+    if constexpr (stages_held > 0) isa::cp_async_wait_group<0>();
+  }
+
+ private:
+  template <unsigned bytes>
+  using Bits = std::conditional_t<bytes == 1, std::uint8_t,
+                                  std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
+
+  // `extent` rows of the tile; a line is 128 bytes along k (K-major), or of one k (MN-major).
+  template <Major major, unsigned extent, unsigned bytes>
+  TW_DEVICE void operand(SharedAddress tile, const OperandView& view, int first_row, int first_k,
+                         int batch) {
+    using T = Bits<bytes>;
+    constexpr unsigned chunks_of_line = Tiling::span_bytes / 16;
+    constexpr unsigned elements = 16 / bytes;
+    constexpr unsigned span_k = tiling.span_k();
+    const T* base = static_cast<const T*>(view.data) + batch * view.batch_stride;
+    for (unsigned i = thread_; i < tiling.spans * extent * chunks_of_line; i += threads) {
+      const unsigned line = i / chunks_of_line;  // of all spans
+      const unsigned chunk = i % chunks_of_line;
+      const unsigned span = line / extent;
+      const unsigned in_span = line % extent;
+      int row, k, inside;
+      if constexpr (major == Major::K) {
+        row = first_row + static_cast<int>(in_span);
+        k = first_k + static_cast<int>(span * span_k + chunk * elements);
+        inside = row < view.rows ? view.k - k : 0;
+      } else {
+        row = first_row + static_cast<int>(in_span / span_k * span_k + chunk * elements);
+        k = first_k + static_cast<int>(span * span_k + in_span % span_k);
+        inside = k < view.k ? view.rows - row : 0;
+      }
+      const int count = inside < 0 ? 0 : inside < int{elements} ? inside : int{elements};
+      const T* first = count > 0 ? base + row * view.row_stride + k * view.k_stride : base;
+      const SharedAddress destination =
+          tile + line * Tiling::span_bytes + ((chunk ^ line % 8) << 4);
+      Copy::chunk(destination, first, view.k_stride, count, view.alignment);
+    }
+  }
+
+  const Params& params_;
+  unsigned thread_;
+};
+
+}  // namespace tw

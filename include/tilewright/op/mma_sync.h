@@ -1,0 +1,158 @@
+// TileOp of single warps, sm_80 and later: fragments by ldmatrix, products by mma.sync, sums in
+// registers. The warps stand as warps_m by warps_n over the CTA's tile.
+#pragma once
+
+#include "tilewright/accumulator/warp.h"
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/tiling.h"
+#include "tilewright/isa/ptx/convert.h"
+#include "tilewright/isa/ptx/warp_matrix.h"
+#include "tilewright/pipeline/consumer.h"
+
+namespace tw {
+
+struct WarpGrid {
+  unsigned m = 2;
+  unsigned n = 2;
+  constexpr unsigned size() const { return m * n; }
+};
+
+template <Tiling tiling, WarpGrid warps, unsigned stage_bytes>
+class MmaSyncOp {
+  static constexpr bool converts = tiling.a_type == ElementType::E4m3 ||
+                                   tiling.a_type == ElementType::E5m2;
+  static constexpr MmaType type_of(ElementType element) {
+    switch (element) {
+      case ElementType::Bf16: return MmaType::Bf16;
+      case ElementType::Tf32: return MmaType::Tf32;
+      case ElementType::S8: return MmaType::S8;
+      default: return MmaType::F16;  // fp8 is converted
+    }
+  }
+  static constexpr MmaType type = type_of(tiling.a_type);
+  static constexpr unsigned rows = tiling.m / warps.m;
+  static constexpr unsigned columns = tiling.n / warps.n;
+  static_assert(rows % 16 == 0 && columns % 16 == 0, "A warp multiplies blocks of 16 by 16.");
+  static_assert((tiling.a_major == Major::K && tiling.b_major == Major::K) ||
+                    bytes_of(tiling.a_type) == 2,
+                "ldmatrix transposes elements of 16 bits only.");
+  static constexpr unsigned blocks = rows / 16;
+  static constexpr unsigned step_bytes = 32;
+  static constexpr unsigned steps = Tiling::span_bytes / step_bytes;  // of a span
+
+ public:
+  using Accumulator = WarpAccumulator<blocks, columns, warps.n, isa::MmaSum<type>>;
+  static constexpr bool elected = false;
+  static constexpr Release release = Release::Warp;
+  static constexpr unsigned stages_held = 0;  // fragments are in registers when multiply() returns
+  static constexpr unsigned releases = warps.size();
+  static TW_DEVICE unsigned speaker(unsigned thread) { return thread % 32; }
+  static TW_DEVICE bool leads() { return true; }
+
+  TW_DEVICE MmaSyncOp(SharedAddress first_stage, unsigned /*first_row*/, unsigned thread)
+      : first_stage_(first_stage),
+        lane_(thread % 32),
+        row_(thread / 32 / warps.n * rows),
+        column_(thread / 32 % warps.n * columns) {}
+
+  template <class Stage>
+  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
+    if (!sum.started()) sum.clear();
+    const SharedAddress a_tile = first_stage_ + stage.slot() * stage_bytes;
+    const SharedAddress b_tile = a_tile + tiling.a_bytes();
+    TW_UNROLL
+    for (unsigned span = 0; span < tiling.spans; ++span) {
+      const SharedAddress a_span = a_tile + span * tiling.m * Tiling::span_bytes;
+      const SharedAddress b_span = b_tile + span * tiling.n * Tiling::span_bytes;
+      TW_UNROLL
+      for (unsigned step = 0; step < steps; ++step) {
+        std::uint32_t a[blocks][4];
+        TW_UNROLL
+        for (unsigned block = 0; block < blocks; ++block) {
+          load<tiling.a_major, false>(a[block], a_span, row_ + 16 * block, step);
+        }
+        TW_UNROLL
+        for (unsigned pair = 0; pair < columns / 16; ++pair) {
+          std::uint32_t b[4];
+          load<tiling.b_major, true>(b, b_span, column_ + 16 * pair, step);
+          TW_UNROLL
+          for (unsigned block = 0; block < blocks; ++block) {
+            product(sum.fragment(block, 2 * pair), a[block], b[0], b[1]);
+            product(sum.fragment(block, 2 * pair + 1), a[block], b[2], b[3]);
+          }
+        }
+      }
+    }
+  }
+
+  TW_DEVICE void finish(Accumulator& sum) {
+    if (!sum.started()) sum.clear();
+  }
+
+ private:
+  // 16 rows (of A, or of B) by 32 bytes of k, as four 8 by 16-byte matrices: of A the second 8 rows
+  // come before the second 16 bytes, of B after them.
+  template <Major major, bool is_b>
+  TW_DEVICE void load(std::uint32_t (&registers)[4], SharedAddress span, unsigned first_row,
+                      unsigned step) const {
+    const unsigned matrix = lane_ / 8;
+    const unsigned in_matrix = lane_ % 8;
+    const unsigned half_row = is_b ? matrix / 2 : matrix % 2;
+    const unsigned half_k = is_b ? matrix % 2 : matrix / 2;
+    if constexpr (major == Major::K) {
+      const unsigned row = first_row + 8 * half_row + in_matrix;
+      isa::ldmatrix_x4(registers, span + swizzled(row, 2 * step + half_k));
+    } else {
+      // Lines of one k and 64 rows; a box of 64 lines follows another.
+      const unsigned row = first_row + 8 * half_row;
+      const unsigned line = 16 * step + 8 * half_k + in_matrix;
+      const SharedAddress box = span + row / 64 * (64 * Tiling::span_bytes);
+      isa::ldmatrix_x4_transposed(registers, box + swizzled(line, row % 64 / 8));
+    }
+  }
+  // Chunk of 16 bytes of a line of 128, swizzled over 128 bytes.
+  static TW_DEVICE unsigned swizzled(unsigned line, unsigned chunk) {
+    return line * Tiling::span_bytes + ((chunk ^ line % 8) << 4);
+  }
+
+  static TW_DEVICE void product(isa::MmaSum<type> (&d)[4], const std::uint32_t (&a)[4],
+                                std::uint32_t b0, std::uint32_t b1) {
+    if constexpr (!converts) {
+      const std::uint32_t b[2] = {b0, b1};
+      isa::mma_sync<type>(d, a, b);
+    } else {
+      // A register holds four neighbours of k. Their lower and upper pairs are the two halves of k
+      // of one product: A and B are taken apart alike, so the same elements meet.
+      std::uint32_t wide_b[2][2];
+      convert<tiling.b_type>(wide_b[0][0], wide_b[0][1], b0);
+      convert<tiling.b_type>(wide_b[1][0], wide_b[1][1], b1);
+      TW_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        std::uint32_t wide_a[4];
+        convert<tiling.a_type>(wide_a[0], wide_a[2], a[2 * half]);
+        convert<tiling.a_type>(wide_a[1], wide_a[3], a[2 * half + 1]);
+        isa::mma_sync<type>(d, wide_a, wide_b[half]);
+      }
+    }
+  }
+  // Four fp8 to four fp16, exactly.
+  template <ElementType element>
+  static TW_DEVICE void convert(std::uint32_t& lower, std::uint32_t& upper, std::uint32_t packed) {
+    const auto first = static_cast<std::uint16_t>(packed);
+    const auto second = static_cast<std::uint16_t>(packed >> 16);
+    if constexpr (element == ElementType::E4m3) {
+      lower = isa::cvt_f16x2_e4m3x2(first);
+      upper = isa::cvt_f16x2_e4m3x2(second);
+    } else {
+      lower = isa::cvt_f16x2_e5m2x2(first);
+      upper = isa::cvt_f16x2_e5m2x2(second);
+    }
+  }
+
+  SharedAddress first_stage_;
+  unsigned lane_;
+  unsigned row_;
+  unsigned column_;
+};
+
+}  // namespace tw

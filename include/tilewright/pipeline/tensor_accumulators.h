@@ -1,0 +1,147 @@
+// Accumulators in tensor memory: a ring between the multiply role, which writes them, and the
+// epilogue role, which reads them. The multiply role owns the memory: it allocates, announces, and
+// frees when the last sum has been read.
+#pragma once
+
+#include "tilewright/accumulator/tensor.h"
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/ptx/barrier.h"
+#include "tilewright/isa/ptx/tcgen05.h"
+#include "tilewright/pipeline/consumer.h"
+#include "tilewright/pipeline/mbarrier.h"
+#include "tilewright/pipeline/producer.h"
+
+namespace tw {
+
+// Sums of 128 rows by n columns, `stages` of them; group: CTAs that multiply as one.
+template <unsigned n, class SumValue, unsigned stages, unsigned group, ClusterShape cluster,
+          class Trace, int promote = 0>
+class TensorAccumulators {
+  static constexpr unsigned epilogue_warps = 4;
+  // The readers of both CTAs of a pair answer to the leader.
+  struct Payload {
+    static constexpr Space space = Space::Tensor;
+    static constexpr const char* name = "accumulator";
+    static constexpr const char* full_name = "accumulator.full";
+    static constexpr const char* empty_name = "accumulator.empty";
+    struct Tiles {};  // nothing in shared memory
+    static constexpr Part parts[1] = {{0,
+                                       Completion::Commit,
+                                       {Role::Multiply, 1},
+                                       {{Role::Epilogue, epilogue_warps * group}}}};
+  };
+  // Only a pair concerns other CTAs: accumulators are nobody else's.
+  static constexpr ClusterShape sharers = group == 1 ? ClusterShape{1, 1} : ClusterShape{group, 1};
+  using Ring = tw::Ring<Payload, stages, Mbarriers, sharers, group>;
+  using Token = typename Producer<Ring, Role::Multiply, Trace>::Token;
+
+  static constexpr unsigned allocation() {
+    unsigned columns = 32;
+    while (columns < stages * n) columns *= 2;
+    return columns;
+  }
+  static_assert(stages * n <= 512, "Tensor memory has 512 columns.");
+  static constexpr unsigned columns = allocation();
+  // Barrier 0 is the CTA's and 1 the epilogue's.
+  static constexpr unsigned announcing_barrier = 2;
+  static constexpr unsigned announcing_threads = 32 * (1 + epilogue_warps);
+
+ public:
+  static constexpr int promote_every = promote;
+  using Sum = TensorSums<n, SumValue>;
+  using Promoted = PromotedRow<n, SumValue>;
+
+  struct Storage {
+    typename Ring::Barriers barriers;
+    std::uint32_t address;
+  };
+  static TW_DEVICE void init(Storage& storage) { Mbarriers::init<Ring>(storage.barriers); }
+
+  // Of whole warps.
+  class Scope {
+   public:
+    TW_DEVICE explicit Scope(Storage& storage) {
+      isa::tcgen05_alloc<group>(isa::shared_address(&storage.address), columns);
+      isa::tcgen05_relinquish_alloc_permit<group>();
+      isa::tcgen05_fence_before_thread_sync();
+      isa::barrier_sync(announcing_barrier, announcing_threads);
+      address_ = isa::load_shared_4(isa::shared_address(&storage.address));
+    }
+    TW_DEVICE TensorAddress address() const { return address_; }
+    // Of a pair, neither CTA may free what the other's products or readers still use.
+    TW_DEVICE void close() {
+      isa::warp_sync();
+      leave();
+      isa::tcgen05_dealloc<group>(address_, columns);
+    }
+
+   private:
+    TensorAddress address_;
+  };
+  // By every warp that does not multiply, when it is done.
+  static TW_DEVICE void leave() {
+    if constexpr (group > 1) {
+      isa::warp_sync();
+      isa::tcgen05_fence_before_thread_sync();
+      isa::cluster_arrive_release();
+      isa::cluster_wait();
+      isa::tcgen05_fence_after_thread_sync();
+    }
+  }
+
+  // What the tensor core adds up; committed when it dies.
+  struct Accumulating {
+    Token token;
+    TensorAddress address;
+    unsigned started = 0;
+  };
+
+  // The one thread that multiplies.
+  class Writer {
+   public:
+    TW_DEVICE Writer(Scope& scope, Storage& storage)
+        : address_(scope.address()),
+          ring_(storage.barriers, nullptr, Trace(typename Trace::Params{}, 0, false)) {}
+    [[nodiscard]] TW_DEVICE Accumulating acquire() {
+      Token token = ring_.produce();
+      const TensorAddress address = address_ + token.slot() * n;
+      return {std::move(token), address};
+    }
+    TW_DEVICE void drain(bool leads) {
+      if (leads) ring_.drain();
+    }
+
+   private:
+    TensorAddress address_;
+    Producer<Ring, Role::Multiply, Trace> ring_;
+  };
+
+  // A sum that is being read; released when it dies.
+  struct Reading : Sum {
+    typename Consumer<Ring, Release::Warp, Trace>::Token token;
+  };
+
+  // The warps of the epilogue.
+  class Reader {
+   public:
+    TW_DEVICE Reader(Storage& storage, unsigned thread)
+        : ring_(storage.barriers, thread % 32, Trace(typename Trace::Params{}, 0, false)) {
+      isa::barrier_sync(announcing_barrier, announcing_threads);
+      isa::tcgen05_fence_after_thread_sync();
+      // A warp reaches the lanes of its place in the warpgroup.
+      address_ = isa::load_shared_4(isa::shared_address(&storage.address)) +
+                 ((thread / 32 * 32) << 16);
+    }
+    [[nodiscard]] TW_DEVICE Reading consume(bool multiplied) {
+      auto token = ring_.consume();
+      const TensorAddress address = address_ + token.slot() * n;
+      return {{address, multiplied}, std::move(token)};
+    }
+
+   private:
+    TensorAddress address_;
+    Consumer<Ring, Release::Warp, Trace> ring_;
+  };
+};
+
+}  // namespace tw

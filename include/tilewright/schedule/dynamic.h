@@ -1,0 +1,129 @@
+// Dynamic schedulers: who is done takes the next work. One role of the cluster asks for it, from a
+// counter in global memory or from the launcher, and announces it to all others.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/ptx/counter.h"
+#include "tilewright/pipeline/announcement.h"
+#include "tilewright/schedule/work_tile.h"
+
+namespace tw {
+
+// A counter shared by all clusters; the grid is what fits the device at once.
+template <ClusterShape cluster, class Map>
+struct AtomicTickets {
+  static constexpr bool one_wave = true;
+  struct Params {
+    typename Map::Params map;
+    std::uint32_t* counter;  // 0 before the launch, and again after it
+    int work;                // of all
+  };
+  // Says in `message` which work comes next, in all CTAs of the cluster.
+  static TW_DEVICE void send(const Params& params, SharedAddress message, SharedAddress full) {
+    const std::uint32_t clusters = isa::cta_count() / cluster.size();
+    const std::uint32_t ticket = isa::global_fetch_add(params.counter, 1);
+    const std::uint32_t work = static_cast<std::uint32_t>(params.work);
+    // Every cluster asks once too often; who draws the last ticket leaves the counter as it was.
+    if (ticket + 1 == work) isa::global_store_release(params.counter, 0);
+    const std::uint32_t index = ticket + clusters;
+    const std::uint32_t words[4] = {index < work ? 1u : 0u, index, 0, 0};
+    for (unsigned rank = 0; rank < cluster.size(); ++rank) {
+      isa::st_async(isa::mapa(message, rank), words, isa::mapa(full, rank));
+    }
+  }
+  static TW_DEVICE bool more(const Message& message) {
+    return static_cast<std::uint32_t>(message.words[0]) != 0;
+  }
+  static TW_DEVICE int index(const Message& message) {
+    return static_cast<int>(message.words[0] >> 32);
+  }
+  static TW_DEVICE const typename Map::Params& map(const Params& params) { return params.map; }
+};
+
+// Cluster launch control: the grid has a CTA for every tile, and a running cluster takes over the
+// work of one that has not started.
+template <ClusterShape cluster, class Map>
+struct LaunchControl {
+  static constexpr bool one_wave = false;
+  struct Params {
+    typename Map::Params map;
+  };
+  static TW_DEVICE void send(const Params&, SharedAddress message, SharedAddress full) {
+    if constexpr (cluster.size() == 1)
+      isa::try_cancel(message, full);
+    else
+      isa::try_cancel_multicast(message, full);
+  }
+  static TW_DEVICE bool more(const Message& message) {
+    return isa::query_is_canceled(message);
+  }
+  static TW_DEVICE int index(const Message& message) {
+    return static_cast<int>(isa::query_first_cta_x(message) / cluster.size());
+  }
+  static TW_DEVICE const typename Map::Params& map(const Params& params) { return params.map; }
+};
+
+template <ClusterShape cluster, class Map, template <ClusterShape, class> class Tickets,
+          unsigned listeners>
+struct Dynamic {
+  using Source = Tickets<cluster, Map>;
+  using Board = Announcements<2, listeners, cluster>;
+  using Params = typename Source::Params;
+  using Storage = typename Board::Storage;
+  static constexpr bool has_role = true;
+  static constexpr bool one_wave = Source::one_wave;
+
+  static TW_DEVICE void init(Storage& storage) { Board::init(storage); }
+
+  template <Release how>
+  class Reader {
+   public:
+    TW_DEVICE Reader(const Params& params, Storage& storage, unsigned thread)
+        : map_(Source::map(params)), listener_(storage, thread) {}
+
+    struct End {};
+    struct Iterator {
+      Reader* reader;
+      int index;
+      TW_DEVICE WorkTile operator*() const { return reader->map_.tile(index); }
+      TW_DEVICE Iterator& operator++() {
+        const Message message = reader->listener_.next();
+        index = Source::more(message) ? Source::index(message) : -1;
+        return *this;
+      }
+      TW_DEVICE bool operator!=(End) const { return index >= 0; }
+    };
+    struct Range {
+      Reader* reader;
+      // The first work needs no message: it is the cluster's own.
+      TW_DEVICE Iterator begin() const {
+        return {reader, static_cast<int>(isa::cta_index() / cluster.size())};
+      }
+      TW_DEVICE End end() const { return {}; }
+    };
+    TW_DEVICE Range tiles(const kernel::Key&) { return {this}; }
+    TW_DEVICE void begin() { listener_.begin(); }
+
+   private:
+    Map map_;
+    Listener<Board, how> listener_;
+  };
+
+  // The schedule role of the cluster's first CTA: asks for the next work.
+  class Asker {
+   public:
+    TW_DEVICE Asker(const Params& params, Storage& storage) : params_(params), speaker_(storage) {}
+    TW_DEVICE void ask() {
+      speaker_.announce([&](SharedAddress message, SharedAddress full) {
+        Source::send(params_, message, full);
+      });
+    }
+    TW_DEVICE void drain() { speaker_.drain(); }
+
+   private:
+    const Params& params_;
+    Speaker<Board> speaker_;
+  };
+};
+
+}  // namespace tw

@@ -1,0 +1,146 @@
+// From a counter to a work tile: which output tile, and which part of its sum.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/cluster.h"
+#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/schedule/tile_order.h"
+#include "tilewright/schedule/work_tile.h"
+
+namespace tw {
+
+// Counts are in tiles of a whole cluster; each of its CTAs takes its place there.
+template <class Order>
+struct TileMapParams {
+  int tiles_m;
+  int tiles_n;
+  int batches;
+  int k_tiles;
+  int m;       // rows of the problem
+  int splits;  // of each sum; 1 where sums are whole
+  typename Order::Params order;
+};
+
+template <ClusterShape cluster, class Order>
+class TilePlace {
+ public:
+  using Params = TileMapParams<Order>;
+  TW_DEVICE explicit TilePlace(const Params& params)
+      : params_(params), rank_(rank_in<cluster>()) {}
+
+ protected:
+  // Tile `index` of all batches; the parts of its sum are left to the caller.
+  TW_DEVICE WorkTile whole(int index) const {
+    const int in_batch = params_.tiles_m * params_.tiles_n;
+    const int batch = index / in_batch;
+    const TileAt at =
+        Order::at(params_.order, index - batch * in_batch, params_.tiles_m, params_.tiles_n);
+    return {at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),
+            at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
+            batch,
+            params_.m,
+            0,
+            params_.k_tiles};
+  }
+  TW_DEVICE int tiles() const { return params_.tiles_m * params_.tiles_n * params_.batches; }
+
+  const Params& params_;
+  unsigned rank_;
+};
+
+// Every tile whole.
+template <ClusterShape cluster, class Order>
+class WholeTiles : TilePlace<cluster, Order> {
+  using Base = TilePlace<cluster, Order>;
+
+ public:
+  using typename Base::Params;
+  using Base::Base;
+  TW_DEVICE bool has(int index) const { return index < this->tiles(); }
+  TW_DEVICE WorkTile tile(int index) const { return this->whole(index); }
+};
+
+// Every sum in `splits` parts of about the same length. Parts are counted before the one that
+// finishes: whoever waits for them, waits for work that was taken earlier.
+template <ClusterShape cluster, class Order>
+class SplitTiles : TilePlace<cluster, Order> {
+  using Base = TilePlace<cluster, Order>;
+
+ public:
+  using typename Base::Params;
+  using Base::Base;
+  TW_DEVICE bool has(int index) const { return index < this->tiles() * this->params_.splits; }
+  TW_DEVICE WorkTile tile(int index) const {
+    const int tiles = this->tiles(), splits = this->params_.splits;
+    const int part = index / tiles;
+    const int of = index - part * tiles;
+    WorkTile tile = this->whole(of);
+    tile.k_begin = static_cast<int>(std::int64_t{this->params_.k_tiles} * part / splits);
+    tile.k_end = static_cast<int>(std::int64_t{this->params_.k_tiles} * (part + 1) / splits);
+    tile.part = part;
+    tile.parts = splits;
+    tile.slot = (of * static_cast<int>(cluster.size()) + static_cast<int>(this->rank_)) *
+                (splits - 1);
+    return tile;
+  }
+};
+
+// Stream-K: all k-tiles of all tiles in one line, cut into as many equal pieces as there are
+// clusters. A cluster takes its piece from the end: what it begins comes first, so that whoever
+// finishes a tile finds the other parts done.
+template <ClusterShape cluster, class Order>
+class StreamTiles : TilePlace<cluster, Order> {
+  using Base = TilePlace<cluster, Order>;
+
+ public:
+  using typename Base::Params;
+  using Base::Base;
+
+  TW_DEVICE bool has(int index) const {
+    const Piece piece = piece_of(index % clusters());
+    if (this->params_.k_tiles == 0) return index < this->tiles();
+    if (piece.begin == piece.end) return false;
+    const int first = tile_of(piece.begin), last = tile_of(piece.end - 1);
+    return index / clusters() <= last - first;
+  }
+  TW_DEVICE WorkTile tile(int index) const {
+    const int k_tiles = this->params_.k_tiles;
+    if (k_tiles == 0) return this->whole(index);
+    const int worker = index % clusters();
+    const Piece piece = piece_of(worker);
+    const int of = tile_of(piece.end - 1) - index / clusters();
+    WorkTile tile = this->whole(of);
+    const std::int64_t start = std::int64_t{of} * k_tiles;
+    tile.k_begin = piece.begin > start ? static_cast<int>(piece.begin - start) : 0;
+    tile.k_end = piece.end < start + k_tiles ? static_cast<int>(piece.end - start) : k_tiles;
+    const int first_worker = worker_of(start);
+    tile.part = worker - first_worker;
+    tile.parts = worker_of(start + k_tiles - 1) - first_worker + 1;
+    // A worker leaves at most one tile unfinished: one slot each.
+    tile.slot = first_worker * static_cast<int>(cluster.size()) + static_cast<int>(this->rank_);
+    tile.slot_stride = static_cast<int>(cluster.size());
+    return tile;
+  }
+
+ private:
+  struct Piece {
+    std::int64_t begin;
+    std::int64_t end;
+  };
+  TW_DEVICE static int clusters() { return static_cast<int>(isa::cta_count() / cluster.size()); }
+  TW_DEVICE std::int64_t units() const {
+    return std::int64_t{this->tiles()} * this->params_.k_tiles;
+  }
+  TW_DEVICE Piece piece_of(int worker) const {
+    return {units() * worker / clusters(), units() * (worker + 1) / clusters()};
+  }
+  // The worker whose piece holds a unit: the largest w with units * w / clusters <= unit.
+  TW_DEVICE int worker_of(std::int64_t unit) const {
+    return static_cast<int>(((unit + 1) * clusters() - 1) / units());
+  }
+  TW_DEVICE int tile_of(std::int64_t unit) const {
+    return static_cast<int>(unit / this->params_.k_tiles);
+  }
+};
+
+}  // namespace tw
