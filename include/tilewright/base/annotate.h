@@ -26,11 +26,14 @@
 #define TW_TRAP() __builtin_trap()
 #endif
 
-// Loops over fragments must be unrolled, or register arrays move to local memory.
+// Loops over fragments must be unrolled, or register arrays move to local memory. TW_ROLL: the body
+// is large enough to stand once.
 #if TW_ON_DEVICE
 #define TW_UNROLL _Pragma("unroll")
+#define TW_ROLL _Pragma("unroll 1")
 #else
 #define TW_UNROLL
+#define TW_ROLL
 #endif
 
 // A move-only value that must not be used after it was moved from: clang checks it (-Wconsumed).

@@ -1,119 +1,180 @@
-// The one loop over accumulator fragments: node, conversion to bf16, staging, store. Chunks of 64
-// columns go through the warpgroup's staging buffers, so that the next chunk (and the next tile)
-// goes on while TMA stores the last.
+// The one loop over sums: a thread's pairs of a group of columns go through the epilogue's nodes
+// and to the store, group by group, chunk by chunk.
 #pragma once
 
-#include "tilewright/base/annotate.h"
-#include "tilewright/epilogue/runtime.h"
-#include "tilewright/isa/ptx/matrix.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/isa/ptx/tma.h"
-#include "tilewright/layout/algebra.h"
-#include "tilewright/layout/tile_tensor.h"
-#include "tilewright/pipeline/staging.h"
+#include "tilewright/accumulator/fragment.h"
+#include "tilewright/epilogue/source.h"
+#include "tilewright/epilogue/tree.h"
 
 namespace tw {
 
-template <class Node, class Trace>
+// `Epilogue` is a Tree or RuntimeEpilogue, `Store` a StagedStore or DirectStore.
+template <class Epilogue, class Store>
 class FragmentLoop {
-  static constexpr unsigned chunk_columns = 64;  // one swizzle span of bf16
-  static constexpr unsigned block_rows = 64;
-  using StagedTile = TileTensor<Bf16, Space::Shared, "Sw<3,3,3> o (64,64):(64,1)"_layout>;
-
  public:
-  using Output = Staging<block_rows * chunk_columns * 2, 2, Trace>;
+  using Buffers = typename Store::Buffers;  // in shared memory
+  using Trace = typename Store::OutputTrace;
   struct Params {
-    TensorMap map;  // of d: (n, m), inner dimension first; box of 64 by 64
-    Bf16* d;
-    std::int64_t pitch_bytes;
+    typename Store::Params output;
     int m;
-    int n;
-    typename Node::Params node;
+    int n;  // columns of sums: a gated output has half of them
+    typename Epilogue::Params epilogue;
   };
 
-  TW_DEVICE FragmentLoop(const Params& params, typename Output::Buffers& buffers, unsigned barrier,
+  // `barrier` is a named barrier of this group of threads alone.
+  TW_DEVICE FragmentLoop(const Params& params, Buffers& buffers, unsigned barrier,
                          unsigned thread_in_group, Trace trace)
       : params_(params),
-        output_(buffers, barrier, thread_in_group, trace),
+        store_(params.output, buffers, barrier, thread_in_group, trace),
         thread_(thread_in_group) {}
 
-  // `sum` holds blocks of 64 rows by n columns that begin at (row, column) of the output.
-  template <unsigned blocks, unsigned n, template <unsigned, unsigned> class Accumulator>
-  TW_DEVICE void store(const Accumulator<blocks, n>& sum, int row, int column) {
-    static_assert(n % chunk_columns == 0, "The tile's columns must be a multiple of 64.");
-    TW_UNROLL
-    for (unsigned block = 0; block < blocks; ++block) {
-      TW_UNROLL
-      for (unsigned chunk = 0; chunk < n / chunk_columns; ++chunk) {
-        store_chunk(sum, block, chunk, row + static_cast<int>(block * block_rows),
-                    column + static_cast<int>(chunk * chunk_columns));
-      }
-    }
+  // By all threads of the group. `sources` is asked for a SourceChunk before each chunk.
+  template <FragmentSums Sums, class Sources>
+  TW_DEVICE void store(const Sums& sum, const Place& place, Sources& sources) {
+    static_assert(Sums::columns % Store::chunk_columns == 0,
+                  "The tile's columns must be whole chunks: 128 bytes of the output's row.");
+    Epilogue::template choose<typename Sums::Value, Store::output>(
+        params_.epilogue, [&](const auto& program) { run(program, sum, place, sources); });
+  }
+  template <FragmentSums Sums>
+  TW_DEVICE void store(const Sums& sum, const Place& place) {
+    GlobalSource global;
+    store(sum, place, global);
   }
 
-  TW_DEVICE void drain() { output_.drain(); }
+  TW_DEVICE void drain() { store_.drain(); }
 
  private:
-  template <class Accumulator>
-  TW_DEVICE void store_chunk(const Accumulator& sum, unsigned block, unsigned chunk, int row,
-                             int column) {
-    auto buffer = output_.acquire();
-    const StagedTile staged(reinterpret_cast<Bf16*>(buffer.bytes()));
-    Node::choose(params_.node, params_.m, params_.n, [&](const auto& node) {
-      write_chunk(node, staged, sum, block, chunk, row, column);
-    });
-    const bool stores = buffer.publish();
-    // TMA writes whole groups of 16 bytes: it would run over an edge inside one.
-    if (params_.n % 8 != 0 && column + static_cast<int>(chunk_columns) > params_.n) {
-      copy_edge(staged, row, column);
-    } else if (stores) {
-      const int at[2] = {column, row};
-      isa::cp_async_bulk_tensor_store(&params_.map, buffer.address(), at);
-    }
-  }
+  // Columns whose values a thread works on together. Those of a row arrive by 32.
+  template <class Sums>
+  static constexpr unsigned group_columns =
+      Sums::layout == FragmentLayout::Row || Store::chunk_columns < 64 ? 32 : 64;
 
-  template <class ChosenNode, class Accumulator>
-  TW_DEVICE void write_chunk(const ChosenNode& node, StagedTile staged, const Accumulator& sum,
-                             unsigned block, unsigned chunk, int row, int column) {
-    // A warp writes 16 rows, 16 columns at a time: lane l addresses eight columns of row l % 16.
-    const unsigned lane = thread_ % 32;
-    const unsigned own_row = 16 * (thread_ / 32) + lane % 16;
-    const SharedAddress own = isa::shared_address(staged.address(own_row, lane / 16 * 8));
-    TW_UNROLL
-    for (unsigned i = 0; i < chunk_columns / 16; ++i) {
-      std::uint32_t packed[4];
-      TW_UNROLL
-      for (unsigned pair = 0; pair < 4; ++pair) {
-        const unsigned at = 8 * i + 2 * pair;  // this thread's values of the chunk
-        const unsigned value = chunk * (chunk_columns / 2) + at;
-        const FragmentPair result =
-            node.apply({sum.value(block, value), sum.value(block, value + 1)},
-                       row + static_cast<int>(Accumulator::row_of(thread_, at)),
-                       column + static_cast<int>(Accumulator::column_of(thread_, at)));
-        packed[pair] = isa::cvt_bf16x2(result.first, result.second);
+  // Where the pairs of a thread in one group stand.
+  template <class Sums>
+  struct GroupPlace {
+    const Place& chunk;
+    int column;  // of the group in its chunk
+    int n;
+    unsigned thread;
+
+    TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
+      unsigned row = thread;
+      unsigned step = 2 * pair;
+      if constexpr (Sums::layout == FragmentLayout::Matrix) {
+        row = Sums::row_of(thread, 2 * pair);
+        step = Sums::column_of(thread, 2 * pair);
       }
-      // 16 columns further is a change of two address bits, which the swizzle only exchanges.
-      isa::stmatrix_x4(own ^ (i * 16 * sizeof(Bf16)), packed[0], packed[1], packed[2], packed[3]);
+      return {chunk.batch, chunk.row + static_cast<int>(row),
+              chunk.column + column + static_cast<int>(step), chunk.m_end, n};
     }
+    TW_DEVICE bool columns_inside() const {
+      return chunk.column + column + static_cast<int>(group_columns<Sums>) <= n;
+    }
+  };
+
+  template <class Program, class Sums, class Sources>
+  TW_DEVICE void run(const Program& program, const Sums& sum, const Place& place,
+                     Sources& sources) {
+    constexpr unsigned chunks = Sums::blocks * (Sums::columns / Store::chunk_columns);
+    typename Program::State state{};
+    if constexpr (Program::unrolled) {
+      TW_UNROLL
+      for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+        store_chunk(program, state, sum, chunk, place, sources);
+      }
+    } else {
+      TW_ROLL
+      for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+        store_chunk(program, state, sum, chunk, place, sources);
+      }
+    }
+    program.finish(state, thread_ % 32);
   }
 
-  // Element by element, by all threads of the group.
-  TW_DEVICE void copy_edge(StagedTile staged, int row, int column) {
-    const TileTensor<Bf16, Space::Global, "(_,_):(1@1,1)"_layout> d(  // (m,n)
-        params_.d, {unsigned(params_.m), unsigned(params_.n)}, {params_.pitch_bytes});
-    for (unsigned i = thread_; i < block_rows * chunk_columns; i += Output::threads) {
-      const unsigned chunk_row = i / chunk_columns;
-      const unsigned chunk_column = i % chunk_columns;
-      const unsigned to_row = row + chunk_row;
-      const unsigned to_column = column + chunk_column;
-      if (to_row < unsigned(params_.m) && to_column < unsigned(params_.n)) {
-        d.store(staged.load(chunk_row, chunk_column), to_row, to_column);
+  template <class Program, class Sums, class Sources>
+  TW_DEVICE void store_chunk(const Program& program, typename Program::State& state,
+                             const Sums& sum, unsigned chunk, const Place& tile, Sources& sources) {
+    constexpr unsigned groups = Store::chunk_columns / group_columns<Sums>;
+    constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
+    const unsigned block = chunk / chunks_in_row;
+    const unsigned first_column = chunk % chunks_in_row * Store::chunk_columns;
+    const bool gates = program.gates();
+    // Where the chunk begins, in columns of sums and of the output.
+    const Place sums_at = {tile.batch, tile.row + static_cast<int>(block * Sums::block_rows),
+                           tile.column + static_cast<int>(first_column), tile.m_end};
+    const Place output_at = {sums_at.batch, sums_at.row,
+                             gates ? sums_at.column / 2 : sums_at.column, sums_at.m_end};
+    auto buffer = store_.open();
+    {
+      const auto source = sources.next(output_at.row, output_at.column);
+      if constexpr (Program::unrolled) {
+        TW_UNROLL
+        for (unsigned group = 0; group < groups; ++group) {
+          write_group(program, state, sum, chunk * groups + group, sums_at, buffer, source);
+        }
+      } else {
+        TW_ROLL
+        for (unsigned group = 0; group < groups; ++group) {
+          write_group(program, state, sum, chunk * groups + group, sums_at, buffer, source);
+        }
+      }
+    }
+    store_.close(buffer, output_at, params_.m, gates ? params_.n / 2 : params_.n, gates);
+  }
+
+  // Group `index` of all groups of the tile, row by row of blocks.
+  template <class Program, class Sums, class Buffer, class SourceChunk>
+  TW_DEVICE void write_group(const Program& program, typename Program::State& state,
+                             const Sums& sum, unsigned index, const Place& chunk,
+                             const Buffer& buffer, const SourceChunk& source) {
+    constexpr unsigned columns = group_columns<Sums>;
+    constexpr bool is_row = Sums::layout == FragmentLayout::Row;
+    constexpr unsigned pairs = is_row ? columns / 2 : columns / 4;
+    using Pair = std::conditional_t<Program::passes_integers, IntegerPair, FragmentPair>;
+    const unsigned column = index * columns % Store::chunk_columns;
+    const GroupPlace<Sums> place_of = {chunk, static_cast<int>(column), params_.n, thread_};
+    Pair values[pairs];
+    take<Program::unrolled>(values, sum, index);
+    if constexpr (!Program::passes_integers) program.evaluate(state, values, place_of, source);
+    store_.template write<Sums>(buffer, values, column, program.gates(), place_of);
+  }
+
+  // Registers have no index: an index that is only known at run time is compared with each.
+  template <bool index_is_constant, class Pair, unsigned pairs, class Sums>
+  TW_DEVICE void take(Pair (&values)[pairs], const Sums& sum, unsigned index) {
+    using Number = decltype(Pair::first);
+    if constexpr (Sums::layout == FragmentLayout::Row) {
+      typename Sums::Value loaded[32];
+      sum.load(static_cast<int>(index * 32), loaded);
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) {
+        values[i] = {static_cast<Number>(loaded[2 * i]), static_cast<Number>(loaded[2 * i + 1])};
+      }
+    } else {
+      constexpr unsigned groups_in_row = Sums::columns / group_columns<Sums>;
+      const auto copy = [&](unsigned group) {
+        const unsigned block = group / groups_in_row;
+        const unsigned first = group % groups_in_row * (2 * pairs);
+        TW_UNROLL
+        for (unsigned i = 0; i < pairs; ++i) {
+          values[i] = {static_cast<Number>(sum.value(block, first + 2 * i)),
+                       static_cast<Number>(sum.value(block, first + 2 * i + 1))};
+        }
+      };
+      if constexpr (index_is_constant) {
+        copy(index);
+      } else {
+        TW_UNROLL
+        for (unsigned group = 0; group < Sums::blocks * groups_in_row; ++group) {
+          if (group == index) copy(group);
+        }
       }
     }
   }
 
   const Params& params_;
-  Output output_;
+  Store store_;
   unsigned thread_;
 };
 

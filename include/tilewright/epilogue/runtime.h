@@ -1,70 +1,202 @@
-// The epilogue of the library and the command line: one node, its parts chosen at run time by
-// branches that are the same for all threads, so that any mix needs no new instance.
+// The epilogue of the library and the command line: EpilogueArguments, its parts chosen at run time
+// by branches that are the same for all threads, so that any mix needs no new instance.
 #pragma once
 
-#include "tilewright/base/annotate.h"
-#include "tilewright/layout/access.h"
-#include "tilewright/number/narrow_float.h"
+#include "tilewright/epilogue/arguments.h"
+#include "tilewright/epilogue/tree.h"
 
 namespace tw {
 
-// Two neighbours of a row: what one thread holds side by side in a fragment.
-struct FragmentPair {
-  float first;
-  float second;
-};
-
-// d = alpha * sum + beta * c + bias, where c is m by n and bias one row of n values.
 class RuntimeEpilogue {
  public:
-  struct Params {
-    float alpha;
-    float beta;
-    const Bf16* source;  // null: no beta * c
-    std::int64_t source_pitch;
-    const Bf16* bias;  // null: none
-  };
+  using Params = EpilogueArguments;
 
-  // Calls `body` with the node that serves: the branch is taken once per chunk, not once per value.
-  template <class Body>
-  static TW_DEVICE void choose(const Params& params, int m, int n, const Body& body) {
-    if (params.source == nullptr && params.bias == nullptr) {
-      body(Scaled{params.alpha});
-    } else {
-      body(Linear{params, m, n});
+  // Once per tile. Plain epilogues have code of their own.
+  template <class Value, ElementType output, class Body>
+  static TW_DEVICE void choose(const Params& params, const Body& body) {
+    if (!is_plain(params)) return body(Mix{params});
+    if constexpr (std::is_same_v<Value, std::int32_t> && output == ElementType::S32) {
+      if (params.alpha == 1.0f) return body(PassThrough{});
     }
+    body(Scaled{params.alpha});
   }
 
  private:
+  // alpha * sum, and nothing else.
+  static TW_DEVICE bool is_plain(const Params& params) {
+    const auto bits = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
+    const auto pointers = bits(params.source) | bits(params.column_bias) | bits(params.row_bias) |
+                          bits(params.column_scale) | bits(params.row_scale) |
+                          bits(params.auxiliary) | bits(params.amax);
+    return pointers == 0 && params.activation == Activation::None && !params.gated &&
+           params.output_scale == 1.0f;
+  }
+
   struct Scaled {
+    struct State {};
+    static constexpr bool unrolled = true;
+    static constexpr bool passes_integers = false;
     float alpha;
-    TW_DEVICE FragmentPair apply(FragmentPair sum, int /*row*/, int /*column*/) const {
-      return {alpha * sum.first, alpha * sum.second};
+
+    static constexpr bool gates() { return false; }
+    template <unsigned pairs, class PlaceOf, class SourceChunk>
+    TW_DEVICE void evaluate(State&, FragmentPair (&values)[pairs], const PlaceOf&,
+                            const SourceChunk&) const {
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) values[i] = values[i] * alpha;
     }
+    TW_DEVICE void finish(const State&, unsigned) const {}
   };
 
-  struct Linear {
+  // Step by step over all pairs: each branch is taken once per group, not once per value, and the
+  // reads of a step are on their way together.
+  struct Mix {
+    using State = node::Largest;
+    // One copy of this code serves all groups of a tile.
+    static constexpr bool unrolled = false;
+    static constexpr bool passes_integers = false;
     const Params& params;
-    int m;
-    int n;
-    // The pair at (row, column), (row, column + 1); what lies outside m by n is not stored.
-    TW_DEVICE FragmentPair apply(FragmentPair sum, int row, int column) const {
-      FragmentPair result = {params.alpha * sum.first, params.alpha * sum.second};
-      const bool first_inside = column < n;
-      const bool second_inside = column + 1 < n;
-      if (params.source != nullptr && row < m) {
-        const Bf16* source = params.source + row * params.source_pitch + column;
-        if (first_inside) result.first += params.beta * read(source);
-        if (second_inside) result.second += params.beta * read(source + 1);
+
+    TW_DEVICE bool gates() const { return params.gated; }
+
+    template <unsigned pairs, class PlaceOf, class SourceChunk>
+    TW_DEVICE void evaluate(State& largest, FragmentPair (&values)[pairs], const PlaceOf& place_of,
+                            const SourceChunk& source) const {
+      scale(values, place_of, source);
+      if (!params.gated) add_source<2>(values, place_of, source);
+      add_biases(values, place_of, source);
+      if (params.auxiliary != nullptr) store_auxiliary(values, place_of);
+      activate(values);
+      if (params.gated) {
+        each(values, [&](unsigned i) { values[i].first *= values[i].second; });
+        add_source<1>(values, place_of, source);
       }
-      if (params.bias != nullptr) {
-        if (first_inside) result.first += read(params.bias + column);
-        if (second_inside) result.second += read(params.bias + column + 1);
+      if (params.amax != nullptr) {
+        if (params.gated) {
+          each(values, [&](unsigned i) { largest.see(values[i], gated(place_of(i))); });
+        } else {
+          each(values, [&](unsigned i) { largest.see(values[i], place_of(i)); });
+        }
       }
-      return result;
+      each(values, [&](unsigned i) { values[i] = values[i] * params.output_scale; });
     }
-    static TW_DEVICE float read(const Bf16* element) {
-      return static_cast<float>(load_element<Space::Global>(element));
+    TW_DEVICE void finish(const State& largest, unsigned lane) const {
+      if (params.amax != nullptr) largest.finish(params.amax, lane);
+    }
+
+   private:
+    template <unsigned pairs, class Body>
+    static TW_DEVICE void each(const FragmentPair (&)[pairs], const Body& body) {
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) body(i);
+    }
+
+    template <class Leaf, class Place, class SourceChunk>
+    static TW_DEVICE FragmentPair read(const void* vector, const Place& place,
+                                       const SourceChunk& source) {
+      typename Leaf::State none;
+      const Fragment<Place::width, SourceChunk> fragment = {{}, place, source};
+      return Leaf::apply({vector}, none, fragment);
+    }
+
+    template <unsigned pairs, class PlaceOf, class SourceChunk>
+    TW_DEVICE void scale(FragmentPair (&values)[pairs], const PlaceOf& place_of,
+                         const SourceChunk& source) const {
+      each(values, [&](unsigned i) { values[i] = values[i] * params.alpha; });
+      if (params.row_scale != nullptr) {
+        each(values, [&](unsigned i) {
+          values[i] = values[i] * read<node::RowScale>(params.row_scale, place_of(i), source);
+        });
+      }
+      if (params.column_scale != nullptr) {
+        each(values, [&](unsigned i) {
+          values[i] = values[i] * read<node::ColumnScale>(params.column_scale, place_of(i), source);
+        });
+      }
+    }
+
+    template <unsigned width, unsigned pairs, class PlaceOf, class SourceChunk>
+    TW_DEVICE void add_source(FragmentPair (&values)[pairs], const PlaceOf& place_of,
+                              const SourceChunk& source) const {
+      if (params.source == nullptr || params.beta == 0.0f) return;
+      const GlobalMatrix matrix = {params.source, params.source_pitch, params.source_batch_pitch};
+      with_float_type(params.source_type, [&](auto type) {
+        const auto add = [&](bool whole) {
+          each(values, [&](unsigned i) {
+            const auto place = [&] {
+              if constexpr (width == 1) return gated(place_of(i));
+              if constexpr (width == 2) return place_of(i);
+            }();
+            const Fragment<width, SourceChunk> fragment = {{}, place, source};
+            values[i] =
+                values[i] + node::Source<type()>::read(matrix, fragment, whole) * params.beta;
+          });
+        };
+        if constexpr (width == 1) {
+          add(false);
+        } else if (source.template in_pairs<type()>(matrix) && place_of.columns_inside()) {
+          add(true);
+        } else {
+          add(false);
+        }
+      });
+    }
+
+    template <unsigned pairs, class PlaceOf, class SourceChunk>
+    TW_DEVICE void add_biases(FragmentPair (&values)[pairs], const PlaceOf& place_of,
+                              const SourceChunk& source) const {
+      if (params.column_bias != nullptr) {
+        with_float_type(params.bias_type, [&](auto type) {
+          each(values, [&](unsigned i) {
+            values[i] =
+                values[i] + read<node::ColumnBias<type()>>(params.column_bias, place_of(i), source);
+          });
+        });
+      }
+      if (params.row_bias != nullptr) {
+        with_float_type(params.bias_type, [&](auto type) {
+          each(values, [&](unsigned i) {
+            values[i] =
+                values[i] + read<node::RowBias<type()>>(params.row_bias, place_of(i), source);
+          });
+        });
+      }
+    }
+
+    template <unsigned pairs, class PlaceOf>
+    TW_DEVICE void store_auxiliary(const FragmentPair (&values)[pairs],
+                                   const PlaceOf& place_of) const {
+      const GlobalMatrix matrix = {params.auxiliary, params.auxiliary_pitch,
+                                   params.auxiliary_batch_pitch};
+      with_float_type(params.auxiliary_type, [&](auto type) {
+        const auto write = [&](bool whole) {
+          each(values,
+               [&](unsigned i) { write_pair<type()>(matrix, place_of(i), values[i], whole); });
+        };
+        if (matrix.in_pairs<type()>() && place_of.columns_inside()) {
+          write(true);
+        } else {
+          write(false);
+        }
+      });
+    }
+
+    // With a gate, only the even columns are activated.
+    template <unsigned pairs>
+    TW_DEVICE void activate(FragmentPair (&values)[pairs]) const {
+      const auto with = [&](const auto& formula) {
+        each(values, [&](unsigned i) { values[i].first = formula(values[i].first); });
+        if (params.gated) return;
+        each(values, [&](unsigned i) { values[i].second = formula(values[i].second); });
+      };
+      switch (params.activation) {
+        case Activation::None: break;
+        case Activation::Relu: with(formula::Relu{}); break;
+        case Activation::Gelu: with(formula::Gelu{}); break;
+        case Activation::Silu: with(formula::Silu{}); break;
+        case Activation::Tanh: with(formula::Tanh{}); break;
+        case Activation::Clamp: with(formula::Clamp{params.clamp_low, params.clamp_high}); break;
+      }
     }
   };
 };

@@ -1,0 +1,47 @@
+// What the epilogue asks of sums, wherever they lie: which thread holds which value.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+namespace tw {
+
+enum class FragmentLayout : unsigned {
+  // wgmma, mma.sync: a warp holds 16 rows as 8 by 8 matrices. Lane l of warp w has row
+  // 16 w + l / 4 (and 8 below it), columns 2 (l % 4) and the next of each matrix.
+  Matrix,
+  // Tensor memory read by tcgen05.ld 32x32b: a thread has a row, and gets 32 columns at a time.
+  Row,
+};
+
+// A tile of `blocks` blocks, each of block_rows by `columns`, held by one group of threads. Value i
+// of a thread in a block stands at row_of(thread, i), column_of(thread, i) of the block; values
+// 2 i and 2 i + 1 are neighbours in a row.
+template <class T>
+concept SumTile = requires(unsigned i) {
+  requires std::same_as<typename T::Value, float> || std::same_as<typename T::Value, std::int32_t>;
+  { T::layout } -> std::convertible_to<FragmentLayout>;
+  { T::blocks } -> std::convertible_to<unsigned>;
+  { T::block_rows } -> std::convertible_to<unsigned>;
+  { T::columns } -> std::convertible_to<unsigned>;
+};
+
+template <class T>
+concept MatrixSums = SumTile<T> &&
+                     T::layout == FragmentLayout::Matrix&& requires(const T& sum, unsigned i) {
+  { sum.value(i, i) } -> std::same_as<typename T::Value>;  // of a block
+  { T::row_of(i, i) } -> std::same_as<unsigned>;
+  { T::column_of(i, i) } -> std::same_as<unsigned>;
+};
+
+// Thread t has row t of the one block.
+template <class T>
+concept RowSums = SumTile<T> && T::layout == FragmentLayout::Row&& T::blocks == 1 &&
+                  requires(const T& sum, int first_column, typename T::Value (&values)[32]) {
+  sum.load(first_column, values);
+};
+
+template <class T>
+concept FragmentSums = MatrixSums<T> || RowSums<T>;
+
+}  // namespace tw

@@ -1,0 +1,55 @@
+// Stores pairs straight from the threads that hold them: no shared memory, no barrier, no TMA.
+#pragma once
+
+#include "tilewright/accumulator/fragment.h"
+#include "tilewright/epilogue/element.h"
+
+namespace tw {
+
+template <ElementType output_type, class Trace>
+class DirectStore {
+ public:
+  static constexpr ElementType output = output_type;
+  // What is evaluated together.
+  static constexpr unsigned chunk_columns = 32;
+  struct Buffers {};
+  using OutputTrace = Trace;
+
+  struct Params {
+    void* d;
+    std::int64_t pitch;  // in elements
+    std::int64_t batch_pitch;
+  };
+
+  TW_DEVICE DirectStore(const Params& params, Buffers&, unsigned /*barrier*/,
+                        unsigned /*thread_in_group*/, Trace)
+      : d_{params.d, params.pitch, params.batch_pitch} {}
+
+  struct NoBuffer {};
+  TW_DEVICE NoBuffer open() { return {}; }
+
+  template <FragmentSums Sums, class Pair, unsigned pairs, class PlaceOf>
+  TW_DEVICE void write(const NoBuffer&, const Pair (&values)[pairs], unsigned /*column*/,
+                       bool gates, const PlaceOf& place_of) {
+    if (gates) {
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) {
+        write_pair<output>(d_, gated(place_of(i)), values[i], false);
+      }
+    } else if (d_.template in_pairs<output>() && place_of.columns_inside()) {
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) write_pair<output>(d_, place_of(i), values[i], true);
+    } else {
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) write_pair<output>(d_, place_of(i), values[i], false);
+    }
+  }
+
+  TW_DEVICE void close(const NoBuffer&, const Place&, int /*m*/, int /*n*/, bool /*gates*/) {}
+  TW_DEVICE void drain() {}
+
+ private:
+  GlobalMatrix d_;
+};
+
+}  // namespace tw

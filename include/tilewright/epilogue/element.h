@@ -1,0 +1,156 @@
+// Elements of a run-time or compile-time type in global memory, as floats; and pairs of floats in
+// the output's type.
+#pragma once
+
+#include <type_traits>
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/epilogue/fragment.h"
+#include "tilewright/isa/ptx/convert.h"
+#include "tilewright/isa/ptx/matrix.h"
+#include "tilewright/isa/ptx/scalar.h"
+#include "tilewright/layout/access.h"
+#include "tilewright/layout/element.h"
+#include "tilewright/number/element_type.h"
+
+namespace tw {
+
+template <ElementType type>
+using ElementConstant = std::integral_constant<ElementType, type>;
+
+// Calls `body` with the type as a constant: the types of sources, biases and auxiliary outputs.
+template <class Body>
+TW_DEVICE void with_float_type(ElementType type, const Body& body) {
+  if (type == ElementType::Bf16) {
+    body(ElementConstant<ElementType::Bf16>{});
+  } else if (type == ElementType::Fp16) {
+    body(ElementConstant<ElementType::Fp16>{});
+  } else {
+    body(ElementConstant<ElementType::Fp32>{});
+  }
+}
+
+// The bits of one element and of two neighbours.
+template <unsigned bytes>
+using ElementBits =
+    std::conditional_t<bytes == 1, std::uint8_t,
+                       std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
+template <unsigned bytes>
+using PairBits =
+    std::conditional_t<bytes == 1, std::uint16_t,
+                       std::conditional_t<bytes == 2, std::uint32_t, Vector<std::uint32_t, 2>>>;
+
+template <ElementType type>
+TW_DEVICE float value_of(ElementBits<bytes_of(type)> bits) {
+  if constexpr (type == ElementType::Bf16) {
+    return static_cast<float>(Bf16::from_bits(bits));
+  } else if constexpr (type == ElementType::Fp16) {
+    return isa::cvt_f32_f16(bits);
+  } else {
+    static_assert(type == ElementType::Fp32, "Sources and biases are bf16, fp16 or fp32.");
+    return std::bit_cast<float>(bits);
+  }
+}
+
+template <ElementType type>
+TW_DEVICE FragmentPair values_of(PairBits<bytes_of(type)> bits) {
+  if constexpr (type == ElementType::Fp32) {
+    return {std::bit_cast<float>(bits.get(0)), std::bit_cast<float>(bits.get(1))};
+  } else {
+    return {value_of<type>(static_cast<std::uint16_t>(bits)),
+            value_of<type>(static_cast<std::uint16_t>(bits >> 16))};
+  }
+}
+
+template <ElementType type>
+TW_DEVICE float read_value(const void* elements, std::int64_t index) {
+  using Bits = ElementBits<bytes_of(type)>;
+  return value_of<type>(load_element<Space::Global>(static_cast<const Bits*>(elements) + index));
+}
+
+template <ElementType type>
+TW_DEVICE FragmentPair read_pair(const void* elements, std::int64_t index) {
+  using Pair = PairBits<bytes_of(type)>;
+  return values_of<type>(
+      load_element<Space::Global>(static_cast<const Pair*>(elements) + index / 2));
+}
+
+// Nearest even; fp16 overflows to infinity, e4m3 and s32 saturate, s32 makes zero of NaN.
+template <ElementType type>
+TW_DEVICE PairBits<bytes_of(type)> pack(FragmentPair pair) {
+  if constexpr (type == ElementType::Bf16) {
+    return isa::cvt_bf16x2(pair.first, pair.second);
+  } else if constexpr (type == ElementType::Fp16) {
+    return isa::cvt_f16x2(pair.first, pair.second);
+  } else if constexpr (type == ElementType::E4m3) {
+    return isa::cvt_e4m3x2(pair.first, pair.second);
+  } else if constexpr (type == ElementType::S32) {
+    return {{static_cast<std::uint32_t>(isa::cvt_s32(pair.first)),
+             static_cast<std::uint32_t>(isa::cvt_s32(pair.second))}};
+  } else {
+    static_assert(type == ElementType::Fp32, "Outputs are bf16, fp16, fp32, e4m3 or s32.");
+    return {{std::bit_cast<std::uint32_t>(pair.first), std::bit_cast<std::uint32_t>(pair.second)}};
+  }
+}
+
+template <ElementType type>
+TW_DEVICE PairBits<4> pack(IntegerPair pair) {
+  static_assert(type == ElementType::S32, "Integers that nothing is done to are stored as s32.");
+  return {{static_cast<std::uint32_t>(pair.first), static_cast<std::uint32_t>(pair.second)}};
+}
+
+template <unsigned bytes>
+TW_DEVICE ElementBits<bytes> first_of(PairBits<bytes> pair) {
+  if constexpr (bytes == 4) {
+    return pair.get(0);
+  } else {
+    return static_cast<ElementBits<bytes>>(pair);
+  }
+}
+template <unsigned bytes>
+TW_DEVICE ElementBits<bytes> second_of(PairBits<bytes> pair) {
+  if constexpr (bytes == 4) {
+    return pair.get(1);
+  } else {
+    return static_cast<ElementBits<bytes>>(pair >> 8 * bytes);
+  }
+}
+
+// An m by n matrix of each batch, row-major. Pitches count elements.
+struct GlobalMatrix {
+  const void* data;
+  std::int64_t pitch;
+  std::int64_t batch_pitch;
+
+  template <unsigned width>
+  TW_DEVICE std::int64_t row_begin(const FragmentPlace<width>& place, int row) const {
+    return place.batch * batch_pitch + row * pitch;
+  }
+  // Whether the two elements of every pair lie in one aligned word.
+  template <ElementType type>
+  TW_DEVICE bool in_pairs() const {
+    const auto begin = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data));
+    return ((begin / bytes_of(type) | pitch | batch_pitch) & 1) == 0;
+  }
+};
+
+// Writes what is inside of a pair. `whole`: the matrix lies in_pairs, and the columns are inside.
+template <ElementType type, unsigned width, class Pair>
+TW_DEVICE void write_pair(const GlobalMatrix& matrix, const FragmentPlace<width>& place, Pair pair,
+                          bool whole) {
+  using Bits = ElementBits<bytes_of(type)>;
+  const std::int64_t index = matrix.row_begin(place, place.row) + place.column;
+  Bits* const to = static_cast<Bits*>(const_cast<void*>(matrix.data)) + index;
+  const auto packed = pack<type>(pair);
+  if (whole && width == 2) {
+    using Packed = PairBits<bytes_of(type)>;
+    if (place.row_inside()) store_element<Space::Global>(reinterpret_cast<Packed*>(to), packed);
+  } else {
+    if (place.first_inside()) store_element<Space::Global>(to, first_of<bytes_of(type)>(packed));
+    if (place.second_inside()) {
+      store_element<Space::Global>(to + 1, second_of<bytes_of(type)>(packed));
+    }
+  }
+}
+
+}  // namespace tw

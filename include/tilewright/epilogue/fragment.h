@@ -1,0 +1,71 @@
+// Pairs of values and where they stand: what the nodes of an epilogue work on.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/annotate.h"
+
+namespace tw {
+
+// Two neighbours of a row: what one thread holds side by side.
+struct FragmentPair {
+  float first;
+  float second;
+};
+struct IntegerPair {
+  std::int32_t first;
+  std::int32_t second;
+};
+
+TW_DEVICE FragmentPair operator*(FragmentPair pair, float factor) {
+  return {pair.first * factor, pair.second * factor};
+}
+TW_DEVICE FragmentPair operator*(FragmentPair left, FragmentPair right) {
+  return {left.first * right.first, left.second * right.second};
+}
+TW_DEVICE FragmentPair operator+(FragmentPair left, FragmentPair right) {
+  return {left.first + right.first, left.second + right.second};
+}
+
+// Where a tile of sums begins in the output. Rows from m_end on belong to somebody else.
+struct Place {
+  int batch;
+  int row;
+  int column;
+  int m_end;
+};
+
+// Where a pair (width 2), or behind a gate a single value (width 1), stands in a matrix of n
+// columns. What is outside holds anything and is never stored, so reads may go to the nearest place
+// inside instead: they then need no branch.
+template <unsigned pair_width>
+struct FragmentPlace {
+  static constexpr unsigned width = pair_width;
+  int batch;
+  int row;
+  int column;
+  int m_end;
+  int n;
+
+  TW_DEVICE bool row_inside() const { return row < m_end; }
+  TW_DEVICE bool first_inside() const { return row_inside() && column < n; }
+  TW_DEVICE bool second_inside() const { return width == 2 && row_inside() && column + 1 < n; }
+  TW_DEVICE int nearest_row() const { return row < m_end ? row : m_end - 1; }
+  // Of the value `step` columns further.
+  TW_DEVICE int nearest_column(int step) const { return column + step < n ? column + step : n - 1; }
+};
+
+TW_DEVICE FragmentPlace<1> gated(const FragmentPlace<2>& place) {
+  return {place.batch, place.row, place.column / 2, place.m_end, place.n / 2};
+}
+
+// A pair of sums, its place, and where the chunk of the source comes from.
+template <unsigned pair_width, class SourceChunk>
+struct Fragment {
+  static constexpr unsigned width = pair_width;
+  FragmentPair sum;
+  FragmentPlace<pair_width> place;
+  const SourceChunk& source;
+};
+
+}  // namespace tw

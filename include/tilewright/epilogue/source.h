@@ -1,0 +1,76 @@
+// Where C (or a residual) is read from: global memory, or a chunk that another role has brought to
+// shared memory.
+#pragma once
+
+#include "tilewright/epilogue/element.h"
+#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/isa/ptx/sreg.h"
+
+namespace tw {
+
+// Each chunk of the fragment loop asks its supply for a SourceChunk and lets it go when all its
+// values are read. A SourceChunk reads one value at a place, or where the columns of a pair are
+// inside and it has them in_pairs(), both at once.
+struct GlobalSource {
+  TW_DEVICE GlobalSource next(int /*row*/, int /*column*/) { return {}; }
+
+  template <ElementType type>
+  TW_DEVICE bool in_pairs(const GlobalMatrix& matrix) const {
+    return matrix.in_pairs<type>();
+  }
+  template <ElementType type>
+  TW_DEVICE FragmentPair pair(const GlobalMatrix& matrix, const FragmentPlace<2>& place) const {
+    return read_pair<type>(matrix.data,
+                           matrix.row_begin(place, place.nearest_row()) + place.column);
+  }
+  template <ElementType type, unsigned width>
+  TW_DEVICE float value(const GlobalMatrix& matrix, const FragmentPlace<width>& place,
+                        int step) const {
+    return read_value<type>(
+        matrix.data, matrix.row_begin(place, place.nearest_row()) + place.nearest_column(step));
+  }
+};
+
+// A chunk as TMA brings it: rows of 128 bytes with the 128-byte swizzle, the first element being
+// the one at (row, column). The source's elements are no wider than the output's.
+struct StagedSource {
+  SharedAddress begin;
+  int row;
+  int column;
+
+  template <ElementType type>
+  TW_DEVICE bool in_pairs(const GlobalMatrix&) const {
+    return true;
+  }
+  template <ElementType type>
+  TW_DEVICE FragmentPair pair(const GlobalMatrix&, const FragmentPlace<2>& place) const {
+    const SharedAddress at = address<bytes_of(type)>(place.row, place.column);
+    if constexpr (bytes_of(type) == 4) {
+      std::uint32_t words[2];
+      isa::load_shared_8(words, at);
+      return {std::bit_cast<float>(words[0]), std::bit_cast<float>(words[1])};
+    } else {
+      return values_of<type>(isa::load_shared_4(at));
+    }
+  }
+  template <ElementType type, unsigned width>
+  TW_DEVICE float value(const GlobalMatrix&, const FragmentPlace<width>& place, int step) const {
+    const SharedAddress at = address<bytes_of(type)>(place.row, place.column + step);
+    if constexpr (bytes_of(type) == 4) {
+      return std::bit_cast<float>(isa::load_shared_4(at));
+    } else {
+      const std::uint32_t word = isa::load_shared_4(at & ~3u);
+      return value_of<type>(static_cast<std::uint16_t>(at % 4 == 0 ? word : word >> 16));
+    }
+  }
+
+ private:
+  template <unsigned bytes>
+  TW_DEVICE SharedAddress address(int at_row, int at_column) const {
+    const auto chunk_row = static_cast<unsigned>(at_row - row);
+    const auto byte = static_cast<unsigned>(at_column - column) * bytes;
+    return begin + chunk_row * 128 + (byte ^ chunk_row % 8 * 16);
+  }
+};
+
+}  // namespace tw
