@@ -1,7 +1,7 @@
 // Stores pairs straight from the threads that hold them: no shared memory, no barrier, no TMA.
 #pragma once
 
-#include "tilewright/accumulator/fragment.h"
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/element.h"
 
 namespace tw {

@@ -2,7 +2,7 @@
 // and to the store, group by group, chunk by chunk.
 #pragma once
 
-#include "tilewright/accumulator/fragment.h"
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/source.h"
 #include "tilewright/epilogue/tree.h"
 
@@ -68,8 +68,14 @@ class FragmentLoop {
       return {chunk.batch, chunk.row + static_cast<int>(row),
               chunk.column + column + static_cast<int>(step), chunk.m_end, n};
     }
+    // Of all pairs of the warp.
     TW_DEVICE bool columns_inside() const {
-      return chunk.column + column + static_cast<int>(group_columns<Sums>) <= n;
+      const unsigned first_lane = thread / 32 * 32;
+      int end = chunk.column + column + static_cast<int>(group_columns<Sums>);
+      if constexpr (Sums::layout == FragmentLayout::Matrix) {
+        end += static_cast<int>(Sums::column_of(first_lane, 0));
+      }
+      return end <= n;
     }
   };
 
@@ -144,16 +150,16 @@ class FragmentLoop {
   template <bool index_is_constant, class Pair, unsigned pairs, class Sums>
   TW_DEVICE void take(Pair (&values)[pairs], const Sums& sum, unsigned index) {
     using Number = decltype(Pair::first);
-    if constexpr (Sums::layout == FragmentLayout::Row) {
-      typename Sums::Value loaded[32];
-      sum.load(static_cast<int>(index * 32), loaded);
-      TW_UNROLL
-      for (unsigned i = 0; i < pairs; ++i) {
-        values[i] = {static_cast<Number>(loaded[2 * i]), static_cast<Number>(loaded[2 * i + 1])};
-      }
-    } else {
-      constexpr unsigned groups_in_row = Sums::columns / group_columns<Sums>;
-      const auto copy = [&](unsigned group) {
+    constexpr unsigned groups_in_row = Sums::columns / group_columns<Sums>;
+    const auto copy = [&](unsigned group) {
+      if constexpr (Sums::layout == FragmentLayout::Row) {
+        typename Sums::Value loaded[32];
+        sum.load(static_cast<int>(group * 32), loaded);
+        TW_UNROLL
+        for (unsigned i = 0; i < pairs; ++i) {
+          values[i] = {static_cast<Number>(loaded[2 * i]), static_cast<Number>(loaded[2 * i + 1])};
+        }
+      } else {
         const unsigned block = group / groups_in_row;
         const unsigned first = group % groups_in_row * (2 * pairs);
         TW_UNROLL
@@ -161,14 +167,14 @@ class FragmentLoop {
           values[i] = {static_cast<Number>(sum.value(block, first + 2 * i)),
                        static_cast<Number>(sum.value(block, first + 2 * i + 1))};
         }
-      };
-      if constexpr (index_is_constant) {
-        copy(index);
-      } else {
-        TW_UNROLL
-        for (unsigned group = 0; group < Sums::blocks * groups_in_row; ++group) {
-          if (group == index) copy(group);
-        }
+      }
+    };
+    if constexpr (index_is_constant || !in_registers<Sums>) {
+      copy(index);
+    } else {
+      TW_UNROLL
+      for (unsigned group = 0; group < Sums::blocks * groups_in_row; ++group) {
+        if (group == index) copy(group);
       }
     }
   }

@@ -2,7 +2,7 @@
 // group writes the next.
 #pragma once
 
-#include "tilewright/accumulator/fragment.h"
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/tma.h"

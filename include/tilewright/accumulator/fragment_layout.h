@@ -18,7 +18,7 @@ enum class FragmentLayout : unsigned {
 // of a thread in a block stands at row_of(thread, i), column_of(thread, i) of the block; values
 // 2 i and 2 i + 1 are neighbours in a row.
 template <class T>
-concept SumTile = requires(unsigned i) {
+concept SumTile = requires {
   requires std::same_as<typename T::Value, float> || std::same_as<typename T::Value, std::int32_t>;
   { T::layout } -> std::convertible_to<FragmentLayout>;
   { T::blocks } -> std::convertible_to<unsigned>;
@@ -34,11 +34,17 @@ concept MatrixSums = SumTile<T> &&
   { T::column_of(i, i) } -> std::same_as<unsigned>;
 };
 
-// Thread t has row t of the one block.
+// Thread t has row t of the one block. A row that lies in registers says so by `in_registers`: it
+// is then loaded by constants only.
 template <class T>
 concept RowSums = SumTile<T> && T::layout == FragmentLayout::Row&& T::blocks == 1 &&
                   requires(const T& sum, int first_column, typename T::Value (&values)[32]) {
   sum.load(first_column, values);
+};
+
+template <class T>
+inline constexpr bool in_registers = MatrixSums<T> || requires {
+  requires T::in_registers;
 };
 
 template <class T>
