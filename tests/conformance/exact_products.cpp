@@ -9,12 +9,10 @@ namespace {
 constexpr unsigned threads = 128;
 
 void find_chunks(const std::byte* image, std::uint64_t descriptor, unsigned begin, unsigned rows,
-                 const std::byte* (*chunks)[2]) {
+                 const std::byte** chunks) {
   const auto fields = vgpu::decode_matrix_descriptor(descriptor | begin >> 4);
-  for (unsigned row = 0; row < rows; ++row) {
-    for (unsigned chunk = 0; chunk < 2; ++chunk) {
-      chunks[row][chunk] = image + vgpu::operand_chunk(fields, row, chunk);
-    }
+  for (unsigned index = 0; index < 2 * rows; ++index) {
+    chunks[index] = image + vgpu::chunk_at(fields, false, index);
   }
 }
 
@@ -34,14 +32,13 @@ std::vector<unsigned char> exact_products(const Program& program) {
     return value;
   };
 
-  std::vector<float> sums(64 * n);  // thread by thread
-  float* fragments[threads];
+  std::vector<std::uint32_t> sums(64 * n);  // thread by thread
+  std::uint32_t* fragments[threads];
   const std::size_t first_sum = (products.a_bytes + products.b_bytes) / 4;
   for (unsigned thread = 0; thread < threads; ++thread) {
     fragments[thread] = sums.data() + thread * (n / 2);
     for (unsigned i = 0; i < n / 2; ++i) {
-      const std::uint32_t bits = word(first_sum + i * threads + thread);
-      std::memcpy(&fragments[thread][i], &bits, 4);
+      fragments[thread][i] = word(first_sum + i * threads + thread);
     }
   }
   std::uint32_t a_registers[threads][4];
@@ -62,7 +59,7 @@ std::vector<unsigned char> exact_products(const Program& program) {
     }
     find_chunks(image + products.a_bytes, products.b_descriptor,
                 tile * products.b_tile_bytes + inside, n, operands.b_chunks);
-    vgpu::wgmma_bf16_m64k16_exact(fragments, n, operands, products.accumulate || step > 0);
+    vgpu::wgmma_m64_exact({.n = n}, fragments, operands, products.accumulate || step > 0);
   }
   std::vector<unsigned char> output(program.output_bytes);
   for (unsigned thread = 0; thread < threads; ++thread) {

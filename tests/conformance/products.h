@@ -5,6 +5,7 @@
 
 #include "tests/conformance/device.h"
 #include "tilewright/isa/ptx/wgmma.h"
+#include "tilewright/isa/ptx/wgmma_register.h"
 
 namespace tw::conformance {
 

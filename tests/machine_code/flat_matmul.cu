@@ -19,9 +19,9 @@ using tw::SharedAddress;
 using tw::TensorMap;
 
 struct FlatParams {
-  TensorMap a;  // (k, m), box of 64 by 128
-  TensorMap b;  // (k, n), box of 64 by 128
-  TensorMap d;  // (n, m), box of 64 by 64
+  TensorMap a;  // (k, m, 1), box of 64 by 128
+  TensorMap b;  // (k, n, 1), box of 64 by 128
+  TensorMap d;  // (n, m, 1), box of 64 by 64
 
   Bf16* d_elements;
   std::int64_t d_pitch;
@@ -107,8 +107,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
           }
           const SharedAddress a = tiles + stage * unsigned{sizeof(Stage)};
           const SharedAddress b = a + sizeof(Stage::a) + rank * (sizeof(Stage::b) / 2);
-          const int a_corner[2] = {k * 64, tile_m * 128};
-          const int b_corner[2] = {k * 64, tile_n * 256 + static_cast<int>(rank * 128)};
+          const int a_corner[3] = {k * 64, tile_m * 128, 0};
+          const int b_corner[3] = {k * 64, tile_n * 256 + static_cast<int>(rank * 128), 0};
           isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
                                          isa::CacheHint::EvictNormal);
           isa::cp_async_bulk_tensor_load_multicast(b, &params.b, full + 8 * stage, b_corner, 0b11,
@@ -274,7 +274,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
                 staged[chunk_row * 64 + column_group * 8 + chunk_column % 8];
           }
         } else if (stores) {
-          const int corner[2] = {column, row};
+          const int corner[3] = {column, row, 0};
           isa::cp_async_bulk_tensor_store(&params.d, buffer, corner);
         }
         if (stores) isa::cp_async_bulk_commit_group();

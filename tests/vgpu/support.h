@@ -14,6 +14,7 @@
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/isa/ptx/warp.h"
 #include "tilewright/isa/ptx/wgmma.h"
+#include "tilewright/isa/ptx/wgmma_register.h"
 #include "tilewright/layout/access.h"
 #include "vgpu/data/tile_map.h"
 #include "vgpu/machine/machine.h"

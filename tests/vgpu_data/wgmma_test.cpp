@@ -15,7 +15,7 @@ namespace {
 
 using namespace tw;
 using namespace tw::vgpu;
-using Product = void (*)(float* const*, unsigned, const WgmmaOperands&, bool);
+using Product = void (*)(const WgmmaShape&, std::uint32_t* const*, const WgmmaOperands&, bool);
 
 // a is 64 x 16, b is n x 16 (K-major), both bf16 bits; c is 64 x 256.
 struct Problem {
@@ -68,24 +68,26 @@ class Warpgroup {
       operands_.a_registers[t] = registers_[t];
       fragments_[t] = values_[t];
       for (unsigned v = 0; v < 128; ++v) {
-        values_[t][v] = v < n / 2 ? problem.c[row(t, v)][column(t, v)] : canary;
+        const float value = v < n / 2 ? problem.c[row(t, v)][column(t, v)] : canary;
+        values_[t][v] = std::bit_cast<std::uint32_t>(value);
       }
     }
   }
 
   void read_a_from_registers() {
-    for (auto& row : operands_.a_chunks) row[0] = row[1] = nullptr;
+    for (auto& chunk : operands_.a_chunks) chunk = nullptr;
     operands_.a_from_registers = true;
   }
   void multiply(Product product, bool accumulate) {
-    product(fragments_, n_, operands_, accumulate);
+    product({.n = n_}, fragments_, operands_, accumulate);
   }
   // Calls see(m, n, value) for every result; the values beyond n/2 must be untouched.
   template <class See>
   void for_each_result(See&& see) const {
     for (unsigned t = 0; t < 128; ++t) {
-      for (unsigned v = 0; v < n_ / 2; ++v) see(row(t, v), column(t, v), values_[t][v]);
-      for (unsigned v = n_ / 2; v < 128; ++v) ASSERT_EQ(values_[t][v], canary);
+      const auto value = [&](unsigned v) { return std::bit_cast<float>(values_[t][v]); };
+      for (unsigned v = 0; v < n_ / 2; ++v) see(row(t, v), column(t, v), value(v));
+      for (unsigned v = n_ / 2; v < 128; ++v) ASSERT_EQ(value(v), canary);
     }
   }
 
@@ -97,12 +99,12 @@ class Warpgroup {
   static unsigned column(unsigned t, unsigned v) { return 2 * (t % 4) + v % 2 + 8 * (v / 4); }
 
   void place(const MatrixDescriptor& descriptor, const std::uint16_t (*elements)[16], unsigned rows,
-             const std::byte* (*chunks)[2]) {
+             const std::byte** chunks) {
     for (unsigned r = 0; r < rows; ++r) {
       for (unsigned chunk = 0; chunk < 2; ++chunk) {
         std::byte* target = &shared_[operand_chunk(descriptor, r, chunk)];
         std::memcpy(target, &elements[r][8 * chunk], 16);
-        chunks[r][chunk] = target;
+        chunks[2 * r + chunk] = target;
       }
     }
   }
@@ -110,8 +112,8 @@ class Warpgroup {
   unsigned n_;
   std::vector<std::byte> shared_ = std::vector<std::byte>(0x10000);
   std::uint32_t registers_[128][4];
-  float values_[128][128];
-  float* fragments_[128];
+  std::uint32_t values_[128][128];
+  std::uint32_t* fragments_[128];
   WgmmaOperands operands_;
 };
 
@@ -130,7 +132,7 @@ void expect_naive(const Problem& problem, const Warpgroup& group, bool accumulat
 TEST(Wgmma, IsExactOnIntegersForEveryShapeAndSource) {
   for (unsigned n = 8; n <= 256; n += 8) {
     const Problem problem = small_integers(n);
-    for (Product product : {wgmma_bf16_m64k16, wgmma_bf16_m64k16_exact}) {
+    for (Product product : {wgmma_m64, wgmma_m64_exact}) {
       for (bool accumulate : {false, true}) {
         for (unsigned source = 0; source < 5; ++source) {  // four swizzles, and registers
           SCOPED_TRACE(testing::Message() << "n " << n << ", source " << source);
@@ -148,8 +150,8 @@ TEST(Wgmma, IsExactOnIntegersForEveryShapeAndSource) {
 TEST(Wgmma, AccumulatesStepByStep) {
   const Problem first = small_integers(1);
   Warpgroup group(first, 64, MapSwizzle::Bytes128);
-  group.multiply(wgmma_bf16_m64k16, false);
-  group.multiply(wgmma_bf16_m64k16, true);
+  group.multiply(wgmma_m64, false);
+  group.multiply(wgmma_m64, true);
   group.for_each_result([&](unsigned m, unsigned n, float found) {
     ASSERT_EQ(found, 2 * naive(first, m, n, false));
   });
@@ -160,7 +162,7 @@ TEST(Wgmma, DoesNotReadAccumulatorsItDoesNotAdd) {
   for (auto& row : problem.c) {
     for (auto& element : row) element = std::bit_cast<float>(0x7fc00000);
   }
-  for (Product product : {wgmma_bf16_m64k16, wgmma_bf16_m64k16_exact}) {
+  for (Product product : {wgmma_m64, wgmma_m64_exact}) {
     Warpgroup group(problem, 32, MapSwizzle::Bytes64);
     group.multiply(product, false);
     expect_naive(problem, group, false);
@@ -178,7 +180,7 @@ TEST(Wgmma, RoundsAsTheHardwareDoes) {
       for (auto& element : row) element = std::bit_cast<float>(sum.c);
     }
     Warpgroup group(problem, 8, MapSwizzle::Bytes32);
-    group.multiply(wgmma_bf16_m64k16_exact, true);
+    group.multiply(wgmma_m64_exact, true);
     group.for_each_result([&](unsigned m, unsigned n, float found) {
       ASSERT_EQ(std::bit_cast<std::uint32_t>(found), sum.d)
           << sum.rule << ", m " << m << ", n " << n;
@@ -198,8 +200,8 @@ TEST(Wgmma, FastStaysCloseToExact) {
     for (auto& element : row) element = bf16(static_cast<float>(numerator(random)) / 97);
   }
   Warpgroup fast(problem, 256, MapSwizzle::Bytes128), exact(problem, 256, MapSwizzle::Bytes128);
-  fast.multiply(wgmma_bf16_m64k16, true);
-  exact.multiply(wgmma_bf16_m64k16_exact, true);
+  fast.multiply(wgmma_m64, true);
+  exact.multiply(wgmma_m64_exact, true);
   for (Warpgroup* group : {&fast, &exact}) {
     group->for_each_result([&](unsigned m, unsigned n, float found) {
       ASSERT_NEAR(found, naive(problem, m, n, true), 1.0 / (1 << 15));
@@ -211,10 +213,10 @@ TEST(Wgmma, RefusesOtherShapes) {
   const Problem problem;
   for (unsigned n : {0u, 4u, 12u, 264u}) {
     Warpgroup group(problem, 256, MapSwizzle::None);
-    float* fragments[128] = {};
+    std::uint32_t* fragments[128] = {};
     const WgmmaOperands operands = {};
-    EXPECT_THROW(wgmma_bf16_m64k16(fragments, n, operands, true), Refusal);
-    EXPECT_THROW(wgmma_bf16_m64k16_exact(fragments, n, operands, true), Refusal);
+    EXPECT_THROW(wgmma_m64({.n = n}, fragments, operands, true), Refusal);
+    EXPECT_THROW(wgmma_m64_exact({.n = n}, fragments, operands, true), Refusal);
   }
 }
 

@@ -74,4 +74,19 @@ SharedAddress operand_chunk(const MatrixDescriptor& descriptor, unsigned row, un
       descriptor.swizzle);
 }
 
+SharedAddress transposed_chunk(const MatrixDescriptor& descriptor, unsigned group, unsigned k) {
+  if (descriptor.swizzle != MapSwizzle::Bytes128) {
+    throw Refusal(fmt::format(
+        "matrix descriptor: unsupported: an MN-major operand with a swizzle span of {} bytes; only "
+        "128 is modelled.",
+        swizzle_span(descriptor.swizzle)));
+  }
+  const bool misplaced = descriptor.start % 1024 >= 128 || descriptor.stride_bytes % 1024 != 0 ||
+                         (group >= 8 && descriptor.leading_bytes % 1024 != 0);
+  if (descriptor.base_offset != 0 || misplaced) refuse_operand(descriptor);
+  return swizzled(descriptor.start + group / 8 * descriptor.leading_bytes + group % 8 * 16 +
+                      k / 8 * descriptor.stride_bytes + k % 8 * 128,
+                  descriptor.swizzle);
+}
+
 }  // namespace tw::vgpu

@@ -1,4 +1,4 @@
-// The 64-bit descriptor through which wgmma finds a K-major operand in shared memory.
+// The 64-bit descriptor through which wgmma finds an operand in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,12 @@
 namespace tw::vgpu {
 
 struct MatrixDescriptor {
-  SharedAddress start = 0;          // within the own CTA's window: 18 bits, a multiple of 16
-  std::uint32_t leading_bytes = 0;  // between the two 16-byte chunks of a row; unused if swizzled
-  std::uint32_t stride_bytes = 0;   // between groups of 8 rows
+  SharedAddress start = 0;  // within the own CTA's window: 18 bits, a multiple of 16
+  // K-major: between the two 16-byte chunks of a row; unused if swizzled. Transposed: between
+  // blocks of as many elements of m or n as a swizzle span holds.
+  std::uint32_t leading_bytes = 0;
+  // Between groups of 8 rows or, transposed, of 8 k.
+  std::uint32_t stride_bytes = 0;
   std::uint32_t base_offset = 0;
   MapSwizzle swizzle = MapSwizzle::None;
 };
@@ -21,10 +24,22 @@ MatrixDescriptor decode_matrix_descriptor(std::uint64_t bits);
 // Refuses fields that do not fit.
 std::uint64_t encode_matrix_descriptor(const MatrixDescriptor& descriptor);
 
-// The shared address of the 16-byte chunk 0 or 1 of a row, for a K-major operand of 16 bf16 a row.
+// The shared address of the 16-byte chunk 0 or 1 of a row, for a K-major operand of 32 bytes a row.
 // Rows come in groups of 8; in a group the pitch is the swizzle span (16 bytes without swizzle).
 // Refused as unsupported: a base offset, and groups that do not start where the swizzle pattern
 // does, because they need one.
 SharedAddress operand_chunk(const MatrixDescriptor& descriptor, unsigned row, unsigned chunk);
+
+// The shared address of the 16-byte chunk that holds the 16-bit elements 8 * group and following of
+// m or n, at this k: for a transposed (MN-major) operand with a swizzle of 128 bytes. Eight groups
+// of one k are a line of 128 bytes, eight k are a pattern of 1024. Refused: other swizzles, a base
+// offset, and patterns that start elsewhere.
+SharedAddress transposed_chunk(const MatrixDescriptor& descriptor, unsigned group, unsigned k);
+
+// Chunk `index` of an operand as WgmmaOperands counts them.
+inline SharedAddress chunk_at(const MatrixDescriptor& descriptor, bool transposed, unsigned index) {
+  return transposed ? transposed_chunk(descriptor, index / 16, index % 16)
+                    : operand_chunk(descriptor, index / 2, index % 2);
+}
 
 }  // namespace tw::vgpu

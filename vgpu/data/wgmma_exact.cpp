@@ -2,11 +2,16 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "tilewright/base/require.h"
 #include "vgpu/data/wgmma.h"
 #include "vgpu/data/wgmma_operands.h"
 
 namespace tw::vgpu {
 namespace {
+
+constexpr unsigned wgmma_k = 16;
+
+float bf16_value(std::uint32_t bits) { return std::bit_cast<float>(bits << 16); }
 
 constexpr int kept_fraction_bits = 25;
 // Alignment never goes below this exponent: measured on an H200 with tiny products.
@@ -90,20 +95,22 @@ float product_sum(const Vector& a, const Vector& b, float c) {
 
 }  // namespace
 
-void wgmma_bf16_m64k16_exact(float* const fragments[128], unsigned n, const WgmmaOperands& operands,
-                             bool accumulate) {
-  require_wgmma_n(n);
+void wgmma_m64_exact(const WgmmaShape& shape, std::uint32_t* const fragments[128],
+                     const WgmmaOperands& operands, bool accumulate) {
+  require_legal(shape);
+  require(shape.a == ElementType::Bf16, "wgmma: the exact arithmetic is known for bf16 only.");
   Vector a[wgmma_m];
   Vector b[wgmma_max_n];
-  for_each_a_element(operands,
-                     [&](unsigned m, unsigned k, std::uint32_t bits) { a[m].set(k, bits); });
-  for_each_chunk_element(
-      operands.b_chunks, n,
+  for_each_a_element<std::uint16_t>(
+      shape, operands, [&](unsigned m, unsigned k, std::uint32_t bits) { a[m].set(k, bits); });
+  for_each_chunk_element<std::uint16_t>(
+      operands.b_chunks, shape.n, shape.b_transposed != 0,
       [&](unsigned column, unsigned k, std::uint32_t bits) { b[column].set(k, bits); });
   for (unsigned m = 0; m < wgmma_m; ++m) {
-    for_each_row_pair(fragments, m, n, [&](unsigned column, float* pair) {
+    for_each_row_pair(fragments, m, shape.n, [&](unsigned column, std::uint32_t* pair) {
       for (unsigned i = 0; i < 2; ++i) {
-        pair[i] = product_sum(a[m], b[column + i], accumulate ? pair[i] : 0.0f);
+        const float addend = accumulate ? std::bit_cast<float>(pair[i]) : 0.0f;
+        pair[i] = std::bit_cast<std::uint32_t>(product_sum(a[m], b[column + i], addend));
       }
     });
   }

@@ -9,55 +9,61 @@
 namespace tw::vgpu {
 
 constexpr unsigned wgmma_m = 64;
-constexpr unsigned wgmma_k = 16;
+constexpr unsigned wgmma_max_k = 32;
 constexpr unsigned wgmma_max_n = 256;
 
-inline float bf16_value(std::uint32_t bits) { return std::bit_cast<float>(bits << 16); }
-
-// Calls set(row, k, bf16 bits) for every element of a K-major operand in shared memory.
-template <class Set>
-void for_each_chunk_element(const std::byte* const (*chunks)[2], unsigned rows, Set&& set) {
-  for (unsigned row = 0; row < rows; ++row) {
-    for (unsigned chunk = 0; chunk < 2; ++chunk) {
-      std::uint16_t elements[8];
-      std::memcpy(elements, chunks[row][chunk], sizeof elements);
-      for (unsigned i = 0; i < 8; ++i) set(row, 8 * chunk + i, elements[i]);
+// Calls set(row, k, bits) for every element of an operand in shared memory; a row is of m or n.
+template <class Bits, class Set>
+void for_each_chunk_element(const std::byte* const* chunks, unsigned rows, bool transposed,
+                            Set&& set) {
+  constexpr unsigned per_chunk = 16 / sizeof(Bits);
+  for (unsigned index = 0; index < 2 * rows; ++index) {
+    Bits elements[per_chunk];
+    std::memcpy(elements, chunks[index], sizeof elements);
+    for (unsigned i = 0; i < per_chunk; ++i) {
+      if (sizeof(Bits) == 2 && transposed) {
+        set(index / 16 * per_chunk + i, index % 16, elements[i]);
+      } else {
+        set(index / 2, index % 2 * per_chunk + i, elements[i]);
+      }
     }
   }
 }
 
-// Calls set(m, k, bf16 bits) for every element of A.
-template <class Set>
-void for_each_a_element(const WgmmaOperands& operands, Set&& set) {
+// Calls set(m, k, bits) for every element of A.
+template <class Bits, class Set>
+void for_each_a_element(const WgmmaShape& shape, const WgmmaOperands& operands, Set&& set) {
   if (!operands.a_from_registers) {
-    for_each_chunk_element(operands.a_chunks, wgmma_m, set);
+    for_each_chunk_element<Bits>(operands.a_chunks, wgmma_m, shape.a_transposed != 0, set);
     return;
   }
-  for (unsigned thread = 0; thread < 128; ++thread) {
+  // Registers hold pairs of 16 bits.
+  for (unsigned thread = 0; sizeof(Bits) == 2 && thread < 128; ++thread) {
     for (unsigned i = 0; i < 4; ++i) {
       const unsigned m = thread / 32 * 16 + thread % 32 / 4 + i % 2 * 8;
       const unsigned k = thread % 4 * 2 + i / 2 * 8;
       const std::uint32_t pair = operands.a_registers[thread][i];
-      set(m, k, pair & 0xffff);
-      set(m, k + 1, pair >> 16);
+      set(m, k, static_cast<Bits>(pair & 0xffff));
+      set(m, k + 1, static_cast<Bits>(pair >> 16));
     }
   }
 }
 
 // Row m of the accumulators lies in four threads, two columns of eight each: calls
-// move(column, pair of floats) for every pair of the row.
+// move(column, pair of registers) for every pair of the row.
 template <class Move>
-void for_each_row_pair(float* const fragments[128], unsigned m, unsigned n, Move&& move) {
+void for_each_row_pair(std::uint32_t* const fragments[128], unsigned m, unsigned n, Move&& move) {
   const unsigned first_thread = m / 16 * 32 + m % 8 * 4;
   const unsigned first_value = m % 16 / 8 * 2;
   for (unsigned quarter = 0; quarter < 4; ++quarter) {
-    float* fragment = fragments[first_thread + quarter] + first_value;
+    std::uint32_t* fragment = fragments[first_thread + quarter] + first_value;
     for (unsigned group = 0; group < n / 8; ++group) {
       move(group * 8 + quarter * 2, fragment + group * 4);
     }
   }
 }
 
-void require_wgmma_n(unsigned n);
+// Refuses shapes that no wgmma has.
+void require_legal(const WgmmaShape& shape);
 
 }  // namespace tw::vgpu

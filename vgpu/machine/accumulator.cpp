@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
+#include <cstring>
 
 namespace tw::vgpu {
 namespace {
 
-bool overlap(const float* left, unsigned left_count, const float* right, unsigned right_count) {
+// What registers hold while a product owns them: a NaN as float, a large negative number as int32.
+constexpr std::uint32_t poison = 0xffc0'0000;
+
+bool overlap(const std::uint32_t* left, unsigned left_count, const std::uint32_t* right,
+             unsigned right_count) {
   return left < right + right_count && right < left + left_count;
 }
 
@@ -26,7 +29,8 @@ Accumulator& new_accumulator(Warpgroup& warpgroup, unsigned n) {
   return fresh;
 }
 
-void check_fence(Engine& machine, const Thread& thread, const float* fragment, unsigned count) {
+void check_fence(Engine& machine, const Thread& thread, const std::uint32_t* fragment,
+                 unsigned count) {
   if (thread.wgmma_fenced && !thread.touched.contains(fragment, count)) return;
   machine.report(Checker::MissingWgmmaFence, -1, "wgmma", [&] {
     return fmt::format("The {} issues a wgmma on registers that it {} without wgmma.fence.",
@@ -35,7 +39,8 @@ void check_fence(Engine& machine, const Thread& thread, const float* fragment, u
   });
 }
 
-void check_defined(Engine& machine, const Thread& thread, const float* fragment, unsigned count) {
+void check_defined(Engine& machine, const Thread& thread, const std::uint32_t* fragment,
+                   unsigned count) {
   if (thread.defined.may_contain(fragment, count)) return;
   machine.report(Checker::Uninitialised, -1, "fragment", [&] {
     return fmt::format(
@@ -47,7 +52,7 @@ void check_defined(Engine& machine, const Thread& thread, const float* fragment,
 
 }  // namespace
 
-Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const float* fragment,
+Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const std::uint32_t* fragment,
                              unsigned n) {
   for (auto& known : warpgroup.accumulators) {
     if (known->registers[position] == fragment && known->n == n) return *known;
@@ -56,9 +61,9 @@ Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const floa
 }
 
 void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op,
-                    float* fragment) {
+                    std::uint32_t* fragment) {
   const unsigned position = position_of(thread);
-  const unsigned count = op.arguments.n / 2;
+  const unsigned count = op.arguments.shape.n / 2;
   for (const auto& other : warpgroup.accumulators) {
     if (other->registers[position] == nullptr || other.get() == op.accumulator) continue;
     if (!overlap(other->registers[position], other->n / 2, fragment, count)) continue;
@@ -66,7 +71,7 @@ void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, Wgmma
       return fmt::format(
           "The {} issues a wgmma with n {} on registers that another in flight with n {} owns: "
           "without a wait, only products of the same shape on the same registers may follow.",
-          who(thread), op.arguments.n, other->n);
+          who(thread), op.arguments.shape.n, other->n);
     });
     machine.abandon();
   }
@@ -86,16 +91,16 @@ void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, Wgmma
   thread.defined.insert(fragment, count);
   accumulator.registers[position] = fragment;
   ++accumulator.owned_threads;
-  std::copy_n(fragment, count, accumulator.values_of(position));
-  std::fill_n(fragment, count, std::numeric_limits<float>::quiet_NaN());
+  std::memcpy(accumulator.values_of(position), fragment, count * sizeof poison);
+  for (unsigned i = 0; i < count; ++i) std::memcpy(fragment + i, &poison, sizeof poison);
 }
 
 void return_registers(Thread& thread, Warpgroup& warpgroup) {
   const unsigned position = position_of(thread);
   for (auto& accumulator : warpgroup.accumulators) {
-    float* registers = accumulator->registers[position];
+    std::uint32_t* registers = accumulator->registers[position];
     if (registers == nullptr || accumulator->last_op[position] >= thread.wgmma_waited_ops) continue;
-    std::copy_n(accumulator->values_of(position), accumulator->n / 2, registers);
+    std::memcpy(registers, accumulator->values_of(position), accumulator->n / 2 * sizeof poison);
     accumulator->registers[position] = nullptr;
     --accumulator->owned_threads;
   }
@@ -107,14 +112,15 @@ namespace tw::model {
 
 using namespace vgpu;
 
-void fragment_access(const float* fragment, unsigned count) {
+void fragment_access(const void* registers_of_thread, unsigned count) {
+  const auto* fragment = static_cast<const std::uint32_t*>(registers_of_thread);
   Engine& machine = engine();
   Thread& thread = machine.enter();
   thread.touched.insert(fragment, count);
   thread.defined.insert(fragment, count);
   const unsigned position = position_of(thread);
   for (const auto& accumulator : thread.cta->warpgroup_of(thread).accumulators) {
-    const float* registers = accumulator->registers[position];
+    const std::uint32_t* registers = accumulator->registers[position];
     if (registers == nullptr) continue;
     if (!overlap(registers, accumulator->n / 2, fragment, count)) continue;
     machine.report(Checker::AccumulatorInFlight, -1, "fragment", [&] {

@@ -8,11 +8,11 @@ namespace tw::vgpu {
 inline unsigned position_of(const Thread& thread) { return thread.index % warpgroup_threads; }
 
 // The accumulator that owns these registers of a thread, or a new one.
-Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const float* fragment,
+Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const std::uint32_t* fragment,
                              unsigned n);
 // The product takes over the thread's registers, unless an earlier one has them.
 void take_registers(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op,
-                    float* fragment);
+                    std::uint32_t* fragment);
 // Gives the thread back the registers of products that it has waited for.
 void return_registers(Thread& thread, Warpgroup& warpgroup);
 

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace tw::vgpu {
 
 class FragmentSet {
  public:
-  void insert(const float* begin, unsigned count) {
+  void insert(const std::uint32_t* begin, unsigned count) {
     for (unsigned i = 0; i < used_; ++i) {
       if (meet(ranges_[i], begin, count)) {
-        const float* end = std::max(ranges_[i].end, begin + count);
+        const std::uint32_t* end = std::max(ranges_[i].end, begin + count);
         ranges_[i] = {std::min(ranges_[i].begin, begin), end};
         return;
       }
@@ -29,24 +30,24 @@ class FragmentSet {
     forgetful_ = false;
   }
   // Some of these registers are in the set.
-  bool contains(const float* begin, unsigned count) const {
+  bool contains(const std::uint32_t* begin, unsigned count) const {
     for (unsigned i = 0; i < used_; ++i) {
       if (begin < ranges_[i].end && ranges_[i].begin < begin + count) return true;
     }
     return false;
   }
   // The same, unless the set had to forget some.
-  bool may_contain(const float* begin, unsigned count) const {
+  bool may_contain(const std::uint32_t* begin, unsigned count) const {
     return forgetful_ || contains(begin, count);
   }
 
  private:
   struct Range {
-    const float* begin;
-    const float* end;
+    const std::uint32_t* begin;
+    const std::uint32_t* end;
   };
   // Neighbours count: code that walks over a fragment must not fill the table.
-  static bool meet(const Range& range, const float* begin, unsigned count) {
+  static bool meet(const Range& range, const std::uint32_t* begin, unsigned count) {
     return begin <= range.end && range.begin <= begin + count;
   }
 

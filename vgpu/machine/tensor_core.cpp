@@ -11,8 +11,9 @@ namespace tw::vgpu {
 namespace {
 
 constexpr const char* instruction = "wgmma";
-constexpr std::uint64_t clocks_per_column_pair = 1;  // m64n256k16 keeps the tensor core 128 clocks
-constexpr std::uint64_t clock_picoseconds = 588;     // 1.7 GHz
+constexpr std::uint64_t clocks_per_column_pair =
+    1;  // m64n256 of any type keeps the tensor core 128 clocks
+constexpr std::uint64_t clock_picoseconds = 588;  // 1.7 GHz
 constexpr std::uint64_t latency_picoseconds = 20'000;
 
 WgmmaOp& new_op(Warpgroup& warpgroup) {
@@ -23,19 +24,21 @@ WgmmaOp& new_op(Warpgroup& warpgroup) {
 }
 
 std::string text_of(const WgmmaArguments& arguments) {
-  return fmt::format("n {}, descriptors {:#x} and {:#x}, accumulate {}, group {}", arguments.n,
-                     arguments.a, arguments.b, arguments.accumulate, arguments.group);
+  const WgmmaShape& shape = arguments.shape;
+  return fmt::format("{} x {}, n {}, descriptors {:#x} and {:#x}, accumulate {}, group {}",
+                     name_of(shape.a), name_of(shape.b), shape.n, arguments.a, arguments.b,
+                     arguments.accumulate, arguments.group);
 }
 
 // The product that the running thread issues now: the first thread makes it, the others must agree.
 WgmmaOp& join_op(Engine& machine, Thread& thread, Warpgroup& warpgroup,
-                 const WgmmaArguments& arguments, const float* fragment) {
+                 const WgmmaArguments& arguments, const std::uint32_t* fragment) {
   const std::uint64_t queued = thread.wgmma_issued - warpgroup.landed_ops;
   if (queued == warpgroup.ops.size()) {
     WgmmaOp& op = new_op(warpgroup);
     op.arguments = arguments;
     op.issued_threads = 0;
-    op.accumulator = &accumulator_for(warpgroup, position_of(thread), fragment, arguments.n);
+    op.accumulator = &accumulator_for(warpgroup, position_of(thread), fragment, arguments.shape.n);
     op.step = thread.step;
     op.time = 0;
     op.common.clear();
@@ -62,17 +65,15 @@ void check_step(Engine& machine, const Thread& thread, const WgmmaOp& op, std::u
 
 // Finds the chunks of an operand, and checks that they may be read now.
 void find_operand(Engine& machine, const Thread& thread, const WgmmaOp& op, Access& access,
-                  std::uint64_t bits, unsigned rows, const std::byte* (*chunks)[2]) {
+                  std::uint64_t bits, bool transposed, unsigned rows, const std::byte** chunks) {
   const MatrixDescriptor descriptor = decode_matrix_descriptor(bits);
-  for (unsigned row = 0; row < rows; ++row) {
-    for (unsigned chunk = 0; chunk < 2; ++chunk) {
-      const SharedPlace place =
-          machine.resolve_own(operand_chunk(descriptor, row, chunk), 16, instruction);
-      chunks[row][chunk] = place.data();
-      if (place.cta->shadow == nullptr) continue;
-      place.cta->shadow->read(machine, place.offset, 16, access);
-      check_step(machine, thread, op, place.offset);
-    }
+  for (unsigned index = 0; index < 2 * rows; ++index) {
+    const SharedPlace place =
+        machine.resolve_own(chunk_at(descriptor, transposed, index), 16, instruction);
+    chunks[index] = place.data();
+    if (place.cta->shadow == nullptr) continue;
+    place.cta->shadow->read(machine, place.offset, 16, access);
+    check_step(machine, thread, op, place.offset);
   }
 }
 
@@ -91,17 +92,20 @@ Access operand_access(Engine& machine, const Thread& thread, Warpgroup& warpgrou
 void complete_issue(Engine& machine, Thread& thread, Warpgroup& warpgroup, WgmmaOp& op) {
   const ClockRef known = machine.order.enabled() ? op.common.get(machine.order.pool) : ClockRef();
   Access access = operand_access(machine, thread, warpgroup, known, op.arguments.group);
+  const WgmmaShape& shape = op.arguments.shape;
   op.operands.a_from_registers = op.arguments.a_from_registers;
   if (op.arguments.a_from_registers) {
     for (unsigned t = 0; t < warpgroup_threads; ++t) {
       op.operands.a_registers[t] = op.a_registers[t].data();
     }
   } else {
-    find_operand(machine, thread, op, access, op.arguments.a, 64, op.operands.a_chunks);
+    find_operand(machine, thread, op, access, op.arguments.a, shape.a_transposed != 0, 64,
+                 op.operands.a_chunks);
   }
-  find_operand(machine, thread, op, access, op.arguments.b, op.arguments.n, op.operands.b_chunks);
+  find_operand(machine, thread, op, access, op.arguments.b, shape.b_transposed != 0, shape.n,
+               op.operands.b_chunks);
   std::uint64_t& free = thread.cta->multiprocessor->tensor_core_free;
-  free = std::max(free, op.time) + op.arguments.n / 2 * clocks_per_column_pair * clock_picoseconds;
+  free = std::max(free, op.time) + shape.n / 2 * clocks_per_column_pair * clock_picoseconds;
   op.time = free + latency_picoseconds;
   machine.submit(LandingKind::Wgmma, *thread.cta->cluster, &warpgroup);
 }
@@ -127,9 +131,9 @@ void land_wgmma(Engine& machine, void* operation) {
   Warpgroup& warpgroup = *static_cast<Warpgroup*>(operation);
   auto op = std::move(warpgroup.ops.front());
   warpgroup.ops.pop_front();
-  float* fragments[warpgroup_threads];
+  std::uint32_t* fragments[warpgroup_threads];
   for (unsigned t = 0; t < warpgroup_threads; ++t) fragments[t] = op->accumulator->values_of(t);
-  wgmma_bf16_m64k16(fragments, op->arguments.n, op->operands, op->arguments.accumulate);
+  wgmma_m64(op->arguments.shape, fragments, op->operands, op->arguments.accumulate);
   ++warpgroup.landed_ops;
   wake_waiters(machine, warpgroup, op->time);
   warpgroup.spare_ops.push_back(std::move(op));
@@ -141,22 +145,23 @@ namespace tw::model {
 
 using namespace vgpu;
 
-void wgmma_bf16(float* fragment, unsigned n, std::uint64_t a, const std::uint32_t* a_registers,
-                std::uint64_t b, bool accumulate) {
+void wgmma(const WgmmaShape& shape, void* registers, std::uint64_t a,
+           const std::uint32_t* a_registers, std::uint64_t b, bool accumulate) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   Warpgroup& warpgroup = thread.cta->warpgroup_of(thread);
-  if (warpgroup.threads != warpgroup_threads || n % 8 != 0 || n == 0 || n > 256) {
+  auto* fragment = static_cast<std::uint32_t*>(registers);
+  if (warpgroup.threads != warpgroup_threads || !shape.is_legal()) {
     machine.report(Checker::Divergence, -1, "wgmma", [&] {
       return fmt::format(
-          "The {} issues a wgmma with n {} in a warpgroup of {} threads; it takes 128 threads, and "
-          "an n of 8 to 256 in steps of 8.",
-          who(thread), n, warpgroup.threads);
+          "The {} issues a wgmma of {} x {} with n {} in a warpgroup of {} threads; it takes 128 "
+          "threads, types that go together, and an n of 8 to 256 in steps of 8 (s8: of 16).",
+          who(thread), name_of(shape.a), name_of(shape.b), shape.n, warpgroup.threads);
     });
     machine.abandon();
   }
-  const WgmmaArguments arguments{n, a_registers != nullptr, accumulate, a,
-                                 b, thread.wgmma_committed};
+  const WgmmaArguments arguments{shape, a_registers != nullptr, accumulate, a,
+                                 b,     thread.wgmma_committed};
   WgmmaOp& op = join_op(machine, thread, warpgroup, arguments, fragment);
   if (a_registers != nullptr) {
     std::copy_n(a_registers, 4, op.a_registers[position_of(thread)].begin());

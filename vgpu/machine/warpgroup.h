@@ -22,17 +22,17 @@ constexpr unsigned warpgroup_threads = 128;
 // meanwhile; the numbers live here, and each thread gets its share back when it has waited.
 struct Accumulator {
   unsigned n = 0;
-  unsigned owned_threads = 0;                            // threads whose registers are here
-  std::array<float*, warpgroup_threads> registers = {};  // null: not here
+  unsigned owned_threads = 0;                                    // threads whose registers are here
+  std::array<std::uint32_t*, warpgroup_threads> registers = {};  // null: not here
   std::array<std::uint64_t, warpgroup_threads> last_op = {};
-  std::vector<float> values;  // (thread, n / 2)
+  std::vector<std::uint32_t> values;  // (thread, n / 2): bits of float or of int32
 
-  float* values_of(unsigned thread) { return values.data() + thread * (n / 2); }
+  std::uint32_t* values_of(unsigned thread) { return values.data() + thread * (n / 2); }
 };
 
 // What all threads of a warpgroup must give to the same wgmma.
 struct WgmmaArguments {
-  unsigned n = 0;
+  WgmmaShape shape;
   bool a_from_registers = false;
   bool accumulate = false;
   std::uint64_t a = 0, b = 0;  // descriptors

@@ -1,4 +1,4 @@
-// Sums in the registers of one warpgroup: `blocks` blocks of 64 rows by n columns.
+// Sums in the registers of one warpgroup: blocks of 64 rows by `columns`.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -6,11 +6,15 @@
 
 namespace tw {
 
-// Immovable: while a product is in flight the tensor core owns these registers.
-template <unsigned blocks, unsigned n>
+// `SumValue` is float or std::int32_t. Immovable: while a product is in flight the tensor core owns
+// these registers.
+template <unsigned block_count, unsigned n, class SumValue = float>
 class RegisterAccumulator {
  public:
-  static constexpr unsigned fragment_size = n / 2;
+  using Value = SumValue;
+  static constexpr unsigned blocks = block_count;
+  static constexpr unsigned columns = n;
+  static constexpr unsigned fragment_size = n / 2;  // of a thread, for each block
 
   RegisterAccumulator() = default;
   RegisterAccumulator(const RegisterAccumulator&) = delete;
@@ -18,11 +22,12 @@ class RegisterAccumulator {
   TW_DEVICE ~RegisterAccumulator() { touch(); }
 
   // Only a TileOp asks for the registers themselves, to hand them to the instruction.
-  TW_DEVICE float (&fragment(unsigned block))[fragment_size] { return values_[block]; }
+  TW_DEVICE Value (&fragment(unsigned block))[fragment_size] { return values_[block]; }
 
   // False until the first product: that one overwrites, so nothing has to be zeroed beforehand.
   TW_DEVICE bool started() const { return started_ != 0; }
   TW_DEVICE void start() { started_ = 1; }
+  TW_DEVICE void start_over() { started_ = 0; }
 
   // The sum of no products.
   TW_DEVICE void clear() {
@@ -30,12 +35,23 @@ class RegisterAccumulator {
     TW_UNROLL
     for (unsigned block = 0; block < blocks; ++block) {
       TW_UNROLL
-      for (unsigned i = 0; i < fragment_size; ++i) values_[block][i] = 0.0f;
+      for (unsigned i = 0; i < fragment_size; ++i) values_[block][i] = Value{};
+    }
+  }
+
+  // Adds the sums of `other`, value by value.
+  TW_DEVICE void add(const RegisterAccumulator& other) {
+    touch();
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      isa::fragment_access(other.values_[block], fragment_size);
+      TW_UNROLL
+      for (unsigned i = 0; i < fragment_size; ++i) values_[block][i] += other.values_[block][i];
     }
   }
 
   // Value i of this thread in a block stands at row_of(i), column_of(i) of the block.
-  TW_DEVICE float value(unsigned block, unsigned i) const {
+  TW_DEVICE Value value(unsigned block, unsigned i) const {
     isa::fragment_access(&values_[block][i], 1);
     return values_[block][i];
   }
@@ -54,7 +70,7 @@ class RegisterAccumulator {
     }
   }
 
-  float values_[blocks][fragment_size];
+  Value values_[blocks][fragment_size];
   // Not bool: as a byte it would be widened, tested and voted on in every round of the k loop.
   unsigned started_ = 0;
 };

@@ -20,6 +20,19 @@ inline Status cuda_status(cudaError_t error, const char* what) {
   return Status::refused(std::string(what) + " failed: " + cudaGetErrorString(error) + ".");
 }
 
+// Copies move bits, so that any type of the right width would do; tf32 stays float32, whose lower
+// bits the tensor core ignores.
+constexpr CUtensorMapDataType cuda_type_of(ElementType type) {
+  switch (type) {
+    case ElementType::Bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case ElementType::Fp16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case ElementType::Fp32:
+    case ElementType::Tf32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case ElementType::S32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    default: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  }
+}
+
 inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   static_assert(sizeof(TensorMap) == sizeof(CUtensorMap));
   static const auto encode = [] {
@@ -34,20 +47,27 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   }();
   if (encode == nullptr) return Status::refused("The driver offers no cuTensorMapEncodeTiled.");
 
-  const cuuint64_t extents[2] = {static_cast<cuuint64_t>(box.columns),
-                                 static_cast<cuuint64_t>(box.rows)};
-  const cuuint64_t pitch[1] = {static_cast<cuuint64_t>(box.pitch) * 2};
-  const cuuint32_t box_extents[2] = {box.box_columns, box.box_rows};
-  const cuuint32_t steps[2] = {1, 1};
+  constexpr CUtensorMapSwizzle swizzles[] = {CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B,
+                                             CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_SWIZZLE_128B};
+  const cuuint64_t extents[3] = {static_cast<cuuint64_t>(box.inner),
+                                 static_cast<cuuint64_t>(box.outer),
+                                 static_cast<cuuint64_t>(box.batch)};
+  const cuuint64_t pitches[2] = {static_cast<cuuint64_t>(box.pitch_bytes),
+                                 static_cast<cuuint64_t>(box.encoded_batch_pitch())};
+  const cuuint32_t box_extents[3] = {box.box_inner, box.box_outer, 1};
+  const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap encoded;
   const CUresult result =
-      encode(&encoded, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void*>(box.base), extents,
-             pitch, box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode(&encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents, pitches,
+             box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             swizzles[static_cast<unsigned>(box.swizzle)], CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
-    return Status::refused("The driver refused a TMA descriptor of " + std::to_string(box.rows) +
-                           " by " + std::to_string(box.columns) + " elements with pitch " +
-                           std::to_string(box.pitch) + " (error " +
+    return Status::refused("The driver refused a TMA descriptor of " + std::to_string(box.batch) +
+                           " matrices of " + std::to_string(box.outer) + " by " +
+                           std::to_string(box.inner) + " " + name_of(box.type) +
+                           " with pitches of " + std::to_string(box.pitch_bytes) + " and " +
+                           std::to_string(box.encoded_batch_pitch()) + " bytes (error " +
                            std::to_string(static_cast<int>(result)) + ").");
   }
   std::memcpy(&map, &encoded, sizeof map);

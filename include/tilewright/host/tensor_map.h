@@ -1,20 +1,38 @@
-// What a TMA descriptor of a bf16 matrix says, before it is encoded for a GPU or the virtual GPU.
+// What a TMA descriptor of a batch of matrices says, before it is encoded for a GPU or the virtual
+// GPU.
 #pragma once
 
 #include <cstdint>
 
 #include "tilewright/isa/model.h"
+#include "tilewright/number/element_type.h"
 
 namespace tw {
 
-// Row-major; the box is copied with the 128-byte swizzle, so its rows are 64 bf16.
+// Shared memory as the copies write or read it: a span is 16 << swizzle bytes.
+enum class BoxSwizzle : unsigned { None, Bytes32, Bytes64, Bytes128 };
+
+// A tensor of rank 3 (inner, outer, batch), contiguous along `inner`, and the box that one copy
+// moves: box_inner by box_outer of one matrix. Extents count elements and are at least 1; pitches
+// count bytes and are multiples of 16. A batch pitch of 0 shows every matrix of the batch the same
+// memory.
 struct MatrixBox {
-  const void* base;
-  std::int64_t rows;
-  std::int64_t columns;
-  std::int64_t pitch;  // elements
-  unsigned box_rows;
-  unsigned box_columns;
+  const void* base = nullptr;
+  ElementType type = ElementType::Bf16;
+  std::int64_t inner = 1;
+  std::int64_t outer = 1;
+  std::int64_t batch = 1;
+  std::int64_t pitch_bytes = 0;
+  std::int64_t batch_pitch_bytes = 0;
+  unsigned box_inner = 1;
+  unsigned box_outer = 1;
+  BoxSwizzle swizzle = BoxSwizzle::Bytes128;
+
+  // What stands in the descriptor: with one matrix the batch pitch is never used, so it may be
+  // anything that is legal.
+  constexpr std::int64_t encoded_batch_pitch() const {
+    return batch == 1 ? pitch_bytes : batch_pitch_bytes;
+  }
 };
 
 }  // namespace tw

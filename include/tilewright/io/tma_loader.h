@@ -1,60 +1,119 @@
-// TileIO: one k-tile of A and B by TMA, each CTA of a cluster loading its share and sending it to
-// the CTAs that need the same rows.
+// TileIO: one stage of A and B by TMA, each CTA of a cluster loading its share and sending it to
+// the CTAs that need the same.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/cluster.h"
+#include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/tma.h"
 
 namespace tw {
 
-// One operand tile of `rows` by `tile_k` bf16, cut into `shares` boxes of rows, one per sharing
-// CTA.
-template <unsigned rows, unsigned tile_k, unsigned shares>
-struct OperandBox {
-  static_assert(rows % (8 * shares) == 0,
-                "Each CTA's share of a multicast tile must be whole groups of eight rows.");
-  static constexpr unsigned box_rows = rows / shares;
-  static constexpr unsigned box_bytes = box_rows * tile_k * 2;
+// What one copy moves: `inner` contiguous elements, 128 bytes, of `outer` lines.
+struct TmaBox {
+  unsigned inner;
+  unsigned outer;
+};
 
-  // `share` is which of the boxes this CTA loads, `mask` who gets it.
-  static TW_DEVICE void load(SharedAddress tile, const TensorMap* map, SharedAddress full, int row,
-                             int k, unsigned share, unsigned mask) {
-    const int at[2] = {k * static_cast<int>(tile_k), row + static_cast<int>(share * box_rows)};
-    const SharedAddress box = tile + share * box_bytes;
-    if constexpr (shares == 1) {
-      isa::cp_async_bulk_tensor_load(box, map, full, at, isa::CacheHint::EvictNormal);
-    } else {
-      isa::cp_async_bulk_tensor_load_multicast(box, map, full, at, static_cast<std::uint16_t>(mask),
-                                               isa::CacheHint::EvictNormal);
+// One operand's tile in shared memory, 128-byte lines swizzled over 128 bytes. A span of K after
+// the other; K-major, a span is `extent` rows; MN-major, a span is boxes of 64 elements of m or n
+// by span_k lines, one after the other. `shares` CTAs load it together: K-major each its rows;
+// MN-major each its boxes or, where these do not divide, its lines of every box.
+struct OperandTile {
+  unsigned extent;  // m or n
+  unsigned spans;
+  unsigned span_k;
+  Major major;
+  unsigned shares;
+
+  static constexpr unsigned line_bytes = Tiling::span_bytes;
+  constexpr unsigned boxes() const { return major == Major::K ? 1 : extent / span_k; }  // of a span
+  constexpr bool shares_boxes() const { return boxes() % shares == 0; }
+  // By each of the sharing CTAs, for each span.
+  constexpr unsigned copies() const { return shares_boxes() ? boxes() / shares : boxes(); }
+  constexpr unsigned box_lines() const { return major == Major::K ? extent : span_k; }
+  constexpr TmaBox box() const {
+    return {span_k, shares_boxes() ? box_lines() : box_lines() / shares};
+  }
+  constexpr bool is_legal() const {
+    return extent % (major == Major::K ? 8 : span_k) == 0 && box().outer % 8 == 0 &&
+           box().outer <= 256 && (shares_boxes() || box_lines() % shares == 0);
+  }
+};
+
+template <OperandTile tile>
+struct OperandCopy {
+  static_assert(tile.is_legal(),
+                "Each CTA's share of a tile must be whole groups of eight lines, at most 256; an "
+                "MN-major tile is boxes of 128 bytes.");
+
+  // `first` is the tile's row (or column) in the matrix, `k` its k; `share` is which part this CTA
+  // loads, `mask` who gets it.
+  static TW_DEVICE void load(SharedAddress destination, const TensorMap* map, SharedAddress full,
+                             int first, int k, int batch, unsigned share, unsigned mask) {
+    constexpr TmaBox box = tile.box();
+    TW_UNROLL
+    for (unsigned span = 0; span < tile.spans; ++span) {
+      TW_UNROLL
+      for (unsigned copy = 0; copy < tile.copies(); ++copy) {
+        const unsigned in_span = tile.shares_boxes() ? share * tile.copies() + copy : copy;
+        const unsigned line = tile.shares_boxes() ? 0 : share * box.outer;
+        const SharedAddress at_shared =
+            destination + span * (tile.extent * OperandTile::line_bytes) +
+            in_span * (tile.box_lines() * OperandTile::line_bytes) + line * OperandTile::line_bytes;
+        const int inner = tile.major == Major::K ? k + static_cast<int>(span * tile.span_k)
+                                                 : first + static_cast<int>(in_span * tile.span_k);
+        const int outer = tile.major == Major::K ? first + static_cast<int>(line)
+                                                 : k + static_cast<int>(span * tile.span_k + line);
+        const int at[3] = {inner, outer, batch};
+        if constexpr (tile.shares == 1) {
+          isa::cp_async_bulk_tensor_load(at_shared, map, full, at, isa::CacheHint::EvictNormal);
+        } else {
+          isa::cp_async_bulk_tensor_load_multicast(at_shared, map, full, at,
+                                                   static_cast<std::uint16_t>(mask),
+                                                   isa::CacheHint::EvictNormal);
+        }
+      }
     }
   }
 };
 
-template <unsigned tile_m, unsigned tile_n, unsigned tile_k, ClusterShape cluster>
+template <Tiling tiling>
 class TmaLoader {
- public:
-  using BoxA = OperandBox<tile_m, tile_k, cluster.n>;
-  using BoxB = OperandBox<tile_n, tile_k, cluster.m>;
-  struct Params {
-    TensorMap a;  // (k, m), inner dimension first
-    TensorMap b;  // (k, n)
-  };
+  static constexpr OperandTile a_tile = {tiling.m, tiling.spans, tiling.span_k(), tiling.a_major,
+                                         tiling.cluster.n};
+  static constexpr OperandTile b_tile = {tiling.n, tiling.spans, tiling.span_k(), tiling.b_major,
+                                         tiling.cluster.m};
 
-  TW_DEVICE explicit TmaLoader(const Params& params) : params_(params), rank_(rank_in<cluster>()) {
+ public:
+  // Maps of rank 3, innermost dimension first: (k, m, batch) or, MN-major, (m, k, batch); B alike.
+  struct Params {
+    TensorMap a;
+    TensorMap b;
+  };
+  // Of the maps; along the batch a box is 1.
+  static constexpr TmaBox box_a() { return a_tile.box(); }
+  static constexpr TmaBox box_b() { return b_tile.box(); }
+
+  TW_DEVICE explicit TmaLoader(const Params& params)
+      : params_(params), rank_(rank_in<tiling.cluster>()) {
     isa::prefetch_tensormap(&params.a);
     isa::prefetch_tensormap(&params.b);
   }
 
+  // k counts stages.
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const SharedAddress a = stage.tiles();
-    const SharedAddress b = a + tile_m * tile_k * 2;
-    BoxA::load(a, &params_.a, stage.full(), tile.m * static_cast<int>(tile_m), k,
-               cluster.column(rank_), cluster.row_mask(rank_));
-    BoxB::load(b, &params_.b, stage.full(), tile.n * static_cast<int>(tile_n), k,
-               cluster.row(rank_), cluster.column_mask(rank_));
+    const SharedAddress b = a + tiling.a_bytes();
+    const int row = tile.m * static_cast<int>(tiling.m);
+    const int column = tile.n * static_cast<int>(tiling.n);
+    const int first_k = k * static_cast<int>(tiling.k());
+    OperandCopy<a_tile>::load(a, &params_.a, stage.full(), row, first_k, tile.batch,
+                              tiling.cluster.column(rank_), tiling.cluster.row_mask(rank_));
+    OperandCopy<b_tile>::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
+                              tiling.cluster.row(rank_), tiling.cluster.column_mask(rank_));
   }
 
  private:

@@ -11,7 +11,7 @@ TW_DEVICE void describe_role(const char*) {}
 TW_DEVICE void describe_barrier(SharedAddress, const char*, unsigned) {}
 TW_DEVICE void describe_shared(SharedAddress, unsigned, const char*, unsigned) {}
 TW_DEVICE void describe_step(unsigned) {}
-TW_DEVICE void fragment_access(const float*, unsigned) {}
+TW_DEVICE void fragment_access(const void*, unsigned) {}
 #else
 using model::describe_barrier;
 using model::describe_role;

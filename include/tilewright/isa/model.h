@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tilewright/isa/wgmma_shape.h"
+
 namespace tw {
 
 // An address in the shared::cluster window, 32 bits wide as in PTX. The own CTA's window starts at
@@ -65,15 +67,16 @@ void tma_prefetch_map(const TensorMap* map);
 void bulk_commit_group();
 void bulk_wait_group_read(unsigned pending);
 
-// wgmma m64nNk16, bf16 x bf16 -> f32, both operands K-major. `fragment` is this thread's n/2
-// accumulators; `a_registers` is null when A comes from shared memory through `a`.
-void wgmma_bf16(float* fragment, unsigned n, std::uint64_t a, const std::uint32_t* a_registers,
-                std::uint64_t b, bool accumulate);
+// wgmma. `fragment` is this thread's n/2 accumulators, float or std::int32_t; `a_registers` (bf16
+// only) is null when A comes from shared memory through `a`.
+void wgmma(const WgmmaShape& shape, void* fragment, std::uint64_t a,
+           const std::uint32_t* a_registers, std::uint64_t b, bool accumulate);
 void wgmma_fence();
 void wgmma_commit_group();
 void wgmma_wait_group(unsigned pending);
 // A fragment is about to be read, written or to end its life: it must not be in flight.
-void fragment_access(const float* fragment, unsigned count);
+// It is `count` registers of 32 bits.
+void fragment_access(const void* fragment, unsigned count);
 
 // What a report may call things. None of these changes what a program does.
 void describe_role(const char* role);  // the calling thread plays this role from here on

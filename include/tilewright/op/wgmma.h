@@ -1,65 +1,115 @@
 // TileOp on Hopper: one warpgroup multiplies its rows of A by all of B, asynchronously.
 #pragma once
 
+#include <type_traits>
+
+#include "tilewright/accumulator/promoted.h"
 #include "tilewright/accumulator/registers.h"
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/warp.h"
 #include "tilewright/isa/ptx/wgmma.h"
 
 namespace tw {
 
-// The descriptor of a K-major tile whose rows are 128 bytes and swizzled over 128 bytes: groups of
-// eight rows follow each other every 1024 bytes. Units of 16 bytes; the low half is the address.
-inline constexpr std::uint64_t swizzled_128_descriptor =
-    std::uint64_t{1} << 62 | std::uint64_t{1024 / 16} << 32 | std::uint64_t{1} << 16;
+// The descriptor of a tile whose lines are 128 bytes and swizzled over 128 bytes: groups of eight
+// lines follow each other every 1024 bytes. K-major, a line is a row of the operand. MN-major, it
+// is 64 elements of one k, and the next 64 of the same k lie a box of 64 lines further. Units of 16
+// bytes; the low half is the address.
+constexpr std::uint64_t swizzled_128_descriptor(Major major) {
+  const std::uint64_t leading = major == Major::K ? 1 : 64 * Tiling::span_bytes / 16;
+  return std::uint64_t{1} << 62 | std::uint64_t{1024 / 16} << 32 | leading << 16;
+}
 
-// `tile_k` bf16 of K per stage; stages lie `stage_bytes` apart.
-template <unsigned rows, unsigned n, unsigned tile_k, unsigned stage_bytes>
+// `rows` of the tile's m are this warpgroup's; stages lie `stage_bytes` apart: A, then B, each span
+// after span (io/tma_loader.h). After `promote_every` stages a partial sum joins the sums (0: the
+// tensor core adds up everything).
+template <Tiling tiling, unsigned rows, unsigned stage_bytes, unsigned promote_every = 0>
 class WgmmaOp {
-  static_assert(rows % 64 == 0 && rows > 0, "A warpgroup multiplies blocks of 64 rows.");
-  static_assert(n % 8 == 0 && n >= 8 && n <= 256, "wgmma takes n from 8 to 256 in steps of 8.");
-  static_assert(tile_k == 64, "A row of the tile is one swizzle span: 64 bf16, 128 bytes.");
+  static constexpr WgmmaShape shape = {tiling.a_type, tiling.b_type, tiling.n,
+                                       static_cast<unsigned>(tiling.a_major),
+                                       static_cast<unsigned>(tiling.b_major)};
+  static_assert(rows % 64 == 0 && rows > 0 && rows <= tiling.m,
+                "A warpgroup multiplies blocks of 64 rows of the tile.");
+  static_assert(tiling.b_major == Major::K || tiling.n % 64 == 0,
+                "An N-major tile is made of boxes of 64 columns.");
+  static_assert(stage_bytes % 1024 == 0 && stage_bytes >= tiling.a_bytes() + tiling.b_bytes(),
+                "A stage holds A and B, and the next starts where the swizzle does.");
+
   static constexpr unsigned blocks = rows / 64;
-  static constexpr unsigned block_bytes = 64 * tile_k * 2;
-  static constexpr unsigned step_k = 16;
+  static constexpr unsigned block_bytes = 64 * Tiling::span_bytes;  // K-major or MN-major
+  static constexpr unsigned steps = Tiling::span_bytes / WgmmaShape::step_bytes;  // of a span
+  // From one step of k to the next: along a line, or to the lines of the next k.
+  static constexpr unsigned step_bytes(Major major) {
+    return major == Major::K ? WgmmaShape::step_bytes : shape.k() * Tiling::span_bytes;
+  }
+  using Value = WgmmaSum<shape>;
 
  public:
-  using Accumulator = RegisterAccumulator<blocks, n>;
+  using Accumulator =
+      std::conditional_t<promote_every == 0, RegisterAccumulator<blocks, tiling.n, Value>,
+                         PromotedAccumulator<blocks, tiling.n, Value>>;
   // The product of the newest stage is still reading it when multiply() returns.
   static constexpr unsigned stages_held = 1;
 
-  // Addresses of the first stage's A rows of this group, and of its B tile.
-  TW_DEVICE WgmmaOp(SharedAddress a, SharedAddress b)
-      : a_(isa::shuffle(a >> 4, 0)), b_(isa::shuffle(b >> 4, 0)) {}
+  // The first stage, and this warpgroup's first row of the tile: a multiple of 64.
+  TW_DEVICE WgmmaOp(SharedAddress first_stage, unsigned first_row)
+      : a_(isa::shuffle((first_stage + first_row * Tiling::span_bytes) >> 4, 0)),
+        b_(isa::shuffle((first_stage + tiling.a_bytes()) >> 4, 0)) {}
 
   // Issues the products of one stage and waits for those of the stage before.
   template <class Stage>
   TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
-    const std::uint64_t a = swizzled_128_descriptor + a_ + stage.slot() * (stage_bytes / 16);
-    const std::uint64_t b = swizzled_128_descriptor + b_ + stage.slot() * (stage_bytes / 16);
-    isa::wgmma_fence();
-    TW_UNROLL
-    for (unsigned k = 0; k < tile_k / step_k; ++k) {
-      TW_UNROLL
-      for (unsigned block = 0; block < blocks; ++block) {
-        isa::wgmma_bf16_shared<n>(sum.fragment(block),
-                                  a + (block * block_bytes + k * step_k * 2) / 16,
-                                  b + k * step_k * 2 / 16, k > 0 || sum.started());
+    if constexpr (promote_every == 0) {
+      issue(sum, stage);
+      isa::wgmma_wait_group<stages_held>();
+    } else {
+      issue(sum.partial(), stage);
+      if (sum.is_full_after_stage(promote_every)) {
+        isa::wgmma_wait_group<0>();
+        sum.promote();
+      } else {
+        isa::wgmma_wait_group<stages_held>();
       }
     }
-    isa::wgmma_commit_group();
-    sum.start();
-    isa::wgmma_wait_group<stages_held>();
   }
 
   // After the last stage: the sums are in the registers.
   TW_DEVICE void finish(Accumulator& sum) {
     isa::wgmma_wait_group<0>();
-    if (!sum.started()) sum.clear();
+    if constexpr (promote_every == 0) {
+      if (!sum.started()) sum.clear();
+    } else {
+      if (sum.partial().started()) sum.promote();
+    }
   }
 
  private:
+  template <class Sum, class Stage>
+  TW_DEVICE void issue(Sum& sum, const Stage& stage) {
+    const std::uint64_t a =
+        swizzled_128_descriptor(tiling.a_major) + a_ + stage.slot() * (stage_bytes / 16);
+    const std::uint64_t b =
+        swizzled_128_descriptor(tiling.b_major) + b_ + stage.slot() * (stage_bytes / 16);
+    isa::wgmma_fence();
+    TW_UNROLL
+    for (unsigned span = 0; span < tiling.spans; ++span) {
+      TW_UNROLL
+      for (unsigned k = 0; k < steps; ++k) {
+        const unsigned a_at = span * tiling.m * Tiling::span_bytes + k * step_bytes(tiling.a_major);
+        const unsigned b_at = span * tiling.n * Tiling::span_bytes + k * step_bytes(tiling.b_major);
+        TW_UNROLL
+        for (unsigned block = 0; block < blocks; ++block) {
+          isa::wgmma<shape>(sum.fragment(block), a + (block * block_bytes + a_at) / 16,
+                            b + b_at / 16, span + k > 0 || sum.started());
+        }
+      }
+    }
+    isa::wgmma_commit_group();
+    sum.start();
+  }
+
   std::uint32_t a_;  // units of 16 bytes
   std::uint32_t b_;
 };

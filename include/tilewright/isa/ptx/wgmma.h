@@ -4,8 +4,40 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/model.h"
 #include "tilewright/isa/ptx/wgmma_bf16.h"
+#include "tilewright/isa/ptx/wgmma_e4m3.h"
+#include "tilewright/isa/ptx/wgmma_e5m2.h"
+#include "tilewright/isa/ptx/wgmma_fp16.h"
+#include "tilewright/isa/ptx/wgmma_s8.h"
+#include "tilewright/isa/ptx/wgmma_tf32.h"
+#include "tilewright/isa/wgmma_shape.h"
 
 namespace tw::isa {
+
+// wgmma.mma_async.sync.aligned.m64nNkK.f32.T.T (or .s32.s8.s8) {d}, a, b, accumulate, ...;
+//     PTX 8.0, sm_90a. A and B from shared memory through matrix descriptors.
+// bf16 has every n, the other types 8, 16, 24 and the multiples of 16.
+template <WgmmaShape shape>
+TW_DEVICE void wgmma(WgmmaSum<shape> (&d)[shape.n / 2], std::uint64_t a, std::uint64_t b,
+                     bool accumulate) {
+  static_assert(shape.has_legal_types(),
+                "wgmma multiplies bf16, fp16, tf32 or s8 by the same, and e4m3 or e5m2 by either.");
+  static_assert(shape.has_legal_majors(), "wgmma reads only 16-bit types along m or n.");
+  static_assert(shape.has_legal_n(), "wgmma takes n from 8 to 256 in steps of 8 (s8: of 16).");
+#if defined(__CUDACC__)
+  WgmmaInstruction<shape.a, shape.b, shape.n>::template issue<shape.a_transposed,
+                                                              shape.b_transposed>(d, a, b,
+                                                                                  accumulate);
+#else
+  model::wgmma(shape, d, a, nullptr, b, accumulate);
+#endif
+}
+
+// bf16, both operands K-major.
+template <unsigned n>
+TW_DEVICE void wgmma_bf16_shared(float (&d)[n / 2], std::uint64_t a, std::uint64_t b,
+                                 bool accumulate) {
+  wgmma<WgmmaShape{.n = n}>(d, a, b, accumulate);
+}
 
 // wgmma.fence.sync.aligned;  PTX 8.0, sm_90a. Orders register accesses before the first wgmma.
 TW_DEVICE void wgmma_fence() {

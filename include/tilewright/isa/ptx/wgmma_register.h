@@ -1,0 +1,23 @@
+// wgmma with A from registers.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/model.h"
+#include "tilewright/isa/ptx/wgmma.h"
+#include "tilewright/isa/ptx/wgmma_bf16_register.h"
+
+namespace tw::isa {
+
+// wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16 {d}, {a}, b, accumulate, 1, 1, 0;
+//     PTX 8.0, sm_90a. Four pairs of bf16 per thread; B K-major.
+template <unsigned n>
+TW_DEVICE void wgmma_bf16_register(float (&d)[n / 2], const std::uint32_t (&a)[4], std::uint64_t b,
+                                   bool accumulate) {
+#if defined(__CUDACC__)
+  WgmmaRegisterInstruction<n>::issue(d, a, b, accumulate);
+#else
+  model::wgmma(WgmmaShape{.n = n}, d, 0, a, b, accumulate);
+#endif
+}
+
+}  // namespace tw::isa
