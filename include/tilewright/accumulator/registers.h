@@ -1,6 +1,7 @@
 // Sums in the registers of one warpgroup: blocks of 64 rows by `columns`.
 #pragma once
 
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
 
@@ -12,7 +13,9 @@ template <unsigned block_count, unsigned n, class SumValue = float>
 class RegisterAccumulator {
  public:
   using Value = SumValue;
+  static constexpr FragmentLayout layout = FragmentLayout::Matrix;
   static constexpr unsigned blocks = block_count;
+  static constexpr unsigned block_rows = 64;
   static constexpr unsigned columns = n;
   static constexpr unsigned fragment_size = n / 2;  // of a thread, for each block
 

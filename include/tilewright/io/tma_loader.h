@@ -83,8 +83,11 @@ template <Tiling tiling>
 class TmaLoader {
   static constexpr OperandTile a_tile = {tiling.m, tiling.spans, tiling.span_k(), tiling.a_major,
                                          tiling.cluster.n};
-  static constexpr OperandTile b_tile = {tiling.n, tiling.spans, tiling.span_k(), tiling.b_major,
-                                         tiling.cluster.m};
+  // CTAs that multiply as one have different rows of B, so they do not share them.
+  static constexpr OperandTile b_tile = {tiling.b_rows(), tiling.spans, tiling.span_k(),
+                                         tiling.b_major, tiling.cluster.m / tiling.group};
+  static_assert(tiling.cluster.m % tiling.group == 0,
+                "CTAs that multiply as one stand above each other in a cluster.");
 
  public:
   // Maps of rank 3, innermost dimension first: (k, m, batch) or, MN-major, (m, k, batch); B alike.
@@ -108,15 +111,32 @@ class TmaLoader {
     const SharedAddress a = stage.tiles();
     const SharedAddress b = a + tiling.a_bytes();
     const int row = tile.m * static_cast<int>(tiling.m);
-    const int column = tile.n * static_cast<int>(tiling.n);
+    const int column =
+        tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());
     const int first_k = k * static_cast<int>(tiling.k());
     OperandCopy<a_tile>::load(a, &params_.a, stage.full(), row, first_k, tile.batch,
                               tiling.cluster.column(rank_), tiling.cluster.row_mask(rank_));
     OperandCopy<b_tile>::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
-                              tiling.cluster.row(rank_), tiling.cluster.column_mask(rank_));
+                              tiling.cluster.row(rank_) / tiling.group, b_mask());
   }
 
  private:
+  // Which of the CTAs that multiply as one this is.
+  TW_DEVICE unsigned member() const {
+    if constexpr (tiling.group == 1)
+      return 0;
+    else
+      return tiling.cluster.row(rank_) % tiling.group;
+  }
+  // The CTAs of the column that have the same rows of B.
+  TW_DEVICE unsigned b_mask() const {
+    const unsigned column = tiling.cluster.column_mask(rank_);
+    if constexpr (tiling.group == 1) return column;
+    unsigned members = 0;
+    for (unsigned r = 0; r < tiling.cluster.size(); r += tiling.group) members |= 1u << r;
+    return column & (members << member());
+  }
+
   const Params& params_;
   unsigned rank_;
 };
