@@ -39,6 +39,8 @@ inline double rounding_error(double magnitude, double unit) {
 }
 
 inline Bounded operator*(const Bounded& a, const Bounded& b) {
+  if (a.value == 1.0 && a.error == 0.0) return b;
+  if (b.value == 1.0 && b.error == 0.0) return a;
   Bounded result;
   result.value = a.value * b.value;
   result.unit = a.unit == 0.0 || b.unit == 0.0 ? 0.0 : a.unit * b.unit;
@@ -51,14 +53,16 @@ inline Bounded operator*(const Bounded& a, const Bounded& b) {
 inline Bounded sum_of(std::initializer_list<Bounded> terms) {
   Bounded result;
   double magnitude = 0.0;
+  int additions = -1;
   for (const Bounded& term : terms) {
+    if (term.value == 0.0 && term.error == 0.0) continue;
+    ++additions;
     result.value += term.value;
     result.error += term.error;
     result.unit = std::min(result.unit, term.unit);
     magnitude += std::abs(term.value) + term.error;
   }
-  const auto additions = static_cast<double>(terms.size() - 1);
-  result.error += additions * rounding_error(magnitude, result.unit);
+  result.error += std::max(additions, 0) * rounding_error(magnitude, result.unit);
   return result;
 }
 

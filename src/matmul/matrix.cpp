@@ -26,14 +26,11 @@ double read(const void* address) {
 
 template <class T>
 T cast(double value) {
-  const auto narrow = static_cast<float>(value);
   if constexpr (std::is_integral_v<T>) {
-    // Through double: the largest s32 is no float32.
-    const double limited = std::clamp<double>(std::nearbyint(narrow), std::numeric_limits<T>::min(),
-                                              std::numeric_limits<T>::max());
-    return static_cast<T>(limited);
+    return static_cast<T>(std::clamp<double>(std::nearbyint(value), std::numeric_limits<T>::min(),
+                                             std::numeric_limits<T>::max()));
   } else {
-    return static_cast<T>(narrow);
+    return static_cast<T>(static_cast<float>(value));
   }
 }
 

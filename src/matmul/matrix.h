@@ -14,8 +14,7 @@ namespace tw {
 double read_element(ElementType type, const void* address);
 void write_element(ElementType type, void* address, double value);
 std::uint32_t read_bits(ElementType type, const void* address);
-// `value` as a kernel casts it: through float32 to the nearest, ties to even; 8-bit types and
-// integers saturate.
+// `value` as a kernel casts it: to the nearest, ties to even; 8-bit types and integers saturate.
 double rounded_to(ElementType type, double value);
 // What an output holds before a kernel runs. No conversion makes these bits of a float; integers
 // have no such bits, so that theirs change from element to element.

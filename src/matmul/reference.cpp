@@ -38,10 +38,11 @@ std::vector<float> transposed(const HostMatrix& b, std::int64_t matrix) {
 // it (8-bit floats: 2^-13); the new sum is cut once more, at no more than twice that, and a split
 // of k or a promotion adds one rounding: below step + 4 cuts of all magnitudes for each step. tf32
 // inputs are tf32 numbers: cutting them changes nothing. Sums of s8 are exact, but turn into
-// float32.
+// float32 where anything is done to them.
 Bounded bounded_sum(double value, double magnitude, const MatmulShape& shape, bool integers) {
   Bounded sum = {value, 0.0, integers ? 1.0 : 0.0};
   if (is_integer(shape.a_type)) {
+    if (shape.d_type == ElementType::S32 && shape.epilogue.is_plain()) return sum;
     sum.error = rounding_error(std::abs(value), 1.0);
     if (sum.error > 0.0) sum.unit = 0.0;
     return sum;

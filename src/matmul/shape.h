@@ -33,6 +33,14 @@ struct EpilogueShape {
   ElementType bias_type = ElementType::Bf16;
   ElementType auxiliary_type = ElementType::Bf16;
 
+  // Nothing is done to the sums.
+  bool is_plain() const {
+    EpilogueShape plain;
+    plain.source_type = source_type;
+    plain.bias_type = bias_type;
+    plain.auxiliary_type = auxiliary_type;
+    return *this == plain;
+  }
   bool operator==(const EpilogueShape&) const = default;
 };
 

@@ -144,6 +144,24 @@ TEST(MatmulData, FloatEpilogueLiesWithinTheBound) {
   }
 }
 
+// Sums of s8 beyond 2^24, to the last bit.
+TEST(MatmulData, PlainIntegersAreComparedToTheLastBit) {
+  MatmulShape shape = {.m = 2, .n = 3, .k = 4096};
+  shape.a_type = shape.b_type = ElementType::S8;
+  shape.d_type = ElementType::S32;
+  MatmulData data = make_matmul_data(shape, Fill::Normal, 1);
+  const auto large = [](std::int64_t, std::int64_t row, std::int64_t) { return 127.0 - row; };
+  data.a.fill(large);
+  data.b.fill(large);
+  const MatmulReference reference = reference_on_host(data, shape);
+  write_right_results(data, reference);
+  const Comparison right = compare(data, reference);
+  EXPECT_TRUE(right.good() && right.exact) << right.complaint();
+  EXPECT_EQ(data.d.at(0, 1, 1), 4096.0 * 126 * 126);
+  data.d.set(0, 1, 1, 4096.0 * 126 * 126 + 1);
+  EXPECT_EQ(compare(data, reference).wrong, 1);
+}
+
 // A swap of two 8 by 8 blocks of either operand changes results.
 TEST(MatmulData, PositionsTellSwappedBlocks) {
   for (const ElementType type : operand_types) {
