@@ -26,9 +26,9 @@ struct CheckRequest {
 void check(const CheckRequest& request, Verdict& verdict) {
   const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::Off);
   if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
-  const auto& [shape, order, fill, instance] = *resolved.value;
+  const auto& [shape, order, fill, seed, instance] = *resolved.value;
 
-  const VerifiedProblem problem(shape, fill, request.matmul.seed);
+  const VerifiedProblem problem(shape, fill, seed);
   std::atomic<unsigned> next = 0;
   std::mutex mutex;
   unsigned clean = 0;
@@ -38,9 +38,8 @@ void check(const CheckRequest& request, Verdict& verdict) {
     for (unsigned i = next++; i < request.schedules; i = next++) {
       vgpu::Options options;
       options.sm_count = request.sms;
-      const auto& [landing, policy] = *std::next(landings.begin(), i % landings.size());
-      options.landing = policy;
-      options.seed = request.matmul.seed + i;
+      options.landing = landings[i % std::size(landings)].second;
+      options.seed = seed + i;
       const VirtualRun run = run_virtually(*instance, order, problem, TraceBuffer{}, options);
       const std::lock_guard lock(mutex);
       if (!run.status.is_good()) {
@@ -49,9 +48,8 @@ void check(const CheckRequest& request, Verdict& verdict) {
       } else if (run.clean()) {
         ++clean;
       } else if (first_complaint.empty()) {
-        first_complaint = fmt::format(
-            "schedule {}:\n{}replay: {} --on virtual --sms {} --landing {} --schedule-seed {}\n", i,
-            run.complaint(), request.matmul.command_line(), request.sms, landing, options.seed);
+        first_complaint = fmt::format("schedule {}:\n{}replay: {}{}\n", i, run.complaint(),
+                                      run_line(*resolved.value), schedule_words(options));
       }
     }
   };
@@ -64,8 +62,8 @@ void check(const CheckRequest& request, Verdict& verdict) {
   if (!refused.is_good()) return verdict.refuse(refused.sentence());
 
   fmt::print("matmul {} x {} x {}, {}: {} of {} schedules are clean, seeds {} to {}\n", shape.m,
-             shape.n, shape.k, instance->name, clean, request.schedules, request.matmul.seed,
-             request.matmul.seed + request.schedules - 1);
+             shape.n, shape.k, instance->name, clean, request.schedules, seed,
+             seed + request.schedules - 1);
   if (!first_complaint.empty()) fmt::print("{}", first_complaint);
   if (request.json) {
     fmt::print("{}\n", nlohmann::json({{"instance", instance->name},

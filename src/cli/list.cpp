@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/command.h"
-#include "src/matmul/instance.h"
+#include "src/matmul/task.h"
 
 namespace tw::cli {
 
@@ -15,28 +15,27 @@ void add_list(CLI::App& app, Verdict&) {
   command->add_flag("--json", *json, "print the list as JSON last");
   command->callback([json] {
     nlohmann::json entries = nlohmann::json::array();
-    fmt::print("{:<8} {:<6} {:<20} {:<22} {:>8} {:>8} {:<12} {:>6}  {}\n", "family", "target",
-               "types", "instance", "tile", "cluster", "consumers", "stages", "built for");
+    constexpr const char* row = "{:<8} {:<7} {:<20} {:<6} {:<30} {:>8} {:>7} {:<11} {:>6}  {}\n";
+    fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
+               "consumers", "stages", "built for");
     for (const MatmulInstance& instance : matmul_instances()) {
-      const MatmulConfig& config = instance.config;
-      const std::string tile = fmt::format("{}x{}", config.tile_m, config.tile_n);
-      const std::string cluster = fmt::format("{}x{}", config.cluster.m, config.cluster.n);
-      const char* consumers =
-          config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong";
+      const InstanceWords words = words_of(instance);
+      const bool both = instance.simulate != nullptr && instance.launch != nullptr;
       const std::string built =
-          fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "",
-                      instance.simulate != nullptr && instance.launch != nullptr ? ", " : "",
-                      instance.launch != nullptr ? "sm_90a" : "");
-      fmt::print("{:<8} {:<6} {:<20} {:<22} {:>8} {:>8} {:<12} {:>6}  {}\n", "matmul", "sm90a",
-                 "bf16 x bf16 -> bf16", instance.name, tile, cluster, consumers, instance.stages,
-                 built);
+          fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",
+                      instance.launch != nullptr ? "GPU" : "");
+      fmt::print(row, "matmul", instance.target, words.types, words.layout, instance.name,
+                 words.tile, words.cluster, words.consumers, instance.stages, built);
       entries.push_back({{"family", "matmul"},
-                         {"target", "sm90a"},
+                         {"target", instance.target},
+                         {"types", words.types},
+                         {"layout", words.layout},
                          {"instance", instance.name},
-                         {"tile", tile},
-                         {"cluster", cluster},
-                         {"consumers", consumers},
+                         {"tile", words.tile},
+                         {"cluster", words.cluster},
+                         {"consumers", words.consumers},
                          {"stages", instance.stages},
+                         {"any_alignment", instance.any_alignment},
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
     }

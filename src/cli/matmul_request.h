@@ -5,45 +5,52 @@
 #include <cstdint>
 #include <string>
 
-#include "src/matmul/data.h"
-#include "src/matmul/instance.h"
+#include "src/matmul/task.h"
 
 namespace tw::cli {
 
-// A problem, and the instance that serves it.
-struct MatmulTask {
-  MatmulShape shape;
-  MatmulOrder order;
-  Fill fill;
-  const MatmulInstance* instance;
-};
-
+// Empty strings leave a choice to the instance, or to what is usual.
 struct MatmulRequest {
   std::string family;
-  std::string arch = "sm90a";
+  std::string arch;
   std::int64_t m = 512;
   std::int64_t n = 512;
   std::int64_t k = 512;
+  std::int64_t batch = 1;
+  std::string a_type;
+  std::string b_type;
+  std::string d_type;
+  std::string layout;
+  bool shared_b = false;
+  bool unaligned = false;
   float alpha = 1.0f;
   float beta = 0.0f;
-  std::string epilogue;  // comma-separated; "bias"
-  std::string cluster = "2x1";
-  std::string consumers = "cooperative";
+  std::string epilogue;       // comma-separated
+  float output_scale = 0.0f;  // 0: 1, or what `quantise` chooses
+  float clamp_low = -8.0f;
+  float clamp_high = 8.0f;
+  std::string source_type = "bf16";
+  std::string bias_type = "bf16";
+  std::string auxiliary_type = "bf16";
+  std::string instance;
+  std::string cluster;
+  std::string consumers;
   std::string tile;
+  int split_k = 1;
+  bool stream_k = false;
   int group = 0;
   std::string raster = "m";
   std::uint64_t seed = 1;
   std::string data = "integers";
 
-  // The `./tw run` line that repeats this request, but for where and in which order it runs.
-  std::string command_line() const;
   void add_options(CLI::App& command);
   // What the options mean, or a sentence that says which value is wrong.
   Result<MatmulTask> resolve(Tracing tracing) const;
 };
 
-// --on: gpu, virtual, or empty for the GPU when there is one. A sentence where that cannot be.
+// --on: gpu, virtual, or empty for the GPU when there is one that runs the instance. A sentence
+// where that cannot be.
 void add_on_option(CLI::App& command, std::string& on);
-Result<bool> runs_on_gpu(const std::string& on);
+Result<bool> runs_on_gpu(const std::string& on, const MatmulInstance& instance);
 
 }  // namespace tw::cli

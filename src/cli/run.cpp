@@ -18,40 +18,40 @@ struct RunRequest {
   MatmulRequest matmul;
   std::string on;
   int launches = 1;
-  // On the virtual GPU.
-  unsigned sms = 4;
-  std::string landing = "random";
-  std::uint64_t schedule_seed = 1;
-  bool unchecked = false;
+  ScheduleRequest schedule;
+  bool unchecked = false;  // on the virtual GPU
 };
+
+std::string title(const MatmulTask& task) {
+  const MatmulShape& shape = task.shape;
+  const InstanceWords words = words_of(*task.instance);
+  return fmt::format("matmul {} x {} x {}{}, {} {}, {} ({} stages)", shape.m, shape.n, shape.k,
+                     shape.batch == 1 ? "" : fmt::format(" x {}", shape.batch), words.types,
+                     words.layout, task.instance->name, task.instance->stages);
+}
 
 void run(const RunRequest& request, Verdict& verdict) {
   const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::Off);
   if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
-  const auto& [shape, order, fill, instance] = *resolved.value;
-  if (!landings.contains(request.landing)) {
-    return verdict.refuse(fmt::format(
-        "--landing is '{}', but must be eager, lazy, random or adversarial.", request.landing));
-  }
-  const Result<bool> place = runs_on_gpu(request.on);
+  const auto& [shape, order, fill, seed, instance] = *resolved.value;
+  const Result<vgpu::Options> schedule = request.schedule.resolve();
+  if (!schedule.status.is_good()) return verdict.refuse(schedule.status.sentence());
+  const Result<bool> place = runs_on_gpu(request.on, *instance);
   if (!place.status.is_good()) return verdict.refuse(place.status.sentence());
   const bool on_gpu = *place.value;
   Comparison comparison;
   std::string findings;
   double seconds = 0;
   if (on_gpu) {
-    MatmulData data = make_matmul_data(shape, fill, request.matmul.seed);
+    MatmulData data = make_matmul_data(shape, fill, seed);
     const auto begin = std::chrono::steady_clock::now();
     const Status status = run_on_gpu(*instance, order, data, shape, request.launches);
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!status.is_good()) return verdict.refuse(status.sentence());
-    comparison = compare(data, reference_on_gpu(data, shape), shape, fill);
+    comparison = compare(data, reference_on_gpu(data, shape));
   } else {
-    const VerifiedProblem problem(shape, fill, request.matmul.seed);
-    vgpu::Options options;
-    options.sm_count = request.sms;
-    options.landing = landings.at(request.landing);
-    options.seed = request.schedule_seed;
+    const VerifiedProblem problem(shape, fill, seed);
+    vgpu::Options options = *schedule.value;
     options.check = !request.unchecked;
     const VirtualRun run = run_virtually(*instance, order, problem, TraceBuffer{}, options);
     if (!run.status.is_good()) return verdict.refuse(run.status.sentence());
@@ -59,18 +59,18 @@ void run(const RunRequest& request, Verdict& verdict) {
     seconds = run.seconds;
     if (run.report.verdict() != vgpu::Report::Clean) findings = run.complaint();
   }
-  fmt::print("matmul {} x {} x {}, {} ({} stages) on {}: ", shape.m, shape.n, shape.k,
-             instance->name, instance->stages, on_gpu ? gpu_name() : "the virtual GPU");
+  const std::string replay =
+      run_line(*resolved.value) + (on_gpu ? " --on gpu" : schedule_words(*schedule.value));
+  fmt::print("{} on {}: ", title(*resolved.value), on_gpu ? gpu_name() : "the virtual GPU");
   if (!findings.empty()) {
-    fmt::print("findings\n{}", findings);
+    fmt::print("findings\n{}replay: {}\n", findings, replay);
     verdict.status = 1;
   } else if (!comparison.good()) {
-    fmt::print("{} of {} elements are wrong, {} elements of padding were written. {} Seed {}.\n",
-               comparison.wrong, shape.m * shape.n, comparison.padding_touched, comparison.first,
-               request.matmul.seed);
+    fmt::print("wrong, of {} elements\n{}replay: {}\n", shape.outputs(), comparison.complaint(),
+               replay);
     verdict.status = 1;
   } else if (comparison.exact) {
-    fmt::print("all {} elements are exact, {:.3f} s\n", shape.m * shape.n, seconds);
+    fmt::print("all {} elements are exact, {:.3f} s\n", shape.outputs(), seconds);
   } else {
     fmt::print("the worst error is {:.2f} of its bound, {:.3f} s\n", comparison.worst, seconds);
   }
@@ -85,15 +85,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
   add_on_option(*command, request->on);
   command->add_option("--launches", request->launches, "launches on the GPU before D is read")
       ->check(CLI::Range(1, 1000000));
-  command->add_option("--sms", request->sms, "SMs of the virtual GPU")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command
-      ->add_option("--landing", request->landing,
-                   "when copies land on the virtual GPU: eager, lazy, random or adversarial")
-      ->capture_default_str();
-  command->add_option("--schedule-seed", request->schedule_seed, "of the virtual GPU's schedule")
-      ->capture_default_str();
+  request->schedule.add_options(*command);
   command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
   command->callback([request, &verdict] { run(*request, verdict); });
 }

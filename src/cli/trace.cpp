@@ -77,25 +77,25 @@ nlohmann::json perfetto(const std::vector<TraceEvent>& events,
 void trace(const TraceRequest& request, Verdict& verdict) {
   const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::On);
   if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
-  const auto& [shape, order, fill, instance] = *resolved.value;
-  const Result<bool> place = runs_on_gpu(request.on);
+  const auto& [shape, order, fill, seed, instance] = *resolved.value;
+  const Result<bool> place = runs_on_gpu(request.on, *instance);
   if (!place.status.is_good()) return verdict.refuse(place.status.sentence());
   const bool on_gpu = *place.value;
 
   std::vector<TraceEvent> events(std::size_t{max_ctas} * instance->tracks * request.capacity);
   std::vector<std::uint32_t> counts(max_ctas * instance->tracks);
   if (on_gpu) {
-    MatmulData data = make_matmul_data(shape, fill, request.matmul.seed);
+    MatmulData data = make_matmul_data(shape, fill, seed);
     const Status status =
         trace_on_gpu(*instance, order, data, shape, events, counts, request.capacity);
     if (!status.is_good()) return verdict.refuse(status.sentence());
-    const Comparison comparison = compare(data, reference_on_gpu(data, shape), shape, fill);
+    const Comparison comparison = compare(data, reference_on_gpu(data, shape));
     if (!comparison.good()) {
-      fmt::print(stderr, "tw: {} elements are wrong. {}\n", comparison.wrong, comparison.first);
+      fmt::print(stderr, "{}", comparison.complaint());
       verdict.status = 1;
     }
   } else {
-    const VerifiedProblem problem(shape, fill, request.matmul.seed);
+    const VerifiedProblem problem(shape, fill, seed);
     vgpu::Options options;
     options.landing = vgpu::Landing::Eager;  // the model of time assumes that copies land in order
     const TraceBuffer buffer = {events.data(), counts.data(), request.capacity};

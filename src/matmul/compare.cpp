@@ -63,17 +63,23 @@ class Judge {
     const double found = read_element(type, element);
     if (expected.error == 0.0) return found == rounded_to(type, expected.value);
     result_.exact = false;
-    // Between float32 and the bounds lies one more rounding.
-    const double slack = expected.error * 1e-6 + std::ldexp(std::abs(expected.value), -50);
-    const double low = rounded_to(type, expected.value - expected.error - slack);
-    const double high = rounded_to(type, expected.value + expected.error + slack);
-    if (!(low <= found && found <= high)) return false;
-    const double most = std::max(high - expected.value, expected.value - low);
-    if (std::isfinite(most) && most > 0.0) {
-      const double share = std::abs(found - expected.value) / most;
-      if (std::isfinite(share)) result_.worst = std::max(result_.worst, share);
+    if (!within(type, found, expected, 1.0)) return false;
+    if (found == rounded_to(type, expected.value)) return true;
+    double enough = 1.0;
+    for (double step = 0.5; step > 0.005; step /= 2) {
+      if (within(type, found, expected, enough - step)) enough -= step;
     }
+    result_.worst = std::max(result_.worst, enough);
     return true;
+  }
+
+  // With a share of the error.
+  static bool within(ElementType type, double found, const Expected& expected, double share) {
+    // Between float32 and the bounds lies one more rounding.
+    const double error = share * expected.error * (1.0 + 1e-6);
+    const double slack = std::ldexp(std::abs(expected.value), -50);
+    return rounded_to(type, expected.value - error - slack) <= found &&
+           found <= rounded_to(type, expected.value + error + slack);
   }
 
   Comparison& result_;

@@ -12,7 +12,7 @@ struct Comparison {
   std::int64_t wrong = 0;
   std::int64_t unwritten = 0;  // of these: still poison
   std::int64_t padding_touched = 0;
-  double worst = 0.0;  // largest error within the bound, as a share of it
+  double worst = 0.0;  // the share of its bound that the worst right element needs
   std::string first;   // a sentence about the first wrong element
   bool good() const { return wrong == 0 && padding_touched == 0; }
   // Sentences; empty when good.

@@ -26,6 +26,16 @@ std::string epilogue_words(const EpilogueShape& epilogue) {
   return words;
 }
 
+InstanceWords words_of(const MatmulInstance& instance) {
+  const MatmulConfig& config = instance.config;
+  return {fmt::format("{} x {} -> {}", name_of(config.a_type), name_of(config.b_type),
+                      name_of(config.d_type)),
+          layout_name(config.a_major, config.b_major),
+          fmt::format("{}x{}", config.tile_m, config.tile_n),
+          fmt::format("{}x{}", config.cluster.m, config.cluster.n),
+          config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong"};
+}
+
 std::string run_line(const MatmulTask& task) {
   const MatmulShape& shape = task.shape;
   const EpilogueShape& epilogue = shape.epilogue;
@@ -60,9 +70,7 @@ std::string run_line(const MatmulTask& task) {
 
 Status serves(const MatmulInstance& instance, const MatmulShape& shape, const MatmulOrder& order) {
   const MatmulConfig& config = instance.config;
-  const auto refused = [&](const std::string& what) {
-    return Status::refused(fmt::format("The instance {} {}.", instance.name, what));
-  };
+  const auto refused = [](const std::string& what) { return Status::refused("It " + what + "."); };
   if (config.a_type != shape.a_type || config.b_type != shape.b_type ||
       config.d_type != shape.d_type) {
     return refused(fmt::format("multiplies {} by {} into {}, not {} by {} into {}",

@@ -16,10 +16,21 @@ struct MatmulTask {
   const MatmulInstance* instance = nullptr;
 };
 
+// What tells one instance from another, in the words of the command line.
+struct InstanceWords {
+  std::string types;      // "bf16 x bf16 -> bf16"
+  std::string layout;     // "tn"
+  std::string tile;       // "128x256"
+  std::string cluster;    // "2x1"
+  std::string consumers;  // "cooperative"
+};
+InstanceWords words_of(const MatmulInstance& instance);
+
 // The `./tw run` line that repeats a task, but for where and in which order it runs.
 std::string run_line(const MatmulTask& task);
 
-// Whether the instance was compiled for such a problem; otherwise what it asks for instead.
+// Whether the instance was compiled for such a problem; otherwise what it asks for instead, in a
+// sentence about "it".
 Status serves(const MatmulInstance& instance, const MatmulShape& shape, const MatmulOrder& order);
 
 }  // namespace tw
