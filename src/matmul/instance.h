@@ -4,7 +4,9 @@
 
 #include <span>
 
-#include "tilewright/host/matmul.h"
+#include "tilewright/host/matmul_order.h"
+#include "tilewright/host/matmul_problem.h"
+#include "tilewright/pipeline/trace.h"
 
 namespace tw::vgpu {
 struct Options;
@@ -15,12 +17,18 @@ namespace tw {
 
 struct MatmulInstance {
   const char* name;
+  const char* target;  // "sm90a"
   MatmulConfig config;
+  bool any_alignment;  // operands may begin anywhere
   unsigned stages;
   unsigned tracks;  // of a CTA's timeline
+  // Why this kernel cannot compute a problem in this order; good if it can.
+  Status (*supports)(const MatmulProblem&, const MatmulOrder&);
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for.
-  Status (*launch)(const MatmulProblem&, const MatmulOrder&, const TraceBuffer&, void* stream);
+  Status (*workspace)(std::size_t& bytes, const MatmulProblem&, const MatmulOrder&);
+  Status (*launch)(const MatmulProblem&, const MatmulOrder&, const Workspace&, const TraceBuffer&,
+                   void* stream);
   // Null where the build has no virtual GPU.
   Status (*simulate)(const MatmulProblem&, const MatmulOrder&, const TraceBuffer&,
                      const vgpu::Options&, vgpu::Report&);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "src/matmul/instance.h"
+#include "tilewright/host/matmul.h"
 #include "vgpu/data/tile_map.h"
 #include "vgpu/machine/machine.h"
 
@@ -27,45 +27,89 @@ inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
   return Status::good();
 }
 
+// What the kernel may touch.
+class TouchedMemory {
+ public:
+  explicit TouchedMemory(const MatmulProblem& problem) : batch_(problem.batch) {
+    if (problem.k > 0) {
+      operand(problem.a, problem.m, problem.k, "A");
+      operand(problem.b, problem.n, problem.k, "B");
+    }
+    const EpilogueArguments& epilogue = problem.epilogue;
+    const std::int64_t columns = epilogue.gated ? problem.n / 2 : problem.n;
+    const bool in_place = epilogue.source == problem.d.data;  // then C is read before D is written
+    matrix(problem.d.data, problem.m, columns, problem.d.pitch, problem.d.batch_pitch,
+           problem.d.type, "D", in_place, true);
+    if (epilogue.source != nullptr && !in_place) {
+      matrix(epilogue.source, problem.m, columns, epilogue.source_pitch,
+             epilogue.source_batch_pitch, epilogue.source_type, "C", true, false);
+    }
+    if (epilogue.auxiliary != nullptr) {
+      matrix(epilogue.auxiliary, problem.m, problem.n, epilogue.auxiliary_pitch,
+             epilogue.auxiliary_batch_pitch, epilogue.auxiliary_type, "auxiliary", false, true);
+    }
+    const std::size_t bias_bytes = bytes_of(epilogue.bias_type);
+    vector(epilogue.column_bias, problem.n, bias_bytes, "column bias");
+    vector(epilogue.row_bias, problem.m, bias_bytes, "row bias");
+    vector(epilogue.column_scale, problem.n, 4, "column scale");
+    vector(epilogue.row_scale, problem.m, 4, "row scale");
+    if (epilogue.amax != nullptr) ranges_.push_back({epilogue.amax, 4, "amax", true, true});
+  }
+  void add(const vgpu::GlobalRange& range) {
+    if (range.bytes > 0) ranges_.push_back(range);
+  }
+  const std::vector<vgpu::GlobalRange>& ranges() const { return ranges_; }
+
+ private:
+  void operand(const MatmulOperand& operand, std::int64_t rows, std::int64_t k, const char* name) {
+    const bool by_k = operand.major == Major::K;
+    matrix(operand.data, by_k ? rows : k, by_k ? k : rows, operand.pitch, operand.batch_pitch,
+           operand.type, name, true, false);
+  }
+  void matrix(const void* data, std::int64_t lines, std::int64_t length, std::int64_t pitch,
+              std::int64_t batch_pitch, ElementType type, const char* name, bool initialised,
+              bool writable) {
+    const std::int64_t elements = (batch_ - 1) * batch_pitch + (lines - 1) * pitch + length;
+    ranges_.push_back({data, static_cast<std::size_t>(elements) * bytes_of(type), name, initialised,
+                       writable});
+  }
+  void vector(const void* data, std::int64_t count, std::size_t bytes, const char* name) {
+    if (data != nullptr) {
+      ranges_.push_back({data, static_cast<std::size_t>(count) * bytes, name, true, false});
+    }
+  }
+
+  std::int64_t batch_;
+  std::vector<vgpu::GlobalRange> ranges_;
+};
+
 template <class Parts>
 Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
                        const TraceBuffer& trace, const vgpu::Options& options,
                        vgpu::Report& report) {
   using Kernel = kernel::WarpSpecialized<Parts>;
   if (Status status = check(problem); !status.is_good()) return status;
-  if (problem.m == 0 || problem.n == 0) return Status::good();
+  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
   typename Kernel::Params params;
-  MatmulGrid grid;
-  Status planned = plan<Parts>(params, grid, problem, order,
-                               options.sm_count / Parts::config.cluster.size(), encode_for_virtual);
+  MatmulGrid grid = {};
+  const unsigned max_clusters = options.sm_count / Parts::config.cluster.size();
+  std::vector<std::uint64_t> memory(workspace_bytes<Parts>(problem, order, max_clusters) / 8 + 1);
+  const Workspace workspace = {memory.data(), memory.size() * 8};
+  Status planned = plan<Parts>(params, grid, problem, order, max_clusters, workspace,
+                               encode_for_virtual);
   if (!planned.is_good()) return planned;
   if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
 
-  const auto bytes = [](std::int64_t rows, std::int64_t columns, std::int64_t pitch) {
-    return static_cast<std::size_t>(rows == 0 ? 0 : (rows - 1) * pitch + columns) * sizeof(Bf16);
-  };
-  std::vector<vgpu::GlobalRange> ranges;
-  if (problem.k > 0) {
-    ranges.push_back({problem.a, bytes(problem.m, problem.k, problem.a_pitch), "A", true, false});
-    ranges.push_back({problem.b, bytes(problem.n, problem.k, problem.b_pitch), "B", true, false});
-  }
-  const bool in_place = problem.source == problem.d;  // then D is C, and read before it is written
-  ranges.push_back({problem.d, bytes(problem.m, problem.n, problem.d_pitch), "D", in_place, true});
-  if (problem.source != nullptr && !in_place) {
-    ranges.push_back(
-        {problem.source, bytes(problem.m, problem.n, problem.source_pitch), "C", true, false});
-  }
-  if (problem.bias != nullptr) {
-    ranges.push_back({problem.bias, static_cast<std::size_t>(problem.n) * 2, "bias", true, false});
-  }
+  TouchedMemory touched(problem);
+  touched.add({memory.data(), memory.size() * 8, "workspace", true, true});
   if (trace.events != nullptr) {
     const std::size_t tracks = grid.ctas * Kernel::tracks;
-    ranges.push_back({trace.events, tracks * trace.capacity * sizeof(TraceEvent), "trace", false});
-    ranges.push_back({trace.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
+    touched.add({trace.events, tracks * trace.capacity * sizeof(TraceEvent), "trace", false});
+    touched.add({trace.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
   }
   const vgpu::Launch launch = {grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
                                [&params] { Kernel::run(params); }};
-  report = vgpu::run(launch, ranges, options);
+  report = vgpu::run(launch, touched.ranges(), options);
   return Status::good();
 }
 

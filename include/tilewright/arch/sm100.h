@@ -14,6 +14,8 @@ namespace tw {
 
 struct Sm100 {
   static constexpr const char* name = "sm100a";
+  static constexpr int capability_begin = 100;
+  static constexpr int capability_end = 101;
   static constexpr unsigned shared_bytes = 232448;  // per CTA, opted in; the host checks the device
   static constexpr unsigned registers = 65536;
   static constexpr unsigned max_cluster = 8;

@@ -14,6 +14,8 @@ namespace tw {
 
 struct Sm80 {
   static constexpr const char* name = "sm80";
+  static constexpr int capability_begin = 80;
+  static constexpr int capability_end = 100;
   static constexpr unsigned shared_bytes = 101376;  // of sm_86 and sm_89; sm_80 has more
   static constexpr unsigned registers = 65536;
   static constexpr bool in_clusters = false;

@@ -13,6 +13,8 @@ namespace tw {
 
 struct Sm90 {
   static constexpr const char* name = "sm90a";
+  static constexpr int capability_begin = 90;
+  static constexpr int capability_end = 91;
   static constexpr unsigned shared_bytes = 232448;  // per CTA, opted in; the host checks the device
   static constexpr unsigned registers = 65536;
   static constexpr unsigned max_cluster = 8;

@@ -30,6 +30,7 @@ class StagedStore {
  public:
   static constexpr ElementType output = output_type;
   static constexpr unsigned chunk_columns = row_bytes / bytes;
+  static constexpr unsigned chunk_rows = rows;
   using OutputTrace = Trace;
   using Buffers = typename Output::Buffers;
 

@@ -74,33 +74,47 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   return Status::good();
 }
 
-// The launch of a kernel in clusters; valid as long as the arguments live.
-struct ClusterLaunch {
-  ClusterLaunch(unsigned ctas, unsigned cluster_size, unsigned threads, std::size_t shared_bytes,
-                cudaStream_t stream) {
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {cluster_size, 1, 1};
+// The launch of a kernel; valid as long as the arguments live.
+struct KernelLaunch {
+  // cluster_size 0: the target has no clusters.
+  KernelLaunch(unsigned ctas, unsigned cluster_size, unsigned threads, std::size_t shared_bytes,
+               bool overlaps, cudaStream_t stream) {
     config.gridDim = dim3(ctas);
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    if (cluster_size > 0) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+      attributes[config.numAttrs++].val.clusterDim = {cluster_size, 1, 1};
+    }
+    if (overlaps) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
   }
-  ClusterLaunch(const ClusterLaunch&) = delete;
-  cudaLaunchAttribute attribute{};
+  KernelLaunch(const KernelLaunch&) = delete;
+  cudaLaunchAttribute attributes[2]{};
   cudaLaunchConfig_t config{};
+};
+
+// What a kernel needs of a device. Capabilities: major * 10 + minor, the last one excluded.
+struct DeviceNeeds {
+  unsigned cluster_size;
+  bool in_clusters;
+  int capability_begin;
+  int capability_end;
 };
 
 // How many clusters of `entry` the current device holds at once: fewer than its SMs suggest where a
 // cluster would straddle two groups of SMs. Asked once per kernel and device, together with raising
 // the kernel's shared memory limit.
 template <auto entry>
-Status max_active_clusters(unsigned& clusters, unsigned cluster_size, unsigned threads,
+Status max_active_clusters(unsigned& clusters, const DeviceNeeds& needs, unsigned threads,
                            std::size_t shared_bytes) {
   constexpr int max_devices = 64;
   static std::atomic<unsigned> known[max_devices];
-  int device = 0, major = 0, shared_limit = 0;
+  int device = 0, major = 0, minor = 0, shared_limit = 0;
   if (Status status = cuda_status(cudaGetDevice(&device), "cudaGetDevice"); !status.is_good()) {
     return status;
   }
@@ -111,9 +125,15 @@ Status max_active_clusters(unsigned& clusters, unsigned cluster_size, unsigned t
   clusters = known[device].load(std::memory_order_acquire);
   if (clusters != 0) return Status::good();
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  if (major != 9) {
-    return Status::refused("This kernel needs compute capability 9.0 (sm_90a); the device has " +
-                           std::to_string(major) + ".x.");
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  const int capability = major * 10 + minor;
+  if (capability < needs.capability_begin || capability >= needs.capability_end) {
+    return Status::refused("This kernel needs a compute capability from " +
+                           std::to_string(needs.capability_begin / 10) + "." +
+                           std::to_string(needs.capability_begin % 10) + " to below " +
+                           std::to_string(needs.capability_end / 10) + "." +
+                           std::to_string(needs.capability_end % 10) + "; the device has " +
+                           std::to_string(major) + "." + std::to_string(minor) + ".");
   }
   cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (shared_bytes > static_cast<std::size_t>(shared_limit)) {
@@ -126,11 +146,22 @@ Status max_active_clusters(unsigned& clusters, unsigned cluster_size, unsigned t
                                        static_cast<int>(shared_bytes)),
                   "Raising the shared memory limit");
   if (!raised.is_good()) return raised;
-  const ClusterLaunch launch(cluster_size, cluster_size, threads, shared_bytes, nullptr);
   int active = 0;
-  Status asked = cuda_status(cudaOccupancyMaxActiveClusters(&active, entry, &launch.config),
-                             "cudaOccupancyMaxActiveClusters");
-  if (!asked.is_good()) return asked;
+  if (needs.in_clusters) {
+    const KernelLaunch launch(needs.cluster_size, needs.cluster_size, threads, shared_bytes, false,
+                              nullptr);
+    Status asked = cuda_status(cudaOccupancyMaxActiveClusters(&active, entry, &launch.config),
+                               "cudaOccupancyMaxActiveClusters");
+    if (!asked.is_good()) return asked;
+  } else {
+    int per_sm = 0, sms = 0;
+    Status asked = cuda_status(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                   &per_sm, entry, static_cast<int>(threads), shared_bytes),
+                               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    if (!asked.is_good()) return asked;
+    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    active = per_sm * sms;
+  }
   clusters = static_cast<unsigned>(active);
   known[device].store(clusters, std::memory_order_release);
   return Status::good();

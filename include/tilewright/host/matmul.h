@@ -1,4 +1,4 @@
-// The host side of matmul: the problem, what it must satisfy, and the plan of a launch.
+// The plan of a matmul: from a problem to the parameters and the grid of one kernel's launch.
 #pragma once
 
 #include <algorithm>
@@ -7,78 +7,195 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/family/matmul.h"
-#include "tilewright/host/matmul_problem.h"
+#include "tilewright/host/matmul_check.h"
+#include "tilewright/host/matmul_order.h"
 #include "tilewright/host/tensor_map.h"
+#include "tilewright/io/operand.h"
 
 namespace tw {
 
-// In which order tiles are taken; 0 leaves the choice to the plan.
-struct MatmulOrder {
-  int group = 0;
-  Raster raster = Raster::AlongM;
-};
+// Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
+template <class Parts>
+Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
+  constexpr MatmulConfig config = Parts::config;
+  const auto operand = [&](const char* name, const MatmulOperand& given, ElementType type,
+                           Major major, unsigned least) {
+    if (given.type != type) {
+      return Status::refused(std::string(name) + " has type " + name_of(given.type) +
+                             "; this kernel multiplies " + name_of(type) + ".");
+    }
+    if (given.major != major) {
+      return Status::refused(std::string(name) + " is " + (major == Major::K ? "MN" : "K") +
+                             "-major; this kernel reads it " + (major == Major::K ? "K" : "MN") +
+                             "-major.");
+    }
+    const unsigned aligned =
+        alignment_of(given.data, given.pitch, problem.batch, given.batch_pitch, given.type);
+    if (problem.k > 0 && aligned < least) {
+      return Status::refused("The lines of " + std::string(name) + " (pitch " +
+                             std::to_string(given.pitch) + " elements) begin at multiples of " +
+                             std::to_string(aligned) + " bytes; this kernel needs multiples of " +
+                             std::to_string(least) + ".");
+    }
+    return Status::good();
+  };
+  constexpr unsigned least = Parts::Loader::least_alignment;
+  Status a = operand("A", problem.a, config.a_type, config.a_major, least);
+  if (!a.is_good()) return a;
+  Status b = operand("B", problem.b, config.b_type, config.b_major, least);
+  if (!b.is_good()) return b;
+  if (problem.d.type != config.d_type) {
+    return Status::refused(std::string("D has type ") + name_of(problem.d.type) +
+                           "; this kernel stores " + name_of(config.d_type) + ".");
+  }
+  if (config.split != Split::Parts && order.split_k != 1) {
+    return Status::refused("split-K is " + std::to_string(order.split_k) +
+                           ", but this kernel makes every sum whole.");
+  }
+  if ((config.split == Split::Stream) != order.stream_k) {
+    return Status::refused(order.stream_k ? "This kernel does not stream k."
+                                          : "This kernel streams k, which was not asked for.");
+  }
+  return Status::good();
+}
 
-struct MatmulGrid {
-  unsigned ctas;
-  unsigned cluster_size;
-  unsigned threads;
-  std::size_t shared_bytes;
+// How much work there is, and how it is cut.
+template <class Parts>
+struct MatmulExtent {
+  static constexpr MatmulConfig config = Parts::config;
+  std::int64_t tiles_m, tiles_n, k_tiles, splits, tiles, clusters, slots;
+
+  MatmulExtent(const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters) {
+    const auto count = [](std::int64_t extent, std::int64_t tile) {
+      return (extent + tile - 1) / tile;
+    };
+    tiles_m = count(problem.m, config.tile_m * config.cluster.m);
+    tiles_n = count(problem.n, config.tile_n * config.cluster.n);
+    tiles = tiles_m * tiles_n * problem.batch;
+    // A scale of zero means that the operand is not read: it may hold anything, NaN too.
+    k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
+    splits = config.split == Split::Parts
+                 ? std::clamp<std::int64_t>(order.split_k, 1, std::max<std::int64_t>(k_tiles, 1))
+                 : 1;
+    std::int64_t work = tiles * splits;
+    if (config.split == Split::Stream && k_tiles > 0) work = tiles * k_tiles;
+    clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
+    slots = 0;
+    if (config.split == Split::Parts) slots = tiles * (splits - 1);
+    if (config.split == Split::Stream) slots = clusters;
+    slots *= config.cluster.size();
+  }
 };
 
 namespace detail {
 
-inline Status check_operand(const char* name, const void* pointer, std::int64_t rows,
-                            std::int64_t columns, std::int64_t pitch) {
-  const std::string what = std::string(name);
-  constexpr std::int64_t pitch_limit = std::int64_t{1} << 39;
-  if (pointer == nullptr) return Status::refused("The address of " + what + " is null.");
-  if (pitch >= pitch_limit) {
-    return Status::refused("The pitch of " + what + " is " + std::to_string(pitch) +
-                           " elements; TMA takes less than 2^40 bytes, that is 2^39 bf16.");
+constexpr std::size_t ticket_bytes = 256;
+constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+template <class Parts>
+constexpr bool draws_tickets = requires(typename Parts::Schedule::Params params) {
+  params.counter;
+};
+
+}  // namespace detail
+
+template <class Parts>
+std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& order,
+                            unsigned max_clusters) {
+  const MatmulExtent<Parts> extent(problem, order, max_clusters);
+  std::size_t bytes = detail::draws_tickets<Parts> ? detail::ticket_bytes : 0;
+  if constexpr (Parts::Reduction::in_parts) {
+    const auto slots = static_cast<std::size_t>(extent.slots);
+    bytes += detail::rounded(Parts::Reduction::counter_bytes(slots)) +
+             Parts::Reduction::part_bytes(slots);
   }
-  if (rows > 0 && pitch < columns) {
-    return Status::refused("The pitch of " + what + " is " + std::to_string(pitch) +
-                           " elements, but its rows have " + std::to_string(columns) + ".");
+  return bytes;
+}
+
+namespace detail {
+
+inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& problem,
+                           std::int64_t rows) {
+  const bool by_k = operand.major == Major::K;
+  return {operand.data,
+          by_k ? operand.pitch : 1,
+          by_k ? 1 : operand.pitch,
+          operand.batch_pitch,
+          static_cast<int>(rows),
+          static_cast<int>(problem.k),
+          alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch,
+                       operand.type)};
+}
+
+template <class Loader, class Encode>
+Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem,
+                   const Encode& encode) {
+  if constexpr (requires { Loader::box_a(); }) {
+    const auto box = [&](const MatmulOperand& operand, std::int64_t rows, TmaBox shape) {
+      const bool by_k = operand.major == Major::K;
+      // With k = 0 nothing is loaded; the map must still be valid, so it shows one line of D.
+      if (problem.k == 0) {
+        const auto d = reinterpret_cast<std::uintptr_t>(problem.d.data);
+        return MatrixBox{.base = reinterpret_cast<const void*>(d / 16 * 16),
+                         .type = operand.type,
+                         .pitch_bytes = 128,
+                         .box_inner = shape.inner,
+                         .box_outer = shape.outer};
+      }
+      const std::int64_t bytes = bytes_of(operand.type);
+      return MatrixBox{.base = operand.data,
+                       .type = operand.type,
+                       .inner = by_k ? problem.k : rows,
+                       .outer = by_k ? rows : problem.k,
+                       .batch = problem.batch,
+                       .pitch_bytes = std::max<std::int64_t>(operand.pitch * bytes, 16),
+                       .batch_pitch_bytes = operand.batch_pitch * bytes,
+                       .box_inner = shape.inner,
+                       .box_outer = shape.outer};
+    };
+    Status a = encode(params.a, box(problem.a, problem.m, Loader::box_a()));
+    if (!a.is_good()) return a;
+    return encode(params.b, box(problem.b, problem.n, Loader::box_b()));
+  } else {
+    params.a = view_of(problem.a, problem, problem.m);
+    params.b = view_of(problem.b, problem, problem.n);
+    return Status::good();
   }
-  if (pitch % 8 != 0) {
-    return Status::refused("The pitch of " + what + " is " + std::to_string(pitch) +
-                           " elements; TMA needs a multiple of 16 bytes, that is of 8 bf16.");
-  }
-  if (reinterpret_cast<std::uintptr_t>(pointer) % 16 != 0) {
-    return Status::refused("The address of " + what + " is not a multiple of 16 bytes.");
+}
+
+template <class Epilogue, class Store, class Encode>
+Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& problem,
+                     const Encode& encode) {
+  params.m = static_cast<int>(problem.m);
+  params.n = static_cast<int>(problem.n);
+  params.epilogue = problem.epilogue;
+  if (problem.epilogue.beta == 0.0f) params.epilogue.source = nullptr;
+  params.output.d = problem.d.data;
+  params.output.pitch = problem.d.pitch;
+  params.output.batch_pitch = problem.d.batch_pitch;
+  if constexpr (requires { params.output.by_tma; }) {
+    const std::int64_t bytes = bytes_of(problem.d.type);
+    params.output.by_tma = alignment_of(problem.d.data, problem.d.pitch, problem.batch,
+                                        problem.d.batch_pitch, problem.d.type) == 16;
+    params.output.map = {};
+    if (params.output.by_tma) {
+      const bool gated = problem.epilogue.gated;
+      return encode(params.output.map,
+                    MatrixBox{.base = problem.d.data,
+                              .type = problem.d.type,
+                              .inner = gated ? problem.n / 2 : problem.n,
+                              .outer = problem.m,
+                              .batch = problem.batch,
+                              .pitch_bytes = std::max<std::int64_t>(problem.d.pitch * bytes, 16),
+                              .batch_pitch_bytes = problem.d.batch_pitch * bytes,
+                              .box_inner = Store::chunk_columns / (gated ? 2 : 1),
+                              .box_outer = Store::chunk_rows});
+    }
   }
   return Status::good();
 }
 
 }  // namespace detail
-
-inline Status check(const MatmulProblem& problem) {
-  constexpr std::int64_t limit = std::int64_t{1} << 31;
-  const std::pair<const char*, std::int64_t> extents[] = {
-      {"m", problem.m}, {"n", problem.n}, {"k", problem.k}};
-  for (const auto& [name, value] : extents) {
-    if (value < 0 || value >= limit - 256) {
-      return Status::refused(std::string(name) + " = " + std::to_string(value) +
-                             " must be at least 0 and below 2^31 - 256.");
-    }
-  }
-  if (problem.m == 0 || problem.n == 0) return Status::good();
-  if (problem.k > 0) {
-    Status a = detail::check_operand("A", problem.a, problem.m, problem.k, problem.a_pitch);
-    if (!a.is_good()) return a;
-    Status b = detail::check_operand("B", problem.b, problem.n, problem.k, problem.b_pitch);
-    if (!b.is_good()) return b;
-  }
-  if (problem.beta != 0.0f && problem.source == nullptr) {
-    return Status::refused("beta is " + std::to_string(problem.beta) +
-                           ", but there is no C to scale with it.");
-  }
-  if (problem.source != nullptr && problem.source_pitch < problem.n) {
-    return Status::refused("The pitch of C is " + std::to_string(problem.source_pitch) +
-                           " elements, but its rows have " + std::to_string(problem.n) + ".");
-  }
-  return detail::check_operand("D", problem.d, problem.m, problem.n, problem.d_pitch);
-}
 
 // Fills the kernel's parameters. `encode` makes a TensorMap of a MatrixBox for the GPU or the
 // virtual GPU and returns a Status; `max_clusters` clusters fit the device at once. The problem has
@@ -86,59 +203,66 @@ inline Status check(const MatmulProblem& problem) {
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters,
-            const Encode& encode) {
+            const Workspace& workspace, const Encode& encode) {
   constexpr MatmulConfig config = Parts::config;
   using Kernel = kernel::WarpSpecialized<Parts>;
-  static_assert(sizeof(typename Kernel::Storage) <= Sm90::shared_bytes,
+  static_assert(sizeof(typename Kernel::Storage) <= Parts::Arch::shared_bytes,
                 "Stages, staging and barriers do not fit the shared memory of an SM.");
-
-  // With k = 0 nothing is loaded; the maps must still be valid, so they show one column of D.
-  const bool empty = problem.k == 0;
-  const MatrixBox a = {empty ? problem.d : problem.a, problem.m,
-                       empty ? 1 : problem.k,         empty ? problem.d_pitch : problem.a_pitch,
-                       Parts::Loader::BoxA::box_rows, config.tile_k};
-  const MatrixBox b = {empty ? problem.d : problem.b, empty ? problem.m : problem.n,
-                       empty ? 1 : problem.k,         empty ? problem.d_pitch : problem.b_pitch,
-                       Parts::Loader::BoxB::box_rows, config.tile_k};
-  const MatrixBox d = {problem.d, problem.m, problem.n, problem.d_pitch, 64, 64};
-  for (auto [box, map] : {std::pair{&a, &params.loader.a}, std::pair{&b, &params.loader.b},
-                          std::pair{&d, &params.epilogue.map}}) {
-    Status status = encode(*map, *box);
-    if (!status.is_good()) return status;
-  }
-  params.epilogue.d = problem.d;
-  params.epilogue.pitch_bytes = problem.d_pitch * static_cast<std::int64_t>(sizeof(Bf16));
-  params.epilogue.m = static_cast<int>(problem.m);
-  params.epilogue.n = static_cast<int>(problem.n);
-  // A scale of zero means that the operand is not read: it may hold anything, NaN too.
-  params.epilogue.node = {problem.alpha, problem.beta,
-                          problem.beta == 0.0f ? nullptr : problem.source, problem.source_pitch,
-                          problem.bias};
-
-  const auto tiles = [](std::int64_t extent, unsigned tile) {
-    return static_cast<int>((extent + tile - 1) / tile);
-  };
-  auto& schedule = params.schedule;
-  schedule.tiles_m = tiles(problem.m, config.tile_m * config.cluster.m);
-  schedule.tiles_n = tiles(problem.n, config.tile_n * config.cluster.n);
-  schedule.k_tiles = problem.alpha == 0.0f ? 0 : tiles(problem.k, config.tile_k);
-  schedule.raster = order.raster;
-  const int fast = order.raster == Raster::AlongM ? schedule.tiles_m : schedule.tiles_n;
-  schedule.group = std::min(order.group > 0 ? order.group : 4, fast);
-
-  const unsigned cluster_size = config.cluster.size();
-  const std::int64_t work = std::int64_t{schedule.tiles_m} * schedule.tiles_n;
-  if (work >= std::int64_t{1} << 31) {
-    return Status::refused("The problem has " + std::to_string(work) +
-                           " tiles; at most 2^31 - 1 can be counted.");
-  }
+  if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
+  constexpr unsigned cluster_size = config.cluster.size();
   if (max_clusters == 0) {
     return Status::refused("No cluster of " + std::to_string(cluster_size) + " CTAs with " +
                            std::to_string(sizeof(typename Kernel::Storage)) +
                            " bytes of shared memory each fits the device.");
   }
-  const auto clusters = static_cast<unsigned>(std::min<std::int64_t>(work, max_clusters));
-  grid = {clusters * cluster_size, cluster_size, Kernel::threads, sizeof(typename Kernel::Storage)};
+  const MatmulExtent<Parts> extent(problem, order, max_clusters);
+  if (extent.tiles * extent.splits >= std::int64_t{1} << 31 ||
+      extent.slots >= std::int64_t{1} << 31) {
+    return Status::refused("The problem has " + std::to_string(extent.tiles * extent.splits) +
+                           " tiles; at most 2^31 - 1 can be counted.");
+  }
+  const std::size_t needed = workspace_bytes<Parts>(problem, order, max_clusters);
+  if (workspace.bytes < needed) {
+    return Status::refused("The workspace has " + std::to_string(workspace.bytes) +
+                           " bytes, but this launch needs " + std::to_string(needed) + ".");
+  }
+
+  Status loads = detail::fill_loader<typename Parts::Loader>(params.loader, problem, encode);
+  if (!loads.is_good()) return loads;
+  Status stores = detail::fill_epilogue<typename Parts::Epilogue, typename Parts::Store>(
+      params.epilogue, problem, encode);
+  if (!stores.is_good()) return stores;
+
+  TileMapParams<typename Parts::Order> map;
+  map.tiles_m = static_cast<int>(extent.tiles_m);
+  map.tiles_n = static_cast<int>(extent.tiles_n);
+  map.batches = static_cast<int>(problem.batch);
+  map.k_tiles = static_cast<int>(extent.k_tiles);
+  map.m = static_cast<int>(problem.m);
+  map.splits = static_cast<int>(extent.splits);
+  map.order.raster = order.raster;
+  const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;
+  map.order.group = std::min(order.group > 0 ? order.group : 4, fast);
+
+  auto* memory = static_cast<unsigned char*>(workspace.data);
+  if constexpr (requires { params.schedule.map; }) {
+    params.schedule.map = map;
+  } else {
+    params.schedule = map;
+  }
+  if constexpr (detail::draws_tickets<Parts>) {
+    params.schedule.counter = reinterpret_cast<std::uint32_t*>(memory);
+    params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
+    memory += detail::ticket_bytes;
+  }
+  if constexpr (Parts::Reduction::in_parts) {
+    params.reduction.counters = reinterpret_cast<std::uint32_t*>(memory);
+    memory += detail::rounded(
+        Parts::Reduction::counter_bytes(static_cast<std::size_t>(extent.slots)));
+    params.reduction.parts = memory;
+  }
+  grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,
+          sizeof(typename Kernel::Storage)};
   return Status::good();
 }
 

@@ -4,23 +4,13 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/operand.h"
 #include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/cp_async.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/layout/access.h"
 
 namespace tw {
-
-// One operand: m or n rows by k. Strides count elements.
-struct OperandView {
-  const void* data;
-  std::int64_t row_stride;
-  std::int64_t k_stride;
-  std::int64_t batch_stride;
-  int rows;
-  int k;
-  unsigned alignment;  // of every line of memory, in bytes: 1 to 16
-};
 
 // A chunk of 16 bytes by cp.async, in pieces as large as the alignment allows.
 struct AsyncCopy {

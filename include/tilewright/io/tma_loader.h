@@ -4,17 +4,13 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/cluster.h"
+#include "tilewright/io/completion.h"
+#include "tilewright/io/operand.h"
 #include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/tma.h"
 
 namespace tw {
-
-// What one copy moves: `inner` contiguous elements, 128 bytes, of `outer` lines.
-struct TmaBox {
-  unsigned inner;
-  unsigned outer;
-};
 
 // One operand's tile in shared memory, 128-byte lines swizzled over 128 bytes. A span of K after
 // the other; K-major, a span is `extent` rows; MN-major, a span is boxes of 64 elements of m or n
@@ -95,11 +91,17 @@ class TmaLoader {
     TensorMap a;
     TensorMap b;
   };
+  static constexpr bool elected = true;  // one thread issues the copies
+  static constexpr Completion completion = Completion::TransactionBytes;
+  static constexpr unsigned arrivals = 1;
+  static constexpr unsigned stages_held = 0;
+  static constexpr unsigned least_alignment = 16;
+  static constexpr Tiling in_shared() { return tiling; }
   // Of the maps; along the batch a box is 1.
   static constexpr TmaBox box_a() { return a_tile.box(); }
   static constexpr TmaBox box_b() { return b_tile.box(); }
 
-  TW_DEVICE explicit TmaLoader(const Params& params)
+  TW_DEVICE TmaLoader(const Params& params, unsigned /*thread*/)
       : params_(params), rank_(rank_in<tiling.cluster>()) {
     isa::prefetch_tensormap(&params.a);
     isa::prefetch_tensormap(&params.b);
@@ -119,6 +121,8 @@ class TmaLoader {
     OperandCopy<b_tile>::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
                               tiling.cluster.row(rank_) / tiling.group, b_mask());
   }
+
+  TW_DEVICE void finish() {}
 
  private:
   // Which of the CTAs that multiply as one this is.

@@ -21,11 +21,11 @@ struct RoleSpec {
 };
 
 struct RoleTable {
-  RoleSpec load;
-  RoleSpec schedule;
-  RoleSpec source;    // brings the epilogue's source tiles
-  RoleSpec multiply;  // in `groups` of equally many warps
-  RoleSpec epilogue;  // where the accumulator stays in the multiplying warps they play it, too
+  RoleSpec load = {};
+  RoleSpec schedule = {};
+  RoleSpec source = {};    // brings the epilogue's source tiles
+  RoleSpec multiply = {};  // in `groups` of equally many warps
+  RoleSpec epilogue = {};  // where the accumulator stays in the multiplying warps they play it, too
   unsigned groups = 1;
   Consumers consumers = Consumers::Cooperative;
 

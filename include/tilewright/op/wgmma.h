@@ -10,6 +10,7 @@
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/warp.h"
 #include "tilewright/isa/ptx/wgmma.h"
+#include "tilewright/pipeline/consumer.h"
 
 namespace tw {
 
@@ -50,11 +51,16 @@ class WgmmaOp {
   using Accumulator =
       std::conditional_t<promote_every == 0, RegisterAccumulator<blocks, tiling.n, Value>,
                          PromotedAccumulator<blocks, tiling.n, Value>>;
+  static constexpr bool elected = false;
+  static constexpr Release release = Release::Group;
+  static constexpr unsigned releases = 1;  // of each group
+  static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
+  static TW_DEVICE bool leads() { return true; }
   // The product of the newest stage is still reading it when multiply() returns.
   static constexpr unsigned stages_held = 1;
 
   // The first stage, and this warpgroup's first row of the tile: a multiple of 64.
-  TW_DEVICE WgmmaOp(SharedAddress first_stage, unsigned first_row)
+  TW_DEVICE WgmmaOp(SharedAddress first_stage, unsigned first_row, unsigned /*thread*/)
       : a_(isa::shuffle((first_stage + first_row * Tiling::span_bytes) >> 4, 0)),
         b_(isa::shuffle((first_stage + tiling.a_bytes()) >> 4, 0)) {}
 

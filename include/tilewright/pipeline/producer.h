@@ -4,6 +4,7 @@
 #include "tilewright/isa/ptx/barrier.h"
 #include "tilewright/isa/ptx/cp_async.h"
 #include "tilewright/isa/ptx/tcgen05.h"
+#include "tilewright/isa/ptx/tma_pair.h"
 #include "tilewright/isa/ptx/warp.h"
 #include "tilewright/pipeline/ring.h"
 

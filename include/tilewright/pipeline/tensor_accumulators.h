@@ -6,6 +6,8 @@
 #include "tilewright/accumulator/tensor.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/ptx/barrier.h"
+#include "tilewright/isa/ptx/cluster_memory.h"
+#include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/tcgen05.h"
 #include "tilewright/pipeline/consumer.h"
 #include "tilewright/pipeline/mbarrier.h"
@@ -14,8 +16,8 @@
 namespace tw {
 
 // Sums of 128 rows by n columns, `stages` of them; group: CTAs that multiply as one.
-template <unsigned n, class SumValue, unsigned stages, unsigned group, ClusterShape cluster,
-          class Trace, int promote = 0>
+template <unsigned n, class SumValue, unsigned stages, unsigned group, class Trace,
+          int promote = 0>
 class TensorAccumulators {
   static constexpr unsigned epilogue_warps = 4;
   // The readers of both CTAs of a pair answer to the leader.

@@ -1,0 +1,35 @@
+// How a matmul is launched, beside what it computes.
+#pragma once
+
+#include <cstddef>
+
+#include "tilewright/base/status.h"
+#include "tilewright/family/matmul_config.h"
+#include "tilewright/schedule/tile_order.h"
+
+namespace tw {
+
+// In which order tiles are taken (0 leaves the group to the plan), and in how many parts sums are
+// made by kernels that make them in parts.
+struct MatmulOrder {
+  int group = 0;
+  Raster raster = Raster::AlongM;
+  int split_k = 1;
+  bool stream_k = false;
+};
+
+struct MatmulGrid {
+  unsigned ctas;
+  unsigned cluster_size;
+  unsigned threads;
+  std::size_t shared_bytes;
+};
+
+// Memory of the caller's that a launch may use: zero before the first launch, and the part of it
+// that matters is zero again after each.
+struct Workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+}  // namespace tw
