@@ -42,6 +42,12 @@ void for_each_element(MmaType type, const std::uint32_t* const registers[32], un
   }
 }
 
+// Every NaN that a tensor core makes has the same bits.
+float canonical(float sum) {
+  return float32::is_nan(sum) ? std::bit_cast<float>(float32::canonical_nan) : sum;
+}
+std::int32_t canonical(std::int32_t sum) { return sum; }
+
 // Element is what is multiplied, Sum the type of d.
 template <class Element, class Sum, class Value>
 void multiply(MmaType type, const MmaLanes& lanes, Value&& value) {
@@ -59,7 +65,7 @@ void multiply(MmaType type, const MmaLanes& lanes, Value&& value) {
       const unsigned column = lane % 4 * 2 + i % 2;
       auto sum = static_cast<Element>(d[i]);
       for (unsigned k = 0; k < k_end; ++k) sum += a[row][k] * b[k][column];
-      d[i] = static_cast<Sum>(sum);
+      d[i] = canonical(static_cast<Sum>(sum));
     }
   }
 }
