@@ -87,8 +87,8 @@ Status launch(const Program& program, const Params& params) {
                                        static_cast<int>(grid.shared_bytes)),
                   "Raising the shared memory limit");
   if (!raised.is_good()) return raised;
-  const ClusterLaunch launch(grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
-                             nullptr);
+  const KernelLaunch launch(grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes, false,
+                            nullptr);
   return cuda_status(cudaLaunchKernelEx(&launch.config, program.body, params), "The launch");
 }
 
