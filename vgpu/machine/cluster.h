@@ -12,6 +12,7 @@
 #include "vgpu/machine/named_barrier.h"
 #include "vgpu/machine/region.h"
 #include "vgpu/machine/shadow.h"
+#include "vgpu/machine/tensor_memory.h"
 #include "vgpu/machine/thread.h"
 #include "vgpu/machine/warpgroup.h"
 
@@ -61,7 +62,9 @@ struct Cta {
   std::map<std::uint32_t, Counter> counters;  // by offset
   std::map<Slot, PeerAccess> peer_accesses;
   Regions regions;
-  std::unique_ptr<Shadow> shadow;  // null: no checking
+  std::unique_ptr<Shadow> shadow;        // null: no checking
+  std::unique_ptr<TensorMemory> tensor;  // null until something was allocated
+  bool cancel_failed = false;            // it has seen a try_cancel that got nothing
 
   bool exited() const { return live_threads == 0; }
   Warpgroup& warpgroup_of(const Thread& thread) {
@@ -70,7 +73,14 @@ struct Cta {
 };
 
 // Who touches shared memory on its own, after the instruction that asked for it.
-enum class AgentKind : std::uint8_t { Copies, Products, Stores, ThreadCopies };
+enum class AgentKind : std::uint8_t {
+  Copies,
+  Products,
+  Stores,
+  ThreadCopies,
+  TensorProducts,  // tcgen05.mma and .cp of one Thread
+  TensorNews,      // what a Warp or Thread has said about its accesses to tensor memory
+};
 struct Agent {
   AgentKind kind;
   const void*

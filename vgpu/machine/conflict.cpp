@@ -24,6 +24,9 @@ std::string actor(const Cluster& cluster, Slot slot) {
       return "a TMA store of the " + who(*static_cast<const Thread*>(agent->owner));
     case AgentKind::ThreadCopies:
       return "cp.async copies of the " + who(*static_cast<const Thread*>(agent->owner));
+    case AgentKind::TensorProducts:
+    case AgentKind::TensorNews:
+      return "tcgen05 products of the " + who(*static_cast<const Thread*>(agent->owner));
     case AgentKind::Products: break;
   }
   const auto& warpgroup = *static_cast<const Warpgroup*>(agent->owner);
@@ -46,7 +49,9 @@ Checker classify(const Cta& cta, const Access& access, const Conflict& conflict)
   const AccessRecord& prior = conflict.prior;
   const bool is_write =
       conflict.kind == Conflict::ReadAfterWrite || conflict.kind == Conflict::WriteAfterWrite;
-  if (is_write && lacks_only_fence(cta, access, prior)) return Checker::MissingProxyFence;
+  const bool needs_fence =
+      is_write || (conflict.kind == Conflict::WriteAfterRead && access.fenced_reads);
+  if (needs_fence && lacks_only_fence(cta, access, prior)) return Checker::MissingProxyFence;
   switch (conflict.kind) {
     case Conflict::ReadOfNothing: return Checker::Uninitialised;
     case Conflict::BarrierTouched: return Checker::BarrierLife;
@@ -80,9 +85,10 @@ std::string reason(const Cta& cta, const Conflict& conflict, Checker checker) {
   }
   if (checker == Checker::MissingProxyFence) {
     return fmt::format(
-        "which {} wrote: a barrier orders the two, but the first executed no fence.proxy.async "
-        "between its write and the barrier",
-        other);
+        "which {} {}: a barrier orders the two, but the first executed no fence.proxy.async "
+        "between "
+        "its access and the barrier",
+        other, conflict.kind == Conflict::WriteAfterRead ? "read" : "wrote");
   }
   return fmt::format("which {} wrote, and nothing orders the two", other);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tilewright/isa/model/tensor_memory.h"
 #include "vgpu/machine/copy_operation.h"
 #include "vgpu/machine/global_access.h"
 #include "vgpu/machine/mbarrier_model.h"
@@ -47,6 +48,13 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
 void land_load(Engine& machine, void* operation) {
   const std::unique_ptr<LoadOperation> load(static_cast<LoadOperation*>(operation));
   std::byte* const shared = load->cta->shared.get();
+  // Its own barriers are checked when it ends; those of its peer may count later.
+  if (load->cta->exited() && load->barrier->cta != load->cta) {
+    machine.report_about(load->issuer->role, Checker::InFlightAtExit, -1, "TMA load", [&] {
+      return fmt::format("A TMA load of the {} lands in CTA {}, which has ended.",
+                         who(*load->issuer), load->cta->index);
+    });
+  }
   for_each_run(load->map, load->at.data(), window_begin + load->offset, [&](const Run& run) {
     std::byte* const destination = shared + (run.shared - window_begin);
     if (run.global == nullptr) {
@@ -64,44 +72,57 @@ namespace tw::model {
 
 using namespace vgpu;
 
-void tma_load(SharedAddress destination, const TensorMap* packed_map, SharedAddress barrier,
-              const int* coordinates, unsigned rank, std::uint16_t mask) {
-  constexpr const char* instruction = "cp.async.bulk.tensor load";
+namespace {
+
+constexpr const char* load_instruction = "cp.async.bulk.tensor load";
+
+void load(SharedAddress destination, const TensorMap* packed_map, SharedAddress barrier,
+          const int* coordinates, unsigned rank, std::uint16_t mask, bool pair) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
-                                  CopyDirection::Load, instruction);
-  const SharedPlace place = machine.resolve(destination, shared_box_bytes(map), instruction);
-  const SharedPlace signal = machine.resolve(barrier, 8, instruction);
-  if (place.cta != signal.cta) {
-    machine.report(Checker::Bounds, -1, instruction, [&] {
+                                  CopyDirection::Load, load_instruction);
+  const SharedPlace place = machine.resolve(destination, shared_box_bytes(map), load_instruction);
+  const SharedPlace signal = machine.resolve(barrier, 8, load_instruction);
+  // Ranks of a pair differ in the last bit only.
+  const unsigned apart = place.cta->rank ^ signal.cta->rank;
+  if (apart > (pair ? 1 : 0)) {
+    machine.report(Checker::Bounds, -1, load_instruction, [&] {
       return fmt::format(
           "The {} loads into the CTA of rank {} and signals a barrier of rank {}; a copy signals "
-          "where it lands.",
-          who(thread), place.cta->rank, signal.cta->rank);
+          "where it lands{}.",
+          who(thread), place.cta->rank, signal.cta->rank, pair ? ", or in the peer there" : "");
     });
     machine.abandon();
   }
-  if (mask == 0) {
-    issue_to(machine, thread, map, coordinates, place,
-             usable_mbarrier(machine, signal, BarrierUse::Copies, instruction));
-    return;
-  }
   auto& ctas = thread.cta->cluster->ctas;
   if (mask >> ctas.size() != 0) {
-    machine.report(Checker::Bounds, -1, instruction, [&] {
+    machine.report(Checker::Bounds, -1, load_instruction, [&] {
       return fmt::format("The {} multicasts to the mask {:#b} in a cluster of {} CTAs.",
                          who(thread), mask, ctas.size());
     });
     machine.abandon();
   }
+  const unsigned targets = mask == 0 ? 1u << place.cta->rank : mask;
   for (unsigned target = 0; target < ctas.size(); ++target) {
-    if ((mask >> target & 1) == 0) continue;
-    Cta* cta = ctas[target].get();
-    Mbarrier& there =
-        usable_mbarrier(machine, {cta, signal.offset}, BarrierUse::Copies, instruction);
-    issue_to(machine, thread, map, coordinates, {cta, place.offset}, there);
+    if ((targets >> target & 1) == 0) continue;
+    const unsigned signalled = pair ? (target & ~1u) | (signal.cta->rank & 1) : target;
+    Mbarrier& there = usable_mbarrier(machine, {ctas[signalled].get(), signal.offset},
+                                      BarrierUse::Copies, load_instruction);
+    issue_to(machine, thread, map, coordinates, {ctas[target].get(), place.offset}, there);
   }
+}
+
+}  // namespace
+
+void tma_load(SharedAddress destination, const TensorMap* map, SharedAddress barrier,
+              const int* coordinates, unsigned rank, std::uint16_t mask) {
+  load(destination, map, barrier, coordinates, rank, mask, false);
+}
+
+void tma_load_pair(SharedAddress destination, const TensorMap* map, SharedAddress barrier,
+                   const int* coordinates, unsigned rank, std::uint16_t mask) {
+  load(destination, map, barrier, coordinates, rank, mask, true);
 }
 
 void tma_prefetch_map(const TensorMap* map) {

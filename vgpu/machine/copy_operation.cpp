@@ -6,6 +6,7 @@
 
 #include "vgpu/machine/async_copy.h"
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/launch_control.h"
 #include "vgpu/machine/shared_access.h"
 
 namespace tw::vgpu {
@@ -52,7 +53,10 @@ void discard(const PendingLanding& landing) {
     case LandingKind::StoreWrite: delete static_cast<StoreOperation*>(landing.operation); return;
     case LandingKind::ThreadCopies: discard_thread_copies(landing.operation); return;
     case LandingKind::StoreAsync: discard_store_async(landing.operation); return;
-    case LandingKind::Wgmma: return;  // the warpgroup owns its products
+    case LandingKind::Cancel: discard_cancel(landing.operation); return;
+    case LandingKind::Wgmma:                 // the warpgroup owns its products
+    case LandingKind::TensorPipeline:        // the thread owns its pipeline
+    case LandingKind::TensorAccess: return;  // the warp owns its accesses
   }
 }
 

@@ -111,6 +111,11 @@ std::string wait_text(Engine& machine, const Thread& thread) {
       return fmt::format("{} to reach {}: it is at {}", global_counter_name(machine, counter),
                          wait.detail, *counter.place);
     }
+    case WaitKind::TensorAllocation:
+      return thread.cta->tensor->cta_group == 2
+                 ? "tensor memory, or the warp of the peer CTA that must ask with it"
+                 : "tensor memory to become free";
+    case WaitKind::TensorAccess: return "its accesses to tensor memory";
     case WaitKind::None: break;
   }
   return "nothing";

@@ -116,6 +116,12 @@ void Engine::admit_clusters() {
   }
 }
 
+bool Engine::cancel_cluster(unsigned& first_cta) {
+  if (next_cluster_ == launch.ctas / launch.cluster_size) return false;
+  first_cta = next_cluster_++ * launch.cluster_size;
+  return true;
+}
+
 Report Engine::run() {
   Engine* outer = std::exchange(current_engine, this);
   const AccessObserver* outer_observer = std::exchange(access_observer, &element_observer);
@@ -233,6 +239,9 @@ void Engine::land(const PendingLanding& landing) {
     case LandingKind::Wgmma: return land_wgmma(*this, landing.operation);
     case LandingKind::ThreadCopies: return land_thread_copies(*this, landing.operation);
     case LandingKind::StoreAsync: return land_store_async(*this, landing.operation);
+    case LandingKind::TensorPipeline: return land_tensor_pipeline(*this, landing.operation);
+    case LandingKind::TensorAccess: return land_tensor_access(*this, landing.operation);
+    case LandingKind::Cancel: return land_cancel(*this, landing.operation);
   }
 }
 

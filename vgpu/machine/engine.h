@@ -69,6 +69,8 @@ class Engine {
     return woken;
   }
   void submit(LandingKind kind, Cluster& cluster, void* operation);
+  // Takes a cluster that has not started away from the grid; false if there is none left.
+  bool cancel_cluster(unsigned& first_cta);
   void made_progress() { progress_steps_ = steps_; }
 
   // The thread's body threw, or asked for something that the model lacks.
@@ -131,6 +133,9 @@ void land_store_write(Engine& engine, void* operation);
 void land_wgmma(Engine& engine, void* warpgroup);
 void land_thread_copies(Engine& engine, void* operation);
 void land_store_async(Engine& engine, void* operation);
+void land_tensor_pipeline(Engine& engine, void* pipeline);
+void land_tensor_access(Engine& engine, void* operation);
+void land_cancel(Engine& engine, void* operation);
 void leave_cluster_barrier(Engine& engine, Thread& thread);
 
 // Reports.
@@ -139,6 +144,7 @@ std::string place_name(const Cta& cta, std::uint32_t offset);     // "input stag
 int place_stage(const Cta& cta, std::uint32_t offset);            // -1: none
 const void* place_subject(const Cta& cta, std::uint32_t offset);  // tells findings apart
 void check_exit(Engine& engine, Cta& cta);
+void check_tensor_exit(Engine& engine, Cta& cta);
 void report_deadlock(Engine& engine, std::span<const std::unique_ptr<Cluster>> clusters);
 
 }  // namespace tw::vgpu

@@ -22,6 +22,12 @@ const char* name_of(Checker checker) {
     case Checker::InFlightAtExit: return "in-flight-at-exit";
     case Checker::WrongStep: return "wrong-step";
     case Checker::Divergence: return "divergence";
+    case Checker::TensorMemoryLeak: return "tensor-memory-leak";
+    case Checker::TensorMemoryBounds: return "tensor-memory-bounds";
+    case Checker::TensorMemoryLife: return "tensor-memory-life";
+    case Checker::TensorMemoryLanes: return "tensor-memory-lanes";
+    case Checker::MissingTensorFence: return "missing-tensor-fence";
+    case Checker::CancelAfterFailure: return "cancel-after-failure";
     case Checker::Exception: return "exception";
   }
   return "unknown";

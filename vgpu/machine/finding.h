@@ -27,6 +27,12 @@ enum class Checker : std::uint8_t {
   InFlightAtExit,       // a CTA ends while copies or products still use its memory
   WrongStep,            // the tensor core read another k-tile than its role expected
   Divergence,           // threads that must agree on an instruction do not
+  TensorMemoryLeak,     // a CTA ends with columns of tensor memory allocated
+  TensorMemoryBounds,   // tensor memory outside an allocation, or after it was freed
+  TensorMemoryLife,     // allocated or freed when that is not allowed, or freed while in use
+  TensorMemoryLanes,    // a warp reaches for lanes that are not its quarter
+  MissingTensorFence,   // tensor memory handed on without tcgen05.fence before or after the barrier
+  CancelAfterFailure,   // launch control is asked again, or for a cluster, after it had none left
   Exception,            // the kernel refused, or threw
 };
 constexpr unsigned checker_count = static_cast<unsigned>(Checker::Exception) + 1;

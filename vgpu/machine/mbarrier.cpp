@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tilewright/isa/model/launch_control.h"
 #include "tilewright/isa/model/shared_memory.h"
 #include "vgpu/machine/mbarrier_model.h"
 
@@ -96,7 +97,7 @@ void publish_new_barriers(Engine& machine, Thread& thread) {
 // waited for. One that comes earlier was not counted on when the barrier was initialised.
 void check_last_phase_seen(Engine& machine, const Thread& thread, const Mbarrier& barrier) {
   if (barrier.phase == barrier.observed_phase || barrier.counts_bytes) return;
-  machine.report(Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
+  machine.report_about(thread.role, Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
     return fmt::format(
         "The {} arrives at {}: phase {} has completed with the {} arrivals that it was told to "
         "expect, nobody has waited for it yet, and here is one more.",
@@ -201,6 +202,31 @@ void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier,
   complete_phase_if_done(machine, barrier);
 }
 
+void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarrier& barrier,
+                         Epoch epoch, std::uint64_t time) {
+  const Thread& thread = *pipeline.thread;
+  if (barrier.cta->exited()) {
+    machine.report_about(thread.role, Checker::BarrierLife, barrier.stage, barrier.name, [&] {
+      return fmt::format("A tcgen05.commit of the {} arrives at {}, but that CTA has exited.",
+                         who(thread), barrier_name(barrier));
+    });
+    return;
+  }
+  if (!has_room(machine, thread, barrier)) return;
+  check_last_phase_seen(machine, thread, barrier);
+  barrier.tally.add(thread.role);
+  if (machine.order.enabled() && pipeline.done != no_slot) {
+    barrier.arriving.raise(machine.order.pool, pipeline.done, epoch);
+  }
+  if (barrier.cta != thread.cta) {
+    barrier.remote_phases = barrier.phase + 1;
+    barrier.remote_cluster_phase = thread.cta->cluster->barrier.phase;
+  }
+  barrier.time = std::max(barrier.time, time);
+  --barrier.pending;
+  complete_phase_if_done(machine, barrier);
+}
+
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
                           std::uint64_t time) {
   --barrier.copies_in_flight;
@@ -285,6 +311,15 @@ void mbarrier_arrive_release_cluster(SharedAddress address) {
   Thread& thread = machine.enter();
   const auto place = machine.resolve(address, 8, instruction);
   arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), 0,
+         Scope::Cluster);
+}
+
+void mbarrier_arrive_expect_tx_cluster(SharedAddress address, unsigned bytes) {
+  constexpr const char* instruction = "mbarrier.arrive.expect_tx.release.cluster";
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes,
          Scope::Cluster);
 }
 

@@ -18,6 +18,10 @@ Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
 void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier, Epoch epoch,
                        std::uint64_t time);
 
+// The tcgen05 products and copies of a thread up to this epoch are done: a commit arrives.
+void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarrier& barrier,
+                         Epoch epoch, std::uint64_t time);
+
 // Bytes of a copy have landed.
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
                           std::uint64_t time);

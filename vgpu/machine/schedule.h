@@ -20,12 +20,16 @@ enum class LandingKind : std::uint8_t {
   Wgmma,
   ThreadCopies,
   StoreAsync,
+  TensorPipeline,
+  TensorAccess,
+  Cancel,
 };
 
 struct PendingLanding {
   LandingKind kind;
   Cluster* cluster;
-  void* operation;  // LoadOperation, StoreOperation, Warpgroup, CopyBatch, StoreAsyncOperation
+  void* operation;  // LoadOperation, StoreOperation, Warpgroup, CopyBatch, StoreAsyncOperation,
+                    // TensorPipeline, TensorAccessOp, CancelOperation
 };
 
 class Schedule {

@@ -22,6 +22,10 @@ bool Shadow::follows_write(const Access& access, const AccessRecord& write) cons
   return access.follows_write(write, access.async && is_generic_writer(cta_, write.slot));
 }
 
+bool Shadow::may_overwrite(const Access& access, const AccessRecord& read) const {
+  return access.fenced_reads ? follows_write(access, read) : access.follows_read(read);
+}
+
 // Calls visit(cell index, mask of its bytes).
 template <class Visit>
 void Shadow::for_each_cell(std::uint32_t offset, std::uint32_t bytes, Visit&& visit) {
@@ -119,7 +123,7 @@ void Shadow::write_cell(Engine& machine, std::uint32_t index, std::uint8_t mask,
     return;
   }
   for (AccessRecord& read : cell.reads) {
-    if ((read.mask & mask) != 0 && !access.follows_read(read)) {
+    if ((read.mask & mask) != 0 && !may_overwrite(access, read)) {
       report(machine, access, Conflict::WriteAfterRead, index, read);
     }
     read.mask &= static_cast<std::uint8_t>(~mask);
@@ -159,7 +163,7 @@ void Shadow::write_overflow(Engine& machine, std::uint32_t index, std::uint8_t m
   std::erase_if(overflow.writes, [](const AccessRecord& write) { return write.mask == 0; });
   bool reads_left = false;
   for (AccessRecord& read : overflow.reads_by_slot) {
-    if ((read.mask & mask) != 0 && !access.follows_read(read)) {
+    if ((read.mask & mask) != 0 && !may_overwrite(access, read)) {
       report(machine, access, Conflict::WriteAfterRead, index, read);
     }
     read.mask &= static_cast<std::uint8_t>(~mask);

@@ -32,6 +32,7 @@ struct Access {
   Slot self = no_slot;              // the thread whose own accesses come first in program order
   Epoch self_visible = 0;           // up to here they are visible to the async proxy
   bool async = false;               // through the async proxy
+  bool fenced_reads = false;        // reads before it need a proxy fence, too
   std::uint64_t ordered_write = 0;  // the write that was last found to be ordered
 
   // Reads only have to come first; generic writes must also be visible to an async access.
@@ -82,6 +83,7 @@ class Shadow {
   static constexpr std::uint8_t is_barrier = 0x20;
 
   bool follows_write(const Access& access, const AccessRecord& write) const;
+  bool may_overwrite(const Access& access, const AccessRecord& read) const;
   template <class Visit>
   void for_each_cell(std::uint32_t offset, std::uint32_t bytes, Visit&& visit);
   void read_cell(Engine& machine, std::uint32_t index, std::uint8_t mask, Access& access);

@@ -1,6 +1,7 @@
 // Special registers and the shared memory window.
 #include <fmt/format.h>
 
+#include "tilewright/isa/model/tensor_memory.h"
 #include "vgpu/machine/engine.h"
 
 namespace tw::model {
@@ -31,6 +32,12 @@ SharedAddress shared_address(const void* pointer) {
         who(machine.current()), cta.shared_bytes);
   });
   machine.abandon();
+}
+
+SharedAddress leader_address(SharedAddress address) {
+  Engine& machine = engine();
+  const SharedPlace place = machine.resolve(address, 0, "leader_barrier");
+  return mapa(address, place.cta->rank & ~1u);
 }
 
 SharedAddress mapa(SharedAddress address, unsigned rank) {

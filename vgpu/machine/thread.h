@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "tilewright/isa/model.h"
@@ -12,6 +13,7 @@
 #include "vgpu/machine/copy_group.h"
 #include "vgpu/machine/fragment_set.h"
 #include "vgpu/machine/stack_pool.h"
+#include "vgpu/machine/tensor_state.h"
 #include "vgpu/machine/wait.h"
 
 namespace tw::vgpu {
@@ -24,8 +26,18 @@ constexpr unsigned warp_lanes = 32;
 constexpr std::uint64_t no_step = ~std::uint64_t{0};
 
 // Instructions for which the lanes of a warp meet. Lanes that meet in different ones never get on.
-enum class Collective : std::uint8_t { Sync, Shuffle, Stmatrix, Setmaxnreg, Ldmatrix, Mma };
-constexpr unsigned collective_count = 6;
+enum class Collective : std::uint8_t {
+  Sync,
+  Shuffle,
+  Stmatrix,
+  Setmaxnreg,
+  Ldmatrix,
+  Mma,
+  TensorAllocation,
+  TensorAccess,
+  TensorWait,
+};
+constexpr unsigned collective_count = 9;
 const char* name_of(Collective collective);
 
 struct Rendezvous {
@@ -56,6 +68,7 @@ struct Warp {
   std::array<SharedAddress, warp_lanes> matrix_row;
   std::uint32_t stmatrix_registers[warp_lanes][4];
   std::array<LaneOperands, warp_lanes> operands;
+  WarpTensorState tensor;
 };
 
 // An arrival at an mbarrier that waits for copies to land.
@@ -107,6 +120,10 @@ struct Thread {
   bool wgmma_fenced = false;           // a wgmma.fence was executed at all
   FragmentSet touched;                 // since the last wgmma.fence
   FragmentSet defined;                 // touched or produced, ever
+
+  // tcgen05.
+  std::unique_ptr<TensorPipeline> tensor_pipeline;  // of products and copies, if it issues any
+  ClockRef tensor_known;  // what it had heard at its last tcgen05.fence::after_thread_sync
 };
 
 }  // namespace tw::vgpu

@@ -18,6 +18,8 @@ enum class WaitKind : std::uint8_t {
   CopyGroup,
   Counter,
   GlobalCounter,
+  TensorAllocation,
+  TensorAccess,
 };
 
 // Kept while the thread sleeps, for the wait-for graph of a deadlock.

@@ -17,6 +17,9 @@ const char* name_of(Collective collective) {
     case Collective::Setmaxnreg: return "setmaxnreg";
     case Collective::Ldmatrix: return "ldmatrix";
     case Collective::Mma: return "mma.sync";
+    case Collective::TensorAllocation: return "tcgen05.alloc, .dealloc or .relinquish_alloc_permit";
+    case Collective::TensorAccess: return "tcgen05.ld or .st";
+    case Collective::TensorWait: return "tcgen05.wait";
   }
   return "unknown";
 }

@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#include "tilewright/number/narrow_float.h"
+#include "vgpu/data/tcgen05.h"
+
+namespace tw::vgpu {
+namespace {
+
+using isa::OperandMajor;
+
+constexpr unsigned max_m = 256, max_n = 256;
+constexpr unsigned blocked_rows = 4;  // share the loads of b
+
+template <class Code>
+const std::array<float, 256>& table_of() {
+  static const auto table = [] {
+    std::array<float, 256> values;
+    constexpr unsigned codes = 1u << Code::format.bits();
+    for (unsigned code = 0; code < 256; ++code) {
+      values[code] = static_cast<float>(Code::from_bits(static_cast<std::uint8_t>(code % codes)));
+    }
+    return values;
+  }();
+  return table;
+}
+
+const std::array<float, 256>& byte_values(unsigned code) {
+  switch (code) {
+    case 0: return table_of<E4m3>();
+    case 1: return table_of<E5m2>();
+    case 3: return table_of<E2m3>();
+    case 4: return table_of<E3m2>();
+    default: return table_of<E2m1>();
+  }
+}
+
+float fp16_value(std::uint16_t bits) {
+  static const auto table = [] {
+    auto values = std::make_unique<float[]>(1 << 16);
+    for (unsigned code = 0; code < 1 << 16; ++code) {
+      values[code] = static_cast<float>(Fp16::from_bits(static_cast<std::uint16_t>(code)));
+    }
+    return values;
+  }();
+  return table[bits];
+}
+
+// Elements of 4 and 6 bits lie packed at the begin of their 16 bytes; the rest is padding.
+unsigned packed_code(const std::byte* piece, unsigned index, unsigned bits) {
+  const unsigned at = index * bits;
+  std::uint16_t pair;
+  std::memcpy(&pair, piece + std::min(at / 8, 14u), 2);
+  return pair >> (at - 8 * std::min(at / 8, 14u)) & ((1u << bits) - 1);
+}
+
+// How a kind of product computes. Integers are unsigned because their sums wrap.
+template <MmaKind kind>
+using Value = std::conditional_t<kind == MmaKind::I8, std::uint32_t, float>;
+
+constexpr unsigned elements_per_piece(MmaKind kind) {
+  return kind == MmaKind::F16 ? 8 : kind == MmaKind::Tf32 ? 4 : 16;
+}
+
+// Calls set(index in the piece, value) for the elements of one piece.
+template <MmaKind kind, class Set>
+void for_each_element(unsigned code, const std::byte* piece, Set&& set) {
+  if constexpr (kind == MmaKind::F16) {
+    std::uint16_t bits[8];
+    std::memcpy(bits, piece, 16);
+    for (unsigned i = 0; i < 8; ++i) {
+      set(i, code == 1 ? std::bit_cast<float>(std::uint32_t{bits[i]} << 16) : fp16_value(bits[i]));
+    }
+  } else if constexpr (kind == MmaKind::Tf32) {
+    std::uint32_t bits[4];
+    std::memcpy(bits, piece, 16);
+    for (unsigned i = 0; i < 4; ++i) set(i, std::bit_cast<float>(bits[i] & 0xFFFF'E000));
+  } else if constexpr (kind == MmaKind::F8F6F4) {
+    const auto& values = byte_values(code);
+    const unsigned width = code <= 1 ? 8 : code == 5 ? 4 : 6;
+    for (unsigned i = 0; i < 16; ++i) set(i, values[packed_code(piece, i, width)]);
+  } else {
+    for (unsigned i = 0; i < 16; ++i) {
+      const auto bits = std::to_integer<std::uint8_t>(piece[i]);
+      set(i, code == 1 ? static_cast<std::uint32_t>(static_cast<std::int8_t>(bits))
+                       : std::uint32_t{bits});
+    }
+  }
+}
+
+// Calls set(row, k, value) for all elements that one CTA holds of an operand.
+template <MmaKind kind, class Set>
+void for_each_operand_element(unsigned code, OperandMajor major, const std::byte* const* pieces,
+                              unsigned rows, Set&& set) {
+  constexpr unsigned per_piece = elements_per_piece(kind);
+  if (major == OperandMajor::K) {
+    for (unsigned row = 0; row < rows; ++row) {
+      for (unsigned half = 0; half < 2; ++half) {
+        for_each_element<kind>(code, pieces[2 * row + half], [&](unsigned i, Value<kind> value) {
+          set(row, half * per_piece + i, value);
+        });
+      }
+    }
+    return;
+  }
+  for (unsigned k = 0; k < 2 * per_piece; ++k) {
+    for (unsigned row = 0; row < rows; row += per_piece) {
+      for_each_element<kind>(code, *pieces++,
+                             [&](unsigned i, Value<kind> value) { set(row + i, k, value); });
+    }
+  }
+}
+
+// Adds the products of four rows. The compiler unrolls k and vectorises the columns, so every
+// column still adds in order of k.
+template <unsigned k_extent, class Number>
+void add_rows(Number (&sums)[blocked_rows][max_n], const Number (*__restrict a)[k_extent],
+              const Number (*__restrict b)[max_n], unsigned n) {
+  for (unsigned column = 0; column < n; ++column) {
+    Number sum[blocked_rows];
+    for (unsigned row = 0; row < blocked_rows; ++row) sum[row] = sums[row][column];
+    for (unsigned k = 0; k < k_extent; ++k) {
+      for (unsigned row = 0; row < blocked_rows; ++row) sum[row] += a[row][k] * b[k][column];
+    }
+    for (unsigned row = 0; row < blocked_rows; ++row) sums[row][column] = sum[row];
+  }
+}
+
+template <MmaKind kind>
+void multiply_as(const TensorProduct& product, const TensorProductData& data, bool accumulate) {
+  using Number = Value<kind>;
+  constexpr unsigned k_extent = 2 * elements_per_piece(kind);
+  Number a[max_m][k_extent];
+  Number b[k_extent][max_n];  // columns contiguous, for the vector loop
+  const unsigned rows = product.rows_per_cta(), columns = product.columns_per_cta();
+  for (unsigned cta = 0; cta < product.cta_group; ++cta) {
+    for_each_operand_element<kind>(product.a_code, product.a_major, data.a[cta], rows,
+                                   [&](unsigned row, unsigned k, Number value) {
+                                     a[cta * rows + row][k] = product.negate_a ? -value : value;
+                                   });
+    for_each_operand_element<kind>(product.b_code, product.b_major, data.b[cta], columns,
+                                   [&](unsigned column, unsigned k, Number value) {
+                                     b[k][cta * columns + column] =
+                                         product.negate_b ? -value : value;
+                                   });
+  }
+  const unsigned part = product.part_columns();
+  for (unsigned m = 0; m < product.m; m += blocked_rows) {
+    Number sums[blocked_rows][max_n] = {};
+    for (unsigned row = 0; accumulate && row < blocked_rows; ++row) {
+      for (unsigned i = 0; i < product.parts(); ++i) {
+        std::memcpy(&sums[row][i * part], data.d[m + row][i], part * sizeof(Number));
+      }
+    }
+    add_rows<k_extent>(sums, &a[m], b, product.n);
+    for (unsigned row = 0; row < blocked_rows; ++row) {
+      for (unsigned i = 0; i < product.parts(); ++i) {
+        std::memcpy(data.d[m + row][i], &sums[row][i * part], part * sizeof(Number));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void multiply(const TensorProduct& product, const TensorProductData& data, bool accumulate) {
+  switch (product.kind) {
+    case MmaKind::F16: return multiply_as<MmaKind::F16>(product, data, accumulate);
+    case MmaKind::Tf32: return multiply_as<MmaKind::Tf32>(product, data, accumulate);
+    case MmaKind::F8F6F4: return multiply_as<MmaKind::F8F6F4>(product, data, accumulate);
+    case MmaKind::I8: return multiply_as<MmaKind::I8>(product, data, accumulate);
+  }
+}
+
+}  // namespace tw::vgpu

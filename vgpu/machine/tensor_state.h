@@ -1,0 +1,94 @@
+// What threads and warps have asked of tensor memory, and how far it is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "vgpu/data/tcgen05.h"
+#include "vgpu/machine/clock.h"
+#include "vgpu/machine/wait.h"
+
+namespace tw::vgpu {
+
+struct Cta;
+struct Mbarrier;
+struct Thread;
+
+// What others may hear about an operation, each later than the one before: it was issued, it was
+// waited for, and tcgen05.fence::before_thread_sync came after that.
+enum class TensorNews : std::uint8_t { Issued, Waited, Fenced };
+constexpr unsigned tensor_news_count = 3;
+
+// The tcgen05.ld of a warp, or its tcgen05.st, counted since it began.
+struct TensorTrack {
+  Epoch issued = 0;
+  Epoch waited = 0;  // up to here a tcgen05.wait has covered them
+  unsigned in_flight = 0;
+  WaitList waiters;
+  std::array<Slot, tensor_news_count> slots = {no_slot, no_slot, no_slot};
+  std::array<ClockRef, tensor_news_count> memory;
+};
+
+struct WarpTensorState;
+
+// One tcgen05.ld or tcgen05.st of a warp between issue and landing, and until the wait.
+struct TensorAccessOp {
+  WarpTensorState* warp = nullptr;
+  Cta* cta = nullptr;
+  bool is_load = false;
+  Epoch epoch = 0;
+  unsigned lane = 0, column = 0, count = 0;
+  std::uint64_t time = 0;
+  std::uint32_t* registers[32] = {};                  // of a load
+  std::array<std::vector<std::uint32_t>, 32> values;  // per lane
+  unsigned delivered = 0;                             // lanes that have their registers
+};
+
+struct WarpTensorState {
+  TensorTrack loads, stores;
+  std::deque<std::unique_ptr<TensorAccessOp>> ops;  // loads nobody has waited for, stores in flight
+  bool asks = false;                                // for columns, or to free them, and waits
+  ClockRef answer;                                  // what the fulfilment published
+  // What each lane brings to the instruction that the warp executes now.
+  TensorAccessOp* landing = nullptr;
+  std::array<std::uint32_t*, 32> registers;
+  std::array<std::vector<std::uint32_t>, 32> values;
+};
+
+struct TensorPipeline;
+
+// What one thread has issued: a product, a copy, or a commit.
+struct TensorOp {
+  enum Kind : std::uint8_t { Product, Copy, Commit };
+  Kind kind = Product;
+  std::uint32_t column = 0, lane = 0;  // of the destination
+  TensorProduct product;
+  bool accumulate = false;
+  TensorCopy form = {};
+  unsigned cta_group = 1;
+  OperandPlacement a, b;  // a copy's source is a
+  std::uint64_t time = 0;
+  std::vector<Mbarrier*> barriers;  // of a commit
+  // Products may follow copies and products of other threads without waiting for them.
+  struct After {
+    TensorPipeline* pipeline;
+    Epoch epoch;
+  };
+  std::vector<After> after;
+};
+
+// Products and copies of one thread, which land in the order of their issue. Epochs count them.
+struct TensorPipeline {
+  Thread* thread = nullptr;
+  std::deque<TensorOp> ops;
+  Epoch issued = 0;
+  Epoch landed = 0;
+  Slot done = no_slot;     // heard by those who wait for a commit
+  Slot ordered = no_slot;  // heard after fence::before_thread_sync: issued, not done
+  ClockRef ordered_memory;
+};
+
+}  // namespace tw::vgpu
