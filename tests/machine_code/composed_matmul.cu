@@ -1,5 +1,6 @@
 // The kernel as the library composes it: the instance coop_128x256_2x1 of src/CMakeLists.txt, or
 // with TW_TRACED its traced sister.
+#include "tilewright/arch/sm90.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/kernel/entry.h"
 
@@ -11,7 +12,7 @@ struct Composed {
   static constexpr tw::MatmulConfig config = {.cluster = {2, 1}, .stagger = 2};
 #endif
 };
-using ComposedKernel = tw::MatmulKernelSm90<Composed>;
+using ComposedKernel = tw::MatmulKernel<tw::Sm90, Composed>;
 
 template __global__ void tw::kernel::entry<ComposedKernel>(
     const __grid_constant__ ComposedKernel::Params);

@@ -73,9 +73,11 @@ class WarpSpecialized {
     // Before anything of an earlier grid is read, or overwritten, by any role.
     if constexpr (Parts::overlaps_launches) isa::griddepcontrol_wait();
 
+    // Values of its own, here and below: device code may not call members of static objects.
+    constexpr RoleSpec multiplying = roles.multiply;
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
     const unsigned warp = isa::shuffle(thread / 32, 0);
-    if (roles.multiply.has(warp)) {
+    if (multiplying.has(warp)) {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();
       }
@@ -91,16 +93,17 @@ class WarpSpecialized {
  private:
   static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp,
                              unsigned thread) {
-    if (roles.load.has(warp)) {
+    constexpr RoleSpec loading = roles.load, scheduling = roles.schedule, storing = roles.epilogue;
+    if (loading.has(warp)) {
       if (!Loader::elected || isa::elect_one()) {
         load(params, storage, thread - roles.load.first_warp * 32);
       }
     }
-    if constexpr (roles.schedule.played()) {
-      if (roles.schedule.has(warp) && isa::elect_one()) schedule(params, storage);
+    if constexpr (scheduling.played()) {
+      if (scheduling.has(warp) && isa::elect_one()) schedule(params, storage);
     }
     if constexpr (hands_over) {
-      if (roles.epilogue.has(warp)) {
+      if (storing.has(warp)) {
         finish(params, storage, thread - roles.epilogue.first_warp * 32);
       }
     }

@@ -19,8 +19,7 @@ enum class Release : unsigned {
 template <class Ring, Release how, class Trace>
 class Consumer {
   using Signal = typename Ring::Signal;
-  static constexpr ClusterShape cluster = Ring::cluster;
-  static constexpr bool in_cluster = cluster.size() > 1;
+  static constexpr bool in_cluster = Ring::cluster.size() > 1;
 
  public:
   class TW_CONSUMABLE Token {
@@ -70,6 +69,7 @@ class Consumer {
   // Thread t of the group speaks to CTA t of the cluster, where that CTA's copies reach this one.
   TW_DEVICE Consumer(typename Ring::Barriers& barriers, unsigned thread, Trace trace)
       : full_(barriers.first_full()), empty_(barriers.first_empty()), trace_(trace) {
+    constexpr ClusterShape cluster = Ring::cluster;  // device code calls members of no static object
     if constexpr (how == Release::Commit) {
       signals_ = true;
     } else if constexpr (!in_cluster) {
@@ -110,6 +110,7 @@ class Consumer {
       if constexpr (!in_cluster) {
         isa::tcgen05_commit<1>(empty);
       } else {
+        constexpr ClusterShape cluster = Ring::cluster;
         const unsigned rank = isa::cluster_rank();
         const unsigned mask =
             Ring::group == 1 ? cluster.sharers_mask(rank) : (1u << cluster.size()) - 1;

@@ -41,8 +41,8 @@ struct RingPosition {
 // `readers` of a stage: CTAs of the cluster whose readers must let go of it, for multicasts write
 // into the stages of several. `group` CTAs multiply as one (2 on sm_100a): its leader's barriers
 // speak for both.
-template <class PayloadType, unsigned num_stages, class SignalType, ClusterShape cluster_shape = {},
-          unsigned cta_group = 1>
+template <class PayloadType, unsigned num_stages, class SignalType,
+          ClusterShape cluster_shape = ClusterShape{}, unsigned cta_group = 1>
 struct Ring {
   using Payload = PayloadType;
   using Signal = SignalType;
@@ -52,7 +52,8 @@ struct Ring {
   static constexpr unsigned stages = num_stages;
   static constexpr ClusterShape cluster = cluster_shape;
   static constexpr unsigned group = cta_group;
-  static_assert(group == 1 || cluster.m == group, "A pair of CTAs stands along m, and alone there.");
+  static_assert(group == 1 || cluster.m == group,
+                "A pair of CTAs stands along m, and alone there.");
   static constexpr unsigned full_arrivals = Counts::full_arrivals;
   // A stage is free again when the readers of every CTA that its multicasts reach have let go.
   static constexpr unsigned empty_arrivals =
