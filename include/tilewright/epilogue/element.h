@@ -70,9 +70,9 @@ TW_DEVICE float read_value(const void* elements, std::int64_t index) {
 
 template <ElementType type>
 TW_DEVICE FragmentPair read_pair(const void* elements, std::int64_t index) {
-  using Pair = PairBits<bytes_of(type)>;
+  const auto* const first = static_cast<const ElementBits<bytes_of(type)>*>(elements) + index;
   return values_of<type>(
-      load_element<Space::Global>(static_cast<const Pair*>(elements) + index / 2));
+      load_element<Space::Global>(reinterpret_cast<const PairBits<bytes_of(type)>*>(first)));
 }
 
 // Nearest even; fp16 overflows to infinity, e4m3 and s32 saturate, s32 makes zero of NaN.

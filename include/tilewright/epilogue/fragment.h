@@ -56,7 +56,7 @@ struct FragmentPlace {
 };
 
 TW_DEVICE FragmentPlace<1> gated(const FragmentPlace<2>& place) {
-  return {place.batch, place.row, place.column / 2, place.m_end, place.n / 2};
+  return {place.batch, place.row, place.column >> 1, place.m_end, place.n >> 1};
 }
 
 // A pair of sums, its place, and where the chunk of the source comes from.

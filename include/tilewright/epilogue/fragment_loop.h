@@ -103,14 +103,14 @@ class FragmentLoop {
                              const Sums& sum, unsigned chunk, const Place& tile, Sources& sources) {
     constexpr unsigned groups = Store::chunk_columns / group_columns<Sums>;
     constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
-    const unsigned block = chunk / chunks_in_row;
-    const unsigned first_column = chunk % chunks_in_row * Store::chunk_columns;
+    const unsigned block = Sums::blocks == 1 ? 0 : chunk / chunks_in_row;
+    const unsigned first_column = (chunk - block * chunks_in_row) * Store::chunk_columns;
     const bool gates = program.gates();
     // Where the chunk begins, in columns of sums and of the output.
     const Place sums_at = {tile.batch, tile.row + static_cast<int>(block * Sums::block_rows),
                            tile.column + static_cast<int>(first_column), tile.m_end};
     const Place output_at = {sums_at.batch, sums_at.row,
-                             gates ? sums_at.column / 2 : sums_at.column, sums_at.m_end};
+                             gates ? sums_at.column >> 1 : sums_at.column, sums_at.m_end};
     auto buffer = store_.open();
     {
       const auto source = sources.next(output_at.row, output_at.column);
@@ -126,7 +126,7 @@ class FragmentLoop {
         }
       }
     }
-    store_.close(buffer, output_at, params_.m, gates ? params_.n / 2 : params_.n, gates);
+    store_.close(buffer, output_at, params_.m, gates ? params_.n >> 1 : params_.n, gates);
   }
 
   // Group `index` of all groups of the tile, row by row of blocks.
