@@ -42,6 +42,14 @@ void for_each_element(MmaType type, const std::uint32_t* const registers[32], un
   }
 }
 
+template <class Sum, class Visit>
+void for_each_sum(const MmaLanes& lanes, Visit&& visit) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    Sum* d = static_cast<Sum*>(lanes.d[lane]);
+    for (unsigned i = 0; i < 4; ++i) visit(lane / 4 + i / 2 * 8, lane % 4 * 2 + i % 2, d[i]);
+  }
+}
+
 // Every NaN that a tensor core makes has the same bits.
 float canonical(float sum) {
   return float32::is_nan(sum) ? std::bit_cast<float>(float32::canonical_nan) : sum;
@@ -57,17 +65,21 @@ void multiply(MmaType type, const MmaLanes& lanes, Value&& value) {
   for_each_element(type, lanes.b, 2, [&](unsigned column, unsigned k, std::uint32_t bits) {
     b[k][column] = value(bits);
   });
+  Element sums[mma_m][mma_n];
+  for_each_sum<Sum>(lanes, [&](unsigned row, unsigned column, Sum& d) {
+    sums[row][column] = static_cast<Element>(d);
+  });
   const unsigned k_end = 8 * elements_per_register(type);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    Sum* d = static_cast<Sum*>(lanes.d[lane]);
-    for (unsigned i = 0; i < 4; ++i) {
-      const unsigned row = lane / 4 + i / 2 * 8;
-      const unsigned column = lane % 4 * 2 + i % 2;
-      auto sum = static_cast<Element>(d[i]);
-      for (unsigned k = 0; k < k_end; ++k) sum += a[row][k] * b[k][column];
-      d[i] = canonical(static_cast<Sum>(sum));
+  for (unsigned row = 0; row < mma_m; ++row) {
+    for (unsigned k = 0; k < k_end; ++k) {
+      for (unsigned column = 0; column < mma_n; ++column) {
+        sums[row][column] += a[row][k] * b[k][column];
+      }
     }
   }
+  for_each_sum<Sum>(lanes, [&](unsigned row, unsigned column, Sum& d) {
+    d = canonical(static_cast<Sum>(sums[row][column]));
+  });
 }
 
 }  // namespace

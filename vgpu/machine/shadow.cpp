@@ -107,9 +107,15 @@ bool Shadow::note_read(Cell& cell, const AccessRecord& record, const Access& acc
 }
 
 void Shadow::note_overflow_read(std::uint32_t index, const AccessRecord& record) {
-  auto& reads = overflow_[index].reads_by_slot;
-  if (reads.size() <= record.slot) reads.resize(record.slot + 1u);
-  AccessRecord& known = reads[record.slot];
+  auto& reads = overflow_[index].reads;
+  auto place =
+      std::lower_bound(reads.begin(), reads.end(), record.slot,
+                       [](const AccessRecord& read, Slot slot) { return read.slot < slot; });
+  if (place == reads.end() || place->slot != record.slot) {
+    reads.insert(place, record);
+    return;
+  }
+  AccessRecord& known = *place;
   const bool whole = (known.mask & ~record.mask) == 0;
   // One epoch for reads of different bytes: the earlier one can miss a bug, never invent one.
   const Epoch epoch = whole ? record.epoch : std::min(known.epoch, record.epoch);
@@ -161,16 +167,14 @@ void Shadow::write_overflow(Engine& machine, std::uint32_t index, std::uint8_t m
     write.mask &= static_cast<std::uint8_t>(~mask);
   }
   std::erase_if(overflow.writes, [](const AccessRecord& write) { return write.mask == 0; });
-  bool reads_left = false;
-  for (AccessRecord& read : overflow.reads_by_slot) {
+  for (AccessRecord& read : overflow.reads) {
     if ((read.mask & mask) != 0 && !may_overwrite(access, read)) {
       report(machine, access, Conflict::WriteAfterRead, index, read);
     }
     read.mask &= static_cast<std::uint8_t>(~mask);
-    reads_left |= read.mask != 0;
   }
-  if (overflow.writes.empty() && !reads_left) {
-    overflow_.erase(index);
+  std::erase_if(overflow.reads, [](const AccessRecord& read) { return read.mask == 0; });
+  if (overflow.writes.empty() && overflow.reads.empty()) {
     cells_[index].write.flags &= static_cast<std::uint8_t>(~has_overflow);
   }
 }

@@ -74,7 +74,7 @@ class Shadow {
   // What does not fit into a cell: several readers, and writers of different bytes.
   struct Overflow {
     std::vector<AccessRecord> writes;
-    std::vector<AccessRecord> reads_by_slot;
+    std::vector<AccessRecord> reads;  // by slot, ascending
   };
   static constexpr std::uint32_t cell_bytes = 4;
   static constexpr std::uint32_t step_line = 128;
@@ -98,6 +98,7 @@ class Shadow {
   Cta& cta_;
   std::vector<Cell> cells_;
   std::vector<std::uint64_t> steps_;
+  // Entries stay when they are empty: the same cells need them again in the next lap.
   std::unordered_map<std::uint32_t, Overflow> overflow_;
 };
 
