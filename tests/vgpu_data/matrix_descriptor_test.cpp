@@ -35,6 +35,26 @@ TEST(MatrixDescriptor, ReadsPublishedValues) {
   }
 }
 
+// CUTLASS gives 0x4000008000400000 for an MN-major f16 tile of 128 x 64: blocks of 64 along m every
+// 1024 bytes, groups of 8 k every 2048.
+TEST(MatrixDescriptor, FindsTransposedChunks) {
+  const MatrixDescriptor descriptor = decode_matrix_descriptor(0x4000008000400000);
+  for (unsigned m = 0; m < 128; m += 8) {
+    for (unsigned k = 0; k < 64; ++k) {
+      const unsigned line = m / 64 * 1024 + k / 8 * 2048 + k % 8 * 128;
+      EXPECT_EQ(transposed_chunk(descriptor, m / 8, k), line + (m % 64 / 8 ^ k % 8) * 16);
+    }
+  }
+  EXPECT_EQ(attempt([&] {
+              return transposed_chunk({0, 1024, 1024, 0, MapSwizzle::Bytes64}, 0, 0);
+            }).status.sentence(),
+            "matrix descriptor: unsupported: an MN-major operand with a swizzle span of 64 bytes; "
+            "only 128 is modelled.");
+  EXPECT_THROW(transposed_chunk({128, 1024, 1024, 0, MapSwizzle::Bytes128}, 0, 0), Refusal);
+  EXPECT_THROW(transposed_chunk({0, 512, 1024, 0, MapSwizzle::Bytes128}, 8, 0), Refusal);
+  EXPECT_THROW(transposed_chunk({0, 1024, 1024, 1, MapSwizzle::Bytes128}, 0, 0), Refusal);
+}
+
 TEST(MatrixDescriptor, KeepsEveryField) {
   const MatrixDescriptor descriptor = {0x3fff0, 0x2abc0, 0x15430, 5, MapSwizzle::Bytes64};
   const std::uint64_t bits = encode_matrix_descriptor(descriptor);

@@ -30,13 +30,15 @@ struct WgmmaOperands {
 void wgmma_m64(const WgmmaShape& shape, std::uint32_t* const fragments[128],
                const WgmmaOperands& operands, bool accumulate);
 
-// bf16 only: the hardware's arithmetic, after MMA-Sim: the 16 exact products and the accumulator
-// are aligned to the largest exponent among them, each is truncated toward zero to 25 fractional
-// bits there, the sum is exact, and the result is rounded toward zero to f32. The exponent of a
-// product is the sum of its factors' exponents: it is not normalised first. Where an H200 differs
-// from MMA-Sim, we follow the H200: terms that are zero have no exponent, and the largest is at
-// least -133. A zero result is positive, overflow is infinite, and every NaN is 0x7fffffff.
-// 5.2 million results of an H200 agree bit by bit, over all ranges, subnormals and infinities.
+// The hardware's arithmetic, after MMA-Sim: the exact products and the accumulator are aligned to
+// the largest exponent among them, each is truncated toward zero to 25 fractional bits there (fp8:
+// 13), the sum is exact, and the result is rounded toward zero to f32 (fp8: to 13 bits of
+// fraction). The exponent of a product is the sum of its factors' exponents: it is not normalised
+// first. Where an H200 differs from MMA-Sim, we follow the H200: terms that are zero have no
+// exponent, and the largest is at least -133. A zero result is positive, overflow is infinite, and
+// every NaN is 0x7fffffff.
+// bf16: 5.2 million results of an H200 agree bit by bit, over all ranges, subnormals and
+// infinities. The other types have not been compared with an H200 yet. s8 is exact anyway.
 void wgmma_m64_exact(const WgmmaShape& shape, std::uint32_t* const fragments[128],
                      const WgmmaOperands& operands, bool accumulate);
 
