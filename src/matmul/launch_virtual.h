@@ -3,29 +3,11 @@
 
 #include <vector>
 
+#include "src/matmul/virtual_map.h"
 #include "tilewright/host/matmul.h"
-#include "vgpu/data/tile_map.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw {
-
-inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
-  vgpu::TileMap tile_map{};
-  tile_map.base = const_cast<void*>(box.base);
-  tile_map.element_bytes = bytes_of(box.type);
-  tile_map.rank = 3;
-  tile_map.extents[0] = static_cast<std::uint64_t>(box.inner);
-  tile_map.extents[1] = static_cast<std::uint64_t>(box.outer);
-  tile_map.extents[2] = static_cast<std::uint64_t>(box.batch);
-  tile_map.pitch_bytes[0] = static_cast<std::uint64_t>(box.pitch_bytes);
-  tile_map.pitch_bytes[1] = static_cast<std::uint64_t>(box.encoded_batch_pitch());
-  tile_map.box[0] = box.box_inner;
-  tile_map.box[1] = box.box_outer;
-  tile_map.swizzle = static_cast<vgpu::MapSwizzle>(box.swizzle);
-  if (Status status = vgpu::check(tile_map); !status.is_good()) return status;
-  map = vgpu::encode(tile_map);
-  return Status::good();
-}
 
 // What the kernel may touch.
 class TouchedMemory {
@@ -70,8 +52,8 @@ class TouchedMemory {
               std::int64_t batch_pitch, ElementType type, const char* name, bool initialised,
               bool writable) {
     const std::int64_t elements = (batch_ - 1) * batch_pitch + (lines - 1) * pitch + length;
-    ranges_.push_back({data, static_cast<std::size_t>(elements) * bytes_of(type), name, initialised,
-                       writable});
+    ranges_.push_back(
+        {data, static_cast<std::size_t>(elements) * bytes_of(type), name, initialised, writable});
   }
   void vector(const void* data, std::int64_t count, std::size_t bytes, const char* name) {
     if (data != nullptr) {
@@ -95,8 +77,8 @@ Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
   const unsigned max_clusters = options.sm_count / Parts::config.cluster.size();
   std::vector<std::uint64_t> memory(workspace_bytes<Parts>(problem, order, max_clusters) / 8 + 1);
   const Workspace workspace = {memory.data(), memory.size() * 8};
-  Status planned = plan<Parts>(params, grid, problem, order, max_clusters, workspace,
-                               encode_for_virtual);
+  Status planned =
+      plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode_for_virtual);
   if (!planned.is_good()) return planned;
   if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
 

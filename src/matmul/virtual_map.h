@@ -1,0 +1,28 @@
+// TMA descriptors for the virtual GPU.
+#pragma once
+
+#include "tilewright/base/status.h"
+#include "tilewright/host/tensor_map.h"
+#include "vgpu/data/tile_map.h"
+
+namespace tw {
+
+inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
+  vgpu::TileMap tile_map{};
+  tile_map.base = const_cast<void*>(box.base);
+  tile_map.element_bytes = bytes_of(box.type);
+  tile_map.rank = 3;
+  tile_map.extents[0] = static_cast<std::uint64_t>(box.inner);
+  tile_map.extents[1] = static_cast<std::uint64_t>(box.outer);
+  tile_map.extents[2] = static_cast<std::uint64_t>(box.batch);
+  tile_map.pitch_bytes[0] = static_cast<std::uint64_t>(box.pitch_bytes);
+  tile_map.pitch_bytes[1] = static_cast<std::uint64_t>(box.encoded_batch_pitch());
+  tile_map.box[0] = box.box_inner;
+  tile_map.box[1] = box.box_outer;
+  tile_map.swizzle = static_cast<vgpu::MapSwizzle>(box.swizzle);
+  if (Status status = vgpu::check(tile_map); !status.is_good()) return status;
+  map = vgpu::encode(tile_map);
+  return Status::good();
+}
+
+}  // namespace tw
