@@ -203,7 +203,7 @@ void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier,
 }
 
 void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarrier& barrier,
-                         Epoch epoch, std::uint64_t time) {
+                         const ThreadView& view, std::uint64_t time) {
   const Thread& thread = *pipeline.thread;
   if (barrier.cta->exited()) {
     machine.report_about(thread.role, Checker::BarrierLife, barrier.stage, barrier.name, [&] {
@@ -216,7 +216,8 @@ void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarri
   check_last_phase_seen(machine, thread, barrier);
   barrier.tally.add(thread.role);
   if (machine.order.enabled() && pipeline.done != no_slot) {
-    barrier.arriving.raise(machine.order.pool, pipeline.done, epoch);
+    barrier.arriving.raise(machine.order.pool, pipeline.done, pipeline.landed);
+    barrier.arriving.add_agents(machine.order.pool, view, thread.cta->cluster->first_agent);
   }
   if (barrier.cta != thread.cta) {
     barrier.remote_phases = barrier.phase + 1;

@@ -18,9 +18,10 @@ Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
 void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier, Epoch epoch,
                        std::uint64_t time);
 
-// The tcgen05 products and copies of a thread up to this epoch are done: a commit arrives.
+// The tcgen05 products and copies of a thread before its commit are done: the commit arrives, with
+// what the thread knew when it committed.
 void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarrier& barrier,
-                         Epoch epoch, std::uint64_t time);
+                         const ThreadView& view, std::uint64_t time);
 
 // Bytes of a copy have landed.
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,

@@ -198,7 +198,7 @@ void land_next(Engine& machine, TensorPipeline& pipeline) {
     case TensorOp::Copy: land_copy(pipeline, op); break;
     case TensorOp::Commit:
       for (Mbarrier* barrier : op.barriers) {
-        arrive_for_products(machine, pipeline, *barrier, pipeline.landed, op.time);
+        arrive_for_products(machine, pipeline, *barrier, op.view, op.time);
       }
       return;
   }
@@ -312,6 +312,7 @@ void tcgen05_commit(unsigned cta_group, SharedAddress barrier, std::uint16_t mas
   TensorOp op;
   op.kind = TensorOp::Commit;
   op.time = std::max(thread.time, thread.cta->multiprocessor->tensor_core_free);
+  if (machine.order.enabled()) op.view = thread.view;
   if (mask == 0) {
     op.barriers.push_back(&usable_mbarrier(machine, place, BarrierUse::Threads, instruction));
   }

@@ -72,6 +72,9 @@ struct TensorOp {
   OperandPlacement a, b;  // a copy's source is a
   std::uint64_t time = 0;
   std::vector<Mbarrier*> barriers;  // of a commit
+  // Of a commit: what its thread had waited for. Products that read what a copy brought are done,
+  // so the copy is.
+  ThreadView view;
   // Products may follow copies and products of other threads without waiting for them.
   struct After {
     TensorPipeline* pipeline;

@@ -9,6 +9,7 @@
 #include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/isa/ptx/tma_pair.h"
 
 namespace tw {
 
@@ -38,7 +39,7 @@ struct OperandTile {
   }
 };
 
-template <OperandTile tile>
+template <OperandTile tile, unsigned group>
 struct OperandCopy {
   static_assert(tile.is_legal(),
                 "Each CTA's share of a tile must be whole groups of eight lines, at most 256; an "
@@ -63,13 +64,17 @@ struct OperandCopy {
         const int outer = tile.major == Major::K ? first + static_cast<int>(line)
                                                  : k + static_cast<int>(span * tile.span_k + line);
         const int at[3] = {inner, outer, batch};
-        if constexpr (tile.shares == 1) {
-          isa::cp_async_bulk_tensor_load(at_shared, map, full, at, isa::CacheHint::EvictNormal);
-        } else {
-          isa::cp_async_bulk_tensor_load_multicast(at_shared, map, full, at,
-                                                   static_cast<std::uint16_t>(mask),
-                                                   isa::CacheHint::EvictNormal);
-        }
+        constexpr isa::CacheHint hint = isa::CacheHint::EvictNormal;
+        const auto who = static_cast<std::uint16_t>(mask);
+        // Of CTAs that multiply as one, the leader's barrier counts for both.
+        if constexpr (tile.shares == 1 && group == 1)
+          isa::cp_async_bulk_tensor_load(at_shared, map, full, at, hint);
+        else if constexpr (group == 1)
+          isa::cp_async_bulk_tensor_load_multicast(at_shared, map, full, at, who, hint);
+        else if constexpr (tile.shares == 1)
+          isa::cp_async_bulk_tensor_load_pair(at_shared, map, full, at, hint);
+        else
+          isa::cp_async_bulk_tensor_load_pair_multicast(at_shared, map, full, at, who, hint);
       }
     }
   }
@@ -116,9 +121,9 @@ class TmaLoader {
     const int column =
         tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());
     const int first_k = k * static_cast<int>(tiling.k());
-    OperandCopy<a_tile>::load(a, &params_.a, stage.full(), row, first_k, tile.batch,
+    OperandCopy<a_tile, tiling.group>::load(a, &params_.a, stage.full(), row, first_k, tile.batch,
                               tiling.cluster.column(rank_), tiling.cluster.row_mask(rank_));
-    OperandCopy<b_tile>::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
+    OperandCopy<b_tile, tiling.group>::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
                               tiling.cluster.row(rank_) / tiling.group, b_mask());
   }
 

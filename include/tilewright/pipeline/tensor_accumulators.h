@@ -56,6 +56,7 @@ class TensorAccumulators {
   struct Storage {
     typename Ring::Barriers barriers;
     std::uint32_t address;
+    typename Payload::Tiles tiles[stages];
   };
   static TW_DEVICE void init(Storage& storage) { Mbarriers::init<Ring>(storage.barriers); }
 
@@ -103,7 +104,7 @@ class TensorAccumulators {
    public:
     TW_DEVICE Writer(Scope& scope, Storage& storage)
         : address_(scope.address()),
-          ring_(storage.barriers, nullptr, Trace(typename Trace::Params{}, 0, false)) {}
+          ring_(storage.barriers, storage.tiles, Trace(typename Trace::Params{}, 0, false)) {}
     [[nodiscard]] TW_DEVICE Accumulating acquire() {
       Token token = ring_.produce();
       const TensorAddress address = address_ + token.slot() * n;
