@@ -67,7 +67,7 @@ bool read_shapes(const Request& request, std::vector<Shape>& shapes, std::string
 
 // What is measured: bf16 by bf16 into bf16, both operands K-major.
 bool measurable(const tw::MatmulInstance& instance) {
-  return instance.config.tracing == tw::Tracing::Off &&
+  return instance.config.tracing == tw::Tracing::Off && instance.config.split == tw::Split::Whole &&
          tw::serves(instance, tw::MatmulShape{}, tw::MatmulOrder{}).is_good() &&
          tw::why_not_on_gpu(instance).empty();
 }
@@ -105,7 +105,8 @@ std::vector<Candidate> own_candidates(const Request& request,
               : (order.raster == tw::Raster::AlongM ? " m" : " n") + std::to_string(order.group);
       candidates.push_back(
           {instance.name + suffix, [&instance, &buffers, order](int set, void* stream) {
-             return instance.launch(buffers.problem(set), order, tw::TraceBuffer{}, stream);
+             return instance.launch(buffers.problem(set), order, tw::Workspace{}, tw::TraceBuffer{},
+                                    stream);
            }});
     }
   }

@@ -24,12 +24,7 @@ void show_row(const char* where, const MatmulInstance& instance, const MatmulSha
 
 // Ragged and plain, and round with an epilogue.
 std::vector<MatmulShape> shapes_for(const MatmulInstance& instance) {
-  MatmulShape plain;
-  plain.a_type = instance.config.a_type;
-  plain.b_type = instance.config.b_type;
-  plain.d_type = instance.config.d_type;
-  plain.a_major = instance.config.a_major;
-  plain.b_major = instance.config.b_major;
+  MatmulShape plain = usual_shape(instance);
   plain.m = 257;
   plain.n = 129;
   plain.k = 200;
@@ -56,7 +51,7 @@ void demo(Verdict& verdict) {
       const VerifiedProblem problem(shape, Fill::Integers, 1);
       if (instance.simulate != nullptr) {
         const VirtualRun run =
-            run_virtually(instance, MatmulOrder{}, problem, TraceBuffer{}, vgpu::Options{});
+            run_virtually(instance, usual_order(instance), problem, TraceBuffer{}, vgpu::Options{});
         show_row("virtual GPU", instance, shape, run.clean(),
                  run.clean() ? "exact; no race, hang or leak" : run.complaint(), run.seconds);
         if (!run.clean()) verdict.status = 1;
@@ -64,7 +59,7 @@ void demo(Verdict& verdict) {
       if (why_not_on_gpu(instance).empty()) {
         MatmulData data = problem.data;
         const auto begin = std::chrono::steady_clock::now();
-        const Status status = run_on_gpu(instance, MatmulOrder{}, data, shape, 1);
+        const Status status = run_on_gpu(instance, usual_order(instance), data, shape, 1);
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         const Comparison comparison = compare(data, problem.reference);
         const bool good = status.is_good() && comparison.good();

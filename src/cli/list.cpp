@@ -15,9 +15,10 @@ void add_list(CLI::App& app, Verdict&) {
   command->add_flag("--json", *json, "print the list as JSON last");
   command->callback([json] {
     nlohmann::json entries = nlohmann::json::array();
-    constexpr const char* row = "{:<8} {:<7} {:<20} {:<6} {:<30} {:>8} {:>7} {:<11} {:>6}  {}\n";
+    constexpr const char* row =
+        "{:<8} {:<7} {:<20} {:<6} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
-               "consumers", "stages", "built for");
+               "consumers", "sums", "schedule", "stages", "built for");
     for (const MatmulInstance& instance : matmul_instances()) {
       const InstanceWords words = words_of(instance);
       const bool both = instance.simulate != nullptr && instance.launch != nullptr;
@@ -25,7 +26,8 @@ void add_list(CLI::App& app, Verdict&) {
           fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",
                       instance.launch != nullptr ? "GPU" : "");
       fmt::print(row, "matmul", instance.target, words.types, words.layout, instance.name,
-                 words.tile, words.cluster, words.consumers, instance.stages, built);
+                 words.tile, words.cluster, words.consumers, words.sums, words.schedule,
+                 instance.stages, built);
       entries.push_back({{"family", "matmul"},
                          {"target", instance.target},
                          {"types", words.types},
@@ -34,6 +36,8 @@ void add_list(CLI::App& app, Verdict&) {
                          {"tile", words.tile},
                          {"cluster", words.cluster},
                          {"consumers", words.consumers},
+                         {"sums", words.sums},
+                         {"schedule", words.schedule},
                          {"stages", instance.stages},
                          {"any_alignment", instance.any_alignment},
                          {"virtual", instance.simulate != nullptr},

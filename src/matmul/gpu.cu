@@ -20,7 +20,9 @@ void must(cudaError_t error, const char* what) {
 template <class T>
 struct DeviceBuffer {
   explicit DeviceBuffer(std::size_t count) : bytes(count * sizeof(T)) {
-    if (bytes > 0) must(cudaMalloc(&pointer, bytes), "Allocating on the GPU");
+    if (bytes == 0) return;
+    must(cudaMalloc(&pointer, bytes), "Allocating on the GPU");
+    must(cudaMemset(pointer, 0, bytes), "Clearing memory of the GPU");
   }
   explicit DeviceBuffer(const std::vector<T>& values) : DeviceBuffer(values.size()) {
     if (bytes > 0) {
@@ -86,6 +88,20 @@ void wait_or_give_up(int launches) {
     }
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
+}
+
+// With one workspace for all launches, and until the last is over.
+Status launch(const MatmulInstance& instance, const MatmulOrder& order,
+              const MatmulProblem& problem, const TraceBuffer& trace, int launches) {
+  std::size_t bytes = 0;
+  if (Status asked = instance.workspace(bytes, problem, order); !asked.is_good()) return asked;
+  const DeviceBuffer<std::byte> memory(bytes);
+  for (int i = 0; i < launches; ++i) {
+    Status status = instance.launch(problem, order, {memory.pointer, bytes}, trace, nullptr);
+    if (!status.is_good()) return status;
+  }
+  wait_or_give_up(launches);
+  return Status::good();
 }
 
 __device__ double read(ElementType type, const void* base, std::int64_t index) {
@@ -168,13 +184,9 @@ std::string gpu_name() {
 Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
                   const MatmulShape& shape, int launches) {
   DeviceMatmul device(data, shape);
-  for (int i = 0; i < launches; ++i) {
-    Status status = instance.launch(device.problem(), order, TraceBuffer{}, nullptr);
-    if (!status.is_good()) return status;
-  }
-  wait_or_give_up(launches);
-  device.read_outputs();
-  return Status::good();
+  Status status = launch(instance, order, device.problem(), TraceBuffer{}, launches);
+  if (status.is_good()) device.read_outputs();
+  return status;
 }
 
 Status trace_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
@@ -185,11 +197,8 @@ Status trace_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Ma
   DeviceBuffer<std::uint32_t> device_counts(counts);
   const TraceBuffer buffer = {device_events.pointer, device_counts.pointer, capacity};
   // The first launch warms up; the second writes over its record, acquire by acquire.
-  for (int i = 0; i < 2; ++i) {
-    Status status = instance.launch(device.problem(), order, buffer, nullptr);
-    if (!status.is_good()) return status;
-  }
-  wait_or_give_up(2);
+  Status status = launch(instance, order, device.problem(), buffer, 2);
+  if (!status.is_good()) return status;
   device.read_outputs();
   device_events.read(events);
   device_counts.read(counts);

@@ -69,13 +69,7 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   task.instance = &instance;
   task.fill = dice.one_in(5) ? Fill::Position : Fill::Integers;
   task.seed = random() % 1000000;
-  const MatmulConfig& config = instance.config;
-  MatmulShape& shape = task.shape;
-  shape.a_type = config.a_type;
-  shape.b_type = config.b_type;
-  shape.d_type = config.d_type;
-  shape.a_major = config.a_major;
-  shape.b_major = config.b_major;
+  MatmulShape& shape = task.shape = usual_shape(instance);
   shape.m = dice.extent(largest);
   shape.n = dice.extent(largest);
   shape.k = dice.extent(largest);
@@ -85,16 +79,10 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   shape.epilogue = random_epilogue(dice);
   if (shape.epilogue.gated) shape.n -= shape.n % 2;
   shape.epilogue.output_scale = fitting_output_scale(shape, task.fill);
+  task.order = usual_order(instance);
   task.order.group = static_cast<int>(random() % 5);
   task.order.raster = dice.one_in(2) ? Raster::AlongM : Raster::AlongN;
-  // Split sums, where the instance can.
-  MatmulOrder split = task.order;
-  split.split_k = static_cast<int>(1 + dice.up_to(5));
-  if (dice.one_in(2) && serves(instance, shape, split).is_good()) task.order = split;
-  MatmulOrder stream = task.order;
-  stream.split_k = 1;
-  stream.stream_k = true;
-  if (dice.one_in(2) && serves(instance, shape, stream).is_good()) task.order = stream;
+  if (instance.config.split == Split::Parts) task.order.split_k = static_cast<int>(dice.up_to(6));
   return task;
 }
 

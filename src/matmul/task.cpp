@@ -33,7 +33,27 @@ InstanceWords words_of(const MatmulInstance& instance) {
           layout_name(config.a_major, config.b_major),
           fmt::format("{}x{}", config.tile_m, config.tile_n),
           fmt::format("{}x{}", config.cluster.m, config.cluster.n),
-          config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong"};
+          config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong",
+          config.split == Split::Whole   ? "whole"
+          : config.split == Split::Parts ? "split-k"
+                                         : "stream-k",
+          config.scheduling == Scheduling::Static ? "static" : "dynamic"};
+}
+
+MatmulShape usual_shape(const MatmulInstance& instance) {
+  MatmulShape shape;
+  shape.a_type = instance.config.a_type;
+  shape.b_type = instance.config.b_type;
+  shape.d_type = instance.config.d_type;
+  shape.a_major = instance.config.a_major;
+  shape.b_major = instance.config.b_major;
+  return shape;
+}
+
+MatmulOrder usual_order(const MatmulInstance& instance) {
+  MatmulOrder order;
+  order.stream_k = instance.config.split == Split::Stream;
+  return order;
 }
 
 std::string run_line(const MatmulTask& task) {
@@ -86,7 +106,13 @@ Status serves(const MatmulInstance& instance, const MatmulShape& shape, const Ma
   if (shape.unaligned && !instance.any_alignment) {
     return refused("needs lines of memory that begin at multiples of 16 bytes");
   }
-  if (order.split_k > 1 || order.stream_k) return refused("does not split sums");
+  if (order.split_k > 1 && config.split != Split::Parts) {
+    return refused(
+        fmt::format("makes sums {}, not in {} parts", words_of(instance).sums, order.split_k));
+  }
+  if (order.stream_k != (config.split == Split::Stream)) {
+    return refused(order.stream_k ? "does not take --stream-k" : "takes --stream-k only");
+  }
   return Status::good();
 }
 

@@ -23,8 +23,14 @@ struct InstanceWords {
   std::string tile;       // "128x256"
   std::string cluster;    // "2x1"
   std::string consumers;  // "cooperative"
+  std::string sums;       // "whole", "split-k" or "stream-k"
+  std::string schedule;   // "static" or "dynamic"
 };
 InstanceWords words_of(const MatmulInstance& instance);
+
+// What the instance takes where nothing is said: an empty product of its types and layout.
+MatmulShape usual_shape(const MatmulInstance& instance);
+MatmulOrder usual_order(const MatmulInstance& instance);
 
 // The `./tw run` line that repeats a task, but for where and in which order it runs.
 std::string run_line(const MatmulTask& task);
