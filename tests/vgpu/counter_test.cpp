@@ -144,6 +144,25 @@ TEST_P(CounterTest, ACountThatIsNeverReachedIsADeadlockThatSaysSo) {
                     "full stage 5 of CTA 0 to reach 33: it is at 32, load added last"));
 }
 
+// "back" waits because "use" does; the deadlock begins with the count that nobody raises.
+TEST_P(CounterTest, ADeadlockIsToldFromWhereItBegins) {
+  const Report report = kernel.run([&] {
+    start();
+    const bool uses = isa::thread_index() < 32;
+    isa::describe_role(uses ? "use" : "back");
+    if (uses) {
+      isa::counter_add_release(address_at(empty), 1);
+      isa::counter_wait_at_least(address_at(full), 1);
+    } else {
+      isa::counter_wait_at_least(address_at(empty), 33);
+    }
+  });
+  const vgpu::Finding* finding = find(report, Checker::Deadlock);
+  ASSERT_NE(finding, nullptr) << text_of(report);
+  EXPECT_EQ(finding->role, "use");
+  EXPECT_TRUE(found(report, Checker::Deadlock, "to reach 1: it is at 0, where it began"));
+}
+
 TEST_P(CounterTest, LivesAsBarriersDo) {
   const auto alone = [&](auto body) {
     Kernel one = kernel;

@@ -6,6 +6,7 @@
 
 #include "tests/vgpu/support.h"
 #include "tilewright/base/require.h"
+#include "tilewright/isa/ptx/grid.h"
 
 namespace tw::test {
 namespace {
@@ -321,6 +322,13 @@ TEST(Run, ImpossibleLaunchesAreRefused) {
 
 TEST(Run, AnEmptyGridIsClean) {
   EXPECT_TRUE(clean(Kernel{.ctas = 0}.run([] {})));
+}
+
+TEST(Run, ThereIsNoEarlierGridToWaitFor) {
+  EXPECT_TRUE(clean(Kernel{.threads = 32}.run([] {
+    isa::griddepcontrol_wait();
+    isa::griddepcontrol_launch_dependents();
+  })));
 }
 
 TEST(Run, RunsOnManyThreadsDoNotMeet) {

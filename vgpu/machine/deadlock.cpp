@@ -144,9 +144,25 @@ bool is_asleep(const std::map<GroupKey, Group>& groups, const char* role) {
                      [&](const auto& entry) { return entry.second.example->role == role; });
 }
 
+unsigned suspicion_of_counter(const std::map<GroupKey, Group>& groups, const Counter& awaited) {
+  bool signalled = false;
+  for (const auto& [offset, counter] : awaited.cta->counters) {
+    const bool alike =
+        &counter == &awaited || (awaited.name != nullptr && counter.name == awaited.name);
+    if (!alike || counter.adding_role == nullptr) continue;
+    if (is_asleep(groups, counter.adding_role)) return 0;
+    signalled = true;
+  }
+  return signalled ? 1 : 2;
+}
+
 // How likely it is that this wait is where the deadlock begins, rather than that it follows from
 // another one: nobody ever signals a barrier of this name; those who do are gone; they wait too.
 unsigned suspicion(const std::map<GroupKey, Group>& groups, const Thread& thread) {
+  if (thread.wait.kind == WaitKind::GlobalCounter) return 1;  // for another CTA, mostly
+  if (thread.wait.kind == WaitKind::Counter) {
+    return suspicion_of_counter(groups, *static_cast<const Counter*>(thread.wait.object));
+  }
   if (thread.wait.kind != WaitKind::Mbarrier) return 0;
   const auto& awaited = *static_cast<const Mbarrier*>(thread.wait.object);
   bool signalled = false;
