@@ -1,5 +1,7 @@
-// tcgen05 by the two CTAs of a pair: each loads its halves, the leader multiplies for both, and each
-// reads its rows.
+// tcgen05 by the two CTAs of a pair: each loads its halves, the leader multiplies for both, and
+// each reads its rows.
+#include <gtest/gtest-spi.h>
+
 #include <bit>
 
 #include "tests/vgpu/support.h"
@@ -45,7 +47,7 @@ struct Matrices {
   }
   TensorMap map(std::vector<std::uint16_t>& matrix, unsigned rows, unsigned box_rows) const {
     vgpu::TileMap tile;
-    tile.base = reinterpret_cast<std::byte*>(matrix.data());
+    tile.base = matrix.data();
     tile.element_bytes = 2;
     tile.rank = 2;
     tile.extents[0] = pitch();
@@ -87,8 +89,7 @@ void load(const Matrices& matrices, unsigned tile, const Planted& planted) {
       planted.own_full ? address_at(full_at) : isa::leader_barrier(address_at(full_at));
   if (rank == 0) {
     // Both CTAs' bytes arrive here.
-    isa::mbarrier_arrive_expect_tx(address_at(full_at),
-                                   2 * k_extent * (matrices.m + matrices.n));
+    isa::mbarrier_arrive_expect_tx(address_at(full_at), 2 * k_extent * (matrices.m + matrices.n));
   }
   const int a_place[2] = {static_cast<int>(tile * k_extent),
                           static_cast<int>(rank * matrices.m / 2)};
@@ -101,15 +102,11 @@ void load(const Matrices& matrices, unsigned tile, const Planted& planted) {
 }
 
 void multiply(TensorAddress d, const Matrices& matrices) {
-  const std::uint32_t instruction =
-      isa::tcgen05_instruction_descriptor({.m = matrices.m,
-                                           .n = matrices.n,
-                                           .a = isa::mma_format::bf16,
-                                           .b = isa::mma_format::bf16});
+  const std::uint32_t instruction = isa::tcgen05_instruction_descriptor(
+      {.m = matrices.m, .n = matrices.n, .a = isa::mma_format::bf16, .b = isa::mma_format::bf16});
   for (unsigned k = 0; k < k_extent; k += 16) {
     const auto operand = [&](unsigned at) {
-      return isa::tcgen05_k_major_descriptor(address_at(at + 2 * k),
-                                             isa::OperandSwizzle::Bytes128);
+      return isa::tcgen05_k_major_descriptor(address_at(at + 2 * k), isa::OperandSwizzle::Bytes128);
     };
     isa::tcgen05_mma<MmaKind::F16, 2>(d, operand(a_at), operand(b_at), instruction, k != 0);
   }
@@ -188,17 +185,16 @@ TEST_P(Tcgen05PairTest, MultipliesTwoHundredFiftySixRows) {
 TEST_P(Tcgen05PairTest, FoldsOneHundredTwentyEightRows) { EXPECT_TRUE(clean(run(128, 64, 3))); }
 
 // Each planted kernel computes wrong numbers, too: only the finding counts.
-#define EXPECT_FOUND(PLANTED, CHECKER, WORDS)                                          \
-  {                                                                                    \
-    ::testing::TestPartResultArray failures;                                           \
-    Report report;                                                                     \
-    {                                                                                  \
-      ::testing::ScopedFakeTestPartResultReporter reporter(                            \
-          ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD,  \
-          &failures);                                                                  \
-      report = run(256, 32, 3, PLANTED);                                               \
-    }                                                                                  \
-    EXPECT_TRUE(found(report, CHECKER, WORDS));                                        \
+#define EXPECT_FOUND(PLANTED, CHECKER, WORDS)                                                     \
+  {                                                                                               \
+    ::testing::TestPartResultArray failures;                                                      \
+    Report report;                                                                                \
+    {                                                                                             \
+      ::testing::ScopedFakeTestPartResultReporter reporter(                                       \
+          ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures); \
+      report = run(256, 32, 3, PLANTED);                                                          \
+    }                                                                                             \
+    EXPECT_TRUE(found(report, CHECKER, WORDS));                                                   \
   }
 
 TEST_P(Tcgen05PairTest, OperandsOfBothCtasAreGuarded) {
@@ -216,7 +212,7 @@ TEST_P(Tcgen05PairTest, AccumulatorsOfBothCtasAreGuarded) {
 }
 
 TEST_P(Tcgen05PairTest, AFollowerWithoutTheCommitWaitsForEver) {
-  EXPECT_FOUND({.commit_to_leader_only = true}, Checker::Deadlock, "full");
+  EXPECT_FOUND({.commit_to_leader_only = true}, Checker::Deadlock, "epilogue in CTA 1");
 }
 
 TEST_P(Tcgen05PairTest, BothCtasMustAllocate) {
