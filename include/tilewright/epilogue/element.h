@@ -56,6 +56,9 @@ template <ElementType type>
 TW_DEVICE FragmentPair values_of(PairBits<bytes_of(type)> bits) {
   if constexpr (type == ElementType::Fp32) {
     return {std::bit_cast<float>(bits.get(0)), std::bit_cast<float>(bits.get(1))};
+  } else if constexpr (type == ElementType::Bf16) {
+    // A bf16 is the upper half of a float: the second stands where it belongs.
+    return {std::bit_cast<float>(bits << 16), std::bit_cast<float>(bits & 0xffff0000u)};
   } else {
     return {value_of<type>(static_cast<std::uint16_t>(bits)),
             value_of<type>(static_cast<std::uint16_t>(bits >> 16))};

@@ -128,8 +128,10 @@ class RuntimeEpilogue {
               if constexpr (width == 2) return place_of(i);
             }();
             const Fragment<width, SourceChunk> fragment = {{}, place, source};
-            values[i] =
-                values[i] + node::Source<type()>::read(matrix, fragment, whole) * params.beta;
+            const FragmentPair term =
+                node::Source<type()>::read(matrix, fragment, whole) * params.beta;
+            values[i].first += term.first;
+            if constexpr (width == 2) values[i].second += term.second;
           });
         };
         if constexpr (width == 1) {

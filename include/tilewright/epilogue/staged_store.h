@@ -137,9 +137,16 @@ class StagedStore {
   template <class Sums, class Buffer, class Pair, unsigned pairs>
   TW_DEVICE void write_singles(const Buffer& buffer, const Pair (&values)[pairs], unsigned column) {
     TW_UNROLL
-    for (unsigned i = 0; i < pairs; ++i) {
-      tile(buffer).store(first_of<bytes>(pack<output>(values[i])), Sums::row_of(thread_, 2 * i),
-                         (column + Sums::column_of(thread_, 2 * i)) / 2);
+    for (unsigned half = 0; half < 2; ++half) {
+      const unsigned row = Sums::row_of(thread_, 2 * half);
+      const unsigned plain = row * chunk_columns + Sums::column_of(thread_, 0) / 2;
+      const unsigned own = staged_layout(rows, bytes).swizzle(plain) * bytes;
+      TW_UNROLL
+      for (unsigned i = half; i < pairs; i += 2) {
+        unsigned char* const to = buffer.bytes() + (own ^ ((column + i / 2 * 8) / 2 * bytes));
+        store_element<Space::Shared>(reinterpret_cast<Bits*>(to),
+                                     first_of<bytes>(pack<output>(values[i])));
+      }
     }
   }
 
