@@ -2,7 +2,6 @@
 #include "tilewright/isa/ptx/tcgen05.h"
 
 #include <bit>
-#include <set>
 
 #include "tests/vgpu/support.h"
 #include "tilewright/isa/ptx/tcgen05_descriptor.h"
