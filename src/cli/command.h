@@ -18,6 +18,7 @@ struct Verdict {
 
 void add_check(CLI::App& app, Verdict& verdict);
 void add_demo(CLI::App& app, Verdict& verdict);
+void add_fuzz(CLI::App& app, Verdict& verdict);
 void add_list(CLI::App& app, Verdict& verdict);
 void add_layout(CLI::App& app, Verdict& verdict);
 void add_run(CLI::App& app, Verdict& verdict);

@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   tw::cli::Verdict verdict;
   tw::cli::add_check(app, verdict);
   tw::cli::add_demo(app, verdict);
+  tw::cli::add_fuzz(app, verdict);
   tw::cli::add_list(app, verdict);
   tw::cli::add_layout(app, verdict);
   tw::cli::add_run(app, verdict);
