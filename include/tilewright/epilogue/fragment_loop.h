@@ -141,14 +141,15 @@ class FragmentLoop {
     const unsigned column = index * columns % Store::chunk_columns;
     const GroupPlace<Sums> place_of = {chunk, static_cast<int>(column), params_.n, thread_};
     Pair values[pairs];
-    take<Program::unrolled>(values, sum, index);
+    take(values, program, sum, index);
     if constexpr (!Program::passes_integers) program.evaluate(state, values, place_of, source);
     store_.template write<Sums>(buffer, values, column, program.gates(), place_of);
   }
 
   // Registers have no index: an index that is only known at run time is compared with each.
-  template <bool index_is_constant, class Pair, unsigned pairs, class Sums>
-  TW_DEVICE void take(Pair (&values)[pairs], const Sums& sum, unsigned index) {
+  template <class Program, class Pair, unsigned pairs, class Sums>
+  TW_DEVICE void take(Pair (&values)[pairs], const Program& program, const Sums& sum,
+                      unsigned index) {
     using Number = decltype(Pair::first);
     constexpr unsigned groups_in_row = Sums::columns / group_columns<Sums>;
     const auto copy = [&](unsigned group) {
@@ -157,19 +158,20 @@ class FragmentLoop {
         sum.load(static_cast<int>(group * 32), loaded);
         TW_UNROLL
         for (unsigned i = 0; i < pairs; ++i) {
-          values[i] = {static_cast<Number>(loaded[2 * i]), static_cast<Number>(loaded[2 * i + 1])};
+          values[i] = program.begin(
+              Pair{static_cast<Number>(loaded[2 * i]), static_cast<Number>(loaded[2 * i + 1])});
         }
       } else {
         const unsigned block = group / groups_in_row;
         const unsigned first = group % groups_in_row * (2 * pairs);
         TW_UNROLL
         for (unsigned i = 0; i < pairs; ++i) {
-          values[i] = {static_cast<Number>(sum.value(block, first + 2 * i)),
-                       static_cast<Number>(sum.value(block, first + 2 * i + 1))};
+          values[i] = program.begin(Pair{static_cast<Number>(sum.value(block, first + 2 * i)),
+                                         static_cast<Number>(sum.value(block, first + 2 * i + 1))});
         }
       }
     };
-    if constexpr (index_is_constant || !in_registers<Sums>) {
+    if constexpr (Program::unrolled || !in_registers<Sums>) {
       copy(index);
     } else {
       TW_UNROLL

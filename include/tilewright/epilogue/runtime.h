@@ -39,12 +39,9 @@ class RuntimeEpilogue {
     float alpha;
 
     static constexpr bool gates() { return false; }
-    template <unsigned pairs, class PlaceOf, class SourceChunk>
-    TW_DEVICE void evaluate(State&, FragmentPair (&values)[pairs], const PlaceOf&,
-                            const SourceChunk&) const {
-      TW_UNROLL
-      for (unsigned i = 0; i < pairs; ++i) values[i] = values[i] * alpha;
-    }
+    TW_DEVICE FragmentPair begin(FragmentPair sum) const { return sum * alpha; }
+    template <class Values, class PlaceOf, class SourceChunk>
+    TW_DEVICE void evaluate(State&, Values&, const PlaceOf&, const SourceChunk&) const {}
     TW_DEVICE void finish(const State&, unsigned) const {}
   };
 
@@ -58,6 +55,7 @@ class RuntimeEpilogue {
     const Params& params;
 
     TW_DEVICE bool gates() const { return params.gated; }
+    TW_DEVICE FragmentPair begin(FragmentPair sum) const { return sum * params.alpha; }
 
     template <unsigned pairs, class PlaceOf, class SourceChunk>
     TW_DEVICE void evaluate(State& largest, FragmentPair (&values)[pairs], const PlaceOf& place_of,
@@ -102,7 +100,6 @@ class RuntimeEpilogue {
     template <unsigned pairs, class PlaceOf, class SourceChunk>
     TW_DEVICE void scale(FragmentPair (&values)[pairs], const PlaceOf& place_of,
                          const SourceChunk& source) const {
-      each(values, [&](unsigned i) { values[i] = values[i] * params.alpha; });
       if (params.row_scale != nullptr) {
         each(values, [&](unsigned i) {
           values[i] = values[i] * read<node::RowScale>(params.row_scale, place_of(i), source);

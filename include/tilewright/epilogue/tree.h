@@ -5,13 +5,14 @@
 
 namespace tw {
 
-// What the fragment loop runs on one group of a thread's pairs. An epilogue chooses one once per
-// tile.
+// What the fragment loop runs. An epilogue chooses a program once per tile; each pair of sums then
+// goes through its begin(), and groups of pairs through its evaluate().
 struct PassThrough {  // int32 sums, as they are
   struct State {};
   static constexpr bool unrolled = true;
   static constexpr bool passes_integers = true;
-  TW_DEVICE bool gates() const { return false; }
+  static constexpr bool gates() { return false; }
+  TW_DEVICE IntegerPair begin(IntegerPair sum) const { return sum; }
   TW_DEVICE void finish(const State&, unsigned) const {}
 };
 
@@ -38,6 +39,7 @@ class Tree {
     const Params& params;
 
     static constexpr bool gates() { return Root::gates; }
+    TW_DEVICE FragmentPair begin(FragmentPair sum) const { return sum; }
     // place_of(i) is where pair i stands; gated results are left in `first`.
     template <unsigned pairs, class PlaceOf, class SourceChunk>
     TW_DEVICE void evaluate(State& state, FragmentPair (&values)[pairs], const PlaceOf& place_of,
