@@ -175,6 +175,16 @@ def changed_headers(folder, name, edits):
     return copy
 
 
+def changed_flat(folder, name, pattern, replacement):
+    """A copy of the flat kernel whose epilogue is changed."""
+    copy = folder / name
+    copy.mkdir()
+    shutil.copy(HERE / "flat_matmul.cu", copy)
+    header = (HERE / "flat_epilogue.h").read_text()
+    (copy / "flat_epilogue.h").write_text(changed(header, pattern, replacement, "flat_epilogue.h"))
+    return copy / "flat_matmul.cu"
+
+
 # A statement that only traces.
 TRACE_CALL = r"^ *(\w+->)?trace_\.(waits|goes|releases)\(.*\);\n"
 
@@ -198,11 +208,15 @@ with tempfile.TemporaryDirectory() as name:
     flat_source = HERE / "flat_matmul.cu"
     composed_source = HERE / "composed_matmul.cu"
     stripped, trace_calls = without_trace_calls(scratch)
-    flat_with_barrier_less = scratch / "flat_with_barrier_less.cu"
-    flat_with_barrier_less.write_text(
-        changed(flat_source.read_text(),
-                r"isa::fence_proxy_async\(\);\n *isa::barrier_sync\(barrier, 128\);",
-                "isa::fence_proxy_async();", flat_source))
+    flat_with_barrier_less = changed_flat(
+        scratch, "flat_with_barrier_less",
+        r"isa::fence_proxy_async\(\);\n *isa::barrier_sync\(group.barrier, 128\);",
+        "isa::fence_proxy_async();")
+    # What a plain epilogue runs, without the mixes beside it: a small difference shows.
+    plain_headers = changed_headers(scratch, "plain", [
+        ("epilogue/runtime.h", r"return body\(Mix\{params\}\);", "return;")])
+    plain_flat = changed_flat(scratch, "plain_flat", r"(^ *)if \(plain\) \{",
+                              r"\1if (!plain) return;\n\1{")
     planted = {
         "one fence more in the composed kernel": (composed_source, changed_headers(
             scratch, "fence", [("pipeline/staging.h", r"(isa::fence_proxy_async\(\);)",
@@ -220,6 +234,8 @@ with tempfile.TemporaryDirectory() as name:
         "composed": (composed_source, arguments.include),
         "stripped": (composed_source, stripped),
         "traced": (composed_source, arguments.include, ("-DTW_TRACED",)),
+        "flat, plain alone": (plain_flat, arguments.include),
+        "composed, plain alone": (composed_source, plain_headers),
         **planted,
     }
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -250,6 +266,10 @@ judge(not absent, f"the flat kernel has every operation of the table {' '.join(a
 missed = disagreements(flat, composed)
 judge(not missed, "the composed kernel is as good as the flat one")
 for label, (left, right) in missed.items():
+    print(f"     {label}: {left} flat, {right} composed")
+missed_plain = disagreements(kernels["flat, plain alone"], kernels["composed, plain alone"])
+judge(not missed_plain, "so it is with nothing but the plain epilogue")
+for label, (left, right) in missed_plain.items():
     print(f"     {label}: {left} flat, {right} composed")
 judge(kernels["stripped"].text == composed.text,
       f"without its {trace_calls} trace calls the kernel is the same to the byte")

@@ -6,8 +6,8 @@
 // CTAs of a cluster stand above each other: each loads half of the B tile and sends it to both. One
 // thread loads through four stages; two warpgroups multiply 64 rows each and store through two
 // buffers each.
+#include "flat_epilogue.h"
 #include "tilewright/isa/ptx/barrier.h"
-#include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/isa/ptx/warp.h"
@@ -21,17 +21,7 @@ using tw::TensorMap;
 struct FlatParams {
   TensorMap a;  // (k, m, 1), box of 64 by 128
   TensorMap b;  // (k, n, 1), box of 64 by 128
-  TensorMap d;  // (n, m, 1), box of 64 by 64
-
-  Bf16* d_elements;
-  std::int64_t d_pitch;
-  int m;
-  int n;
-  float alpha;
-  float beta;
-  const Bf16* source;  // null: beta counts as 0
-  std::int64_t source_pitch;
-  const Bf16* bias;  // null: none
+  flat::Output output;
 
   alignas(64) int tiles_m;  // in clusters
   int tiles_n;
@@ -142,9 +132,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     const std::uint32_t first_a =
         isa::shuffle((isa::shared_address(shared.tiles[0].a) + group * (64 * 64 * 2)) >> 4, 0);
     const std::uint32_t first_b = isa::shuffle(isa::shared_address(shared.tiles[0].b) >> 4, 0);
-    const unsigned barrier = 1 + group;
-    const bool stores = thread_in_group == 0;
-    unsigned buffer_index = 0;
+    flat::Group output = {thread_in_group, 1 + group, thread_in_group == 0, shared.output[group],
+                          0};
     unsigned slot = 0;
     unsigned lap = 0;
     unsigned late = group * 2;  // the second group starts two stages behind
@@ -203,83 +192,9 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       }
       if (held != 0) isa::mbarrier_arrive_cluster(held);
 
-      const int row = tile_m * 128 + static_cast<int>(group * 64);
-      const int first_column = tile_n * 256;
-      TW_UNROLL
-      for (unsigned chunk = 0; chunk < 4; ++chunk) {
-        const int column = first_column + static_cast<int>(chunk * 64);
-        if (stores) isa::cp_async_bulk_wait_group_read<1>();
-        isa::barrier_sync(barrier, 128);
-        const unsigned char* const buffer_bytes = shared.output[group][buffer_index];
-        const SharedAddress buffer = isa::shared_address(buffer_bytes);
-        buffer_index = buffer_index + 1 == 2 ? 0 : buffer_index + 1;
-
-        const unsigned lane = thread_in_group % 32;
-        const unsigned staged_row = 16 * (thread_in_group / 32) + lane % 16;
-        const SharedAddress own = buffer + staged_row * 128 + ((lane / 16) ^ (staged_row % 8)) * 16;
-        if (params.source == nullptr && params.bias == nullptr) {
-          TW_UNROLL
-          for (unsigned i = 0; i < 4; ++i) {
-            std::uint32_t packed[4];
-            TW_UNROLL
-            for (unsigned pair = 0; pair < 4; ++pair) {
-              const unsigned at = chunk * 32 + 8 * i + 2 * pair;
-              packed[pair] = isa::cvt_bf16x2(params.alpha * sum[at], params.alpha * sum[at + 1]);
-            }
-            isa::stmatrix_x4(own ^ (i * 32), packed[0], packed[1], packed[2], packed[3]);
-          }
-        } else {
-          const int fragment_row = row + static_cast<int>(16 * (thread_in_group / 32) + lane / 4);
-          const int fragment_column = column + static_cast<int>(2 * (lane % 4));
-          TW_UNROLL
-          for (unsigned i = 0; i < 4; ++i) {
-            std::uint32_t packed[4];
-            TW_UNROLL
-            for (unsigned pair = 0; pair < 4; ++pair) {
-              const unsigned at = chunk * 32 + 8 * i + 2 * pair;
-              const int to_row = fragment_row + static_cast<int>(8 * (pair % 2));
-              const int to_column = fragment_column + static_cast<int>(16 * i + 8 * (pair / 2));
-              float lower = params.alpha * sum[at];
-              float upper = params.alpha * sum[at + 1];
-              const bool lower_inside = to_column < params.n;
-              const bool upper_inside = to_column + 1 < params.n;
-              if (params.source != nullptr && to_row < params.m) {
-                const Bf16* const source = params.source + to_row * params.source_pitch + to_column;
-                if (lower_inside) lower += params.beta * static_cast<float>(source[0]);
-                if (upper_inside) upper += params.beta * static_cast<float>(source[1]);
-              }
-              if (params.bias != nullptr) {
-                if (lower_inside) lower += static_cast<float>(params.bias[to_column]);
-                if (upper_inside) upper += static_cast<float>(params.bias[to_column + 1]);
-              }
-              packed[pair] = isa::cvt_bf16x2(lower, upper);
-            }
-            isa::stmatrix_x4(own ^ (i * 32), packed[0], packed[1], packed[2], packed[3]);
-          }
-        }
-
-        isa::fence_proxy_async();
-        isa::barrier_sync(barrier, 128);
-        if (params.n % 8 != 0 && column + 64 > params.n) {
-          // TMA writes whole groups of 16 bytes: it would run over an edge inside one.
-          const Bf16* const staged = reinterpret_cast<const Bf16*>(buffer_bytes);
-          for (unsigned i = thread_in_group; i < 64 * 64; i += 128) {
-            const unsigned chunk_row = i / 64;
-            const unsigned chunk_column = i % 64;
-            const int to_row = row + static_cast<int>(chunk_row);
-            const int to_column = column + static_cast<int>(chunk_column);
-            if (to_row >= params.m || to_column >= params.n) continue;
-            const unsigned column_group = (chunk_column / 8) ^ (chunk_row % 8);
-            params.d_elements[to_row * params.d_pitch + to_column] =
-                staged[chunk_row * 64 + column_group * 8 + chunk_column % 8];
-          }
-        } else if (stores) {
-          const int corner[3] = {column, row, 0};
-          isa::cp_async_bulk_tensor_store(&params.d, buffer, corner);
-        }
-        if (stores) isa::cp_async_bulk_commit_group();
-      }
+      flat::store(params.output, output, sum, 0, tile_m * 128 + static_cast<int>(group * 64),
+                  tile_n * 256, params.output.m);
     }
-    if (stores) isa::cp_async_bulk_wait_group_read<0>();
+    if (output.stores) isa::cp_async_bulk_wait_group_read<0>();
   }
 }
