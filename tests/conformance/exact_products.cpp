@@ -9,10 +9,10 @@ namespace {
 constexpr unsigned threads = 128;
 
 void find_chunks(const std::byte* image, std::uint64_t descriptor, unsigned begin, unsigned rows,
-                 const std::byte** chunks) {
+                 bool transposed, const std::byte** chunks) {
   const auto fields = vgpu::decode_matrix_descriptor(descriptor | begin >> 4);
   for (unsigned index = 0; index < 2 * rows; ++index) {
-    chunks[index] = image + vgpu::chunk_at(fields, false, index);
+    chunks[index] = image + vgpu::chunk_at(fields, transposed, index);
   }
 }
 
@@ -22,7 +22,8 @@ bool is_product(const Program& program) { return program.params.products.steps >
 
 std::vector<unsigned char> exact_products(const Program& program) {
   const Products& products = program.params.products;
-  const auto n = static_cast<unsigned>(program.output_bytes / (64 * 4));
+  const WgmmaShape& shape = program.shape;
+  const unsigned n = shape.n;
   const bool a_in_registers = program.grid.shared_bytes == products.b_bytes;
   const std::vector<unsigned char> input = make_input(program.input);
   const auto* image = reinterpret_cast<const std::byte*>(input.data());
@@ -46,7 +47,7 @@ std::vector<unsigned char> exact_products(const Program& program) {
   operands.a_from_registers = a_in_registers;
   for (unsigned step = 0; step < products.steps; ++step) {
     const unsigned tile = step / products.steps_per_tile;
-    const unsigned inside = step % products.steps_per_tile * 32;
+    const unsigned in_tile = step % products.steps_per_tile;
     for (unsigned thread = 0; a_in_registers && thread < threads; ++thread) {
       for (unsigned i = 0; i < 4; ++i) {
         a_registers[thread][i] = word((step * 4 + i) * threads + thread);
@@ -54,12 +55,14 @@ std::vector<unsigned char> exact_products(const Program& program) {
       operands.a_registers[thread] = a_registers[thread];
     }
     if (!a_in_registers) {
-      find_chunks(image, products.a_descriptor, tile * products.a_tile_bytes + inside, 64,
-                  operands.a_chunks);
+      find_chunks(image, products.a_descriptor,
+                  tile * products.a_tile_bytes + in_tile * products.a_step_bytes, 64,
+                  shape.a_transposed != 0, operands.a_chunks);
     }
     find_chunks(image + products.a_bytes, products.b_descriptor,
-                tile * products.b_tile_bytes + inside, n, operands.b_chunks);
-    vgpu::wgmma_m64_exact({.n = n}, fragments, operands, products.accumulate || step > 0);
+                tile * products.b_tile_bytes + in_tile * products.b_step_bytes, n,
+                shape.b_transposed != 0, operands.b_chunks);
+    vgpu::wgmma_m64_exact(shape, fragments, operands, products.accumulate || step > 0);
   }
   std::vector<unsigned char> output(program.output_bytes);
   for (unsigned thread = 0; thread < threads; ++thread) {

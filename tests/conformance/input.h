@@ -15,20 +15,36 @@ constexpr std::uint32_t hash(std::uint32_t value) {
 }
 
 enum class Fill {
-  Bits,             // any
-  Bf16Integers,     // -8 to 8
-  Bf16Normals,      // within 2^9 of 1
-  Bf16Tiny,         // subnormals, and pairs whose products lie around the smallest f32
-  Bf16Huge,         // pairs whose products lie around the largest f32
-  Bf16Special,      // any bits, some infinities, NaN and zeros
-  FloatIntegers,    // -1024 to 1024
-  FloatNormals,     // within 2^16 of 1
-  FloatTiny,        // subnormals and small normals
-  FloatHuge,        // within 2^16 of the largest
-  FloatSpecial,     // any bits, some infinities, NaN and zeros
-  FloatTies,        // halfway between two bf16, and next to it
-  FloatNearLargest  // where bf16 rounds up to infinity, or just does not
+  Bits,              // any
+  Bf16Integers,      // -8 to 8
+  Bf16Normals,       // within 2^9 of 1
+  Bf16Tiny,          // subnormals, and pairs whose products lie around the smallest f32
+  Bf16Huge,          // pairs whose products lie around the largest f32
+  Bf16Special,       // any bits, some infinities, NaN and zeros
+  FloatIntegers,     // -1024 to 1024
+  FloatNormals,      // within 2^16 of 1
+  FloatTiny,         // subnormals and small normals
+  FloatHuge,         // within 2^16 of the largest
+  FloatSpecial,      // any bits, some infinities, NaN and zeros
+  FloatTies,         // halfway between two bf16, and next to it
+  FloatNearLargest,  // where bf16 rounds up to infinity, or just does not
+  Tf32Integers,      // -8 to 8, with anything in the 13 bits that tf32 does not have
+  Fp16Integers,      // -8 to 8
+  Fp16Normals,       // within 2^9 of 1
+  Fp16Tiny,          // subnormals and small normals
+  E4m3Integers,      // -4 to 4
+  E4m3Finite,        // any but NaN
+  E4m3Special,       // any, some NaN
+  E5m2Integers,      // -4 to 4
+  E5m2Finite,        // any but infinities and NaN
+  E5m2Special        // any, some infinities and NaN
 };
+
+constexpr unsigned bytes_of(Fill fill) {
+  if (fill >= Fill::E4m3Integers) return 1;
+  if (fill >= Fill::Fp16Integers) return 2;
+  return fill >= Fill::Bf16Integers && fill <= Fill::Bf16Special ? 2 : 4;
+}
 
 struct Segment {
   Fill fill;
@@ -61,7 +77,40 @@ constexpr std::uint32_t special(std::uint32_t random, std::uint32_t one_in) {
   return chosen % one_in == 0 ? values[chosen / one_in % 8] : random;
 }
 
-// The value of a fill as f32 bits; bf16 fills use the upper half.
+// -4 to 4 from the codes of 0 to 4.
+constexpr std::uint32_t small_integer(std::uint32_t random, const std::uint8_t (&codes)[5]) {
+  const std::uint32_t magnitude = random % 5;
+  return codes[magnitude] | (random & 0x100 && magnitude != 0 ? 0x80u : 0u);
+}
+
+// One code in 128 is the one with these bits, or its negative.
+constexpr std::uint32_t or_rarely(std::uint32_t random, std::uint32_t special, std::uint32_t code) {
+  return hash(random + 1) % 128 == 0 ? special | (random & 0x80) : code;
+}
+
+// The code of a fill of 8 bits; e4m3 keeps its last exponent but for one fraction, e5m2 does not.
+constexpr std::uint32_t code_of(Fill fill, std::uint32_t random) {
+  constexpr std::uint8_t e4m3[5] = {0, 0x38, 0x40, 0x44, 0x48},
+                         e5m2[5] = {0, 0x3c, 0x40, 0x42, 0x44};
+  const std::uint32_t e4m3_finite = (random & 0x7f) == 0x7f ? random & 0x80 : random & 0xff;
+  const std::uint32_t e5m2_finite = (random & 0x7c) == 0x7c ? random & 0x83 : random & 0xff;
+  switch (fill) {
+    case Fill::E4m3Integers: return small_integer(random, e4m3);
+    case Fill::E4m3Finite: return e4m3_finite;
+    case Fill::E4m3Special: return or_rarely(random, 0x7f, e4m3_finite);
+    case Fill::E5m2Integers: return small_integer(random, e5m2);
+    case Fill::E5m2Finite: return e5m2_finite;
+    default: return or_rarely(random, 0x7c | (random >> 8 & 3), e5m2_finite);
+  }
+}
+
+// The upper bits of a float as fp16 of the same value.
+constexpr std::uint32_t float_as_fp16(std::uint32_t bits) {
+  if ((bits & 0x7fffffff) == 0) return 0;
+  return (bits >> 16 & 0x8000) | ((bits >> 23 & 0xff) - 112) << 10 | (bits >> 13 & 0x3ff);
+}
+
+// The value of a fill as f32 bits (bf16 fills use the upper half), or its code.
 constexpr std::uint32_t value_of(Fill fill, std::uint32_t random) {
   constexpr std::uint32_t around_tie[] = {0x8000, 0x7fff, 0x8001, 0x0000, 0xffff, 0x0001};
   const std::uint32_t chosen = hash(random ^ 0x5bd1e995u);
@@ -82,8 +131,14 @@ constexpr std::uint32_t value_of(Fill fill, std::uint32_t random) {
     case Fill::FloatSpecial: return special(random, 16);
     case Fill::FloatTies: return (random & 0xffff0000) | around_tie[chosen % 6];
     case Fill::FloatNearLargest: return (random & 0x80000000) | 0x7f7f0000 | around_tie[chosen % 6];
+    case Fill::Tf32Integers:
+      return integer_as_float(static_cast<int>(random % 17) - 8) | (chosen & 0x1fff);
+    case Fill::Fp16Integers:
+      return float_as_fp16(integer_as_float(static_cast<int>(random % 17) - 8));
+    case Fill::Fp16Normals: return float_as_fp16(float_bits(random, 118, 18));
+    case Fill::Fp16Tiny: return random & 0x8fff;
+    default: return code_of(fill, random);
   }
-  return 0;
 }
 
 }  // namespace detail
@@ -92,10 +147,11 @@ inline std::vector<unsigned char> make_input(const std::vector<Segment>& segment
   std::vector<unsigned char> bytes;
   for (const Segment& segment : segments) {
     const bool is_bf16 = segment.fill >= Fill::Bf16Integers && segment.fill <= Fill::Bf16Special;
-    for (std::uint32_t i = 0; i < segment.bytes / (is_bf16 ? 2 : 4); ++i) {
+    const unsigned width = bytes_of(segment.fill);
+    for (std::uint32_t i = 0; i < segment.bytes / width; ++i) {
       std::uint32_t value = detail::value_of(segment.fill, hash(segment.seed * 0x9e3779b9u + i));
       if (is_bf16) value >>= 16;
-      for (unsigned byte = 0; byte < (is_bf16 ? 2 : 4); ++byte) {
+      for (unsigned byte = 0; byte < width; ++byte) {
         bytes.push_back(static_cast<unsigned char>(value >> (8 * byte)));
       }
     }

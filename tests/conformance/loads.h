@@ -120,9 +120,20 @@ inline Program multicast_program(unsigned size, const char* name,
   return program;
 }
 
+// A batch of matrices whose batch pitch is 0: every matrix is the same memory.
+inline Program shared_batch_program() {
+  NamedBox box{"shared_batch", tensor_of(2, {72, 19, 3}, {64, 16, 1}, Swizzle::Bytes128), {}};
+  box.tensor.pitch_bytes[1] = 0;
+  box.at = {{0, 0, 0}, {0, 0, 2}, {8, 5, 1}, {0, 0, 3}};
+  Program program = load_program(box);
+  program.input = {{Fill::Bits, box.tensor.extents[1] * box.tensor.pitch_bytes[0], 8}};
+  return program;
+}
+
 inline std::vector<Program> list_loads() {
   std::vector<Program> programs;
   for (const NamedBox& box : boxes(Direction::Load)) programs.push_back(load_program(box));
+  programs.push_back(shared_batch_program());
   programs.push_back(multicast_program(2, "one_to_all", {{0, 3}}));
   programs.push_back(multicast_program(2, "each_to_all", {{0, 3}, {1, 3}}));
   programs.push_back(multicast_program(2, "to_the_other", {{0, 2}, {1, 1}}));

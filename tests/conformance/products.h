@@ -1,4 +1,5 @@
-// wgmma m64nNk16 on bf16: every n, A from shared memory and from registers, chains of products.
+// wgmma: chains of products of any kind; bf16 with every n, A from shared memory and from
+// registers.
 #pragma once
 
 #include <utility>
@@ -15,28 +16,41 @@ enum class Chain {
   Registers,  // A from registers
 };
 
-template <int n, Chain chain>
+// What a kernel multiplies, as a type: nvcc cannot spell the value.
+template <ElementType a, ElementType b, unsigned n, unsigned a_transposed, unsigned b_transposed>
+struct Kind {
+  static constexpr WgmmaShape shape = {a, b, n, a_transposed, b_transposed};
+};
+template <unsigned n>
+using Bf16Kind = Kind<ElementType::Bf16, ElementType::Bf16, n, 0, 0>;
+
+template <class Kind, Chain chain>
 struct Multiply {
   using Params = conformance::Params;
+  using Value = WgmmaSum<Kind::shape>;
   static constexpr unsigned threads = 128;
+  static constexpr unsigned n = Kind::shape.n;
   static constexpr unsigned count = n / 2;
   static constexpr bool a_in_registers = chain == Chain::Registers;
 
   // The descriptor of the operand whose image begins at `begin`, at a step of k.
   static TW_DEVICE std::uint64_t operand(const Products& products, std::uint64_t descriptor,
-                                         unsigned begin, unsigned tile_bytes, unsigned step) {
+                                         unsigned begin, unsigned tile_bytes, unsigned step_bytes,
+                                         unsigned step) {
     const unsigned tile = step / products.steps_per_tile;
-    const unsigned inside = step % products.steps_per_tile * 32;
+    const unsigned inside = step % products.steps_per_tile * step_bytes;
     return descriptor | shared_at(begin + tile * tile_bytes + inside) >> 4;
   }
 
-  static TW_DEVICE void multiply_shared(float (&sum)[count], const Products& products) {
+  static TW_DEVICE void multiply_shared(Value (&sum)[count], const Products& products) {
     for (unsigned step = 0; step < products.steps; ++step) {
       isa::wgmma_fence();
-      isa::wgmma_bf16_shared<n>(
-          sum, operand(products, products.a_descriptor, 0, products.a_tile_bytes, step),
-          operand(products, products.b_descriptor, products.a_bytes, products.b_tile_bytes, step),
-          products.accumulate || step > 0);
+      isa::wgmma<Kind::shape>(sum,
+                              operand(products, products.a_descriptor, 0, products.a_tile_bytes,
+                                      products.a_step_bytes, step),
+                              operand(products, products.b_descriptor, products.a_bytes,
+                                      products.b_tile_bytes, products.b_step_bytes, step),
+                              products.accumulate || step > 0);
       if constexpr (chain == Chain::Groups) {
         isa::wgmma_commit_group();
         isa::wgmma_wait_group<1>();
@@ -59,9 +73,10 @@ struct Multiply {
         a[i] = get_input(params, (step * 4 + i) * threads + isa::thread_index());
       }
       isa::wgmma_fence();
-      isa::wgmma_bf16_register<n>(
-          sum, a, operand(products, products.b_descriptor, 0, products.b_tile_bytes, step),
-          products.accumulate || step > 0);
+      isa::wgmma_bf16_register<n>(sum, a,
+                                  operand(products, products.b_descriptor, 0, products.b_tile_bytes,
+                                          products.b_step_bytes, step),
+                                  products.accumulate || step > 0);
       isa::wgmma_commit_group();
       isa::wgmma_wait_group<0>();
     }
@@ -76,8 +91,8 @@ struct Multiply {
     fill_shared(threads, 0, a_words + b_words - skipped,
                 [&](unsigned word) { return get_input(params, skipped + word); });
     isa::barrier_sync(0, threads);
-    float sum[count];
-    const auto* sums = reinterpret_cast<const float*>(params.input) + a_words + b_words;
+    Value sum[count];
+    const auto* sums = reinterpret_cast<const Value*>(params.input) + a_words + b_words;
     isa::fragment_access(sum, count);
     TW_UNROLL
     for (unsigned i = 0; i < count; ++i) {
@@ -89,7 +104,7 @@ struct Multiply {
       multiply_shared(sum, products);
     }
     isa::fragment_access(sum, count);
-    auto* output = reinterpret_cast<float*>(params.output);
+    auto* output = reinterpret_cast<Value*>(params.output);
     TW_UNROLL
     for (unsigned i = 0; i < count; ++i) {
       store_element<Space::Global>(output + i * threads + thread, sum[i]);
@@ -133,6 +148,7 @@ inline Program product_program(std::string name, Body body, const ProductRequest
                                                   std::uint64_t{layout.leading_bytes / 16} << 16;
   products.steps = request.steps;
   products.steps_per_tile = layout.row_bytes / 32;
+  products.a_step_bytes = products.b_step_bytes = 32;
   // Tiles start where the swizzle does.
   products.a_tile_bytes = 64 * layout.row_bytes;
   products.b_tile_bytes = (request.n * layout.row_bytes + 1023) / 1024 * 1024;
@@ -145,6 +161,7 @@ inline Program product_program(std::string name, Body body, const ProductRequest
   program.input = {{request.operands, products.a_bytes + products.b_bytes, 9 + request.n},
                    {request.sums, 64 * request.n * 4, 10 + request.n}};
   program.output_bytes = 64 * request.n * 4;
+  program.shape.n = request.n;
   program.is_rounded = request.operands != Fill::Bf16Integers;
   return program;
 }
@@ -163,7 +180,7 @@ void add_products(std::vector<Program>& programs) {
                                 unsigned steps, bool accumulate) {
     add(name, body, layout, steps, accumulate, Fill::Bf16Integers, Fill::FloatIntegers);
   };
-  const Body body = body_of<Multiply<n, chain>>();
+  const Body body = body_of<Multiply<Bf16Kind<n>, chain>>();
   const OperandLayout& swizzled = operand_layouts[3];
   add_integers("_single", body, swizzled, 1, false);
   add_integers("_add", body, swizzled, 1, true);
@@ -173,7 +190,7 @@ void add_products(std::vector<Program>& programs) {
       add_integers(std::string("_") + layout.name, body, layout, 4, false);
     }
     if constexpr (!a_in_registers) {
-      add_integers("_groups", body_of<Multiply<n, Chain::Groups>>(), swizzled, 6, false);
+      add_integers("_groups", body_of<Multiply<Bf16Kind<n>, Chain::Groups>>(), swizzled, 6, false);
     }
     const std::pair<const char*, std::pair<Fill, Fill>> kinds[] = {
         {"_normals", {Fill::Bf16Normals, Fill::FloatNormals}},

@@ -10,6 +10,7 @@
 #include "tests/conformance/input.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/model.h"
+#include "tilewright/isa/wgmma_shape.h"
 #if defined(__CUDACC__)
 #include "tilewright/kernel/entry.h"
 #endif
@@ -33,7 +34,8 @@ struct Copies {
 struct Products {
   std::uint64_t a_descriptor, b_descriptor;  // but for the address
   unsigned a_bytes, b_bytes;
-  unsigned steps, steps_per_tile;       // steps within a tile are 32 bytes apart
+  unsigned steps, steps_per_tile;
+  unsigned a_step_bytes, b_step_bytes;  // from one step of a tile to the next
   unsigned a_tile_bytes, b_tile_bytes;  // tiles follow each other
   bool accumulate;                      // also in the first step
 };
@@ -95,6 +97,7 @@ struct Program {
   std::size_t output_bytes = 0;
   Tensor tensor;
   Params params{};          // without addresses
+  WgmmaShape shape;         // of its products
   bool is_rounded = false;  // sums are not exact: what is expected comes from the exact arithmetic
 };
 

@@ -39,8 +39,12 @@ struct WgmmaShape {
   bool operator==(const WgmmaShape&) const = default;
 };
 
-// Of one of its accumulators.
+// The type of its accumulators. (A class, because g++ 12 fails on an alias that takes the value.)
 template <WgmmaShape shape>
-using WgmmaSum = Element<sum_type(shape.a)>;
+struct WgmmaSums {
+  using Value = Element<sum_type(shape.a)>;
+};
+template <WgmmaShape shape>
+using WgmmaSum = typename WgmmaSums<shape>::Value;
 
 }  // namespace tw
