@@ -14,7 +14,8 @@ namespace {
 using isa::OperandMajor;
 
 constexpr unsigned max_m = 256, max_n = 256;
-constexpr unsigned blocked_rows = 4;  // share the loads of b
+// Rows that share the loads of b, and columns that share those of a. n may end in half a block.
+constexpr unsigned blocked_rows = 4, blocked_columns = 16;
 
 template <class Code>
 const std::array<float, 256>& table_of() {
@@ -115,18 +116,28 @@ void for_each_operand_element(unsigned code, OperandMajor major, const std::byte
   }
 }
 
-// Adds the products of four rows. The compiler unrolls k and vectorises the columns, so every
-// column still adds in order of k.
+// Adds the products of four rows, a few columns at a time so that the sums stay in registers. Every
+// column adds in order of k.
 template <unsigned k_extent, class Number>
 void add_rows(Number (&sums)[blocked_rows][max_n], const Number (*__restrict a)[k_extent],
               const Number (*__restrict b)[max_n], unsigned n) {
-  for (unsigned column = 0; column < n; ++column) {
-    Number sum[blocked_rows];
-    for (unsigned row = 0; row < blocked_rows; ++row) sum[row] = sums[row][column];
-    for (unsigned k = 0; k < k_extent; ++k) {
-      for (unsigned row = 0; row < blocked_rows; ++row) sum[row] += a[row][k] * b[k][column];
+  using Vector [[gnu::vector_size(16)]] = Number;
+  constexpr unsigned vectors = blocked_columns / 4;
+  for (unsigned column = 0; column < n; column += blocked_columns) {
+    Vector sum[blocked_rows][vectors];
+    for (unsigned row = 0; row < blocked_rows; ++row) {
+      std::memcpy(sum[row], &sums[row][column], sizeof sum[row]);
     }
-    for (unsigned row = 0; row < blocked_rows; ++row) sums[row][column] = sum[row];
+    for (unsigned k = 0; k < k_extent; ++k) {
+      Vector factors[vectors];
+      std::memcpy(factors, &b[k][column], sizeof factors);
+      for (unsigned row = 0; row < blocked_rows; ++row) {
+        for (unsigned i = 0; i < vectors; ++i) sum[row][i] += a[row][k] * factors[i];
+      }
+    }
+    for (unsigned row = 0; row < blocked_rows; ++row) {
+      std::memcpy(&sums[row][column], sum[row], sizeof sum[row]);
+    }
   }
 }
 
@@ -136,6 +147,8 @@ void multiply_as(const TensorProduct& product, const TensorProductData& data, bo
   constexpr unsigned k_extent = 2 * elements_per_piece(kind);
   Number a[max_m][k_extent];
   Number b[k_extent][max_n];  // columns contiguous, for the vector loop
+  for (auto& row : b)
+    std::fill_n(&row[product.n & ~15u], product.n % blocked_columns * 2, Number{});
   const unsigned rows = product.rows_per_cta(), columns = product.columns_per_cta();
   for (unsigned cta = 0; cta < product.cta_group; ++cta) {
     for_each_operand_element<kind>(product.a_code, product.a_major, data.a[cta], rows,

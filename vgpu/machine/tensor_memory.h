@@ -39,6 +39,7 @@ struct TensorCell {
       0;  // of the product that wrote last: products of one shape keep their order
   TensorUse write_use = TensorUse::Product;
   bool written = false;
+  bool was_loaded = false;                // since the write
   std::uint16_t in_flight = 0;            // writes between issue and landing
   std::array<Epoch, 8> load_epochs = {};  // since the write: by warpgroup, 0: none
 };

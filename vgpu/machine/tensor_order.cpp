@@ -39,7 +39,7 @@ Standing standing_of_pipeline(const TensorCell& cell, const TensorAccess& access
                               std::vector<TensorOp::After>* after) {
   const TensorPipeline& writer = *cell.pipeline;
   const bool pipelined = is_pipelined(cell, access);
-  if (&writer == access.pipeline && pipelined) return Standing::Ordered;
+  if (&writer == access.pipeline && pipelined) return Standing::Ordered;  // mostly
   if (covers(access.known, writer.done, cell.write_epoch)) return Standing::Ordered;
   if (pipelined && covers(access.known, writer.ordered, cell.write_epoch)) {
     after->push_back({cell.pipeline, cell.write_epoch});
@@ -131,9 +131,11 @@ void note(TensorCell& cell, const TensorAccess& access) {
     cell.write_use = access.use;
     cell.shape = access.shape;
     cell.written = true;
-    cell.load_epochs = {};
+    if (cell.was_loaded) cell.load_epochs = {};
+    cell.was_loaded = false;
   } else {
     cell.load_epochs[access.warp->index / 4] = access.epoch;
+    cell.was_loaded = true;
   }
 }
 
@@ -212,7 +214,9 @@ void judge(Engine& machine, const TensorRegion& region, const TensorAccess& acce
       } else if (cell.written) {
         judge_write(machine, region, access, cell, column, after);
       }
-      if (access.writes) judge_loads(machine, region, access, cell, band, column);
+      if (access.writes && cell.was_loaded) {
+        judge_loads(machine, region, access, cell, band, column);
+      }
       note(cell, access);
     }
   }
