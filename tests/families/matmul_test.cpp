@@ -35,7 +35,7 @@ TEST(Matmul, ComputesRaggedProblemsExactlyOnTheVirtualGpu) {
     vgpu::Options options;
     options.landing = policies[index++ % 4];
     options.seed = problem.seed;
-    options.sm_count = 2 + problem.seed % 5;
+    options.sm_count = problem.instance->config.cluster.size() + problem.seed % 5;
     const VirtualRun run =
         run_virtually(*problem.instance, problem.order, verified, room.buffer, options);
     ASSERT_TRUE(run.clean()) << run_line(problem) << " --on virtual --landing "

@@ -24,13 +24,13 @@ struct TensorSums {
   bool multiplied;        // false: the sum of no products, and tensor memory holds something else
 
   TW_DEVICE void load(int first_column, Value (&values)[load_columns]) const {
-    std::uint32_t bits[load_columns];
-    isa::tcgen05_load<load_columns>(bits, address + static_cast<unsigned>(first_column));
-    isa::tcgen05_wait_load();
-    TW_UNROLL
-    for (unsigned i = 0; i < load_columns; ++i) {
-      values[i] = multiplied ? value_of(bits[i]) : Value{};
+    std::uint32_t bits[load_columns] = {};
+    if (multiplied) {
+      isa::tcgen05_load<load_columns>(bits, address + static_cast<unsigned>(first_column));
+      isa::tcgen05_wait_load();
     }
+    TW_UNROLL
+    for (unsigned i = 0; i < load_columns; ++i) values[i] = value_of(bits[i]);
   }
 
  private:

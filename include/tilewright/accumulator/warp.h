@@ -1,5 +1,5 @@
-// Sums in the registers of single warps: blocks of 16 rows by `columns`, each warp at its place in a
-// grid of warps over the CTA's tile, `warps_n` wide.
+// Sums in the registers of single warps: blocks of 16 rows by `columns`, each warp at its place in
+// a grid of warps over the CTA's tile, `warps_n` wide.
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"

@@ -1,5 +1,5 @@
-// Blackwell, sm_100a: TMA loads with multicast, tcgen05 into tensor memory by one thread of a CTA or
-// of a pair, an epilogue of its own, work handed out by the launcher.
+// Blackwell, sm_100a: TMA loads with multicast, tcgen05 into tensor memory by one thread of a CTA
+// or of a pair, an epilogue of its own, work handed out by the launcher.
 #pragma once
 
 #include "tilewright/epilogue/staged_store.h"
@@ -51,6 +51,7 @@ struct Sm100 {
     const bool asks = config.scheduling != decltype(config.scheduling){};
     return RoleTable{.load = {4, 1},
                      .schedule = {6, asks ? 1u : 0u},
+                     .source = {7, config.staged_source != 0 ? 1u : 0u},
                      .multiply = {5, 1},
                      .epilogue = {0, 4}}
         .checked();

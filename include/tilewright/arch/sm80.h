@@ -36,6 +36,7 @@ struct Sm80 {
     require(config.cta_group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
     require(config.multiply_groups == 1, "The multiplying warps are one group on sm_80.");
     require(config.promote_every == 0, "mma.sync adds up in float32: nothing to promote.");
+    require(config.staged_source == 0, "Sources are staged by TMA, which needs sm_90.");
     require(config.scheduling == decltype(config.scheduling){},
             "Work is announced by transactions, which need sm_90.");
     return RoleTable{.load = {0, 4}, .multiply = {4, 4}}.checked();
@@ -46,6 +47,16 @@ struct Sm80 {
 struct Sm80Plain : Sm80 {
   template <Tiling tiling, RoleTable roles>
   using Loader = ThreadLoader<tiling, PlainCopy, roles.load.warps, Completion::WarpsArrive>;
+};
+
+// The same with atomic counters in place of barriers: what every target has.
+struct Sm80SingleCounters : Sm80 {
+  using Signal = SingleCounters;
+  template <Tiling tiling, RoleTable roles>
+  using Loader = ThreadLoader<tiling, AsyncCopy, roles.load.warps, Completion::WarpsArrive>;
+};
+struct Sm80SplitCounters : Sm80SingleCounters {
+  using Signal = SplitCounters;
 };
 
 }  // namespace tw

@@ -46,6 +46,7 @@ struct Sm90 {
     const bool asks = config.scheduling != decltype(config.scheduling){};
     return RoleTable{.load = {0, 1, 24},
                      .schedule = {1, asks ? 1u : 0u, 24},
+                     .source = {2, config.staged_source != 0 ? 1u : 0u, 24},
                      .multiply = {4, 4 * config.multiply_groups, 240},
                      .groups = config.multiply_groups,
                      .consumers = config.consumers}

@@ -3,6 +3,7 @@
 
 #include "tilewright/epilogue/fragment_loop.h"
 #include "tilewright/epilogue/runtime.h"
+#include "tilewright/epilogue/source_supply.h"
 #include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/schedule/reduction.h"
@@ -47,10 +48,10 @@ struct Matmul {
   static constexpr Tiling tiling = Loader::in_shared();
   static constexpr unsigned stage_bytes = tiling.a_bytes() + tiling.b_bytes();
   using Op = typename Arch::template Op<config, tiling, stage_bytes>;
-  using Payload = MatmulPayload<tiling, Loader,
-                                Op::releases * (config.consumers == Consumers::PingPong
-                                                    ? 1
-                                                    : config.multiply_groups)>;
+  using Payload =
+      MatmulPayload<tiling, Loader,
+                    Op::releases*(
+                        config.consumers == Consumers::PingPong ? 1 : config.multiply_groups)>;
   static_assert(sizeof(typename Payload::Tiles) == stage_bytes,
                 "Operand tiles must be multiples of 1024 bytes: the swizzle repeats there.");
 
@@ -58,12 +59,29 @@ struct Matmul {
   using Store = typename Arch::template Store<config, Trace>;
   using Epilogue = FragmentLoop<RuntimeEpilogue, Store>;
 
+  // One chunk of C for each chunk of D.
+  template <unsigned staged, class Output>
+  struct SourcesOf {
+    using Type = DirectSources;
+  };
+  template <class Output>
+  struct SourcesOf<1, Output> {
+    static constexpr unsigned row_chunks = config.tile_n / Output::chunk_columns;
+    static constexpr unsigned chunk_rows = config.group_rows() / Output::chunk_rows;
+    using Type =
+        StagedSources<config.d_type, Output::chunk_rows, chunk_rows * row_chunks, row_chunks, 4>;
+  };
+  using Sources = typename SourcesOf<config.staged_source, Store>::Type;
+
   // As many stages as fit beside the staging buffers and the barriers.
   static constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
-  static constexpr unsigned buffer_bytes =
-      std::is_empty_v<typename Store::Buffers> ? 0 : storing_groups * sizeof(typename Store::Buffers);
+  static constexpr unsigned buffer_bytes = std::is_empty_v<typename Store::Buffers>
+                                               ? 0
+                                               : storing_groups * sizeof(typename Store::Buffers);
+  static constexpr unsigned source_bytes =
+      Sources::has_role ? storing_groups * sizeof(typename Sources::Storage) : 0;
   static constexpr unsigned stages =
-      (Arch::shared_bytes - buffer_bytes - 1024) / sizeof(typename Payload::Tiles);
+      (Arch::shared_bytes - buffer_bytes - source_bytes - 1024) / sizeof(typename Payload::Tiles);
   static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
   static_assert(config.stagger * (roles.groups - 1) < stages,
                 "A group that starts this late would wait for a stage that cannot be filled yet.");
@@ -85,9 +103,9 @@ struct Matmul {
   using Schedule = typename ScheduleOf<config.scheduling, Arch>::Type;
 
   // Groups that take turns have tiles of their own; others have shares of one.
-  static constexpr unsigned storing_warps =
-      roles.epilogue.played() ? roles.epilogue.warps
-                              : roles.group_warps() * config.groups_per_tile();
+  static constexpr unsigned storing_warps = roles.epilogue.played()
+                                                ? roles.epilogue.warps
+                                                : roles.group_warps() * config.groups_per_tile();
   using Reduction = std::conditional_t<
       config.split == Split::Whole, NoReduction,
       WorkspaceReduction<config.groups_per_tile() == 1 ? 0 : roles.group_warps(), storing_warps,
@@ -97,7 +115,8 @@ struct Matmul {
     return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;
   }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
-    return {tile.batch, tile.m * static_cast<int>(config.tile_m) + static_cast<int>(group_row(group)),
+    return {tile.batch,
+            tile.m * static_cast<int>(config.tile_m) + static_cast<int>(group_row(group)),
             tile.n * static_cast<int>(config.tile_n), tile.m_end};
   }
 };

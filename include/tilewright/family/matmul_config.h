@@ -37,6 +37,7 @@ struct MatmulConfig {
   Split split = Split::Whole;
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
+  unsigned staged_source = 0;      // a role brings C to shared memory ahead of the epilogue
   unsigned overlaps_launches = 0;  // starts while the grid before it ends
   Tracing tracing = Tracing::Off;
 

@@ -48,6 +48,22 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
     return Status::refused(std::string("D has type ") + name_of(problem.d.type) +
                            "; this kernel stores " + name_of(config.d_type) + ".");
   }
+  if constexpr (Parts::Sources::has_role) {
+    const EpilogueArguments& epilogue = problem.epilogue;
+    if (epilogue.source != nullptr && epilogue.beta != 0.0f) {
+      if (epilogue.source_type != config.d_type || epilogue.gated) {
+        return Status::refused(std::string("This kernel stages C, which must have D's type (") +
+                               name_of(config.d_type) + ") and no gate.");
+      }
+      const unsigned aligned = alignment_of(epilogue.source, epilogue.source_pitch, problem.batch,
+                                            epilogue.source_batch_pitch, epilogue.source_type);
+      if (aligned < 16) {
+        return Status::refused("The lines of C (pitch " + std::to_string(epilogue.source_pitch) +
+                               " elements) begin at multiples of " + std::to_string(aligned) +
+                               " bytes; this kernel needs multiples of 16.");
+      }
+    }
+  }
   if (config.split != Split::Parts && order.split_k != 1) {
     return Status::refused("split-K is " + std::to_string(order.split_k) +
                            ", but this kernel makes every sum whole.");
@@ -117,14 +133,14 @@ namespace detail {
 inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& problem,
                            std::int64_t rows) {
   const bool by_k = operand.major == Major::K;
-  return {operand.data,
-          by_k ? operand.pitch : 1,
-          by_k ? 1 : operand.pitch,
-          operand.batch_pitch,
-          static_cast<int>(rows),
-          static_cast<int>(problem.k),
-          alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch,
-                       operand.type)};
+  return {
+      operand.data,
+      by_k ? operand.pitch : 1,
+      by_k ? 1 : operand.pitch,
+      operand.batch_pitch,
+      static_cast<int>(rows),
+      static_cast<int>(problem.k),
+      alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch, operand.type)};
 }
 
 template <class Loader, class Encode>
@@ -216,8 +232,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                            " bytes of shared memory each fits the device.");
   }
   const MatmulExtent<Parts> extent(problem, order, max_clusters);
-  if (extent.tiles * extent.splits >= std::int64_t{1} << 31 ||
-      extent.slots >= std::int64_t{1} << 31) {
+  if (extent.tiles * extent.splits >= std::int64_t{1} << 31 || extent.slots >= std::int64_t{1}
+                                                                                   << 31) {
     return Status::refused("The problem has " + std::to_string(extent.tiles * extent.splits) +
                            " tiles; at most 2^31 - 1 can be counted.");
   }
@@ -232,6 +248,27 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   Status stores = detail::fill_epilogue<typename Parts::Epilogue, typename Parts::Store>(
       params.epilogue, problem, encode);
   if (!stores.is_good()) return stores;
+
+  if constexpr (Parts::Sources::has_role) {
+    const EpilogueArguments& epilogue = problem.epilogue;
+    params.sources.map = {};
+    params.sources.present = epilogue.source != nullptr && epilogue.beta != 0.0f ? 1 : 0;
+    if (params.sources.present != 0) {
+      const std::int64_t bytes = bytes_of(epilogue.source_type);
+      Status brings =
+          encode(params.sources.map,
+                 MatrixBox{.base = epilogue.source,
+                           .type = epilogue.source_type,
+                           .inner = problem.n,
+                           .outer = problem.m,
+                           .batch = problem.batch,
+                           .pitch_bytes = std::max<std::int64_t>(epilogue.source_pitch * bytes, 16),
+                           .batch_pitch_bytes = epilogue.source_batch_pitch * bytes,
+                           .box_inner = Parts::Sources::chunk_columns,
+                           .box_outer = Parts::Sources::chunk_rows});
+      if (!brings.is_good()) return brings;
+    }
+  }
 
   TileMapParams<typename Parts::Order> map;
   map.tiles_m = static_cast<int>(extent.tiles_m);
@@ -257,8 +294,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   }
   if constexpr (Parts::Reduction::in_parts) {
     params.reduction.counters = reinterpret_cast<std::uint32_t*>(memory);
-    memory += detail::rounded(
-        Parts::Reduction::counter_bytes(static_cast<std::size_t>(extent.slots)));
+    memory +=
+        detail::rounded(Parts::Reduction::counter_bytes(static_cast<std::size_t>(extent.slots)));
     params.reduction.parts = memory;
   }
   grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,

@@ -69,9 +69,8 @@ inline Status check_epilogue(const MatmulProblem& problem, std::int64_t columns)
       return Status::refused(std::string("C has type ") + name_of(epilogue.source_type) +
                              ", but must be bf16, fp16 or fp32.");
     }
-    Status source =
-        check_matrix("C", epilogue.source, problem.m, columns, epilogue.source_pitch, problem.batch,
-                     epilogue.source_batch_pitch, epilogue.source_type);
+    Status source = check_matrix("C", epilogue.source, problem.m, columns, epilogue.source_pitch,
+                                 problem.batch, epilogue.source_batch_pitch, epilogue.source_type);
     if (!source.is_good()) return source;
   }
   if (epilogue.auxiliary != nullptr) {
@@ -84,9 +83,8 @@ inline Status check_epilogue(const MatmulProblem& problem, std::int64_t columns)
                                     problem.n, epilogue.auxiliary_pitch, problem.batch,
                                     epilogue.auxiliary_batch_pitch, epilogue.auxiliary_type);
     if (!auxiliary.is_good()) return auxiliary;
-    Status apart =
-        check_output("the auxiliary output", problem.m, epilogue.auxiliary_pitch, problem.n,
-                     problem.batch, epilogue.auxiliary_batch_pitch);
+    Status apart = check_output("the auxiliary output", problem.m, epilogue.auxiliary_pitch,
+                                problem.n, problem.batch, epilogue.auxiliary_batch_pitch);
     if (!apart.is_good()) return apart;
   }
   if ((epilogue.column_bias != nullptr || epilogue.row_bias != nullptr) &&

@@ -28,7 +28,9 @@ struct ClusterShape {
   constexpr unsigned column_mask(unsigned rank) const {
     return ((1u << m) - 1) << (m * column(rank));
   }
-  constexpr unsigned sharers_mask(unsigned rank) const { return row_mask(rank) | column_mask(rank); }
+  constexpr unsigned sharers_mask(unsigned rank) const {
+    return row_mask(rank) | column_mask(rank);
+  }
 };
 
 template <ClusterShape cluster>

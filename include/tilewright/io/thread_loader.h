@@ -78,8 +78,7 @@ class ThreadLoader {
   static constexpr unsigned arrivals = how == Completion::CopiesArrive ? threads : warps;
   // Copies in flight when load() returns, where the warps have to wait for them.
   static constexpr bool asynchronous = Copy::keeps_major;
-  static constexpr unsigned stages_held =
-      asynchronous && how != Completion::CopiesArrive ? 1 : 0;
+  static constexpr unsigned stages_held = asynchronous && how != Completion::CopiesArrive ? 1 : 0;
   static constexpr unsigned least_alignment = Copy::least_alignment;
   static constexpr Tiling in_shared() {
     Tiling result = tiling;

@@ -23,7 +23,7 @@ struct Tiling {
 
   static constexpr unsigned span_bytes = 128;
   constexpr unsigned span_k() const { return span_bytes / bytes_of(a_type); }
-  constexpr unsigned k() const { return spans * span_k(); }  // of a stage
+  constexpr unsigned k() const { return spans * span_k(); }                  // of a stage
   constexpr unsigned a_bytes() const { return m * k() * bytes_of(a_type); }  // of a stage
   constexpr unsigned b_rows() const { return n / group; }
   constexpr unsigned b_bytes() const { return b_rows() * k() * bytes_of(b_type); }

@@ -122,9 +122,11 @@ class TmaLoader {
         tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());
     const int first_k = k * static_cast<int>(tiling.k());
     OperandCopy<a_tile, tiling.group>::load(a, &params_.a, stage.full(), row, first_k, tile.batch,
-                              tiling.cluster.column(rank_), tiling.cluster.row_mask(rank_));
-    OperandCopy<b_tile, tiling.group>::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
-                              tiling.cluster.row(rank_) / tiling.group, b_mask());
+                                            tiling.cluster.column(rank_),
+                                            tiling.cluster.row_mask(rank_));
+    OperandCopy<b_tile, tiling.group>::load(b, &params_.b, stage.full(), column, first_k,
+                                            tile.batch, tiling.cluster.row(rank_) / tiling.group,
+                                            b_mask());
   }
 
   TW_DEVICE void finish() {}

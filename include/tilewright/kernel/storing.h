@@ -10,14 +10,16 @@ template <class Parts, bool active>
 class Storing {
   using Epilogue = typename Parts::Epilogue;
   using Reduction = typename Parts::Reduction;
+  using Sources = typename Parts::Sources;
   using Trace = typename Parts::Trace;
 
  public:
-  template <class Params>
-  TW_DEVICE Storing(const Params& params, typename Epilogue::Buffers* buffers, unsigned group,
-                    unsigned thread, Trace trace)
+  template <class Params, class Storage>
+  TW_DEVICE Storing(const Params& params, Storage& storage, unsigned group, unsigned thread,
+                    Trace trace)
       // Barrier 0 is the CTA's; each group has one of its own.
-      : epilogue_(params.epilogue, buffers[group], 1 + group, thread, trace),
+      : epilogue_(params.epilogue, storage.output[group], 1 + group, thread, trace),
+        sources_(params.sources, storage.sources[group], thread),
         reduction_(params.reduction, group, thread),
         group_(group) {}
 
@@ -26,12 +28,13 @@ class Storing {
     if constexpr (Reduction::in_parts) {
       if (!tile.finishes()) return reduction_.deposit(sum, tile);
     }
-    epilogue_.store(reduction_.collect(sum, tile), Parts::place(tile, group_));
+    epilogue_.store(reduction_.collect(sum, tile), Parts::place(tile, group_), sources_);
   }
   TW_DEVICE void drain() { epilogue_.drain(); }
 
  private:
   Epilogue epilogue_;
+  [[no_unique_address]] typename Sources::Reader sources_;
   [[no_unique_address]] Reduction reduction_;
   unsigned group_;
 };

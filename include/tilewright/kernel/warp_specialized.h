@@ -17,8 +17,8 @@
 
 namespace tw::kernel {
 
-// `Parts` binds a family to a target: Ring, Loader, Op, Accumulators, Reduction, Epilogue, Schedule,
-// Trace, the role table and where the tiles of a group lie.
+// `Parts` binds a family to a target: Ring, Loader, Op, Accumulators, Reduction, Epilogue,
+// Schedule, Trace, the role table and where the tiles of a group lie.
 template <class Parts>
 class WarpSpecialized {
   using Ring = typename Parts::Ring;
@@ -27,6 +27,7 @@ class WarpSpecialized {
   using Accumulators = typename Parts::Accumulators;
   using Epilogue = typename Parts::Epilogue;
   using Schedule = typename Parts::Schedule;
+  using Sources = typename Parts::Sources;
   using Trace = typename Parts::Trace;
   static constexpr RoleTable roles = Parts::roles;
   static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
@@ -49,12 +50,14 @@ class WarpSpecialized {
     // Not [[no_unique_address]]: nvcc 13.0 then declares the kernel's parameter twice as large as
     // sizeof, and a launch reads beyond the object.
     typename Parts::Reduction::Params reduction;
+    typename Sources::Params sources;
     typename Trace::Params trace;
   };
 
   struct Storage {
     alignas(1024) typename Ring::Tiles tiles[Ring::stages];
     [[no_unique_address]] typename Epilogue::Buffers output[storing_groups];
+    [[no_unique_address]] typename Sources::Storage sources[storing_groups];
     typename Ring::Barriers input;
     [[no_unique_address]] typename Order::Barriers turns;
     [[no_unique_address]] typename Schedule::Storage schedule;
@@ -69,6 +72,7 @@ class WarpSpecialized {
       Order::init(storage.turns);
       Schedule::init(storage.schedule);
       Accumulators::init(storage.accumulators);
+      for (auto& sources : storage.sources) Sources::init(sources);
     });
     // Before anything of an earlier grid is read, or overwritten, by any role.
     if constexpr (Parts::overlaps_launches) isa::griddepcontrol_wait();
@@ -93,7 +97,8 @@ class WarpSpecialized {
  private:
   static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp,
                              unsigned thread) {
-    constexpr RoleSpec loading = roles.load, scheduling = roles.schedule, storing = roles.epilogue;
+    constexpr RoleSpec loading = roles.load, scheduling = roles.schedule, bringing = roles.source,
+                       storing = roles.epilogue;
     if (loading.has(warp)) {
       if (!Loader::elected || isa::elect_one()) {
         load(params, storage, thread - roles.load.first_warp * 32);
@@ -101,6 +106,9 @@ class WarpSpecialized {
     }
     if constexpr (scheduling.played()) {
       if (scheduling.has(warp) && isa::elect_one()) schedule(params, storage);
+    }
+    if constexpr (bringing.played()) {
+      if (bringing.has(warp) && isa::elect_one()) bring_sources(params, storage);
     }
     if constexpr (hands_over) {
       if (storing.has(warp)) {
@@ -149,6 +157,29 @@ class WarpSpecialized {
     if (asks) asker.drain();
   }
 
+  // The epilogue's source tiles, ahead of the epilogue.
+  static TW_DEVICE void bring_sources(const Params& params, Storage& storage) {
+    isa::describe_role("source");
+    const Key key;
+    typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
+    // Groups that share a tile have chunks of their own; those that take turns, tiles.
+    typename Sources::Loader first(params.sources, storage.sources[0]);
+    typename Sources::Loader second(params.sources, storage.sources[storing_groups - 1]);
+    unsigned whose = 0;
+    for (const WorkTile tile : work.tiles(key)) {
+      if (!tile.finishes() || params.sources.present == 0) continue;
+      for (unsigned chunk = 0; chunk < Sources::chunks; ++chunk) {
+        if (!in_turns || whose == 0) first.load(Parts::place(tile, 0), chunk);
+        if (storing_groups > 1 && (!in_turns || whose == 1)) {
+          second.load(Parts::place(tile, 1), chunk);
+        }
+      }
+      if constexpr (in_turns) whose ^= 1;
+    }
+    first.drain();
+    if constexpr (storing_groups > 1) second.drain();
+  }
+
   // Whole warps enter, for tensor memory is allocated and freed by whole warps; where one thread
   // issues the products, it alone goes round.
   static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
@@ -170,7 +201,7 @@ class WarpSpecialized {
     Op op(isa::shared_address(&storage.tiles[0]), Parts::group_row(group), thread);
     typename Accumulators::Writer accumulators(scope, storage.accumulators);
     Order order(storage.turns, group, thread);
-    Storing<Parts, !hands_over> storing(params, storage.output, group, thread,
+    Storing<Parts, !hands_over> storing(params, storage, group, thread,
                                         trace(params, 1 + roles.groups + group, speaks));
     unsigned late = group * Parts::config.stagger;
     unsigned whose = 0;
@@ -217,7 +248,7 @@ class WarpSpecialized {
     const Key key;
     typename Schedule::template Reader<Release::Warp> work(params.schedule, storage.schedule,
                                                            thread);
-    Storing<Parts, true> storing(params, storage.output, 0, thread,
+    Storing<Parts, true> storing(params, storage, 0, thread,
                                  trace(params, 1 + roles.groups, thread == 0));
     typename Accumulators::Reader accumulators(storage.accumulators, thread);
     for (const WorkTile tile : work.tiles(key)) {

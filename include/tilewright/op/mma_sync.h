@@ -19,8 +19,8 @@ struct WarpGrid {
 
 template <Tiling tiling, WarpGrid warps, unsigned stage_bytes>
 class MmaSyncOp {
-  static constexpr bool converts = tiling.a_type == ElementType::E4m3 ||
-                                   tiling.a_type == ElementType::E5m2;
+  static constexpr bool converts =
+      tiling.a_type == ElementType::E4m3 || tiling.a_type == ElementType::E5m2;
   static constexpr MmaType type_of(ElementType element) {
     switch (element) {
       case ElementType::Bf16: return MmaType::Bf16;

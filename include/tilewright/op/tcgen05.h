@@ -41,8 +41,8 @@ class Tcgen05Op {
        .n = tiling.n,
        .a = mma_format_of(tiling.a_type),
        .b = mma_format_of(tiling.b_type),
-       .accumulator = is_integer(tiling.a_type) ? isa::MmaAccumulator::S32
-                                                : isa::MmaAccumulator::F32,
+       .accumulator =
+           is_integer(tiling.a_type) ? isa::MmaAccumulator::S32 : isa::MmaAccumulator::F32,
        .a_major = static_cast<isa::OperandMajor>(tiling.a_major),
        .b_major = static_cast<isa::OperandMajor>(tiling.b_major)});
 
@@ -87,7 +87,8 @@ class Tcgen05Op {
         const unsigned a_at = span * tiling.m * Tiling::span_bytes + k * step_bytes(tiling.a_major);
         const unsigned b_at =
             span * tiling.b_rows() * Tiling::span_bytes + k * step_bytes(tiling.b_major);
-        isa::tcgen05_mma<kind, tiling.group>(sum.address, descriptor(tiling.a_major) + ((a + a_at) >> 4),
+        isa::tcgen05_mma<kind, tiling.group>(sum.address,
+                                             descriptor(tiling.a_major) + ((a + a_at) >> 4),
                                              descriptor(tiling.b_major) + ((b + b_at) >> 4),
                                              instruction, span + k > 0 || sum.started != 0);
       }

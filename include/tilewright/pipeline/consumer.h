@@ -69,7 +69,8 @@ class Consumer {
   // Thread t of the group speaks to CTA t of the cluster, where that CTA's copies reach this one.
   TW_DEVICE Consumer(typename Ring::Barriers& barriers, unsigned thread, Trace trace)
       : full_(barriers.first_full()), empty_(barriers.first_empty()), trace_(trace) {
-    constexpr ClusterShape cluster = Ring::cluster;  // device code calls members of no static object
+    constexpr ClusterShape cluster =
+        Ring::cluster;  // device code calls members of no static object
     if constexpr (how == Release::Commit) {
       signals_ = true;
     } else if constexpr (!in_cluster) {

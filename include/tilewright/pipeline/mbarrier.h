@@ -1,5 +1,6 @@
 // The signals of a ring as memory barriers with phases: every arrival is counted by hardware, bytes
-// of copies too, and waiting threads sleep. A lap of the ring is a phase, of which the parity tells.
+// of copies too, and waiting threads sleep. A lap of the ring is a phase, of which the parity
+// tells.
 #pragma once
 
 #include "tilewright/base/annotate.h"

@@ -58,7 +58,9 @@ class PayloadCounts {
  public:
   static constexpr unsigned full_arrivals = sums().full;
   static constexpr unsigned empty_arrivals = sums().empty;  // in each CTA that reads the stage
-  static constexpr unsigned bytes_by(Role role) { return sums().bytes[static_cast<unsigned>(role)]; }
+  static constexpr unsigned bytes_by(Role role) {
+    return sums().bytes[static_cast<unsigned>(role)];
+  }
   static constexpr Completion completion_by(Role role) {
     for (const Part& part : Payload::parts) {
       if (part.loaded_by.role == role) return part.completion;

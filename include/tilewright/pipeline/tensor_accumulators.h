@@ -16,8 +16,7 @@
 namespace tw {
 
 // Sums of 128 rows by n columns, `stages` of them; group: CTAs that multiply as one.
-template <unsigned n, class SumValue, unsigned stages, unsigned group, class Trace,
-          int promote = 0>
+template <unsigned n, class SumValue, unsigned stages, unsigned group, class Trace, int promote = 0>
 class TensorAccumulators {
   static constexpr unsigned epilogue_warps = 4;
   // The readers of both CTAs of a pair answer to the leader.
@@ -27,10 +26,8 @@ class TensorAccumulators {
     static constexpr const char* full_name = "accumulator.full";
     static constexpr const char* empty_name = "accumulator.empty";
     struct Tiles {};  // nothing in shared memory
-    static constexpr Part parts[1] = {{0,
-                                       Completion::Commit,
-                                       {Role::Multiply, 1},
-                                       {{Role::Epilogue, epilogue_warps * group}}}};
+    static constexpr Part parts[1] = {
+        {0, Completion::Commit, {Role::Multiply, 1}, {{Role::Epilogue, epilogue_warps* group}}}};
   };
   // Only a pair concerns other CTAs: accumulators are nobody else's.
   static constexpr ClusterShape sharers = group == 1 ? ClusterShape{1, 1} : ClusterShape{group, 1};
@@ -132,8 +129,8 @@ class TensorAccumulators {
       isa::barrier_sync(announcing_barrier, announcing_threads);
       isa::tcgen05_fence_after_thread_sync();
       // A warp reaches the lanes of its place in the warpgroup.
-      address_ = isa::load_shared_4(isa::shared_address(&storage.address)) +
-                 ((thread / 32 * 32) << 16);
+      address_ =
+          isa::load_shared_4(isa::shared_address(&storage.address)) + ((thread / 32 * 32) << 16);
     }
     [[nodiscard]] TW_DEVICE Reading consume(bool multiplied) {
       auto token = ring_.consume();

@@ -54,9 +54,7 @@ struct LaunchControl {
     else
       isa::try_cancel_multicast(message, full);
   }
-  static TW_DEVICE bool more(const Message& message) {
-    return isa::query_is_canceled(message);
-  }
+  static TW_DEVICE bool more(const Message& message) { return isa::query_is_canceled(message); }
   static TW_DEVICE int index(const Message& message) {
     return static_cast<int>(isa::query_first_cta_x(message) / cluster.size());
   }
@@ -114,9 +112,8 @@ struct Dynamic {
    public:
     TW_DEVICE Asker(const Params& params, Storage& storage) : params_(params), speaker_(storage) {}
     TW_DEVICE void ask() {
-      speaker_.announce([&](SharedAddress message, SharedAddress full) {
-        Source::send(params_, message, full);
-      });
+      speaker_.announce(
+          [&](SharedAddress message, SharedAddress full) { Source::send(params_, message, full); });
     }
     TW_DEVICE void drain() { speaker_.drain(); }
 

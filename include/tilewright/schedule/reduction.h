@@ -1,5 +1,5 @@
-// Sums that are made in parts: those who do not finish a tile leave their part in the workspace, and
-// who does adds the parts in their order, whatever the order in which they came.
+// Sums that are made in parts: those who do not finish a tile leave their part in the workspace,
+// and who does adds the parts in their order, whatever the order in which they came.
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"

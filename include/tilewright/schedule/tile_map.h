@@ -25,8 +25,7 @@ template <ClusterShape cluster, class Order>
 class TilePlace {
  public:
   using Params = TileMapParams<Order>;
-  TW_DEVICE explicit TilePlace(const Params& params)
-      : params_(params), rank_(rank_in<cluster>()) {}
+  TW_DEVICE explicit TilePlace(const Params& params) : params_(params), rank_(rank_in<cluster>()) {}
 
  protected:
   // Tile `index` of all batches; the parts of its sum are left to the caller.
@@ -54,8 +53,8 @@ class WholeTiles : TilePlace<cluster, Order> {
   using Base = TilePlace<cluster, Order>;
 
  public:
-  using typename Base::Params;
   using Base::Base;
+  using typename Base::Params;
   TW_DEVICE bool has(int index) const { return index < this->tiles(); }
   TW_DEVICE WorkTile tile(int index) const { return this->whole(index); }
 };
@@ -67,8 +66,8 @@ class SplitTiles : TilePlace<cluster, Order> {
   using Base = TilePlace<cluster, Order>;
 
  public:
-  using typename Base::Params;
   using Base::Base;
+  using typename Base::Params;
   TW_DEVICE bool has(int index) const { return index < this->tiles() * this->params_.splits; }
   TW_DEVICE WorkTile tile(int index) const {
     const int tiles = this->tiles(), splits = this->params_.splits;
@@ -79,8 +78,8 @@ class SplitTiles : TilePlace<cluster, Order> {
     tile.k_end = static_cast<int>(std::int64_t{this->params_.k_tiles} * (part + 1) / splits);
     tile.part = part;
     tile.parts = splits;
-    tile.slot = (of * static_cast<int>(cluster.size()) + static_cast<int>(this->rank_)) *
-                (splits - 1);
+    tile.slot =
+        (of * static_cast<int>(cluster.size()) + static_cast<int>(this->rank_)) * (splits - 1);
     return tile;
   }
 };
@@ -93,8 +92,8 @@ class StreamTiles : TilePlace<cluster, Order> {
   using Base = TilePlace<cluster, Order>;
 
  public:
-  using typename Base::Params;
   using Base::Base;
+  using typename Base::Params;
 
   TW_DEVICE bool has(int index) const {
     const Piece piece = piece_of(index % clusters());

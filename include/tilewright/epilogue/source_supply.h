@@ -1,0 +1,108 @@
+// Who brings C (or a residual) to the epilogue: the epilogue itself, from global memory, or a role of
+// its own, which has the chunks in shared memory by the time they are wanted.
+#pragma once
+
+#include "tilewright/epilogue/fragment.h"
+#include "tilewright/epilogue/source.h"
+#include "tilewright/io/completion.h"
+#include "tilewright/isa/model.h"
+#include "tilewright/isa/ptx/tma.h"
+#include "tilewright/pipeline/consumer.h"
+#include "tilewright/pipeline/mbarrier.h"
+#include "tilewright/pipeline/producer.h"
+
+namespace tw {
+
+struct DirectSources {
+  static constexpr bool has_role = false;
+  struct Params {};
+  struct Storage {};
+  static TW_DEVICE void init(Storage&) {}
+  struct Reader {
+    TW_DEVICE Reader(const Params&, Storage&, unsigned /*thread*/) {}
+    TW_DEVICE GlobalSource next(int, int) { return {}; }
+  };
+};
+
+// Of one storing group: a ring of chunks, each `rows` rows of 128 bytes, like the output's. A tile
+// has `num_chunks` of them: row_chunks side by side, then the next rows.
+template <ElementType type, unsigned rows, unsigned num_chunks, unsigned row_chunks,
+          unsigned reading_warps>
+struct StagedSources {
+  static constexpr bool has_role = true;
+  static constexpr unsigned chunks = num_chunks;
+  static constexpr unsigned chunk_columns = 128 / bytes_of(type);
+  static constexpr unsigned chunk_rows = rows;
+
+  struct Payload {
+    static constexpr Space space = Space::Shared;
+    static constexpr const char* name = "source";
+    static constexpr const char* full_name = "source.full";
+    static constexpr const char* empty_name = "source.empty";
+    struct Tiles {
+      alignas(1024) unsigned char chunk[rows * 128];
+    };
+    static constexpr Part parts[1] = {{sizeof(Tiles),
+                                       Completion::TransactionBytes,
+                                       {Role::Source, 1},
+                                       {{Role::Epilogue, reading_warps}}}};
+  };
+  using Ring = tw::Ring<Payload, 2, Mbarriers>;
+
+  struct Params {
+    TensorMap map;     // of C: (n, m, batch), box of (chunk_columns, rows, 1), 128-byte swizzle
+    unsigned present;  // 0: there is no C, and nobody asks for it
+  };
+  struct Storage {
+    typename Payload::Tiles tiles[Ring::stages];
+    typename Ring::Barriers barriers;
+  };
+  static TW_DEVICE void init(Storage& storage) { Ring::init(storage.barriers, storage.tiles); }
+
+  // The role that loads: one thread.
+  class Loader {
+   public:
+    TW_DEVICE Loader(const Params& params, Storage& storage)
+        : params_(params), ring_(storage.barriers, storage.tiles, NoTrace({}, 0, false)) {}
+    // Chunk `index` of the tile that stands at `place`.
+    TW_DEVICE void load(const Place& place, unsigned index) {
+      auto stage = ring_.produce();
+      const int at[3] = {place.column + static_cast<int>(index % row_chunks * chunk_columns),
+                         place.row + static_cast<int>(index / row_chunks * rows), place.batch};
+      isa::cp_async_bulk_tensor_load(stage.tiles(), &params_.map, stage.full(), at,
+                                     isa::CacheHint::EvictFirst);
+    }
+    TW_DEVICE void drain() { ring_.drain(); }
+
+   private:
+    const Params& params_;
+    Producer<Ring, Role::Source, NoTrace> ring_;
+  };
+
+  // The epilogue. A chunk is released when all its values are read.
+  class Reader {
+    using Input = Consumer<Ring, Release::Warp, NoTrace>;
+
+   public:
+    struct Chunk : StagedSource {
+      typename Input::Token token;
+    };
+    TW_DEVICE Reader(const Params& params, Storage& storage, unsigned thread)
+        : present_(params.present != 0),
+          tiles_(isa::shared_address(storage.tiles)),
+          ring_(storage.barriers, thread % 32, NoTrace({}, 0, false)) {}
+    TW_DEVICE Chunk next(int row, int column) {
+      if (!present_) return {};
+      auto token = ring_.consume();
+      const SharedAddress begin = tiles_ + token.slot() * unsigned{sizeof(typename Payload::Tiles)};
+      return {{begin, row, column}, std::move(token)};
+    }
+
+   private:
+    bool present_;
+    SharedAddress tiles_;
+    Input ring_;
+  };
+};
+
+}  // namespace tw
