@@ -354,7 +354,8 @@ __device__ __forceinline__ void close(const Output& params, const Group& group,
   if (!params.d.by_tma || over_rows || over_columns) {
     const std::uint16_t* const staged = reinterpret_cast<const std::uint16_t*>(buffer);
     std::uint16_t* const d = params.d.elements + batch * params.d.batch_pitch;
-    for (unsigned i = group.thread; i < 64 * 64; i += 128) {
+    for (unsigned step = 0; step < 32; ++step) {
+      const unsigned i = step * 128 + group.thread;
       const unsigned chunk_row = i / 64;
       const unsigned chunk_column = i % 64;
       const int to_row = row + static_cast<int>(chunk_row);

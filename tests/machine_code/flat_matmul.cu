@@ -2,7 +2,7 @@
 // address arithmetic, nothing of the library but its instruction wrappers. compare.py holds the
 // composed kernel to this one, so the statements stand in the same order.
 //
-// D (m by n) = alpha A (m by k) B (n by k)^T + beta C + bias, in tiles of 128 by 256 by 64. The two
+// D = epilogue(A (m by k) B (n by k)^T) of a batch, in tiles of 128 by 256 by 64. The two
 // CTAs of a cluster stand above each other: each loads half of the B tile and sends it to both. One
 // thread loads through four stages; two warpgroups multiply 64 rows each and store through two
 // buffers each.
@@ -19,16 +19,43 @@ using tw::SharedAddress;
 using tw::TensorMap;
 
 struct FlatParams {
-  TensorMap a;  // (k, m, 1), box of 64 by 128
-  TensorMap b;  // (k, n, 1), box of 64 by 128
+  TensorMap a;  // (k, m, batch), box of 64 by 128
+  TensorMap b;  // (k, n, batch), box of 64 by 128
   flat::Output output;
 
   alignas(64) int tiles_m;  // in clusters
   int tiles_n;
+  int batches;
   int k_tiles;
+  int m;
+  int splits;  // 1
   int group;
   unsigned raster;  // 0: m is swept first within a group
 };
+
+struct Tile {
+  int m;
+  int n;
+  int batch;
+};
+
+__device__ __forceinline__ Tile tile_at(const FlatParams& params, int index, unsigned rank) {
+  const int in_batch = params.tiles_m * params.tiles_n;
+  const int batch = index / in_batch;
+  const int of_batch = index - batch * in_batch;
+  const bool along_m = params.raster == 0;
+  const int fast = along_m ? params.tiles_m : params.tiles_n;
+  const int slow = along_m ? params.tiles_n : params.tiles_m;
+  const int band_size = params.group * slow;
+  const int band = of_batch / band_size;
+  const int first = band * params.group;
+  const int width = fast - first < params.group ? fast - first : params.group;
+  const int in_band = of_batch - band * band_size;
+  const int slow_index = in_band / width;
+  const int fast_index = first + in_band - slow_index * width;
+  return {(along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank),
+          along_m ? slow_index : fast_index, batch};
+}
 
 constexpr unsigned stages = 4;
 
@@ -61,65 +88,10 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   isa::cluster_wait();
 
   const unsigned warp = isa::shuffle(thread / 32, 0);
-  const unsigned role = warp / 4;
-  if (role == 0) {
-    isa::setmaxnreg_decrease<24>();
-    if (warp == 0 && isa::elect_one()) {
-      const unsigned rank = isa::cluster_rank();
-      isa::prefetch_tensormap(&params.a);
-      isa::prefetch_tensormap(&params.b);
-      const SharedAddress full = isa::shared_address(shared.full);
-      const SharedAddress empty = isa::shared_address(shared.empty);
-      const SharedAddress tiles = isa::shared_address(shared.tiles);
-      unsigned slot = 0;
-      unsigned lap = 0;
-      for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n;
-           index += gridDim.x / 2) {
-        const bool along_m = params.raster == 0;
-        const int fast = along_m ? params.tiles_m : params.tiles_n;
-        const int slow = along_m ? params.tiles_n : params.tiles_m;
-        const int band_size = params.group * slow;
-        const int band = index / band_size;
-        const int first = band * params.group;
-        const int width = fast - first < params.group ? fast - first : params.group;
-        const int in_band = index - band * band_size;
-        const int slow_index = in_band / width;
-        const int fast_index = first + in_band - slow_index * width;
-        const int tile_m = (along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank);
-        const int tile_n = along_m ? slow_index : fast_index;
-        for (int k = 0; k != params.k_tiles; ++k) {
-          const unsigned stage = slot;
-          while (!isa::mbarrier_try_wait_parity(empty + 8 * stage, lap ^ 1)) {
-          }
-          if (++slot == stages) {
-            slot = 0;
-            lap ^= 1;
-          }
-          const SharedAddress a = tiles + stage * unsigned{sizeof(Stage)};
-          const SharedAddress b = a + sizeof(Stage::a) + rank * (sizeof(Stage::b) / 2);
-          const int a_corner[3] = {k * 64, tile_m * 128, 0};
-          const int b_corner[3] = {k * 64, tile_n * 256 + static_cast<int>(rank * 128), 0};
-          isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
-                                         isa::CacheHint::EvictNormal);
-          isa::cp_async_bulk_tensor_load_multicast(b, &params.b, full + 8 * stage, b_corner, 0b11,
-                                                   isa::CacheHint::EvictNormal);
-          isa::mbarrier_arrive_expect_tx(full + 8 * stage, sizeof(Stage));
-        }
-      }
-      // The other CTA still signals these barriers: stay until it has let go of every stage.
-      for (unsigned stage = 0; stage < stages; ++stage) {
-        while (!isa::mbarrier_try_wait_parity(empty + 8 * slot, lap ^ 1)) {
-        }
-        if (++slot == stages) {
-          slot = 0;
-          lap ^= 1;
-        }
-      }
-    }
-  } else {
+  if (warp >= 4) {
     isa::setmaxnreg_increase<240>();
-    const unsigned group = role - 1;
-    const unsigned thread_in_group = thread % 128;
+    const unsigned group = (warp - 4) / 4;
+    const unsigned thread_in_group = thread - 128 - group * 128;
     const unsigned rank = isa::cluster_rank();
     // Threads 0 and 1 of a group let go of a stage: each in the CTA of its number.
     const bool signals = thread_in_group < 2;
@@ -138,20 +110,9 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     unsigned lap = 0;
     unsigned late = group * 2;  // the second group starts two stages behind
 
-    for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n;
+    for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n * params.batches;
          index += gridDim.x / 2) {
-      const bool along_m = params.raster == 0;
-      const int fast = along_m ? params.tiles_m : params.tiles_n;
-      const int slow = along_m ? params.tiles_n : params.tiles_m;
-      const int band_size = params.group * slow;
-      const int band = index / band_size;
-      const int first = band * params.group;
-      const int width = fast - first < params.group ? fast - first : params.group;
-      const int in_band = index - band * band_size;
-      const int slow_index = in_band / width;
-      const int fast_index = first + in_band - slow_index * width;
-      const int tile_m = (along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank);
-      const int tile_n = along_m ? slow_index : fast_index;
+      const Tile tile = tile_at(params, index, rank);
       if (late > 0) {
         if (static_cast<int>(late) < params.k_tiles) {
           while (!isa::mbarrier_try_wait_parity(full + 8 * late, 0)) {
@@ -192,9 +153,52 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       }
       if (held != 0) isa::mbarrier_arrive_cluster(held);
 
-      flat::store(params.output, output, sum, 0, tile_m * 128 + static_cast<int>(group * 64),
-                  tile_n * 256, params.output.m);
+      flat::store(params.output, output, sum, tile.batch,
+                  tile.m * 128 + static_cast<int>(group * 64), tile.n * 256, params.m);
     }
     if (output.stores) isa::cp_async_bulk_wait_group_read<0>();
+  } else {
+    isa::setmaxnreg_decrease<24>();
+    if (warp == 0 && isa::elect_one()) {
+      const unsigned rank = isa::cluster_rank();
+      isa::prefetch_tensormap(&params.a);
+      isa::prefetch_tensormap(&params.b);
+      const SharedAddress full = isa::shared_address(shared.full);
+      const SharedAddress empty = isa::shared_address(shared.empty);
+      const SharedAddress tiles = isa::shared_address(shared.tiles);
+      unsigned slot = 0;
+      unsigned lap = 0;
+      for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n * params.batches;
+           index += gridDim.x / 2) {
+        const Tile tile = tile_at(params, index, rank);
+        for (int k = 0; k != params.k_tiles; ++k) {
+          const unsigned stage = slot;
+          while (!isa::mbarrier_try_wait_parity(empty + 8 * stage, lap ^ 1)) {
+          }
+          if (++slot == stages) {
+            slot = 0;
+            lap ^= 1;
+          }
+          const SharedAddress a = tiles + stage * unsigned{sizeof(Stage)};
+          const SharedAddress b = a + sizeof(Stage::a) + rank * (sizeof(Stage::b) / 2);
+          const int a_corner[3] = {k * 64, tile.m * 128, tile.batch};
+          const int b_corner[3] = {k * 64, tile.n * 256 + static_cast<int>(rank * 128), tile.batch};
+          isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
+                                         isa::CacheHint::EvictNormal);
+          isa::cp_async_bulk_tensor_load_multicast(b, &params.b, full + 8 * stage, b_corner, 0b11,
+                                                   isa::CacheHint::EvictNormal);
+          isa::mbarrier_arrive_expect_tx(full + 8 * stage, sizeof(Stage));
+        }
+      }
+      // The other CTA still signals these barriers: stay until it has let go of every stage.
+      for (unsigned stage = 0; stage < stages; ++stage) {
+        while (!isa::mbarrier_try_wait_parity(empty + 8 * slot, lap ^ 1)) {
+        }
+        if (++slot == stages) {
+          slot = 0;
+          lap ^= 1;
+        }
+      }
+    }
   }
 }

@@ -19,7 +19,8 @@ class RegisterAccumulator {
   static constexpr unsigned columns = n;
   static constexpr unsigned fragment_size = n / 2;  // of a thread, for each block
 
-  RegisterAccumulator() = default;
+  // Not defaulted: RegisterAccumulator() would then fill the registers with zeros.
+  TW_DEVICE RegisterAccumulator() {}
   RegisterAccumulator(const RegisterAccumulator&) = delete;
   RegisterAccumulator& operator=(const RegisterAccumulator&) = delete;
   TW_DEVICE ~RegisterAccumulator() { touch(); }

@@ -190,7 +190,8 @@ class StagedStore {
   TW_DEVICE void copy_elements(const Buffer& buffer, const Place& place, int n, int columns) {
     const Tile staged = tile(buffer);
     Bits* const d = static_cast<Bits*>(params_.d) + place.batch * params_.batch_pitch;
-    for (unsigned i = thread_; i < rows * chunk_columns; i += Output::threads) {
+    for (unsigned step = 0; step < rows * chunk_columns / Output::threads; ++step) {
+      const unsigned i = step * Output::threads + thread_;
       const unsigned chunk_row = i / chunk_columns;
       const unsigned chunk_column = i % chunk_columns;
       const int row = place.row + static_cast<int>(chunk_row);
