@@ -2,6 +2,7 @@
 #include "tests/planted/instance.h"
 
 #include "src/matmul/launch_virtual.h"
+#include "tilewright/arch/sm90.h"
 
 namespace tw::planted {
 
@@ -10,7 +11,7 @@ struct Planted {
 };
 
 Status simulate(const MatmulProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
-  return simulate_matmul<MatmulSm90<Planted>>(problem, {}, {}, options, report);
+  return simulate_matmul<Matmul<Sm90, Planted>>(problem, {}, {}, options, report);
 }
 
 }  // namespace tw::planted
