@@ -51,6 +51,7 @@ class PromotedRow {
   static constexpr unsigned blocks = 1;
   static constexpr unsigned block_rows = 128;
   static constexpr unsigned columns = n;
+  static constexpr bool in_registers = true;
 
   TW_DEVICE void add(const TensorSums<n, Value>& partial) {
     TW_UNROLL

@@ -43,11 +43,13 @@ struct Sm90 {
             "A warpgroup's share of the tile must fit 128 accumulators a thread: 64 by 256.");
     require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.cta_group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
+    // A Hilbert curve is more than 24 registers can follow.
+    const unsigned helping = config.sweep == decltype(config.sweep){} ? 24 : 40;
     const bool asks = config.scheduling != decltype(config.scheduling){};
-    return RoleTable{.load = {0, 1, 24},
-                     .schedule = {1, asks ? 1u : 0u, 24},
-                     .source = {2, config.staged_source != 0 ? 1u : 0u, 24},
-                     .multiply = {4, 4 * config.multiply_groups, 240},
+    return RoleTable{.load = {0, 1, helping},
+                     .schedule = {1, asks ? 1u : 0u, helping},
+                     .source = {2, config.staged_source != 0 ? 1u : 0u, helping},
+                     .multiply = {4, 4 * config.multiply_groups, helping == 24 ? 240u : 232u},
                      .groups = config.multiply_groups,
                      .consumers = config.consumers}
         .checked();
