@@ -26,15 +26,20 @@ std::vector<MatmulTask> runnable(std::vector<MatmulTask> problems) {
 
 TEST_F(MatmulOnGpu, ComputesRaggedProblemsExactly) {
   std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
-  for (int largest : {320, 3000}) {
-    for (const MatmulTask& problem : runnable(random_problems(360, largest, base_seed()))) {
+  int problems = 0, failures = 0;
+  for (const auto& [count, largest] : {std::pair{700, 320}, std::pair{120, 2000}}) {
+    for (const MatmulTask& problem : runnable(random_problems(count, largest, base_seed()))) {
+      if (failures > 10) return;
       MatmulData data = make_matmul_data(problem.shape, problem.fill, problem.seed);
       const Status status = run_on_gpu(*problem.instance, problem.order, data, problem.shape, 1);
       ASSERT_TRUE(status.is_good()) << run_line(problem) << status.sentence();
       const Comparison comparison = compare(data, reference_on_gpu(data, problem.shape));
-      ASSERT_TRUE(comparison.good()) << run_line(problem) << "\n" << comparison.complaint();
+      EXPECT_TRUE(comparison.good()) << run_line(problem) << "\n" << comparison.complaint();
+      failures += !comparison.good();
+      problems += 1;
     }
   }
+  std::printf("%d problems\n", problems);
 }
 
 TEST_F(MatmulOnGpu, KeepsRandomDataWithinTheDerivedBound) {
