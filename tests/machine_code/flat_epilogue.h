@@ -212,24 +212,6 @@ __device__ __forceinline__ void store_auxiliary(const tw::EpilogueArguments& epi
   }
 }
 
-// The largest magnitude, as bits.
-template <bool gated>
-__device__ __forceinline__ void raise(std::uint32_t& largest, const Chunk& at,
-                                      const float (&value)[32]) {
-  TW_UNROLL
-  for (unsigned pair = 0; pair < 16; ++pair) {
-    const bool row_inside = row_of(at, pair) < at.m_end;
-    const int column = gated ? column_of(at, pair) >> 1 : column_of(at, pair);
-    const int end = gated ? at.n >> 1 : at.n;
-    if (row_inside && column < end) {
-      largest = max(largest, __float_as_uint(value[2 * pair]) & 0x7fffffffu);
-    }
-    if (!gated && row_inside && column + 1 < end) {
-      largest = max(largest, __float_as_uint(value[2 * pair + 1]) & 0x7fffffffu);
-    }
-  }
-}
-
 // Of the three types that operands may have.
 #define FLAT_BY_TYPE(TYPE, FUNCTION, ...)     \
   if ((TYPE) == ElementType::Bf16) {          \
@@ -309,10 +291,20 @@ __device__ __forceinline__ void mix(const tw::EpilogueArguments& epilogue, const
     }
   }
   if (epilogue.amax != nullptr) {
-    if (epilogue.gated) {
-      raise<true>(largest, at, value);
-    } else {
-      raise<false>(largest, at, value);
+    // As bits, which are ordered as magnitudes are. A gated value is inside if the lower one was.
+    TW_UNROLL
+    for (unsigned pair = 0; pair < 16; ++pair) {
+      if (row_of(at, pair) < at.m_end && column_of(at, pair) < at.n) {
+        largest = max(largest, __float_as_uint(value[2 * pair]) & 0x7fffffffu);
+      }
+    }
+    if (!epilogue.gated) {
+      TW_UNROLL
+      for (unsigned pair = 0; pair < 16; ++pair) {
+        if (row_of(at, pair) < at.m_end && column_of(at, pair) + 1 < at.n) {
+          largest = max(largest, __float_as_uint(value[2 * pair + 1]) & 0x7fffffffu);
+        }
+      }
     }
   }
   TW_UNROLL
@@ -354,6 +346,7 @@ __device__ __forceinline__ void close(const Output& params, const Group& group,
   if (!params.d.by_tma || over_rows || over_columns) {
     const std::uint16_t* const staged = reinterpret_cast<const std::uint16_t*>(buffer);
     std::uint16_t* const d = params.d.elements + batch * params.d.batch_pitch;
+    TW_ROLL
     for (unsigned step = 0; step < 32; ++step) {
       const unsigned i = step * 128 + group.thread;
       const unsigned chunk_row = i / 64;

@@ -66,14 +66,12 @@ TW_DEVICE FragmentPair values_of(PairBits<bytes_of(type)> bits) {
 }
 
 template <ElementType type>
-TW_DEVICE float read_value(const void* elements, std::int64_t index) {
-  using Bits = ElementBits<bytes_of(type)>;
-  return value_of<type>(load_element<Space::Global>(static_cast<const Bits*>(elements) + index));
+TW_DEVICE float read_value(const ElementBits<bytes_of(type)>* element) {
+  return value_of<type>(load_element<Space::Global>(element));
 }
 
 template <ElementType type>
-TW_DEVICE FragmentPair read_pair(const void* elements, std::int64_t index) {
-  const auto* const first = static_cast<const ElementBits<bytes_of(type)>*>(elements) + index;
+TW_DEVICE FragmentPair read_pair(const ElementBits<bytes_of(type)>* first) {
   return values_of<type>(
       load_element<Space::Global>(reinterpret_cast<const PairBits<bytes_of(type)>*>(first)));
 }
@@ -125,9 +123,9 @@ struct GlobalMatrix {
   std::int64_t pitch;
   std::int64_t batch_pitch;
 
-  template <unsigned width>
-  TW_DEVICE std::int64_t row_begin(const FragmentPlace<width>& place, int row) const {
-    return place.batch * batch_pitch + row * pitch;
+  template <class Bits, unsigned width>
+  TW_DEVICE const Bits* line(const FragmentPlace<width>& place, int row) const {
+    return static_cast<const Bits*>(data) + place.batch * batch_pitch + row * pitch;
   }
   // Whether the two elements of every pair lie in one aligned word.
   template <ElementType type>
@@ -142,8 +140,7 @@ template <ElementType type, unsigned width, class Pair>
 TW_DEVICE void write_pair(const GlobalMatrix& matrix, const FragmentPlace<width>& place, Pair pair,
                           bool whole) {
   using Bits = ElementBits<bytes_of(type)>;
-  const std::int64_t index = matrix.row_begin(place, place.row) + place.column;
-  Bits* const to = static_cast<Bits*>(const_cast<void*>(matrix.data)) + index;
+  Bits* const to = const_cast<Bits*>(matrix.line<Bits>(place, place.row)) + place.column;
   const auto packed = pack<type>(pair);
   if (whole && width == 2) {
     using Packed = PairBits<bytes_of(type)>;

@@ -150,34 +150,48 @@ class FragmentLoop {
   template <class Program, class Pair, unsigned pairs, class Sums>
   TW_DEVICE void take(Pair (&values)[pairs], const Program& program, const Sums& sum,
                       unsigned index) {
+    using Value = typename Sums::Value;
     using Number = decltype(Pair::first);
     constexpr unsigned groups_in_row = Sums::columns / group_columns<Sums>;
-    const auto copy = [&](unsigned group) {
+    const auto begin = [&](unsigned i, Value first, Value second) {
+      values[i] = program.begin(Pair{static_cast<Number>(first), static_cast<Number>(second)});
+    };
+    const auto each = [&](unsigned group, const auto& use) {
       if constexpr (Sums::layout == FragmentLayout::Row) {
-        typename Sums::Value loaded[32];
+        Value loaded[32];
         sum.load(static_cast<int>(group * 32), loaded);
         TW_UNROLL
-        for (unsigned i = 0; i < pairs; ++i) {
-          values[i] = program.begin(
-              Pair{static_cast<Number>(loaded[2 * i]), static_cast<Number>(loaded[2 * i + 1])});
-        }
+        for (unsigned i = 0; i < pairs; ++i) use(i, loaded[2 * i], loaded[2 * i + 1]);
       } else {
         const unsigned block = group / groups_in_row;
         const unsigned first = group % groups_in_row * (2 * pairs);
         TW_UNROLL
         for (unsigned i = 0; i < pairs; ++i) {
-          values[i] = program.begin(Pair{static_cast<Number>(sum.value(block, first + 2 * i)),
-                                         static_cast<Number>(sum.value(block, first + 2 * i + 1))});
+          use(i, sum.value(block, first + 2 * i), sum.value(block, first + 2 * i + 1));
         }
       }
     };
     if constexpr (Program::unrolled || !in_registers<Sums>) {
-      copy(index);
-    } else {
+      each(index, begin);
+    } else if constexpr (std::is_same_v<Value, float>) {
+      // With begin() in the branch it stays a branch: a selection would cost a move per group.
       TW_UNROLL
       for (unsigned group = 0; group < Sums::blocks * groups_in_row; ++group) {
-        if (group == index) copy(group);
+        if (group == index) each(group, begin);
       }
+    } else {
+      // Conversions would be moved out of the loop over groups, all at once.
+      Value chosen[pairs][2];
+      TW_UNROLL
+      for (unsigned group = 0; group < Sums::blocks * groups_in_row; ++group) {
+        if (group != index) continue;
+        each(group, [&](unsigned i, Value first, Value second) {
+          chosen[i][0] = first;
+          chosen[i][1] = second;
+        });
+      }
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) begin(i, chosen[i][0], chosen[i][1]);
     }
   }
 

@@ -35,9 +35,10 @@ struct ColumnVector : Leaf {
   };
   template <class Fragment>
   static TW_DEVICE FragmentPair apply(const Params& params, State&, const Fragment& fragment) {
-    return {read_value<type>(params.values, fragment.place.nearest_column(0)),
-            Fragment::width == 2 ? read_value<type>(params.values, fragment.place.nearest_column(1))
-                                 : 0.0f};
+    const auto* const values = static_cast<const ElementBits<bytes_of(type)>*>(params.values);
+    const auto& place = fragment.place;
+    return {read_value<type>(values + place.nearest_column(0)),
+            Fragment::width == 2 ? read_value<type>(values + place.nearest_column(1)) : 0.0f};
   }
 };
 
@@ -49,7 +50,8 @@ struct RowVector : Leaf {
   };
   template <class Fragment>
   static TW_DEVICE FragmentPair apply(const Params& params, State&, const Fragment& fragment) {
-    const float value = read_value<type>(params.values, fragment.place.nearest_row());
+    const auto* const values = static_cast<const ElementBits<bytes_of(type)>*>(params.values);
+    const float value = read_value<type>(values + fragment.place.nearest_row());
     return {value, value};
   }
 };

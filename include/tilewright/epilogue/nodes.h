@@ -153,10 +153,9 @@ struct StoreAuxiliary : UnaryNode<Of> {
 struct Largest {
   std::uint32_t bits = 0;
 
-  template <unsigned width>
-  TW_DEVICE void see(FragmentPair pair, const FragmentPlace<width>& place) {
-    if (place.first_inside()) see(pair.first);
-    if (place.second_inside()) see(pair.second);
+  TW_DEVICE void see(float value, bool inside) {
+    const std::uint32_t magnitude = float32::magnitude(value);
+    if (inside) bits = magnitude > bits ? magnitude : bits;
   }
   // The largest of the warp goes to memory.
   TW_DEVICE void finish(std::uint32_t* amax, unsigned lane) const {
@@ -167,12 +166,6 @@ struct Largest {
       largest = other > largest ? other : largest;
     }
     if (lane == 0) isa::global_atomic_max_float_bits(amax, largest);
-  }
-
- private:
-  TW_DEVICE void see(float value) {
-    const std::uint32_t magnitude = float32::magnitude(value);
-    bits = magnitude > bits ? magnitude : bits;
   }
 };
 
@@ -192,7 +185,8 @@ struct Amax {
   static TW_DEVICE FragmentPair apply(const Params& params, State& state,
                                       const Fragment& fragment) {
     const FragmentPair pair = Of::apply(params.of, state.of, fragment);
-    state.largest.see(pair, fragment.place);
+    state.largest.see(pair.first, fragment.place.first_inside());
+    state.largest.see(pair.second, fragment.place.second_inside());
     return pair;
   }
   static TW_DEVICE void finish(const Params& params, const State& state, unsigned lane) {

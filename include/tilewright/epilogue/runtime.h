@@ -14,11 +14,13 @@ class RuntimeEpilogue {
   // Once per tile. Plain epilogues have code of their own.
   template <class Value, ElementType output, class Body>
   static TW_DEVICE void choose(const Params& params, const Body& body) {
-    if (!is_plain(params)) return body(Mix{params});
-    if constexpr (std::is_same_v<Value, std::int32_t> && output == ElementType::S32) {
-      if (params.alpha == 1.0f) return body(PassThrough{});
+    constexpr bool exact = std::is_same_v<Value, std::int32_t> && output == ElementType::S32;
+    if (!is_plain(params) || (exact && params.alpha != 1.0f)) return body(Mix{params});
+    if constexpr (exact) {
+      body(PassThrough{});
+    } else {
+      body(Scaled{params.alpha});
     }
-    body(Scaled{params.alpha});
   }
 
  private:
@@ -70,10 +72,11 @@ class RuntimeEpilogue {
         add_source<1>(values, place_of, source);
       }
       if (params.amax != nullptr) {
-        if (params.gated) {
-          each(values, [&](unsigned i) { largest.see(values[i], gated(place_of(i))); });
-        } else {
-          each(values, [&](unsigned i) { largest.see(values[i], place_of(i)); });
+        // A gated value is inside exactly if the first of its pair was: n is even.
+        each(values, [&](unsigned i) { largest.see(values[i].first, place_of(i).first_inside()); });
+        if (!params.gated) {
+          each(values,
+               [&](unsigned i) { largest.see(values[i].second, place_of(i).second_inside()); });
         }
       }
       each(values, [&](unsigned i) { values[i] = values[i] * params.output_scale; });

@@ -20,14 +20,15 @@ struct GlobalSource {
   }
   template <ElementType type>
   TW_DEVICE FragmentPair pair(const GlobalMatrix& matrix, const FragmentPlace<2>& place) const {
-    return read_pair<type>(matrix.data,
-                           matrix.row_begin(place, place.nearest_row()) + place.column);
+    using Bits = ElementBits<bytes_of(type)>;
+    return read_pair<type>(matrix.line<Bits>(place, place.nearest_row()) + place.column);
   }
   template <ElementType type, unsigned width>
   TW_DEVICE float value(const GlobalMatrix& matrix, const FragmentPlace<width>& place,
                         int step) const {
-    return read_value<type>(
-        matrix.data, matrix.row_begin(place, place.nearest_row()) + place.nearest_column(step));
+    using Bits = ElementBits<bytes_of(type)>;
+    return read_value<type>(matrix.line<Bits>(place, place.nearest_row()) +
+                            place.nearest_column(step));
   }
 };
 

@@ -1,5 +1,5 @@
-// Who brings C (or a residual) to the epilogue: the epilogue itself, from global memory, or a role of
-// its own, which has the chunks in shared memory by the time they are wanted.
+// Who brings C (or a residual) to the epilogue: the epilogue itself, from global memory, or a role
+// of its own, which has the chunks in shared memory by the time they are wanted.
 #pragma once
 
 #include "tilewright/epilogue/fragment.h"

@@ -190,6 +190,7 @@ class StagedStore {
   TW_DEVICE void copy_elements(const Buffer& buffer, const Place& place, int n, int columns) {
     const Tile staged = tile(buffer);
     Bits* const d = static_cast<Bits*>(params_.d) + place.batch * params_.batch_pitch;
+    TW_ROLL
     for (unsigned step = 0; step < rows * chunk_columns / Output::threads; ++step) {
       const unsigned i = step * Output::threads + thread_;
       const unsigned chunk_row = i / chunk_columns;

@@ -65,6 +65,7 @@ struct CollectedSums<Sum, FragmentLayout::Row> {
   static constexpr unsigned blocks = Sum::blocks;
   static constexpr unsigned block_rows = Sum::block_rows;
   static constexpr unsigned columns = Sum::columns;
+  static constexpr bool in_registers = tw::in_registers<Sum>;
   const Sum& own;
   PartValues<Value> others;
   TW_DEVICE void load(int first_column, Value (&values)[32]) const {
