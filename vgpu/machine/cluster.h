@@ -20,8 +20,8 @@ namespace tw::vgpu {
 
 struct Cluster;
 
-// Own addresses start here, so that 0 is never an address; bits from 24 name the CTA of a mapped
-// address: 0 is the own CTA, r + 1 the CTA of rank r.
+// Addresses of each CTA start here, so that 0 is never an address; bits from 24 name the CTA by its
+// rank, as on Hopper, so that whoever builds a descriptor of an address must take them off.
 constexpr SharedAddress window_begin = 1024;
 constexpr unsigned window_rank_shift = 24;
 constexpr SharedAddress window_offset_mask = (SharedAddress{1} << window_rank_shift) - 1;

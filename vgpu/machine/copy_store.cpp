@@ -63,7 +63,7 @@ void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coo
     const Slot agent =
         machine.order.agent(*thread.cta->cluster, AgentKind::Stores, &thread, thread.bulk_agent);
     Access access = Order::async(thread, "TMA store", agent, static_cast<Epoch>(store->group + 1));
-    for_each_run(map, coordinates, source, [&](const Run& run) {
+    for_each_run(map, coordinates, window_begin + place.offset, [&](const Run& run) {
       if (run.global == nullptr) return;
       shadow->read(machine, run.shared - window_begin, run.bytes, access);
     });

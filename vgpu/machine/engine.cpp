@@ -271,12 +271,12 @@ void Engine::retire(Cluster& cluster) {
 
 SharedPlace Engine::resolve(SharedAddress address, std::uint32_t bytes, const char* instruction) {
   Cta& own = *current_->cta;
-  const unsigned mapped = address >> window_rank_shift;
+  const unsigned rank = address >> window_rank_shift;
   const SharedAddress in_window = address & window_offset_mask;
   const std::uint32_t offset = in_window - window_begin;
-  if (mapped <= own.cluster->ctas.size() && in_window >= window_begin &&
+  if (rank < own.cluster->ctas.size() && in_window >= window_begin &&
       std::uint64_t{offset} + bytes <= own.shared_bytes) {
-    return {mapped == 0 ? &own : own.cluster->ctas[mapped - 1].get(), offset};
+    return {own.cluster->ctas[rank].get(), offset};
   }
   report(Checker::Bounds, -1, instruction, [&] {
     return fmt::format(

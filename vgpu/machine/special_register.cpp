@@ -23,7 +23,8 @@ SharedAddress shared_address(const void* pointer) {
   const auto* byte = static_cast<const std::byte*>(pointer);
   // One past the end is an address, too.
   if (byte >= cta.shared.get() && byte <= cta.shared.get() + cta.shared_bytes) {
-    return window_begin + static_cast<SharedAddress>(byte - cta.shared.get());
+    return cta.rank << window_rank_shift |
+           (window_begin + static_cast<SharedAddress>(byte - cta.shared.get()));
   }
   machine.report(Checker::Bounds, -1, "shared_address", [&] {
     return fmt::format(
@@ -32,12 +33,6 @@ SharedAddress shared_address(const void* pointer) {
         who(machine.current()), cta.shared_bytes);
   });
   machine.abandon();
-}
-
-SharedAddress leader_address(SharedAddress address) {
-  Engine& machine = engine();
-  const SharedPlace place = machine.resolve(address, 0, "leader_barrier");
-  return mapa(address, place.cta->rank & ~1u);
 }
 
 SharedAddress mapa(SharedAddress address, unsigned rank) {
@@ -50,7 +45,7 @@ SharedAddress mapa(SharedAddress address, unsigned rank) {
     });
     machine.abandon();
   }
-  return ((rank + 1) << window_rank_shift) | (address & window_offset_mask);
+  return rank << window_rank_shift | (address & window_offset_mask);
 }
 
 }  // namespace tw::model

@@ -68,8 +68,10 @@ void find_operand(Engine& machine, const Thread& thread, const WgmmaOp& op, Acce
                   std::uint64_t bits, bool transposed, unsigned rows, const std::byte** chunks) {
   const MatrixDescriptor descriptor = decode_matrix_descriptor(bits);
   for (unsigned index = 0; index < 2 * rows; ++index) {
-    const SharedPlace place =
-        machine.resolve_own(chunk_at(descriptor, transposed, index), 16, instruction);
+    // A descriptor's addresses are of the own CTA, whatever its rank.
+    const SharedAddress address =
+        thread.cta->rank << window_rank_shift | chunk_at(descriptor, transposed, index);
+    const SharedPlace place = machine.resolve_own(address, 16, instruction);
     chunks[index] = place.data();
     if (place.cta->shadow == nullptr) continue;
     place.cta->shadow->read(machine, place.offset, 16, access);

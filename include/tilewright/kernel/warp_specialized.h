@@ -67,7 +67,7 @@ class WarpSpecialized {
   static TW_DEVICE void run(const Params& params) {
     Storage& storage = *static_cast<Storage*>(isa::dynamic_shared());
     const unsigned thread = isa::thread_index();
-    start_together<Parts::in_clusters>(thread, threads, [&] {
+    start_together<(Ring::cluster.size() > 1)>(thread, threads, [&] {
       Ring::init(storage.input, storage.tiles);
       Order::init(storage.turns);
       Schedule::init(storage.schedule);
@@ -100,7 +100,7 @@ class WarpSpecialized {
     constexpr RoleSpec loading = roles.load, scheduling = roles.schedule, bringing = roles.source,
                        storing = roles.epilogue;
     if (loading.has(warp)) {
-      if (!Loader::elected || isa::elect_one()) {
+      if (!Loader::elected || (warp == loading.first_warp && isa::elect_one())) {
         load(params, storage, thread - roles.load.first_warp * 32);
       }
     }

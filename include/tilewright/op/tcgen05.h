@@ -66,7 +66,8 @@ class Tcgen05Op {
   static TW_DEVICE unsigned speaker(unsigned) { return 0; }
 
   TW_DEVICE Tcgen05Op(SharedAddress first_stage, unsigned /*first_row*/, unsigned /*thread*/)
-      : first_stage_(first_stage) {}
+      // Without the CTA's rank, which stands above the address in a cluster.
+      : first_stage_(first_stage & 0x3FFFF) {}
 
   // In a pair only the CTA of even rank multiplies.
   TW_DEVICE bool leads() const {

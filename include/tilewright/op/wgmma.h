@@ -23,6 +23,9 @@ constexpr std::uint64_t swizzled_128_descriptor(Major major) {
   return std::uint64_t{1} << 62 | std::uint64_t{1024 / 16} << 32 | leading << 16;
 }
 
+// The address without the CTA's rank, which stands above it in a cluster, in units of 16 bytes.
+TW_DEVICE std::uint32_t in_descriptor(SharedAddress address) { return (address & 0x3FFFF) >> 4; }
+
 // `rows` of the tile's m are this warpgroup's; stages lie `stage_bytes` apart: A, then B, each span
 // after span (io/tma_loader.h). After `promote_every` stages a partial sum joins the sums (0: the
 // tensor core adds up everything).
@@ -61,8 +64,8 @@ class WgmmaOp {
 
   // The first stage, and this warpgroup's first row of the tile: a multiple of 64.
   TW_DEVICE WgmmaOp(SharedAddress first_stage, unsigned first_row, unsigned /*thread*/)
-      : a_(isa::shuffle((first_stage + first_row * Tiling::span_bytes) >> 4, 0)),
-        b_(isa::shuffle((first_stage + tiling.a_bytes()) >> 4, 0)) {}
+      : a_(isa::shuffle(in_descriptor(first_stage + first_row * Tiling::span_bytes), 0)),
+        b_(isa::shuffle(in_descriptor(first_stage + tiling.a_bytes()), 0)) {}
 
   // Issues the products of one stage and waits for those of the stage before.
   template <class Stage>

@@ -8,14 +8,14 @@
 namespace tw {
 
 // `init` is called by one thread and initialises every signal of the kernel.
-template <bool in_clusters, class Init>
+template <bool in_cluster, class Init>
 TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads,
                               const Init& init) {
   if (thread == 0) {
     init();
-    if constexpr (in_clusters) isa::fence_mbarrier_init();
+    isa::fence_mbarrier_init();
   }
-  if constexpr (in_clusters) {
+  if constexpr (in_cluster) {
     // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.
     isa::cluster_arrive();
     isa::cluster_wait();

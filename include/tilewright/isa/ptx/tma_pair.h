@@ -10,13 +10,7 @@ namespace tw::isa {
 
 // The barrier at the same offset in the leader's shared memory. Bit 24 of a window address is the
 // lowest bit of the CTA's rank; it is clear in the leader's.
-TW_DEVICE SharedAddress leader_barrier(SharedAddress barrier) {
-#if defined(__CUDACC__)
-  return barrier & 0xFEFFFFFFu;
-#else
-  return model::leader_address(barrier);
-#endif
-}
+TW_DEVICE SharedAddress leader_barrier(SharedAddress barrier) { return barrier & 0xFEFFFFFFu; }
 
 // cp.async.bulk.tensor.Rd.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2
 //     .L2::cache_hint [destination], [map, {coordinates}], [barrier], hint;  PTX 8.6, sm_100a.
