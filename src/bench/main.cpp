@@ -103,10 +103,13 @@ std::vector<Candidate> own_candidates(const Request& request,
           order.group == 0
               ? ""
               : (order.raster == tw::Raster::AlongM ? " m" : " n") + std::to_string(order.group);
+      std::size_t bytes = 0;  // a refusal comes again, with its sentence, from the launch
+      (void)instance.workspace(bytes, buffers.problem(0), order);
+      const auto memory = std::make_shared<tw::bench::DeviceWorkspace>(bytes);
       candidates.push_back(
-          {instance.name + suffix, [&instance, &buffers, order](int set, void* stream) {
-             return instance.launch(buffers.problem(set), order, tw::Workspace{}, tw::TraceBuffer{},
-                                    stream);
+          {instance.name + suffix, [&instance, &buffers, order, memory](int set, void* stream) {
+             return instance.launch(buffers.problem(set), order, memory->workspace,
+                                    tw::TraceBuffer{}, stream);
            }});
     }
   }

@@ -112,6 +112,13 @@ MatmulProblem MatmulBuffers::problem(int set) const {
   return problem;
 }
 
+DeviceWorkspace::DeviceWorkspace(std::size_t bytes) : workspace{nullptr, bytes} {
+  if (bytes == 0) return;
+  must(cudaMalloc(&workspace.data, bytes), "Allocating a workspace");
+  must(cudaMemset(workspace.data, 0, bytes), "Clearing a workspace");
+}
+DeviceWorkspace::~DeviceWorkspace() { cudaFree(workspace.data); }
+
 std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets,
                                     int rounds) {
   cudaStream_t stream;

@@ -40,6 +40,14 @@ class MatmulBuffers {
   std::vector<char*> base_;
 };
 
+// What a launch needs beside its operands: zeroed device memory.
+struct DeviceWorkspace {
+  explicit DeviceWorkspace(std::size_t bytes);
+  ~DeviceWorkspace();
+  DeviceWorkspace(const DeviceWorkspace&) = delete;
+  Workspace workspace;
+};
+
 // Each round launches every candidate's graph twice, timing the second: slices of tens of
 // milliseconds, in an order that changes from round to round.
 std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds);

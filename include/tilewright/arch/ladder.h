@@ -25,7 +25,11 @@ struct LadderPlain : Sm80 {
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
     const bool asks = config.scheduling != decltype(config.scheduling){};
-    return RoleTable{.load = {0, 4}, .schedule = {8, asks ? 1u : 0u}, .multiply = {4, 4}}.checked();
+    // Work is asked for where one thread loads: the other warps of the load role are free.
+    return RoleTable{.load = {0, asks ? 1u : 4u},
+                     .schedule = {1, asks ? 1u : 0u},
+                     .multiply = {4, 4}}
+        .checked();
   }
 };
 
