@@ -51,6 +51,17 @@ struct ScheduleRequest {
   }
 };
 
+// As different as can be, but for the SMs, which may change how sums are cut: results must not
+// change.
+inline vgpu::Options another_schedule(vgpu::Options options) {
+  options.seed += 1;
+  options.landing =
+      options.landing == vgpu::Landing::Eager ? vgpu::Landing::Adversarial : vgpu::Landing::Eager;
+  return options;
+}
+inline constexpr const char* not_deterministic =
+    "not deterministic: the same problem gave other bytes the second time.\n";
+
 // The end of a `./tw run` line that repeats the schedule.
 inline std::string schedule_words(const vgpu::Options& options) {
   const char* landing = "";

@@ -19,6 +19,7 @@ struct RunRequest {
   std::string on;
   int launches = 1;
   ScheduleRequest schedule;
+  bool twice = false;
   bool unchecked = false;  // on the virtual GPU
 };
 
@@ -49,6 +50,12 @@ void run(const RunRequest& request, Verdict& verdict) {
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!status.is_good()) return verdict.refuse(status.sentence());
     comparison = compare(data, reference_on_gpu(data, shape));
+    if (request.twice) {
+      MatmulData again = make_matmul_data(shape, fill, seed);
+      const Status second = run_on_gpu(*instance, order, again, shape, request.launches);
+      if (!second.is_good()) return verdict.refuse(second.sentence());
+      if (!same_outputs(data, again)) findings = not_deterministic;
+    }
   } else {
     const VerifiedProblem problem(shape, fill, seed);
     vgpu::Options options = *schedule.value;
@@ -58,9 +65,16 @@ void run(const RunRequest& request, Verdict& verdict) {
     comparison = run.comparison;
     seconds = run.seconds;
     if (run.report.verdict() != vgpu::Report::Clean) findings = run.complaint();
+    if (request.twice && findings.empty() && comparison.good()) {
+      const VirtualRun again =
+          run_virtually(*instance, order, problem, TraceBuffer{}, another_schedule(options));
+      findings = again.complaint();
+      if (findings.empty() && !same_outputs(run.data, again.data)) findings = not_deterministic;
+    }
   }
-  const std::string replay =
-      run_line(*resolved.value) + (on_gpu ? " --on gpu" : schedule_words(*schedule.value));
+  const std::string replay = run_line(*resolved.value) +
+                             (on_gpu ? " --on gpu" : schedule_words(*schedule.value)) +
+                             (request.twice ? " --twice" : "");
   fmt::print("{} on {}: ", title(*resolved.value), on_gpu ? gpu_name() : "the virtual GPU");
   if (!findings.empty()) {
     fmt::print("findings\n{}replay: {}\n", findings, replay);
@@ -86,6 +100,8 @@ void add_run(CLI::App& app, Verdict& verdict) {
   command->add_option("--launches", request->launches, "launches on the GPU before D is read")
       ->check(CLI::Range(1, 1000000));
   request->schedule.add_options(*command);
+  command->add_flag("--twice", request->twice,
+                    "run again, on the virtual GPU with another schedule: the bytes must be equal");
   command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
   command->callback([request, &verdict] { run(*request, verdict); });
 }

@@ -101,19 +101,40 @@ float fitting_output_scale(const MatmulShape& shape, Fill fill) {
   return over <= 1.0 ? 1.0f : static_cast<float>(std::exp2(-std::ceil(std::log2(over))));
 }
 
-MatmulData make_matmul_data(const MatmulShape& shape, Fill fill, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
+namespace {
+
+// All matrices that the shape asks for, without memory.
+MatmulData outline_of(const MatmulShape& shape) {
   const EpilogueShape& epilogue = shape.epilogue;
-  const bool odd = shape.unaligned;
-  const auto vector = [odd](ElementType type, std::int64_t count) {
-    return HostMatrix(type, Major::K, 1, 1, count, odd);
+  const auto matrix = [&](ElementType type, std::int64_t columns) {
+    return HostMatrix(type, Major::K, shape.batch, shape.m, columns, shape.unaligned);
+  };
+  const auto vector = [&](bool wanted, ElementType type, std::int64_t count) {
+    return wanted ? HostMatrix(type, Major::K, 1, 1, count, shape.unaligned) : HostMatrix();
   };
   MatmulData data;
-  data.fill = fill;
-  data.a = HostMatrix(shape.a_type, shape.a_major, shape.batch, shape.m, shape.k, odd);
+  data.a = HostMatrix(shape.a_type, shape.a_major, shape.batch, shape.m, shape.k, shape.unaligned);
   data.b = HostMatrix(shape.b_type, shape.b_major, shape.shared_b ? 1 : shape.batch, shape.n,
-                      shape.k, odd);
+                      shape.k, shape.unaligned);
   if (shape.shared_b) data.b.batch_pitch = 0;
+  data.d = matrix(shape.d_type, shape.output_columns());
+  if (epilogue.beta != 0.0f) data.source = matrix(epilogue.source_type, shape.output_columns());
+  if (epilogue.auxiliary) data.auxiliary = matrix(epilogue.auxiliary_type, shape.n);
+  data.column_bias = vector(epilogue.column_bias, epilogue.bias_type, shape.n);
+  data.row_bias = vector(epilogue.row_bias, epilogue.bias_type, shape.m);
+  data.column_scale = vector(epilogue.column_scale, ElementType::Fp32, shape.n);
+  data.row_scale = vector(epilogue.row_scale, ElementType::Fp32, shape.m);
+  if (epilogue.amax) data.amax = HostMatrix(ElementType::Fp32, Major::K, 1, 1, 1, false);
+  return data;
+}
+
+}  // namespace
+
+MatmulData make_matmul_data(const MatmulShape& shape, Fill fill, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  MatmulData data = outline_of(shape);
+  data.fill = fill;
+  MatmulData::for_each(data, [](HostMatrix& matrix, bool) { matrix.allocate(); });
   if (fill == Fill::Position) {
     fill_positions(seed % 2 == 0 ? data.b : data.a, seed);
     fill_selection(seed % 2 == 0 ? data.a : data.b);
@@ -123,35 +144,22 @@ MatmulData make_matmul_data(const MatmulShape& shape, Fill fill, std::uint64_t s
     fill_operand(data.b, fill, integers, random);
   }
   const SmallIntegers integers(ElementType::Fp32, 1);
-  if (epilogue.beta != 0.0f) {
-    data.source = HostMatrix(epilogue.source_type, Major::K, shape.batch, shape.m,
-                             shape.output_columns(), odd);
-    fill_operand(data.source, fill, integers, random);
-  }
-  if (epilogue.column_bias) {
-    data.column_bias = vector(epilogue.bias_type, shape.n);
-    fill_operand(data.column_bias, fill, integers, random);
-  }
-  if (epilogue.row_bias) {
-    data.row_bias = vector(epilogue.bias_type, shape.m);
-    fill_operand(data.row_bias, fill, integers, random);
-  }
-  if (epilogue.column_scale) {
-    data.column_scale = vector(ElementType::Fp32, shape.n);
-    fill_scales(data.column_scale, fill, random);
-  }
-  if (epilogue.row_scale) {
-    data.row_scale = vector(ElementType::Fp32, shape.m);
-    fill_scales(data.row_scale, fill, random);
-  }
-  data.d = HostMatrix(shape.d_type, Major::K, shape.batch, shape.m, shape.output_columns(), odd);
-  if (epilogue.auxiliary) {
-    data.auxiliary =
-        HostMatrix(epilogue.auxiliary_type, Major::K, shape.batch, shape.m, shape.n, odd);
-  }
-  if (epilogue.amax) data.amax = HostMatrix(ElementType::Fp32, Major::K, 1, 1, 1, false);
+  fill_operand(data.source, fill, integers, random);
+  fill_operand(data.column_bias, fill, integers, random);
+  fill_operand(data.row_bias, fill, integers, random);
+  fill_scales(data.column_scale, fill, random);
+  fill_scales(data.row_scale, fill, random);
   poison_outputs(data);
   return data;
+}
+
+MatmulProblem problem_without_memory(const MatmulShape& shape) {
+  MatmulData outline = outline_of(shape);
+  return problem_at(outline, shape, [](HostMatrix& matrix) -> void* {
+    constexpr std::uintptr_t somewhere = 1 << 20;
+    if (!matrix.exists()) return nullptr;
+    return reinterpret_cast<void*>(somewhere + matrix.first * bytes_of(matrix.type));
+  });
 }
 
 void poison_outputs(MatmulData& data) {

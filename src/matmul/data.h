@@ -36,6 +36,8 @@ void poison_outputs(MatmulData& data);
 MatmulProblem problem_at(MatmulData& data, const MatmulShape& shape,
                          const std::function<void*(HostMatrix&)>& address);
 MatmulProblem problem_on_host(MatmulData& data, const MatmulShape& shape);
+// To ask whether a kernel would take it: addresses are aligned as they would be, and nothing more.
+MatmulProblem problem_without_memory(const MatmulShape& shape);
 
 // The same bytes in every output, padding included.
 bool same_outputs(const MatmulData& first, const MatmulData& second);

@@ -105,19 +105,20 @@ HostMatrix::HostMatrix(ElementType type, Major major, std::int64_t batch, std::i
     first += 1;
     batch_pitch = lines * pitch + 1;
   }
-  const std::int64_t elements = 2 * guard + batch * batch_pitch + unit;
-  bytes.resize(static_cast<std::size_t>(elements) * bytes_of(type));
+  elements = static_cast<std::size_t>(2 * guard + batch * batch_pitch + unit);
 }
 
+void HostMatrix::allocate() { bytes.resize(elements * bytes_of(type)); }
+
 void HostMatrix::poison() {
-  for (std::size_t i = 0; i < bytes.size() / bytes_of(type); ++i) {
+  for (std::size_t i = 0; i < elements; ++i) {
     const std::uint32_t bits = poison_bits(type, i);
     std::memcpy(element(i), &bits, bytes_of(type));
   }
 }
 
 std::int64_t HostMatrix::padding_touched() const {
-  std::vector<bool> inside(bytes.size() / bytes_of(type));
+  std::vector<bool> inside(elements);
   for (std::int64_t matrix = 0; matrix < batch; ++matrix) {
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t column = 0; column < columns; ++column) {

@@ -24,11 +24,13 @@ std::uint32_t poison_bits(ElementType type, std::size_t index);
 // and behind every line that is not a multiple of 16 bytes lies memory that nobody may touch.
 struct HostMatrix {
   HostMatrix() = default;
-  // `unaligned`: the first element and the pitch are off 16 bytes.
+  // Without memory. `unaligned`: the first element and the pitch are off 16 bytes.
   HostMatrix(ElementType type, Major major, std::int64_t batch, std::int64_t rows,
              std::int64_t columns, bool unaligned);
 
-  bool exists() const { return !bytes.empty(); }
+  void allocate();
+
+  bool exists() const { return batch > 0; }
   // Of an element, counted from the first byte, in elements.
   std::size_t index(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
     const std::int64_t line = major == Major::K ? row * pitch + column : column * pitch + row;
@@ -67,6 +69,7 @@ struct HostMatrix {
   std::int64_t pitch = 0;        // in elements
   std::int64_t batch_pitch = 0;  // in elements
   std::size_t first = 0;         // element, counted in elements from the first byte
+  std::size_t elements = 0;      // with all that lies around the matrices
   std::vector<std::byte> bytes;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "src/matmul/data.h"
 #include "src/matmul/names.h"
 
 namespace tw {
@@ -113,11 +114,7 @@ Status serves(const MatmulInstance& instance, const MatmulShape& shape, const Ma
   if (order.stream_k != (config.split == Split::Stream)) {
     return refused(order.stream_k ? "does not take --stream-k" : "takes --stream-k only");
   }
-  if (config.staged_source != 0 && shape.epilogue.beta != 0.0f &&
-      (shape.epilogue.source_type != shape.d_type || shape.epilogue.gated)) {
-    return refused("stages C, which must have D's type and no gate");
-  }
-  return Status::good();
+  return instance.supports(problem_without_memory(shape), order);
 }
 
 }  // namespace tw

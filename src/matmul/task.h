@@ -35,8 +35,7 @@ MatmulOrder usual_order(const MatmulInstance& instance);
 // The `./tw run` line that repeats a task, but for where and in which order it runs.
 std::string run_line(const MatmulTask& task);
 
-// Whether the instance was compiled for such a problem; otherwise what it asks for instead, in a
-// sentence about "it".
+// Whether the instance takes such a problem; otherwise a sentence about what it asks for instead.
 Status serves(const MatmulInstance& instance, const MatmulShape& shape, const MatmulOrder& order);
 
 }  // namespace tw

@@ -188,11 +188,13 @@ TEST(MatmulData, PositionsTellSwappedBlocks) {
 TEST(MatmulData, UnalignedLinesAreOffSixteenBytes) {
   for (const ElementType type : element_types) {
     for (std::int64_t columns = 0; columns < 40; ++columns) {
-      const HostMatrix odd(type, Major::K, 2, 3, columns, true);
+      HostMatrix odd(type, Major::K, 2, 3, columns, true);
+      odd.allocate();
       EXPECT_NE(odd.pitch * bytes_of(type) % 16, 0);
       EXPECT_GE(odd.pitch, columns);
       EXPECT_NE(reinterpret_cast<std::uintptr_t>(odd.data()) % 16, 0u);
-      const HostMatrix even(type, Major::MN, 2, columns, 3, false);
+      HostMatrix even(type, Major::MN, 2, columns, 3, false);
+      even.allocate();
       EXPECT_EQ(even.pitch * bytes_of(type) % 16, 0);
       EXPECT_EQ(even.batch_pitch * bytes_of(type) % 16, 0);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(even.data()) % 16, 0u);
