@@ -6,6 +6,7 @@
 #include "tilewright/epilogue/source_supply.h"
 #include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/warp_specialized.h"
+#include "tilewright/schedule/cluster_reduction.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/static_persistent.h"
 #include "tilewright/schedule/tile_map.h"
@@ -73,6 +74,26 @@ struct Matmul {
   };
   using Sources = typename SourcesOf<config.staged_source, Store>::Type;
 
+  // Groups that take turns have tiles of their own; others have shares of one.
+  static constexpr unsigned storing_warps = roles.epilogue.played()
+                                                ? roles.epilogue.warps
+                                                : roles.group_warps() * config.groups_per_tile();
+  static constexpr unsigned group_step = config.groups_per_tile() == 1 ? 0 : roles.group_warps();
+  template <Split split, unsigned warps>
+  struct ReductionOf {
+    using Type =
+        WorkspaceReduction<group_step, warps, config.tile_m * config.tile_n / (warps * 32)>;
+  };
+  template <unsigned warps>
+  struct ReductionOf<Split::Whole, warps> {
+    using Type = NoReduction;
+  };
+  template <unsigned warps>
+  struct ReductionOf<Split::Cluster, warps> {
+    using Type = ClusterReduction<config.cluster, group_step, warps>;
+  };
+  using Reduction = typename ReductionOf<config.split, storing_warps>::Type;
+
   // As many stages as fit beside the staging buffers and the barriers.
   static constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
   static constexpr unsigned buffer_bytes = std::is_empty_v<typename Store::Buffers>
@@ -80,8 +101,11 @@ struct Matmul {
                                                : storing_groups * sizeof(typename Store::Buffers);
   static constexpr unsigned source_bytes =
       Sources::has_role ? storing_groups * sizeof(typename Sources::Storage) : 0;
+  static constexpr unsigned part_bytes =
+      config.split == Split::Cluster ? unsigned{sizeof(typename Reduction::Storage)} : 0;
   static constexpr unsigned stages =
-      (Arch::shared_bytes - buffer_bytes - source_bytes - 1024) / sizeof(typename Payload::Tiles);
+      (Arch::shared_bytes - buffer_bytes - source_bytes - part_bytes - 1024) /
+      sizeof(typename Payload::Tiles);
   static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
   static_assert(config.stagger * (roles.groups - 1) < stages,
                 "A group that starts this late would wait for a stage that cannot be filled yet.");
@@ -91,7 +115,9 @@ struct Matmul {
   using Map = std::conditional_t<
       config.split == Split::Whole, WholeTiles<config.cluster, Order>,
       std::conditional_t<config.split == Split::Parts, SplitTiles<config.cluster, Order>,
-                         StreamTiles<config.cluster, Order>>>;
+                         std::conditional_t<config.split == Split::Cluster,
+                                            ClusterSplitTiles<config.cluster, Order>,
+                                            StreamTiles<config.cluster, Order>>>>;
   template <Scheduling scheduling, class Page>
   struct ScheduleOf {
     using Type = StaticPersistent<config.cluster, Map>;
@@ -101,15 +127,6 @@ struct Matmul {
     using Type = typename Page::template Tickets<config.cluster, Map, roles>;
   };
   using Schedule = typename ScheduleOf<config.scheduling, Arch>::Type;
-
-  // Groups that take turns have tiles of their own; others have shares of one.
-  static constexpr unsigned storing_warps = roles.epilogue.played()
-                                                ? roles.epilogue.warps
-                                                : roles.group_warps() * config.groups_per_tile();
-  using Reduction = std::conditional_t<
-      config.split == Split::Whole, NoReduction,
-      WorkspaceReduction<config.groups_per_tile() == 1 ? 0 : roles.group_warps(), storing_warps,
-                         config.tile_m * config.tile_n / (storing_warps * 32)>>;
 
   static constexpr unsigned group_row(unsigned group) {
     return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;

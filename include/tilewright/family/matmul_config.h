@@ -10,8 +10,9 @@
 namespace tw {
 
 enum class Tracing : unsigned { Off, On };
-// How the sum of a tile is made: by one CTA, in equal parts, or in one stream of all k-tiles.
-enum class Split : unsigned { Whole, Parts, Stream };
+// How the sum of a tile is made: by one CTA, in equal parts, in one stream of all k-tiles, or in
+// parts by the CTAs of a cluster.
+enum class Split : unsigned { Whole, Parts, Stream, Cluster };
 // Who says what comes next: a formula, or whoever is done asks.
 enum class Scheduling : unsigned { Static, Dynamic };
 // The order of tiles: bands of a group of lines, or a Hilbert curve.
@@ -55,6 +56,10 @@ struct MatmulConfig {
     require(spans >= 1, "A stage must hold a k-tile.");
     require(stagger == 0 || consumers == Consumers::Cooperative,
             "stagger is for cooperative groups; ping-pong groups take turns.");
+    require((split == Split::Cluster) == (cluster.k > 1),
+            "A cluster has CTAs along k if and only if they split the sums.");
+    require(split != Split::Cluster || consumers == Consumers::Cooperative,
+            "Parts travel between the same warps of two CTAs: groups that take turns would mix.");
     require(split != Split::Stream || scheduling == Scheduling::Static,
             "Stream-K cuts the work by a formula: it cannot be handed out dynamically.");
     return *this;

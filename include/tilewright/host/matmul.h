@@ -109,6 +109,11 @@ constexpr std::size_t ticket_bytes = 256;
 constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 template <class Parts>
+constexpr bool keeps_parts = requires(typename Parts::Reduction::Params params) {
+  params.counters;
+};
+
+template <class Parts>
 constexpr bool draws_tickets = requires(typename Parts::Schedule::Params params) {
   params.counter;
 };
@@ -120,7 +125,7 @@ std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& ord
                             unsigned max_clusters) {
   const MatmulExtent<Parts> extent(problem, order, max_clusters);
   std::size_t bytes = detail::draws_tickets<Parts> ? detail::ticket_bytes : 0;
-  if constexpr (Parts::Reduction::in_parts) {
+  if constexpr (detail::keeps_parts<Parts>) {
     const auto slots = static_cast<std::size_t>(extent.slots);
     bytes += detail::rounded(Parts::Reduction::counter_bytes(slots)) +
              Parts::Reduction::part_bytes(slots);
@@ -292,7 +297,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
     memory += detail::ticket_bytes;
   }
-  if constexpr (Parts::Reduction::in_parts) {
+  if constexpr (detail::keeps_parts<Parts>) {
     params.reduction.counters = reinterpret_cast<std::uint32_t*>(memory);
     memory +=
         detail::rounded(Parts::Reduction::counter_bytes(static_cast<std::size_t>(extent.slots)));

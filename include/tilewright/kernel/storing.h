@@ -20,7 +20,7 @@ class Storing {
       // Barrier 0 is the CTA's; each group has one of its own.
       : epilogue_(params.epilogue, storage.output[group], 1 + group, thread, trace),
         sources_(params.sources, storage.sources[group], thread),
-        reduction_(params.reduction, group, thread),
+        reduction_(params.reduction, storage.reduction, group, thread),
         group_(group) {}
 
   template <class Sum>
@@ -30,7 +30,10 @@ class Storing {
     }
     epilogue_.store(reduction_.collect(sum, tile), Parts::place(tile, group_), sources_);
   }
-  TW_DEVICE void drain() { epilogue_.drain(); }
+  TW_DEVICE void drain() {
+    epilogue_.drain();
+    reduction_.drain();
+  }
 
  private:
   Epilogue epilogue_;

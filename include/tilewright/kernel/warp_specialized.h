@@ -33,7 +33,7 @@ class WarpSpecialized {
   static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
   // Where the accumulator lives outside of the multiplying threads, others read it.
   static constexpr bool hands_over = roles.epilogue.played();
-  using Order = std::conditional_t<in_turns, Turns<roles.groups>, NoTurns>;
+  using Order = std::conditional_t<in_turns, Turns<roles.groups, roles.group_warps()>, NoTurns>;
   using Input = Consumer<Ring, Op::release, Trace>;
   using Output = Producer<Ring, Role::Load, Trace>;
 
@@ -60,6 +60,7 @@ class WarpSpecialized {
     [[no_unique_address]] typename Sources::Storage sources[storing_groups];
     typename Ring::Barriers input;
     [[no_unique_address]] typename Order::Barriers turns;
+    [[no_unique_address]] typename Parts::Reduction::Storage reduction;
     [[no_unique_address]] typename Schedule::Storage schedule;
     [[no_unique_address]] typename Accumulators::Storage accumulators;
   };
@@ -72,6 +73,7 @@ class WarpSpecialized {
       Order::init(storage.turns);
       Schedule::init(storage.schedule);
       Accumulators::init(storage.accumulators);
+      Parts::Reduction::init(storage.reduction);
       for (auto& sources : storage.sources) Sources::init(sources);
     });
     // Before anything of an earlier grid is read, or overwritten, by any role.
@@ -167,14 +169,15 @@ class WarpSpecialized {
     typename Sources::Loader second(params.sources, storage.sources[storing_groups - 1]);
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
+      const unsigned mine = whose;
+      if constexpr (in_turns) whose ^= 1;
       if (!tile.finishes() || params.sources.present == 0) continue;
       for (unsigned chunk = 0; chunk < Sources::chunks; ++chunk) {
-        if (!in_turns || whose == 0) first.load(Parts::place(tile, 0), chunk);
-        if (storing_groups > 1 && (!in_turns || whose == 1)) {
+        if (!in_turns || mine == 0) first.load(Parts::place(tile, 0), chunk);
+        if (storing_groups > 1 && (!in_turns || mine == 1)) {
           second.load(Parts::place(tile, 1), chunk);
         }
       }
-      if constexpr (in_turns) whose ^= 1;
     }
     first.drain();
     if constexpr (storing_groups > 1) second.drain();

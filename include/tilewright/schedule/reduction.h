@@ -15,7 +15,10 @@ namespace tw {
 struct NoReduction {
   static constexpr bool in_parts = false;
   struct Params {};
-  TW_DEVICE NoReduction(const Params&, unsigned /*group*/, unsigned /*thread*/) {}
+  struct Storage {};
+  static TW_DEVICE void init(Storage&) {}
+  TW_DEVICE NoReduction(const Params&, Storage&, unsigned /*group*/, unsigned /*thread*/) {}
+  TW_DEVICE void drain() {}
   template <class Sum>
   TW_DEVICE const Sum& collect(const Sum& sum, const WorkTile&) const {
     return sum;
@@ -88,12 +91,14 @@ class WorkspaceReduction {
     std::uint32_t* counters;  // (warp, slot): 0 before the launch, and again after it
     void* parts;              // (lane, value, warp, slot)
   };
+  struct Storage {};
+  static TW_DEVICE void init(Storage&) {}
   static constexpr std::size_t counter_bytes(std::size_t slots) { return slots * warps * 4; }
   static constexpr std::size_t part_bytes(std::size_t slots) {
     return slots * warps * values * 32 * 4;
   }
 
-  TW_DEVICE WorkspaceReduction(const Params& params, unsigned group, unsigned thread)
+  TW_DEVICE WorkspaceReduction(const Params& params, Storage&, unsigned group, unsigned thread)
       : params_(params), warp_(group * group_warps + thread / 32), lane_(thread % 32) {}
 
   template <class Sum>
@@ -123,6 +128,8 @@ class WorkspaceReduction {
     isa::warp_sync();
     if (lane_ == 0) isa::global_add_release(counter(tile), 1);
   }
+
+  TW_DEVICE void drain() {}
 
   // Waits for the other parts.
   template <class Sum>

@@ -84,6 +84,29 @@ class SplitTiles : TilePlace<cluster, Order> {
   }
 };
 
+// Every sum in as many parts as the cluster has grids along k: its last one finishes.
+template <ClusterShape cluster, class Order>
+class ClusterSplitTiles : TilePlace<cluster, Order> {
+  using Base = TilePlace<cluster, Order>;
+
+ public:
+  using Base::Base;
+  using typename Base::Params;
+  TW_DEVICE bool has(int index) const { return index < this->tiles(); }
+  TW_DEVICE WorkTile tile(int index) const {
+    constexpr ClusterShape shape = cluster;
+    WorkTile tile = this->whole(index);
+    // The rank, from an index that the compiler knows to be the same in all threads: whether a tile
+    // is finished must not look like divergence, or ptxas serialises wgmma.
+    tile.part = static_cast<int>(shape.part(isa::cta_index() % shape.size()));
+    tile.parts = static_cast<int>(shape.k);
+    tile.k_begin = static_cast<int>(std::int64_t{this->params_.k_tiles} * tile.part / tile.parts);
+    tile.k_end =
+        static_cast<int>(std::int64_t{this->params_.k_tiles} * (tile.part + 1) / tile.parts);
+    return tile;
+  }
+};
+
 // Stream-K: all k-tiles of all tiles in one line, cut into as many equal pieces as there are
 // clusters. A cluster takes its piece from the end: what it begins comes first, so that whoever
 // finishes a tile finds the other parts done.

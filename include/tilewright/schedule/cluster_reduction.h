@@ -1,0 +1,158 @@
+// Sums that the CTAs of a cluster make in parts: the parts travel through shared memory to the CTA
+// that finishes, which adds them in their order.
+#pragma once
+
+#include <bit>
+
+#include "tilewright/accumulator/fragment_layout.h"
+#include "tilewright/base/annotate.h"
+#include "tilewright/pipeline/exchange.h"
+#include "tilewright/schedule/work_tile.h"
+
+namespace tw {
+
+// A row of sums, and chunks of the other parts as they come: columns must be read once, in order.
+template <class Sum, class Receivers>
+struct ReceivedRows {
+  using Value = typename Sum::Value;
+  static constexpr FragmentLayout layout = Sum::layout;
+  static constexpr unsigned blocks = Sum::blocks;
+  static constexpr unsigned block_rows = Sum::block_rows;
+  static constexpr unsigned columns = Sum::columns;
+  const Sum& own;
+  Receivers& receivers;
+  TW_DEVICE void load(int first_column, Value (&values)[32]) const {
+    own.load(first_column, values);
+    receivers.add(values);
+  }
+};
+
+// Sums of whole parts. A copy: ptxas serialises wgmma where the tensor core's own registers change in
+// a branch.
+template <class Sum>
+struct TotalSums {
+  using Value = typename Sum::Value;
+  static constexpr FragmentLayout layout = Sum::layout;
+  static constexpr unsigned blocks = Sum::blocks;
+  static constexpr unsigned block_rows = Sum::block_rows;
+  static constexpr unsigned columns = Sum::columns;
+  Value values[blocks][columns / 2];
+  TW_DEVICE Value value(unsigned block, unsigned i) const { return values[block][i]; }
+  static constexpr unsigned row_of(unsigned thread, unsigned i) { return Sum::row_of(thread, i); }
+  static constexpr unsigned column_of(unsigned thread, unsigned i) {
+    return Sum::column_of(thread, i);
+  }
+};
+
+// `cluster.k` parts; each of the `warps` that hold sums sends to, or receives from, its like.
+template <ClusterShape cluster, unsigned group_warps, unsigned warps>
+class ClusterReduction {
+  static constexpr unsigned senders = cluster.k - 1;
+  static constexpr unsigned grid = cluster.m * cluster.n;
+  using Channels = Exchange<senders, warps>;
+  static constexpr unsigned words = Channels::words;
+
+ public:
+  static constexpr bool in_parts = true;
+  struct Params {};
+  using Storage = typename Channels::Storage;
+  static TW_DEVICE void init(Storage& storage) { Channels::init(storage); }
+
+  TW_DEVICE ClusterReduction(const Params&, Storage& storage, unsigned group, unsigned thread)
+      : ClusterReduction(storage, group * group_warps + thread / 32, thread % 32,
+                         isa::cluster_rank()) {}
+
+  template <class Sum>
+  TW_DEVICE void deposit(const Sum& sum, const WorkTile&) {
+    if constexpr (Sum::layout == FragmentLayout::Row) {
+      TW_UNROLL
+      for (unsigned first = 0; first < Sum::columns; first += 32) {
+        typename Sum::Value row[32];
+        sum.load(static_cast<int>(first), row);
+        TW_UNROLL
+        for (unsigned half = 0; half < 32; half += words) {
+          send([&](unsigned i) { return row[half + i]; });
+        }
+      }
+    } else {
+      TW_UNROLL
+      for (unsigned block = 0; block < Sum::blocks; ++block) {
+        TW_UNROLL
+        for (unsigned first = 0; first < Sum::columns / 2; first += words) {
+          send([&](unsigned i) { return sum.value(block, first + i); });
+        }
+      }
+    }
+  }
+
+  template <class Sum>
+  TW_DEVICE auto collect(const Sum& sum, const WorkTile&) {
+    if constexpr (Sum::layout == FragmentLayout::Row) {
+      return ReceivedRows<Sum, ClusterReduction>{sum, *this};
+    } else {
+      TotalSums<Sum> total;
+      TW_UNROLL
+      for (unsigned block = 0; block < Sum::blocks; ++block) {
+        TW_UNROLL
+        for (unsigned first = 0; first < Sum::columns / 2; first += words) {
+          TW_UNROLL
+          for (unsigned i = 0; i < words; ++i) {
+            total.values[block][first + i] = sum.value(block, first + i);
+          }
+          TW_UNROLL
+          for (unsigned sender = 0; sender < senders; ++sender) {
+            std::uint32_t bits[words];
+            receivers_[sender].receive(bits);
+            TW_UNROLL
+            for (unsigned i = 0; i < words; ++i) {
+              total.values[block][first + i] += std::bit_cast<typename Sum::Value>(bits[i]);
+            }
+          }
+        }
+      }
+      return total;
+    }
+  }
+  // To the next 32 columns of a row.
+  template <class Value>
+  TW_DEVICE void add(Value (&values)[32]) {
+    TW_UNROLL
+    for (unsigned half = 0; half < 32; half += words) {
+      for (unsigned sender = 0; sender < senders; ++sender) {
+        std::uint32_t bits[words];
+        receivers_[sender].receive(bits);
+        TW_UNROLL
+        for (unsigned i = 0; i < words; ++i) values[half + i] += std::bit_cast<Value>(bits[i]);
+      }
+    }
+  }
+
+  TW_DEVICE void drain() {
+    if (sends_) sender_.drain();
+  }
+
+ private:
+  // Parts of the same tile stand `grid` ranks apart; the last finishes.
+  TW_DEVICE ClusterReduction(Storage& storage, unsigned warp, unsigned lane, unsigned rank)
+      : sends_(rank / grid < senders),
+        sender_(storage.channels[rank / grid % senders][warp], senders * grid + rank % grid, lane) {
+    TW_UNROLL
+    for (unsigned sender = 0; sender < senders; ++sender) {
+      receivers_[sender] = ChunkReceiver<Channels>(storage.channels[sender][warp],
+                                                   sender * grid + rank % grid, lane);
+    }
+  }
+  template <class ValueOf>
+  TW_DEVICE void send(const ValueOf& value_of) {
+    std::uint32_t bits[words];
+    TW_UNROLL
+    for (unsigned i = 0; i < words; ++i) bits[i] = std::bit_cast<std::uint32_t>(value_of(i));
+    sender_.send(bits);
+  }
+
+  bool sends_;
+  ChunkSender<Channels> sender_;
+  ChunkReceiver<Channels> receivers_[senders];
+};
+
+}  // namespace tw
