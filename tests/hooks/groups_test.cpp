@@ -1,0 +1,119 @@
+// m_end: groups lie one below the other in A and D, and begin and end anywhere. The last tile of a
+// group covers rows of the next, which another CTA stores at the same time: it must leave them
+// alone. Behind the last group are rows that nobody owns. (The fragment loop by itself, with known
+// sums: tests/epilogue, `group_ends`. Here are the whole kernel, one group after the other, and
+// every page's store.)
+#include "src/matmul/compare.h"
+#include "tests/hooks/schedules.h"
+#include "tilewright/arch/sm100.h"
+#include "tilewright/arch/sm80.h"
+#include "tilewright/arch/sm90.h"
+
+namespace tw::hooks {
+namespace {
+
+using test::clean;
+
+constexpr int group_rows = 72, groups = 3, unowned_rows = 20, columns = 64, k = 96;
+constexpr int rows = groups * group_rows + unowned_rows;
+
+// Matrix g of the batch is group g: B and the rows of A are its own, D is one matrix for all.
+template <class Page, class Named, bool forgets_the_end>
+struct Groups : Matmul<Page, Named> {
+  using Base = Matmul<Page, Named>;
+  static Place place(const WorkTile& tile, unsigned group) {
+    const Place in_group = Base::place(tile, group);
+    const int first = tile.batch * group_rows;
+    return {0, first + in_group.row, in_group.column, forgets_the_end ? rows : first + tile.m_end};
+  }
+};
+
+template <class Parts>
+std::int64_t run_groups(const vgpu::Options& options, vgpu::Report& report) {
+  using Kernel = kernel::WarpSpecialized<Parts>;
+  MatmulShape whole;
+  whole.m = rows;
+  whole.n = columns;
+  whole.k = k;
+  MatmulShape stacked = whole;  // as the loader sees it: a group is a matrix of a batch
+  stacked.m = group_rows;
+  stacked.batch = groups;
+  MatmulData data = make_matmul_data(stacked, Fill::Integers, options.seed);
+  MatmulData output = make_matmul_data(whole, Fill::Integers, options.seed);
+  MatmulProblem problem = problem_on_host(data, stacked);
+  MatmulProblem target = problem_on_host(output, whole);
+
+  typename Kernel::Params params, of_target;
+  MatmulGrid grid = {}, unused = {};
+  Status status = plan<Parts>(params, grid, problem, {}, groups, {}, encode_for_virtual);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  status = plan<Parts>(of_target, unused, target, {}, groups, {}, encode_for_virtual);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  params.epilogue = of_target.epilogue;
+
+  TouchedMemory inputs(problem), outputs(target);
+  std::vector<vgpu::GlobalRange> memory = inputs.ranges();
+  memory.insert(memory.end(), outputs.ranges().begin(), outputs.ranges().end());
+  report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+                      [&params] { Kernel::run(params); }},
+                     memory, options);
+  std::int64_t wrong = output.d.padding_touched();
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      const int group = row / group_rows;
+      if (group == groups) {
+        const std::size_t at = output.d.index(0, row, column);
+        const void* element = output.d.element(at);
+        wrong += read_bits(output.d.type, element) != poison_bits(output.d.type, at);
+        continue;
+      }
+      double sum = 0;
+      for (int i = 0; i < k; ++i) {
+        sum += data.a.at(group, row % group_rows, i) * data.b.at(group, column, i);
+      }
+      wrong += output.d.at(0, row, column) != rounded_to(ElementType::Bf16, sum);
+    }
+  }
+  return wrong;
+}
+
+struct Hopper {
+  using Page = Sm90;
+  static constexpr MatmulConfig config = {.tile_m = 64, .tile_n = 64, .multiply_groups = 1};
+};
+struct Ampere {
+  using Page = Sm80;
+  static constexpr MatmulConfig config = {.tile_m = 64, .tile_n = 64, .multiply_groups = 1};
+};
+struct Blackwell {
+  using Page = Sm100;
+  static constexpr MatmulConfig config = {.tile_m = 128, .tile_n = 64, .multiply_groups = 1};
+};
+
+template <class Named>
+class HookGroups : public ::testing::Test {};
+using Pages = ::testing::Types<Ampere, Hopper, Blackwell>;
+TYPED_TEST_SUITE(HookGroups, Pages);
+
+TYPED_TEST(HookGroups, LeaveTheRowsOfTheNextAlone) {
+  using Parts = Groups<typename TypeParam::Page, TypeParam, false>;
+  under_every_schedule([](const vgpu::Options& options) {
+    vgpu::Report report;
+    const std::int64_t wrong = run_groups<Parts>(options, report);
+    ASSERT_TRUE(clean(report));
+    ASSERT_EQ(wrong, 0);
+  });
+}
+
+// With the matrix' end in place of the group's, sums of rows that the loader filled with zeros land
+// behind the last group always, and on the next group whenever that one was stored before.
+TYPED_TEST(HookGroups, TheEndOfTheMatrixIsTooFar) {
+  using Parts = Groups<typename TypeParam::Page, TypeParam, true>;
+  under_every_schedule([](const vgpu::Options& options) {
+    vgpu::Report report;
+    ASSERT_GE(run_groups<Parts>(options, report), unowned_rows * columns);
+  });
+}
+
+}  // namespace
+}  // namespace tw::hooks

@@ -1,0 +1,9 @@
+// One kernel, to be compiled and thrown away: PAGE is a file of arch/, ARCH its target there.
+#include PAGE
+#include "tilewright/family/matmul.h"
+
+struct Named {
+  static constexpr tw::MatmulConfig config = {.tile_n = 128, .multiply_groups = 1};
+};
+using Kernel = tw::MatmulKernel<tw::ARCH, Named>;
+void (*const run)(const Kernel::Params&) = &Kernel::run;
