@@ -75,11 +75,12 @@ class ClusterReduction {
         }
       }
     } else {
+      const TotalSums<Sum> part = copy_of(sum);
       TW_UNROLL
       for (unsigned block = 0; block < Sum::blocks; ++block) {
         TW_UNROLL
         for (unsigned first = 0; first < Sum::columns / 2; first += words) {
-          send([&](unsigned i) { return sum.value(block, first + i); });
+          send([&](unsigned i) { return part.value(block, first + i); });
         }
       }
     }
@@ -90,15 +91,11 @@ class ClusterReduction {
     if constexpr (Sum::layout == FragmentLayout::Row) {
       return ReceivedRows<Sum, ClusterReduction>{sum, *this};
     } else {
-      TotalSums<Sum> total;
+      TotalSums<Sum> total = copy_of(sum);
       TW_UNROLL
       for (unsigned block = 0; block < Sum::blocks; ++block) {
         TW_UNROLL
         for (unsigned first = 0; first < Sum::columns / 2; first += words) {
-          TW_UNROLL
-          for (unsigned i = 0; i < words; ++i) {
-            total.values[block][first + i] = sum.value(block, first + i);
-          }
           TW_UNROLL
           for (unsigned sender = 0; sender < senders; ++sender) {
             std::uint32_t bits[words];
@@ -132,6 +129,16 @@ class ClusterReduction {
   }
 
  private:
+  template <class Sum>
+  static TW_DEVICE TotalSums<Sum> copy_of(const Sum& sum) {
+    TotalSums<Sum> copy;
+    TW_UNROLL
+    for (unsigned block = 0; block < Sum::blocks; ++block) {
+      TW_UNROLL
+      for (unsigned i = 0; i < Sum::columns / 2; ++i) copy.values[block][i] = sum.value(block, i);
+    }
+    return copy;
+  }
   // Parts of the same tile stand `grid` ranks apart; the last finishes.
   TW_DEVICE ClusterReduction(Storage& storage, unsigned warp, unsigned lane, unsigned rank)
       : sends_(rank / grid < senders),
