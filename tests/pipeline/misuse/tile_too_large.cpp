@@ -1,5 +1,6 @@
 // Must compile as it is, and must not compile with TW_MISUSE: the configuration is refused with its
 // sentence.
+#include "tilewright/arch/sm90.h"
 #include "tilewright/family/matmul.h"
 
 struct Named {
@@ -9,4 +10,4 @@ struct Named {
   static constexpr tw::MatmulConfig config = {};
 #endif
 };
-constexpr unsigned stages = tw::MatmulSm90<Named>::stages;
+constexpr unsigned stages = tw::Matmul<tw::Sm90, Named>::stages;
