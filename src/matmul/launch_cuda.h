@@ -13,10 +13,10 @@ struct CudaMatmul {
   static constexpr auto entry = &kernel::entry<Kernel>;
 
   static Status max_clusters(unsigned& clusters) {
-    return max_active_clusters<entry>(
-        clusters, {Parts::config.cluster.size(), Parts::in_clusters, Parts::Arch::capability_begin,
-                   Parts::Arch::capability_end},
-        Kernel::threads, sizeof(typename Kernel::Storage));
+    return max_active_clusters<entry>(clusters,
+                                      {Parts::config.cluster.size(), Parts::in_clusters,
+                                       Parts::Arch::capability_begin, Parts::Arch::capability_end},
+                                      Kernel::threads, sizeof(typename Kernel::Storage));
   }
 
   static Status workspace(std::size_t& bytes, const MatmulProblem& problem,
@@ -37,7 +37,8 @@ struct CudaMatmul {
     if (Status asked = max_clusters(clusters); !asked.is_good()) return asked;
     typename Kernel::Params params;
     MatmulGrid grid = {};
-    Status planned = plan<Parts>(params, grid, problem, order, clusters, workspace, encode_for_cuda);
+    Status planned =
+        plan<Parts>(params, grid, problem, order, clusters, workspace, encode_for_cuda);
     if (!planned.is_good()) return planned;
     if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
     const KernelLaunch launch(grid.ctas, Parts::in_clusters ? grid.cluster_size : 0, grid.threads,

@@ -1,5 +1,5 @@
-// The specialisation ladder: the portable kernel on Hopper, and what one line at a time makes of it.
-// bench/results has what each step is worth.
+// The specialisation ladder: the portable kernel on Hopper, and what one line at a time makes of
+// it. bench/results has what each step is worth.
 #pragma once
 
 #include "tilewright/arch/sm80.h"
@@ -10,8 +10,8 @@
 
 namespace tw {
 
-// Copies through registers, atomic counters, products by single warps, stores by threads: what every
-// GPU can do.
+// Copies through registers, atomic counters, products by single warps, stores by threads: what
+// every GPU can do.
 struct LadderPlain : Sm80 {
   static constexpr const char* name = "sm90a";
   static constexpr int capability_begin = 90;
@@ -26,9 +26,8 @@ struct LadderPlain : Sm80 {
   static consteval RoleTable roles(const Config& config) {
     const bool asks = config.scheduling != decltype(config.scheduling){};
     // Work is asked for where one thread loads: the other warps of the load role are free.
-    return RoleTable{.load = {0, asks ? 1u : 4u},
-                     .schedule = {1, asks ? 1u : 0u},
-                     .multiply = {4, 4}}
+    return RoleTable{
+        .load = {0, asks ? 1u : 4u}, .schedule = {1, asks ? 1u : 0u}, .multiply = {4, 4}}
         .checked();
   }
 };

@@ -45,6 +45,8 @@ struct Sm100 {
     require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.cta_group == 1 || (config.cta_group == 2 && config.cluster.m == 2),
             "A pair of CTAs stands along m: the cluster must be two high.");
+    require(config.cta_group == 1 || config.cluster.k == 1,
+            "A pair of CTAs commits to its whole cluster, which must not have parts along k.");
     require(config.multiply_groups == 1, "One thread multiplies on sm_100a.");
     require(config.promote_every == 0 || config.tile_n <= 128,
             "A promoted row must fit the registers of a thread: tile_n up to 128.");

@@ -181,7 +181,7 @@ class FragmentLoop {
       }
     } else {
       // Conversions would be moved out of the loop over groups, all at once.
-      Value chosen[pairs][2];
+      Value chosen[pairs][2] = {};
       TW_UNROLL
       for (unsigned group = 0; group < Sums::blocks * groups_in_row; ++group) {
         if (group != index) continue;

@@ -60,8 +60,9 @@ struct MatmulConfig {
             "A cluster has CTAs along k if and only if they split the sums.");
     require(split != Split::Cluster || consumers == Consumers::Cooperative,
             "Parts travel between the same warps of two CTAs: groups that take turns would mix.");
-    require(split != Split::Stream || scheduling == Scheduling::Static,
-            "Stream-K cuts the work by a formula: it cannot be handed out dynamically.");
+    require(split == Split::Whole || split == Split::Cluster || scheduling == Scheduling::Static,
+            "Who finishes a sum waits for parts that were taken before: only a static schedule "
+            "promises that.");
     return *this;
   }
 };

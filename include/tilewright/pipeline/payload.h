@@ -55,6 +55,20 @@ class PayloadCounts {
     return result;
   }
 
+  // A role's token announces all that it loads in one way.
+  static constexpr bool one_completion_per_role() {
+    for (const Part& part : Payload::parts) {
+      for (const Part& other : Payload::parts) {
+        if (part.loaded_by.role == other.loaded_by.role && part.completion != other.completion) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+  static_assert(one_completion_per_role(),
+                "Parts that one role loads must be announced in one way: one token does it.");
+
  public:
   static constexpr unsigned full_arrivals = sums().full;
   static constexpr unsigned empty_arrivals = sums().empty;  // in each CTA that reads the stage

@@ -28,8 +28,8 @@ class Turns {
     }
   }
 
-  // Passes the turn on when it dies: each warp by itself, for a tile without k-tiles has nothing else
-  // that would keep a warp from being a turn ahead of another.
+  // Passes the turn on when it dies: each warp by itself, for a tile without k-tiles has nothing
+  // else that would keep a warp from being a turn ahead of another.
   class Token {
    public:
     Token(const Token&) = delete;

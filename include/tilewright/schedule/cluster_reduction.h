@@ -27,8 +27,8 @@ struct ReceivedRows {
   }
 };
 
-// Sums of whole parts. A copy: ptxas serialises wgmma where the tensor core's own registers change in
-// a branch.
+// Sums of whole parts. A copy: ptxas serialises wgmma where the tensor core's own registers change
+// in a branch.
 template <class Sum>
 struct TotalSums {
   using Value = typename Sum::Value;
