@@ -224,7 +224,14 @@ std::vector<vgpu::GlobalRange> EpilogueData::ranges() const {
   std::vector<vgpu::GlobalRange> result;
   const auto add = [&](const PaddedMatrix& matrix, const char* name, bool writable) {
     if (matrix.storage.empty()) return;
-    result.push_back({matrix.storage.data(), matrix.storage.size(), name, !writable, writable});
+    if (writable) {
+      // With the padding: what is touched there shows in the comparison.
+      result.push_back({matrix.storage.data(), matrix.storage.size(), name, false, true});
+    } else {
+      // From the first element to the last.
+      const std::size_t last = matrix.index(matrix.batch - 1, matrix.rows - 1, matrix.columns - 1);
+      result.push_back({matrix.data(), (last + 1) * bytes_of(matrix.type), name, true, false});
+    }
   };
   add(d, "D", true);
   add(auxiliary, "auxiliary", true);
