@@ -1,7 +1,7 @@
 // Runs one problem on the virtual GPU with the instance it is linked with, and prints what was
 // found, one JSON object per line. plant.py judges it.
 //
-// usage: planted M N K BETA SMS LANDING SEED [CHECKER_TO_SWITCH_OFF...]
+// usage: planted M N K BETA SMS PARTS LANDING SEED [CHECKER_TO_SWITCH_OFF...]
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -32,21 +32,23 @@ vgpu::Checker checker_of(const std::string& name) {
 void print(const nlohmann::json& line) { std::printf("%s\n", line.dump().c_str()); }
 
 int run(int count, char** arguments) {
-  if (count < 8) throw std::runtime_error("Seven arguments are needed.");
+  if (count < 9) throw std::runtime_error("Eight arguments are needed.");
   MatmulShape shape;
+  adapt(shape);
   shape.m = std::stoll(arguments[1]);
   shape.n = std::stoll(arguments[2]);
   shape.k = std::stoll(arguments[3]);
   shape.epilogue.beta = std::stof(arguments[4]);
   vgpu::Options options;
   options.sm_count = static_cast<unsigned>(std::stoul(arguments[5]));
-  options.landing = landing_of(arguments[6]);
-  options.seed = std::stoull(arguments[7]);
-  for (int i = 8; i < count; ++i) options.disabled.insert(checker_of(arguments[i]));
+  const int parts = std::stoi(arguments[6]);
+  options.landing = landing_of(arguments[7]);
+  options.seed = std::stoull(arguments[8]);
+  for (int i = 9; i < count; ++i) options.disabled.insert(checker_of(arguments[i]));
 
   MatmulData data = make_matmul_data(shape, Fill::Integers, options.seed);
   vgpu::Report report;
-  const Status status = simulate(problem_on_host(data, shape), options, report);
+  const Status status = simulate(problem_on_host(data, shape), parts, options, report);
   if (!status.is_good()) throw std::runtime_error(status.sentence());
   for (const vgpu::Finding& finding : report.findings) {
     print({{"finding", finding.name},
@@ -56,7 +58,7 @@ int run(int count, char** arguments) {
   }
   for (const std::string& text : report.incomplete) print({{"incomplete", text}});
   const Comparison result = compare(data, reference_on_host(data, shape));
-  if (!result.good()) print({{"wrong result", result.wrong + result.padding_touched}});
+  if (!result.good()) print({{"wrong result", result.complaint()}});
   return 0;
 }
 

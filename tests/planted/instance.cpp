@@ -1,8 +1,9 @@
 // The one kernel instance of a planted bug, compiled against headers of which one is altered.
+// PLANTED_HEADER has the page PLANTED_PAGE; PLANTED_CONFIG is fields of MatmulConfig.
 #include "tests/planted/instance.h"
 
+#include PLANTED_HEADER
 #include "src/matmul/launch_virtual.h"
-#include "tilewright/arch/sm90.h"
 
 namespace tw::planted {
 
@@ -10,8 +11,15 @@ struct Planted {
   static constexpr MatmulConfig config = {PLANTED_CONFIG};
 };
 
-Status simulate(const MatmulProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
-  return simulate_matmul<Matmul<Sm90, Planted>>(problem, {}, {}, options, report);
+void adapt(MatmulShape& shape) {
+  shape.a_major = Planted::config.a_major;
+  shape.b_major = Planted::config.b_major;
+}
+
+Status simulate(const MatmulProblem& problem, int parts, const vgpu::Options& options,
+                vgpu::Report& report) {
+  const MatmulOrder order = {.split_k = parts};
+  return simulate_matmul<Matmul<PLANTED_PAGE, Planted>>(problem, order, {}, options, report);
 }
 
 }  // namespace tw::planted

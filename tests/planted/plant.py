@@ -1,30 +1,34 @@
 #!/usr/bin/env python3
 """Plants each bug of bugs.py in a copy of one header and judges what the virtual GPU says of it.
 
-For every bug: the unaltered kernel is clean on the same problem and schedule; the altered one gives
-the named finding, with its role and stage; it still does with every other checker switched off, and
-with that checker switched off nothing is found. A run that hangs must be over within five seconds.
-Every checker has a bug.
+For every bug, on every site: the unaltered kernel is clean on the same problem and schedule; the
+altered one gives the named finding, with its role and stage; it still does with every other checker
+switched off, and with that checker switched off nothing is found. Where no checker can tell, the
+result must be wrong, or the run stopped with a sentence. A run that hangs must be over within five
+seconds. Every checker has a bug.
 
 usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY... [--only NAME...]
                 [--schedules N]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
-how the schedule of a new bug is chosen.
+how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config.
 """
 import argparse
 import collections
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
-from bugs import BUGS, CONFIGS
+from bug import CONFIGS, CONSEQUENCES, STOPPED, WRONG_RESULT
+from bugs import BUGS
 
 LANDINGS = ('eager', 'lazy', 'random', 'adversarial')
 DEADLOCK_SECONDS = 5.0
@@ -54,21 +58,35 @@ def checkers(root):
 
 
 class Builder:
+    """Compiles without optimisation: building takes longer than all runs."""
+
     def __init__(self, options):
         self.options = options
         self.folder = options.folder
+        self.flags = ['-std=c++20', '-O0']
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.common = self.folder / 'common.h'
+        self.common.write_text((options.root / 'tests/planted/common.h').read_text())
+        self.call([options.compiler, *self.flags, '-x', 'c++-header', self.common, '-o',
+                   self.folder / 'common.h.gch'])
+        self.lock = threading.Lock()
+        self.plain_programs = {}
+        self.plain_runs = {}
 
-    def build(self, name, config, includes):
+    def build(self, folder, config, includes):
         """Compiles and links the instance; returns the program."""
         root = self.options.root
-        program = self.folder / name / 'planted'
-        instance = self.folder / name / 'instance.o'
+        folder.mkdir(parents=True, exist_ok=True)
+        program = folder / 'planted'
+        instance = folder / 'instance.o'
         include_flags = [f'-I{path}' for path in [*includes, root / 'include', root]]
-        self.call([self.options.compiler, '-std=c++20', '-O1', *include_flags,
-                   f'-DPLANTED_CONFIG={CONFIGS[config]}', '-c',
+        self.call([self.options.compiler, *self.flags, '-include', self.common, *include_flags,
+                   f'-DPLANTED_HEADER="{config.header}"', f'-DPLANTED_PAGE={config.page}',
+                   f'-DPLANTED_CONFIG={config.fields}', '-c',
                    root / 'tests/planted/instance.cpp', '-o', instance])
         # The instance comes first: an inline function that both have is taken from there.
         self.call([self.options.compiler, instance, *self.options.link, '-o', program])
+        instance.unlink()
         return program
 
     @staticmethod
@@ -77,17 +95,35 @@ class Builder:
         if result.returncode != 0:
             raise Wrong(f'does not build:\n{result.stderr[:2000]}')
 
-    def plain(self, config):
-        (self.folder / config).mkdir(parents=True, exist_ok=True)
-        return self.build(config, config, [])
+    def once(self, known, key, make):
+        """make(), by the first who asks for `key`; the others wait for it."""
+        with self.lock:
+            mine = key not in known
+            future = known.setdefault(key, concurrent.futures.Future())
+        if mine:
+            try:
+                future.set_result(make())
+            except Exception as exception:
+                future.set_exception(exception)
+        return future.result()
 
-    def planted(self, bug):
+    def plain_run(self, site):
+        """What the unaltered kernel says."""
+        program = self.once(self.plain_programs, site.config,
+                            lambda: self.build(self.folder / site.config, CONFIGS[site.config], []))
+        return self.once(self.plain_runs, (site.config, site.problem, site.landing, site.seed),
+                         lambda: Run(program, site.problem, site.landing, site.seed))
+
+    def planted(self, bug, site):
         source = self.options.root / 'include/tilewright' / bug.file
         overlay = self.folder / bug.name / 'include'
         target = overlay / 'tilewright' / bug.file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(altered(source.read_text(), bug))
-        return self.build(bug.name, bug.config, [overlay])
+        text = altered(source.read_text(), bug)
+        with self.lock:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists() or target.read_text() != text:
+                target.write_text(text)
+        return self.build(self.folder / bug.name / site.config, CONFIGS[site.config], [overlay])
 
 
 class Run:
@@ -97,14 +133,14 @@ class Run:
         arguments = [program, *problem, landing, seed, *off]
         begin = time.monotonic()
         result = subprocess.run([str(word) for word in arguments], capture_output=True, text=True,
-                                timeout=60)
+                                timeout=120)
         self.seconds = time.monotonic() - begin
         if result.returncode != 0:
             raise Wrong(f'the run ended with {result.returncode}: {result.stderr.strip()[:500]}')
         said = [json.loads(line) for line in result.stdout.splitlines()]
         self.findings = [line for line in said if 'finding' in line]
         self.incomplete = [line['incomplete'] for line in said if 'incomplete' in line]
-        self.wrong_result = any('wrong result' in line for line in said)
+        self.wrong_result = ''.join(line['wrong result'] for line in said if 'wrong result' in line)
 
     def names(self):
         return {finding['finding'] for finding in self.findings}
@@ -112,66 +148,107 @@ class Run:
     def text(self):
         lines = [f'  {f["finding"]} ({f["role"] or "no role"}, stage {f["stage"]}): {f["text"]}'
                  for f in self.findings]
+        lines += [f'  incomplete: {text}' for text in self.incomplete]
+        if self.wrong_result:
+            lines.append(f'  {WRONG_RESULT}: {self.wrong_result}')
         return '\n'.join(lines) or '  nothing'
 
 
-def matches(finding, bug):
-    return (finding['finding'] == bug.finding and finding['role'] == bug.role
-            and bug.stage in ('any', finding['stage']) and bug.text in finding['text'])
+def matches(finding, site):
+    return (finding['finding'] == site.finding and finding['role'] == site.role
+            and site.stage in ('any', finding['stage']) and site.text in finding['text'])
 
 
-def judge(bug, builder, clean):
-    """The row of the table for one bug; raises Wrong."""
-    program = builder.planted(bug)
-    plain = Run(clean[bug.config].result(), bug.problem, bug.landing, bug.seed)
-    if plain.findings or plain.incomplete or plain.wrong_result:
-        raise Wrong(f'the unaltered kernel is not clean:\n{plain.text()}')
-    found = Run(program, bug.problem, bug.landing, bug.seed)
-    if not any(matches(finding, bug) for finding in found.findings):
-        raise Wrong(f'expected {bug.finding} ({bug.role}, stage {bug.stage}) and found\n'
+def judge_result(found):
+    """Where only the comparison can tell: it does, no checker blames anything, the run ends."""
+    if found.findings or found.incomplete or not found.wrong_result:
+        raise Wrong(f'expected a wrong result only and found\n{found.text()}')
+    return '-', 'wrong result'
+
+
+def judge_stop(found, site):
+    """Where the virtual GPU does not know what would happen: it stops there, with a sentence."""
+    if not any(site.text in text for text in found.incomplete) or found.names() != {*site.also}:
+        raise Wrong(f'expected to be stopped by `{site.text}` and found\n{found.text()}')
+    return '-', 'run stopped'
+
+
+def judge_finding(found, run, site, root):
+    if not any(matches(finding, site) for finding in found.findings):
+        raise Wrong(f'expected {site.finding} ({site.role}, stage {site.stage}) and found\n'
                     f'{found.text()}')
-    if found.names() != {bug.finding, *bug.also}:
-        raise Wrong(f'expected only {bug.finding} {sorted(bug.also)} and found\n{found.text()}')
+    if found.names() != {site.finding, *site.also}:
+        raise Wrong(f'expected only {site.finding} {sorted(site.also)} and found\n{found.text()}')
     if 'deadlock' in found.names() and found.seconds >= DEADLOCK_SECONDS:
         raise Wrong(f'the deadlock was reported after {found.seconds:.1f} s')
-    others = sorted(checkers(builder.options.root) - {bug.finding})
-    alone = Run(program, bug.problem, bug.landing, bug.seed, others)
-    if not any(matches(finding, bug) for finding in alone.findings):
-        raise Wrong(f'with the other checkers off, expected {bug.finding} and found\n'
+    alone = run(sorted(checkers(root) - {site.finding}))
+    if not any(matches(finding, site) for finding in alone.findings):
+        raise Wrong(f'with the other checkers off, expected {site.finding} and found\n'
                     f'{alone.text()}')
-    off = Run(program, bug.problem, bug.landing, bug.seed, [bug.finding, *bug.also])
+    off = run([site.finding, *site.also])
     if off.findings:
-        raise Wrong(f'found although {bug.finding} is switched off:\n{off.text()}')
-    if bool(off.incomplete) != bug.stops:
-        raise Wrong(f'with {bug.finding} off, the run should {"" if bug.stops else "not "}stop '
+        raise Wrong(f'found although {site.finding} is switched off:\n{off.text()}')
+    if bool(off.incomplete) != site.stops:
+        raise Wrong(f'with {site.finding} off, the run should {"" if site.stops else "not "}stop '
                     f'early: {off.incomplete}')
-    missed = 'run stopped' if bug.stops else 'wrong result' if off.wrong_result else 'clean'
-    stage = next(f['stage'] for f in found.findings if matches(f, bug))
-    return [bug.name, ' + '.join([bug.finding, *sorted(bug.also)]), bug.role,
-            '-' if stage < 0 else str(stage), missed, f'{found.seconds:.2f} s']
+    stage = next(f['stage'] for f in found.findings if matches(f, site))
+    return ('-' if stage < 0 else str(stage),
+            'run stopped' if site.stops else 'wrong result' if off.wrong_result else 'clean')
+
+
+def judge(bug, site, builder):
+    """The row of the table for one bug on one site; raises Wrong."""
+    program = builder.planted(bug, site)
+    plain = builder.plain_run(site)
+    if plain.findings or plain.incomplete or plain.wrong_result:
+        raise Wrong(f'the unaltered kernel is not clean:\n{plain.text()}')
+    run = functools.partial(Run, program, site.problem, site.landing, site.seed)
+    found = run()
+    if site.finding == WRONG_RESULT:
+        stage, missed = judge_result(found)
+    elif site.finding == STOPPED:
+        stage, missed = judge_stop(found, site)
+    else:
+        stage, missed = judge_finding(found, run, site, builder.options.root)
+    program.unlink()
+    return [bug.name, CONFIGS[site.config].target, site.config,
+            ' + '.join([site.finding, *sorted(site.also)]), site.role or '-', stage, missed,
+            f'{found.seconds:.2f} s']
 
 
 def print_table(rows):
-    rows = [['bug', 'found as', 'role', 'stage', 'with the checker off', 'time'], *rows]
+    rows = [['bug', 'target', 'instance', 'found as', 'role', 'stage', 'with the checker off',
+             'time'], *rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         print('  '.join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
-def explore(bug, builder, schedules):
+def explore(bug, site, builder, schedules):
     """What is found with many schedules, and with which."""
-    program = builder.planted(bug)
+    program = builder.planted(bug, site)
     kinds = collections.defaultdict(list)
     for landing in LANDINGS:
         for seed in range(1, 2 if landing in ('eager', 'lazy') else 1 + schedules):
-            run = Run(program, bug.problem, landing, seed)
-            kind = tuple(sorted({(f['finding'], f['role'], f['stage']) for f in run.findings}))
-            kinds[kind].append(f'{landing} {seed}')
-    lines = [f'{bug.name}: expects {bug.finding}, {bug.role}, {bug.stage}']
+            run = Run(program, site.problem, landing, seed)
+            kind = {(f['finding'], f['role'], f['stage']) for f in run.findings}
+            if run.incomplete:
+                kind.add(('incomplete', '', -1))
+            if run.wrong_result:
+                kind.add((WRONG_RESULT, '', -1))
+            kinds[tuple(sorted(kind))].append(f'{landing} {seed}')
+    lines = [f'{bug.name}@{site.config}: expects {site.finding}, {site.role}, {site.stage}']
     for kind, where in sorted(kinds.items(), key=lambda item: len(item[0])):
         lines.append(f'  {len(where):3} schedules, such as {", ".join(where[:4])}')
         lines += [f'      {name} ({role}, stage {stage})' for name, role, stage in kind]
     return '\n'.join(lines)
+
+
+def print_counts(cases):
+    by_target = collections.Counter(CONFIGS[site.config].target for _, site in cases)
+    by_checker = collections.Counter(site.finding for _, site in cases)
+    for counts in (by_target, by_checker):
+        print(', '.join(f'{name} {count}' for name, count in sorted(counts.items())))
 
 
 def main():
@@ -183,26 +260,35 @@ def main():
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     options = parser.parse_args()
-    bugs = [bug for bug in BUGS if not options.only or bug.name in options.only]
+    begin = time.monotonic()
+    cases = [(bug, site) for bug in BUGS for site in bug.sites if not options.only
+             or bug.name in options.only or f'{bug.name}@{site.config}' in options.only]
     builder = Builder(options)
     rows, complaints = [], []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         if options.schedules:
-            for text in pool.map(lambda bug: explore(bug, builder, options.schedules), bugs):
+            for text in pool.map(lambda case: explore(*case, builder, options.schedules), cases):
                 print(text, flush=True)
             return 0
-        configs = {bug.config for bug in bugs}
-        clean = {config: pool.submit(builder.plain, config) for config in configs}
-        jobs = {bug.name: pool.submit(judge, bug, builder, clean) for bug in bugs}
-        for name, job in jobs.items():
+        jobs = [(f'{bug.name}@{site.config}', pool.submit(judge, bug, site, builder))
+                for bug, site in cases]
+        for name, job in jobs:
             try:
                 rows.append(job.result())
             except Wrong as wrong:
                 complaints.append(f'{name}: {wrong}')
-    idle = set() if options.only else checkers(options.root) - {bug.finding for bug in BUGS}
+    complaints += [f'{bug.name}: CONSEQUENCES does not say why {name} follows'
+                   for bug, site in cases for name in site.also if name not in CONSEQUENCES]
+    planted = {site.finding for bug in BUGS for site in bug.sites}
+    idle = set() if options.only else checkers(options.root) - planted
     complaints += [f'{name}: no bug is planted for this checker' for name in sorted(idle)]
     print_table(rows)
-    print(f'{len(rows)} of {len(bugs)} planted bugs are found, and missed with the checker off.')
+    print_counts(cases)
+    unnamed = sum(site.finding in (WRONG_RESULT, STOPPED) for _, site in cases)
+    print(f'{len({bug.name for bug, _ in cases})} bugs, planted in {len(cases)} instances: '
+          f'{len(rows)} are as the table says ({time.monotonic() - begin:.0f} s). A checker names '
+          f'{len(cases) - unnamed}, which are missed with it off; {unnamed} show only as a wrong '
+          'result or a stopped run, without role and stage.')
     print('\n'.join(complaints))
     return 1 if complaints else 0
 

@@ -1,0 +1,132 @@
+"""What a planted bug is, and the instances in which bugs are planted."""
+import dataclasses
+
+# What the comparison of results says where no checker does; it knows neither role nor stage.
+WRONG_RESULT = 'wrong-result'
+# The virtual GPU refuses to go on with what it does not know, and says so.
+STOPPED = 'stopped'
+
+# What follows from bugs, and is rightly reported beside them.
+CONSEQUENCES = {
+    'deadlock': 'the signal never comes, or comes too often: whoever waits for it hangs',
+    'arrival-count': 'who goes too early arrives too early, and a barrier gets too many arrivals',
+    'transaction-bytes': 'copies that were issued wait for ever, and their bytes with them',
+    'phase-skipped': 'a barrier that gets too many arrivals runs ahead of who waits for it',
+    'overwrite-while-read': 'who goes too early writes over what others read',
+    'read-before-full': 'who goes too early reads what has not landed',
+    'uninitialised': 'what was written elsewhere, or later, is missing where it is read',
+    'in-flight-at-exit': 'what nobody waits for may be in flight at the end',
+    'tensor-memory-life': 'what nobody waits for may be in flight when tensor memory is freed',
+    'tensor-memory-bounds': 'tensor memory that was freed early is still accessed',
+    'accumulator-in-flight': 'the thread that stopped never waits for its products',
+}
+
+
+@dataclasses.dataclass
+class Config:
+    """One kernel instance."""
+    target: str
+    header: str
+    page: str
+    fields: str  # of MatmulConfig
+
+
+def ampere(page, fields=''):
+    return Config('sm_80', 'tilewright/arch/sm80.h', page,
+                  f'.tile_m = 64, .tile_n = 64, .multiply_groups = 1{fields}')
+
+
+def hopper(fields):
+    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields)
+
+
+def blackwell(fields='', cluster=''):
+    return Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100',
+                  f'.tile_n = 64, {cluster}.multiply_groups = 1{fields}')
+
+
+CONFIGS = {
+    # Six stages of 64 by 64, cp.async by four warps; or other copies, or other signals.
+    'copies': ampere('Sm80'),
+    'plain_copies': ampere('Sm80Plain'),
+    'single_counters': ampere('Sm80SingleCounters'),
+    'split_counters': ampere('Sm80SplitCounters'),
+    'copies_in_parts': ampere('Sm80', ', .split = Split::Parts'),
+    # Four stages, but ping_pong: five.
+    'cooperative': hopper('.cluster = {1, 1}'),
+    'cooperative_2x1': hopper('.cluster = {2, 1}'),
+    'cooperative_1x2': hopper('.cluster = {1, 2}'),
+    'mn_major_2x1': hopper('.tile_n = 128, .a_major = Major::MN, .b_major = Major::MN, '
+                           '.cluster = {2, 1}'),
+    'narrow': hopper('.tile_n = 128, .cluster = {1, 1}'),
+    'ping_pong': hopper('.tile_m = 64, .cluster = {1, 1}, .consumers = Consumers::PingPong'),
+    'one_group_in_parts': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
+                                 '.split = Split::Parts'),
+    'one_group_1x1x2': hopper('.tile_m = 64, .tile_n = 64, .cluster = {1, 1, 2}, '
+                              '.multiply_groups = 1, .split = Split::Cluster'),
+    'dynamic': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
+                      '.scheduling = Scheduling::Dynamic'),
+    'source': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, .staged_source = 1'),
+    'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'FencedCopies',
+                            '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+    # Eight stages of 128 by 64; a pair: nine.
+    'tensor': blackwell(),
+    'tensor_2x1': blackwell(cluster='.cluster = {2, 1}, '),
+    'tensor_mn_major_2x1': blackwell(cluster='.a_major = Major::MN, .b_major = Major::MN, '
+                                             '.cluster = {2, 1}, '),
+    'tensor_pair': blackwell(cluster='.cluster = {2, 1}, .cta_group = 2, '),
+    'tensor_dynamic': blackwell(', .scheduling = Scheduling::Dynamic'),
+    'tensor_in_parts': blackwell(', .split = Split::Parts'),
+    'tensor_1x1x2': blackwell(', .split = Split::Cluster', cluster='.cluster = {1, 1, 2}, '),
+    'tensor_source': blackwell(', .staged_source = 1'),
+}
+
+
+@dataclasses.dataclass
+class Site:
+    """An instance and a problem in which the bug shows, and what must be said of it there."""
+    config: str
+    problem: tuple  # m, n, k, beta, multiprocessors, parts of a sum
+    finding: str  # the name that the virtual GPU must give it
+    role: str = ''
+    stage: object = -1  # a number, -1 for none, or 'any'
+    landing: str = 'lazy'
+    seed: int = 1
+    text: str = ''  # that the finding must contain
+    # Checkers that rightly report what follows from the bug, too: CONSEQUENCES says why.
+    also: tuple = ()
+    stops: bool = False  # what the checker refuses cannot be executed: the run stops there
+
+
+@dataclasses.dataclass
+class Bug:
+    """One line changed."""
+    name: str
+    why: str  # it is a bug
+    file: str  # under include/tilewright
+    line: str  # the whole line, without its indent
+    to: str
+    sites: list
+    of: int = 1  # how many such lines the file has,
+    occurrence: int = 0  # and which of them is meant
+
+
+# On Hopper: one tile of one CTA, with two stages more than the ring has, so that stages are used
+# again; the same in a cluster of two; and no stage used twice.
+ONE_TILE = (128, 256, 384, 0, 1, 1)
+TWO_CTAS = (256, 256, 384, 0, 2, 1)
+SHORT = (128, 256, 192, 0, 1, 1)
+# The like on Ampere and on Blackwell.
+COPIED = (64, 64, 512, 0, 1, 1)
+COPIED_SHORT = (64, 64, 192, 0, 1, 1)
+TENSOR = (128, 64, 640, 0, 1, 1)
+TENSOR_SHORT = (128, 64, 192, 0, 1, 1)
+# Four tiles for one CTA: each of two accumulators is used again.
+TENSOR_TILES = (256, 128, 64, 0, 1, 1)
+PAIR = (256, 64, 704, 0, 2, 1)
+# Two rows and three columns of tiles.
+COPIED_TILES = (128, 192, 64, 0, 2, 1)
+TENSOR_GRID = (256, 192, 64, 0, 2, 1)
+# Eight tiles that one CTA asks for.
+ASKED = (512, 64, 64, 0, 1, 1)
+TENSOR_ASKED = (1024, 64, 64, 0, 1, 1)
