@@ -47,11 +47,13 @@ void demo(Verdict& verdict) {
              "kernel", "types", "layout", "m x n x k", "epilogue", "", "", "time");
   for (const MatmulInstance& instance : matmul_instances()) {
     if (instance.config.tracing == Tracing::On) continue;
+    MatmulOrder order = usual_order(instance);
+    if (instance.config.split == Split::Parts) order.split_k = 3;
     for (const MatmulShape& shape : shapes_for(instance)) {
       const VerifiedProblem problem(shape, Fill::Integers, 1);
       if (instance.simulate != nullptr) {
         const VirtualRun run =
-            run_virtually(instance, usual_order(instance), problem, TraceBuffer{}, vgpu::Options{});
+            run_virtually(instance, order, problem, TraceBuffer{}, vgpu::Options{});
         show_row("virtual GPU", instance, shape, run.clean(),
                  run.clean() ? "exact; no race, hang or leak" : run.complaint(), run.seconds);
         if (!run.clean()) verdict.status = 1;
@@ -59,7 +61,7 @@ void demo(Verdict& verdict) {
       if (why_not_on_gpu(instance).empty()) {
         MatmulData data = problem.data;
         const auto begin = std::chrono::steady_clock::now();
-        const Status status = run_on_gpu(instance, usual_order(instance), data, shape, 1);
+        const Status status = run_on_gpu(instance, order, data, shape, 1);
         const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
         const Comparison comparison = compare(data, problem.reference);
         const bool good = status.is_good() && comparison.good();

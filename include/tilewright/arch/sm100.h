@@ -19,7 +19,6 @@ struct Sm100 {
   static constexpr unsigned shared_bytes = 232448;  // per CTA, opted in; the host checks the device
   static constexpr unsigned registers = 65536;
   static constexpr unsigned max_cluster = 8;
-  static constexpr unsigned tensor_columns = 512;
   static constexpr bool in_clusters = true;
 
   using Signal = Mbarriers;

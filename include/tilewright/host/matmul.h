@@ -65,8 +65,9 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
     }
   }
   if (config.split != Split::Parts && order.split_k != 1) {
-    return Status::refused("split-K is " + std::to_string(order.split_k) +
-                           ", but this kernel makes every sum whole.");
+    return Status::refused(
+        "split-K is " + std::to_string(order.split_k) +
+        ", but this kernel does not cut sums into parts of the caller's number.");
   }
   if ((config.split == Split::Stream) != order.stream_k) {
     return Status::refused(order.stream_k ? "This kernel does not stream k."

@@ -14,7 +14,7 @@
 namespace tw {
 
 // One operand's tile in shared memory, 128-byte lines swizzled over 128 bytes. A span of K after
-// the other; K-major, a span is `extent` rows; MN-major, a span is boxes of 64 elements of m or n
+// the other; K-major, a span is `extent` rows; MN-major, a span is boxes of 128 bytes of m or n
 // by span_k lines, one after the other. `shares` CTAs load it together: K-major each its rows;
 // MN-major each its boxes or, where these do not divide, its lines of every box.
 struct OperandTile {

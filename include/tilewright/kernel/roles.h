@@ -44,10 +44,9 @@ struct RoleTable {
   constexpr unsigned storing_warps() const {
     return epilogue.played() ? epilogue.warps : multiply.warps;
   }
-  // Warps that must learn of every work tile; of a load role that elects a thread, one.
-  constexpr unsigned listening_warps(bool load_elects = true) const {
-    return (load_elects ? 1 : load.warps) + schedule.warps + source.warps + multiply.warps +
-           epilogue.warps;
+  // Warps that must learn of work that is announced. One thread loads where that is done.
+  constexpr unsigned listening_warps() const {
+    return 1 + schedule.warps + source.warps + multiply.warps + epilogue.warps;
   }
   // setmaxnreg acts on whole warpgroups: the helpers fill one, the multiplying warps the others.
   constexpr bool shifts_registers() const { return multiply.registers != 0; }

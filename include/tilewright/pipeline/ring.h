@@ -38,9 +38,8 @@ struct RingPosition {
   }
 };
 
-// `readers` of a stage: CTAs of the cluster whose readers must let go of it, for multicasts write
-// into the stages of several. `group` CTAs multiply as one (2 on sm_100a): its leader's barriers
-// speak for both.
+// `cluster_shape`: whose multicasts write into one's stages. `cta_group` CTAs multiply as one (2 on
+// sm_100a): the leader's barriers speak for both.
 template <class PayloadType, unsigned num_stages, class SignalType,
           ClusterShape cluster_shape = ClusterShape{}, unsigned cta_group = 1>
 struct Ring {

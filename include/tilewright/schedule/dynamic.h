@@ -68,7 +68,6 @@ struct Dynamic {
   using Board = Announcements<2, listeners, cluster>;
   using Params = typename Source::Params;
   using Storage = typename Board::Storage;
-  static constexpr bool has_role = true;
   static constexpr bool one_wave = Source::one_wave;
 
   static TW_DEVICE void init(Storage& storage) { Board::init(storage); }

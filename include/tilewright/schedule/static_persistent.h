@@ -12,7 +12,6 @@ namespace tw {
 // `Map` says what work `index` is.
 template <ClusterShape cluster, class Map>
 struct StaticPersistent {
-  static constexpr bool has_role = false;
   static constexpr bool one_wave = true;  // the grid is what fits the device at once
   using Params = typename Map::Params;
   struct Storage {};

@@ -43,7 +43,6 @@ void tcgen05_store(TensorAddress destination, const std::uint32_t* values, unsig
 void tcgen05_wait_load();
 void tcgen05_wait_store();
 
-// The same place in the shared memory of the even CTA of the pair that the address lies in.
 // TMA loads whose barrier may lie in the destination's CTA or in its peer. With a mask, each
 // destination's pair is signalled in the CTA with the parity of the one that `barrier` lies in.
 void tma_load_pair(SharedAddress destination, const TensorMap* map, SharedAddress barrier,
