@@ -169,7 +169,12 @@ std::string why_not_on_gpu(const MatmulInstance& instance) {
   int major = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
   const std::string target = instance.target;
-  const bool fits = target == "sm80" ? major >= 8 : target == "sm90a" ? major == 9 : major == 10;
+  int minor = 0;
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
+  const int capability = major * 10 + minor;
+  const bool fits = target == "sm80"    ? capability >= 80 && capability <= 90
+                    : target == "sm90a" ? capability == 90
+                                        : capability == 100;
   if (fits) return "";
   return "The GPU has compute capability " + std::to_string(major) + ".x; the instance " +
          instance.name + " is for " + target + ".";
