@@ -34,6 +34,7 @@ struct PartValues {
   int parts;                 // that are not this thread's own
   TW_DEVICE Value add(Value own, unsigned v) const {
     Value sum = load_element<Space::Global>(first + v * 32);
+    TW_ROLL  // stands once for every value of a fragment
     for (int part = 1; part < parts; ++part) {
       sum += load_element<Space::Global>(first + part * part_stride + v * 32);
     }
