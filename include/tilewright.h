@@ -1,0 +1,152 @@
+/* Tilewright: matrix products on NVIDIA GPUs, and on a virtual one.
+ *
+ * Every call takes the memory and the stream of its caller: nothing is allocated on the device,
+ * nothing is waited for, nothing is compiled. Calls may come from any thread, for the current CUDA
+ * device, and may be captured into CUDA graphs. */
+#ifndef TILEWRIGHT_H
+#define TILEWRIGHT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TW_VERSION_MAJOR 0
+#define TW_VERSION_MINOR 5
+#define TW_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define TW_API __attribute__((visibility("default")))
+#else
+#define TW_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tw_status {
+  TW_OK = 0,
+  TW_INVALID = 1,     /* the problem contradicts itself, or names what is not there */
+  TW_UNSUPPORTED = 2, /* the problem is sound, but no compiled kernel computes it here */
+  TW_WORKSPACE = 3,   /* the workspace is too small, or not aligned to 256 bytes */
+  TW_CUDA = 4,        /* CUDA reported an error, or there is no GPU */
+  TW_FOUND = 5        /* the virtual GPU reports a fault of the kernel */
+} tw_status;
+
+/* Why this thread's last call did not return TW_OK: a sentence that names the value and the rule.
+ * Valid until the thread's next call; empty after a call that did. */
+TW_API const char* tw_message(void);
+
+TW_API const char* tw_version(void); /* "0.5.0" */
+
+typedef enum tw_type {
+  TW_BF16 = 0,
+  TW_FP16 = 1,
+  TW_FP32 = 2,
+  TW_TF32 = 3, /* float32 in memory; 10 bits of the fraction are multiplied */
+  TW_E4M3 = 4,
+  TW_E5M2 = 5,
+  TW_S8 = 6,
+  TW_S32 = 7
+} tw_type;
+
+typedef enum tw_activation {
+  TW_NONE = 0,
+  TW_RELU = 1,
+  TW_GELU = 2, /* the tanh form */
+  TW_SILU = 3,
+  TW_TANH = 4,
+  TW_CLAMP = 5
+} tw_activation;
+
+/* Strides count elements. One of row_stride and column_stride must be 1 (any value where the extent
+ * is 1). batch_stride 0: all matrices of the batch share one (inputs only). */
+typedef struct tw_matrix {
+  void* data;
+  int64_t row_stride;
+  int64_t column_stride;
+  int64_t batch_stride;
+  tw_type type;
+} tw_matrix;
+
+/* value  = alpha * row_scale[row] * column_scale[column] * sum + beta * source + column_bias[column]
+ *          + row_bias[row]
+ * value  = activation(value); gated: activation(value of an even column) * value of the next
+ * auxiliary = value before the activation; *amax = max(*amax, |value|)
+ * output = value * output_scale, cast. What is null is left out. */
+typedef struct tw_epilogue {
+  float alpha;
+  float beta;
+  float output_scale;
+  float clamp_low;
+  float clamp_high;
+  tw_activation activation;
+  int gated;              /* d and source have n / 2 columns */
+  tw_matrix source;       /* C, or a residual: bf16, fp16 or fp32, rows contiguous */
+  tw_type bias_type;      /* of both biases: bf16, fp16 or fp32 */
+  const void* column_bias; /* n values */
+  const void* row_bias;    /* m values */
+  const float* column_scale;
+  const float* row_scale;
+  tw_matrix auxiliary; /* bf16, fp16 or fp32, rows contiguous */
+  float* amax;         /* on the device; the caller sets it to 0 before */
+} tw_epilogue;
+
+/* D = epilogue(A B), for each matrix of the batch: A is m by k, B is k by n, D is m by n. */
+typedef struct tw_matmul_problem {
+  size_t size; /* of this struct: what tw_matmul_init wrote */
+  int64_t m, n, k, batch;
+  tw_matrix a, b, d;
+  tw_epilogue epilogue;
+} tw_matmul_problem;
+
+typedef struct tw_matmul_options {
+  size_t size;
+  /* The sum of an element is made in the same order whatever m is. */
+  int batch_invariant;
+  /* fp8: the tensor core adds up all of k with 13 fractional bits; 0: partial sums in float32. */
+  int fast_accumulation;
+  /* The workspace was zeroed once by the caller and has since been used by these functions alone,
+   * one stream at a time. 0: it may hold anything, and is cleared where that matters. */
+  int workspace_is_ready;
+  size_t workspace_limit; /* kernels that need more are not chosen */
+  const char* instance;   /* null: the library chooses; otherwise a name of `./tw list` */
+  const char* target;     /* of tw_matmul_simulate: "sm80", "sm90a" (null) or "sm100a" */
+} tw_matmul_options;
+
+/* Zeroes both and sets what is not zero: sizes, batch 1, alpha 1, output_scale 1,
+ * fast_accumulation 1, workspace_limit 64 MiB. Either may be null. */
+TW_API void tw_matmul_init(tw_matmul_problem* problem, tw_matmul_options* options);
+
+/* Whether the library computes the problem on the current device. `options` may be null here and
+ * below. */
+TW_API tw_status tw_matmul_supported(const tw_matmul_problem* problem,
+                                     const tw_matmul_options* options);
+
+TW_API tw_status tw_matmul_workspace_size(size_t* bytes, const tw_matmul_problem* problem,
+                                          const tw_matmul_options* options);
+
+/* Enqueues the product on `stream` (a cudaStream_t). */
+TW_API tw_status tw_matmul(const tw_matmul_problem* problem, const tw_matmul_options* options,
+                           void* workspace, size_t workspace_bytes, void* stream);
+
+/* What is decided from the shape, decided once. A plan belongs to the device it was made for and is
+ * used from many threads at once. */
+typedef struct tw_matmul_plan tw_matmul_plan;
+TW_API tw_status tw_matmul_plan_create(tw_matmul_plan** plan, const tw_matmul_problem* problem,
+                                       const tw_matmul_options* options);
+TW_API void tw_matmul_plan_destroy(tw_matmul_plan* plan);
+TW_API size_t tw_matmul_plan_workspace_size(const tw_matmul_plan* plan);
+/* A line of `./tw run` that repeats the plan's launch. */
+TW_API const char* tw_matmul_plan_command(const tw_matmul_plan* plan);
+/* `problem` may have other addresses than the plan's, aligned alike, and is otherwise the same. */
+TW_API tw_status tw_matmul_plan_run(const tw_matmul_plan* plan, const tw_matmul_problem* problem,
+                                    void* workspace, size_t workspace_bytes, void* stream);
+
+/* The same kernels on the virtual GPU, with host memory: returns when the result is there. */
+TW_API tw_status tw_matmul_simulate(const tw_matmul_problem* problem,
+                                    const tw_matmul_options* options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TILEWRIGHT_H */

@@ -1,0 +1,40 @@
+// Which compiled kernel computes a problem, and in which order: candidates, a cost model, and a
+// table of measured exceptions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/matmul/instance.h"
+
+namespace tw {
+
+struct DispatchRequest {
+  const char* target = "sm90a";
+  unsigned sms = 132;
+  bool batch_invariant = false;
+  bool fast_accumulation = true;
+  bool by_table = true;           // false: the cost model alone
+  const char* instance = nullptr;  // null: any
+  std::size_t workspace_limit = std::size_t{64} << 20;
+};
+
+struct Choice {
+  const MatmulInstance* instance = nullptr;
+  MatmulOrder order;
+  double microseconds = 0;  // by the cost model
+};
+
+// Why a candidate was not taken.
+struct Rejection {
+  const MatmulInstance* instance;
+  std::string sentence;
+};
+
+// The best candidate; otherwise a sentence with what the nearest ones lack. Addresses matter only
+// through their alignment. `rejections` may be null.
+Status choose(Choice& choice, const MatmulProblem& problem, const DispatchRequest& request,
+              std::vector<Rejection>* rejections);
+
+}  // namespace tw
