@@ -3,49 +3,46 @@
 
 #include "tilewright/host/cuda.h"
 #include "tilewright/host/matmul.h"
-#include "tilewright/kernel/entry.h"
 
 namespace tw {
 
 template <class Parts>
-struct CudaMatmul {
+class CudaMatmul {
   using Kernel = kernel::WarpSpecialized<Parts>;
-  static constexpr auto entry = &kernel::entry<Kernel>;
 
-  static Status max_clusters(unsigned& clusters) {
-    return max_active_clusters<entry>(clusters,
-                                      {Parts::config.cluster.size(), Parts::in_clusters,
-                                       Parts::Arch::capability_begin, Parts::Arch::capability_end},
-                                      Kernel::threads, sizeof(typename Kernel::Storage));
-  }
+ public:
+  explicit CudaMatmul(const void* image)
+      : kernel_(CudaKernel::Image{image},
+                {Parts::config.cluster.size(), Parts::in_clusters, Parts::Arch::capability_begin,
+                 Parts::Arch::capability_end, Kernel::threads, sizeof(typename Kernel::Storage),
+                 Parts::overlaps_launches}) {}
 
-  static Status workspace(std::size_t& bytes, const MatmulProblem& problem,
-                          const MatmulOrder& order) {
+  Status workspace(std::size_t& bytes, const MatmulProblem& problem, const MatmulOrder& order) {
     bytes = 0;
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
     unsigned clusters = 0;
-    if (Status asked = max_clusters(clusters); !asked.is_good()) return asked;
+    if (Status asked = kernel_.max_active_clusters(clusters); !asked.is_good()) return asked;
     bytes = workspace_bytes<Parts>(problem, order, clusters);
     return Status::good();
   }
 
-  static Status launch(const MatmulProblem& problem, const MatmulOrder& order,
-                       const Workspace& workspace, const TraceBuffer& trace, void* stream) {
+  Status launch(const MatmulProblem& problem, const MatmulOrder& order, const Workspace& workspace,
+                const TraceBuffer& trace, void* stream) {
     if (Status status = check(problem); !status.is_good()) return status;
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
     unsigned clusters = 0;
-    if (Status asked = max_clusters(clusters); !asked.is_good()) return asked;
+    if (Status asked = kernel_.max_active_clusters(clusters); !asked.is_good()) return asked;
     typename Kernel::Params params;
     MatmulGrid grid = {};
     Status planned =
         plan<Parts>(params, grid, problem, order, clusters, workspace, encode_for_cuda);
     if (!planned.is_good()) return planned;
     if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
-    const KernelLaunch launch(grid.ctas, Parts::in_clusters ? grid.cluster_size : 0, grid.threads,
-                              grid.shared_bytes, Parts::overlaps_launches,
-                              static_cast<cudaStream_t>(stream));
-    return cuda_status(cudaLaunchKernelEx(&launch.config, entry, params), "The launch");
+    return kernel_.launch(params, grid.ctas, static_cast<cudaStream_t>(stream));
   }
+
+ private:
+  CudaKernel kernel_;
 };
 
 }  // namespace tw

@@ -29,7 +29,7 @@ struct Sm100 {
   template <auto config, class Op, class Trace>
   using Accumulators =
       TensorAccumulators<config.tile_n, std::conditional_t<is_integer(config.a_type), int, float>,
-                         2, config.cta_group, Trace, int{config.promote_every}>;
+                         2, config.cta_group, Trace, static_cast<int>(config.promote_every)>;
   template <auto config, class Trace>
   using Store = StagedStore<config.d_type, 128, Trace>;
   template <ClusterShape cluster, class Map, RoleTable roles>

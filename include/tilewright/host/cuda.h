@@ -1,13 +1,14 @@
 // Launching on a real GPU: TMA descriptors through the run-time entry point (a binary linked with
-// the driver would not start on a machine without one), and cluster launches.
+// the driver would not start on a machine without one), kernels and their launches.
 #pragma once
 
 #include <cuda.h>
 #include <cudaTypedefs.h>
-#include <cuda_runtime.h>
+#include <cuda_runtime_api.h>
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <string>
 
 #include "tilewright/base/status.h"
@@ -99,72 +100,126 @@ struct KernelLaunch {
 };
 
 // What a kernel needs of a device. Capabilities: major * 10 + minor, the last one excluded.
-struct DeviceNeeds {
+struct KernelNeeds {
   unsigned cluster_size;
   bool in_clusters;
   int capability_begin;
   int capability_end;
+  unsigned threads;
+  std::size_t shared_bytes;
+  bool overlaps_launches;
 };
 
-// How many clusters of `entry` the current device holds at once: fewer than its SMs suggest where a
-// cluster would straddle two groups of SMs. Asked once per kernel and device, together with raising
-// the kernel's shared memory limit.
-template <auto entry>
-Status max_active_clusters(unsigned& clusters, const DeviceNeeds& needs, unsigned threads,
-                           std::size_t shared_bytes) {
-  constexpr int max_devices = 64;
-  static std::atomic<unsigned> known[max_devices];
-  int device = 0, major = 0, minor = 0, shared_limit = 0;
-  if (Status status = cuda_status(cudaGetDevice(&device), "cudaGetDevice"); !status.is_good()) {
-    return status;
+// A kernel that nvcc compiled into this binary, or an image (a fatbin with one kernel) that is
+// loaded when it is first needed. Any thread, any device.
+class CudaKernel {
+ public:
+  struct Image {
+    const void* begin;
+  };
+  constexpr CudaKernel(const void* function, const KernelNeeds& needs)
+      : needs_(needs), function_(function) {}
+  constexpr CudaKernel(Image image, const KernelNeeds& needs) : needs_(needs), image_(image) {}
+
+  // How many clusters the current device holds at once: fewer than its SMs suggest where a cluster
+  // would straddle two groups of SMs. Asked once per device, together with raising the kernel's
+  // shared memory limit.
+  Status max_active_clusters(unsigned& clusters) {
+    int device = 0;
+    if (Status status = cuda_status(cudaGetDevice(&device), "cudaGetDevice"); !status.is_good()) {
+      return status;
+    }
+    if (device >= max_devices) {
+      return Status::refused("Device " + std::to_string(device) +
+                             " is beyond the 64 that are known.");
+    }
+    clusters = known_[device].load(std::memory_order_acquire);
+    if (clusters != 0) return Status::good();
+    Status asked = ask(clusters, device);
+    if (asked.is_good()) known_[device].store(clusters, std::memory_order_release);
+    return asked;
   }
-  if (device >= max_devices) {
-    return Status::refused("Device " + std::to_string(device) +
-                           " is beyond the 64 that are known.");
+
+  // After max_active_clusters() was good on this device.
+  template <class Params>
+  Status launch(const Params& params, unsigned ctas, cudaStream_t stream) const {
+    const KernelLaunch launch(ctas, cluster_size(), needs_.threads, needs_.shared_bytes,
+                              needs_.overlaps_launches, stream);
+    void* arguments[] = {const_cast<Params*>(&params)};
+    return cuda_status(cudaLaunchKernelExC(&launch.config, function_, arguments), "The launch");
   }
-  clusters = known[device].load(std::memory_order_acquire);
-  if (clusters != 0) return Status::good();
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  const int capability = major * 10 + minor;
-  if (capability < needs.capability_begin || capability >= needs.capability_end) {
-    return Status::refused("This kernel needs a compute capability from " +
-                           std::to_string(needs.capability_begin / 10) + "." +
-                           std::to_string(needs.capability_begin % 10) + " to below " +
-                           std::to_string(needs.capability_end / 10) + "." +
-                           std::to_string(needs.capability_end % 10) + "; the device has " +
-                           std::to_string(major) + "." + std::to_string(minor) + ".");
+
+ private:
+  static constexpr int max_devices = 64;
+
+  unsigned cluster_size() const { return needs_.in_clusters ? needs_.cluster_size : 0; }
+
+  Status load() {
+    const std::scoped_lock lock(loading_);
+    if (function_ != nullptr) return Status::good();
+    cudaLibrary_t library;
+    Status loaded = cuda_status(cudaLibraryLoadData(&library, image_.begin, nullptr, nullptr, 0,
+                                                    nullptr, nullptr, 0),
+                                "Loading a kernel's image");
+    if (!loaded.is_good()) return loaded;
+    cudaKernel_t kernel;
+    Status found =
+        cuda_status(cudaLibraryEnumerateKernels(&kernel, 1, library), "Finding a kernel in its image");
+    if (found.is_good()) function_ = static_cast<const void*>(kernel);
+    return found;
   }
-  cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (shared_bytes > static_cast<std::size_t>(shared_limit)) {
-    return Status::refused("The kernel needs " + std::to_string(shared_bytes) +
-                           " bytes of shared memory; the device offers " +
-                           std::to_string(shared_limit) + ".");
+
+  Status ask(unsigned& clusters, int device) {
+    int major = 0, minor = 0, shared_limit = 0;
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    const int capability = major * 10 + minor;
+    if (capability < needs_.capability_begin || capability >= needs_.capability_end) {
+      return Status::refused("This kernel needs a compute capability from " +
+                             std::to_string(needs_.capability_begin / 10) + "." +
+                             std::to_string(needs_.capability_begin % 10) + " to below " +
+                             std::to_string(needs_.capability_end / 10) + "." +
+                             std::to_string(needs_.capability_end % 10) + "; the device has " +
+                             std::to_string(major) + "." + std::to_string(minor) + ".");
+    }
+    cudaDeviceGetAttribute(&shared_limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (needs_.shared_bytes > static_cast<std::size_t>(shared_limit)) {
+      return Status::refused("The kernel needs " + std::to_string(needs_.shared_bytes) +
+                             " bytes of shared memory; the device offers " +
+                             std::to_string(shared_limit) + ".");
+    }
+    if (Status loaded = load(); !loaded.is_good()) return loaded;
+    Status raised =
+        cuda_status(cudaFuncSetAttribute(function_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(needs_.shared_bytes)),
+                    "Raising the shared memory limit");
+    if (!raised.is_good()) return raised;
+    int active = 0;
+    if (needs_.in_clusters) {
+      const KernelLaunch launch(needs_.cluster_size, needs_.cluster_size, needs_.threads,
+                                needs_.shared_bytes, false, nullptr);
+      Status asked = cuda_status(cudaOccupancyMaxActiveClusters(&active, function_, &launch.config),
+                                 "cudaOccupancyMaxActiveClusters");
+      if (!asked.is_good()) return asked;
+    } else {
+      int per_sm = 0, sms = 0;
+      Status asked = cuda_status(
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+              &per_sm, function_, static_cast<int>(needs_.threads), needs_.shared_bytes),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+      if (!asked.is_good()) return asked;
+      cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+      active = per_sm * sms;
+    }
+    clusters = static_cast<unsigned>(active);
+    return Status::good();
   }
-  Status raised =
-      cuda_status(cudaFuncSetAttribute(entry, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(shared_bytes)),
-                  "Raising the shared memory limit");
-  if (!raised.is_good()) return raised;
-  int active = 0;
-  if (needs.in_clusters) {
-    const KernelLaunch launch(needs.cluster_size, needs.cluster_size, threads, shared_bytes, false,
-                              nullptr);
-    Status asked = cuda_status(cudaOccupancyMaxActiveClusters(&active, entry, &launch.config),
-                               "cudaOccupancyMaxActiveClusters");
-    if (!asked.is_good()) return asked;
-  } else {
-    int per_sm = 0, sms = 0;
-    Status asked = cuda_status(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                                   &per_sm, entry, static_cast<int>(threads), shared_bytes),
-                               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    if (!asked.is_good()) return asked;
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-    active = per_sm * sms;
-  }
-  clusters = static_cast<unsigned>(active);
-  known[device].store(clusters, std::memory_order_release);
-  return Status::good();
-}
+
+  KernelNeeds needs_;
+  Image image_ = {};
+  const void* function_ = nullptr;  // written once, before the first known_ that is not 0
+  std::mutex loading_;
+  std::atomic<unsigned> known_[max_devices] = {};
+};
 
 }  // namespace tw
