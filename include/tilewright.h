@@ -68,8 +68,8 @@ typedef struct tw_matrix {
   tw_type type;
 } tw_matrix;
 
-/* value  = alpha * row_scale[row] * column_scale[column] * sum + beta * source + column_bias[column]
- *          + row_bias[row]
+/* value  = alpha * row_scale[row] * column_scale[column] * sum + beta * source
+ *          + column_bias[column] + row_bias[row]
  * value  = activation(value); gated: activation(value of an even column) * value of the next
  * auxiliary = value before the activation; *amax = max(*amax, |value|)
  * output = value * output_scale, cast. What is null is left out. */

@@ -1,0 +1,120 @@
+#include "src/library/decide.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "src/library/failure.h"
+#include "src/library/log.h"
+
+namespace tw::library {
+
+namespace {
+
+// What was decided lately. A set is locked for the time of a copy, so that threads meet only where
+// they ask for the same shapes.
+class DecisionCache {
+ public:
+  bool find(Decision& decision, const DecisionKey& key) {
+    Set& set = set_of(key);
+    const std::lock_guard lock(set.mutex);
+    for (const Entry& entry : set.entries) {
+      if (entry.key != key) continue;
+      decision = entry.decision;
+      return true;
+    }
+    return false;
+  }
+  void store(const Decision& decision, const DecisionKey& key) {
+    Set& set = set_of(key);
+    const std::lock_guard lock(set.mutex);
+    set.entries[set.oldest] = {key, decision};
+    set.oldest = (set.oldest + 1) % ways;
+  }
+
+ private:
+  static constexpr std::size_t sets = 256;
+  static constexpr std::size_t ways = 4;
+  struct Entry {
+    DecisionKey key;
+    Decision decision;
+  };
+  struct Set {
+    std::mutex mutex;
+    std::size_t oldest = 0;
+    Entry entries[ways];
+  };
+  Set& set_of(const DecisionKey& key) { return sets_[key.hash() % sets]; }
+  Set sets_[sets];
+};
+
+DispatchRequest request_of(const tw_matmul_options& options, const Place& place) {
+  DispatchRequest request;
+  request.target = place.target;
+  request.sms = place.sms;
+  request.batch_invariant = options.batch_invariant != 0;
+  request.fast_accumulation = options.fast_accumulation != 0;
+  request.instance = options.instance;
+  request.workspace_limit = options.workspace_limit;
+  return request;
+}
+
+// The cheapest form of the operands.
+Decision cheapest(const ConvertedProblem& converted, const DispatchRequest& request) {
+  std::optional<Decision> best;
+  std::string sentence;
+  for (const bool other_a : {false, true}) {
+    for (const bool other_b : {false, true}) {
+      if ((other_a && !converted.other_a) || (other_b && !converted.other_b)) continue;
+      ConvertedProblem form = converted;
+      Decision decision = {{}, other_a, other_b, 0};
+      std::vector<Rejection> rejections;
+      const Status status = choose(decision.choice, decision.problem(form), request,
+                                   logs_dispatch() ? &rejections : nullptr);
+      log_dispatch(form.problem, rejections, status, decision.choice);
+      if (!status.is_good()) {
+        if (sentence.empty()) sentence = status.sentence();
+      } else if (!best || decision.choice.microseconds < best->choice.microseconds) {
+        best = decision;
+      }
+    }
+  }
+  if (!best) throw Failure{TW_UNSUPPORTED, sentence};
+  return *best;
+}
+
+}  // namespace
+
+const MatmulInstance* named_instance(const tw_matmul_options& options) {
+  if (options.instance == nullptr) return nullptr;
+  for (const MatmulInstance& instance : matmul_instances()) {
+    if (std::strcmp(instance.name, options.instance) == 0) return &instance;
+  }
+  throw Failure{TW_INVALID, fmt::format("There is no instance '{}'; ./tw list shows those that "
+                                        "there are.",
+                                        options.instance)};
+}
+
+Decision decide(const ConvertedProblem& converted, const tw_matmul_options& options,
+                const Place& place, const DecisionKey& key) {
+  // Lives as long as the process: threads may still call while it ends.
+  static DecisionCache& cache = *new DecisionCache;
+  Decision decision;
+  if (cache.find(decision, key)) return decision;
+  std::optional<LoadsWhileCapturing> loads;
+  if (place.device >= 0) loads.emplace();
+  decision = cheapest(converted, request_of(options, place));
+  if (place.device >= 0) {
+    ConvertedProblem form = converted;
+    const Status status = decision.choice.instance->workspace(
+        decision.workspace_bytes, decision.problem(form), decision.choice.order);
+    if (!status.is_good()) throw Failure{TW_CUDA, status.sentence()};
+  }
+  cache.store(decision, key);
+  return decision;
+}
+
+}  // namespace tw::library

@@ -1,0 +1,103 @@
+#include "src/library/decision_key.h"
+
+#include <fmt/format.h>
+
+namespace tw::library {
+
+namespace {
+
+// 0: null.
+constexpr std::int64_t alignment(const void* address) {
+  if (address == nullptr) return 0;
+  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(address) | 16;
+  return static_cast<std::int64_t>(bits & (~bits + 1));
+}
+
+constexpr std::int64_t letters(const char* word) {
+  std::int64_t packed = 0;
+  for (; word != nullptr && *word != 0; ++word) packed = packed << 8 | *word;
+  return packed;
+}
+
+// Calls visit(what, of, word) for each word; `of` may be null.
+template <class Visit>
+constexpr void each_word(const tw_matmul_problem& problem, const tw_matmul_options& options,
+                         std::int64_t instance, const Place& place, const Visit& visit) {
+  visit("device", nullptr, place.device);
+  visit("target", nullptr, letters(place.target));
+  visit("number of SMs", nullptr, place.sms);
+  visit("m", nullptr, problem.m);
+  visit("n", nullptr, problem.n);
+  visit("k", nullptr, problem.k);
+  visit("batch", nullptr, problem.batch);
+  const tw_epilogue& epilogue = problem.epilogue;
+  const auto matrix = [&visit](const char* name, const tw_matrix& given, bool present) {
+    visit("row_stride", name, present ? given.row_stride : 0);
+    visit("column_stride", name, present ? given.column_stride : 0);
+    visit("batch_stride", name, present ? given.batch_stride : 0);
+    visit("type", name, present ? static_cast<int>(given.type) : 0);
+    visit("alignment", name, present ? alignment(given.data) : 0);
+  };
+  matrix("A", problem.a, true);
+  matrix("B", problem.b, true);
+  matrix("D", problem.d, true);
+  matrix("the source", epilogue.source, epilogue.beta != 0.0f);
+  matrix("the auxiliary output", epilogue.auxiliary, epilogue.auxiliary.data != nullptr);
+  visit("value (0: alpha is 0)", "alpha", epilogue.alpha != 0.0f);
+  visit("value (0: beta is 0)", "beta", epilogue.beta != 0.0f);
+  visit("value (0: output_scale is 1)", "output_scale", epilogue.output_scale != 1.0f);
+  visit("activation", nullptr, epilogue.activation);
+  visit("gate", nullptr, epilogue.gated != 0);
+  const bool biased = epilogue.column_bias != nullptr || epilogue.row_bias != nullptr;
+  visit("type", "the biases", biased ? static_cast<int>(epilogue.bias_type) : 0);
+  visit("alignment", "the column bias", alignment(epilogue.column_bias));
+  visit("alignment", "the row bias", alignment(epilogue.row_bias));
+  visit("alignment", "the column scale", alignment(epilogue.column_scale));
+  visit("alignment", "the row scale", alignment(epilogue.row_scale));
+  visit("alignment", "amax", alignment(epilogue.amax));
+  visit("batch_invariant", nullptr, options.batch_invariant != 0);
+  visit("fast_accumulation", nullptr, options.fast_accumulation != 0);
+  visit("workspace_limit", nullptr, static_cast<std::int64_t>(options.workspace_limit));
+  visit("instance", nullptr, instance);
+}
+
+constexpr std::size_t count_words() {
+  std::size_t count = 0;
+  each_word({}, {}, 0, {}, [&count](const char*, const char*, std::int64_t) { ++count; });
+  return count;
+}
+static_assert(count_words() == DecisionKey::words);
+
+}  // namespace
+
+DecisionKey::DecisionKey(const tw_matmul_problem& problem, const tw_matmul_options& options,
+                         const MatmulInstance* named, const Place& place) {
+  const std::int64_t instance = named == nullptr ? 0 : named - matmul_instances().data() + 1;
+  auto next = words_.begin();
+  each_word(problem, options, instance, place,
+            [&next](const char*, const char*, std::int64_t word) { *next++ = word; });
+}
+
+std::uint64_t DecisionKey::hash() const {
+  std::uint64_t hash = 0x9E3779B97F4A7C15ull;
+  for (const std::int64_t word : words_) {
+    hash = (hash ^ static_cast<std::uint64_t>(word)) * 0xBF58476D1CE4E5B9ull;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
+std::string DecisionKey::difference(const DecisionKey& planned) const {
+  std::string sentence;
+  std::size_t index = 0;
+  each_word({}, {}, 0, {}, [&](const char* what, const char* of, std::int64_t) {
+    const std::int64_t mine = words_[index], theirs = planned.words_[index];
+    index += 1;
+    if (mine == theirs || !sentence.empty()) return;
+    sentence = fmt::format("The {}{}{} is {}, but the plan was made for {}.", what,
+                           of == nullptr ? "" : " of ", of == nullptr ? "" : of, mine, theirs);
+  });
+  return sentence;
+}
+
+}  // namespace tw::library

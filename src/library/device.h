@@ -1,0 +1,34 @@
+// The CUDA device that calls are for; in builds without CUDA there is none.
+#pragma once
+
+#include <cstddef>
+
+#include "tilewright/base/status.h"
+
+namespace tw::library {
+
+// Where kernels are to run, as far as the choice depends on it.
+struct Place {
+  int device = -1;  // -1: the virtual GPU
+  const char* target = nullptr;
+  unsigned sms = 0;
+};
+
+// The current device, asked for its properties once. What it throws is a Failure.
+Place current_device();
+
+// Enqueues zeroes.
+Status clear_memory(void* memory, std::size_t bytes, void* stream);
+
+// While it lives, kernels may be loaded although some stream is captured into a graph.
+class LoadsWhileCapturing {
+ public:
+  LoadsWhileCapturing();
+  ~LoadsWhileCapturing();
+  LoadsWhileCapturing(const LoadsWhileCapturing&) = delete;
+
+ private:
+  int mode_;
+};
+
+}  // namespace tw::library

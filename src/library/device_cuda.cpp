@@ -1,0 +1,75 @@
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "src/library/device.h"
+#include "src/library/failure.h"
+
+namespace tw::library {
+
+namespace {
+
+constexpr int max_devices = 64;
+
+void must(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  throw Failure{TW_CUDA, fmt::format("{} failed: {}.", what, cudaGetErrorString(error))};
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  must(cudaDeviceGetAttribute(&value, which, device), "Asking for a property of the device");
+  return value;
+}
+
+const char* target_of(int major, int minor) {
+  if (major == 8) return "sm80";
+  if (major == 9 && minor == 0) return "sm90a";
+  if (major == 10 && minor == 0) return "sm100a";
+  throw Failure{TW_UNSUPPORTED,
+                fmt::format("The device has compute capability {}.{}, but kernels are compiled for "
+                            "8.x, 9.0 and 10.0.",
+                            major, minor)};
+}
+
+}  // namespace
+
+Place current_device() {
+  // Written by whoever asks first; who asks at the same time writes the same.
+  static std::atomic<const char*> targets[max_devices];
+  static std::atomic<unsigned> sms[max_devices];
+  int device = 0;
+  must(cudaGetDevice(&device), "cudaGetDevice");
+  if (device >= max_devices) {
+    throw Failure{TW_CUDA,
+                  fmt::format("Device {} is beyond the {} that are known.", device, max_devices)};
+  }
+  if (targets[device].load(std::memory_order_acquire) == nullptr) {
+    const char* target = target_of(attribute(cudaDevAttrComputeCapabilityMajor, device),
+                                   attribute(cudaDevAttrComputeCapabilityMinor, device));
+    sms[device].store(static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, device)));
+    targets[device].store(target, std::memory_order_release);
+  }
+  return {device, targets[device].load(), sms[device].load()};
+}
+
+Status clear_memory(void* memory, std::size_t bytes, void* stream) {
+  const cudaError_t error = cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream));
+  if (error == cudaSuccess) return Status::good();
+  return Status::refused(
+      fmt::format("Clearing the workspace failed: {}.", cudaGetErrorString(error)));
+}
+
+LoadsWhileCapturing::LoadsWhileCapturing() {
+  auto mode = cudaStreamCaptureModeRelaxed;
+  must(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
+  mode_ = mode;
+}
+
+LoadsWhileCapturing::~LoadsWhileCapturing() {
+  auto mode = static_cast<cudaStreamCaptureMode>(mode_);
+  cudaThreadExchangeStreamCaptureMode(&mode);
+}
+
+}  // namespace tw::library
