@@ -40,43 +40,54 @@ Status suits(const MatmulInstance& instance, const DispatchRequest& request) {
 
 }  // namespace
 
-Status choose(Choice& choice, const MatmulProblem& problem, const DispatchRequest& request,
-              std::vector<Rejection>* rejections) {
+std::vector<Choice> candidates(const MatmulProblem& problem, const DispatchRequest& request,
+                               std::vector<Rejection>* rejections) {
+  std::vector<Choice> found;
   const auto reject = [rejections](const MatmulInstance& instance, const Status& status) {
     if (rejections != nullptr) rejections->push_back({&instance, status.sentence()});
   };
-  choice = {};
-  bool named = request.instance == nullptr;
-  std::string nearest;
   for (const MatmulInstance& instance : matmul_instances()) {
-    if (request.instance != nullptr) {
-      if (std::strcmp(instance.name, request.instance) != 0) continue;
-      named = true;
-    }
+    if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (Status status = suits(instance, request); !status.is_good()) {
       reject(instance, status);
-      nearest = nearest.empty() ? status.sentence() : nearest;
       continue;
     }
     for (const MatmulOrder& order : orders_of(instance, problem)) {
       if (Status status = instance.supports(problem, order); !status.is_good()) {
         reject(instance, status);
-        nearest = status.sentence();
         break;
       }
-      const double expected = expected_microseconds(instance, problem, order, request.sms);
-      if (choice.instance == nullptr || expected < choice.microseconds) {
-        choice = {&instance, order, expected};
-      }
+      found.push_back(
+          {&instance, order, expected_microseconds(instance, problem, order, request.sms)});
     }
   }
-  if (!named) {
+  return found;
+}
+
+Status choose(Choice& choice, const MatmulProblem& problem, const DispatchRequest& request,
+              std::vector<Rejection>* rejections) {
+  std::vector<Rejection> obstacles;
+  const std::vector<Choice> all = candidates(problem, request, &obstacles);
+  choice = {};
+  for (const Choice& candidate : all) {
+    if (choice.instance == nullptr || candidate.microseconds < choice.microseconds) {
+      choice = candidate;
+    }
+  }
+  if (rejections != nullptr) *rejections = obstacles;
+  if (choice.instance != nullptr) return Status::good();
+  if (obstacles.empty()) {
     return Status::refused(std::string("There is no instance '") + request.instance +
                            "'; ./tw list shows those that there are.");
   }
-  if (choice.instance != nullptr) return Status::good();
+  // The last sentence is of a kernel for the right target, if there is one.
+  const Rejection* nearest = &obstacles.front();
+  for (const Rejection& rejection : obstacles) {
+    if (std::strcmp(rejection.instance->target, request.target) == 0) nearest = &rejection;
+  }
   return Status::refused("No compiled kernel computes this product on " +
-                         std::string(request.target) + ": " + nearest);
+                         std::string(request.target) + ". The nearest, " + nearest->instance->name +
+                         ": " + nearest->sentence);
 }
 
 }  // namespace tw

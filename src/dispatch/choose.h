@@ -32,6 +32,10 @@ struct Rejection {
   std::string sentence;
 };
 
+// Every launch that computes the problem, none twice, with its expected cost.
+std::vector<Choice> candidates(const MatmulProblem& problem, const DispatchRequest& request,
+                               std::vector<Rejection>* rejections);
+
 // The best candidate; otherwise a sentence with what the nearest ones lack. Addresses matter only
 // through their alignment. `rejections` may be null.
 Status choose(Choice& choice, const MatmulProblem& problem, const DispatchRequest& request,

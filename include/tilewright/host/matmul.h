@@ -107,7 +107,6 @@ struct MatmulExtent {
 namespace detail {
 
 constexpr std::size_t ticket_bytes = 256;
-constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 template <class Parts>
 constexpr bool keeps_parts = requires(typename Parts::Reduction::Params params) {
@@ -125,13 +124,11 @@ template <class Parts>
 std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& order,
                             unsigned max_clusters) {
   const MatmulExtent<Parts> extent(problem, order, max_clusters);
-  std::size_t bytes = detail::draws_tickets<Parts> ? detail::ticket_bytes : 0;
   if constexpr (detail::keeps_parts<Parts>) {
-    const auto slots = static_cast<std::size_t>(extent.slots);
-    bytes += detail::rounded(Parts::Reduction::counter_bytes(slots)) +
-             Parts::Reduction::part_bytes(slots);
+    return workspace_counter_bytes +
+           Parts::Reduction::part_bytes(static_cast<std::size_t>(extent.slots));
   }
-  return bytes;
+  return detail::draws_tickets<Parts> ? workspace_counter_bytes : 0;
 }
 
 namespace detail {
@@ -296,13 +293,18 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   if constexpr (detail::draws_tickets<Parts>) {
     params.schedule.counter = reinterpret_cast<std::uint32_t*>(memory);
     params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
-    memory += detail::ticket_bytes;
   }
   if constexpr (detail::keeps_parts<Parts>) {
-    params.reduction.counters = reinterpret_cast<std::uint32_t*>(memory);
-    memory +=
-        detail::rounded(Parts::Reduction::counter_bytes(static_cast<std::size_t>(extent.slots)));
-    params.reduction.parts = memory;
+    const std::size_t counting =
+        Parts::Reduction::counter_bytes(static_cast<std::size_t>(extent.slots));
+    if (counting > workspace_counter_bytes - detail::ticket_bytes) {
+      return Status::refused("The sums have " + std::to_string(extent.slots) +
+                             " parts, whose counters need " + std::to_string(counting) +
+                             " bytes; a workspace has room for " +
+                             std::to_string(workspace_counter_bytes - detail::ticket_bytes) + ".");
+    }
+    params.reduction.counters = reinterpret_cast<std::uint32_t*>(memory + detail::ticket_bytes);
+    params.reduction.parts = memory + workspace_counter_bytes;
   }
   grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,
           sizeof(typename Kernel::Storage)};

@@ -25,8 +25,9 @@ struct MatmulGrid {
   std::size_t shared_bytes;
 };
 
-// Memory of the caller's that a launch may use: zero before the first launch, and the part of it
-// that matters is zero again after each.
+// Memory of the caller's that a launch may use. Tickets and counters lie in its first bytes, never
+// anything else: zero before the first launch, and zero again after each, whatever it computes.
+inline constexpr std::size_t workspace_counter_bytes = 64 << 10;
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
