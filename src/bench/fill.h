@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tilewright/number/narrow_float.h"
+#include "tilewright/number/element_type.h"
 
 namespace tw::bench {
 
-void fill_normal(Bf16* values, std::size_t count, std::uint64_t seed);
+// `type` is bf16, fp16, e4m3 or e5m2.
+void fill_normal(void* values, ElementType type, std::size_t count, std::uint64_t seed);
 
 }  // namespace tw::bench

@@ -1,6 +1,6 @@
 #include "src/bench/measure.h"
 
-#include <cublasLt.h>
+#include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,18 +8,16 @@
 #include <random>
 
 #include "src/bench/fill.h"
-#include "tilewright/host/cuda.h"
 
 namespace tw::bench {
 
-namespace {
-
-template <class Code>
-void must(Code code, const char* what) {
-  if (static_cast<int>(code) == 0) return;
-  std::fprintf(stderr, "tw: %s failed with error %d.\n", what, static_cast<int>(code));
+void must(int code, const char* what) {
+  if (code == 0) return;
+  std::fprintf(stderr, "tw: %s failed with error %d.\n", what, code);
   std::exit(1);
 }
+
+namespace {
 
 constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
@@ -33,10 +31,6 @@ std::string first_line(const char* command) {
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
   return line;
 }
-
-// A slice of one candidate must outlast the card's power control, or a kernel is paid for the watts
-// that its neighbour saved.
-constexpr double slice_milliseconds = 30;
 
 // One candidate, captured as a graph of `launches` products.
 struct Slice {
@@ -76,19 +70,29 @@ double time_slice(const Slice& slice, cudaStream_t stream, cudaEvent_t begin, cu
 
 }  // namespace
 
-MatmulBuffers::MatmulBuffers(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed)
-    : m_(m), n_(n), k_(k) {
+namespace {
+
+std::size_t a_bytes(const MatmulCase& what) {
+  return aligned(bytes_of(what.type) * what.m * what.k);
+}
+std::size_t b_bytes(const MatmulCase& what) {
+  return aligned(bytes_of(what.type) * what.n * what.k);
+}
+
+}  // namespace
+
+MatmulBuffers::MatmulBuffers(const MatmulCase& what, std::uint64_t seed) : what_(what) {
   int l2_bytes = 0;
   must(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0), "Asking for the L2's size");
-  const std::size_t a_bytes = aligned(2 * m * k), b_bytes = aligned(2 * n * k);
-  const std::size_t bytes = a_bytes + b_bytes + aligned(2 * m * n);
+  const std::size_t bytes = a_bytes(what) + b_bytes(what) + aligned(2 * what.m * what.n);
   const std::size_t sets = std::clamp<std::size_t>(3 * std::size_t(l2_bytes) / bytes + 1, 2, 64);
   for (std::size_t set = 0; set < sets; ++set) {
-    char* base = nullptr;
-    must(cudaMalloc(&base, bytes), "Allocating on the GPU");
+    void* memory = nullptr;
+    must(cudaMalloc(&memory, bytes), "Allocating on the GPU");
+    char* const base = static_cast<char*>(memory);
     base_.push_back(base);
-    fill_normal(reinterpret_cast<Bf16*>(base), m * k, seed + 2 * set);
-    fill_normal(reinterpret_cast<Bf16*>(base + a_bytes), n * k, seed + 2 * set + 1);
+    fill_normal(base, what.type, what.m * what.k, seed + 2 * set);
+    fill_normal(base + a_bytes(what), what.type, what.n * what.k, seed + 2 * set + 1);
   }
   must(cudaDeviceSynchronize(), "Filling the inputs");
 }
@@ -99,16 +103,17 @@ MatmulBuffers::~MatmulBuffers() {
 
 MatmulProblem MatmulBuffers::problem(int set) const {
   MatmulProblem problem;
-  problem.m = m_;
-  problem.n = n_;
-  problem.k = k_;
+  problem.m = what_.m;
+  problem.n = what_.n;
+  problem.k = what_.k;
   char* base = base_[set];
-  const std::size_t a_bytes = aligned(2 * m_ * k_), b_bytes = aligned(2 * n_ * k_);
   problem.a.data = base;
-  problem.b.data = base + a_bytes;
-  problem.d.data = base + a_bytes + b_bytes;
-  problem.a.pitch = problem.b.pitch = k_;
-  problem.d.pitch = n_;
+  problem.b.data = base + a_bytes(what_);
+  problem.d.data = base + a_bytes(what_) + b_bytes(what_);
+  problem.a.type = problem.b.type = what_.type;
+  problem.d.type = what_.d_type();
+  problem.a.pitch = problem.b.pitch = what_.k;
+  problem.d.pitch = what_.n;
   return problem;
 }
 
@@ -119,8 +124,8 @@ DeviceWorkspace::DeviceWorkspace(std::size_t bytes) : workspace{nullptr, bytes} 
 }
 DeviceWorkspace::~DeviceWorkspace() { cudaFree(workspace.data); }
 
-std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets,
-                                    int rounds) {
+std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds,
+                                    double slice_milliseconds) {
   cudaStream_t stream;
   cudaEvent_t begin, end;
   must(cudaStreamCreate(&stream), "Creating a stream");
@@ -160,77 +165,6 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
   cudaEventDestroy(end);
   cudaStreamDestroy(stream);
   return results;
-}
-
-struct CublasLt::State {
-  static constexpr std::size_t workspace_bytes = 64u << 20;
-  const MatmulBuffers* buffers;
-  cublasLtHandle_t handle;
-  cublasLtMatmulDesc_t operation;
-  cublasLtMatrixLayout_t a, b, d;
-  void* workspace;
-  std::vector<cublasLtMatmulHeuristicResult_t> found;
-
-  ~State() {
-    cublasLtMatrixLayoutDestroy(a);
-    cublasLtMatrixLayoutDestroy(b);
-    cublasLtMatrixLayoutDestroy(d);
-    cublasLtMatmulDescDestroy(operation);
-    cublasLtDestroy(handle);
-    cudaFree(workspace);
-  }
-};
-
-// Row-major D = A B^T is column-major D^T = B A^T: cuBLAS's first operand is our B.
-CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new State) {
-  State& state = *state_;
-  state.buffers = &buffers;
-  const MatmulProblem problem = buffers.problem(0);
-  must(cublasLtCreate(&state.handle), "cublasLtCreate");
-  must(cudaMalloc(&state.workspace, State::workspace_bytes), "Allocating a workspace");
-  must(cublasLtMatmulDescCreate(&state.operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLt");
-  const cublasOperation_t transposed = CUBLAS_OP_T;
-  must(cublasLtMatmulDescSetAttribute(state.operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
-                                      sizeof transposed),
-       "cublasLt");
-  must(cublasLtMatrixLayoutCreate(&state.b, CUDA_R_16BF, problem.k, problem.n, problem.b.pitch),
-       "cublasLt");
-  must(cublasLtMatrixLayoutCreate(&state.a, CUDA_R_16BF, problem.k, problem.m, problem.a.pitch),
-       "cublasLt");
-  must(cublasLtMatrixLayoutCreate(&state.d, CUDA_R_16BF, problem.n, problem.m, problem.d.pitch),
-       "cublasLt");
-  cublasLtMatmulPreference_t preference;
-  must(cublasLtMatmulPreferenceCreate(&preference), "cublasLt");
-  must(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                            &State::workspace_bytes, sizeof State::workspace_bytes),
-       "cublasLt");
-  state.found.resize(algorithms);
-  int count = 0;
-  must(cublasLtMatmulAlgoGetHeuristic(state.handle, state.operation, state.b, state.a, state.d,
-                                      state.d, preference, algorithms, state.found.data(), &count),
-       "cublasLt's heuristic");
-  state.found.resize(count);
-  cublasLtMatmulPreferenceDestroy(preference);
-}
-
-std::vector<Candidate> CublasLt::all() const {
-  std::vector<Candidate> candidates;
-  for (std::size_t i = 0; i < state_->found.size(); ++i) {
-    candidates.push_back(
-        {"cublaslt#" + std::to_string(i), [state = state_, i](int set, void* stream) {
-           const MatmulProblem problem = state->buffers->problem(set);
-           const float one = 1.0f, zero = 0.0f;
-           const cublasStatus_t code =
-               cublasLtMatmul(state->handle, state->operation, &one, problem.b.data, state->b,
-                              problem.a.data, state->a, &zero, problem.d.data, state->d,
-                              problem.d.data, state->d, &state->found[i].algo, state->workspace,
-                              State::workspace_bytes, static_cast<cudaStream_t>(stream));
-           if (code == CUBLAS_STATUS_SUCCESS) return Status::good();
-           return Status::refused("cublasLtMatmul failed with error " +
-                                  std::to_string(static_cast<int>(code)) + ".");
-         }});
-  }
-  return candidates;
 }
 
 DeviceState device_state() {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,18 +24,33 @@ struct Measurement {
   double high_us = 0;
 };
 
-// Device buffers of one matmul shape: enough sets of standard-normal A and B that a set has left
-// the L2 before it comes round again.
+// What is measured: D = A B^T in bf16 (or fp16) of operands of one type, both K-major.
+struct MatmulCase {
+  std::int64_t m, n, k;
+  ElementType type = ElementType::Bf16;
+  ElementType d_type() const {
+    return type == ElementType::Fp16 ? ElementType::Fp16 : ElementType::Bf16;
+  }
+  // Read and written once.
+  double bytes() const {
+    return double(bytes_of(type)) * (double(m) * k + double(n) * k) + 2.0 * m * n;
+  }
+  double flops() const { return 2.0 * m * n * k; }
+};
+
+// Device buffers of one case: enough sets of standard-normal A and B that a set has left the L2
+// before it comes round again.
 class MatmulBuffers {
  public:
-  MatmulBuffers(std::int64_t m, std::int64_t n, std::int64_t k, std::uint64_t seed);
+  MatmulBuffers(const MatmulCase& what, std::uint64_t seed);
   ~MatmulBuffers();
   MatmulBuffers(const MatmulBuffers&) = delete;
   int sets() const { return static_cast<int>(base_.size()); }
   MatmulProblem problem(int set) const;
+  const MatmulCase& what() const { return what_; }
 
  private:
-  std::int64_t m_, n_, k_;
+  MatmulCase what_;
   std::vector<char*> base_;
 };
 
@@ -48,20 +62,17 @@ struct DeviceWorkspace {
   Workspace workspace;
 };
 
-// Each round launches every candidate's graph twice, timing the second: slices of tens of
-// milliseconds, in an order that changes from round to round.
-std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds);
+// A slice of one candidate must outlast the card's power control, or a kernel is paid for the watts
+// that its neighbour saved; for a first choice among many a shorter one will do.
+inline constexpr double final_slice_milliseconds = 30;
+inline constexpr double choosing_slice_milliseconds = 8;
 
-// cuBLASLt's algorithms for the shape, as candidates that keep what they need alive.
-class CublasLt {
- public:
-  CublasLt(const MatmulBuffers& buffers, int algorithms);
-  std::vector<Candidate> all() const;
+// Each round launches every candidate's graph twice, timing the second, in an order that changes
+// from round to round.
+std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds,
+                                    double slice_milliseconds);
 
- private:
-  struct State;
-  std::shared_ptr<State> state_;
-};
+void must(int code, const char* what);  // ends the program unless `code` is 0
 
 struct DeviceState {
   std::string name;

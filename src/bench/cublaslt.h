@@ -1,0 +1,22 @@
+// cuBLASLt as a peer.
+#pragma once
+
+#include <memory>
+
+#include "src/bench/measure.h"
+
+namespace tw::bench {
+
+// Its algorithms for a case, as candidates that keep what they need alive. fp8 with scales of one
+// for each tensor and fast accumulation.
+class CublasLt {
+ public:
+  CublasLt(const MatmulBuffers& buffers, int algorithms);
+  std::vector<Candidate> all() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tw::bench
