@@ -3,8 +3,7 @@
 
 #include "tests/conformance/program.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/barrier.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/layout/access.h"
 
 namespace tw::conformance {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/conformance/device.h"
-#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/ptx/threads.h"
 
 namespace tw::conformance {
 

@@ -4,7 +4,7 @@
 
 #include "tests/epilogue/kernel.h"
 #include "tests/vgpu/support.h"
-#include "tilewright/isa/ptx/barrier.h"
+#include "tilewright/isa/ptx/threads.h"
 
 namespace tw::tests {
 namespace {

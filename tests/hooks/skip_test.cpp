@@ -3,11 +3,9 @@
 // that are wrong; here are the bare ring, all three signals, and tiles of any length: none, within
 // a lap, over several.
 #include "tests/hooks/schedules.h"
-#include "tilewright/pipeline/consumer.h"
 #include "tilewright/pipeline/counter.h"
 #include "tilewright/pipeline/mbarrier.h"
-#include "tilewright/pipeline/producer.h"
-#include "tilewright/pipeline/start.h"
+#include "tilewright/pipeline/ring.h"
 #include "tilewright/pipeline/turns.h"
 
 namespace tw::hooks {

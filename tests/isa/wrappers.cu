@@ -1,13 +1,11 @@
 // One call of every wrapper that mma.sync kernels and their epilogues use.
-#include "tilewright/isa/ptx/barrier.h"
 #include "tilewright/isa/ptx/cluster_memory.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/counter.h"
 #include "tilewright/isa/ptx/cp_async.h"
 #include "tilewright/isa/ptx/grid.h"
 #include "tilewright/isa/ptx/shared_memory.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/warp_matrix.h"
 
 namespace {

@@ -7,14 +7,12 @@
 #include <type_traits>
 
 #include "tilewright/epilogue/arguments.h"
-#include "tilewright/isa/ptx/barrier.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/counter.h"
 #include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/scalar.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
-#include "tilewright/isa/ptx/warp.h"
 
 namespace flat {
 

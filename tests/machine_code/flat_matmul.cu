@@ -7,10 +7,8 @@
 // thread loads through four stages; two warpgroups multiply 64 rows each and store through two
 // buffers each.
 #include "flat_epilogue.h"
-#include "tilewright/isa/ptx/barrier.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
-#include "tilewright/isa/ptx/warp.h"
 #include "tilewright/isa/ptx/wgmma.h"
 
 namespace isa = tw::isa;

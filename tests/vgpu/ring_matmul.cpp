@@ -4,11 +4,9 @@
 #include <random>
 
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/barrier.h"
 #include "tilewright/isa/ptx/matrix.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
-#include "tilewright/isa/ptx/warp.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "vgpu/data/matrix_descriptor.h"
 #include "vgpu/data/tile_map.h"

@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/barrier.h"
 #include "tilewright/isa/ptx/matrix.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
-#include "tilewright/isa/ptx/warp.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "tilewright/isa/ptx/wgmma_register.h"
 #include "tilewright/layout/access.h"

@@ -7,10 +7,8 @@ instance, is compiled with coverage and runs one output tile on the virtual GPU.
 and the counters are set to zero when the kernel is launched, so that neither host nor epilogue count.
 A header counts, with all its lines, if one of its lines was executed, also by the start of the kernel,
 before the roles part. It is compiled with -O1: constants and empty functions, which no GPU executes
-either, do not count (with -O0 they would: 29 files, 2,592 lines in November 2026), and neither does
+either, do not count (with -O0 they would: 21 files, 2,730 lines in November 2026), and neither does
 what holds names alone, such as arch/sm90.h.
-
-MOST_FILES may only fall; it is where we are until it is what the rule says.
 
 usage: walk.py --root ROOT --folder FOLDER --compiler CXX [--gcov GCOV] --link LIBRARY...
 """
@@ -20,8 +18,7 @@ import pathlib
 import subprocess
 import sys
 
-RULE_FILES, RULE_LINES = 10, 2500
-MOST_FILES = 22
+MOST_FILES, MOST_LINES = 10, 2500
 END = 'isa/ptx/wgmma.h'
 
 
@@ -77,13 +74,11 @@ def main():
         print(f'{name:34} {count:8} {len(text):6}{"  apart" if apart else ""}')
         files += not apart
         total += 0 if apart else len(text)
-    print(f'{files} files, {total} lines; the rule says {RULE_FILES} and {RULE_LINES}.')
+    print(f'{files} files, {total} lines; at most {MOST_FILES} and {MOST_LINES}.')
     if END not in executed or 'kernel/warp_specialized.h' not in executed:
         sys.exit(f'The run did not get to {END}: nothing was measured.')
-    if files > MOST_FILES or total > RULE_LINES:
-        sys.exit(f'The walk has grown: at most {MOST_FILES} files and {RULE_LINES} lines.')
-    if files < MOST_FILES:
-        print(f'The walk is shorter than it was: MOST_FILES can be {max(files, RULE_FILES)}.')
+    if files > MOST_FILES or total > MOST_LINES:
+        sys.exit('The walk is longer than the rule allows.')
 
 
 main()

@@ -76,7 +76,7 @@ void complete_phase_if_done(Engine& machine, Mbarrier& barrier) {
       });
 }
 
-// An arrival at a peer's barrier has CTA scope (isa/ptx/barrier.h says why): the peer learns which
+// An arrival at a peer's barrier has CTA scope (isa/ptx/threads.h says why): the peer learns which
 // asynchronous accesses are over, but nothing about the thread's own.
 void release_to_peer(Engine& machine, Thread& thread, Mbarrier& barrier) {
   if (!machine.order.enabled()) return;

@@ -5,7 +5,7 @@
 #include "tilewright/epilogue/formula.h"
 #include "tilewright/epilogue/leaves.h"
 #include "tilewright/isa/ptx/counter.h"
-#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/ptx/threads.h"
 
 namespace tw::node {
 

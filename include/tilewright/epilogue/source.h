@@ -4,7 +4,7 @@
 
 #include "tilewright/epilogue/element.h"
 #include "tilewright/isa/ptx/shared_memory.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 
 namespace tw {
 

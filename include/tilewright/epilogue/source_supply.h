@@ -7,9 +7,8 @@
 #include "tilewright/io/completion.h"
 #include "tilewright/isa/model.h"
 #include "tilewright/isa/ptx/tma.h"
-#include "tilewright/pipeline/consumer.h"
 #include "tilewright/pipeline/mbarrier.h"
-#include "tilewright/pipeline/producer.h"
+#include "tilewright/pipeline/ring.h"
 
 namespace tw {
 

@@ -7,9 +7,10 @@
 #include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/schedule/cluster_reduction.h"
+#include "tilewright/schedule/hilbert_order.h"
 #include "tilewright/schedule/reduction.h"
-#include "tilewright/schedule/static_persistent.h"
-#include "tilewright/schedule/tile_map.h"
+#include "tilewright/schedule/split_tiles.h"
+#include "tilewright/schedule/work_tile.h"
 
 namespace tw {
 

@@ -5,7 +5,7 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/family/matmul_config.h"
-#include "tilewright/schedule/tile_order.h"
+#include "tilewright/schedule/work_tile.h"
 
 namespace tw {
 

@@ -1,8 +1,8 @@
 // A CTA's share of a product: the tile, what its operands are, and who shares them.
 #pragma once
 
-#include "tilewright/io/cluster.h"
 #include "tilewright/io/major.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/number/element_type.h"
 
 namespace tw {

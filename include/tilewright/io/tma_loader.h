@@ -3,11 +3,10 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/cluster.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/tiling.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/isa/ptx/tma_pair.h"
 

@@ -17,7 +17,6 @@ struct RoleSpec {
 
   constexpr bool played() const { return warps > 0; }
   constexpr unsigned end() const { return first_warp + warps; }
-  constexpr bool has(unsigned warp) const { return warp - first_warp < warps; }
 };
 
 struct RoleTable {

@@ -4,14 +4,12 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/grid.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/kernel/key.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/kernel/storing.h"
-#include "tilewright/pipeline/consumer.h"
-#include "tilewright/pipeline/producer.h"
-#include "tilewright/pipeline/start.h"
+#include "tilewright/pipeline/mbarrier.h"
+#include "tilewright/pipeline/ring.h"
 #include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/work_tile.h"
 
@@ -79,11 +77,9 @@ class WarpSpecialized {
     // Before anything of an earlier grid is read, or overwritten, by any role.
     if constexpr (Parts::overlaps_launches) isa::griddepcontrol_wait();
 
-    // Values of its own, here and below: device code may not call members of static objects.
-    constexpr RoleSpec multiplying = roles.multiply;
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
     const unsigned warp = isa::shuffle(thread / 32, 0);
-    if (multiplying.has(warp)) {
+    if (plays<roles.multiply>(warp)) {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();
       }
@@ -97,23 +93,26 @@ class WarpSpecialized {
   }
 
  private:
+  template <RoleSpec role>
+  static TW_DEVICE bool plays(unsigned warp) {
+    return warp - role.first_warp < role.warps;
+  }
+
   static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp,
                              unsigned thread) {
-    constexpr RoleSpec loading = roles.load, scheduling = roles.schedule, bringing = roles.source,
-                       storing = roles.epilogue;
-    if (loading.has(warp)) {
-      if (!Loader::elected || (warp == loading.first_warp && isa::elect_one())) {
+    if (plays<roles.load>(warp)) {
+      if (!Loader::elected || (warp == roles.load.first_warp && isa::elect_one())) {
         load(params, storage, thread - roles.load.first_warp * 32);
       }
     }
-    if constexpr (scheduling.played()) {
-      if (scheduling.has(warp) && isa::elect_one()) schedule(params, storage);
+    if constexpr (roles.schedule.played()) {
+      if (plays<roles.schedule>(warp) && isa::elect_one()) schedule(params, storage);
     }
-    if constexpr (bringing.played()) {
-      if (bringing.has(warp) && isa::elect_one()) bring_sources(params, storage);
+    if constexpr (roles.source.played()) {
+      if (plays<roles.source>(warp) && isa::elect_one()) bring_sources(params, storage);
     }
     if constexpr (hands_over) {
-      if (storing.has(warp)) {
+      if (plays<roles.epilogue>(warp)) {
         finish(params, storage, thread - roles.epilogue.first_warp * 32);
       }
     }

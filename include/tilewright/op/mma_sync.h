@@ -7,7 +7,7 @@
 #include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/warp_matrix.h"
-#include "tilewright/pipeline/consumer.h"
+#include "tilewright/pipeline/payload.h"
 
 namespace tw {
 

@@ -4,10 +4,10 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/tiling.h"
-#include "tilewright/isa/ptx/sreg.h"
 #include "tilewright/isa/ptx/tcgen05.h"
 #include "tilewright/isa/ptx/tcgen05_descriptor.h"
-#include "tilewright/pipeline/consumer.h"
+#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/pipeline/payload.h"
 
 namespace tw {
 

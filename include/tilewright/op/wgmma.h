@@ -1,18 +1,121 @@
-// TileOp on Hopper: one warpgroup multiplies its rows of A by all of B, asynchronously.
+// TileOp on Hopper: one warpgroup multiplies its rows of A by all of B, asynchronously, into sums
+// in its registers.
 #pragma once
 
 #include <type_traits>
 
-#include "tilewright/accumulator/promoted.h"
-#include "tilewright/accumulator/registers.h"
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/tiling.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/describe.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/wgmma.h"
-#include "tilewright/pipeline/consumer.h"
+#include "tilewright/pipeline/payload.h"
 
 namespace tw {
+
+// Sums in the registers of one warpgroup: blocks of 64 rows by `columns`. `SumValue` is float or
+// std::int32_t. Immovable: while a product is in flight the tensor core owns these registers.
+template <unsigned block_count, unsigned n, class SumValue = float>
+class RegisterAccumulator {
+ public:
+  using Value = SumValue;
+  static constexpr FragmentLayout layout = FragmentLayout::Matrix;
+  static constexpr unsigned blocks = block_count;
+  static constexpr unsigned block_rows = 64;
+  static constexpr unsigned columns = n;
+  static constexpr unsigned fragment_size = n / 2;  // of a thread, for each block
+
+  // Not defaulted: RegisterAccumulator() would then fill the registers with zeros.
+  TW_DEVICE RegisterAccumulator() {}
+  RegisterAccumulator(const RegisterAccumulator&) = delete;
+  RegisterAccumulator& operator=(const RegisterAccumulator&) = delete;
+  TW_DEVICE ~RegisterAccumulator() { touch(); }
+
+  // Only a TileOp asks for the registers themselves, to hand them to the instruction.
+  TW_DEVICE Value (&fragment(unsigned block))[fragment_size] { return values_[block]; }
+
+  // False until the first product: that one overwrites, so nothing has to be zeroed beforehand.
+  TW_DEVICE bool started() const { return started_ != 0; }
+  TW_DEVICE void start() { started_ = 1; }
+  TW_DEVICE void start_over() { started_ = 0; }
+
+  // The sum of no products.
+  TW_DEVICE void clear() {
+    touch();
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      TW_UNROLL
+      for (unsigned i = 0; i < fragment_size; ++i) values_[block][i] = Value{};
+    }
+  }
+
+  // Adds the sums of `other`, value by value.
+  TW_DEVICE void add(const RegisterAccumulator& other) {
+    touch();
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      isa::fragment_access(other.values_[block], fragment_size);
+      TW_UNROLL
+      for (unsigned i = 0; i < fragment_size; ++i) values_[block][i] += other.values_[block][i];
+    }
+  }
+
+  // Value i of this thread in a block stands at row_of(i), column_of(i) of the block.
+  TW_DEVICE Value value(unsigned block, unsigned i) const {
+    isa::fragment_access(&values_[block][i], 1);
+    return values_[block][i];
+  }
+  static constexpr unsigned row_of(unsigned thread, unsigned i) {
+    return 16 * (thread / 32) + thread % 32 / 4 + 8 * (i / 2 % 2);
+  }
+  static constexpr unsigned column_of(unsigned thread, unsigned i) {
+    return 2 * (thread % 4) + i % 2 + 8 * (i / 4);
+  }
+
+ private:
+  TW_DEVICE void touch() {
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      isa::fragment_access(values_[block], fragment_size);
+    }
+  }
+
+  Value values_[blocks][fragment_size];
+  // Not bool: as a byte it would be widened, tested and voted on in every round of the k loop.
+  unsigned started_ = 0;
+};
+
+// Sums in registers, and beside them the partial sum of the latest products. Hopper's tensor core
+// keeps 14 bits of a sum of fp8 products; partial sums of few, added up in float32, keep the rest.
+// Only the tensor core sees the partial sum; whoever reads the sums finds a RegisterAccumulator.
+template <unsigned block_count, unsigned n, class SumValue>
+class PromotedAccumulator : public RegisterAccumulator<block_count, n, SumValue> {
+ public:
+  using Partial = RegisterAccumulator<block_count, n, SumValue>;
+
+  // No product writes the sums themselves, so they start at zero.
+  TW_DEVICE PromotedAccumulator() {
+    this->clear();
+    this->start();
+  }
+
+  TW_DEVICE Partial& partial() { return partial_; }
+
+  // Counts a stage whose products are in the partial sum; true when there are `limit`.
+  TW_DEVICE bool is_full_after_stage(unsigned limit) { return ++stages_ == limit; }
+
+  // No product may be in flight.
+  TW_DEVICE void promote() {
+    this->add(partial_);
+    partial_.start_over();
+    stages_ = 0;
+  }
+
+ private:
+  Partial partial_;
+  unsigned stages_ = 0;
+};
 
 // The descriptor of a tile whose lines are 128 bytes and swizzled over 128 bytes: groups of eight
 // lines follow each other every 1024 bytes. K-major, a line is a row of the operand. MN-major, it

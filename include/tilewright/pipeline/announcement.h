@@ -3,14 +3,12 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/cluster.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/cluster_memory.h"
 #include "tilewright/isa/ptx/launch_control.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/isa/ptx/warp.h"
-#include "tilewright/pipeline/consumer.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/pipeline/mbarrier.h"
+#include "tilewright/pipeline/ring.h"
 
 namespace tw {
 

@@ -5,7 +5,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/counter.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 
 namespace tw {
 

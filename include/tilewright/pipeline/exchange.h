@@ -6,8 +6,7 @@
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/cluster_memory.h"
 #include "tilewright/isa/ptx/shared_memory.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/pipeline/mbarrier.h"
 #include "tilewright/pipeline/ring.h"
 

@@ -1,15 +1,18 @@
 // The signals of a ring as memory barriers with phases: every arrival is counted by hardware, bytes
 // of copies too, and waiting threads sleep. A lap of the ring is a phase, of which the parity
-// tells.
+// tells. And the start of a kernel, before which nobody signals.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/barrier.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/pipeline/wait.h"
+#include "tilewright/isa/ptx/threads.h"
 
 namespace tw {
+
+TW_DEVICE void wait_for_phase(SharedAddress barrier, unsigned parity) {
+  while (!isa::mbarrier_try_wait_parity(barrier, parity)) {
+  }
+}
 
 struct Mbarriers {
   static constexpr unsigned stride = 8;
@@ -54,5 +57,23 @@ struct Mbarriers {
     isa::mbarrier_arrive_cluster(barrier);
   }
 };
+
+// The first moment of a kernel: signals come to life before anyone, here or in the cluster, uses
+// them. `init` is called by one thread and initialises every signal of the kernel.
+template <bool in_cluster, class Init>
+TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads,
+                              const Init& init) {
+  if (thread == 0) {
+    init();
+    isa::fence_mbarrier_init();
+  }
+  if constexpr (in_cluster) {
+    // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.
+    isa::cluster_arrive();
+    isa::cluster_wait();
+  } else {
+    isa::barrier_sync(0, threads);
+  }
+}
 
 }  // namespace tw

@@ -18,6 +18,14 @@ struct RoleArrivals {
   unsigned arrivals = 0;
 };
 
+// Who says that a stage has been read.
+enum class Release : unsigned {
+  Group,   // one thread of a warpgroup: what it waited for holds for all of them
+  Warp,    // each warp, when all of its lanes are done
+  Thread,  // the one thread that reads at all
+  Commit,  // the tensor core, when the products issued so far are done
+};
+
 struct Part {
   unsigned bytes;  // that land in one CTA per stage
   Completion completion;

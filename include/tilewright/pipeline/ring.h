@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/cluster.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/ptx/tcgen05.h"
+#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/ptx/tma_pair.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/pipeline/payload.h"
 #include "tilewright/pipeline/trace.h"
@@ -65,6 +67,258 @@ struct Ring {
       isa::describe_shared(isa::shared_address(&tiles[stage]), sizeof(Tiles), Payload::name, stage);
     }
   }
+};
+
+// The loading end. Held by every thread of `role` that takes part: one elected thread for TMA and
+// products, all of them for copies by threads.
+template <class Ring, Role role, class Trace>
+class Producer {
+  using Signal = typename Ring::Signal;
+  static constexpr Completion completion = Ring::Counts::completion_by(role);
+  static constexpr unsigned bytes = Ring::Counts::bytes_by(role);
+
+ public:
+  class TW_CONSUMABLE Token {
+   public:
+    TW_BORN(consumed) Token() = default;  // holds nothing
+    TW_DEVICE Token(Token&& other) noexcept { take(other); }
+    TW_DEVICE Token& operator=(Token&& other) noexcept {
+      release();
+      take(other);
+      return *this;
+    }
+    TW_DEVICE ~Token() { release(); }
+    // What a copy signals.
+    TW_NOT_AFTER_MOVE TW_DEVICE SharedAddress full() const {
+      if constexpr (Ring::group == 1)
+        return full_;
+      else
+        return isa::leader_barrier(full_);
+    }
+    TW_NOT_AFTER_MOVE TW_DEVICE SharedAddress tiles() const { return tiles_; }
+    TW_NOT_AFTER_MOVE TW_DEVICE unsigned slot() const { return slot_; }
+
+   private:
+    friend Producer;
+    TW_BORN(unconsumed)
+    TW_DEVICE Token(unsigned slot, SharedAddress full, SharedAddress tiles,
+                    typename Trace::Handle trace)
+        : slot_(slot), full_(full), tiles_(tiles), trace_(trace) {}
+    TW_DEVICE void release() {
+      if (full_ != 0) announce(full_);
+      trace_.releases();
+    }
+    TW_DEVICE void take(Token& other) {
+      slot_ = other.slot_;
+      full_ = std::exchange(other.full_, 0u);
+      tiles_ = other.tiles_;
+      trace_ = std::exchange(other.trace_, typename Trace::Handle{});
+    }
+    // Values only: a token that pointed at its producer would push it out of the registers.
+    unsigned slot_ = 0;
+    SharedAddress full_ = 0;  // 0: holds nothing
+    SharedAddress tiles_ = 0;
+    [[no_unique_address]] typename Trace::Handle trace_;
+  };
+
+  TW_DEVICE Producer(typename Ring::Barriers& barriers, typename Ring::Tiles* tiles, Trace trace)
+      : full_(barriers.first_full()),
+        empty_(barriers.first_empty()),
+        tiles_(isa::shared_address(tiles)),
+        trace_(trace) {}
+  Producer(const Producer&) = delete;
+
+  [[nodiscard]] TW_BORN(unconsumed) TW_DEVICE Token produce() {
+    const unsigned slot = position_.slot;
+    trace_.waits(slot);
+    Signal::template wait_empty<Ring>(empty_ + Signal::stride * slot, position_.lap);
+    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_after_thread_sync();
+    trace_.goes();
+    isa::describe_step(position_.steps);
+    position_.step();
+    return Token(slot, full_ + Signal::stride * slot,
+                 tiles_ + slot * unsigned{sizeof(typename Ring::Tiles)}, trace_.handle());
+  }
+
+  // Waits until every stage has been let go: no reader signals a CTA that is gone, and nobody reads
+  // what ends with this role.
+  TW_DEVICE void drain() {
+    for (unsigned i = 0; i < Ring::stages; ++i) {
+      Signal::template wait_empty<Ring>(empty_ + Signal::stride * position_.slot, position_.lap);
+      position_.step();
+    }
+    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_after_thread_sync();
+  }
+
+ private:
+  static TW_DEVICE void announce(SharedAddress full) {
+    if constexpr (completion == Completion::TransactionBytes) {
+      // The arrival counts for all bytes of the stage: the phase cannot end before it, however
+      // early the copies land.
+      if constexpr (Ring::group == 1) {
+        isa::mbarrier_arrive_expect_tx(full, bytes);
+      } else {
+        if (isa::cluster_rank() % Ring::group == 0) {
+          isa::mbarrier_arrive_expect_tx(full, bytes * Ring::group);
+        }
+      }
+    } else if constexpr (completion == Completion::CopiesArrive) {
+      isa::cp_async_mbarrier_arrive_noinc(full);
+    } else if constexpr (completion == Completion::Commit) {
+      if constexpr (Ring::group == 1) {
+        isa::tcgen05_commit<1>(full);
+      } else {
+        const unsigned leader = isa::cluster_rank();
+        isa::tcgen05_commit_multicast<Ring::group>(full, static_cast<std::uint16_t>(3u << leader));
+      }
+    } else {
+      if constexpr (completion == Completion::WarpsArriveFenced) isa::fence_proxy_async();
+      isa::warp_sync();
+      if (isa::thread_index() % 32 == 0) Signal::arrive(full);
+    }
+  }
+
+  RingPosition<Ring::stages, Signal> position_;
+  SharedAddress full_;
+  SharedAddress empty_;
+  SharedAddress tiles_;
+  [[no_unique_address]] Trace trace_;
+};
+
+// The reading end. Held by all threads of a group; `thread` counts within it.
+template <class Ring, Release how, class Trace>
+class Consumer {
+  using Signal = typename Ring::Signal;
+  static constexpr bool in_cluster = Ring::cluster.size() > 1;
+
+ public:
+  class TW_CONSUMABLE Token {
+   public:
+    TW_BORN(consumed) Token() = default;  // holds nothing
+    TW_DEVICE Token(Token&& other) noexcept { take(other); }
+    TW_DEVICE Token& operator=(Token&& other) noexcept {
+      release();
+      take(other);
+      return *this;
+    }
+    TW_DEVICE ~Token() { release(); }
+    TW_NOT_AFTER_MOVE TW_DEVICE unsigned slot() const { return slot_; }
+
+   private:
+    friend Consumer;
+    TW_BORN(unconsumed)
+    TW_DEVICE Token(unsigned slot, bool held, SharedAddress signal, typename Trace::Handle trace)
+        : slot_(slot), held_(held), signal_(signal), trace_(trace) {}
+    TW_DEVICE void release() {
+      // All lanes, before the one that speaks says so.
+      if constexpr (how == Release::Warp) {
+        if (held_) {
+          if constexpr (Ring::Payload::space == Space::Tensor) {
+            isa::tcgen05_fence_before_thread_sync();
+          }
+          isa::warp_sync();
+        }
+      }
+      if (signal_ != 0) arrive(signal_);
+      trace_.releases();
+    }
+    TW_DEVICE void take(Token& other) {
+      slot_ = other.slot_;
+      held_ = std::exchange(other.held_, false);
+      signal_ = std::exchange(other.signal_, 0u);
+      trace_ = std::exchange(other.trace_, typename Trace::Handle{});
+    }
+    // Values only: a token that pointed at its consumer would push it out of the registers.
+    unsigned slot_ = 0;
+    bool held_ = false;
+    // Where this thread arrives; 0: another does, or nothing is held.
+    SharedAddress signal_ = 0;
+    [[no_unique_address]] typename Trace::Handle trace_;
+  };
+
+  // Thread t of the group speaks to CTA t of the cluster, where that CTA's copies reach this one.
+  TW_DEVICE Consumer(typename Ring::Barriers& barriers, unsigned thread, Trace trace)
+      : full_(barriers.first_full()), empty_(barriers.first_empty()), trace_(trace) {
+    constexpr ClusterShape cluster =
+        Ring::cluster;  // device code calls members of no static object
+    if constexpr (how == Release::Commit) {
+      signals_ = true;
+    } else if constexpr (!in_cluster) {
+      signals_ = thread == 0;
+    } else if constexpr (Ring::group > 1) {
+      signals_ = thread == 0;
+      empty_ = isa::mapa(empty_, isa::cluster_rank() / Ring::group * Ring::group);
+    } else {
+      signals_ = thread < cluster.size() && cluster.same_row_or_column(thread, isa::cluster_rank());
+      empty_ = isa::mapa(empty_, signals_ ? thread : 0);
+    }
+  }
+  Consumer(const Consumer&) = delete;
+
+  [[nodiscard]] TW_BORN(unconsumed) TW_DEVICE Token consume() {
+    const unsigned slot = position_.slot;
+    trace_.waits(slot);
+    Signal::template wait_full<Ring>(full_ + Signal::stride * slot, position_.lap);
+    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_after_thread_sync();
+    trace_.goes();
+    isa::describe_step(position_.steps);
+    position_.step();
+    return Token(slot, true, signals_ ? empty_ + Signal::stride * slot : 0, trace_.handle());
+  }
+
+  // Waits, without taking anything, until the first lap has filled `slot`. Groups that share every
+  // tile start apart this way, and stay apart: one multiplies while the other stores.
+  TW_DEVICE void hang_back(unsigned slot) {
+    Signal::template wait_full<Ring>(full_ + Signal::stride * slot, 0);
+  }
+
+  // The stages of a tile that another group consumes.
+  TW_DEVICE void skip(unsigned count) { position_.skip(count); }
+
+ private:
+  static TW_DEVICE void arrive(SharedAddress empty) {
+    if constexpr (how == Release::Commit) {
+      if constexpr (!in_cluster) {
+        isa::tcgen05_commit<1>(empty);
+      } else {
+        constexpr ClusterShape cluster = Ring::cluster;
+        const unsigned rank = isa::cluster_rank();
+        const unsigned mask =
+            Ring::group == 1 ? cluster.sharers_mask(rank) : (1u << cluster.size()) - 1;
+        isa::tcgen05_commit_multicast<Ring::group>(empty, static_cast<std::uint16_t>(mask));
+      }
+    } else if constexpr (in_cluster) {
+      Signal::arrive_cluster(empty);
+    } else {
+      Signal::arrive(empty);
+    }
+  }
+
+  RingPosition<Ring::stages, Signal> position_;
+  SharedAddress full_;
+  SharedAddress empty_;
+  bool signals_;
+  [[no_unique_address]] Trace trace_;
+};
+
+// Keeps the last `depth` tokens alive: the deferred release that lets products and copies stay in
+// flight.
+template <class Token, unsigned depth>
+class Held {
+ public:
+  TW_DEVICE void keep(Token&& token) {
+    if constexpr (depth == 0) {
+      const Token released = std::move(token);
+    } else {
+      // The oldest dies by the first assignment.
+      TW_UNROLL
+      for (unsigned i = 0; i + 1 < depth; ++i) tokens_[i] = std::move(tokens_[i + 1]);
+      tokens_[depth - 1] = std::move(token);
+    }
+  }
+
+ private:
+  Token tokens_[depth == 0 ? 1 : depth];
 };
 
 }  // namespace tw

@@ -4,8 +4,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/barrier.h"
-#include "tilewright/isa/ptx/sreg.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
 
 namespace tw {

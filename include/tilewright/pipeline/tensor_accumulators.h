@@ -5,13 +5,12 @@
 
 #include "tilewright/accumulator/tensor.h"
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/barrier.h"
 #include "tilewright/isa/ptx/cluster_memory.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/tcgen05.h"
-#include "tilewright/pipeline/consumer.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/pipeline/mbarrier.h"
-#include "tilewright/pipeline/producer.h"
+#include "tilewright/pipeline/ring.h"
 
 namespace tw {
 

@@ -5,10 +5,8 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/barrier.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/isa/ptx/warp.h"
-#include "tilewright/pipeline/wait.h"
+#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/pipeline/mbarrier.h"
 
 namespace tw {
 

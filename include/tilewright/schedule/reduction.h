@@ -5,7 +5,7 @@
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/ptx/counter.h"
-#include "tilewright/isa/ptx/warp.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/schedule/work_tile.h"
 

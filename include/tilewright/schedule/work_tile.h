@@ -1,7 +1,9 @@
-// One output tile, or a part of its sum, and the k-tiles that make it.
+// Work tiles: what one is, where the counter puts it, and the static schedule, which counts.
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/pipeline/payload.h"
 
 namespace tw {
 
@@ -28,6 +30,7 @@ struct CountRange {
 
 struct PieceRange;
 
+// One output tile, or a part of its sum, and the k-tiles that make it.
 struct WorkTile {
   int m;  // tile row and column of this CTA
   int n;
@@ -82,5 +85,128 @@ struct PieceRange {
 };
 
 TW_DEVICE PieceRange WorkTile::sums(const kernel::Key&, int every) const { return {*this, every}; }
+
+// AlongM sweeps m fastest within a group of lines.
+enum class Raster : unsigned { AlongM, AlongN };
+
+struct TileAt {
+  int m;
+  int n;
+};
+
+// An order says where tile `index` lies: neighbours in time should be neighbours in the L2. Here
+// `group` lines of tiles side by side, so that a wave reads few rows of A and few columns of B.
+struct GroupedOrder {
+  struct Params {
+    int group;
+    Raster raster;
+  };
+  static TW_DEVICE TileAt at(const Params& params, int index, int tiles_m, int tiles_n) {
+    const bool along_m = params.raster == Raster::AlongM;
+    const int fast = along_m ? tiles_m : tiles_n;
+    const int slow = along_m ? tiles_n : tiles_m;
+    const int band_size = params.group * slow;
+    const int band = index / band_size;
+    const int first = band * params.group;
+    const int width = fast - first < params.group ? fast - first : params.group;
+    const int in_band = index - band * band_size;
+    const int slow_index = in_band / width;
+    const int fast_index = first + in_band - slow_index * width;
+    return along_m ? TileAt{fast_index, slow_index} : TileAt{slow_index, fast_index};
+  }
+};
+
+// A map says what work `index` is: which output tile, and which part of its sum. Counts are in
+// tiles of a whole cluster; each of its CTAs takes its place there.
+template <class Order>
+struct TileMapParams {
+  int tiles_m;
+  int tiles_n;
+  int batches;
+  int k_tiles;
+  int m;       // rows of the problem
+  int splits;  // of each sum; 1 where sums are whole
+  typename Order::Params order;
+};
+
+template <ClusterShape cluster, class Order>
+class TilePlace {
+ public:
+  using Params = TileMapParams<Order>;
+  TW_DEVICE explicit TilePlace(const Params& params) : params_(params), rank_(rank_in<cluster>()) {}
+
+ protected:
+  // Tile `index` of all batches; the parts of its sum are left to the caller.
+  TW_DEVICE WorkTile whole(int index) const {
+    const int in_batch = params_.tiles_m * params_.tiles_n;
+    const int batch = index / in_batch;
+    const TileAt at =
+        Order::at(params_.order, index - batch * in_batch, params_.tiles_m, params_.tiles_n);
+    return {at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),
+            at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
+            batch,
+            params_.m,
+            0,
+            params_.k_tiles};
+  }
+  TW_DEVICE int tiles() const { return params_.tiles_m * params_.tiles_n * params_.batches; }
+
+  const Params& params_;
+  unsigned rank_;
+};
+
+// Every tile whole. Maps that cut sums: schedule/split_tiles.h.
+template <ClusterShape cluster, class Order>
+class WholeTiles : TilePlace<cluster, Order> {
+  using Base = TilePlace<cluster, Order>;
+
+ public:
+  using Base::Base;
+  using typename Base::Params;
+  TW_DEVICE bool has(int index) const { return index < this->tiles(); }
+  TW_DEVICE WorkTile tile(int index) const { return this->whole(index); }
+};
+
+// The static persistent schedule: cluster c takes work c, c + clusters, c + 2 clusters, ...
+template <ClusterShape cluster, class Map>
+struct StaticPersistent {
+  static constexpr bool one_wave = true;  // the grid is what fits the device at once
+  using Params = typename Map::Params;
+  struct Storage {};
+  static TW_DEVICE void init(Storage&) {}
+
+  // Each role counts for itself.
+  template <Release>
+  class Reader {
+   public:
+    TW_DEVICE Reader(const Params& params, Storage&, unsigned /*thread*/) : map_(params) {}
+
+    struct Iterator {
+      const Map* map;
+      int index;
+      TW_DEVICE WorkTile operator*() const { return map->tile(index); }
+      TW_DEVICE Iterator& operator++() {
+        index += static_cast<int>(isa::cta_count() / cluster.size());
+        return *this;
+      }
+      struct End {};
+      TW_DEVICE bool operator!=(End) const { return map->has(index); }
+    };
+    struct Range {
+      const Map* map;
+      TW_DEVICE Iterator begin() const {
+        return {map, static_cast<int>(isa::cta_index() / cluster.size())};
+      }
+      TW_DEVICE typename Iterator::End end() const { return {}; }
+    };
+
+    // Only skeletons hold a Key.
+    TW_DEVICE Range tiles(const kernel::Key&) { return {&map_}; }
+    TW_DEVICE void begin() {}
+
+   private:
+    Map map_;
+  };
+};
 
 }  // namespace tw

@@ -1,39 +1,10 @@
-// In which order the tiles of a product are taken: neighbours in time should be neighbours in the
-// L2.
+// The order of tiles along a Hilbert curve: it stays near where it was at every scale.
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/schedule/work_tile.h"
 
 namespace tw {
-
-// AlongM sweeps m fastest within a group of lines.
-enum class Raster : unsigned { AlongM, AlongN };
-
-struct TileAt {
-  int m;
-  int n;
-};
-
-// `group` lines of tiles side by side, so that a wave reads few rows of A and few columns of B.
-struct GroupedOrder {
-  struct Params {
-    int group;
-    Raster raster;
-  };
-  static TW_DEVICE TileAt at(const Params& params, int index, int tiles_m, int tiles_n) {
-    const bool along_m = params.raster == Raster::AlongM;
-    const int fast = along_m ? tiles_m : tiles_n;
-    const int slow = along_m ? tiles_n : tiles_m;
-    const int band_size = params.group * slow;
-    const int band = index / band_size;
-    const int first = band * params.group;
-    const int width = fast - first < params.group ? fast - first : params.group;
-    const int in_band = index - band * band_size;
-    const int slow_index = in_band / width;
-    const int fast_index = first + in_band - slow_index * width;
-    return along_m ? TileAt{fast_index, slow_index} : TileAt{slow_index, fast_index};
-  }
-};
 
 // A Hilbert curve over any rectangle: every run of tiles is about as tall as it is wide. The
 // rectangle is cut in two along its long side, or in three around a square corner, until a line is

@@ -1,63 +1,13 @@
-// From a counter to a work tile: which output tile, and which part of its sum.
+// From a counter to a part of a tile's sum: the maps of split-K and stream-K.
 #pragma once
 
+#include <cstdint>
+
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/cluster.h"
-#include "tilewright/isa/ptx/sreg.h"
-#include "tilewright/schedule/tile_order.h"
+#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {
-
-// Counts are in tiles of a whole cluster; each of its CTAs takes its place there.
-template <class Order>
-struct TileMapParams {
-  int tiles_m;
-  int tiles_n;
-  int batches;
-  int k_tiles;
-  int m;       // rows of the problem
-  int splits;  // of each sum; 1 where sums are whole
-  typename Order::Params order;
-};
-
-template <ClusterShape cluster, class Order>
-class TilePlace {
- public:
-  using Params = TileMapParams<Order>;
-  TW_DEVICE explicit TilePlace(const Params& params) : params_(params), rank_(rank_in<cluster>()) {}
-
- protected:
-  // Tile `index` of all batches; the parts of its sum are left to the caller.
-  TW_DEVICE WorkTile whole(int index) const {
-    const int in_batch = params_.tiles_m * params_.tiles_n;
-    const int batch = index / in_batch;
-    const TileAt at =
-        Order::at(params_.order, index - batch * in_batch, params_.tiles_m, params_.tiles_n);
-    return {at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),
-            at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
-            batch,
-            params_.m,
-            0,
-            params_.k_tiles};
-  }
-  TW_DEVICE int tiles() const { return params_.tiles_m * params_.tiles_n * params_.batches; }
-
-  const Params& params_;
-  unsigned rank_;
-};
-
-// Every tile whole.
-template <ClusterShape cluster, class Order>
-class WholeTiles : TilePlace<cluster, Order> {
-  using Base = TilePlace<cluster, Order>;
-
- public:
-  using Base::Base;
-  using typename Base::Params;
-  TW_DEVICE bool has(int index) const { return index < this->tiles(); }
-  TW_DEVICE WorkTile tile(int index) const { return this->whole(index); }
-};
 
 // Every sum in `splits` parts of about the same length. Parts are counted before the one that
 // finishes: whoever waits for them, waits for work that was taken earlier.
