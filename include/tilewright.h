@@ -80,9 +80,9 @@ typedef struct tw_epilogue {
   float clamp_low;
   float clamp_high;
   tw_activation activation;
-  int gated;              /* d and source have n / 2 columns */
-  tw_matrix source;       /* C, or a residual: bf16, fp16 or fp32, rows contiguous */
-  tw_type bias_type;      /* of both biases: bf16, fp16 or fp32 */
+  int gated;               /* d and source have n / 2 columns */
+  tw_matrix source;        /* C, or a residual: bf16, fp16 or fp32, rows contiguous */
+  tw_type bias_type;       /* of both biases: bf16, fp16 or fp32 */
   const void* column_bias; /* n values */
   const void* row_bias;    /* m values */
   const float* column_scale;

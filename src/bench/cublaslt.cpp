@@ -69,8 +69,7 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new St
          "cublasLt");
     for (const auto scale :
          {CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER}) {
-      must(cublasLtMatmulDescSetAttribute(state.operation, scale, &state.scale,
-                                          sizeof state.scale),
+      must(cublasLtMatmulDescSetAttribute(state.operation, scale, &state.scale, sizeof state.scale),
            "cublasLt");
     }
   }

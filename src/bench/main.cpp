@@ -21,7 +21,7 @@ struct Request {
   std::string suite;
   std::vector<std::string> shapes;
   std::string peers = "cublaslt";
-  std::string type;  // empty: the suite's, or bf16
+  std::string type;         // empty: the suite's, or bf16
   std::string instances;    // comma-separated parts of names; empty: what a plain call would take
   std::vector<int> groups;  // empty: what the plan chooses
   bool by_table = true;
@@ -134,8 +134,7 @@ Candidate candidate_of(const tw::Choice& choice, const tw::bench::MatmulBuffers&
 // Which of the candidates is fastest, in a pass of its own: the final rounds are then no lottery.
 std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets) {
   if (candidates.empty()) return {};
-  const auto results =
-      interleave(candidates, sets, 3, tw::bench::choosing_slice_milliseconds);
+  const auto results = interleave(candidates, sets, 3, tw::bench::choosing_slice_milliseconds);
   const Measurement* best = nullptr;
   for (const Measurement& result : results) {
     if (result.refused.empty() && (best == nullptr || result.median_us < best->median_us)) {

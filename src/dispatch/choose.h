@@ -15,7 +15,7 @@ struct DispatchRequest {
   unsigned sms = 132;
   bool batch_invariant = false;
   bool fast_accumulation = true;
-  bool by_table = true;           // false: the cost model alone
+  bool by_table = true;            // false: the cost model alone
   const char* instance = nullptr;  // null: any
   std::size_t workspace_limit = std::size_t{64} << 20;
 };

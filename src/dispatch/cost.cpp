@@ -24,8 +24,8 @@ double expected_microseconds(const MatmulInstance& instance, const MatmulProblem
   const double ctas = sms / of_cluster * of_cluster;
   double parts = config.split == Split::Cluster ? config.cluster.k : 1;
   if (config.split == Split::Parts) parts = order.split_k;
-  const double waves = config.split == Split::Stream ? std::max(1.0, tiles / ctas)
-                                                     : ceil_div(tiles * parts, ctas);
+  const double waves =
+      config.split == Split::Stream ? std::max(1.0, tiles / ctas) : ceil_div(tiles * parts, ctas);
   const double stages = waves * ceil_div(k_tiles, parts);
   // Per stage, in cycles: products at 4096 flop, shared memory at 128 bytes.
   const double flop = 2.0 * config.tile_m * config.tile_n * stage_k;

@@ -158,13 +158,13 @@ class CudaKernel {
     const std::scoped_lock lock(loading_);
     if (function_ != nullptr) return Status::good();
     cudaLibrary_t library;
-    Status loaded = cuda_status(cudaLibraryLoadData(&library, image_.begin, nullptr, nullptr, 0,
-                                                    nullptr, nullptr, 0),
-                                "Loading a kernel's image");
+    Status loaded = cuda_status(
+        cudaLibraryLoadData(&library, image_.begin, nullptr, nullptr, 0, nullptr, nullptr, 0),
+        "Loading a kernel's image");
     if (!loaded.is_good()) return loaded;
     cudaKernel_t kernel;
-    Status found =
-        cuda_status(cudaLibraryEnumerateKernels(&kernel, 1, library), "Finding a kernel in its image");
+    Status found = cuda_status(cudaLibraryEnumerateKernels(&kernel, 1, library),
+                               "Finding a kernel in its image");
     if (found.is_good()) function_ = static_cast<const void*>(kernel);
     return found;
   }
