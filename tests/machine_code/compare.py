@@ -1,10 +1,10 @@
-"""Compares the machine code of the composed matmul with a flat, hand-written twin.
+"""Compares the machine code of the composed matmul with a flat, hand-written twin, on one target.
 
 Both are compiled to cubins, which are ELF files; no disassembler is needed. Held to: equal
-registers, equal parameter bytes, equal counts of tensor, copy and barrier instructions, instruction
-counts within 0.5 %, and a k loop that is no longer than the twin's. Also shown: tracing that is
-switched off changes no byte. Planted changes to either side must be caught: otherwise agreement
-would prove nothing."""
+registers as they are allocated, equal parameter bytes, equal counts of tensor, copy and barrier
+instructions, instruction counts within 0.5 %, and a k loop that is no longer than the twin's. Also
+shown: tracing that is switched off changes no byte. Planted changes to either side must be caught:
+otherwise agreement would prove nothing."""
 import argparse
 import collections
 import concurrent.futures
@@ -20,20 +20,72 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 TOLERANCE = 0.005
 
-# Instructions of sm_90 are 16 bytes. The low 9 bits tell the operation, the 3 bits above them the
-# form of its operands. Found by disassembling both kernels (nvdisasm 13.1) and taking the bits of
-# each mnemonic; no other operation in these kernels has any of these values.
+# Instructions of sm_90 and sm_100 are 16 bytes. The low 9 bits tell the operation, the 3 bits above
+# them the form of its operands. Found by disassembling the kernels (nvdisasm 13.1) and taking the
+# bits of each mnemonic; no other operation in these kernels has any of these values.
 INSTRUCTION_BYTES = 16
-OPERATIONS = {
-    "tensor": {0x1f0: "HGMMA"},
-    "copy": {
-        0x1b4: "UTMALDG", 0x1b5: "UTMASTG", 0x1b7: "UTMACMDFLUSH", 0x1b9: "UTMACCTL",
-        0x044: "STSM",
-    },
-    "barrier": {
-        0x1a7: "SYNCS", 0x1b2: "SYNCS.EXCH", 0x11d: "BAR", 0x1c7: "UCGABAR", 0x1c5: "WARPGROUP",
-        0x192: "MEMBAR", 0x1c6: "FENCE", 0x11a: "DEPBAR", 0x18f: "CCTL", 0x1c8: "USETMAXREG",
-    },
+TMA = {0x1b4: "UTMALDG", 0x1b5: "UTMASTG", 0x1b7: "UTMACMDFLUSH", 0x1b9: "UTMACCTL"}
+SIGNALS = {
+    0x1a7: "SYNCS", 0x1b2: "SYNCS.EXCH", 0x11d: "BAR", 0x1c7: "UCGABAR", 0x192: "MEMBAR",
+    0x1c6: "FENCE", 0x11a: "DEPBAR", 0x18f: "CCTL",
+}
+
+
+class Target:
+    """One pair of kernels: how they are compiled, where they are, what is counted in them, and
+    which changes must be caught. The first tensor operation is the product."""
+
+    def __init__(self, architecture, flat, flat_epilogue, composed, operations, traced, planted):
+        self.architecture = architecture
+        self.flat = flat
+        self.flat_epilogue = flat_epilogue
+        self.composed = composed
+        self.operations = operations
+        self.traced = traced    # whether the composed kernel can be compiled with tracing
+        self.planted = planted  # in the composed kernel: name -> edits of the headers
+
+
+# What both kernels store through.
+PLANTED_IN_STAGING = {
+    "one fence more in the composed kernel": [
+        ("pipeline/staging.h", r"(isa::fence_proxy_async\(\);)",
+         r"\1 isa::fence_mbarrier_init(); \1")],
+    "one barrier more in the composed kernel": [
+        ("pipeline/staging.h", r"(isa::barrier_sync\(barrier_, threads\);)", r"\1 \1")],
+}
+
+TARGETS = {
+    "sm_90a": Target(
+        "90a", "flat_wgmma.cu", "flat_matrix_epilogue.h", "composed_wgmma.cu",
+        {
+            "tensor": {0x1f0: "HGMMA"},
+            "copy": TMA | {0x044: "STSM"},
+            "barrier": SIGNALS | {0x1c5: "WARPGROUP", 0x1c8: "USETMAXREG"},
+        },
+        traced=True,
+        planted=PLANTED_IN_STAGING | {
+            "one wait for products more in the composed kernel": [
+                ("op/wgmma.h", r"(isa::wgmma_wait_group<stages_held>\(\);)",
+                 r"\1 isa::wgmma_fence(); \1")],
+        }),
+    "sm_100a": Target(
+        "100a", "flat_tcgen05.cu", "flat_row_epilogue.h", "composed_tcgen05.cu",
+        {
+            # UTCATOMSWS takes and gives back columns of tensor memory.
+            "tensor": {0x1ea: "UTCHMMA", 0x1ee: "LDTM", 0x1e3: "UTCATOMSWS"},
+            "copy": TMA | {0x188: "STS"},
+            "barrier": SIGNALS | {0x1e9: "UTCBAR"},
+        },
+        traced=False,
+        planted=PLANTED_IN_STAGING | {
+            "one product more in the composed kernel": [
+                ("op/tcgen05.h", r"(isa::tcgen05_mma<kind, tiling.group>\([^;]*;)", r"\1 \1")],
+            "one commit more in the composed kernel": [
+                ("pipeline/ring.h", r"(isa::tcgen05_commit<1>\(full\);)", r"\1 \1")],
+            "descriptors made anew for each product of the composed kernel": [
+                ("op/tcgen05.h", r"(\bb \+ \(b_at >> 4\))",
+                 r"descriptor(tiling.b_major) + ((at * 16 + tiling.a_bytes() + b_at) >> 4)")],
+        }),
 }
 BRANCH = 0x147
 NO_OPERATION = 0x118
@@ -42,12 +94,15 @@ NO_OPERATION = 0x118
 # symbol.
 SIZED_VALUE = 4
 REGISTER_COUNT = 0x2f
+REGISTER_UNIT = 8  # a thread gets whole units
 PARAMETER_BANK = 0x0a
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--nvcc", required=True)
 parser.add_argument("--include", required=True, type=pathlib.Path)
+parser.add_argument("--target", required=True, choices=TARGETS)
 arguments = parser.parse_args()
+TARGET = TARGETS[arguments.target]
 
 
 def sections(image):
@@ -107,7 +162,7 @@ class Kernel:
 
     def k_loop(self):
         """First and last instruction of the shortest loop around the first tensor instruction."""
-        product = self.operations.index(next(iter(OPERATIONS["tensor"])))
+        product = self.operations.index(next(iter(TARGET.operations["tensor"])))
         loops = [(self.target(i), i) for i in range(product, len(self.words))
                  if self.operations[i] == BRANCH and self.target(i) <= product]
         return min(loops, key=lambda loop: loop[1] - loop[0])
@@ -128,9 +183,10 @@ K_LOOP = "k loop: instructions"
 def rows(kernel):
     """Everything that is compared, by label."""
     table = {INSTRUCTIONS: len(kernel.words), K_LOOP: len(kernel.k_loop_words()),
-             "registers": kernel.registers, "parameter bytes": kernel.parameter_bytes}
+             "registers, in eights": -(-kernel.registers // REGISTER_UNIT),
+             "parameter bytes": kernel.parameter_bytes}
     present = collections.Counter(kernel.operations)
-    for group, names in OPERATIONS.items():
+    for group, names in TARGET.operations.items():
         table |= {f"{group}: {name}": present[number] for number, name in names.items()}
     return table
 
@@ -153,8 +209,9 @@ def agrees(label, flat, composed):
 def compile_kernel(folder, name, source, include, defines=()):
     path = folder / f"{name}.cubin"
     subprocess.run([arguments.nvcc, "-cubin", "-std=c++20", "--expt-relaxed-constexpr", "-O3",
-                    "-gencode", "arch=compute_90a,code=sm_90a", "-I", str(include), *defines,
-                    "-o", str(path), str(source)], check=True)
+                    "-gencode",
+                    f"arch=compute_{TARGET.architecture},code=sm_{TARGET.architecture}",
+                    "-I", str(include), *defines, "-o", str(path), str(source)], check=True)
     return Kernel(path)
 
 
@@ -175,14 +232,15 @@ def changed_headers(folder, name, edits):
     return copy
 
 
-def changed_flat(folder, name, pattern, replacement):
-    """A copy of the flat kernel whose epilogue is changed."""
+def changed_flat(folder, name, file, pattern, replacement):
+    """A copy of the flat kernel in which one of its files is changed."""
     copy = folder / name
     copy.mkdir()
-    shutil.copy(HERE / "flat_matmul.cu", copy)
-    header = (HERE / "flat_epilogue.h").read_text()
-    (copy / "flat_epilogue.h").write_text(changed(header, pattern, replacement, "flat_epilogue.h"))
-    return copy / "flat_matmul.cu"
+    for path in [HERE / TARGET.flat, *HERE.glob("flat_*.h")]:
+        shutil.copy(path, copy)
+    changed_file = copy / file
+    changed_file.write_text(changed(changed_file.read_text(), pattern, replacement, file))
+    return copy / TARGET.flat
 
 
 # A statement that only traces.
@@ -205,39 +263,32 @@ def without_trace_calls(folder):
 
 with tempfile.TemporaryDirectory() as name:
     scratch = pathlib.Path(name)
-    flat_source = HERE / "flat_matmul.cu"
-    composed_source = HERE / "composed_matmul.cu"
+    flat_source = HERE / TARGET.flat
+    composed_source = HERE / TARGET.composed
     stripped, trace_calls = without_trace_calls(scratch)
-    flat_with_barrier_less = changed_flat(
-        scratch, "flat_with_barrier_less",
-        r"isa::fence_proxy_async\(\);\n *isa::barrier_sync\(group.barrier, 128\);",
-        "isa::fence_proxy_async();")
     # What a plain epilogue runs, without the mixes beside it: a small difference shows.
     plain_headers = changed_headers(scratch, "plain", [
         ("epilogue/runtime.h", r"return body\(Mix\{params\}\);", "return;")])
-    plain_flat = changed_flat(scratch, "plain_flat", r"(^ *)if \(plain\) \{",
+    plain_flat = changed_flat(scratch, "plain_flat", TARGET.flat_epilogue, r"(^ *)if \(plain\) \{",
                               r"\1if (!plain) return;\n\1{")
     planted = {
-        "one fence more in the composed kernel": (composed_source, changed_headers(
-            scratch, "fence", [("pipeline/staging.h", r"(isa::fence_proxy_async\(\);)",
-                                r"\1 isa::fence_mbarrier_init(); \1")])),
-        "one barrier more in the composed kernel": (composed_source, changed_headers(
-            scratch, "barrier", [("pipeline/staging.h",
-                                  r"(isa::barrier_sync\(barrier_, threads\);)", r"\1 \1")])),
-        "one wait for products more in the composed kernel": (composed_source, changed_headers(
-            scratch, "product", [("op/wgmma.h", r"(isa::wgmma_wait_group<stages_held>\(\);)",
-                                  r"\1 isa::wgmma_fence(); \1")])),
-        "one barrier less in the flat kernel": (flat_with_barrier_less, arguments.include),
+        job: (composed_source, changed_headers(scratch, f"planted_{number}", edits))
+        for number, (job, edits) in enumerate(TARGET.planted.items())
     }
+    planted["one barrier less in the flat kernel"] = (
+        changed_flat(scratch, "flat_with_barrier_less", "flat_output.h",
+                     r"isa::fence_proxy_async\(\);\n *isa::barrier_sync\(group.barrier, 128\);",
+                     "isa::fence_proxy_async();"), arguments.include)
     jobs = {
         "flat": (flat_source, arguments.include),
         "composed": (composed_source, arguments.include),
         "stripped": (composed_source, stripped),
-        "traced": (composed_source, arguments.include, ("-DTW_TRACED",)),
         "flat, plain alone": (plain_flat, arguments.include),
         "composed, plain alone": (composed_source, plain_headers),
         **planted,
     }
+    if TARGET.traced:
+        jobs["traced"] = (composed_source, arguments.include, ("-DTW_TRACED",))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = {job: pool.submit(compile_kernel, scratch, f"kernel_{number}", *how)
                    for number, (job, how) in enumerate(jobs.items())}
@@ -274,7 +325,8 @@ judge(plain_count <= (1 + TOLERANCE) * plain_flat_count,
       f"{plain_flat_count} flat")
 judge(kernels["stripped"].text == composed.text,
       f"without its {trace_calls} trace calls the kernel is the same to the byte")
-judge(kernels["traced"].text != composed.text, "with tracing on it is not")
+if TARGET.traced:
+    judge(kernels["traced"].text != composed.text, "with tracing on it is not")
 for job in planted:
     kernel = kernels[job]
     caught = (disagreements(kernel, composed) if job.endswith("flat kernel")

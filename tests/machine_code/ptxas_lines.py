@@ -25,7 +25,7 @@ def compile_strictly(path):
 
 folder = pathlib.Path(__file__).parent
 planted = sorted((folder / "planted").glob("*.cu"))
-plain = folder / "composed_matmul.cu"
+plain = folder / "composed_wgmma.cu"
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     outcomes = dict(zip(planted + [plain], pool.map(compile_strictly, planted + [plain])))
 

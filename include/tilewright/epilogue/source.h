@@ -27,8 +27,12 @@ struct GlobalSource {
   TW_DEVICE float value(const GlobalMatrix& matrix, const FragmentPlace<width>& place,
                         int step) const {
     using Bits = ElementBits<bytes_of(type)>;
-    return read_value<type>(matrix.line<Bits>(place, place.nearest_row()) +
-                            place.nearest_column(step));
+    // In bytes: of elements, the compiler would add the column before it multiplies by their size,
+    // for each value anew.
+    const std::int64_t line =
+        (place.batch * matrix.batch_pitch + place.nearest_row() * matrix.pitch) * bytes_of(type);
+    const auto* const row = static_cast<const unsigned char*>(matrix.data) + line;
+    return read_value<type>(reinterpret_cast<const Bits*>(row) + place.nearest_column(step));
   }
 };
 

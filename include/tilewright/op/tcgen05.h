@@ -66,8 +66,8 @@ class Tcgen05Op {
   static TW_DEVICE unsigned speaker(unsigned) { return 0; }
 
   TW_DEVICE Tcgen05Op(SharedAddress first_stage, unsigned /*first_row*/, unsigned /*thread*/)
-      // Without the CTA's rank, which stands above the address in a cluster.
-      : first_stage_(first_stage & 0x3FFFF) {}
+      // Without the CTA's rank, which stands above the address in a cluster; in units of 16 bytes.
+      : first_stage_((first_stage & 0x3FFFF) >> 4) {}
 
   // In a pair only the CTA of even rank multiplies.
   TW_DEVICE bool leads() const {
@@ -79,8 +79,9 @@ class Tcgen05Op {
 
   template <class Sum, class Stage>
   TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
-    const SharedAddress a = first_stage_ + stage.slot() * stage_bytes;
-    const SharedAddress b = a + tiling.a_bytes();
+    const unsigned at = first_stage_ + stage.slot() * (stage_bytes >> 4);
+    const std::uint64_t a = descriptor(tiling.a_major) + at;
+    const std::uint64_t b = descriptor(tiling.b_major) + (tiling.a_bytes() >> 4) + at;
     TW_UNROLL
     for (unsigned span = 0; span < tiling.spans; ++span) {
       TW_UNROLL
@@ -88,9 +89,7 @@ class Tcgen05Op {
         const unsigned a_at = span * tiling.m * Tiling::span_bytes + k * step_bytes(tiling.a_major);
         const unsigned b_at =
             span * tiling.b_rows() * Tiling::span_bytes + k * step_bytes(tiling.b_major);
-        isa::tcgen05_mma<kind, tiling.group>(sum.address,
-                                             descriptor(tiling.a_major) + ((a + a_at) >> 4),
-                                             descriptor(tiling.b_major) + ((b + b_at) >> 4),
+        isa::tcgen05_mma<kind, tiling.group>(sum.address, a + (a_at >> 4), b + (b_at >> 4),
                                              instruction, span + k > 0 || sum.started != 0);
       }
     }
@@ -100,7 +99,7 @@ class Tcgen05Op {
   TW_DEVICE void finish(Sum&) {}
 
  private:
-  SharedAddress first_stage_;
+  unsigned first_stage_;
 };
 
 }  // namespace tw

@@ -6,7 +6,8 @@
 // CTAs of a cluster stand above each other: each loads half of the B tile and sends it to both. One
 // thread loads through four stages; two warpgroups multiply 64 rows each and store through two
 // buffers each.
-#include "flat_epilogue.h"
+#include "flat_matrix_epilogue.h"
+#include "flat_tiles.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/isa/ptx/wgmma.h"
@@ -14,46 +15,6 @@
 namespace isa = tw::isa;
 using tw::Bf16;
 using tw::SharedAddress;
-using tw::TensorMap;
-
-struct FlatParams {
-  TensorMap a;  // (k, m, batch), box of 64 by 128
-  TensorMap b;  // (k, n, batch), box of 64 by 128
-  flat::Output output;
-
-  alignas(64) int tiles_m;  // in clusters
-  int tiles_n;
-  int batches;
-  int k_tiles;
-  int m;
-  int splits;  // 1
-  int group;
-  unsigned raster;  // 0: m is swept first within a group
-};
-
-struct Tile {
-  int m;
-  int n;
-  int batch;
-};
-
-__device__ __forceinline__ Tile tile_at(const FlatParams& params, int index, unsigned rank) {
-  const int in_batch = params.tiles_m * params.tiles_n;
-  const int batch = index / in_batch;
-  const int of_batch = index - batch * in_batch;
-  const bool along_m = params.raster == 0;
-  const int fast = along_m ? params.tiles_m : params.tiles_n;
-  const int slow = along_m ? params.tiles_n : params.tiles_m;
-  const int band_size = params.group * slow;
-  const int band = of_batch / band_size;
-  const int first = band * params.group;
-  const int width = fast - first < params.group ? fast - first : params.group;
-  const int in_band = of_batch - band * band_size;
-  const int slow_index = in_band / width;
-  const int fast_index = first + in_band - slow_index * width;
-  return {(along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank),
-          along_m ? slow_index : fast_index, batch};
-}
 
 constexpr unsigned stages = 4;
 
@@ -72,7 +33,7 @@ struct Shared {
 };
 
 extern "C" __global__ void __launch_bounds__(384, 1)
-    flat_matmul(const __grid_constant__ FlatParams params) {
+    flat_matmul(const __grid_constant__ flat::Params params) {
   Shared& shared = *static_cast<Shared*>(isa::dynamic_shared());
   const unsigned thread = threadIdx.x;
   if (thread == 0) {
@@ -110,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 
     for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n * params.batches;
          index += gridDim.x / 2) {
-      const Tile tile = tile_at(params, index, rank);
+      const flat::Tile tile = flat::tile_at(params, index, rank);
       if (late > 0) {
         if (static_cast<int>(late) < params.k_tiles) {
           while (!isa::mbarrier_try_wait_parity(full + 8 * late, 0)) {
@@ -168,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       unsigned lap = 0;
       for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n * params.batches;
            index += gridDim.x / 2) {
-        const Tile tile = tile_at(params, index, rank);
+        const flat::Tile tile = flat::tile_at(params, index, rank);
         for (int k = 0; k != params.k_tiles; ++k) {
           const unsigned stage = slot;
           while (!isa::mbarrier_try_wait_parity(empty + 8 * stage, lap ^ 1)) {

@@ -1,6 +1,9 @@
-// The epilogue of a 64 by 256 tile of sums as an expert writes it by hand for one warpgroup: plain
-// variables and address arithmetic, nothing of the library but its instruction wrappers and the
-// struct of arguments.
+// What the epilogues of both flat kernels share: everything that is done to 32 sums of a thread
+// before they are stored, and the staging buffers.
+//
+// Whoever includes this says before what a staging buffer and a thread's sums are: `rows` of a
+// chunk of 64 columns, `group_columns` that a thread works on together, and row_step(pair),
+// column_step(pair) from the first of a thread's pairs in them to another.
 #pragma once
 
 #include <cmath>
@@ -22,7 +25,7 @@ using tw::ElementType;
 using tw::SharedAddress;
 
 struct Destination {
-  tw::TensorMap map;  // (n, m, batch), box of 64 by 64 by 1; 32 by 64 by 1 with a gate
+  tw::TensorMap map;  // (n, m, batch), box of 64 by rows by 1; 32 by rows by 1 with a gate
   std::uint16_t* elements;
   std::int64_t pitch;
   std::int64_t batch_pitch;
@@ -41,26 +44,25 @@ struct Group {
   unsigned thread;
   unsigned barrier;
   bool stores;
-  unsigned char (&buffers)[2][64 * 64 * 2];
+  unsigned char (&buffers)[2][rows * 128];
   unsigned next;
 };
 
-// Where a thread's pairs of a chunk of 64 columns stand: pair p at row + 8 (p % 2),
-// column + 8 (p / 2).
-struct Chunk {
+// Where a thread's 16 pairs of a group of columns stand.
+struct Columns {
   int batch;
-  int row;
+  int row;  // of pair 0
   int column;
-  int chunk_column;
+  int first_column;  // of the group
   int m_end;
   int n;
 };
 
-__device__ __forceinline__ int row_of(const Chunk& at, unsigned pair) {
-  return at.row + static_cast<int>(8 * (pair % 2));
+__device__ __forceinline__ int row_of(const Columns& at, unsigned pair) {
+  return at.row + row_step(pair);
 }
-__device__ __forceinline__ int column_of(const Chunk& at, unsigned pair) {
-  return at.column + static_cast<int>(8 * (pair / 2));
+__device__ __forceinline__ int column_of(const Columns& at, unsigned pair) {
+  return at.column + column_step(pair);
 }
 // What is outside is not stored, but something must be read for it.
 __device__ __forceinline__ int inside(int index, int end) { return index < end ? index : end - 1; }
@@ -93,14 +95,26 @@ __device__ __forceinline__ void read_two(float& lower, float& upper, const Bits<
   }
 }
 
+// Where a row begins. In bytes: with elements, the column would be added before the multiplication
+// by their size, for each value anew.
+template <ElementType type>
+__device__ __forceinline__ Bits<type>* line(const void* matrix, std::int64_t batch_pitch,
+                                            std::int64_t pitch, int batch, int row) {
+  const std::int64_t bytes = (batch * batch_pitch + row * pitch) * sizeof(Bits<type>);
+  unsigned char* const first = static_cast<unsigned char*>(const_cast<void*>(matrix));
+  return reinterpret_cast<Bits<type>*>(first + bytes);
+}
+
 // value += beta * source; with a gate only the lower value of each pair, at half the column.
 template <ElementType type, bool gated, bool in_pairs>
-__device__ __forceinline__ void add_source(const tw::EpilogueArguments& epilogue, const Chunk& at,
+__device__ __forceinline__ void add_source(const tw::EpilogueArguments& epilogue, const Columns& at,
                                            float (&value)[32]) {
-  const Bits<type>* const first =
-      static_cast<const Bits<type>*>(epilogue.source) + at.batch * epilogue.source_batch_pitch;
-  const Bits<type>* const rows[2] = {first + inside(at.row, at.m_end) * epilogue.source_pitch,
-                                     first + inside(at.row + 8, at.m_end) * epilogue.source_pitch};
+  const Bits<type>* rows[2];
+  TW_UNROLL
+  for (unsigned i = 0; i < 2; ++i) {
+    rows[i] = line<type>(epilogue.source, epilogue.source_batch_pitch, epilogue.source_pitch,
+                         at.batch, inside(row_of(at, i), at.m_end));
+  }
   TW_UNROLL
   for (unsigned pair = 0; pair < 16; ++pair) {
     const Bits<type>* const row = rows[pair % 2];
@@ -122,12 +136,12 @@ __device__ __forceinline__ void add_source(const tw::EpilogueArguments& epilogue
 }
 
 template <ElementType type>
-__device__ __forceinline__ void add_source(const tw::EpilogueArguments& epilogue, const Chunk& at,
+__device__ __forceinline__ void add_source(const tw::EpilogueArguments& epilogue, const Columns& at,
                                            float (&value)[32], bool gated) {
   if (gated) return add_source<type, true, false>(epilogue, at, value);
   const auto begin = reinterpret_cast<std::int64_t>(epilogue.source) / tw::bytes_of(type);
   const bool in_pairs = ((begin | epilogue.source_pitch | epilogue.source_batch_pitch) & 1) == 0;
-  if (in_pairs && at.chunk_column + 64 <= at.n) {
+  if (in_pairs && at.first_column + group_columns <= at.n) {
     add_source<type, false, true>(epilogue, at, value);
   } else {
     add_source<type, false, false>(epilogue, at, value);
@@ -135,7 +149,7 @@ __device__ __forceinline__ void add_source(const tw::EpilogueArguments& epilogue
 }
 
 template <ElementType type>
-__device__ __forceinline__ void add_column_bias(const void* bias, const Chunk& at,
+__device__ __forceinline__ void add_column_bias(const void* bias, const Columns& at,
                                                 float (&value)[32]) {
   const Bits<type>* const terms = static_cast<const Bits<type>*>(bias);
   TW_UNROLL
@@ -147,7 +161,7 @@ __device__ __forceinline__ void add_column_bias(const void* bias, const Chunk& a
 }
 
 template <ElementType type>
-__device__ __forceinline__ void add_row_bias(const void* bias, const Chunk& at,
+__device__ __forceinline__ void add_row_bias(const void* bias, const Columns& at,
                                              float (&value)[32]) {
   const Bits<type>* const terms = static_cast<const Bits<type>*>(bias);
   TW_UNROLL
@@ -166,11 +180,13 @@ __device__ __forceinline__ std::uint32_t packed(float lower, float upper) {
 
 template <ElementType type, bool whole>
 __device__ __forceinline__ void store_auxiliary(const tw::EpilogueArguments& epilogue,
-                                                const Chunk& at, const float (&value)[32]) {
-  Bits<type>* const first =
-      static_cast<Bits<type>*>(epilogue.auxiliary) + at.batch * epilogue.auxiliary_batch_pitch;
-  Bits<type>* const rows[2] = {first + at.row * epilogue.auxiliary_pitch,
-                               first + (at.row + 8) * epilogue.auxiliary_pitch};
+                                                const Columns& at, const float (&value)[32]) {
+  Bits<type>* rows[2];
+  TW_UNROLL
+  for (unsigned i = 0; i < 2; ++i) {
+    rows[i] = line<type>(epilogue.auxiliary, epilogue.auxiliary_batch_pitch,
+                         epilogue.auxiliary_pitch, at.batch, row_of(at, i));
+  }
   TW_UNROLL
   for (unsigned pair = 0; pair < 16; ++pair) {
     const bool row_inside = row_of(at, pair) < at.m_end;
@@ -199,11 +215,11 @@ __device__ __forceinline__ void store_auxiliary(const tw::EpilogueArguments& epi
 
 template <ElementType type>
 __device__ __forceinline__ void store_auxiliary(const tw::EpilogueArguments& epilogue,
-                                                const Chunk& at, const float (&value)[32]) {
+                                                const Columns& at, const float (&value)[32]) {
   const auto begin = reinterpret_cast<std::int64_t>(epilogue.auxiliary) / tw::bytes_of(type);
   const bool in_pairs =
       ((begin | epilogue.auxiliary_pitch | epilogue.auxiliary_batch_pitch) & 1) == 0;
-  if (in_pairs && at.chunk_column + 64 <= at.n) {
+  if (in_pairs && at.first_column + group_columns <= at.n) {
     store_auxiliary<type, true>(epilogue, at, value);
   } else {
     store_auxiliary<type, false>(epilogue, at, value);
@@ -236,7 +252,7 @@ __device__ __forceinline__ void store_auxiliary(const tw::EpilogueArguments& epi
   }
 
 // Everything but alpha * sum alone.
-__device__ __forceinline__ void mix(const tw::EpilogueArguments& epilogue, const Chunk& at,
+__device__ __forceinline__ void mix(const tw::EpilogueArguments& epilogue, const Columns& at,
                                     float (&value)[32], std::uint32_t& largest) {
   if (epilogue.row_scale != nullptr) {
     const float* const factors = epilogue.row_scale;
@@ -318,34 +334,20 @@ __device__ __forceinline__ unsigned char* open(Group& group) {
   return buffer;
 }
 
-__device__ __forceinline__ void write_pairs(const Group& group, const unsigned char* buffer,
-                                            const float (&value)[32]) {
-  const unsigned lane = group.thread % 32;
-  const unsigned row = 16 * (group.thread / 32) + lane % 16;
-  const SharedAddress own =
-      isa::shared_address(buffer) + row * 128 + ((lane / 16) ^ (row % 8)) * 16;
-  TW_UNROLL
-  for (unsigned i = 0; i < 4; ++i) {
-    const float* const v = value + 8 * i;
-    isa::stmatrix_x4(own ^ (i * 32), isa::cvt_bf16x2(v[0], v[1]), isa::cvt_bf16x2(v[2], v[3]),
-                     isa::cvt_bf16x2(v[4], v[5]), isa::cvt_bf16x2(v[6], v[7]));
-  }
-}
-
 // The chunk begins at (row, column) of an output with n columns.
 __device__ __forceinline__ void close(const Output& params, const Group& group,
                                       const unsigned char* buffer, int batch, int row, int column,
                                       int m_end, int n, int columns) {
   isa::fence_proxy_async();
   isa::barrier_sync(group.barrier, 128);
-  const bool over_rows = m_end != params.m && row + 64 > m_end;
+  const bool over_rows = m_end != params.m && row + rows > m_end;
   // TMA writes whole groups of 16 bytes: it would run over an edge inside one.
   const bool over_columns = n % 8 != 0 && column + columns > n;
   if (!params.d.by_tma || over_rows || over_columns) {
     const std::uint16_t* const staged = reinterpret_cast<const std::uint16_t*>(buffer);
     std::uint16_t* const d = params.d.elements + batch * params.d.batch_pitch;
     TW_ROLL
-    for (unsigned step = 0; step < 32; ++step) {
+    for (unsigned step = 0; step < rows / 2; ++step) {
       const unsigned i = step * 128 + group.thread;
       const unsigned chunk_row = i / 64;
       const unsigned chunk_column = i % 64;
@@ -363,73 +365,25 @@ __device__ __forceinline__ void close(const Output& params, const Group& group,
   if (group.stores) isa::cp_async_bulk_commit_group();
 }
 
-__device__ __forceinline__ void store(const Output& params, Group& group, const float (&sum)[128],
-                                      int batch, int row, int first_column, int m_end) {
-  const tw::EpilogueArguments& epilogue = params.epilogue;
+// alpha * sum, and nothing else.
+__device__ __forceinline__ bool is_plain(const tw::EpilogueArguments& epilogue) {
   const auto bits = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
-  const bool plain = (bits(epilogue.source) | bits(epilogue.column_bias) | bits(epilogue.row_bias) |
-                      bits(epilogue.column_scale) | bits(epilogue.row_scale) |
-                      bits(epilogue.auxiliary) | bits(epilogue.amax)) == 0 &&
-                     epilogue.activation == Activation::None && !epilogue.gated &&
-                     epilogue.output_scale == 1.0f;
-  if (plain) {
-    TW_UNROLL
-    for (unsigned chunk = 0; chunk < 4; ++chunk) {
-      unsigned char* const buffer = open(group);
-      float value[32];
-      TW_UNROLL
-      for (unsigned i = 0; i < 32; ++i) value[i] = epilogue.alpha * sum[chunk * 32 + i];
-      write_pairs(group, buffer, value);
-      close(params, group, buffer, batch, row, first_column + static_cast<int>(chunk * 64), m_end,
-            params.n, 64);
-    }
-    return;
+  return (bits(epilogue.source) | bits(epilogue.column_bias) | bits(epilogue.row_bias) |
+          bits(epilogue.column_scale) | bits(epilogue.row_scale) | bits(epilogue.auxiliary) |
+          bits(epilogue.amax)) == 0 &&
+         epilogue.activation == Activation::None && !epilogue.gated &&
+         epilogue.output_scale == 1.0f;
+}
+
+// The largest of a warp.
+__device__ __forceinline__ void raise_amax(const tw::EpilogueArguments& epilogue,
+                                           std::uint32_t largest, unsigned lane) {
+  if (epilogue.amax == nullptr) return;
+  TW_UNROLL
+  for (unsigned distance = 16; distance > 0; distance /= 2) {
+    largest = max(largest, isa::shuffle(largest, lane ^ distance));
   }
-  const unsigned lane = group.thread % 32;
-  std::uint32_t largest = 0;
-  // The code of a mix stands once: the sums of the chunk are fetched to where it works on them.
-  TW_ROLL
-  for (unsigned chunk = 0; chunk < 4; ++chunk) {
-    const int column = first_column + static_cast<int>(chunk * 64);
-    unsigned char* const buffer = open(group);
-    float value[32];
-    TW_UNROLL
-    for (unsigned other = 0; other < 4; ++other) {
-      if (other != chunk) continue;
-      TW_UNROLL
-      for (unsigned i = 0; i < 32; ++i) value[i] = epilogue.alpha * sum[other * 32 + i];
-    }
-    const unsigned own_row = 16 * (group.thread / 32) + lane / 4;
-    const Chunk at = {batch,
-                      row + static_cast<int>(own_row),
-                      column + static_cast<int>(2 * (lane % 4)),
-                      column,
-                      m_end,
-                      params.n};
-    mix(epilogue, at, value, largest);
-    if (epilogue.gated) {
-      // Neighbours belong to different lanes now.
-      const unsigned own = own_row * 128 + (lane % 4 * 2 ^ own_row % 8 * 16);
-      TW_UNROLL
-      for (unsigned pair = 0; pair < 16; ++pair) {
-        const std::uint32_t two = isa::cvt_bf16x2(value[2 * pair], value[2 * pair + 1]);
-        unsigned char* const to = buffer + ((own + pair % 2 * 1024) ^ (pair / 2 * 8));
-        *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(two);
-      }
-    } else {
-      write_pairs(group, buffer, value);
-    }
-    const bool gated = epilogue.gated;
-    close(params, group, buffer, batch, row, gated ? column >> 1 : column, m_end,
-          gated ? params.n >> 1 : params.n, gated ? 32 : 64);
-  }
-  if (epilogue.amax != nullptr) {
-    TW_UNROLL
-    for (unsigned distance = 16; distance > 0; distance /= 2) {
-      largest = max(largest, isa::shuffle(largest, lane ^ distance));
-    }
-    if (lane == 0) isa::global_atomic_max_float_bits(epilogue.amax, largest);
-  }
+  if (lane == 0) isa::global_atomic_max_float_bits(epilogue.amax, largest);
 }
 
 }  // namespace flat

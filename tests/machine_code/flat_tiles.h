@@ -1,0 +1,47 @@
+// What both flat kernels are told, and which tile comes when.
+#pragma once
+
+#include "flat_output.h"
+
+namespace flat {
+
+struct Params {
+  tw::TensorMap a;  // (k, m, batch), box of 64 by 128
+  tw::TensorMap b;  // (k, n, batch), box of 64 by 128
+  Output output;
+
+  alignas(64) int tiles_m;  // in clusters
+  int tiles_n;
+  int batches;
+  int k_tiles;
+  int m;
+  int splits;  // 1
+  int group;
+  unsigned raster;  // 0: m is swept first within a group
+};
+
+struct Tile {
+  int m;
+  int n;
+  int batch;
+};
+
+__device__ __forceinline__ Tile tile_at(const Params& params, int index, unsigned rank) {
+  const int in_batch = params.tiles_m * params.tiles_n;
+  const int batch = index / in_batch;
+  const int of_batch = index - batch * in_batch;
+  const bool along_m = params.raster == 0;
+  const int fast = along_m ? params.tiles_m : params.tiles_n;
+  const int slow = along_m ? params.tiles_n : params.tiles_m;
+  const int band_size = params.group * slow;
+  const int band = of_batch / band_size;
+  const int first = band * params.group;
+  const int width = fast - first < params.group ? fast - first : params.group;
+  const int in_band = of_batch - band * band_size;
+  const int slow_index = in_band / width;
+  const int fast_index = first + in_band - slow_index * width;
+  return {(along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank),
+          along_m ? slow_index : fast_index, batch};
+}
+
+}  // namespace flat
