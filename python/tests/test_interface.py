@@ -1,0 +1,142 @@
+"""The ctypes structs are those of include/tilewright.h; the library is found; errors are raised."""
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+import support
+import tilewright
+from tilewright import _library
+
+HEADER = support.ROOT / 'include' / 'tilewright.h'
+
+
+def header():
+    return re.sub(r'/\*.*?\*/', '', HEADER.read_text(), flags=re.DOTALL)
+
+
+def struct_fields(name):
+    body = re.search(r'typedef struct ' + name + r' \{(.*?)\} ' + name + ';', header(),
+                     re.DOTALL).group(1)
+    fields = []
+    for declaration in body.split(';'):
+        names = re.sub(r'^\s*(const\s+)?\w+\s*\*?', '', declaration)
+        fields += [field.strip() for field in names.split(',') if field.strip()]
+    return fields
+
+
+class Header(unittest.TestCase):
+    def test_names_of_fields(self):
+        for name, struct in _library.STRUCTS.items():
+            self.assertEqual(struct_fields(name), [field for field, _ in struct._fields_], name)
+
+    def test_every_struct_is_here(self):
+        self.assertEqual(set(re.findall(r'typedef struct (\w+) \{', header())),
+                         set(_library.STRUCTS))
+
+    def test_every_function_is_here(self):
+        self.assertEqual(set(re.findall(r'^TW_API [^;(]*?(\w+)\(', header(), re.MULTILINE)),
+                         set(_library.FUNCTIONS))
+
+    def test_enumerators(self):
+        values = {name: int(value) for name, value in re.findall(r'TW_(\w+) = (\d+)', header())}
+        for code, name in enumerate(_library.TYPES):
+            self.assertEqual(values.pop(name.upper()), code)
+        for code, name in enumerate(_library.ACTIVATIONS):
+            self.assertEqual(values.pop(name.upper()), code)
+        self.assertEqual(values.pop('OK'), _library.OK)
+        for status in _library.ERRORS:
+            name = next(name for name, value in values.items()
+                        if value == status and value == getattr(_library, name, None))
+            values.pop(name)
+        self.assertEqual(values, {})
+
+    def test_version(self):
+        version = '.'.join(re.findall(r'#define TW_VERSION_\w+ (\d+)', header()))
+        self.assertEqual(tilewright.__version__, version)
+        self.assertIn(f'version = "{version}"',
+                      (support.ROOT / 'python' / 'pyproject.toml').read_text())
+        self.assertEqual(tilewright.library().tw_version().decode(), version)
+
+    def test_sizes_and_offsets(self):
+        compiler = os.environ.get('CC') or next(
+            filter(None, map(shutil.which, ('cc', 'gcc', 'clang', 'g++', 'c++'))), None)
+        if compiler is None:
+            self.skipTest('there is no C compiler')
+        lines = []
+        for name, struct in _library.STRUCTS.items():
+            lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
+            lines += [f'printf("{name}.{field} %zu\\n", offsetof({name}, {field}));'
+                      for field, _ in struct._fields_]
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(folder, 'offsets.c'), pathlib.Path(folder, 'offsets')
+            source.write_text('#include <stdio.h>\n#include "tilewright.h"\nint main(void) {\n'
+                              + '\n'.join(lines) + '\nreturn 0;\n}\n')
+            subprocess.run([compiler, f'-I{HEADER.parent}', source, '-o', program], check=True)
+            printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+        numbers = dict(line.split() for line in printed.splitlines())
+        for name, struct in _library.STRUCTS.items():
+            self.assertEqual(int(numbers.pop(name)), ctypes.sizeof(struct), name)
+            for field, _ in struct._fields_:
+                self.assertEqual(int(numbers.pop(f'{name}.{field}')),
+                                 getattr(struct, field).offset, f'{name}.{field}')
+        self.assertEqual(numbers, {})
+
+
+class Library(unittest.TestCase):
+    def fresh(self, **environment):
+        """What another process says to the first use of the library."""
+        program = ('import tilewright\n'
+                   'try:\n  print(tilewright.library().path)\n'
+                   'except tilewright.LibraryNotFound as error:\n  print("refused:", error)\n')
+        variables = {**os.environ, 'PYTHONPATH': str(support.ROOT / 'python'), **environment}
+        return subprocess.run([sys.executable, '-c', program], env=variables, text=True,
+                              capture_output=True, check=True).stdout.strip()
+
+    def test_environment_comes_first(self):
+        path = tilewright.library().path
+        self.assertEqual(self.fresh(TILEWRIGHT_LIBRARY=path), path)
+
+    def test_not_there(self):
+        self.assertRegex(self.fresh(TILEWRIGHT_LIBRARY='/nowhere/libtilewright.so'),
+                         r'^refused: /nowhere/libtilewright.so cannot be loaded: .*\.$')
+
+    def test_no_candidates(self):
+        with mock.patch.object(_library, 'candidates', return_value=[]):
+            with self.assertRaisesRegex(tilewright.LibraryNotFound, 'TILEWRIGHT_LIBRARY is not'):
+                _library._load()
+
+    def test_another_library(self):
+        libc = ctypes.util.find_library('c')
+        if libc is None:
+            self.skipTest('there is no libc to load')
+        with mock.patch.object(_library, 'candidates', return_value=[libc]):
+            with self.assertRaisesRegex(tilewright.LibraryNotFound, 'another version'):
+                _library._load()
+
+
+class Errors(unittest.TestCase):
+    def test_classes(self):
+        self.assertTrue(issubclass(tilewright.Invalid, ValueError))
+        self.assertTrue(issubclass(tilewright.Unsupported, NotImplementedError))
+        for status, error in _library.ERRORS.items():
+            self.assertTrue(issubclass(error, tilewright.Error))
+            self.assertEqual(error.status, status)
+
+    def test_sentence_is_the_librarys(self):
+        problem = _library.new_problem()
+        problem.size = 1
+        with self.assertRaises(tilewright.Invalid) as caught:
+            _library.check(tilewright.library().tw_matmul_simulate(problem, None))
+        self.assertIn('size of the problem is 1', str(caught.exception))
+        self.assertEqual(caught.exception.status, 1)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

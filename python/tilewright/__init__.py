@@ -1,0 +1,18 @@
+"""Tilewright: matrix products on NVIDIA GPUs, and on a virtual one. docs/python.md is the page."""
+import sys
+
+from ._arrays import Buffer
+from ._library import (CudaError, Error, Found, Invalid, LibraryNotFound, Unsupported,
+                       WorkspaceError, library)
+from ._matmul import matmul
+from ._numbers import from_bf16, to_bf16
+from ._problem import Epilogue
+
+__version__ = '0.5.0'
+for _error in (CudaError, Error, Found, Invalid, LibraryNotFound, Unsupported, WorkspaceError):
+    _error.__module__ = __name__  # what tracebacks say
+__all__ = ['Buffer', 'CudaError', 'Epilogue', 'Error', 'Found', 'Invalid', 'LibraryNotFound',
+           'Unsupported', 'WorkspaceError', 'from_bf16', 'library', 'matmul', 'to_bf16']
+
+if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
+    from . import _torch  # noqa: F401

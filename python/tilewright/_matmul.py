@@ -1,0 +1,80 @@
+"""matmul: torch tensors go to _torch.py, host memory runs on the virtual GPU."""
+from ._arrays import empty_like_kind, type_name, view_of
+from ._library import Invalid, check, library, new_options
+from ._problem import ARRAYS, PLAIN, Epilogue, Extents, output_type, problem_of
+
+_torch = None  # the module; it writes itself here when it is imported
+
+
+def matmul(a, b, out=None, *, epilogue=None, out_dtype=None, stream=None, batch_invariant=False,
+           fast_accumulation=True, instance=None, target=None, a_type=None, b_type=None):
+    """epilogue(a @ b): a is [.., m, k], b is [.., k, n], the result [.., m, n].
+
+    torch tensors on a GPU are multiplied there, on the current stream or on `stream`. All else is
+    host memory and runs on the virtual GPU, which is slow: torch tensors, numpy arrays, Buffers,
+    objects with __dlpack__ or the buffer protocol.
+
+    out: where the result goes; otherwise new memory of a's kind, of type out_dtype (bf16 for bf16
+        and fp8, fp16 for fp16, fp32 for fp32, int32 for int8).
+    batch_invariant: an element's sum is made in the same order whatever m is.
+    fast_accumulation: fp8 sums stay in the tensor core; False: partial sums in float32.
+    instance: a kernel's name of `./tw list`; None: the library chooses.
+    target: of the virtual GPU: 'sm80', 'sm90a' (None) or 'sm100a'.
+    a_type, b_type: of memory that does not tell it, as bf16 in a numpy array of uint16.
+    float32 operands are multiplied as tf32: 10 bits of their fractions.
+    """
+    if epilogue is None:
+        epilogue = PLAIN
+    elif not isinstance(epilogue, Epilogue):
+        raise Invalid(f'epilogue is a {type(epilogue).__name__}, but must be a '
+                      'tilewright.Epilogue.')
+    if hasattr(a, '__torch_function__') or hasattr(b, '__torch_function__'):
+        by_torch = _torch
+        if by_torch is None:
+            from . import _torch as by_torch
+        if a_type is not None or b_type is not None:
+            raise Invalid('a_type and b_type are for memory that does not tell its type; torch '
+                          'tensors do. view(dtype) changes it.')
+        return by_torch.matmul(a, b, out, epilogue, out_dtype, stream, batch_invariant,
+                               fast_accumulation, instance, target)
+    if stream is not None:
+        raise Invalid('stream is given, but the operands are host memory, which runs on the '
+                      'virtual GPU.')
+    return _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation, instance,
+                    target, a_type, b_type)
+
+
+def _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation, instance, target,
+             a_type, b_type):
+    a_view, b_view = view_of('a', a, a_type), view_of('b', b, b_type)
+    drop_row, drop_column = len(a_view.shape) == 1, len(b_view.shape) == 1
+    if drop_row:  # a row, and torch's rule for one
+        a_view.shape, a_view.strides = (1,) + a_view.shape, (a_view.shape[0],) + a_view.strides
+    if drop_column:
+        b_view.shape, b_view.strides = b_view.shape + (1,), b_view.strides + (1,)
+    scalars = epilogue.scalars()
+    extents = Extents(a_view.shape, b_view.shape, scalars[-1])
+    shape = (extents.output[:-2] + (() if drop_row else (extents.m,))
+             + (() if drop_column else (extents.output[-1],)))
+    if out is None:
+        type = output_type(a_view.type) if out_dtype is None else type_name(out_dtype)
+        out = empty_like_kind(a, shape, type)
+        d = view_of('out', out, type)
+    else:
+        d = view_of('out', out, out_dtype)
+        if out_dtype is not None and type_name(out_dtype) != d.type:
+            raise Invalid(f'out has type {d.type}, but out_dtype is {type_name(out_dtype)}.')
+    if d.shape != shape:
+        raise Invalid(f'out has shape {d.shape}, but the product has shape {shape}.')
+    if drop_row:
+        place = len(d.shape) - (0 if drop_column else 1)
+        d.shape = d.shape[:place] + (1,) + d.shape[place:]
+        d.strides = d.strides[:place] + (extents.output[-1],) + d.strides[place:]
+    if drop_column:
+        d.shape, d.strides = d.shape + (1,), d.strides + (1,)
+    arrays = tuple(None if array is None else view_of(name, array)
+                   for name, array in zip(ARRAYS, epilogue.arrays()))
+    problem = problem_of(a_view, b_view, d, scalars, arrays)
+    check(library().tw_matmul_simulate(
+        problem, new_options(batch_invariant, fast_accumulation, instance, target)))
+    return out
