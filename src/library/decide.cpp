@@ -112,6 +112,13 @@ Decision decide(const ConvertedProblem& converted, const tw_matmul_options& opti
     const Status status = decision.choice.instance->workspace(
         decision.workspace_bytes, decision.problem(form), decision.choice.order);
     if (!status.is_good()) throw Failure{TW_CUDA, status.sentence()};
+    if (decision.workspace_bytes > options.workspace_limit) {
+      throw Failure{TW_UNSUPPORTED,
+                    fmt::format("The kernel {} needs a workspace of {} bytes, but workspace_limit "
+                                "is {}.",
+                                decision.choice.instance->name, decision.workspace_bytes,
+                                options.workspace_limit)};
+    }
   }
   cache.store(decision, key);
   return decision;

@@ -23,42 +23,42 @@ constexpr std::int64_t letters(const char* word) {
 template <class Visit>
 constexpr void each_word(const tw_matmul_problem& problem, const tw_matmul_options& options,
                          std::int64_t instance, const Place& place, const Visit& visit) {
-  visit("device", nullptr, place.device);
-  visit("target", nullptr, letters(place.target));
-  visit("number of SMs", nullptr, place.sms);
+  visit("The device", nullptr, place.device);
+  visit("The target", nullptr, letters(place.target));
+  visit("The number of SMs", nullptr, place.sms);
   visit("m", nullptr, problem.m);
   visit("n", nullptr, problem.n);
   visit("k", nullptr, problem.k);
   visit("batch", nullptr, problem.batch);
   const tw_epilogue& epilogue = problem.epilogue;
   const auto matrix = [&visit](const char* name, const tw_matrix& given, bool present) {
-    visit("row_stride", name, present ? given.row_stride : 0);
-    visit("column_stride", name, present ? given.column_stride : 0);
-    visit("batch_stride", name, present ? given.batch_stride : 0);
-    visit("type", name, present ? static_cast<int>(given.type) : 0);
-    visit("alignment", name, present ? alignment(given.data) : 0);
+    visit("The row_stride", name, present ? given.row_stride : 0);
+    visit("The column_stride", name, present ? given.column_stride : 0);
+    visit("The batch_stride", name, present ? given.batch_stride : 0);
+    visit("The type", name, present ? static_cast<int>(given.type) : 0);
+    visit("The alignment", name, present ? alignment(given.data) : 0);
   };
   matrix("A", problem.a, true);
   matrix("B", problem.b, true);
   matrix("D", problem.d, true);
   matrix("the source", epilogue.source, epilogue.beta != 0.0f);
   matrix("the auxiliary output", epilogue.auxiliary, epilogue.auxiliary.data != nullptr);
-  visit("value (0: alpha is 0)", "alpha", epilogue.alpha != 0.0f);
-  visit("value (0: beta is 0)", "beta", epilogue.beta != 0.0f);
-  visit("value (0: output_scale is 1)", "output_scale", epilogue.output_scale != 1.0f);
-  visit("activation", nullptr, epilogue.activation);
-  visit("gate", nullptr, epilogue.gated != 0);
+  visit("The value (0: alpha is 0)", "alpha", epilogue.alpha != 0.0f);
+  visit("The value (0: beta is 0)", "beta", epilogue.beta != 0.0f);
+  visit("The value (0: output_scale is 1)", "output_scale", epilogue.output_scale != 1.0f);
+  visit("The activation", nullptr, epilogue.activation);
+  visit("The gate", nullptr, epilogue.gated != 0);
   const bool biased = epilogue.column_bias != nullptr || epilogue.row_bias != nullptr;
-  visit("type", "the biases", biased ? static_cast<int>(epilogue.bias_type) : 0);
-  visit("alignment", "the column bias", alignment(epilogue.column_bias));
-  visit("alignment", "the row bias", alignment(epilogue.row_bias));
-  visit("alignment", "the column scale", alignment(epilogue.column_scale));
-  visit("alignment", "the row scale", alignment(epilogue.row_scale));
-  visit("alignment", "amax", alignment(epilogue.amax));
+  visit("The type", "the biases", biased ? static_cast<int>(epilogue.bias_type) : 0);
+  visit("The alignment", "the column bias", alignment(epilogue.column_bias));
+  visit("The alignment", "the row bias", alignment(epilogue.row_bias));
+  visit("The alignment", "the column scale", alignment(epilogue.column_scale));
+  visit("The alignment", "the row scale", alignment(epilogue.row_scale));
+  visit("The alignment", "amax", alignment(epilogue.amax));
   visit("batch_invariant", nullptr, options.batch_invariant != 0);
   visit("fast_accumulation", nullptr, options.fast_accumulation != 0);
   visit("workspace_limit", nullptr, static_cast<std::int64_t>(options.workspace_limit));
-  visit("instance", nullptr, instance);
+  visit("The instance", nullptr, instance);
 }
 
 constexpr std::size_t count_words() {
@@ -94,7 +94,7 @@ std::string DecisionKey::difference(const DecisionKey& planned) const {
     const std::int64_t mine = words_[index], theirs = planned.words_[index];
     index += 1;
     if (mine == theirs || !sentence.empty()) return;
-    sentence = fmt::format("The {}{}{} is {}, but the plan was made for {}.", what,
+    sentence = fmt::format("{}{}{} is {}, but the plan was made for {}.", what,
                            of == nullptr ? "" : " of ", of == nullptr ? "" : of, mine, theirs);
   });
   return sentence;

@@ -1,8 +1,8 @@
 // The functions of tilewright.h.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "src/library/convert.h"
 #include "src/library/decide.h"
@@ -77,7 +77,8 @@ void launch(ConvertedProblem& converted, const Decision& decision, bool workspac
   const MatmulProblem& problem = decision.problem(converted);
   if (logs_calls()) log_line(command_of(problem, decision.choice, "gpu"));
   if (decision.workspace_bytes > 0 && !workspace_is_ready) {
-    const Status cleared = clear_memory(workspace, decision.workspace_bytes, stream);
+    const std::size_t counters = std::min(decision.workspace_bytes, workspace_counter_bytes);
+    const Status cleared = clear_memory(workspace, counters, stream);
     if (!cleared.is_good()) throw Failure{TW_CUDA, cleared.sentence()};
   }
   const Status launched = decision.choice.instance->launch(

@@ -1,0 +1,38 @@
+"""Installs the build into an empty folder, builds a project that finds Tilewright there, runs its programs.
+
+usage: consume.py BUILD PROJECT [PROGRAM...] [-D SETTING...]
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser()
+parser.add_argument('build')
+parser.add_argument('project')
+parser.add_argument('programs', nargs='*')
+parser.add_argument('-D', dest='settings', action='append', default=[])
+request = parser.parse_args()
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f'{" ".join(map(str, command))} ends with {done.returncode}:\n{done.stdout[:4000]}')
+    return done.stdout
+
+
+with tempfile.TemporaryDirectory() as folder:
+    tree, build = pathlib.Path(folder) / 'tree', pathlib.Path(folder) / 'build'
+    run('cmake', '--install', request.build, '--prefix', tree)
+    # The tree must do without the place that it was built in.
+    for file in tree.rglob('*.cmake'):
+        if str(pathlib.Path(__file__).parents[2]) in file.read_text():
+            sys.exit(f'{file.relative_to(tree)} points into the source tree.')
+    run('cmake', '-G', 'Ninja', '-S', request.project, '-B', build, f'-DCMAKE_PREFIX_PATH={tree}',
+        *(f'-D{setting}' for setting in request.settings))
+    run('cmake', '--build', build)
+    for program in request.programs:
+        print(f'{program}: {run(build / program).strip()}')
+print(f'{pathlib.Path(request.project).name} is built against the install tree.')

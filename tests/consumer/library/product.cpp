@@ -1,0 +1,51 @@
+// The C++ front: a product of column-major float matrices (tf32), and a refusal that is thrown.
+#include <tilewright/matmul.h>
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+int main() {
+  const int m = 24, n = 40, k = 64;
+  std::vector<float> a(m * k), b(k * n), d(m * n, -1.0f);
+  for (int i = 0; i < m * k; ++i) a[i] = static_cast<float>(i * 7 % 5 - 2);
+  for (int i = 0; i < k * n; ++i) b[i] = static_cast<float>(i * 11 % 3 - 1);
+  const tw::MatrixView a_view = tw::row_major(a.data(), m, k, TW_TF32);
+  const tw::MatrixView b_view = tw::column_major(b.data(), k, n, TW_TF32);
+  const tw::MatrixView d_view = tw::row_major(d.data(), m, n, TW_FP32);
+  tw::MatmulOptions options;
+  options.epilogue.alpha = 0.5f;
+  try {
+    tw::matmul_on_virtual_gpu(a_view, b_view, d_view, options);
+    for (int row = 0; row < m; ++row) {
+      for (int column = 0; column < n; ++column) {
+        float sum = 0.0f;
+        for (int i = 0; i < k; ++i) sum += a[row * k + i] * b[column * k + i];
+        if (d[row * n + column] != 0.5f * sum) {
+          std::fprintf(stderr, "D(%d, %d) is wrong.\n", row, column);
+          return 1;
+        }
+      }
+    }
+    std::printf("exact on the virtual GPU; ");
+  } catch (const tw::Error& error) {
+    if (error.status() != TW_UNSUPPORTED ||
+        std::strstr(error.what(), "no virtual GPU") == nullptr) {
+      std::fprintf(stderr, "status %d: %s\n", error.status(), error.what());
+      return 1;
+    }
+    std::printf("%s ", error.what());
+  }
+  try {
+    tw::matmul(nullptr, a_view, b_view.transposed(), d_view);
+  } catch (const tw::Error& error) {
+    std::printf("refused: %s\n", error.what());
+    const bool right =
+        error.status() == TW_INVALID && std::strcmp(error.what(),
+                                                    "The number of B's rows is 40, but that of A's "
+                                                    "columns is 64.") == 0;
+    return right ? 0 : 1;
+  }
+  std::fprintf(stderr, "Shapes that do not fit were not refused.\n");
+  return 1;
+}

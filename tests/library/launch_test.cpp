@@ -1,0 +1,262 @@
+// What the library does around a launch: choice, memory of it, workspace, plans.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/library/stand_in.h"
+#include "tilewright.h"
+#include "tilewright/host/matmul_order.h"
+
+namespace tw::tests {
+namespace {
+
+class Launch : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    stand_in() = {};
+    tw_matmul_init(&problem, &options);
+    // Each test has an m of its own, so that none finds another's decisions.
+    static std::int64_t next = 64;
+    problem.m = next += 8;
+    problem.n = 40;
+    problem.k = 2048;
+    problem.a = {memory, 2048, 1, 0, TW_BF16};
+    problem.b = {memory, 1, 2048, 0, TW_BF16};
+    problem.d = {memory, 40, 1, 0, TW_BF16};
+  }
+  void use_split() { problem.a.type = problem.b.type = TW_FP16; }
+  tw_status call(void* workspace = nullptr, std::size_t bytes = 0) {
+    return tw_matmul(&problem, &options, workspace, bytes, stream);
+  }
+  const Event& last() { return stand_in().events.back(); }
+  std::string sentence() { return tw_message(); }
+
+  alignas(256) unsigned char memory[512] = {};
+  alignas(256) unsigned char room[split_workspace_bytes + 256] = {};
+  void* stream = memory + 128;
+  tw_matmul_problem problem;
+  tw_matmul_options options;
+};
+
+TEST_F(Launch, TheProblemArrives) {
+  problem.batch = 3;
+  problem.a.batch_stride = 100'000;
+  problem.d.batch_stride = 200'000;
+  problem.d.row_stride = 48;
+  problem.epilogue.amax = reinterpret_cast<float*>(memory + 4);
+  ASSERT_EQ(call(), TW_OK) << tw_message();
+  ASSERT_EQ(last().kind, Event::Launch);
+  EXPECT_EQ(last().stream, stream);
+  EXPECT_STREQ(last().instance->name, "whole");
+  const MatmulProblem& arrived = last().problem;
+  EXPECT_EQ(arrived.m, problem.m);
+  EXPECT_EQ(arrived.n, 40);
+  EXPECT_EQ(arrived.k, 2048);
+  EXPECT_EQ(arrived.batch, 3);
+  EXPECT_EQ(arrived.a.pitch, 2048);
+  EXPECT_EQ(arrived.a.batch_pitch, 100'000);
+  EXPECT_EQ(arrived.a.major, Major::K);
+  EXPECT_EQ(arrived.b.pitch, 2048);
+  EXPECT_EQ(arrived.b.batch_pitch, 0);
+  EXPECT_EQ(arrived.b.major, Major::K);
+  EXPECT_EQ(arrived.d.pitch, 48);
+  EXPECT_EQ(arrived.d.batch_pitch, 200'000);
+  EXPECT_EQ(static_cast<void*>(arrived.epilogue.amax), memory + 4);
+}
+
+// Row-major B (k by n) is MN-major for the kernels, whose B is n by k.
+TEST_F(Launch, RowMajorBIsReadByRows) {
+  problem.b = {memory, 40, 1, 0, TW_BF16};
+  ASSERT_EQ(call(), TW_OK) << tw_message();
+  EXPECT_STREQ(last().instance->name, "rows");
+  EXPECT_EQ(last().problem.b.major, Major::MN);
+  EXPECT_EQ(last().problem.b.pitch, 40);
+}
+
+TEST_F(Launch, AWarmCallAsksNobody) {
+  ASSERT_EQ(call(), TW_OK);
+  EXPECT_GT(stand_in().count(Event::Supports), 0);
+  stand_in().events.clear();
+  problem.a.data = memory + 16;  // aligned alike
+  ASSERT_EQ(call(), TW_OK);
+  EXPECT_EQ(stand_in().count(Event::Supports), 0);
+  EXPECT_EQ(last().problem.a.data, memory + 16);
+  std::thread([this] { EXPECT_EQ(call(), TW_OK); }).join();
+  EXPECT_EQ(stand_in().count(Event::Supports), 0);
+  problem.a.data = memory + 2;  // not aligned alike
+  ASSERT_EQ(call(), TW_OK);
+  EXPECT_GT(stand_in().count(Event::Supports), 0);
+}
+
+// Whatever the choice may depend on is asked for anew.
+TEST_F(Launch, OtherProblemsAreDecidedAnew) {
+  const auto decisions_after = [this](auto change) {
+    const tw_matmul_problem before = problem;
+    const tw_matmul_options options_before = options;
+    stand_in().events.clear();
+    change();
+    EXPECT_EQ(call(), TW_OK) << tw_message();
+    problem = before;
+    options = options_before;
+    return stand_in().count(Event::Supports) > 0;
+  };
+  EXPECT_TRUE(decisions_after([] {}));
+  EXPECT_FALSE(decisions_after([] {}));
+  EXPECT_TRUE(decisions_after([this] { problem.k = 2000; }));
+  EXPECT_TRUE(decisions_after([this] { problem.a.row_stride = 4096; }));
+  EXPECT_TRUE(decisions_after([this] { problem.d.row_stride = 48; }));
+  EXPECT_TRUE(decisions_after([this] { problem.d.data = memory + 2; }));
+  EXPECT_TRUE(decisions_after([this] { problem.epilogue.activation = TW_GELU; }));
+  EXPECT_TRUE(decisions_after([this] { problem.epilogue.alpha = 0.0f; }));
+  EXPECT_FALSE(decisions_after([this] { problem.epilogue.alpha = 0.5f; }));
+  EXPECT_TRUE(decisions_after([this] { problem.epilogue.row_bias = memory; }));
+  EXPECT_TRUE(decisions_after([this] { options.batch_invariant = 1; }));
+  EXPECT_TRUE(decisions_after([this] { options.fast_accumulation = 0; }));
+  EXPECT_TRUE(decisions_after([this] { options.workspace_limit = 1; }));
+  EXPECT_TRUE(decisions_after([this] { options.instance = "whole"; }));
+  EXPECT_TRUE(decisions_after([] { stand_in().device = 1; }));
+  EXPECT_FALSE(decisions_after([] {}));
+}
+
+// More shapes than are remembered: old decisions make room.
+TEST_F(Launch, ManyShapesAreDecidedWithoutEnd) {
+  stand_in().records = false;
+  for (problem.n = 8; problem.n < 8 + 5000; ++problem.n) {
+    problem.d.row_stride = problem.n;
+    ASSERT_EQ(call(), TW_OK);
+  }
+  stand_in().records = true;
+  problem.n -= 1;
+  ASSERT_EQ(call(), TW_OK);
+  EXPECT_EQ(stand_in().count(Event::Supports), 0);
+}
+
+TEST_F(Launch, TheWorkspaceIsCheckedAndItsCountersCleared) {
+  use_split();
+  std::size_t needed = 0;
+  ASSERT_EQ(tw_matmul_workspace_size(&needed, &problem, &options), TW_OK) << tw_message();
+  EXPECT_EQ(needed, split_workspace_bytes);
+  EXPECT_EQ(call(room, needed - 1), TW_WORKSPACE);
+  EXPECT_EQ(sentence(), "The workspace has 99999 bytes, but this product needs 100000.");
+  EXPECT_EQ(call(nullptr, needed), TW_WORKSPACE);
+  EXPECT_EQ(sentence(), "The workspace has 100000 bytes at null, but this product needs 100000.");
+  EXPECT_EQ(call(room + 64, needed), TW_WORKSPACE);
+  EXPECT_EQ(sentence(),
+            "The workspace begins 64 bytes beyond a multiple of 256, but must be aligned to 256 "
+            "bytes.");
+  EXPECT_EQ(stand_in().count(Event::Launch), 0);
+
+  stand_in().events.clear();
+  ASSERT_EQ(call(room, needed), TW_OK) << tw_message();
+  ASSERT_EQ(stand_in().events.size(), 2u);
+  EXPECT_EQ(stand_in().events[0].kind, Event::Clear);
+  EXPECT_EQ(stand_in().events[0].memory, room);
+  EXPECT_EQ(stand_in().events[0].bytes, workspace_counter_bytes);
+  EXPECT_EQ(stand_in().events[0].stream, stream);
+  EXPECT_EQ(last().kind, Event::Launch);
+  EXPECT_EQ(last().memory, room);
+  EXPECT_EQ(last().bytes, needed);
+  EXPECT_GT(last().order.split_k, 1);
+
+  stand_in().events.clear();
+  options.workspace_is_ready = 1;
+  ASSERT_EQ(call(room, needed), TW_OK) << tw_message();
+  EXPECT_EQ(stand_in().count(Event::Clear), 0);
+}
+
+TEST_F(Launch, WithoutNeedTheWorkspaceIsNotLookedAt) {
+  ASSERT_EQ(call(room + 1, 1), TW_OK) << tw_message();
+  EXPECT_EQ(stand_in().count(Event::Clear), 0);
+}
+
+TEST_F(Launch, KernelsAboveTheLimitAreNotTaken) {
+  use_split();
+  options.workspace_limit = 99'999;
+  EXPECT_EQ(tw_matmul_supported(&problem, &options), TW_UNSUPPORTED);
+  EXPECT_NE(sentence().find("99999"), std::string::npos) << sentence();
+}
+
+TEST_F(Launch, WhatCudaReportsIsTold) {
+  stand_in().launch_fails = true;
+  EXPECT_EQ(call(), TW_CUDA);
+  EXPECT_EQ(sentence(), "The launch failed: out of luck.");
+  stand_in().launch_fails = false;
+  EXPECT_EQ(call(), TW_OK);
+  EXPECT_EQ(sentence(), "");
+}
+
+TEST_F(Launch, PlansAreReused) {
+  use_split();
+  tw_matmul_plan* plan = nullptr;
+  ASSERT_EQ(tw_matmul_plan_create(&plan, &problem, &options), TW_OK) << tw_message();
+  EXPECT_EQ(tw_matmul_plan_workspace_size(plan), split_workspace_bytes);
+  EXPECT_EQ(std::string(tw_matmul_plan_command(plan))
+                .rfind("./tw run matmul --arch sm90a --instance split --m " +
+                           std::to_string(problem.m) + " --n 40 --k 2048 --a-type fp16",
+                       0),
+            0u)
+      << tw_matmul_plan_command(plan);
+  const auto run = [&] {
+    stand_in().events.clear();
+    return tw_matmul_plan_run(plan, &problem, room, split_workspace_bytes, stream);
+  };
+  ASSERT_EQ(run(), TW_OK) << tw_message();
+  EXPECT_EQ(stand_in().count(Event::Supports), 0);
+  EXPECT_EQ(stand_in().count(Event::Clear), 1);
+  problem.d.data = memory + 256;
+  ASSERT_EQ(run(), TW_OK) << tw_message();
+  EXPECT_EQ(last().problem.d.data, memory + 256);
+
+  problem.d.data = memory + 2;
+  EXPECT_EQ(run(), TW_INVALID);
+  EXPECT_EQ(sentence(), "The alignment of D is 2, but the plan was made for 16.");
+  problem.d.data = memory;
+  problem.k = 1024;
+  EXPECT_EQ(run(), TW_INVALID);
+  EXPECT_EQ(sentence(), "k is 1024, but the plan was made for 2048.");
+  problem.k = 2048;
+  stand_in().device = 1;
+  EXPECT_EQ(run(), TW_INVALID);
+  EXPECT_EQ(sentence(), "The device is 1, but the plan was made for 0.");
+  stand_in().device = 0;
+  EXPECT_EQ(tw_matmul_plan_run(plan, &problem, room, 5, stream), TW_WORKSPACE);
+  EXPECT_EQ(sentence(), "The workspace has 5 bytes, but this product needs 100000.");
+  EXPECT_EQ(run(), TW_OK);
+  tw_matmul_plan_destroy(plan);
+}
+
+TEST_F(Launch, EightThreadsShareAPlanAndTheCache) {
+  tw_matmul_plan* plan = nullptr;
+  ASSERT_EQ(tw_matmul_plan_create(&plan, &problem, &options), TW_OK) << tw_message();
+  stand_in().records = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      tw_matmul_problem mine = problem;
+      for (int round = 0; round < 1000; ++round) {
+        mine.n = 40 + (round * (i + 1)) % 64;
+        mine.d.row_stride = mine.n;
+        ASSERT_EQ(tw_matmul(&mine, &options, nullptr, 0, stream), TW_OK);
+        ASSERT_EQ(tw_matmul_plan_run(plan, &problem, nullptr, 0, stream), TW_OK);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  tw_matmul_plan_destroy(plan);
+}
+
+// Not judged: timing is never in tests.
+TEST_F(Launch, PrintsWhatAWarmCallCosts) {
+  stand_in().records = false;
+  ASSERT_EQ(call(), TW_OK);
+  const int calls = 20'000;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < calls; ++i) call();
+  const std::chrono::duration<double, std::micro> all = std::chrono::steady_clock::now() - begin;
+  std::printf("%.3f us of host time for a warm call, without the launch itself\n",
+              all.count() / calls);
+}
+
+}  // namespace
+}  // namespace tw::tests

@@ -1,0 +1,40 @@
+// Stand-ins for the CUDA device and for the kernels: what the library does around a launch shows
+// without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "src/matmul/instance.h"
+
+namespace tw::tests {
+
+// What happened, in order.
+struct Event {
+  enum Kind { Supports, Clear, Launch } kind;
+  const void* memory;  // of Clear and Launch: the workspace
+  std::size_t bytes;
+  void* stream;
+  const MatmulInstance* instance = nullptr;
+  MatmulProblem problem = {};
+  MatmulOrder order = {};
+};
+
+struct StandIn {
+  std::vector<Event> events;
+  int device = 0;
+  bool launch_fails = false;
+  bool records = true;
+
+  int count(Event::Kind kind) const {
+    int found = 0;
+    for (const Event& event : events) found += event.kind == kind;
+    return found;
+  }
+};
+StandIn& stand_in();
+
+constexpr std::size_t split_workspace_bytes = 100'000;
+
+}  // namespace tw::tests
