@@ -77,8 +77,9 @@ struct Job {
         host(make_matmul_data(small.shape, Fill::Normal, 7)),
         device(host, small.shape) {
     options.instance = small.instance;
-    if (tw_matmul_supported(&device.problem, &options) == TW_UNSUPPORTED) {
-      options.instance = nullptr;  // not a GPU for this instance
+    if (tw_matmul_supported(&device.problem, &options) != TW_OK) {
+      std::printf("not by %s: %s\n", small.instance, tw_message());
+      options.instance = nullptr;
     }
   }
   tw_status call(void* workspace, cudaStream_t stream) const {

@@ -23,7 +23,7 @@ class Launch : public ::testing::Test {
     problem.k = 2048;
     problem.a = {memory, 2048, 1, 0, TW_BF16};
     problem.b = {memory, 1, 2048, 0, TW_BF16};
-    problem.d = {memory, 40, 1, 0, TW_BF16};
+    problem.d = {memory + 64, 40, 1, 0, TW_BF16};
   }
   void use_split() { problem.a.type = problem.b.type = TW_FP16; }
   tw_status call(void* workspace = nullptr, std::size_t bytes = 0) {
@@ -211,7 +211,7 @@ TEST_F(Launch, PlansAreReused) {
   problem.d.data = memory + 2;
   EXPECT_EQ(run(), TW_INVALID);
   EXPECT_EQ(sentence(), "The alignment of D is 2, but the plan was made for 16.");
-  problem.d.data = memory;
+  problem.d.data = memory + 64;
   problem.k = 1024;
   EXPECT_EQ(run(), TW_INVALID);
   EXPECT_EQ(sentence(), "k is 1024, but the plan was made for 2048.");

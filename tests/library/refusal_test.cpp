@@ -17,8 +17,8 @@ struct Given {
     problem.n = 40;
     problem.k = 32;
     problem.a = {memory, 32, 1, 0, TW_BF16};
-    problem.b = {memory, 1, 32, 0, TW_BF16};
-    problem.d = {memory, 40, 1, 0, TW_BF16};
+    problem.b = {memory + 16, 1, 32, 0, TW_BF16};
+    problem.d = {memory + 32, 40, 1, 0, TW_BF16};
   }
   alignas(256) unsigned char memory[64] = {};
   tw_matmul_problem problem;
@@ -159,6 +159,19 @@ const Case cases[] = {
        g.problem.epilogue.gated = 1;
      },
      TW_INVALID, "n is 41, but a gate needs pairs of columns: an even n."},
+    {"D in A", [](Given& g) { g.problem.d.data = g.problem.a.data; }, TW_INVALID,
+     "D begins where A does, but must have memory of its own."},
+    {"auxiliary in D",
+     [](Given& g) {
+       g.problem.epilogue.auxiliary = {g.problem.d.data, 40, 1, 0, TW_BF16};
+     },
+     TW_INVALID, "The auxiliary output begins where D does, but must have memory of its own."},
+    {"source in D, of another type",
+     [](Given& g) {
+       g.problem.epilogue.beta = 1;
+       g.problem.epilogue.source = {g.problem.d.data, 40, 1, 0, TW_FP32};
+     },
+     TW_INVALID, "The source begins where D does, but has another type or other strides."},
     {"unknown instance", [](Given& g) { g.options.instance = "zebra"; }, TW_INVALID,
      "There is no instance 'zebra'; ./tw list shows those that there are."},
 };

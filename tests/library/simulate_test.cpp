@@ -99,6 +99,18 @@ TEST(Simulate, OperandsMayBeOneMatrix) {
   EXPECT_TRUE(compare(data, reference_on_host(data, shape)).good());
 }
 
+TEST(Simulate, TheSourceMayBeD) {
+  MatmulShape shape = {.m = 32, .n = 48, .k = 64};
+  shape.epilogue.beta = 1.0f;
+  MatmulData data = make_matmul_data(shape, Fill::Integers, 9);
+  const MatmulReference reference = reference_on_host(data, shape);
+  tw_matmul_problem problem = c_problem_on_host(data, shape);
+  data.d.fill([&](auto... place) { return data.source.at(place...); });
+  problem.epilogue.source = problem.d;
+  ASSERT_EQ(tw_matmul_simulate(&problem, nullptr), TW_OK) << tw_message();
+  EXPECT_TRUE(compare(data, reference).good()) << compare(data, reference).complaint();
+}
+
 // The second call finds the first one's decision; addresses differ, and so do other threads.
 TEST(Simulate, EightThreadsAgree) {
   const MatmulShape shapes[] = {{.m = 24, .n = 40, .k = 64},
