@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/accumulator/in_registers.h"
+#include "tilewright/epilogue/direct_store.h"
 #include "tilewright/epilogue/staged_store.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/kernel/roles.h"
@@ -27,8 +28,13 @@ struct Sm90 {
   using Op = WgmmaOp<tiling, config.group_rows(), stage_bytes, config.promote_every>;
   template <auto config, class Op, class Trace>
   using Accumulators = RegisterAccumulators<typename Op::Accumulator>;
+  // Tiles of few columns are stored as they lie.
   template <auto config, class Trace>
-  using Store = StagedStore<config.d_type, 64, Trace>;
+  using Store =
+      std::conditional_t<config.tile_n % 64 == 0, StagedStore<config.d_type, 64, Trace>,
+                         std::conditional_t<config.tile_n % 32 == 0 && bytes_of(config.d_type) == 2,
+                                            StagedStore<config.d_type, 64, Trace, 64>,
+                                            DirectStore<config.d_type, Trace, 16>>>;
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;
 
@@ -37,8 +43,8 @@ struct Sm90 {
   static consteval RoleTable roles(const Config& config) {
     require(config.tile_m % (64 * config.groups_per_tile()) == 0,
             "tile_m must be a multiple of 64 rows for each warpgroup that shares the tile.");
-    require(config.tile_n % 64 == 0 && config.tile_n <= 256,
-            "tile_n must be a multiple of 64 up to 256.");
+    require(config.tile_n % 16 == 0 && config.tile_n <= 256,
+            "tile_n must be a multiple of 16 up to 256.");
     require(config.group_rows() * config.tile_n * (config.promote_every == 0 ? 1 : 2) <= 64 * 256,
             "A warpgroup's share of the tile must fit 128 accumulators a thread: 64 by 256.");
     require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");

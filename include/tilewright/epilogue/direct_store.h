@@ -6,12 +6,12 @@
 
 namespace tw {
 
-template <ElementType output_type, class Trace>
+// `columns` are evaluated together.
+template <ElementType output_type, class Trace, unsigned columns = 32>
 class DirectStore {
  public:
   static constexpr ElementType output = output_type;
-  // What is evaluated together.
-  static constexpr unsigned chunk_columns = 32;
+  static constexpr unsigned chunk_columns = columns;
   struct Buffers {};
   using OutputTrace = Trace;
 

@@ -48,7 +48,9 @@ class FragmentLoop {
   // Columns whose values a thread works on together. Those of a row arrive by 32.
   template <class Sums>
   static constexpr unsigned group_columns =
-      Sums::layout == FragmentLayout::Row || Store::chunk_columns < 64 ? 32 : 64;
+      Store::chunk_columns < 32                                          ? Store::chunk_columns
+      : Sums::layout == FragmentLayout::Row || Store::chunk_columns < 64 ? 32
+                                                                         : 64;
 
   // Where the pairs of a thread in one group stand.
   template <class Sums>
@@ -153,8 +155,21 @@ class FragmentLoop {
     using Value = typename Sums::Value;
     using Number = decltype(Pair::first);
     constexpr unsigned groups_in_row = Sums::columns / group_columns<Sums>;
+    // What others added to the sums of this group.
+    constexpr bool has_others = MatrixSums<Sums> && requires { sum.others.parts; };
+    Value others[2 * pairs];
+    bool with_others = false;
+    if constexpr (has_others) {
+      with_others = sum.others.parts > 0;
+      if (with_others) sum.others.sum(others, index * (2 * pairs));
+    }
+    const auto whole = [&](unsigned i, Value own) {
+      if constexpr (has_others) return with_others ? others[i] + own : own;
+      return own;
+    };
     const auto begin = [&](unsigned i, Value first, Value second) {
-      values[i] = program.begin(Pair{static_cast<Number>(first), static_cast<Number>(second)});
+      values[i] = program.begin(Pair{static_cast<Number>(whole(2 * i, first)),
+                                     static_cast<Number>(whole(2 * i + 1, second))});
     };
     const auto each = [&](unsigned group, const auto& use) {
       if constexpr (Sums::layout == FragmentLayout::Row) {

@@ -1,5 +1,5 @@
-// Stores chunks of 128 bytes of each row through shared memory: TMA copies one chunk while the
-// group writes the next.
+// Stores chunks of 128 (or 64) bytes of each row through shared memory: TMA copies one chunk while
+// the group writes the next.
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
@@ -12,22 +12,24 @@
 
 namespace tw {
 
-// The 128-byte swizzle: 16-byte pieces of a row change places by the row.
-constexpr Layout staged_layout(unsigned rows, unsigned element_bytes) {
+// The 128-byte (or 64-byte) swizzle: 16-byte pieces of a row change places by the row.
+constexpr Layout staged_layout(unsigned rows, unsigned element_bytes, unsigned row_bytes) {
   const int piece_bits = element_bytes == 1 ? 4 : element_bytes == 2 ? 3 : 2;
-  return with_swizzle(row_major(rows, 128 / element_bytes), Swizzle{3, piece_bits, 3});
+  return with_swizzle(row_major(rows, row_bytes / element_bytes),
+                      Swizzle{row_bytes == 128 ? 3 : 2, piece_bits, 3});
 }
 
 // `rows` is the sums' block_rows.
-template <ElementType output_type, unsigned rows, class Trace>
+template <ElementType output_type, unsigned rows, class Trace, unsigned bytes_of_row = 128>
 class StagedStore {
   static constexpr unsigned bytes = bytes_of(output_type);
-  static constexpr unsigned row_bytes = 128;
-  using Output = Staging<rows * row_bytes, 2, Trace>;
+  using Output = Staging<rows * bytes_of_row, 2, Trace>;
   using Bits = ElementBits<bytes>;
-  using Tile = TileTensor<Bits, Space::Shared, staged_layout(rows, bytes)>;  // (row,column)
+  static constexpr Layout layout = staged_layout(rows, bytes, bytes_of_row);
+  using Tile = TileTensor<Bits, Space::Shared, layout>;  // (row,column)
 
  public:
+  static constexpr unsigned row_bytes = bytes_of_row;
   static constexpr ElementType output = output_type;
   static constexpr unsigned chunk_columns = row_bytes / bytes;
   static constexpr unsigned chunk_rows = rows;
@@ -35,8 +37,8 @@ class StagedStore {
   using Buffers = typename Output::Buffers;
 
   struct Params {
-    // Of D: (n, m, batch), with the 128-byte swizzle and a box of (chunk_columns, rows, 1). A gated
-    // D has n / 2 columns, and half the box's.
+    // Of D: (n, m, batch), with the swizzle of the rows and a box of (chunk_columns, rows, 1). A
+    // gated D has n / 2 columns, and half the box's.
     TensorMap map;
     void* d;
     std::int64_t pitch;  // in elements
@@ -140,7 +142,7 @@ class StagedStore {
     for (unsigned half = 0; half < 2; ++half) {
       const unsigned row = Sums::row_of(thread_, 2 * half);
       const unsigned plain = row * chunk_columns + Sums::column_of(thread_, 0) / 2;
-      const unsigned own = staged_layout(rows, bytes).swizzle(plain) * bytes;
+      const unsigned own = staged_layout(rows, bytes, row_bytes).swizzle(plain) * bytes;
       TW_UNROLL
       for (unsigned i = half; i < pairs; i += 2) {
         unsigned char* const to = buffer.bytes() + (own ^ ((column + i / 2 * 8) / 2 * bytes));

@@ -28,7 +28,7 @@ struct MatmulPayload {
   static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
   static constexpr RoleArrivals reads = {Role::Multiply, reading_arrivals};
   static constexpr Part parts[2] = {
-      {sizeof(Tiles::a), Loader::completion, loads, {reads}},
+      {tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {reads}},
       {sizeof(Tiles::b), Loader::completion, loads, {reads}},
   };
 };
@@ -91,7 +91,8 @@ struct Matmul {
   };
   template <unsigned warps>
   struct ReductionOf<Split::Cluster, warps> {
-    using Type = ClusterReduction<config.cluster, group_step, warps>;
+    using Type = ClusterReduction<config.cluster, group_step, warps,
+                                  config.tile_m * config.tile_n / (warps * 32)>;
   };
   using Reduction = typename ReductionOf<config.split, storing_warps>::Type;
 

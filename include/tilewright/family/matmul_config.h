@@ -38,8 +38,11 @@ struct MatmulConfig {
   Split split = Split::Whole;
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
-  unsigned staged_source = 0;      // a role brings C to shared memory ahead of the epilogue
-  unsigned overlaps_launches = 0;  // starts while the grid before it ends
+  unsigned staged_source = 0;  // a role brings C to shared memory ahead of the epilogue
+  unsigned overlaps_launches =
+      0;                     // 1: starts while the grid before it ends; 2: lets the next start
+  unsigned few_rows = 0;     // m is at most this: the tile's other rows are not loaded
+  unsigned b_once = 0;       // B's lines are the first to leave the L2
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned groups_per_tile() const {
@@ -47,13 +50,17 @@ struct MatmulConfig {
   }
   constexpr unsigned group_rows() const { return tile_m / groups_per_tile(); }
   constexpr Tiling tiling() const {
-    return {tile_m, tile_n, spans, a_type, b_type, a_major, b_major, cluster, cta_group};
+    return {tile_m,  tile_n,  spans,     a_type,   b_type, a_major,
+            b_major, cluster, cta_group, few_rows, b_once};
   }
 
   consteval MatmulConfig checked() const {
     require(bytes_of(a_type) == bytes_of(b_type), "A and B must have elements of one size.");
     require(is_integer(a_type) == is_integer(b_type), "Integers multiply integers.");
     require(spans >= 1, "A stage must hold a k-tile.");
+    require(few_rows == 0 ||
+                (few_rows % 8 == 0 && few_rows < tile_m && a_major == Major::K && cluster.n == 1),
+            "few_rows are a multiple of 8 below tile_m of a K-major A that no CTAs share.");
     require(stagger == 0 || consumers == Consumers::Cooperative,
             "stagger is for cooperative groups; ping-pong groups take turns.");
     require((split == Split::Cluster) == (cluster.k > 1),

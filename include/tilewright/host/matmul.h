@@ -48,6 +48,11 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
     return Status::refused(std::string("D has type ") + name_of(problem.d.type) +
                            "; this kernel stores " + name_of(config.d_type) + ".");
   }
+  if (config.few_rows != 0 && problem.m > config.few_rows) {
+    return Status::refused("m is " + std::to_string(problem.m) +
+                           ", but this kernel is for few rows: at most " +
+                           std::to_string(config.few_rows) + ".");
+  }
   if constexpr (Parts::Sources::has_role) {
     const EpilogueArguments& epilogue = problem.epilogue;
     if (epilogue.source != nullptr && epilogue.beta != 0.0f) {
@@ -208,7 +213,9 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
                               .pitch_bytes = std::max<std::int64_t>(problem.d.pitch * bytes, 16),
                               .batch_pitch_bytes = problem.d.batch_pitch * bytes,
                               .box_inner = Store::chunk_columns / (gated ? 2 : 1),
-                              .box_outer = Store::chunk_rows});
+                              .box_outer = Store::chunk_rows,
+                              .swizzle = Store::row_bytes == 128 ? BoxSwizzle::Bytes128
+                                                                 : BoxSwizzle::Bytes64});
     }
   }
   return Status::good();

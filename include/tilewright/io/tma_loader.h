@@ -6,6 +6,7 @@
 #include "tilewright/io/completion.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/tiling.h"
+#include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/isa/ptx/tma_pair.h"
@@ -22,6 +23,7 @@ struct OperandTile {
   unsigned span_k;
   Major major;
   unsigned shares;
+  unsigned loaded;  // of the extent; below it only where K-major and not shared
 
   static constexpr unsigned line_bytes = Tiling::span_bytes;
   constexpr unsigned boxes() const { return major == Major::K ? 1 : extent / span_k; }  // of a span
@@ -30,6 +32,7 @@ struct OperandTile {
   constexpr unsigned copies() const { return shares_boxes() ? boxes() / shares : boxes(); }
   constexpr unsigned box_lines() const { return major == Major::K ? extent : span_k; }
   constexpr TmaBox box() const {
+    if (loaded < extent) return {span_k, loaded};
     return {span_k, shares_boxes() ? box_lines() : box_lines() / shares};
   }
   constexpr bool is_legal() const {
@@ -38,7 +41,7 @@ struct OperandTile {
   }
 };
 
-template <OperandTile tile, unsigned group>
+template <OperandTile tile, unsigned group, isa::CacheHint hint>
 struct OperandCopy {
   static_assert(tile.is_legal(),
                 "Each CTA's share of a tile must be whole groups of eight lines, at most 256; an "
@@ -63,7 +66,6 @@ struct OperandCopy {
         const int outer = tile.major == Major::K ? first + static_cast<int>(line)
                                                  : k + static_cast<int>(span * tile.span_k + line);
         const int at[3] = {inner, outer, batch};
-        constexpr isa::CacheHint hint = isa::CacheHint::EvictNormal;
         const auto who = static_cast<std::uint16_t>(mask);
         // Of CTAs that multiply as one, the leader's barrier counts for both.
         if constexpr (tile.shares == 1 && group == 1)
@@ -81,11 +83,19 @@ struct OperandCopy {
 
 template <Tiling tiling>
 class TmaLoader {
-  static constexpr OperandTile a_tile = {tiling.m, tiling.spans, tiling.span_k(), tiling.a_major,
-                                         tiling.cluster.n};
+  static constexpr OperandTile a_tile = {tiling.m,       tiling.spans,     tiling.span_k(),
+                                         tiling.a_major, tiling.cluster.n, tiling.a_rows()};
   // CTAs that multiply as one have different rows of B, so they do not share them.
-  static constexpr OperandTile b_tile = {tiling.b_rows(), tiling.spans, tiling.span_k(),
-                                         tiling.b_major, tiling.cluster.m / tiling.group};
+  static constexpr OperandTile b_tile = {tiling.b_rows(),
+                                         tiling.spans,
+                                         tiling.span_k(),
+                                         tiling.b_major,
+                                         tiling.cluster.m / tiling.group,
+                                         tiling.b_rows()};
+  using CopyA = OperandCopy<a_tile, tiling.group, isa::CacheHint::EvictNormal>;
+  using CopyB =
+      OperandCopy<b_tile, tiling.group,
+                  tiling.b_once ? isa::CacheHint::EvictFirst : isa::CacheHint::EvictNormal>;
   static_assert(tiling.cluster.m % tiling.group == 0,
                 "CTAs that multiply as one stand above each other in a cluster.");
 
@@ -105,6 +115,26 @@ class TmaLoader {
   static constexpr TmaBox box_a() { return a_tile.box(); }
   static constexpr TmaBox box_b() { return b_tile.box(); }
 
+  // By all `threads` of a CTA, before the start: the rows that no copy fills, in each of the
+  // stages.
+  static TW_DEVICE void clear([[maybe_unused]] SharedAddress stages,
+                              [[maybe_unused]] unsigned count, [[maybe_unused]] unsigned bytes,
+                              [[maybe_unused]] unsigned thread, [[maybe_unused]] unsigned threads) {
+    if constexpr (tiling.a_rows() < tiling.m) {
+      constexpr unsigned span = tiling.m * Tiling::span_bytes;
+      constexpr unsigned filled = tiling.a_rows() * Tiling::span_bytes;
+      constexpr unsigned pieces = (span - filled) / 16;  // of a span
+      const std::uint32_t zeros[4] = {};
+      for (unsigned i = thread; i < count * tiling.spans * pieces; i += threads) {
+        const unsigned at = i / pieces;
+        isa::store_shared_16(stages + at / tiling.spans * bytes + at % tiling.spans * span +
+                                 filled + i % pieces * 16,
+                             zeros);
+      }
+      isa::fence_proxy_async();
+    }
+  }
+
   TW_DEVICE TmaLoader(const Params& params, unsigned /*thread*/)
       : params_(params), rank_(rank_in<tiling.cluster>()) {
     isa::prefetch_tensormap(&params.a);
@@ -120,12 +150,10 @@ class TmaLoader {
     const int column =
         tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());
     const int first_k = k * static_cast<int>(tiling.k());
-    OperandCopy<a_tile, tiling.group>::load(a, &params_.a, stage.full(), row, first_k, tile.batch,
-                                            tiling.cluster.column(rank_),
-                                            tiling.cluster.row_mask(rank_));
-    OperandCopy<b_tile, tiling.group>::load(b, &params_.b, stage.full(), column, first_k,
-                                            tile.batch, tiling.cluster.row(rank_) / tiling.group,
-                                            b_mask());
+    CopyA::load(a, &params_.a, stage.full(), row, first_k, tile.batch, tiling.cluster.column(rank_),
+                tiling.cluster.row_mask(rank_));
+    CopyB::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
+                tiling.cluster.row(rank_) / tiling.group, b_mask());
   }
 
   TW_DEVICE void finish() {}

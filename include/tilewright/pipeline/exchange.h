@@ -13,12 +13,12 @@
 namespace tw {
 
 // `senders` CTAs send to one; in each, `warps` warps have a lane of their own. A chunk is 16 words
-// of each thread.
-template <unsigned num_senders, unsigned num_warps>
+// of each thread. A sender waits for nobody as long as there are slots.
+template <unsigned num_senders, unsigned num_warps, unsigned num_slots>
 struct Exchange {
   static constexpr unsigned senders = num_senders;
   static constexpr unsigned warps = num_warps;
-  static constexpr unsigned slots = 2;
+  static constexpr unsigned slots = num_slots;
   static constexpr unsigned words = 16;
   static constexpr unsigned chunk_bytes = 32 * words * 4;
 

@@ -2,6 +2,7 @@
 // that finishes, which adds them in their order.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "tilewright/accumulator/fragment_layout.h"
@@ -45,12 +46,17 @@ struct TotalSums {
 };
 
 // `cluster.k` parts; each of the `warps` that hold sums sends to, or receives from, its like.
-template <ClusterShape cluster, unsigned group_warps, unsigned warps>
+// `part_values` of a part, by each thread.
+template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned part_values>
 class ClusterReduction {
   static constexpr unsigned senders = cluster.k - 1;
   static constexpr unsigned grid = cluster.m * cluster.n;
-  using Channels = Exchange<senders, warps>;
-  static constexpr unsigned words = Channels::words;
+  // Room for a whole part, up to a quarter of the shared memory.
+  static constexpr unsigned words = 16;
+  static constexpr unsigned room = (56 << 10) / (senders * warps * 32 * words * 4);
+  static constexpr unsigned slots = std::clamp(part_values / words, 2u, std::max(room, 2u));
+  using Channels = Exchange<senders, warps, slots>;
+  static_assert(Channels::words == words);
 
  public:
   static constexpr bool in_parts = true;

@@ -32,13 +32,25 @@ struct PartValues {
   Value* first;
   std::int64_t part_stride;  // from one part of the tile to the next
   int parts;                 // that are not this thread's own
-  TW_DEVICE Value add(Value own, unsigned v) const {
-    Value sum = load_element<Space::Global>(first + v * 32);
-    TW_ROLL  // stands once for every value of a fragment
-    for (int part = 1; part < parts; ++part) {
-      sum += load_element<Space::Global>(first + part * part_stride + v * 32);
+  // The sum of the other parts of `count` values from v on: all loads of a part are on their way
+  // before the first is waited for.
+  template <unsigned count>
+  TW_DEVICE void sum(Value (&sums)[count], unsigned v) const {
+    TW_UNROLL
+    for (unsigned i = 0; i < count; ++i) {
+      sums[i] = load_element<Space::Global>(first + (v + i) * 32);
     }
-    return sum + own;
+    TW_ROLL  // stands once for every fragment
+        for (int part = 1; part < parts; ++part) {
+      const Value* const from = first + part * part_stride;
+      Value more[count];
+      TW_UNROLL
+      for (unsigned i = 0; i < count; ++i) {
+        more[i] = load_element<Space::Global>(from + (v + i) * 32);
+      }
+      TW_UNROLL
+      for (unsigned i = 0; i < count; ++i) sums[i] += more[i];
+    }
   }
 };
 
@@ -52,10 +64,8 @@ struct CollectedSums {
   static constexpr unsigned columns = Sum::columns;
   const Sum& own;
   PartValues<Value> others;
-  TW_DEVICE Value value(unsigned block, unsigned i) const {
-    const Value mine = own.value(block, i);
-    return others.parts == 0 ? mine : others.add(mine, block * (columns / 2) + i);
-  }
+  // This thread's own part.
+  TW_DEVICE Value value(unsigned block, unsigned i) const { return own.value(block, i); }
   static constexpr unsigned row_of(unsigned thread, unsigned i) { return Sum::row_of(thread, i); }
   static constexpr unsigned column_of(unsigned thread, unsigned i) {
     return Sum::column_of(thread, i);
@@ -75,10 +85,10 @@ struct CollectedSums<Sum, FragmentLayout::Row> {
   TW_DEVICE void load(int first_column, Value (&values)[32]) const {
     own.load(first_column, values);
     if (others.parts == 0) return;
+    Value sums[32];
+    others.sum(sums, static_cast<unsigned>(first_column));
     TW_UNROLL
-    for (unsigned i = 0; i < 32; ++i) {
-      values[i] = others.add(values[i], static_cast<unsigned>(first_column) + i);
-    }
+    for (unsigned i = 0; i < 32; ++i) values[i] = sums[i] + values[i];
   }
 };
 
