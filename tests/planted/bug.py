@@ -79,6 +79,9 @@ CONFIGS = {
     'tensor_in_parts': blackwell(', .split = Split::Parts'),
     'tensor_1x1x2': blackwell(', .split = Split::Cluster', cluster='.cluster = {1, 1, 2}, '),
     'tensor_source': blackwell(', .staged_source = 1'),
+    # Five stages of 128 by 128; of 128 columns, two sums share 64.
+    'tensor_overlapped': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100Overlapped',
+                                '.tile_n = 128, .multiply_groups = 1'),
 }
 
 
@@ -123,6 +126,7 @@ TENSOR = (128, 64, 640, 0, 1, 1)
 TENSOR_SHORT = (128, 64, 192, 0, 1, 1)
 # Four tiles for one CTA: each of two accumulators is used again.
 TENSOR_TILES = (256, 128, 64, 0, 1, 1)
+OVERLAPPED = (256, 256, 64, 0, 1, 1)
 PAIR = (256, 64, 704, 0, 2, 1)
 # Two rows and three columns of tiles.
 COPIED_TILES = (128, 192, 64, 0, 2, 1)

@@ -47,6 +47,15 @@ inline constexpr bool in_registers = MatrixSums<T> || requires {
   requires T::in_registers;
 };
 
+// A row of which another sum shares columns: they are to be read first, and who has read them says
+// so. chunk_at(i, chunks) is the i-th chunk to read.
+template <class T>
+concept OverlappedSums = RowSums<T> && requires(const T& sum, unsigned count) {
+  { T::shared_columns } -> std::convertible_to<unsigned>;
+  { sum.chunk_at(count, count) } -> std::same_as<unsigned>;
+  sum.has_read(count);  // columns
+};
+
 template <class T>
 concept FragmentSums = MatrixSums<T> || RowSums<T>;
 

@@ -59,4 +59,24 @@ struct Sm100 {
   }
 };
 
+// The same with two sums that share a chunk of columns: of 256 columns each, 64 are left in tensor
+// memory.
+struct Sm100Overlapped : Sm100 {
+  template <auto config, class Op, class Trace>
+  using Accumulators =
+      TensorAccumulators<config.tile_n, std::conditional_t<is_integer(config.a_type), int, float>,
+                         2, config.cta_group, Trace, static_cast<int>(config.promote_every),
+                         128 / bytes_of(config.d_type)>;
+
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tile_n > 128 / bytes_of(config.d_type),
+            "Sums that overlap must have more columns than a chunk of the output.");
+    require(config.staged_source == 0,
+            "A source comes chunk by chunk from left to right; sums that overlap are read in turns "
+            "from the left and from the right.");
+    return Sm100::roles(config);
+  }
+};
+
 }  // namespace tw

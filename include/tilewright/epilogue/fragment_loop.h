@@ -102,9 +102,11 @@ class FragmentLoop {
 
   template <class Program, class Sums, class Sources>
   TW_DEVICE void store_chunk(const Program& program, typename Program::State& state,
-                             const Sums& sum, unsigned chunk, const Place& tile, Sources& sources) {
+                             const Sums& sum, unsigned index, const Place& tile, Sources& sources) {
     constexpr unsigned groups = Store::chunk_columns / group_columns<Sums>;
     constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
+    unsigned chunk = index;
+    if constexpr (OverlappedSums<Sums>) chunk = sum.chunk_at(index, chunks_in_row);
     const unsigned block = Sums::blocks == 1 ? 0 : chunk / chunks_in_row;
     const unsigned first_column = (chunk - block * chunks_in_row) * Store::chunk_columns;
     const bool gates = program.gates();
@@ -127,6 +129,11 @@ class FragmentLoop {
           write_group(program, state, sum, chunk * groups + group, sums_at, buffer, source);
         }
       }
+    }
+    if constexpr (OverlappedSums<Sums>) {
+      static_assert(Sums::shared_columns % Store::chunk_columns == 0,
+                    "What two sums share must be whole chunks.");
+      sum.has_read((index + 1) * Store::chunk_columns);
     }
     store_.close(buffer, output_at, params_.m, gates ? params_.n >> 1 : params_.n, gates);
   }

@@ -14,10 +14,24 @@
 
 namespace tw {
 
-// Sums of 128 rows by n columns, `stages` of them; group: CTAs that multiply as one.
-template <unsigned n, class SumValue, unsigned stages, unsigned group, class Trace, int promote = 0>
+// Sums of 128 rows by n columns, `stages` of them; group: CTAs that multiply as one. Two sums may
+// overlap, so that columns are left for something else:
+//
+//   first sum    [   own   | shared ]
+//   second sum             [ shared |   own   ]
+//
+// The epilogue reads the shared columns first and then lets go of the sum, long before it has read
+// the rest: the next product may begin, for what it overwrites beside the shared columns was read
+// in the sum before. So such a ring has one stage, and its two places take turns.
+template <unsigned n, class SumValue, unsigned stages, unsigned group, class Trace, int promote = 0,
+          unsigned shared = 0>
 class TensorAccumulators {
   static constexpr unsigned epilogue_warps = 4;
+  static constexpr bool overlapped = shared != 0;
+  static_assert(!overlapped || stages == 2, "Two sums overlap.");
+  static_assert(shared < n, "Sums that overlap have columns of their own, too.");
+  static constexpr unsigned stride = n - shared;
+  static constexpr unsigned ring_stages = overlapped ? 1 : stages;
   // The readers of both CTAs of a pair answer to the leader.
   struct Payload {
     static constexpr Space space = Space::Tensor;
@@ -30,19 +44,34 @@ class TensorAccumulators {
   };
   // Only a pair concerns other CTAs: accumulators are nobody else's.
   static constexpr ClusterShape sharers = group == 1 ? ClusterShape{1, 1} : ClusterShape{group, 1};
-  using Ring = tw::Ring<Payload, stages, Mbarriers, sharers, group>;
+  using Ring = tw::Ring<Payload, ring_stages, Mbarriers, sharers, group>;
   using Token = typename Producer<Ring, Role::Multiply, Trace>::Token;
 
+  static constexpr unsigned used_columns = stages * n - shared;
+  static_assert(used_columns <= 512, "Tensor memory has 512 columns.");
   static constexpr unsigned allocation() {
     unsigned columns = 32;
-    while (columns < stages * n) columns *= 2;
+    while (columns < used_columns) columns *= 2;
     return columns;
   }
-  static_assert(stages * n <= 512, "Tensor memory has 512 columns.");
   static constexpr unsigned columns = allocation();
   // Barrier 0 is the CTA's and 1 the epilogue's.
   static constexpr unsigned announcing_barrier = 2;
   static constexpr unsigned announcing_threads = 32 * (1 + epilogue_warps);
+  // Before the memory is freed. All of a pair's warps meet in any case.
+  static constexpr bool meets_readers = overlapped && group == 1;
+
+  // The sum that a token stands for.
+  class SumPlace {
+   public:
+    TW_DEVICE unsigned of(unsigned slot) {
+      if constexpr (!overlapped) return slot;
+      return std::exchange(next_, 1 - next_);
+    }
+
+   private:
+    unsigned next_ = 0;
+  };
 
  public:
   static constexpr int promote_every = promote;
@@ -52,7 +81,7 @@ class TensorAccumulators {
   struct Storage {
     typename Ring::Barriers barriers;
     std::uint32_t address;
-    typename Payload::Tiles tiles[stages];
+    typename Payload::Tiles tiles[ring_stages];
   };
   static TW_DEVICE void init(Storage& storage) { Mbarriers::init<Ring>(storage.barriers); }
 
@@ -67,10 +96,15 @@ class TensorAccumulators {
       address_ = isa::load_shared_4(isa::shared_address(&storage.address));
     }
     TW_DEVICE TensorAddress address() const { return address_; }
-    // Of a pair, neither CTA may free what the other's products or readers still use.
+    // Of a pair, neither CTA may free what the other's products or readers still use; and who
+    // reads a sum that overlaps has let go of it before the end.
     TW_DEVICE void close() {
       isa::warp_sync();
       leave();
+      if constexpr (meets_readers) {
+        isa::barrier_sync(announcing_barrier, announcing_threads);
+        isa::tcgen05_fence_after_thread_sync();
+      }
       isa::tcgen05_dealloc<group>(address_, columns);
     }
 
@@ -103,7 +137,7 @@ class TensorAccumulators {
           ring_(storage.barriers, storage.tiles, Trace(typename Trace::Params{}, 0, false)) {}
     [[nodiscard]] TW_DEVICE Accumulating acquire() {
       Token token = ring_.produce();
-      const TensorAddress address = address_ + token.slot() * n;
+      const TensorAddress address = address_ + place_.of(token.slot()) * stride;
       return {std::move(token), address};
     }
     TW_DEVICE void drain(bool leads) {
@@ -112,13 +146,34 @@ class TensorAccumulators {
 
    private:
     TensorAddress address_;
+    SumPlace place_;
     Producer<Ring, Role::Multiply, Trace> ring_;
   };
 
+  using ReadingToken = typename Consumer<Ring, Release::Warp, Trace>::Token;
+
   // A sum that is being read; released when it dies.
-  struct Reading : Sum {
-    typename Consumer<Ring, Release::Warp, Trace>::Token token;
+  struct WholeReading : Sum {
+    ReadingToken token;
+    TW_DEVICE WholeReading(const Sum& sum, unsigned /*place*/, ReadingToken&& held)
+        : Sum(sum), token(std::move(held)) {}
   };
+  // The same of sums that overlap; released as soon as the shared columns have been read.
+  struct OverlappedReading : Sum {
+    static constexpr unsigned shared_columns = shared;
+    bool first;  // of the two places: the shared columns are the last
+    mutable ReadingToken token;
+    TW_DEVICE OverlappedReading(const Sum& sum, unsigned place, ReadingToken&& held)
+        : Sum(sum), first(place == 0), token(std::move(held)) {}
+
+    TW_DEVICE unsigned chunk_at(unsigned index, unsigned chunks) const {
+      return first ? chunks - 1 - index : index;
+    }
+    TW_DEVICE void has_read(unsigned columns_read) const {
+      if (columns_read == shared) const ReadingToken released = std::move(token);
+    }
+  };
+  using Reading = std::conditional_t<overlapped, OverlappedReading, WholeReading>;
 
   // The warps of the epilogue.
   class Reader {
@@ -131,14 +186,23 @@ class TensorAccumulators {
       address_ =
           isa::load_shared_4(isa::shared_address(&storage.address)) + ((thread / 32 * 32) << 16);
     }
+    TW_DEVICE ~Reader() {
+      if constexpr (meets_readers) {
+        isa::warp_sync();
+        isa::tcgen05_fence_before_thread_sync();
+        isa::barrier_arrive(announcing_barrier, announcing_threads);
+      }
+    }
+    Reader(const Reader&) = delete;
     [[nodiscard]] TW_DEVICE Reading consume(bool multiplied) {
-      auto token = ring_.consume();
-      const TensorAddress address = address_ + token.slot() * n;
-      return {{address, multiplied}, std::move(token)};
+      ReadingToken token = ring_.consume();
+      const unsigned place = place_.of(token.slot());
+      return {{address_ + place * stride, multiplied}, place, std::move(token)};
     }
 
    private:
     TensorAddress address_;
+    SumPlace place_;
     Consumer<Ring, Release::Warp, Trace> ring_;
   };
 };
