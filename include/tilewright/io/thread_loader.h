@@ -74,6 +74,7 @@ class ThreadLoader {
 
  public:
   static constexpr bool elected = false;
+  static constexpr bool clears = false;
   static constexpr Completion completion = how;
   static constexpr unsigned arrivals = how == Completion::CopiesArrive ? threads : warps;
   // Copies in flight when load() returns, where the warps have to wait for them.

@@ -115,23 +115,20 @@ class TmaLoader {
   static constexpr TmaBox box_a() { return a_tile.box(); }
   static constexpr TmaBox box_b() { return b_tile.box(); }
 
-  // By all `threads` of a CTA, before the start: the rows that no copy fills, in each of the
-  // stages.
-  static TW_DEVICE void clear([[maybe_unused]] SharedAddress stages,
-                              [[maybe_unused]] unsigned count, [[maybe_unused]] unsigned bytes,
-                              [[maybe_unused]] unsigned thread, [[maybe_unused]] unsigned threads) {
-    if constexpr (tiling.a_rows() < tiling.m) {
-      constexpr unsigned span = tiling.m * Tiling::span_bytes;
-      constexpr unsigned filled = tiling.a_rows() * Tiling::span_bytes;
-      constexpr unsigned pieces = (span - filled) / 16;  // of a span
-      const std::uint32_t zeros[4] = {};
-      for (unsigned i = thread; i < count * tiling.spans * pieces; i += threads) {
-        const unsigned at = i / pieces;
-        isa::store_shared_16(stages + at / tiling.spans * bytes + at % tiling.spans * span +
-                                 filled + i % pieces * 16,
-                             zeros);
-      }
-      isa::fence_proxy_async();
+  // Rows of A that no copy fills, in each of `count` stages: by all `threads` of a CTA, before the
+  // start.
+  static constexpr bool clears = tiling.a_rows() < tiling.m;
+  static TW_DEVICE void clear(SharedAddress stages, unsigned count, unsigned stage_bytes,
+                              unsigned thread, unsigned threads) {
+    constexpr unsigned span = tiling.m * Tiling::span_bytes;
+    constexpr unsigned filled = tiling.a_rows() * Tiling::span_bytes;
+    constexpr unsigned pieces = (span - filled) / 16;  // of a span
+    const std::uint32_t zeros[4] = {};
+    for (unsigned i = thread; i < count * tiling.spans * pieces; i += threads) {
+      const unsigned at = i / pieces;
+      isa::store_shared_16(stages + at / tiling.spans * stage_bytes + at % tiling.spans * span +
+                               filled + i % pieces * 16,
+                           zeros);
     }
   }
 

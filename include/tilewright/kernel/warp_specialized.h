@@ -66,9 +66,11 @@ class WarpSpecialized {
   static TW_DEVICE void run(const Params& params) {
     Storage& storage = *static_cast<Storage*>(isa::dynamic_shared());
     const unsigned thread = isa::thread_index();
-    if constexpr (Loader::elected) {
-      Loader::clear(isa::shared_address(&storage.tiles[0]), Ring::stages,
-                    sizeof(typename Ring::Tiles), thread, threads);
+    if constexpr (Loader::clears) {
+      prepare_operands([&] {
+        Loader::clear(isa::shared_address(&storage.tiles[0]), Ring::stages,
+                      sizeof(typename Ring::Tiles), thread, threads);
+      });
     }
     start_together<(Ring::cluster.size() > 1)>(thread, threads, [&] {
       Ring::init(storage.input, storage.tiles);

@@ -58,6 +58,13 @@ struct Mbarriers {
   }
 };
 
+// What the threads of a CTA write before they start together, and the tensor core reads.
+template <class Write>
+TW_DEVICE void prepare_operands(const Write& write) {
+  write();
+  isa::fence_proxy_async();
+}
+
 // The first moment of a kernel: signals come to life before anyone, here or in the cluster, uses
 // them. `init` is called by one thread and initialises every signal of the kernel.
 template <bool in_cluster, class Init>
