@@ -25,12 +25,12 @@ void show_row(const char* where, const MatmulInstance& instance, const MatmulSha
 // Ragged and plain, and round with an epilogue.
 std::vector<MatmulShape> shapes_for(const MatmulInstance& instance) {
   MatmulShape plain = usual_shape(instance);
-  plain.m = 257;
+  plain.m = fitting_rows(instance, 257);
   plain.n = 129;
   plain.k = 200;
   plain.epilogue.output_scale = fitting_output_scale(plain, Fill::Integers);
   MatmulShape mixed = plain;
-  mixed.m = 256;
+  mixed.m = fitting_rows(instance, 256);
   mixed.n = 384;
   mixed.k = 320;
   mixed.epilogue.alpha = 2.0f;

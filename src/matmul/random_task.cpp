@@ -17,7 +17,7 @@ class Dice {
   T one_of(const T (&values)[count]) {
     return values[random_() % count];
   }
-  std::int64_t extent(int largest) {
+  std::int64_t extent(std::int64_t largest) {
     switch (random_() % 10) {
       case 0: return 1;
       case 1: return largest < 64 ? largest : 64 * up_to(largest / 64);
@@ -70,7 +70,7 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   task.fill = dice.one_in(5) ? Fill::Position : Fill::Integers;
   task.seed = random() % 1000000;
   MatmulShape& shape = task.shape = usual_shape(instance);
-  shape.m = dice.extent(largest);
+  shape.m = dice.extent(fitting_rows(instance, largest));
   shape.n = dice.extent(largest);
   shape.k = dice.extent(largest);
   if (dice.one_in(4)) shape.batch = 1 + dice.up_to(2);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/matmul/data.h"
 #include "src/matmul/names.h"
 
@@ -55,6 +57,11 @@ MatmulOrder usual_order(const MatmulInstance& instance) {
   MatmulOrder order;
   order.stream_k = instance.config.split == Split::Stream;
   return order;
+}
+
+std::int64_t fitting_rows(const MatmulInstance& instance, std::int64_t rows) {
+  const std::int64_t few = instance.config.few_rows;
+  return few == 0 ? rows : std::min(rows, few);
 }
 
 std::string run_line(const MatmulTask& task) {

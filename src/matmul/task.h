@@ -31,6 +31,8 @@ InstanceWords words_of(const MatmulInstance& instance);
 // What the instance takes where nothing is said: an empty product of its types and layout.
 MatmulShape usual_shape(const MatmulInstance& instance);
 MatmulOrder usual_order(const MatmulInstance& instance);
+// `rows`, or as many as the instance takes.
+std::int64_t fitting_rows(const MatmulInstance& instance, std::int64_t rows);
 
 // The `./tw run` line that repeats a task, but for where and in which order it runs.
 std::string run_line(const MatmulTask& task);

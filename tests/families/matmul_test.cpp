@@ -59,7 +59,7 @@ TEST(Matmul, KeepsRandomDataWithinTheDerivedBound) {
 TEST(Matmul, IgnoresWhatIsScaledByZero) {
   for (const MatmulInstance& instance : matmul_instances()) {
     MatmulShape shape = usual_shape(instance);
-    shape.m = 130;
+    shape.m = fitting_rows(instance, 130);
     shape.n = 72;
     shape.k = 64;
     shape.epilogue.alpha = 0.0f;
@@ -84,7 +84,7 @@ TEST(Matmul, AccumulatesInPlace) {
   for (const MatmulInstance& instance : matmul_instances()) {
     MatmulShape shape = usual_shape(instance);
     if (bytes_of(shape.d_type) == 1 || is_integer(shape.d_type)) continue;  // C is never of these
-    shape.m = 200;
+    shape.m = fitting_rows(instance, 200);
     shape.n = 300;
     shape.k = 100;
     shape.epilogue.beta = 2.0f;
