@@ -20,6 +20,7 @@ struct MatmulInstance {
   const char* target;  // "sm90a"
   MatmulConfig config;
   bool any_alignment;  // operands may begin anywhere
+  bool is_step;        // of the ladder, which shows what each part brings
   unsigned stages;
   unsigned tracks;  // of a CTA's timeline
   // Why this kernel cannot compute a problem in this order; good if it can.
