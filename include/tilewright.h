@@ -52,14 +52,15 @@ typedef enum tw_type {
 typedef enum tw_activation {
   TW_NONE = 0,
   TW_RELU = 1,
-  TW_GELU = 2, /* the tanh form */
+  TW_GELU = 2, /* by the error function */
   TW_SILU = 3,
   TW_TANH = 4,
   TW_CLAMP = 5
 } tw_activation;
 
 /* Strides count elements. One of row_stride and column_stride must be 1 (any value where the extent
- * is 1). batch_stride 0: all matrices of the batch share one (inputs only). */
+ * is 1); of outputs and sources it is column_stride. batch_stride 0: all matrices of the batch
+ * share one (inputs only). */
 typedef struct tw_matrix {
   void* data;
   int64_t row_stride;
