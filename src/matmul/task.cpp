@@ -37,9 +37,10 @@ InstanceWords words_of(const MatmulInstance& instance) {
           fmt::format("{}x{}", config.tile_m, config.tile_n),
           fmt::format("{}x{}", config.cluster.m, config.cluster.n),
           config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong",
-          config.split == Split::Whole   ? "whole"
-          : config.split == Split::Parts ? "split-k"
-                                         : "stream-k",
+          config.split == Split::Whole     ? "whole"
+          : config.split == Split::Parts   ? "split-k"
+          : config.split == Split::Cluster ? "cluster"
+                                           : "stream-k",
           config.scheduling == Scheduling::Static ? "static" : "dynamic"};
 }
 

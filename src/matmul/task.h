@@ -23,7 +23,7 @@ struct InstanceWords {
   std::string tile;       // "128x256"
   std::string cluster;    // "2x1"
   std::string consumers;  // "cooperative"
-  std::string sums;       // "whole", "split-k" or "stream-k"
+  std::string sums;       // "whole", "split-k", "cluster" or "stream-k"
   std::string schedule;   // "static" or "dynamic"
 };
 InstanceWords words_of(const MatmulInstance& instance);

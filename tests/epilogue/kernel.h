@@ -14,7 +14,7 @@ namespace tw::tests {
 
 // What the host makes of D for the store.
 template <class StoreParams>
-void plan_store(StoreParams& params, EpilogueData& data, unsigned box_rows) {
+void plan_store(StoreParams& params, EpilogueData& data, unsigned box_rows, unsigned row_bytes) {
   params.d = data.d.data();
   params.pitch = data.d.pitch;
   params.batch_pitch = data.d.batch_pitch;
@@ -31,9 +31,9 @@ void plan_store(StoreParams& params, EpilogueData& data, unsigned box_rows) {
     map.extents[2] = static_cast<std::uint64_t>(data.d.batch);
     map.pitch_bytes[0] = static_cast<std::uint64_t>(data.d.pitch) * bytes;
     map.pitch_bytes[1] = static_cast<std::uint64_t>(data.d.batch_pitch) * bytes;
-    map.box[0] = 128 / bytes / (data.problem.arguments.gated ? 2 : 1);
+    map.box[0] = row_bytes / bytes / (data.problem.arguments.gated ? 2 : 1);
     map.box[1] = box_rows;
-    map.swizzle = vgpu::MapSwizzle::Bytes128;
+    map.swizzle = row_bytes == 128 ? vgpu::MapSwizzle::Bytes128 : vgpu::MapSwizzle::Bytes64;
     params.map = vgpu::encode(map);
   }
 }
@@ -53,7 +53,9 @@ vgpu::Report run_kernel(EpilogueData& data, const typename Epilogue::Params& nod
                         const Run& how = {}) {
   using Loop = FragmentLoop<Epilogue, Store>;
   typename Loop::Params params{};
-  plan_store(params.output, data, Sums::block_rows);
+  unsigned row_bytes = 0;
+  if constexpr (requires { Store::row_bytes; }) row_bytes = Store::row_bytes;
+  plan_store(params.output, data, Sums::block_rows, row_bytes);
   params.m = data.problem.m;
   params.n = data.problem.n;
   params.epilogue = node;
@@ -98,6 +100,17 @@ vgpu::Report run_stored(EpilogueData& data, const typename Epilogue::Params& nod
   }
 }
 
+// Rows of 64 bytes, and groups of 16 columns.
+template <ElementType output, class Value>
+vgpu::Report run_narrow(EpilogueData& data) {
+  if (data.problem.mechanism == Mechanism::Direct) {
+    return run_kernel<RuntimeEpilogue, DirectStore<output, NoTrace, 16>,
+                      MatrixStandIn<2, 48, 1, Value>>(data, data.arguments);
+  }
+  return run_kernel<RuntimeEpilogue, StagedStore<output, 64, NoTrace, 64>,
+                    MatrixStandIn<1, 192, 1, Value>>(data, data.arguments);
+}
+
 // The library's epilogue, in all layouts: compiled once for each output, outputs.cpp.in.
 template <ElementType output>
 vgpu::Report run_mixed(EpilogueData& data);
@@ -106,6 +119,7 @@ template <ElementType output, class Matrix, class Warp, class Row>
 vgpu::Report run_held(EpilogueData& data) {
   switch (data.problem.held) {
     case Held::Matrix: return run_stored<output, RuntimeEpilogue, Matrix>(data, data.arguments);
+    case Held::Narrow: return run_narrow<output, typename Matrix::Value>(data);
     case Held::Warps: return run_stored<output, RuntimeEpilogue, Warp>(data, data.arguments);
     default: return run_stored<output, RuntimeEpilogue, Row>(data, data.arguments);
   }

@@ -68,7 +68,7 @@ EpilogueCase random_case(std::mt19937_64& random, int index) {
   problem.aligned = !one_in(4);
   problem.aligned_operands = !one_in(3);
   problem.mechanism = one_in(3) ? Mechanism::Direct : Mechanism::Staged;
-  problem.held = one_in(2) ? Held::Row : Held::Matrix;
+  problem.held = one_in(2) ? Held::Row : one_in(2) ? Held::Narrow : Held::Matrix;
   if (problem.mechanism == Mechanism::Direct && one_in(3)) problem.held = Held::Warps;
   if (one_in(3) && problem.m > 3) {
     const int first = 1 + static_cast<int>(random() % (problem.m - 2));
@@ -157,7 +157,7 @@ TEST(Epilogue, ComputesEachPartAlone) {
   for (const Change change : changes) {
     for (const ElementType output : outputs) {
       for (const Mechanism mechanism : {Mechanism::Staged, Mechanism::Direct}) {
-        for (const Held held : {Held::Matrix, Held::Warps, Held::Row}) {
+        for (const Held held : {Held::Matrix, Held::Narrow, Held::Warps, Held::Row}) {
           if (mechanism == Mechanism::Staged && held == Held::Warps) continue;
           EpilogueCase problem;
           problem.m = 70;
@@ -175,7 +175,7 @@ TEST(Epilogue, ComputesEachPartAlone) {
 
 // Sums that no float holds reach an s32 output as they are.
 TEST(Epilogue, PassesIntegersThroughExactly) {
-  for (const Held held : {Held::Matrix, Held::Row}) {
+  for (const Held held : {Held::Matrix, Held::Narrow, Held::Row}) {
     for (const Mechanism mechanism : {Mechanism::Staged, Mechanism::Direct}) {
       EpilogueCase problem;
       problem.m = 65;

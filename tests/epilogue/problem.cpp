@@ -139,9 +139,10 @@ std::string EpilogueCase::name() const {
       m, n, batch, group_ends.size(), integer_sums ? "s32 to " : "", name_of(output),
       exact ? "exact" : "random", aligned ? "aligned" : "unaligned",
       mechanism == Mechanism::Staged ? "staged" : "direct",
-      held == Held::Matrix  ? "matrix"
-      : held == Held::Warps ? "warps"
-                            : "row",
+      held == Held::Matrix   ? "matrix"
+      : held == Held::Narrow ? "narrow"
+      : held == Held::Warps  ? "warps"
+                             : "row",
       seed, a.alpha, a.beta, a.source != nullptr, name_of(a.source_type), a.column_bias != nullptr,
       a.row_bias != nullptr, name_of(a.bias_type), a.column_scale != nullptr,
       a.row_scale != nullptr, static_cast<unsigned>(a.activation), a.gated, a.auxiliary != nullptr,

@@ -12,8 +12,9 @@
 namespace tw::tests {
 
 enum class Mechanism { Staged, Direct };
-// By a warpgroup, by single warps side by side, or by rows. Single warps have no staging.
-enum class Held { Matrix, Warps, Row };
+// By a warpgroup, by one in tiles that are stored in narrow chunks, by single warps side by side,
+// or by rows. Single warps have no staging.
+enum class Held { Matrix, Narrow, Warps, Row };
 
 // What is asked for. Everything random follows from `seed`.
 struct EpilogueCase {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <random>
+#include <set>
 #include <vector>
 
 #include "src/matmul/virtual.h"
@@ -174,6 +176,29 @@ TEST(Matmul, NamesTheMisalignedOperand) {
     EXPECT_TRUE(instance.any_alignment ||
                 status.sentence().find("The lines of A (pitch ") != std::string::npos)
         << status.sentence();
+  }
+}
+
+// A kernel for few rows takes these and no more; the random problems know.
+TEST(Matmul, TakesFewRows) {
+  std::mt19937_64 random(base_seed());
+  for (const MatmulInstance& instance : matmul_instances()) {
+    const std::int64_t few = instance.config.few_rows;
+    std::set<std::int64_t> rows;
+    for (int i = 0; i < 2000; ++i) {
+      const MatmulTask task = random_task(instance, 320, random);
+      const Status status = serves(instance, task.shape, task.order);
+      ASSERT_TRUE(status.is_good()) << run_line(task) << "\n" << status.sentence();
+      rows.insert(task.shape.m);
+    }
+    if (few == 0) continue;
+    EXPECT_TRUE(rows.contains(0) && rows.contains(1) && rows.contains(few)) << instance.name;
+    MatmulShape shape = usual_shape(instance);
+    shape.m = few + 1;
+    shape.n = shape.k = 64;
+    EXPECT_EQ(serves(instance, shape, usual_order(instance)).sentence(),
+              "m is " + std::to_string(few + 1) + ", but this kernel is for few rows: at most " +
+                  std::to_string(few) + ".");
   }
 }
 

@@ -16,14 +16,16 @@ inline std::uint64_t base_seed() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 20261115;
 }
 
-// Every instance in turn; run_line() names a problem.
+// Every instance in turn, or as many of them, evenly, as there are to be problems; run_line() names
+// a problem.
 inline std::vector<MatmulTask> random_problems(int count, int largest, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<MatmulTask> problems;
   const auto instances = matmul_instances();
+  const int of = static_cast<int>(instances.size());
   for (int i = 0; i < count; ++i) {
-    problems.push_back(
-        random_task(instances[static_cast<std::size_t>(i) % instances.size()], largest, random));
+    const int index = count < of ? i * of / count : i % of;
+    problems.push_back(random_task(instances[static_cast<std::size_t>(index)], largest, random));
   }
   return problems;
 }

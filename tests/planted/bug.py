@@ -62,8 +62,12 @@ CONFIGS = {
     'ping_pong': hopper('.tile_m = 64, .cluster = {1, 1}, .consumers = Consumers::PingPong'),
     'one_group_in_parts': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
                                  '.split = Split::Parts'),
+    'wide_in_parts': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, '
+                            '.split = Split::Parts'),
     'one_group_1x1x2': hopper('.tile_m = 64, .tile_n = 64, .cluster = {1, 1, 2}, '
                               '.multiply_groups = 1, .split = Split::Cluster'),
+    # Six stages, of which 16 rows of A are loaded; rows of 64 bytes are stored.
+    'few_rows': hopper('.tile_m = 64, .tile_n = 224, .multiply_groups = 1, .few_rows = 16'),
     'dynamic': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
                       '.scheduling = Scheduling::Dynamic'),
     'source': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, .staged_source = 1'),
@@ -119,6 +123,8 @@ class Bug:
 ONE_TILE = (128, 256, 384, 0, 1, 1)
 TWO_CTAS = (256, 256, 384, 0, 2, 1)
 SHORT = (128, 256, 192, 0, 1, 1)
+# The same with few rows.
+FEW_ROWS = (16, 224, 512, 0, 1, 1)
 # The like on Ampere and on Blackwell.
 COPIED = (64, 64, 512, 0, 1, 1)
 COPIED_SHORT = (64, 64, 192, 0, 1, 1)

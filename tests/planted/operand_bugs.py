@@ -1,5 +1,5 @@
 """Bugs of loaders and products: which bytes go where, and when they are read."""
-from bug import (Bug, Site, COPIED, COPIED_SHORT, COPIED_TILES, ONE_TILE, PAIR, SHORT, STOPPED,
+from bug import (Bug, Site, COPIED, COPIED_SHORT, COPIED_TILES, FEW_ROWS, ONE_TILE, PAIR, SHORT, STOPPED,
                  TENSOR_GRID, TENSOR_SHORT, TWO_CTAS, WRONG_RESULT)
 
 BUGS = [
@@ -13,7 +13,11 @@ BUGS = [
               also=('deadlock',), stops=True)]),
     Bug('multicast_along_the_wrong_side',
         'both CTAs load the first half of A, and nobody the second',
-        'io/tma_loader.h', 'tiling.cluster.column(rank_),', 'tiling.cluster.row(rank_),',
+        'io/tma_loader.h',
+        'CopyA::load(a, &params_.a, stage.full(), row, first_k, tile.batch, '
+        'tiling.cluster.column(rank_),',
+        'CopyA::load(a, &params_.a, stage.full(), row, first_k, tile.batch, '
+        'tiling.cluster.row(rank_),',
         [Site('cooperative_1x2', (128, 512, 192, 0, 2, 1), 'uninitialised', 'multiply 1', 0,
               also=('overwrite-while-read',))]),
     Bug('row_of_the_column',
@@ -34,6 +38,28 @@ BUGS = [
         'tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());',
         'tile.n * static_cast<int>(tiling.n);',
         [Site('tensor_pair', PAIR, WRONG_RESULT)]),
+    Bug('rows_not_fenced',
+        'the tensor core may read the cleared rows before the zeros reach it',
+        'pipeline/mbarrier.h', 'isa::fence_proxy_async();', '',
+        [Site('few_rows', FEW_ROWS, 'missing-proxy-fence', 'multiply 0', 0)]),
+    Bug('rows_not_cleared',
+        'the rows that no copy fills hold anything',
+        'kernel/warp_specialized.h', 'if constexpr (Loader::clears) {',
+        'if constexpr (false) {',
+        [Site('few_rows', FEW_ROWS, 'uninitialised', 'multiply 0', 0)]),
+    Bug('last_stage_not_cleared',
+        'in the last stage, the rows that no copy fills hold anything',
+        'io/tma_loader.h',
+        'for (unsigned i = thread; i < count * tiling.spans * pieces; i += threads) {',
+        'for (unsigned i = thread; i < (count - 1) * tiling.spans * pieces; i += threads) {',
+        [Site('few_rows', FEW_ROWS, 'uninitialised', 'multiply 0', 5)]),
+    Bug('bytes_of_the_whole_tile',
+        'the bytes of rows that are not loaded never come',
+        'family/matmul.h',
+        '{tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {reads}},',
+        '{tiling.a_bytes(), Loader::completion, loads, {reads}},',
+        [Site('few_rows', FEW_ROWS, 'transaction-bytes', 'load', 0, also=('deadlock',),
+              stops=True)]),
     Bug('copied_row_of_the_column',
         'the rows of A are counted by the tile of n',
         'io/thread_loader.h',
