@@ -86,7 +86,11 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   task.order = usual_order(instance);
   task.order.group = static_cast<int>(random() % 5);
   task.order.raster = dice.one_in(2) ? Raster::AlongM : Raster::AlongN;
-  if (instance.config.split == Split::Parts) task.order.split_k = static_cast<int>(dice.up_to(6));
+  if (instance.config.split == Split::Parts) {
+    int& parts = task.order.split_k = static_cast<int>(dice.up_to(6));
+    // Large problems have no room to count that many.
+    while (parts > 1 && !serves(instance, shape, task.order).is_good()) --parts;
+  }
   return task;
 }
 

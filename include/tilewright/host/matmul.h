@@ -14,6 +14,61 @@
 
 namespace tw {
 
+// How much work there is, and how it is cut.
+template <class Parts>
+struct MatmulExtent {
+  static constexpr MatmulConfig config = Parts::config;
+  std::int64_t tiles_m, tiles_n, k_tiles, splits, tiles, clusters, slots;
+
+  MatmulExtent(const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters) {
+    const auto count = [](std::int64_t extent, std::int64_t tile) {
+      return (extent + tile - 1) / tile;
+    };
+    tiles_m = count(problem.m, config.tile_m * config.cluster.m);
+    tiles_n = count(problem.n, config.tile_n * config.cluster.n);
+    tiles = tiles_m * tiles_n * problem.batch;
+    // A scale of zero means that the operand is not read: it may hold anything, NaN too.
+    k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
+    splits = config.split == Split::Parts
+                 ? std::clamp<std::int64_t>(order.split_k, 1, std::max<std::int64_t>(k_tiles, 1))
+                 : 1;
+    std::int64_t work = tiles * splits;
+    if (config.split == Split::Stream && k_tiles > 0) work = tiles * k_tiles;
+    clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
+    slots = 0;
+    if (config.split == Split::Parts) slots = tiles * (splits - 1);
+    if (config.split == Split::Stream) slots = clusters;
+    slots *= config.cluster.size();
+  }
+};
+
+namespace detail {
+
+constexpr std::size_t ticket_bytes = 256;
+
+template <class Parts>
+constexpr bool keeps_parts = requires(typename Parts::Reduction::Params params) {
+  params.counters;
+};
+
+template <class Parts>
+constexpr bool draws_tickets = requires(typename Parts::Schedule::Params params) {
+  params.counter;
+};
+
+// Of sums in parts, each warp counts in each slot.
+template <class Parts>
+Status counters_fit(std::int64_t slots) {
+  const std::size_t needed = Parts::Reduction::counter_bytes(static_cast<std::size_t>(slots));
+  constexpr std::size_t room = workspace_counter_bytes - ticket_bytes;
+  if (needed <= room) return Status::good();
+  return Status::refused("The sums have " + std::to_string(slots) + " parts, whose counters need " +
+                         std::to_string(needed) + " bytes; a workspace has room for " +
+                         std::to_string(room) + ".");
+}
+
+}  // namespace detail
+
 // Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
 template <class Parts>
 Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
@@ -78,52 +133,11 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
     return Status::refused(order.stream_k ? "This kernel does not stream k."
                                           : "This kernel streams k, which was not asked for.");
   }
+  if constexpr (config.split == Split::Parts) {
+    return detail::counters_fit<Parts>(MatmulExtent<Parts>(problem, order, 1).slots);
+  }
   return Status::good();
 }
-
-// How much work there is, and how it is cut.
-template <class Parts>
-struct MatmulExtent {
-  static constexpr MatmulConfig config = Parts::config;
-  std::int64_t tiles_m, tiles_n, k_tiles, splits, tiles, clusters, slots;
-
-  MatmulExtent(const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters) {
-    const auto count = [](std::int64_t extent, std::int64_t tile) {
-      return (extent + tile - 1) / tile;
-    };
-    tiles_m = count(problem.m, config.tile_m * config.cluster.m);
-    tiles_n = count(problem.n, config.tile_n * config.cluster.n);
-    tiles = tiles_m * tiles_n * problem.batch;
-    // A scale of zero means that the operand is not read: it may hold anything, NaN too.
-    k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
-    splits = config.split == Split::Parts
-                 ? std::clamp<std::int64_t>(order.split_k, 1, std::max<std::int64_t>(k_tiles, 1))
-                 : 1;
-    std::int64_t work = tiles * splits;
-    if (config.split == Split::Stream && k_tiles > 0) work = tiles * k_tiles;
-    clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
-    slots = 0;
-    if (config.split == Split::Parts) slots = tiles * (splits - 1);
-    if (config.split == Split::Stream) slots = clusters;
-    slots *= config.cluster.size();
-  }
-};
-
-namespace detail {
-
-constexpr std::size_t ticket_bytes = 256;
-
-template <class Parts>
-constexpr bool keeps_parts = requires(typename Parts::Reduction::Params params) {
-  params.counters;
-};
-
-template <class Parts>
-constexpr bool draws_tickets = requires(typename Parts::Schedule::Params params) {
-  params.counter;
-};
-
-}  // namespace detail
 
 template <class Parts>
 std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& order,
@@ -302,14 +316,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
   }
   if constexpr (detail::keeps_parts<Parts>) {
-    const std::size_t counting =
-        Parts::Reduction::counter_bytes(static_cast<std::size_t>(extent.slots));
-    if (counting > workspace_counter_bytes - detail::ticket_bytes) {
-      return Status::refused("The sums have " + std::to_string(extent.slots) +
-                             " parts, whose counters need " + std::to_string(counting) +
-                             " bytes; a workspace has room for " +
-                             std::to_string(workspace_counter_bytes - detail::ticket_bytes) + ".");
-    }
+    if (Status status = detail::counters_fit<Parts>(extent.slots); !status.is_good()) return status;
     params.reduction.counters = reinterpret_cast<std::uint32_t*>(memory + detail::ticket_bytes);
     params.reduction.parts = memory + workspace_counter_bytes;
   }
