@@ -3,6 +3,8 @@
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 
+#include "src/bench/device.h"
+
 namespace tw::bench {
 
 namespace {
@@ -80,10 +82,11 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new St
        "cublasLt");
   state.found.resize(algorithms);
   int count = 0;
-  must(cublasLtMatmulAlgoGetHeuristic(state.handle, state.operation, state.b, state.a, state.d,
-                                      state.d, preference, algorithms, state.found.data(), &count),
-       "cublasLt's heuristic");
-  state.found.resize(count);
+  const cublasStatus_t found =
+      cublasLtMatmulAlgoGetHeuristic(state.handle, state.operation, state.b, state.a, state.d,
+                                     state.d, preference, algorithms, state.found.data(), &count);
+  if (found != CUBLAS_STATUS_NOT_SUPPORTED) must(found, "cublasLt's heuristic");
+  state.found.resize(found == CUBLAS_STATUS_SUCCESS ? count : 0);
   cublasLtMatmulPreferenceDestroy(preference);
 }
 

@@ -3,12 +3,13 @@
 
 #include <memory>
 
+#include "src/bench/buffers.h"
 #include "src/bench/measure.h"
 
 namespace tw::bench {
 
-// Its algorithms for a case, as candidates that keep what they need alive. fp8 with scales of one
-// for each tensor and fast accumulation.
+// Its algorithms for a case, as candidates that keep what they need alive; none where it does not
+// compute the case. fp8 with scales of one for each tensor and fast accumulation.
 class CublasLt {
  public:
   CublasLt(const MatmulBuffers& buffers, int algorithms);

@@ -1,33 +1,40 @@
 // ./tw bench: our kernels beside their peers, interleaved in one run.
+#include <fmt/chrono.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "src/bench/cublaslt.h"
-#include "src/dispatch/choose.h"
+#include "src/bench/device.h"
+#include "src/bench/own.h"
+#include "src/bench/report.h"
+#include "src/bench/suite.h"
+#include "src/library/failure.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
-#include "src/matmul/task.h"
 
 namespace {
 
-using tw::bench::Candidate;
-using tw::bench::MatmulCase;
-using tw::bench::Measurement;
+using namespace tw::bench;
+using tw::Status;
 
 struct Request {
   std::string family;
   std::string suite;
   std::vector<std::string> shapes;
   std::string peers = "cublaslt";
-  std::string type;         // empty: the suite's, or bf16
-  std::string instances;    // comma-separated parts of names; empty: what a plain call would take
-  std::vector<int> groups;  // empty: what the plan chooses
-  bool by_table = true;
+  std::string type;  // empty: the suite's, or bf16
+  OwnRequest own;
+  bool each = false;
+  bool host_time = false;
   int rounds = 11;
   int algorithms = 16;
+  double slice = final_slice_milliseconds;
   std::string json;
+  std::string table;
 };
 
 int refuse(const std::string& sentence) {
@@ -35,114 +42,175 @@ int refuse(const std::string& sentence) {
   return 2;
 }
 
-bool read_shapes(Request& request, std::vector<MatmulCase>& shapes, std::string& why) {
-  for (const std::string& text : request.shapes) {
-    MatmulCase shape;
-    char rest;
-    if (std::sscanf(text.c_str(), "%ldx%ldx%ld%c", &shape.m, &shape.n, &shape.k, &rest) != 3 ||
-        shape.m < 1 || shape.n < 1 || shape.k < 1) {
-      why = "The shape '" + text + "' is not of the form MxNxK with positive numbers.";
-      return false;
-    }
-    shapes.push_back(shape);
+void add_options(CLI::App& app, Request& request) {
+  app.add_option("family", request.family, "matmul")->required();
+  app.add_option("--suite", request.suite,
+                 "bf16, fp8 or ragged of bench/suites, or a JSON file of shapes");
+  app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
+  app.add_option("--type", request.type, "of A and B: bf16, fp16, e4m3 or e5m2");
+  app.add_option("--peers", request.peers, "cublaslt or none");
+  app.add_option("--instances", request.own.instances,
+                 "the fastest of the instances whose name contains one of these, or all; without "
+                 "it the library's C interface is measured");
+  app.add_flag("!--by-model", request.own.by_table,
+               "the dispatcher's choice without the table of measured exceptions");
+  app.add_option("--group", request.own.groups,
+                 "tiles per raster group, along m and n; may be repeated");
+  app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
+  app.add_option("--slice", request.slice, "milliseconds of a candidate in each round")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--each", request.each, "show every instance, not only the fastest");
+  app.add_flag("--host-time", request.host_time, "also the host's time in a warm tw_matmul");
+  app.add_option("--json", request.json, "also write everything there");
+  app.add_option("--table", request.table, "also write a table in Markdown there");
+}
+
+Status read_shapes(Request& request, Suite& suite) {
+  if (request.family != "matmul") {
+    return Status::refused("There is no family '" + request.family +
+                           "' to measure; there is matmul.");
+  }
+  if (request.peers != "cublaslt" && request.peers != "none") {
+    return Status::refused("There is no peer '" + request.peers + "'; there is cublaslt.");
   }
   if (!request.suite.empty()) {
-    std::ifstream file(request.suite);
-    const nlohmann::json suite = nlohmann::json::parse(file, nullptr, false);
-    if (suite.is_discarded() || !suite.contains("shapes")) {
-      why = "The suite '" + request.suite + "' cannot be read, or has no \"shapes\".";
-      return false;
-    }
-    if (request.type.empty()) request.type = suite.value("a", "bf16");
-    for (const auto& entry : suite["shapes"]) {
-      if (!entry.contains("m") || !entry.contains("n") || !entry.contains("k")) {
-        why = "The suite '" + request.suite +
-              "' has a shape without m, n and k: it is not of matmul.";
-        return false;
-      }
-      shapes.push_back({entry.at("m"), entry.at("n"), entry.at("k")});
-    }
+    const Status status = read_suite(suite, request.family, request.suite);
+    if (!status.is_good()) return status;
   }
-  if (request.type.empty()) request.type = "bf16";
+  for (const std::string& text : request.shapes) {
+    const Status status = read_shape(suite.shapes.emplace_back(), text);
+    if (!status.is_good()) return status;
+  }
+  if (request.type.empty()) request.type = suite.type.empty() ? "bf16" : suite.type;
   const auto type = tw::element_type_of(request.type);
   if (!type.has_value() || *type == tw::ElementType::Fp32 || tw::bytes_of(*type) > 2 ||
       tw::is_integer(*type)) {
-    why = "The type '" + request.type + "' is not measured; bf16, fp16, e4m3 and e5m2 are.";
-    return false;
+    return Status::refused("The type '" + request.type +
+                           "' is not measured; bf16, fp16, e4m3 and e5m2 are.");
   }
-  for (MatmulCase& shape : shapes) shape.type = *type;
-  if (shapes.empty()) why = "There is nothing to measure: give --shape MxNxK or --suite FILE.";
-  return !shapes.empty();
+  for (MatmulCase& shape : suite.shapes) shape.type = *type;
+  if (!suite.shapes.empty() || request.host_time) return Status::good();
+  return Status::refused("There is nothing to measure: give --shape MxNxK or --suite NAME.");
 }
 
-bool wanted(const std::string& filter, const std::string& name) {
-  std::stringstream parts(filter);
-  for (std::string part; std::getline(parts, part, ',');) {
-    if (part == "all" || name.find(part) != std::string::npos) return true;
+void print_row(const MatmulCase& shape, const Measurement& kernel, const std::string& ratio) {
+  if (!kernel.ran()) {
+    std::printf("%-22s %-28s refused: %s\n", shape.text().c_str(), kernel.name.c_str(),
+                kernel.refused.c_str());
+    return;
   }
-  return false;
+  std::printf("%-22s %-28s %10.2f %9.1f %7.2f %7s  %.2f..%.2f  %.0f MHz %.0f W\n",
+              shape.text().c_str(), kernel.name.c_str(), kernel.median_us,
+              tflops(shape, kernel.median_us), terabytes(shape, kernel.median_us), ratio.c_str(),
+              kernel.low_us, kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts);
 }
 
-std::string name_of(const tw::Choice& choice) {
-  std::string name = choice.instance->name;
-  const tw::MatmulOrder& order = choice.order;
-  if (order.split_k > 1) name += " /" + std::to_string(order.split_k);
-  if (order.group != 0) {
-    name += (order.raster == tw::Raster::AlongM ? " m" : " n") + std::to_string(order.group);
+void print_rows(const ShapeResult& result) {
+  if (result.peer) print_row(result.shape, *result.peer, "");
+  for (const Measurement& kernel : result.own) {
+    const double ratio = result.ratio(kernel);
+    print_row(result.shape, kernel, ratio > 0 ? fmt::format("{:.3f}", ratio) : "");
   }
-  return name;
+  if (result.rounded_up) {
+    print_row(result.shape.rounded_up(), *result.rounded_up,
+              fmt::format("/{:.3f}", result.of_rounded_up()));
+  }
+  std::fflush(stdout);
 }
 
-// What the library would take, or all launches of the wanted instances.
-std::vector<tw::Choice> own_choices(const Request& request, const tw::MatmulProblem& problem,
-                                    std::string& why) {
-  const tw::DispatchRequest dispatch = {.by_table = request.by_table};
-  if (request.instances.empty()) {
-    tw::Choice choice;
-    const tw::Status status = tw::choose(choice, problem, dispatch, nullptr);
-    if (!status.is_good()) why = status.sentence();
-    return status.is_good() ? std::vector{choice} : std::vector<tw::Choice>{};
-  }
-  std::vector<tw::Choice> choices;
-  for (const tw::Choice& candidate : tw::candidates(problem, dispatch, nullptr)) {
-    if (!wanted(request.instances, candidate.instance->name)) continue;
-    if (request.groups.empty()) choices.push_back(candidate);
-    for (const int group : request.groups) {
-      for (const tw::Raster raster : {tw::Raster::AlongM, tw::Raster::AlongN}) {
-        choices.push_back(candidate);
-        choices.back().order.group = group;
-        choices.back().order.raster = raster;
-      }
-    }
-  }
-  if (choices.empty()) {
-    why = "No instance that computes this has a name with '" + request.instances + "'.";
-  }
-  return choices;
+// Ours in buffers of its own; a refusal is a measurement that did not run.
+std::vector<Candidate> own_of(const Request& request, const OwnRequest& own,
+                              const MatmulBuffers& buffers) {
+  std::vector<Candidate> candidates;
+  const Status status = own_candidates(candidates, own, buffers);
+  if (!status.is_good()) return {{"tilewright", [status](int, void*) { return status; }}};
+  return request.each ? candidates : fastest(candidates, buffers.sets());
 }
 
-Candidate candidate_of(const tw::Choice& choice, const tw::bench::MatmulBuffers& buffers) {
-  std::size_t bytes = 0;  // a refusal comes again, with its sentence, from the launch
-  (void)choice.instance->workspace(bytes, buffers.problem(0), choice.order);
-  const auto memory = std::make_shared<tw::bench::DeviceWorkspace>(bytes);
-  return {name_of(choice), [choice, &buffers, memory](int set, void* stream) {
-            return choice.instance->launch(buffers.problem(set), choice.order, memory->workspace,
-                                           tw::TraceBuffer{}, stream);
-          }};
+ShapeResult measure(const Request& request, const MatmulCase& shape) {
+  const MatmulBuffers buffers(shape, 1);
+  int sets = buffers.sets();
+  std::vector<Candidate> chosen;
+  if (request.peers == "cublaslt") {
+    chosen = fastest(CublasLt(buffers, request.algorithms).all(), sets);
+  }
+  const bool with_peer = !chosen.empty();
+  for (const Candidate& own : own_of(request, request.own, buffers)) chosen.push_back(own);
+  std::optional<MatmulBuffers> rounded_up;
+  if (shape.compared_to > 0) {
+    rounded_up.emplace(shape.rounded_up(), 1);
+    sets = std::min(sets, rounded_up->sets());
+    chosen.push_back(fastest(own_of(request, request.own, *rounded_up), sets).front());
+  }
+  std::vector<Measurement> measured = interleave(chosen, sets, request.rounds, request.slice);
+  ShapeResult result;
+  result.shape = shape;
+  if (rounded_up) {
+    result.rounded_up = measured.back();
+    measured.pop_back();
+  }
+  if (with_peer) result.peer = measured.front();
+  result.own.assign(measured.begin() + with_peer, measured.end());
+  return result;
 }
 
-// Which of the candidates is fastest, in a pass of its own: the final rounds are then no lottery.
-std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets) {
-  if (candidates.empty()) return {};
-  const auto results = interleave(candidates, sets, 3, tw::bench::choosing_slice_milliseconds);
-  const Measurement* best = nullptr;
-  for (const Measurement& result : results) {
-    if (result.refused.empty() && (best == nullptr || result.median_us < best->median_us)) {
-      best = &result;
-    }
+RunFacts facts_of(const Request& request, const Suite& suite, int argc, char** argv) {
+  RunFacts facts;
+  facts.family = request.family;
+  facts.type = request.type;
+  facts.suite = suite.file;
+  facts.date = fmt::format("{:%F %T} UTC", fmt::gmtime(std::time(nullptr)));
+  facts.device = device_name();
+  facts.driver = driver_version();
+  facts.commit = first_line("git rev-parse HEAD 2>/dev/null");
+  if (!first_line("git status --porcelain --untracked-files=no 2>/dev/null").empty()) {
+    facts.commit += ", and changes";
   }
-  // Where none runs, the first stands for all and says why.
-  return {candidates[best == nullptr ? 0 : best - results.data()]};
+  facts.command = "./tw bench";
+  for (int i = 1; i < argc; ++i) facts.command += std::string(" ") + argv[i];
+  facts.rounds = request.rounds;
+  facts.slice_milliseconds = request.slice;
+  return facts;
+}
+
+bool write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  return bool(file);
+}
+
+int run(const Request& request, const Suite& suite, RunFacts facts) {
+  if (request.host_time) {
+    HostTime time;
+    const Status status = measure_host_time(time);
+    if (!status.is_good()) return refuse(status.sentence());
+    std::printf("A warm tw_matmul takes %.2f us of the host, with a plan %.2f us.\n", time.call_us,
+                time.planned_us);
+    facts.host_call_us = time.call_us;
+    facts.host_planned_us = time.planned_us;
+  }
+  std::vector<ShapeResult> results;
+  double copy = 0;
+  if (!suite.shapes.empty()) {
+    copy = copy_bytes_per_second();
+    std::printf("%-22s %-28s %10s %9s %7s %7s  %s\n", "m x n x k", "kernel", "us", "TFLOP/s",
+                "TB/s", "ratio", "fastest..slowest round");
+  }
+  for (const MatmulCase& shape : suite.shapes) {
+    results.push_back(measure(request, shape));
+    print_rows(results.back());
+  }
+  const Summary summary = summarise(results, copy);
+  if (!results.empty()) std::printf("\n%s", text_of(summary).c_str());
+  if (!request.json.empty() &&
+      !write(request.json, json_of(facts, results, summary).dump(1) + "\n")) {
+    return refuse("The file '" + request.json + "' cannot be written.");
+  }
+  if (!request.table.empty() && !write(request.table, markdown_of(facts, results, summary))) {
+    return refuse("The file '" + request.table + "' cannot be written.");
+  }
+  return summary.failed.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -150,26 +218,7 @@ std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int set
 int main(int argc, char** argv) {
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
-  app.add_option("family", request.family, "matmul")->required();
-  app.add_option("--suite", request.suite,
-                 "a JSON file of shapes, e.g. bench/suites/matmul-bf16.json");
-  app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
-  app.add_option("--type", request.type, "of A and B: bf16, fp16, e4m3 or e5m2");
-  app.add_option("--peers", request.peers, "cublaslt or none");
-  app.add_option(
-      "--instances", request.instances,
-      "the fastest of the instances whose name contains one of these, or all; empty: what the "
-      "library takes");
-  app.add_flag("!--by-model", request.by_table, "without the table of measured exceptions");
-  app.add_option("--group", request.groups,
-                 "tiles per raster group, along m and n; may be repeated");
-  app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
-  app.add_option("--json", request.json, "also write the results there");
-  double slice = tw::bench::final_slice_milliseconds;
-  app.add_option("--slice", slice, "milliseconds of a candidate in each round")
-      ->check(CLI::Range(1, 1000));
-  bool each = false;
-  app.add_flag("--each", each, "show every instance, not only the fastest");
+  add_options(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -177,69 +226,15 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return refuse(error.what());
   }
-  if (request.family != "matmul")
-    return refuse("There is no family '" + request.family + "' to measure; there is matmul.");
-  if (request.peers != "cublaslt" && request.peers != "none") {
-    return refuse("There is no peer '" + request.peers + "'; there is cublaslt.");
+  Suite suite;
+  const Status status = read_shapes(request, suite);
+  if (!status.is_good()) return refuse(status.sentence());
+  if (const std::string why = tw::why_no_gpu(); !why.empty()) {
+    return refuse("Measuring needs the GPU. " + why);
   }
-  std::vector<MatmulCase> shapes;
-  std::string why;
-  if (!read_shapes(request, shapes, why)) return refuse(why);
-  if (why = tw::why_no_gpu(); !why.empty()) return refuse("Measuring needs the GPU. " + why);
-
-  nlohmann::json report = {{"family", request.family}, {"results", nlohmann::json::array()}};
-  const auto device = tw::bench::device_state();
-  report["device"] = device.name;
-  report["driver"] = device.driver;
-  std::printf("%-22s %-28s %10s %9s %9s  %s\n", "m x n x k", "kernel", "us", "TFLOP/s", "ratio",
-              "fastest..slowest round");
-  for (const MatmulCase& shape : shapes) {
-    tw::bench::MatmulBuffers buffers(shape, 1);
-    std::vector<Candidate> chosen;
-    if (request.peers == "cublaslt") {
-      chosen = fastest(tw::bench::CublasLt(buffers, request.algorithms).all(), buffers.sets());
-    }
-    const std::size_t peers = chosen.size();
-    std::vector<Candidate> own;
-    for (const tw::Choice& choice : own_choices(request, buffers.problem(0), why)) {
-      own.push_back(candidate_of(choice, buffers));
-    }
-    if (own.empty()) return refuse(why);
-    if (!each) own = fastest(own, buffers.sets());
-    chosen.insert(chosen.end(), own.begin(), own.end());
-    const auto results = interleave(chosen, buffers.sets(), request.rounds, slice);
-    const std::string clocks = tw::bench::device_state().clocks;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const Measurement& result = results[i];
-      const std::string name = std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
-                               std::to_string(shape.k);
-      if (!result.refused.empty()) {
-        std::printf("%-22s %-28s refused: %s\n", name.c_str(), result.name.c_str(),
-                    result.refused.c_str());
-        continue;
-      }
-      const double tflops = 1e-6 * shape.flops() / result.median_us;
-      const double ratio = peers > 0 ? results[0].median_us / result.median_us : 1.0;
-      std::printf("%-22s %-28s %10.2f %9.1f %9.3f  %.2f..%.2f\n", name.c_str(), result.name.c_str(),
-                  result.median_us, tflops, ratio, result.low_us, result.high_us);
-      report["results"].push_back({{"m", shape.m},
-                                   {"n", shape.n},
-                                   {"k", shape.k},
-                                   {"kernel", result.name},
-                                   {"us", result.median_us},
-                                   {"low_us", result.low_us},
-                                   {"high_us", result.high_us},
-                                   {"tflops", tflops},
-                                   {"ratio", ratio},
-                                   {"clocks", clocks}});
-    }
-    std::fflush(stdout);
+  try {
+    return run(request, suite, facts_of(request, suite, argc, argv));
+  } catch (const tw::library::Failure& failure) {
+    return refuse(failure.sentence);
   }
-  if (!request.json.empty()) {
-    std::ofstream file(request.json);
-    file << report.dump(1) << "\n";
-    file.close();
-    if (!file) return refuse("The file '" + request.json + "' cannot be written.");
-  }
-  return 0;
 }

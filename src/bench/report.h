@@ -1,0 +1,36 @@
+// Results as files: JSON with everything, a table in Markdown for bench/results.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "src/bench/summary.h"
+
+namespace tw::bench {
+
+struct RunFacts {
+  std::string family;
+  std::string type;
+  std::string suite;  // its file; empty: shapes of the command line
+  std::string date;   // 2026-11-15 13:30:00 UTC
+  std::string device;
+  std::string driver;
+  std::string commit;  // empty where there is no repository
+  std::string command;
+  int rounds = 0;
+  double slice_milliseconds = 0;
+  double host_call_us = 0;  // of a warm tw_matmul, and with a plan; 0: not measured
+  double host_planned_us = 0;
+};
+
+nlohmann::json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
+                       const Summary& summary);
+
+std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
+                        const Summary& summary);
+
+// TFLOP/s, or TB/s of a decode product.
+std::string rate_text(const MatmulCase& shape, double us);
+
+}  // namespace tw::bench

@@ -1,0 +1,78 @@
+#include "src/bench/suite.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace tw::bench {
+
+namespace {
+
+bool is_positive(const nlohmann::json& value) {
+  return value.is_number_integer() && value.get<std::int64_t>() > 0;
+}
+
+}  // namespace
+
+Status read_shape(MatmulCase& shape, const std::string& text) {
+  char rest;
+  if (std::sscanf(text.c_str(), "%ldx%ldx%ld%c", &shape.m, &shape.n, &shape.k, &rest) == 3 &&
+      shape.m > 0 && shape.n > 0 && shape.k > 0) {
+    return Status::good();
+  }
+  return Status::refused(
+      fmt::format("The shape '{}' is not of the form MxNxK with positive numbers.", text));
+}
+
+Status read_suite(Suite& suite, const std::string& family, const std::string& name) {
+  const std::string by_name = fmt::format("bench/suites/{}-{}.json", family, name);
+  suite.file = std::filesystem::is_regular_file(name) ? name : by_name;
+  std::ifstream file(suite.file);
+  if (!file) {
+    return Status::refused(fmt::format(
+        "The suite '{0}' cannot be read: there is neither a file '{0}' nor '{1}'.", name, by_name));
+  }
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object() || !json.contains("shapes") || !json["shapes"].is_array()) {
+    return Status::refused(fmt::format("The suite '{}' is not JSON with \"shapes\".", name));
+  }
+  const auto field = [&json](const char* key, const nlohmann::json& usual) {
+    return json.contains(key) ? json[key] : usual;
+  };
+  const nlohmann::json type = field("a", "bf16");
+  const nlohmann::json pitch_align = field("pitch_align", 1);
+  const nlohmann::json compared_to = field("compared_to", nullptr);
+  if (!type.is_string() || !is_positive(pitch_align) ||
+      !(compared_to.is_null() || is_positive(compared_to))) {
+    return Status::refused(
+        fmt::format("The suite '{}' has an \"a\" that is no name of a type, or a \"pitch_align\" "
+                    "or \"compared_to\" that is no positive number.",
+                    name));
+  }
+  suite.type = type;
+  for (const nlohmann::json& entry : json["shapes"]) {
+    MatmulCase shape;
+    shape.pitch_align = pitch_align;
+    shape.compared_to = compared_to.is_null() ? 0 : compared_to.get<std::int64_t>();
+    if (!entry.is_object() || !entry.contains("m") || !entry.contains("n") ||
+        !entry.contains("k")) {
+      return Status::refused(fmt::format(
+          "The suite '{}' has a shape without m, n and k: it is not of {}.", name, family));
+    }
+    if (!is_positive(entry["m"]) || !is_positive(entry["n"]) || !is_positive(entry["k"])) {
+      return Status::refused(
+          fmt::format("The suite '{}' has the shape {}, whose m, n and k must be positive numbers.",
+                      name, entry.dump()));
+    }
+    shape.m = entry["m"];
+    shape.n = entry["n"];
+    shape.k = entry["k"];
+    suite.shapes.push_back(shape);
+  }
+  return Status::good();
+}
+
+}  // namespace tw::bench

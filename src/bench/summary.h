@@ -1,0 +1,41 @@
+// What the measurements of a suite say together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "src/bench/result.h"
+
+namespace tw::bench {
+
+inline constexpr double lowest_wanted_ratio = 0.93;
+
+struct ShapeValue {
+  std::string shape;
+  double value = 0;
+};
+
+// Ratios are the peer's time over ours; where there was no peer, there are none. Means are
+// geometric.
+struct Summary {
+  std::size_t shapes = 0;    // measured
+  std::size_t compared = 0;  // of these beside a peer
+  double mean_ratio = 0;
+  ShapeValue lowest;
+  std::size_t decode_compared = 0;
+  double decode_mean_ratio = 0;       // m <= 64
+  std::vector<ShapeValue> below;      // lowest_wanted_ratio, lowest first
+  double copy_bytes_per_second = 0;   // of a copy on the device, reads and writes; 0: not measured
+  std::vector<ShapeValue> bandwidth;  // share of it that each decode product reaches
+  double mean_bandwidth = 0;
+  std::size_t rounded_up_compared = 0;
+  double mean_of_rounded_up = 0;   // time over that of the rounded-up product
+  std::vector<ShapeValue> failed;  // shapes that none of our kernels computed
+};
+
+Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per_second);
+
+// Lines for a terminal or, as they are, for a page in Markdown.
+std::string text_of(const Summary& summary);
+
+}  // namespace tw::bench

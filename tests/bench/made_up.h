@@ -1,0 +1,48 @@
+// Measurements that nobody made.
+#pragma once
+
+#include "src/bench/report.h"
+
+namespace tw::bench::tests {
+
+inline Measurement took(const char* name, double us) {
+  Measurement result;
+  result.name = name;
+  result.median_us = us;
+  result.low_us = 0.9 * us;
+  result.high_us = 1.1 * us;
+  result.reading = {1500, 690, 60};
+  return result;
+}
+
+inline Measurement refused(const char* name) {
+  Measurement result;
+  result.name = name;
+  result.refused = "It cannot.";
+  return result;
+}
+
+inline ShapeResult beside(std::int64_t m, std::int64_t n, std::int64_t k, double peer_us,
+                          double own_us) {
+  ShapeResult result;
+  result.shape = {m, n, k};
+  result.peer = took("cublaslt#3", peer_us);
+  result.own = {took("bf16_64x64", own_us)};
+  return result;
+}
+
+inline RunFacts facts() {
+  RunFacts facts;
+  facts.family = "matmul";
+  facts.type = "bf16";
+  facts.suite = "bench/suites/matmul-bf16.json";
+  facts.date = "2026-11-15 10:00:00 UTC";
+  facts.device = "NVIDIA H200";
+  facts.driver = "580.0";
+  facts.command = "./tw bench matmul --suite bf16";
+  facts.rounds = 11;
+  facts.slice_milliseconds = 30;
+  return facts;
+}
+
+}  // namespace tw::bench::tests

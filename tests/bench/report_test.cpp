@@ -1,0 +1,83 @@
+#include "src/bench/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/bench/made_up.h"
+
+namespace tw::bench::tests {
+
+namespace {
+
+nlohmann::json json_of_all(const std::vector<ShapeResult>& results) {
+  return json_of(facts(), results, summarise(results, 4.26e12));
+}
+
+}  // namespace
+
+TEST(Report, JsonHoldsTheRunAndItsSummary) {
+  const auto json = json_of_all({beside(16, 4096, 4096, 10, 20), beside(4096, 128, 64, 80, 40)});
+  EXPECT_EQ(json["date"], "2026-11-15 10:00:00 UTC");
+  EXPECT_EQ(json["device"], "NVIDIA H200");
+  EXPECT_EQ(json["driver"], "580.0");
+  EXPECT_EQ(json["commit"], "");
+  EXPECT_EQ(json["command"], "./tw bench matmul --suite bf16");
+  EXPECT_EQ(json["summary"]["shapes"], 2);
+  EXPECT_EQ(json["summary"]["lowest_ratio"]["shape"], "16 x 4096 x 4096");
+  EXPECT_EQ(json["summary"]["copy_tb_per_s"], 4.26);
+  EXPECT_EQ(json["summary"]["below_0.93"].size(), 1u);
+  ASSERT_EQ(json["results"].size(), 4u);
+  const auto& own = json["results"][1];
+  EXPECT_EQ(own["side"], "own");
+  EXPECT_EQ(own["kernel"], "bf16_64x64");
+  EXPECT_EQ(own["ratio"], 0.5);
+  EXPECT_EQ(own["low_us"], 18.0);
+  EXPECT_EQ(own["sm_mhz"], 1500);
+  EXPECT_EQ(own["watts"], 690);
+  EXPECT_EQ(own["temperature"], 60);
+}
+
+TEST(Report, WhatWasNotMeasuredIsNull) {
+  ShapeResult result = beside(16, 4096, 4096, 10, 20);
+  result.peer.reset();
+  result.own[0].reading = {};
+  result.own.push_back(refused("hopper_split"));
+  const auto json = json_of_all({result});
+  EXPECT_TRUE(json["results"][0]["ratio"].is_null());
+  EXPECT_TRUE(json["results"][0]["watts"].is_null());
+  EXPECT_EQ(json["results"][1]["refused"], "It cannot.");
+  EXPECT_TRUE(json["summary"]["geometric_mean_ratio"].is_null());
+}
+
+TEST(Report, TheTableHasOneLinePerShape) {
+  ShapeResult failed = beside(8, 8, 8, 100, 200);
+  failed.own = {refused("tilewright")};
+  const std::vector<ShapeResult> results = {beside(16, 4096, 4096, 10, 20),
+                                            beside(4096, 4096, 4096, 200, 100), failed};
+  const std::string table = markdown_of(facts(), results, summarise(results, 0));
+  EXPECT_NE(table.find("\n| 16 x 4096 x 4096 | bf16_64x64 | 20.00 | 1.69 TB/s | 18.00..22.00 | "
+                       "cublaslt#3 | 10.00 | 0.500 |\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\n| 4096 x 4096 x 4096 | bf16_64x64 | 100.00 | 1374 TFLOP/s |"),
+            std::string::npos);
+  EXPECT_NE(table.find("\n| 8 x 8 x 8 | none | | | | cublaslt#3 | 100.00 | |\n"),
+            std::string::npos);
+}
+
+TEST(Report, RaggedShapesHaveTheirRoundedUpTime) {
+  ShapeResult ragged = beside(1000, 3000, 5000, 90, 99);
+  ragged.shape.compared_to = 64;
+  ragged.shape.pitch_align = 8;
+  ragged.rounded_up = took("bf16_128x224", 90);
+  const auto json = json_of_all({ragged});
+  ASSERT_EQ(json["results"].size(), 3u);
+  EXPECT_EQ(json["results"][1]["of_rounded_up"], 1.1);
+  EXPECT_EQ(json["results"][1]["pitch_align"], 8);
+  EXPECT_EQ(json["results"][2]["m"], 1024);
+  EXPECT_NE(markdown_of(facts(), {ragged}, summarise({ragged}, 0)).find("| 90.00 | 1.100 |\n"),
+            std::string::npos);
+}
+
+}  // namespace tw::bench::tests

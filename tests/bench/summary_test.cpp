@@ -1,0 +1,76 @@
+#include "src/bench/summary.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/bench/made_up.h"
+
+namespace tw::bench::tests {
+
+TEST(Summary, MeansAreGeometric) {
+  const Summary summary = summarise(
+      {beside(16, 4096, 4096, 10, 20), beside(4096, 128, 64, 80, 40), beside(64, 4096, 4096, 8, 4)},
+      0);
+  EXPECT_EQ(summary.shapes, 3u);
+  EXPECT_EQ(summary.compared, 3u);
+  EXPECT_NEAR(summary.mean_ratio, std::cbrt(0.5 * 2 * 2), 1e-12);
+  EXPECT_EQ(summary.decode_compared, 2u);
+  EXPECT_NEAR(summary.decode_mean_ratio, 1.0, 1e-12);
+  EXPECT_EQ(summary.lowest.shape, "16 x 4096 x 4096");
+  EXPECT_EQ(summary.lowest.value, 0.5);
+  EXPECT_TRUE(summary.bandwidth.empty());
+}
+
+TEST(Summary, ListsWhatIsBelowLowestFirst) {
+  const Summary summary = summarise(
+      {beside(128, 8, 8, 92, 100), beside(128, 8, 16, 93, 100), beside(128, 8, 24, 50, 100)}, 0);
+  ASSERT_EQ(summary.below.size(), 2u);
+  EXPECT_EQ(summary.below[0].shape, "128 x 8 x 24");
+  EXPECT_EQ(summary.below[1].value, 0.92);
+  EXPECT_NE(text_of(summary).find("Below 0.93: 2 shapes: 128 x 8 x 24 (0.500), 128 x 8 x 8"),
+            std::string::npos);
+}
+
+TEST(Summary, DecodeHasItsShareOfTheCopy) {
+  // bf16: 2 (64 4096 + 4096 4096 + 64 4096) bytes in 10 us.
+  const Summary summary =
+      summarise({beside(64, 4096, 4096, 10, 10), beside(128, 4096, 4096, 10, 10)}, 4e12);
+  ASSERT_EQ(summary.bandwidth.size(), 1u);
+  EXPECT_NEAR(summary.bandwidth[0].value, 2 * 4096.0 * (64 + 4096 + 64) / 10e-6 / 4e12, 1e-12);
+}
+
+TEST(Summary, TakesTheFastestOfOurs) {
+  ShapeResult result = beside(128, 8, 8, 100, 200);
+  result.own.push_back(refused("hopper_split"));
+  result.own.push_back(took("bf16_16x64", 80));
+  EXPECT_EQ(result.best()->name, "bf16_16x64");
+  EXPECT_EQ(summarise({result}, 0).mean_ratio, 1.25);
+}
+
+TEST(Summary, KnowsWhatDidNotRun) {
+  ShapeResult without_peer = beside(128, 8, 8, 100, 200);
+  without_peer.peer.reset();
+  ShapeResult failed = beside(8, 8, 8, 100, 200);
+  failed.own = {refused("tilewright")};
+  const Summary summary = summarise({without_peer, failed}, 4e12);
+  EXPECT_EQ(summary.shapes, 1u);
+  EXPECT_EQ(summary.compared, 0u);
+  ASSERT_EQ(summary.failed.size(), 1u);
+  EXPECT_EQ(summary.failed[0].shape, "8 x 8 x 8");
+  EXPECT_EQ(text_of(summary),
+            "1 shapes measured, none beside a peer.\n"
+            "A copy on the device reads and writes 4.00 TB/s.\n"
+            "None of our kernels ran 8 x 8 x 8.\n");
+}
+
+TEST(Summary, RaggedShapesAreComparedWithRoundedUpOnes) {
+  ShapeResult ragged = beside(1000, 3000, 5000, 90, 99);
+  ragged.shape.compared_to = 64;
+  ragged.shape.pitch_align = 8;
+  ragged.rounded_up = took("bf16_128x224", 90);
+  EXPECT_EQ(ragged.shape.rounded_up().text(), "1024 x 3008 x 5056");
+  EXPECT_NEAR(summarise({ragged}, 0).mean_of_rounded_up, 1.1, 1e-12);
+}
+
+}  // namespace tw::bench::tests
