@@ -26,7 +26,7 @@ constexpr double cluster_parts_us = 1.1, cluster_part_us = 1.5;
 constexpr double workspace_parts_us = 2.1, workspace_part_us = 1.9;
 // Not measured in the same way: streams wait for each other, mma.sync multiplies at half the rate,
 // plain copies go through registers.
-constexpr double stream_us = 10;
+constexpr double stream_us = 10, stream_share = 0.06;
 constexpr double mma_sync_factor = 1.9;
 constexpr double plain_copy_factor = 6;
 
@@ -89,7 +89,7 @@ double expected_microseconds(const MatmulInstance& instance, const MatmulProblem
   if (config.split == Split::Parts) {
     joining = workspace_parts_us + workspace_part_us * size * (parts - 1);
   }
-  if (config.split == Split::Stream) joining = stream_us;
+  if (config.split == Split::Stream) joining = stream_us + stream_share * body;
   double expected = start_us + body + storing + joining;
   // A role that brings C ahead of the epilogue pays where there is one.
   const bool has_source = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
