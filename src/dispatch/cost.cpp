@@ -82,7 +82,12 @@ double expected_microseconds(const MatmulInstance& instance, const MatmulProblem
 
   const double size = config.tile_m * config.tile_n / 16384.0;
   const double groups = config.multiply_groups == 1 ? 1.0 : 0.6;
-  const double storing = store_us * size * groups * (1 + 0.3 * (waves - 1));
+  // Stores of a tile are hidden behind the next tile's products: all of them where groups take
+  // turns, else the less the shorter the sums are.
+  const double shown = config.consumers == Consumers::PingPong
+                           ? 0.1
+                           : 0.3 + 0.7 * std::max(0.0, 1 - stages * config.spans / 32);
+  const double storing = store_us * size * groups * (1 + shown * (waves - 1));
   double joining = 0;
   if (config.split == Split::Cluster)
     joining = cluster_parts_us + cluster_part_us * size * (parts - 1);

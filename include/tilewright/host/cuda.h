@@ -58,11 +58,20 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   const cuuint32_t box_extents[3] = {box.box_inner, box.box_outer, 1};
   const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap encoded;
-  const CUresult result =
-      encode(&encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents, pitches,
-             box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             swizzles[static_cast<unsigned>(box.swizzle)], CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const auto attempt = [&] {
+    return encode(&encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents,
+                  pitches, box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  swizzles[static_cast<unsigned>(box.swizzle)], CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  CUresult result = attempt();
+  // A thread that has called nothing but the run-time library's queries has no context yet.
+  if (result == CUDA_ERROR_INVALID_CONTEXT) {
+    int device = 0;
+    if (cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
+      result = attempt();
+    }
+  }
   if (result != CUDA_SUCCESS) {
     return Status::refused("The driver refused a TMA descriptor of " + std::to_string(box.batch) +
                            " matrices of " + std::to_string(box.outer) + " by " +
