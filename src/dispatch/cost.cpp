@@ -81,7 +81,7 @@ double expected_microseconds(const MatmulInstance& instance, const MatmulProblem
                                1 / sharpness);
 
   const double size = config.tile_m * config.tile_n / 16384.0;
-  const double groups = config.multiply_groups == 1 ? 1.0 : 0.6;
+  const double groups = config.groups_per_tile() == 1 ? 1.0 : 0.6;  // share the storing
   // Stores of a tile are hidden behind the next tile's products where groups take turns and the
   // products last; else the less the shorter the sums are.
   const double storing_tile = store_us * size * groups;
