@@ -87,6 +87,7 @@ DispatchRequest dispatch_request() {
   DispatchRequest request;
   request.target = place.target;
   request.sms = place.sms;
+  request.device = place.name;
   return request;
 }
 

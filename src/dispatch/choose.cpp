@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "src/dispatch/cost.h"
+#include "src/dispatch/measured.h"
 
 namespace tw {
 
@@ -113,6 +114,18 @@ Status choose(Choice& choice, const MatmulProblem& problem, const DispatchReques
   for (const Choice& candidate : all) {
     if (choice.instance == nullptr || candidate.microseconds < choice.microseconds) {
       choice = candidate;
+    }
+  }
+  if (const MeasuredLaunch* known = measured_launch(problem, request)) {
+    for (const Choice& candidate : all) {
+      if (std::strcmp(candidate.instance->name, known->instance) != 0 ||
+          candidate.order.split_k != known->split_k) {
+        continue;
+      }
+      choice = candidate;
+      choice.order.group = known->group;
+      choice.order.raster = known->raster;
+      choice.measured = true;
     }
   }
   if (rejections != nullptr) *rejections = obstacles;

@@ -13,6 +13,7 @@ namespace tw {
 struct DispatchRequest {
   const char* target = "sm90a";
   unsigned sms = 132;
+  const char* device = nullptr;  // its name; null: no table is about it
   bool batch_invariant = false;
   bool fast_accumulation = true;
   bool by_table = true;            // false: the cost model alone
@@ -24,6 +25,7 @@ struct Choice {
   const MatmulInstance* instance = nullptr;
   MatmulOrder order;
   double microseconds = 0;  // by the cost model
+  bool measured = false;    // by the table of exceptions
 };
 
 // Why a candidate was not taken.
@@ -36,8 +38,8 @@ struct Rejection {
 std::vector<Choice> candidates(const MatmulProblem& problem, const DispatchRequest& request,
                                std::vector<Rejection>* rejections);
 
-// The best candidate; otherwise a sentence with what the nearest ones lack. Addresses matter only
-// through their alignment. `rejections` may be null.
+// The table's candidate, or else the cheapest; where there is none, a sentence with what the
+// nearest ones lack. Addresses matter only through their alignment. `rejections` may be null.
 Status choose(Choice& choice, const MatmulProblem& problem, const DispatchRequest& request,
               std::vector<Rejection>* rejections);
 

@@ -55,11 +55,16 @@ DispatchRequest request_of(const tw_matmul_options& options, const Place& place)
   DispatchRequest request;
   request.target = place.target;
   request.sms = place.sms;
+  request.device = place.name;
   request.batch_invariant = options.batch_invariant != 0;
   request.fast_accumulation = options.fast_accumulation != 0;
   request.instance = options.instance;
   request.workspace_limit = options.workspace_limit;
   return request;
+}
+
+bool goes_before(const Choice& a, const Choice& b) {
+  return a.measured != b.measured ? a.measured : a.microseconds < b.microseconds;
 }
 
 // The cheapest form of the operands.
@@ -77,7 +82,7 @@ Decision cheapest(const ConvertedProblem& converted, const DispatchRequest& requ
       log_dispatch(form.problem, rejections, status, decision.choice);
       if (!status.is_good()) {
         if (sentence.empty()) sentence = status.sentence();
-      } else if (!best || decision.choice.microseconds < best->choice.microseconds) {
+      } else if (!best || goes_before(decision.choice, best->choice)) {
         best = decision;
       }
     }

@@ -12,6 +12,7 @@ struct Place {
   int device = -1;  // -1: the virtual GPU
   const char* target = nullptr;
   unsigned sms = 0;
+  const char* name = nullptr;  // of the device; null: the virtual GPU
 };
 
 // The current device, asked for its properties once. What it throws is a Failure.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstring>
 
 #include "src/library/device.h"
 #include "src/library/failure.h"
@@ -33,12 +34,20 @@ const char* target_of(int major, int minor) {
                             major, minor)};
 }
 
+// Lives as long as the process.
+const char* name_of(int device) {
+  cudaDeviceProp properties;
+  must(cudaGetDeviceProperties(&properties, device), "Asking for the name of the device");
+  return strdup(properties.name);
+}
+
 }  // namespace
 
 Place current_device() {
   // Written by whoever asks first; who asks at the same time writes the same.
   static std::atomic<const char*> targets[max_devices];
   static std::atomic<unsigned> sms[max_devices];
+  static std::atomic<const char*> names[max_devices];
   int device = 0;
   must(cudaGetDevice(&device), "cudaGetDevice");
   if (device >= max_devices) {
@@ -49,9 +58,10 @@ Place current_device() {
     const char* target = target_of(attribute(cudaDevAttrComputeCapabilityMajor, device),
                                    attribute(cudaDevAttrComputeCapabilityMinor, device));
     sms[device].store(static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, device)));
+    names[device].store(name_of(device));
     targets[device].store(target, std::memory_order_release);
   }
-  return {device, targets[device].load(), sms[device].load()};
+  return {device, targets[device].load(), sms[device].load(), names[device].load()};
 }
 
 Status clear_memory(void* memory, std::size_t bytes, void* stream) {

@@ -1,0 +1,79 @@
+// A table of made-up exceptions, and the stand-ins of tests/library for the kernels.
+#include "src/dispatch/measured.h"
+
+#include <gtest/gtest.h>
+
+namespace tw {
+
+std::span<const MeasuredLaunch> measured_launches() {
+  static const MeasuredLaunch table[] = {
+      {"NVIDIA H200", "fp16", 128, 256, 4096, "split", 7, 4, Raster::AlongN},
+      {"NVIDIA H200", "fp16", 128, 512, 4096, "gone", 1, 0, Raster::AlongM},
+  };
+  return table;
+}
+
+namespace {
+
+MatmulProblem problem(std::int64_t m, std::int64_t n, std::int64_t k) {
+  MatmulProblem problem;
+  problem.m = m;
+  problem.n = n;
+  problem.k = k;
+  problem.a.type = problem.b.type = problem.d.type = ElementType::Fp16;
+  problem.a.pitch = problem.b.pitch = k;
+  problem.d.pitch = n;
+  return problem;
+}
+
+Choice choice_of(const MatmulProblem& problem, const DispatchRequest& request) {
+  Choice choice;
+  const Status status = choose(choice, problem, request, nullptr);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  return choice;
+}
+
+bool is_measured(const MatmulProblem& problem, const DispatchRequest& request) {
+  return choice_of(problem, request).measured;
+}
+
+}  // namespace
+
+TEST(Measured, TheTableGoesBeforeTheModel) {
+  const Choice choice = choice_of(problem(128, 256, 4096), {.device = "NVIDIA H200"});
+  EXPECT_TRUE(choice.measured);
+  EXPECT_STREQ(choice.instance->name, "split");
+  EXPECT_EQ(choice.order.split_k, 7);
+  EXPECT_EQ(choice.order.group, 4);
+  EXPECT_EQ(choice.order.raster, Raster::AlongN);
+  EXPECT_GT(choice.microseconds, 0);
+}
+
+TEST(Measured, OnlyItsDeviceIsMeant) {
+  const MatmulProblem known = problem(128, 256, 4096);
+  EXPECT_TRUE(is_measured(known, {.device = "NVIDIA H200 NVL"}));
+  EXPECT_FALSE(is_measured(known, {.device = "NVIDIA H100 80GB HBM3"}));
+  EXPECT_FALSE(is_measured(known, {.device = nullptr}));
+}
+
+TEST(Measured, TheModelStandsWhereTheTableIsSilentOrOld) {
+  EXPECT_FALSE(is_measured(problem(128, 256, 4104), {.device = "NVIDIA H200"}));
+  EXPECT_FALSE(is_measured(problem(128, 512, 4096), {.device = "NVIDIA H200"}));
+  EXPECT_FALSE(is_measured(problem(128, 256, 4096), {.device = "NVIDIA H200", .by_table = false}));
+  MatmulProblem batched = problem(128, 256, 4096);
+  batched.batch = 2;
+  EXPECT_FALSE(is_measured(batched, {.device = "NVIDIA H200"}));
+}
+
+TEST(Measured, WhoNamesAnInstanceIsNotOverruled) {
+  EXPECT_FALSE(
+      is_measured(problem(128, 256, 4096), {.device = "NVIDIA H200", .instance = "split"}));
+}
+
+TEST(Measured, ASumThatMustBeWholeIsNotSplit) {
+  Choice choice;
+  const DispatchRequest request = {.device = "NVIDIA H200", .batch_invariant = true};
+  EXPECT_FALSE(choose(choice, problem(128, 256, 4096), request, nullptr).is_good());
+}
+
+}  // namespace tw
