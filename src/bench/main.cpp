@@ -11,7 +11,9 @@
 #include "src/bench/device.h"
 #include "src/bench/own.h"
 #include "src/bench/report.h"
+#include "src/bench/roofline.h"
 #include "src/bench/suite.h"
+#include "src/bench/tune.h"
 #include "src/library/failure.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
@@ -32,9 +34,12 @@ struct Request {
   bool host_time = false;
   int rounds = 11;
   int algorithms = 16;
-  double slice = final_slice_milliseconds;
+  double slice = 0;  // milliseconds; 0: what is usual
   std::string json;
   std::string table;
+  std::string roofline;
+  bool tune = false;
+  std::string tuned = "bench/tuned/h200.json";
 };
 
 int refuse(const std::string& sentence) {
@@ -63,6 +68,10 @@ void add_options(CLI::App& app, Request& request) {
   app.add_flag("--host-time", request.host_time, "also the host's time in a warm tw_matmul");
   app.add_option("--json", request.json, "also write everything there");
   app.add_option("--table", request.table, "also write a table in Markdown there");
+  app.add_option("--roofline", request.roofline, "also draw a roofline there, as SVG");
+  app.add_flag("--tune", request.tune,
+               "instead: which launches are faster than the cost model's choice");
+  app.add_option("--tuned", request.tuned, "the table that --tune extends");
 }
 
 Status read_shapes(Request& request, Suite& suite) {
@@ -127,7 +136,7 @@ std::vector<Candidate> own_of(const Request& request, const OwnRequest& own,
   return request.each ? candidates : fastest(candidates, buffers.sets());
 }
 
-ShapeResult measure(const Request& request, const MatmulCase& shape) {
+ShapeResult measure(const Request& request, const MatmulCase& shape, double slice) {
   const MatmulBuffers buffers(shape, 1);
   int sets = buffers.sets();
   std::vector<Candidate> chosen;
@@ -142,7 +151,7 @@ ShapeResult measure(const Request& request, const MatmulCase& shape) {
     sets = std::min(sets, rounded_up->sets());
     chosen.push_back(fastest(own_of(request, request.own, *rounded_up), sets).front());
   }
-  std::vector<Measurement> measured = interleave(chosen, sets, request.rounds, request.slice);
+  std::vector<Measurement> measured = interleave(chosen, sets, request.rounds, slice);
   ShapeResult result;
   result.shape = shape;
   if (rounded_up) {
@@ -169,18 +178,48 @@ RunFacts facts_of(const Request& request, const Suite& suite, int argc, char** a
   facts.command = "./tw bench";
   for (int i = 1; i < argc; ++i) facts.command += std::string(" ") + argv[i];
   facts.rounds = request.rounds;
-  facts.slice_milliseconds = request.slice;
+  facts.slice_milliseconds = request.slice > 0 ? request.slice : final_slice_milliseconds;
   return facts;
 }
 
-bool write(const std::string& path, const std::string& text) {
+void write(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
   std::ofstream file(path);
   file << text;
   file.close();
-  return bool(file);
+  if (!file) std::fprintf(stderr, "tw: The file '%s' could not be written.\n", path.c_str());
+}
+
+int run_tuning(const Request& request, const Suite& suite, const RunFacts& facts) {
+  TunedTable table;
+  Status status = read_tuned(table, request.tuned);
+  if (!status.is_good()) return refuse(status.sentence());
+  if (!table.device.empty() && table.device != facts.device) {
+    return refuse(fmt::format("The table '{}' is of {}, but this is {}.", request.tuned,
+                              table.device, facts.device));
+  }
+  table.device = facts.device;
+  table.driver = facts.driver;
+  table.date = facts.date;
+  const double slice = request.slice > 0 ? request.slice : choosing_slice_milliseconds;
+  const auto entries = tune(suite.shapes, request.own.groups, request.rounds, slice);
+  update(table, suite.shapes, entries);
+  status = write_tuned(table, request.tuned);
+  if (!status.is_good()) return refuse(status.sentence());
+  std::printf(
+      "\n%zu of %zu shapes have a launch that beats the model's by more than %.0f %% in both "
+      "passes; %s has %zu.\n",
+      entries.size(), suite.shapes.size(), 100 * (gain_to_keep - 1), request.tuned.c_str(),
+      table.entries.size());
+  return 0;
 }
 
 int run(const Request& request, const Suite& suite, RunFacts facts) {
+  for (const std::string& path : {request.json, request.table, request.roofline}) {
+    if (!path.empty() && !std::ofstream(path, std::ios::app)) {
+      return refuse("The file '" + path + "' cannot be written.");
+    }
+  }
   if (request.host_time) {
     HostTime time;
     const Status status = measure_host_time(time);
@@ -198,18 +237,14 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
                 "TB/s", "ratio", "fastest..slowest round");
   }
   for (const MatmulCase& shape : suite.shapes) {
-    results.push_back(measure(request, shape));
+    results.push_back(measure(request, shape, facts.slice_milliseconds));
     print_rows(results.back());
   }
   const Summary summary = summarise(results, copy);
   if (!results.empty()) std::printf("\n%s", text_of(summary).c_str());
-  if (!request.json.empty() &&
-      !write(request.json, json_of(facts, results, summary).dump(1) + "\n")) {
-    return refuse("The file '" + request.json + "' cannot be written.");
-  }
-  if (!request.table.empty() && !write(request.table, markdown_of(facts, results, summary))) {
-    return refuse("The file '" + request.table + "' cannot be written.");
-  }
+  write(request.json, json_of(facts, results, summary).dump(1) + "\n");
+  write(request.table, markdown_of(facts, results, summary));
+  write(request.roofline, roofline(facts, results));
   return summary.failed.empty() ? 0 : 1;
 }
 
@@ -233,7 +268,8 @@ int main(int argc, char** argv) {
     return refuse("Measuring needs the GPU. " + why);
   }
   try {
-    return run(request, suite, facts_of(request, suite, argc, argv));
+    const RunFacts facts = facts_of(request, suite, argc, argv);
+    return request.tune ? run_tuning(request, suite, facts) : run(request, suite, facts);
   } catch (const tw::library::Failure& failure) {
     return refuse(failure.sentence);
   }

@@ -69,7 +69,7 @@ double time_slice(const Slice& slice, cudaStream_t stream, cudaEvent_t begin, cu
 }  // namespace
 
 std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds,
-                                    double slice_milliseconds) {
+                                    double slice_milliseconds, unsigned seed) {
   cudaStream_t stream;
   cudaEvent_t begin, end;
   must(cudaStreamCreate(&stream), "Creating a stream");
@@ -91,7 +91,7 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
     order.push_back(i);
   }
   // Another order in each round: nobody always follows the same neighbour.
-  std::mt19937 random(1);
+  std::mt19937 random(seed);
   for (int round = 0; round < rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (const std::size_t i : order) {

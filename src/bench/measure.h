@@ -22,9 +22,10 @@ inline constexpr double final_slice_milliseconds = 30;
 inline constexpr double choosing_slice_milliseconds = 8;
 
 // Each round launches every candidate's graph twice, timing the second, in an order that changes
-// from round to round. The device's clock and power are read while the second runs.
+// from round to round (and with the seed). The device's clock and power are read while the second
+// runs.
 std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds,
-                                    double slice_milliseconds);
+                                    double slice_milliseconds, unsigned seed = 1);
 
 // The fastest of the candidates that run, found in a pass of its own: the final rounds are then no
 // lottery. Where none runs, the first stands for all and says why; empty where there are none.
