@@ -1,6 +1,7 @@
 // Runs one instance on the virtual GPU.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "src/matmul/virtual_map.h"
@@ -83,7 +84,9 @@ Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
   if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
 
   TouchedMemory touched(problem);
-  touched.add({memory.data(), memory.size() * 8, "workspace", true, true});
+  const std::size_t counters = std::min(workspace.bytes, workspace_counter_bytes);
+  touched.add({memory.data(), counters, "counters", true, true});
+  touched.add({memory.data() + counters / 8, workspace.bytes - counters, "parts", false, true});
   if (trace.events != nullptr) {
     const std::size_t tracks = grid.ctas * Kernel::tracks;
     touched.add({trace.events, tracks * trace.capacity * sizeof(TraceEvent), "trace", false});
@@ -92,6 +95,12 @@ Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
   const vgpu::Launch launch = {grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
                                [&params] { Kernel::run(params); }};
   report = vgpu::run(launch, touched.ranges(), options);
+  if (report.verdict() == vgpu::Report::Clean &&
+      std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),
+                  [](std::uint64_t bits) { return bits != 0; })) {
+    report.incomplete.push_back(
+        "The counters of the workspace are not zero after the launch; the next one needs them so.");
+  }
   return Status::good();
 }
 
