@@ -11,18 +11,47 @@ constexpr std::uint64_t magic = 0x7477'7469'6c6d'6170;
 // What a CTA of Hopper may have (227 KiB). The driver does not look; no copy of more can succeed.
 constexpr std::uint64_t shared_memory_bytes = 232'448;
 
-enum Word { MagicWord = 0, BaseWord = 1, ExtentWords = 2, PitchWords = 5, ShapeWord = 9 };
-
-std::uint64_t rows(const TileMap& map) {
-  std::uint64_t product = 1;
-  for (unsigned d = 1; d < map.rank; ++d) product *= map.box[d];
-  return product;
-}
+enum Word {
+  MagicWord = 0,
+  BaseWord = 1,
+  ExtentWords = 2,
+  PitchWords = 5,
+  ShapeWord = 9,
+  PixelsWord = 10,
+  PixelBoxWords = 11,
+};
 
 template <class... Arguments>
 Status refused(fmt::format_string<Arguments...> sentence, Arguments&&... arguments) {
   return Status::refused("TileMap: " +
                          fmt::format(sentence, std::forward<Arguments>(arguments)...));
+}
+
+// Corners and offsets of all spatial dimensions share 16 bits.
+unsigned corner_bits(const TileMap& map) { return 16 / (map.rank - 2); }
+
+Status check_pixels(const TileMap& map) {
+  if (map.rank < 3) return refused("im2col needs a rank of 3 to 5, not {}.", map.rank);
+  if (map.im2col.pixels > 1024) {
+    return refused("a column of {} pixels has more than 1024.", map.im2col.pixels);
+  }
+  const int limit = 1 << (corner_bits(map) - 1);
+  for (unsigned d = 1; d + 1 < map.rank; ++d) {
+    const int lower = map.im2col.lower[d - 1], upper = map.im2col.upper[d - 1];
+    for (const int corner : {lower, upper}) {
+      if (corner < -limit || corner >= limit) {
+        return refused("corner {} of dimension {} is not in {} to {}.", corner, d, -limit,
+                       limit - 1);
+      }
+    }
+    if (lower > map.last_pixel(d)) {
+      return refused("the pixel box from {} to {} of dimension {} is empty.", lower,
+                     map.last_pixel(d), d);
+    }
+    const auto step = map.im2col.steps[d - 1];
+    if (step < 1 || step > 8) return refused("step {} of dimension {} is not in 1 to 8.", step, d);
+  }
+  return Status::good();
 }
 
 }  // namespace
@@ -55,6 +84,9 @@ Status check(const TileMap& map) {
       return refused("pitch {} of dimension {} must be less than 2^40 bytes.", pitch, d);
     }
   }
+  if (map.is_im2col()) {
+    if (Status status = check_pixels(map); !status.is_good()) return status;
+  }
   const auto row_bytes = map.box[0] * size;
   if (row_bytes % 16 != 0) {
     return refused("a box row of {} x {} = {} bytes must be a multiple of 16.", map.box[0], size,
@@ -67,7 +99,7 @@ Status check(const TileMap& map) {
     return refused("a box row of {} x {} = {} bytes must not exceed the swizzle span of {}.",
                    map.box[0], size, row_bytes, swizzle_span(map.swizzle));
   }
-  const auto occupied = rows(map) * shared_row_pitch(map);
+  const auto occupied = rows_of(map) * shared_row_pitch(map);
   if (occupied > shared_memory_bytes) {
     return refused("a box of {} bytes exceeds the {} of shared memory.", occupied,
                    shared_memory_bytes);
@@ -76,11 +108,11 @@ Status check(const TileMap& map) {
 }
 
 std::uint32_t box_bytes(const TileMap& map) {
-  return static_cast<std::uint32_t>(rows(map) * map.box[0] * map.element_bytes);
+  return static_cast<std::uint32_t>(rows_of(map) * map.box[0] * map.element_bytes);
 }
 
 std::uint32_t shared_box_bytes(const TileMap& map) {
-  return static_cast<std::uint32_t>(rows(map) * shared_row_pitch(map));
+  return static_cast<std::uint32_t>(rows_of(map) * shared_row_pitch(map));
 }
 
 Status check_copy(const TileMap& map, const int* at, SharedAddress shared,
@@ -98,7 +130,32 @@ Status check_copy(const TileMap& map, const int* at, SharedAddress shared,
       return refused("a store's coordinate {} of dimension {} must not be negative.", at[d], d);
     }
   }
+  for (unsigned d = 1; map.is_im2col() && d + 1 < map.rank; ++d) {
+    if (at[d] < map.im2col.lower[d - 1] || at[d] > map.last_pixel(d)) {
+      return refused("coordinate {} of dimension {} lies outside of the pixel box, {} to {}.",
+                     at[d], d, map.im2col.lower[d - 1], map.last_pixel(d));
+    }
+  }
   return Status::good();
+}
+
+Status check_offsets(const TileMap& map, const std::uint16_t* offsets) {
+  for (unsigned i = 0; i + 2 < map.rank; ++i) {
+    if (offsets[i] >> corner_bits(map) != 0) {
+      return refused("offset {} of dimension {} has more than {} bits.", offsets[i], i + 1,
+                     corner_bits(map));
+    }
+  }
+  return Status::good();
+}
+
+TileMap at_offsets(const TileMap& map, const std::uint16_t* offsets) {
+  TileMap moved = map;
+  for (unsigned i = 0; i + 2 < map.rank; ++i) {
+    moved.im2col.lower[i] += offsets[i];
+    moved.im2col.upper[i] += offsets[i];
+  }
+  return moved;
 }
 
 TileMap as_stored(const TileMap& map) {
@@ -125,6 +182,13 @@ TensorMap encode(const TileMap& map) {
   }
   shape |= std::uint64_t{map.element_bytes} << 40 | std::uint64_t{map.rank} << 48 |
            static_cast<std::uint64_t>(map.swizzle) << 56;
+  packed.words[PixelsWord] = map.im2col.pixels;
+  for (unsigned i = 0; map.is_im2col() && i + 2 < map.rank; ++i) {
+    const auto corner = [](int at) { return std::uint64_t{static_cast<std::uint16_t>(at)}; };
+    packed.words[PixelBoxWords + i] = corner(map.im2col.lower[i]) |
+                                      corner(map.im2col.upper[i]) << 16 |
+                                      std::uint64_t{map.im2col.steps[i]} << 32;
+  }
   return packed;
 }
 
@@ -143,6 +207,13 @@ TileMap decode(const TensorMap& packed) {
   }
   for (unsigned d = 1; d < map.rank; ++d) {
     map.pitch_bytes[d - 1] = packed.words[PitchWords + d - 1];
+  }
+  map.im2col.pixels = static_cast<std::uint32_t>(packed.words[PixelsWord]);
+  for (unsigned i = 0; map.is_im2col() && i + 2 < map.rank; ++i) {
+    const std::uint64_t word = packed.words[PixelBoxWords + i];
+    map.im2col.lower[i] = static_cast<std::int16_t>(word);
+    map.im2col.upper[i] = static_cast<std::int16_t>(word >> 16);
+    map.im2col.steps[i] = static_cast<std::uint32_t>(word >> 32);
   }
   return map;
 }

@@ -1,5 +1,5 @@
-// The virtual GPU's TMA descriptor: a tensor in global memory and the box that one copy moves.
-// Element strides are 1, nothing is interleaved, and bytes outside the tensor read as zero.
+// The virtual GPU's TMA descriptor: a tensor in global memory and what one copy moves: a box, or a
+// column of pixels (im2col). Nothing is interleaved, and bytes outside the tensor read as zero.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,17 @@
 
 namespace tw::vgpu {
 
+// A column of pixels of a tensor (c, w, h, d, n), of which a tensor of lower rank has fewer spatial
+// dimensions. The first pixel is the copy's; the next ones are found by steps along w; beyond the
+// last w of the pixel box comes its first w one step along h, and so on; beyond the last d, the next
+// n. Entry i belongs to dimension i + 1.
+struct PixelBox {
+  std::uint32_t pixels = 0;  // of one copy; 0: the map is of boxes
+  int lower[3] = {};         // the pixel box's first pixel, from the tensor's first
+  int upper[3] = {};         // its last, from the tensor's last
+  std::uint32_t steps[3] = {1, 1, 1};
+};
+
 // Dimension 0 is the innermost. Entries of dimensions >= rank do not matter.
 struct TileMap {
   void* base = nullptr;
@@ -20,11 +31,18 @@ struct TileMap {
   std::uint32_t rank = 0;
   std::uint64_t extents[5] = {1, 1, 1, 1, 1};
   std::uint64_t pitch_bytes[4] = {};  // of dimensions 1 to 4
-  std::uint32_t box[5] = {1, 1, 1, 1, 1};
+  std::uint32_t box[5] = {1, 1, 1, 1, 1};  // im2col: only the first matters, the channels
   MapSwizzle swizzle = MapSwizzle::None;
+  PixelBox im2col;
+
+  constexpr bool is_im2col() const { return im2col.pixels > 0; }
+  std::int64_t last_pixel(unsigned d) const {
+    return static_cast<std::int64_t>(extents[d]) - 1 + im2col.upper[d - 1];
+  }
 };
 
-// The driver's rules for cuTensorMapEncodeTiled, and that a box fits into shared memory.
+// The driver's rules for cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, and that what one copy
+// moves fits into shared memory.
 Status check(const TileMap& map);
 
 // Packs a map into the 128 opaque bytes; refuses what `check` refuses.
@@ -38,11 +56,17 @@ std::uint32_t box_bytes(const TileMap& map);
 // What the box occupies in shared memory, gaps included.
 std::uint32_t shared_box_bytes(const TileMap& map);
 
-enum class CopyDirection { Load, Store };
+enum class CopyDirection { Load, Store, LoadIm2col };
 
 // What an H200 answers with "illegal instruction": a shared address that is no multiple of 128, an
-// innermost coordinate that is no multiple of 16 bytes, and a negative coordinate of a store.
+// innermost coordinate that is no multiple of 16 bytes, and a negative coordinate of a store. Of
+// im2col, what PTX does not define: a first pixel outside of the pixel box.
 Status check_copy(const TileMap& map, const int* at, SharedAddress shared, CopyDirection direction);
+
+// Of im2col: offsets of a filter's position, from w on; 16 bits are shared by all of them.
+Status check_offsets(const TileMap& map, const std::uint16_t* offsets);
+// The pixel box as the filter's position sees it: first pixels are moved by the same offsets.
+TileMap at_offsets(const TileMap& map, const std::uint16_t* offsets);
 
 // The tensor as stores see it. They write whole 16-byte chunks, so a row whose length is no
 // multiple of 16 bytes grows into the gap before the next row (seen on an H200); loads zero those
@@ -114,9 +138,32 @@ class RunJoiner {
   Run held_ = {0, nullptr, 0};
 };
 
+constexpr std::uint64_t rows_of(const TileMap& map) {
+  if (map.is_im2col()) return map.im2col.pixels;
+  std::uint64_t product = 1;
+  for (unsigned d = 1; d < map.rank; ++d) product *= map.box[d];
+  return product;
+}
+
+// From the coordinates of one row to those of the next; `at` is where the copy begins.
+inline void next_row(const TileMap& map, const int* at, std::int64_t* row) {
+  for (unsigned d = 1; d < map.rank; ++d) {
+    if (!map.is_im2col()) {
+      if (++row[d] < std::int64_t{at[d]} + map.box[d]) return;
+      row[d] = at[d];
+    } else if (d + 1 == map.rank) {
+      ++row[d];
+    } else {
+      row[d] += map.im2col.steps[d - 1];
+      if (row[d] <= map.last_pixel(d)) return;
+      row[d] = map.im2col.lower[d - 1];
+    }
+  }
+}
+
 // Visits the box whose first element has the coordinates `at` (negative ones and ones beyond the
 // tensor are welcome) in box order. Swizzled runs are at most 16 bytes long; others are as long as
-// both memories allow. In shared memory the rows are packed; if swizzled, each takes a whole span.
+// both memories allow. Of im2col, the column of pixels whose first is at `at`. In shared memory the rows are packed; if swizzled, each takes a whole span.
 template <class Visitor>
 void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, Visitor&& visit) {
   require(shared_base % 128 == 0, "TMA: the address in shared memory must be a multiple of 128.");
@@ -138,12 +185,14 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
   const std::uint64_t inside_offset = (at[0] + first(0)) * map.element_bytes;
 
   RunJoiner joiner(visit);
-  std::uint32_t index[5] = {};  // of the row in the box; index[0] stays 0
-  for (SharedAddress row = shared_base;; row += row_pitch) {
+  std::int64_t coordinates[5] = {};  // of the row; the first is not used
+  for (unsigned d = 1; d < map.rank; ++d) coordinates[d] = at[d];
+  SharedAddress row = shared_base;
+  for (std::uint64_t left = rows_of(map); left > 0; --left, row += row_pitch) {
     bool row_inside = inside_cut.inside_begin < inside_cut.inside_end;
     std::uint64_t offset = inside_offset;
     for (unsigned d = 1; d < map.rank; ++d) {
-      const std::int64_t coordinate = std::int64_t{at[d]} + index[d];
+      const std::int64_t coordinate = coordinates[d];
       row_inside &= coordinate >= 0 && coordinate < static_cast<std::int64_t>(map.extents[d]);
       offset += static_cast<std::uint64_t>(coordinate) * map.pitch_bytes[d - 1];
     }
@@ -156,9 +205,7 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
       joiner.add({row + cut.inside_begin, inside, cut.inside_end - cut.inside_begin});
       joiner.add({row + cut.inside_end, nullptr, row_bytes - cut.inside_end});
     }
-    unsigned d = 1;
-    while (d < map.rank && ++index[d] == map.box[d]) index[d++] = 0;
-    if (d >= map.rank) break;
+    next_row(map, at, coordinates);
   }
   joiner.finish();
 }

@@ -76,12 +76,11 @@ namespace {
 
 constexpr const char* load_instruction = "cp.async.bulk.tensor load";
 
-void load(SharedAddress destination, const TensorMap* packed_map, SharedAddress barrier,
-          const int* coordinates, unsigned rank, std::uint16_t mask, bool pair) {
+// Of a map that was checked.
+void load(SharedAddress destination, const TileMap& map, SharedAddress barrier,
+          const int* coordinates, std::uint16_t mask, bool pair) {
   Engine& machine = engine();
-  Thread& thread = machine.enter();
-  const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
-                                  CopyDirection::Load, load_instruction);
+  Thread& thread = machine.current();
   const SharedPlace place = machine.resolve(destination, shared_box_bytes(map), load_instruction);
   const SharedPlace signal = machine.resolve(barrier, 8, load_instruction);
   // Ranks of a pair differ in the last bit only.
@@ -113,16 +112,45 @@ void load(SharedAddress destination, const TensorMap* packed_map, SharedAddress 
   }
 }
 
+void load_box(SharedAddress destination, const TensorMap* packed_map, SharedAddress barrier,
+              const int* coordinates, unsigned rank, std::uint16_t mask, bool pair) {
+  Engine& machine = engine();
+  machine.enter();
+  const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
+                                  CopyDirection::Load, load_instruction);
+  load(destination, map, barrier, coordinates, mask, pair);
+}
+
 }  // namespace
 
 void tma_load(SharedAddress destination, const TensorMap* map, SharedAddress barrier,
               const int* coordinates, unsigned rank, std::uint16_t mask) {
-  load(destination, map, barrier, coordinates, rank, mask, false);
+  load_box(destination, map, barrier, coordinates, rank, mask, false);
+}
+
+void tma_load_im2col(SharedAddress destination, const TensorMap* packed_map, SharedAddress barrier,
+                     const int* coordinates, const std::uint16_t* offsets, unsigned rank,
+                     std::uint16_t mask) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
+                                  CopyDirection::LoadIm2col, load_instruction);
+  if (const Status status = check_offsets(map, offsets); !status.is_good()) {
+    machine.report(Checker::Bounds, -1, load_instruction, [&] {
+      return fmt::format("The {} executes {}. {}", who(thread), load_instruction,
+                         status.sentence());
+    });
+    machine.abandon();
+  }
+  std::array<int, 5> at = {};
+  std::copy_n(coordinates, rank, at.begin());
+  for (unsigned i = 0; i + 2 < rank; ++i) at[i + 1] += offsets[i];
+  load(destination, at_offsets(map, offsets), barrier, at.data(), mask, false);
 }
 
 void tma_load_pair(SharedAddress destination, const TensorMap* map, SharedAddress barrier,
                    const int* coordinates, unsigned rank, std::uint16_t mask) {
-  load(destination, map, barrier, coordinates, rank, mask, true);
+  load_box(destination, map, barrier, coordinates, rank, mask, true);
 }
 
 void tma_prefetch_map(const TensorMap* map) {

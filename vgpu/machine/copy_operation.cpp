@@ -36,6 +36,13 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, uns
     });
     machine.abandon();
   }
+  if (map.is_im2col() != (direction == CopyDirection::LoadIm2col)) {
+    machine.report(Checker::Bounds, -1, instruction, [&] {
+      return fmt::format("The {} gives {} a map of {}.", who(machine.current()), instruction,
+                         map.is_im2col() ? "columns of pixels" : "boxes");
+    });
+    machine.abandon();
+  }
   if (const Status status = check_copy(map, at, shared, direction); !status.is_good()) {
     machine.report(Checker::Alignment, -1, instruction, [&] {
       return fmt::format("The {} executes {}. {}", who(machine.current()), instruction,

@@ -1,5 +1,5 @@
-// What a TMA descriptor of a batch of matrices says, before it is encoded for a GPU or the virtual
-// GPU.
+// What a TMA descriptor of a batch of matrices, or of a batch of images, says before it is encoded
+// for a GPU or the virtual GPU.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,31 @@ struct MatrixBox {
   // anything that is legal.
   constexpr std::int64_t encoded_batch_pitch() const {
     return batch == 1 ? pitch_bytes : batch_pitch_bytes;
+  }
+};
+
+// Images of height by width pixels of `channels` elements, without gaps, and the column that one
+// copy moves: box_channels of box_pixels pixels, which lie `step` apart from pixel `lower` of a line
+// to the pixel that is `upper` behind its last, then on the next line. Pairs are {w, h}.
+struct Im2colBox {
+  const void* base = nullptr;
+  ElementType type = ElementType::Bf16;
+  std::int64_t channels = 1;
+  std::int64_t width = 1;
+  std::int64_t height = 1;
+  std::int64_t images = 1;
+  int lower[2] = {};
+  int upper[2] = {};
+  unsigned step[2] = {1, 1};
+  unsigned box_channels = 1;
+  unsigned box_pixels = 1;
+  BoxSwizzle swizzle = BoxSwizzle::Bytes128;
+
+  // From one pixel, line and image to the next.
+  constexpr std::int64_t pitch_bytes(unsigned dimension) const {
+    std::int64_t pitch = channels * bytes_of(type);
+    if (dimension > 0) pitch *= width;
+    return dimension > 1 ? pitch * height : pitch;
   }
 };
 

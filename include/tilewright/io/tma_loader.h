@@ -83,6 +83,7 @@ struct OperandCopy {
 
 template <Tiling tiling>
 class TmaLoader {
+ protected:
   static constexpr OperandTile a_tile = {tiling.m,       tiling.spans,     tiling.span_k(),
                                          tiling.a_major, tiling.cluster.n, tiling.a_rows()};
   // CTAs that multiply as one have different rows of B, so they do not share them.
@@ -142,20 +143,25 @@ class TmaLoader {
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const SharedAddress a = stage.tiles();
-    const SharedAddress b = a + tiling.a_bytes();
     const int row = tile.m * static_cast<int>(tiling.m);
-    const int column =
-        tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());
     const int first_k = k * static_cast<int>(tiling.k());
     CopyA::load(a, &params_.a, stage.full(), row, first_k, tile.batch, tiling.cluster.column(rank_),
                 tiling.cluster.row_mask(rank_));
-    CopyB::load(b, &params_.b, stage.full(), column, first_k, tile.batch,
-                tiling.cluster.row(rank_) / tiling.group, b_mask());
+    load_b(stage, tile, first_k, tile.batch);
   }
 
   TW_DEVICE void finish() {}
 
- private:
+ protected:
+  template <class Stage, class WorkTile>
+  TW_DEVICE void load_b(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
+    const SharedAddress b = stage.tiles() + tiling.a_bytes();
+    const int column =
+        tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());
+    CopyB::load(b, &params_.b, stage.full(), column, first_k, batch,
+                tiling.cluster.row(rank_) / tiling.group, b_mask());
+  }
+
   // Which of the CTAs that multiply as one this is.
   TW_DEVICE unsigned member() const {
     if constexpr (tiling.group == 1)
