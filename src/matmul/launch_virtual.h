@@ -66,24 +66,22 @@ class TouchedMemory {
   std::vector<vgpu::GlobalRange> ranges_;
 };
 
-template <class Parts>
-Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
-                       const TraceBuffer& trace, const vgpu::Options& options,
-                       vgpu::Report& report) {
+// `make_plan` plans the launch, as plan() does; `touched` is what it may touch beside the workspace.
+template <class Parts, class MakePlan>
+Status simulate_planned(const MatmulProblem& problem, const MatmulOrder& order,
+                        const TraceBuffer& trace, const vgpu::Options& options,
+                        vgpu::Report& report, TouchedMemory touched, const MakePlan& make_plan) {
   using Kernel = kernel::WarpSpecialized<Parts>;
-  if (Status status = check(problem); !status.is_good()) return status;
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
   typename Kernel::Params params;
   MatmulGrid grid = {};
   const unsigned max_clusters = options.sm_count / Parts::config.cluster.size();
   std::vector<std::uint64_t> memory(workspace_bytes<Parts>(problem, order, max_clusters) / 8 + 1);
   const Workspace workspace = {memory.data(), memory.size() * 8};
-  Status planned =
-      plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode_for_virtual);
+  Status planned = make_plan(params, grid, max_clusters, workspace);
   if (!planned.is_good()) return planned;
   if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
 
-  TouchedMemory touched(problem);
   const std::size_t counters = std::min(workspace.bytes, workspace_counter_bytes);
   touched.add({memory.data(), counters, "counters", true, true});
   touched.add({memory.data() + counters / 8, workspace.bytes - counters, "parts", false, true});
@@ -102,6 +100,19 @@ Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
         "The counters of the workspace are not zero after the launch; the next one needs them so.");
   }
   return Status::good();
+}
+
+template <class Parts>
+Status simulate_matmul(const MatmulProblem& problem, const MatmulOrder& order,
+                       const TraceBuffer& trace, const vgpu::Options& options,
+                       vgpu::Report& report) {
+  if (Status status = check(problem); !status.is_good()) return status;
+  return simulate_planned<Parts>(
+      problem, order, trace, options, report, TouchedMemory(problem),
+      [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
+        return plan<Parts>(params, grid, problem, order, max_clusters, workspace,
+                           encode_for_virtual);
+      });
 }
 
 }  // namespace tw

@@ -238,12 +238,12 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
 }  // namespace detail
 
 // Fills the kernel's parameters. `encode` makes a TensorMap of a MatrixBox for the GPU or the
-// virtual GPU and returns a Status; `max_clusters` clusters fit the device at once. The problem has
-// at least one output element.
-template <class Parts, class Encode>
+// virtual GPU and returns a Status; `fill_loader` fills the loader's; `max_clusters` clusters fit
+// the device at once. The problem has at least one output element.
+template <class Parts, class Encode, class FillLoader>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters,
-            const Workspace& workspace, const Encode& encode) {
+            const Workspace& workspace, const Encode& encode, const FillLoader& fill_loader) {
   constexpr MatmulConfig config = Parts::config;
   using Kernel = kernel::WarpSpecialized<Parts>;
   static_assert(sizeof(typename Kernel::Storage) <= Parts::Arch::shared_bytes,
@@ -267,8 +267,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                            " bytes, but this launch needs " + std::to_string(needed) + ".");
   }
 
-  Status loads = detail::fill_loader<typename Parts::Loader>(params.loader, problem, encode);
-  if (!loads.is_good()) return loads;
+  if (Status loads = fill_loader(params.loader); !loads.is_good()) return loads;
   Status stores = detail::fill_epilogue<typename Parts::Epilogue, typename Parts::Store>(
       params.epilogue, problem, encode);
   if (!stores.is_good()) return stores;
@@ -323,6 +322,16 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,
           sizeof(typename Kernel::Storage)};
   return Status::good();
+}
+
+template <class Parts, class Encode>
+Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+            const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters,
+            const Workspace& workspace, const Encode& encode) {
+  return plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode,
+                     [&](typename Parts::Loader::Params& loader) {
+                       return detail::fill_loader<typename Parts::Loader>(loader, problem, encode);
+                     });
 }
 
 }  // namespace tw

@@ -1,0 +1,47 @@
+// One convolution, as a caller states it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/epilogue/arguments.h"
+#include "tilewright/number/element_type.h"
+
+namespace tw {
+
+// Along h or w.
+struct Conv2dAxis {
+  std::int64_t extent = 1;  // of the image
+  std::int64_t filter = 1;
+  std::int64_t stride = 1;
+  std::int64_t dilation = 1;
+  std::int64_t pad_low = 0;
+  std::int64_t pad_high = 0;
+
+  // From the first to the last element that one output meets.
+  constexpr std::int64_t reach() const { return (filter - 1) * dilation; }
+  // p or q.
+  constexpr std::int64_t outputs() const {
+    const std::int64_t room = extent + pad_low + pad_high - reach();
+    return room <= 0 ? 0 : (room - 1) / stride + 1;
+  }
+  bool operator==(const Conv2dAxis&) const = default;
+};
+
+// D[n,p,q,k] = epilogue(sum over r,s,c of image[n,h,w,c] * filter[k,r,s,c]), everything without
+// gaps. The epilogue sees D as a matrix of n * p * q rows and k columns.
+struct Conv2dProblem {
+  std::int64_t n = 1;
+  std::int64_t c = 1;
+  std::int64_t k = 1;
+  Conv2dAxis h;
+  Conv2dAxis w;
+  const void* image = nullptr;
+  const void* filter = nullptr;
+  void* d = nullptr;
+  ElementType type = ElementType::Bf16;  // of image and filter
+  ElementType d_type = ElementType::Bf16;
+  EpilogueArguments epilogue;
+};
+
+}  // namespace tw

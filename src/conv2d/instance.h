@@ -1,0 +1,26 @@
+// The compiled instances of the conv2d kernel; src/conv2d/CMakeLists.txt lists them.
+#pragma once
+
+#include <span>
+
+#include "tilewright/host/conv2d_problem.h"
+#include "tilewright/host/matmul_order.h"
+
+namespace tw::vgpu {
+struct Options;
+struct Report;
+}  // namespace tw::vgpu
+
+namespace tw {
+
+struct Conv2dInstance {
+  const char* name;
+  const char* target;  // "sm90a"
+  MatmulConfig config;
+  unsigned stages;
+  Status (*simulate)(const Conv2dProblem&, const MatmulOrder&, const vgpu::Options&, vgpu::Report&);
+};
+
+std::span<const Conv2dInstance> conv2d_instances();
+
+}  // namespace tw

@@ -1,0 +1,171 @@
+#include "src/conv2d/task.h"
+
+#include <cmath>
+#include <random>
+
+#include "src/matmul/names.h"
+
+namespace tw {
+
+MatmulShape Conv2dShape::as_matmul() const {
+  MatmulShape shape;
+  shape.m = n * h.outputs() * w.outputs();
+  shape.n = k;
+  shape.k = h.filter * w.filter * c;
+  shape.a_type = shape.b_type = type;
+  shape.d_type = d_type;
+  shape.epilogue = epilogue;
+  return shape;
+}
+
+namespace {
+
+// Every output channel selects one element of what the filter covers; every element of the image
+// tells its own place. Each result is then one element, and a wrong place shows.
+void fill_positions(MatmulData& data, const Conv2dShape& shape, std::mt19937_64& random) {
+  data.a.fill([&](std::int64_t, std::int64_t, std::int64_t) {
+    return static_cast<int>(random() % 201) - 100;
+  });
+  const std::int64_t positions = shape.h.filter * shape.w.filter;
+  const std::int64_t covered = positions * shape.c;
+  const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(covered));
+  data.b.fill([&](std::int64_t, std::int64_t row, std::int64_t channel) {
+    const std::int64_t k = row / positions, position = row % positions;
+    return position * shape.c + channel == (first + k * 61) % covered ? 1.0 : 0.0;
+  });
+}
+
+void fill_operands(MatmulData& data, Fill fill, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  for (HostMatrix* matrix : {&data.a, &data.b}) {
+    matrix->fill([&](std::int64_t, std::int64_t, std::int64_t) {
+      return fill == Fill::Normal ? normal(random) : static_cast<int>(random() % 7) - 3.0;
+    });
+  }
+}
+
+// (row,column), without gaps.
+std::vector<double> numbers(const HostMatrix& matrix) {
+  std::vector<double> result;
+  for (std::int64_t row = 0; row < matrix.rows; ++row) {
+    for (std::int64_t column = 0; column < matrix.columns; ++column) {
+      result.push_back(matrix.at(0, row, column));
+    }
+  }
+  return result;
+}
+
+// One element of D: the sum of products, and of their magnitudes.
+struct Sum {
+  double value = 0.0;
+  double magnitude = 0.0;
+};
+Sum sum_at(const std::vector<double>& images, const std::vector<double>& filters,
+           const Conv2dShape& shape, std::int64_t image, std::int64_t p, std::int64_t q,
+           std::int64_t k) {
+  Sum sum;
+  for (std::int64_t r = 0; r < shape.h.filter; ++r) {
+    for (std::int64_t s = 0; s < shape.w.filter; ++s) {
+      const std::int64_t y = p * shape.h.stride + r * shape.h.dilation - shape.h.pad_low;
+      const std::int64_t x = q * shape.w.stride + s * shape.w.dilation - shape.w.pad_low;
+      if (y < 0 || y >= shape.h.extent || x < 0 || x >= shape.w.extent) continue;
+      const std::int64_t pixel = (image * shape.h.extent + y) * shape.w.extent + x;
+      const std::int64_t filter = (k * shape.h.filter + r) * shape.w.filter + s;
+      for (std::int64_t c = 0; c < shape.c; ++c) {
+        const double product = images[pixel * shape.c + c] * filters[filter * shape.c + c];
+        sum.value += product;
+        sum.magnitude += std::abs(product);
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t seed) {
+  MatmulShape outputs = shape.as_matmul();
+  outputs.k = 0;
+  MatmulData data = make_matmul_data(outputs, fill, seed);
+  data.a = HostMatrix(shape.type, Major::K, 1, shape.n * shape.h.extent * shape.w.extent, shape.c,
+                      false);
+  data.b = HostMatrix(shape.type, Major::K, 1, shape.k * shape.h.filter * shape.w.filter, shape.c,
+                      false);
+  // Without gaps, even where lines are then not aligned.
+  for (HostMatrix* matrix : {&data.a, &data.b, &data.d}) {
+    matrix->pitch = matrix->columns;
+    matrix->batch_pitch = matrix->rows * matrix->columns;
+    matrix->allocate();
+  }
+  poison_outputs(data);
+  std::mt19937_64 random(seed);
+  if (fill == Fill::Position) {
+    fill_positions(data, shape, random);
+  } else {
+    fill_operands(data, fill, random);
+  }
+  return data;
+}
+
+MatmulReference direct_convolution(const MatmulData& data, const Conv2dShape& shape) {
+  const std::vector<double> images = numbers(data.a), filters = numbers(data.b);
+  MatmulSums sums;
+  for (std::int64_t image = 0; image < shape.n; ++image) {
+    for (std::int64_t p = 0; p < shape.h.outputs(); ++p) {
+      for (std::int64_t q = 0; q < shape.w.outputs(); ++q) {
+        for (std::int64_t k = 0; k < shape.k; ++k) {
+          const Sum sum = sum_at(images, filters, shape, image, p, q, k);
+          sums.value.push_back(sum.value);
+          sums.magnitude.push_back(sum.magnitude);
+        }
+      }
+    }
+  }
+  return reference_of(sums, data, shape.as_matmul());
+}
+
+Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
+  const MatmulProblem outputs = problem_on_host(data, shape.as_matmul());
+  return {.n = shape.n,
+          .c = shape.c,
+          .k = shape.k,
+          .h = shape.h,
+          .w = shape.w,
+          .image = data.a.data(),
+          .filter = data.b.data(),
+          .d = data.d.data(),
+          .type = shape.type,
+          .d_type = shape.d_type,
+          .epilogue = outputs.epilogue};
+}
+
+VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& order,
+                         const Conv2dShape& shape, Fill fill, std::uint64_t seed,
+                         const vgpu::Options& options) {
+  VirtualRun run;
+  run.data = make_conv2d_data(shape, fill, seed);
+  run.status = instance.simulate(conv2d_on_host(run.data, shape), order, options, run.report);
+  if (run.status.is_good()) {
+    run.comparison = compare(run.data, direct_convolution(run.data, shape));
+  }
+  return run;
+}
+
+std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
+                     std::uint64_t seed) {
+  const auto pair = [](const char* name, std::int64_t h, std::int64_t w) {
+    return std::string(" --") + name + " " + std::to_string(h) + "," + std::to_string(w);
+  };
+  const auto one = [](const char* name, auto value) {
+    return std::string(" --") + name + " " + std::to_string(value);
+  };
+  const Conv2dAxis &h = shape.h, &w = shape.w;
+  return std::string("./tw conv2d --instance ") + instance.name + one("n", shape.n) +
+         pair("image", h.extent, w.extent) + one("c", shape.c) + one("k", shape.k) +
+         pair("filter", h.filter, w.filter) + pair("stride", h.stride, w.stride) +
+         pair("dilation", h.dilation, w.dilation) + pair("pad-low", h.pad_low, w.pad_low) +
+         pair("pad-high", h.pad_high, w.pad_high) + " --fill " + name_of(fill) +
+         one("seed", seed);
+}
+
+}  // namespace tw

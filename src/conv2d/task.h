@@ -1,0 +1,42 @@
+// Convolutions with known answers, and their verified runs on the virtual GPU.
+#pragma once
+
+#include "src/conv2d/instance.h"
+#include "src/matmul/virtual.h"
+
+namespace tw {
+
+// What is computed, without the numbers.
+struct Conv2dShape {
+  std::int64_t n = 1;
+  std::int64_t c = 1;
+  std::int64_t k = 1;
+  Conv2dAxis h = {};
+  Conv2dAxis w = {};
+  ElementType type = ElementType::Bf16;
+  ElementType d_type = ElementType::Bf16;
+  EpilogueShape epilogue = {};
+
+  // D as a matrix; k is what one element sums up.
+  MatmulShape as_matmul() const;
+  bool operator==(const Conv2dShape&) const = default;
+};
+
+// `a` is the image, a line of memory for each pixel; `b` is the filter, one for each k, r and s.
+MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t seed);
+
+// Straight from the definition: shares no code with the kernels.
+MatmulReference direct_convolution(const MatmulData& data, const Conv2dShape& shape);
+
+// The problem in `data`'s memory.
+Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape);
+
+VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& order,
+                         const Conv2dShape& shape, Fill fill, std::uint64_t seed,
+                         const vgpu::Options& options);
+
+// The words that repeat a run: ./tw conv2d ...
+std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
+                     std::uint64_t seed);
+
+}  // namespace tw

@@ -1,0 +1,187 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "src/conv2d/task.h"
+
+namespace tw::tests {
+namespace {
+
+constexpr vgpu::Landing policies[] = {vgpu::Landing::Eager, vgpu::Landing::Lazy,
+                                      vgpu::Landing::Random, vgpu::Landing::Adversarial};
+
+std::uint64_t base_seed() {
+  const char* text = std::getenv("TW_SEED");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 20261115;
+}
+
+using Random = std::mt19937_64;
+std::int64_t between(Random& random, std::int64_t first, std::int64_t last) {
+  return first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
+}
+
+// Kernel 1 to 7, stride 1 to 3, padding 0 to 3 on each side, dilation 1 to 3, any size that is left.
+Conv2dAxis random_axis(Random& random) {
+  Conv2dAxis axis;
+  axis.filter = between(random, 1, random() % 3 == 0 ? 7 : 3);
+  axis.stride = between(random, 1, 3);
+  axis.dilation = between(random, 1, 3);
+  axis.pad_low = between(random, 0, 3);
+  axis.pad_high = between(random, 0, 3);
+  const std::int64_t least = std::max<std::int64_t>(1, axis.reach() + 1 - axis.pad_low -
+                                                           axis.pad_high);
+  axis.extent = between(random, least, least + 16);
+  return axis;
+}
+
+Conv2dShape shape_for(const Conv2dInstance& instance) {
+  Conv2dShape shape;
+  shape.type = instance.config.a_type;
+  shape.d_type = instance.config.d_type;
+  return shape;
+}
+
+Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) {
+  Conv2dShape shape = shape_for(instance);
+  shape.h = random_axis(random);
+  shape.w = random_axis(random);
+  // Channels of less than a k-tile, of one, of several, and of several and a bit.
+  shape.c = 8 * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
+  shape.k = between(random, 1, 140);
+  const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
+  shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
+  shape.epilogue.column_bias = random() % 2 == 0;
+  if (random() % 3 == 0) {
+    shape.epilogue.beta = 2.0f;
+    shape.epilogue.source_type = shape.d_type;
+  }
+  if (random() % 3 == 0) shape.epilogue.activation = Activation::Relu;
+  return shape;
+}
+
+void expect_clean(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
+                  std::uint64_t seed) {
+  vgpu::Options options;
+  options.landing = policies[seed % 4];
+  options.seed = seed;
+  options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
+  const VirtualRun run = run_virtually(instance, {}, shape, fill, seed, options);
+  ASSERT_TRUE(run.clean()) << run_line(instance, shape, fill, seed) << "\n" << run.complaint();
+  EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal)
+      << run_line(instance, shape, fill, seed);
+}
+
+TEST(Conv2d, ComputesRandomProblemsExactlyOnTheVirtualGpu) {
+  Random random(base_seed());
+  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
+  const char* count = std::getenv("TW_CONV2D_PROBLEMS");
+  const int problems = count != nullptr ? std::atoi(count) : 320;
+  for (int i = 0; i < problems; ++i) {
+    const auto instances = conv2d_instances();
+    const Conv2dInstance& instance = instances[static_cast<std::size_t>(i) % instances.size()];
+    const Conv2dShape shape = random_shape(instance, random);
+    expect_clean(instance, shape, i % 3 == 2 ? Fill::Position : Fill::Integers,
+                 base_seed() + static_cast<std::uint64_t>(i));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Conv2d, KeepsRandomDataWithinTheDerivedBound) {
+  Random random(base_seed() + 1);
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    expect_clean(instance, random_shape(instance, random), Fill::Normal, base_seed());
+  }
+}
+
+// Everything different along h and w, so that no two of them can be swapped unnoticed.
+TEST(Conv2d, TellsHFromW) {
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    Conv2dShape shape = shape_for(instance);
+    shape.n = 3;
+    shape.c = 72;
+    shape.k = 40;
+    shape.h = {.extent = 9, .filter = 3, .stride = 2, .dilation = 1, .pad_low = 2, .pad_high = 0};
+    shape.w = {.extent = 14, .filter = 2, .stride = 1, .dilation = 3, .pad_low = 0, .pad_high = 1};
+    for (const Fill fill : {Fill::Position, Fill::Integers}) {
+      expect_clean(instance, shape, fill, 7);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Alone in the padding, beyond the image's end, and with one pixel only.
+TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    Conv2dShape shape = shape_for(instance);
+    shape.c = 8;
+    shape.k = 8;
+    shape.h = {.extent = 1, .filter = 3, .stride = 3, .dilation = 3, .pad_low = 8, .pad_high = 9};
+    shape.w = {.extent = 2, .filter = 1, .stride = 8, .dilation = 1, .pad_low = 1, .pad_high = 40};
+    expect_clean(instance, shape, Fill::Integers, 1);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Conv2d, EmptyProblemsAreDone) {
+  const Conv2dInstance& instance = conv2d_instances()[0];
+  for (int i = 0; i < 3; ++i) {
+    Conv2dShape shape = shape_for(instance);
+    shape.c = 8;
+    if (i == 0) shape.n = 0;
+    if (i == 1) shape.k = 0;
+    if (i == 2) shape.h.filter = 3;  // more than there is
+    Conv2dProblem problem;
+    problem.n = shape.n;
+    problem.c = shape.c;
+    problem.k = shape.k;
+    problem.h = shape.h;
+    vgpu::Report report;
+    EXPECT_TRUE(instance.simulate(problem, {}, {}, report).is_good()) << i;
+  }
+}
+
+TEST(Conv2d, RefusesWithASentence) {
+  const Conv2dInstance& instance = conv2d_instances()[0];
+  const auto refusal = [&](const auto& change) {
+    Conv2dShape shape = shape_for(instance);
+    shape.c = 16;
+    shape.k = 8;
+    MatmulData data = make_conv2d_data(shape, Fill::Integers, 1);
+    Conv2dProblem problem = conv2d_on_host(data, shape);
+    change(problem);
+    vgpu::Report report;
+    return instance.simulate(problem, {}, {}, report).sentence();
+  };
+  using P = Conv2dProblem;
+  EXPECT_EQ(refusal([](P&) {}), "");
+  EXPECT_EQ(refusal([](P& p) { p.c = 0; }), "c = 0 must be from 1 to 2147483391.");
+  EXPECT_EQ(refusal([](P& p) { p.h.extent = 0; }),
+            "The image's h = 0 must be from 1 to 2147483391.");
+  EXPECT_EQ(refusal([](P& p) { p.w.stride = 9; }), "The stride along w = 9 must be from 1 to 8.");
+  EXPECT_EQ(refusal([](P& p) { p.w.pad_low = 129; }),
+            "The lower padding along w = 129 must be from 0 to 128.");
+  EXPECT_EQ(refusal([](P& p) {
+              p.h.filter = 5;
+              p.h.dilation = 100;
+            }),
+            "(filter - 1) * dilation along h = 400 must be from 0 to 255.");
+  EXPECT_EQ(refusal([](P& p) { p.h.pad_high = 128; }),
+            "The upper padding less (filter - 1) * dilation along h = 128 must be from -128 to "
+            "127.");
+  EXPECT_EQ(refusal([](P& p) { p.c = 12; }),
+            "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
+            "multiples of 16.");
+  EXPECT_EQ(refusal([](P& p) { p.type = ElementType::Fp16; }),
+            "A has type fp16; this kernel multiplies bf16.");
+  EXPECT_EQ(refusal([](P& p) { p.d = nullptr; }), "The address of D is null.");
+  EXPECT_EQ(refusal([](P& p) { p.image = nullptr; }), "The address of the image is null.");
+  EXPECT_EQ(refusal([](P& p) {
+              p.n = 1 << 20;
+              p.h.extent = p.w.extent = 1 << 10;
+            }),
+            "n * p * q = 1048576 * 1048576 must be below 2^31 - 256.");
+}
+
+}  // namespace
+}  // namespace tw::tests
