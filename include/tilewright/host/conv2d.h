@@ -69,7 +69,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   using Loader = typename Parts::Loader;
   const auto& [h, w] = std::pair(problem.h, problem.w);
   const auto axis = [](const Conv2dAxis& given) {
-    return Im2colAxis{static_cast<int>(given.outputs()), static_cast<int>(given.filter),
+    return Im2colAxis{Divisor(static_cast<unsigned>(given.outputs())),
                       static_cast<int>(given.stride), static_cast<int>(given.pad_low),
                       static_cast<int>(given.dilation)};
   };
@@ -82,7 +82,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     const std::int64_t positions = h.filter * w.filter;
     loader.h = axis(h);
     loader.w = axis(w);
-    loader.c_tiles = static_cast<int>((problem.c - 1) / Parts::tiling.k() + 1);
+    loader.filter_w = Divisor(static_cast<unsigned>(w.filter));
+    loader.c_tiles = Divisor(static_cast<unsigned>((problem.c - 1) / Parts::tiling.k() + 1));
     const Im2colBox image = {.base = problem.image,
                              .type = problem.type,
                              .channels = problem.c,

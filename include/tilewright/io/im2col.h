@@ -3,19 +3,23 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/divisor.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/isa/ptx/im2col.h"
 
 namespace tw {
 
-// One side of a convolution: output i meets the input at i * stride - pad, and from there on at
-// every `dilation` one for each of the filter's positions.
+// Along h or w: output i meets the image at i * stride - pad, and from there on at every `dilation`
+// one for each of the filter's positions.
 struct Im2colAxis {
-  int outputs;
-  int filter;
+  Divisor outputs;
   int stride;
   int pad;
   int dilation;
+
+  TW_DEVICE int first(unsigned output) const {
+    return static_cast<int>(outputs.remainder(output)) * stride - pad;
+  }
 };
 
 // Row i of A is output pixel i of (n, p, q); a k-tile is channels of one filter position, the next
@@ -33,7 +37,8 @@ class Im2colLoader : public TmaLoader<tiling> {
   struct Params : Base::Params {
     Im2colAxis h;
     Im2colAxis w;
-    int c_tiles;  // k-tiles of a filter position
+    Divisor filter_w;
+    Divisor c_tiles;  // k-tiles of a filter position
   };
 
   TW_DEVICE Im2colLoader(const Params& params, unsigned thread)
@@ -41,23 +46,23 @@ class Im2colLoader : public TmaLoader<tiling> {
 
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    const Im2colAxis &h = params_.h, &w = params_.w;
-    const int position = k / params_.c_tiles;
-    const int c = k % params_.c_tiles * static_cast<int>(tiling.k());
-    const std::uint16_t offsets[2] = {
-        static_cast<std::uint16_t>(position % w.filter * w.dilation),
-        static_cast<std::uint16_t>(position / w.filter * h.dilation)};
+    const unsigned position = params_.c_tiles.quotient(static_cast<unsigned>(k));
+    const int c = (k - static_cast<int>(position * params_.c_tiles.value)) *
+                  static_cast<int>(tiling.k());
+    const unsigned r = params_.filter_w.quotient(position);
+    const unsigned s = position - r * params_.filter_w.value;
+    const std::uint16_t offsets[2] = {static_cast<std::uint16_t>(s * params_.w.dilation),
+                                      static_cast<std::uint16_t>(r * params_.h.dilation)};
     const unsigned share = tiling.cluster.column(this->rank_) * Base::box_a().outer;
-    const int pixel = tile.m * static_cast<int>(tiling.m) + static_cast<int>(share);
-    const int line = pixel / w.outputs;
-    const int at_w = pixel % w.outputs * w.stride - w.pad;
-    const int at_h = line % h.outputs * h.stride - h.pad;
+    const unsigned pixel = static_cast<unsigned>(tile.m) * tiling.m + share;
+    const unsigned line = params_.w.outputs.quotient(pixel);
+    const int n = static_cast<int>(params_.h.outputs.quotient(line));
     const SharedAddress a = stage.tiles() + share * Tiling::span_bytes;
     TW_UNROLL
     for (unsigned span = 0; span < tiling.spans; ++span) {
       const SharedAddress to = a + span * (tiling.m * Tiling::span_bytes);
-      const int at[4] = {c + static_cast<int>(span * tiling.span_k()), at_w, at_h,
-                         line / h.outputs};
+      const int at[4] = {c + static_cast<int>(span * tiling.span_k()), params_.w.first(pixel),
+                         params_.h.first(line), n};
       constexpr auto hint = isa::CacheHint::EvictNormal;
       if constexpr (tiling.cluster.n == 1)
         isa::cp_async_bulk_tensor_load_im2col(to, &params_.a, stage.full(), at, offsets, hint);
@@ -66,7 +71,7 @@ class Im2colLoader : public TmaLoader<tiling> {
             to, &params_.a, stage.full(), at, offsets,
             static_cast<std::uint16_t>(tiling.cluster.row_mask(this->rank_)), hint);
     }
-    this->load_b(stage, tile, c, position);
+    this->load_b(stage, tile, c, static_cast<int>(position));
   }
 
  private:
