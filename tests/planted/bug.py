@@ -29,6 +29,10 @@ class Config:
     header: str
     page: str
     fields: str  # of MatmulConfig
+    family: str = 'matmul'
+
+    def source(self):
+        return 'instance.cpp' if self.family == 'matmul' else f'{self.family}_instance.cpp'
 
 
 def ampere(page, fields=''):
@@ -43,6 +47,10 @@ def hopper(fields):
 def blackwell(fields='', cluster=''):
     return Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100',
                   f'.tile_n = 64, {cluster}.multiply_groups = 1{fields}')
+
+
+def conv2d(fields):
+    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields, 'conv2d')
 
 
 CONFIGS = {
@@ -86,6 +94,9 @@ CONFIGS = {
     # Five stages of 128 by 128; of 128 columns, two sums share 64.
     'tensor_overlapped': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100Overlapped',
                                 '.tile_n = 128, .multiply_groups = 1'),
+    # Convolutions, the loader's half of A for itself or for its cluster.
+    'conv2d': conv2d('.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+    'conv2d_1x2': conv2d('.tile_m = 64, .tile_n = 64, .cluster = {1, 2}, .multiply_groups = 1'),
 }
 
 
@@ -93,7 +104,9 @@ CONFIGS = {
 class Site:
     """An instance and a problem in which the bug shows, and what must be said of it there."""
     config: str
-    problem: tuple  # m, n, k, beta, multiprocessors, parts of a sum
+    # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, h, w, multiprocessors,
+    # where h and w are extent, filter, stride, dilation, lower and upper padding.
+    problem: tuple
     finding: str  # the name that the virtual GPU must give it
     role: str = ''
     stage: object = -1  # a number, -1 for none, or 'any'

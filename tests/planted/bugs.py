@@ -1,8 +1,10 @@
 """The planted bugs: one line each, in our own kernel or pipeline, and what must be said of them."""
+import conv2d_bugs
 import operand_bugs
 import output_bugs
 import ring_bugs
 import tensor_bugs
 import work_bugs
 
-BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS]
+BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS,
+        *conv2d_bugs.BUGS]

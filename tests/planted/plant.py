@@ -7,8 +7,8 @@ switched off, and with that checker switched off nothing is found. Where no chec
 result must be wrong, or the run stopped with a sentence. A run that hangs must be over within five
 seconds. Every checker has a bug.
 
-usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY... [--only NAME...]
-                [--schedules N]
+usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
+                --link-conv2d LIBRARY... [--only NAME...] [--schedules N]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
 how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config.
@@ -83,9 +83,10 @@ class Builder:
         self.call([self.options.compiler, *self.flags, '-include', self.common, *include_flags,
                    f'-DPLANTED_HEADER="{config.header}"', f'-DPLANTED_PAGE={config.page}',
                    f'-DPLANTED_CONFIG={config.fields}', '-c',
-                   root / 'tests/planted/instance.cpp', '-o', instance])
+                   root / 'tests/planted' / config.source(), '-o', instance])
         # The instance comes first: an inline function that both have is taken from there.
-        self.call([self.options.compiler, instance, *self.options.link, '-o', program])
+        drivers = self.options.link_conv2d if config.family == 'conv2d' else []
+        self.call([self.options.compiler, instance, *drivers, *self.options.link, '-o', program])
         instance.unlink()
         return program
 
@@ -257,6 +258,7 @@ def main():
     parser.add_argument('--folder', type=pathlib.Path, required=True)
     parser.add_argument('--compiler', required=True)
     parser.add_argument('--link', nargs='+', required=True)
+    parser.add_argument('--link-conv2d', nargs='+', required=True)  # before the others
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     options = parser.parse_args()

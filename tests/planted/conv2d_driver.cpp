@@ -1,0 +1,46 @@
+// As driver.cpp, with a convolution; an axis is EXTENT FILTER STRIDE DILATION PAD_LOW PAD_HIGH.
+//
+// usage: planted N C K AXIS_H AXIS_W SMS LANDING SEED [CHECKER_TO_SWITCH_OFF...]
+#include "src/conv2d/task.h"
+#include "tests/planted/conv2d_instance.h"
+#include "tests/planted/words.h"
+
+namespace tw::planted {
+namespace {
+
+Conv2dAxis axis_of(char** words) {
+  const auto number = [&](int i) { return std::stoll(words[i]); };
+  return {number(0), number(1), number(2), number(3), number(4), number(5)};
+}
+
+int run(int count, char** arguments) {
+  if (count < 19) throw std::runtime_error("Eighteen arguments are needed.");
+  Conv2dShape shape;
+  shape.n = std::stoll(arguments[1]);
+  shape.c = std::stoll(arguments[2]);
+  shape.k = std::stoll(arguments[3]);
+  shape.h = axis_of(arguments + 4);
+  shape.w = axis_of(arguments + 10);
+  vgpu::Options options;
+  options.sm_count = static_cast<unsigned>(std::stoul(arguments[16]));
+  read_schedule(options, 17, count, arguments);
+
+  MatmulData data = make_conv2d_data(shape, Fill::Integers, options.seed);
+  vgpu::Report report;
+  const Status status = simulate(conv2d_on_host(data, shape), options, report);
+  if (!status.is_good()) throw std::runtime_error(status.sentence());
+  print(report, compare(data, direct_convolution(data, shape)));
+  return 0;
+}
+
+}  // namespace
+}  // namespace tw::planted
+
+int main(int count, char** arguments) {
+  try {
+    return tw::planted::run(count, arguments);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "%s\n", exception.what());
+    return 2;
+  }
+}
