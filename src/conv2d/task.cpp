@@ -164,8 +164,7 @@ std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, F
          pair("image", h.extent, w.extent) + one("c", shape.c) + one("k", shape.k) +
          pair("filter", h.filter, w.filter) + pair("stride", h.stride, w.stride) +
          pair("dilation", h.dilation, w.dilation) + pair("pad-low", h.pad_low, w.pad_low) +
-         pair("pad-high", h.pad_high, w.pad_high) + " --fill " + name_of(fill) +
-         one("seed", seed);
+         pair("pad-high", h.pad_high, w.pad_high) + " --fill " + name_of(fill) + one("seed", seed);
 }
 
 }  // namespace tw

@@ -66,7 +66,8 @@ class TouchedMemory {
   std::vector<vgpu::GlobalRange> ranges_;
 };
 
-// `make_plan` plans the launch, as plan() does; `touched` is what it may touch beside the workspace.
+// `make_plan` plans the launch, as plan() does; `touched` is what it may touch beside the
+// workspace.
 template <class Parts, class MakePlan>
 Status simulate_planned(const MatmulProblem& problem, const MatmulOrder& order,
                         const TraceBuffer& trace, const vgpu::Options& options,

@@ -21,7 +21,8 @@ std::int64_t between(Random& random, std::int64_t first, std::int64_t last) {
   return first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
 }
 
-// Kernel 1 to 7, stride 1 to 3, padding 0 to 3 on each side, dilation 1 to 3, any size that is left.
+// Kernel 1 to 7, stride 1 to 3, padding 0 to 3 on each side, dilation 1 to 3, any size that is
+// left.
 Conv2dAxis random_axis(Random& random) {
   Conv2dAxis axis;
   axis.filter = between(random, 1, random() % 3 == 0 ? 7 : 3);
@@ -29,8 +30,8 @@ Conv2dAxis random_axis(Random& random) {
   axis.dilation = between(random, 1, 3);
   axis.pad_low = between(random, 0, 3);
   axis.pad_high = between(random, 0, 3);
-  const std::int64_t least = std::max<std::int64_t>(1, axis.reach() + 1 - axis.pad_low -
-                                                           axis.pad_high);
+  const std::int64_t least =
+      std::max<std::int64_t>(1, axis.reach() + 1 - axis.pad_low - axis.pad_high);
   axis.extent = between(random, least, least + 16);
   return axis;
 }

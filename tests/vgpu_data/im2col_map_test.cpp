@@ -116,7 +116,7 @@ TEST(Im2colMap, WalksWThenHThenImages) {
   images.map.im2col.upper[0] = -2;
   images.map.im2col.upper[1] = -1;
   const auto result = copied(images.map, {0, 1, 0, 0}, {2, 1});
-  const std::int64_t walk[8][3] = {{1, 0, 0}, {-1, 1, 0}, {0, 1, 0},  {1, 1, 0},
+  const std::int64_t walk[8][3] = {{1, 0, 0},  {-1, 1, 0}, {0, 1, 0}, {1, 1, 0},
                                    {-1, 0, 1}, {0, 0, 1},  {1, 0, 1}, {-1, 1, 1}};
   for (unsigned i = 0; i < 8; ++i) {
     EXPECT_EQ(result[i * 8], images.at({0, walk[i][0] + 2, walk[i][1] + 1, walk[i][2]})) << i;

@@ -15,8 +15,8 @@ namespace tw::vgpu {
 
 // A column of pixels of a tensor (c, w, h, d, n), of which a tensor of lower rank has fewer spatial
 // dimensions. The first pixel is the copy's; the next ones are found by steps along w; beyond the
-// last w of the pixel box comes its first w one step along h, and so on; beyond the last d, the next
-// n. Entry i belongs to dimension i + 1.
+// last w of the pixel box comes its first w one step along h, and so on; beyond the last d, the
+// next n. Entry i belongs to dimension i + 1.
 struct PixelBox {
   std::uint32_t pixels = 0;  // of one copy; 0: the map is of boxes
   int lower[3] = {};         // the pixel box's first pixel, from the tensor's first
@@ -30,7 +30,7 @@ struct TileMap {
   std::uint32_t element_bytes = 0;
   std::uint32_t rank = 0;
   std::uint64_t extents[5] = {1, 1, 1, 1, 1};
-  std::uint64_t pitch_bytes[4] = {};  // of dimensions 1 to 4
+  std::uint64_t pitch_bytes[4] = {};       // of dimensions 1 to 4
   std::uint32_t box[5] = {1, 1, 1, 1, 1};  // im2col: only the first matters, the channels
   MapSwizzle swizzle = MapSwizzle::None;
   PixelBox im2col;
@@ -163,7 +163,8 @@ inline void next_row(const TileMap& map, const int* at, std::int64_t* row) {
 
 // Visits the box whose first element has the coordinates `at` (negative ones and ones beyond the
 // tensor are welcome) in box order. Swizzled runs are at most 16 bytes long; others are as long as
-// both memories allow. Of im2col, the column of pixels whose first is at `at`. In shared memory the rows are packed; if swizzled, each takes a whole span.
+// both memories allow. Of im2col, the column of pixels whose first is at `at`. In shared memory the
+// rows are packed; if swizzled, each takes a whole span.
 template <class Visitor>
 void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, Visitor&& visit) {
   require(shared_base % 128 == 0, "TMA: the address in shared memory must be a multiple of 128.");

@@ -1,6 +1,6 @@
-// Convolution: D[n,p,q,k] = epilogue(sum over r,s,c of A[n,h,w,c] * B[k,r,s,c]), NHWC and KRSC, with
-// h = p * stride + r * dilation - pad, w alike. It is matmul with another loader: D is a matrix of
-// n * p * q rows and k columns.
+// Convolution: D[n,p,q,k] = epilogue(sum over r,s,c of A[n,h,w,c] * B[k,r,s,c]), NHWC and KRSC,
+// with h = p * stride + r * dilation - pad, w alike. It is matmul with another loader: D is a
+// matrix of n * p * q rows and k columns.
 #pragma once
 
 #include "tilewright/family/matmul.h"

@@ -84,18 +84,18 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     loader.w = axis(w);
     loader.filter_w = Divisor(static_cast<unsigned>(w.filter));
     loader.c_tiles = Divisor(static_cast<unsigned>((problem.c - 1) / Parts::tiling.k() + 1));
-    const Im2colBox image = {.base = problem.image,
-                             .type = problem.type,
-                             .channels = problem.c,
-                             .width = w.extent,
-                             .height = h.extent,
-                             .images = problem.n,
-                             .lower = {-loader.w.pad, -loader.h.pad},
-                             .upper = {upper(w), upper(h)},
-                             .step = {static_cast<unsigned>(w.stride),
-                                      static_cast<unsigned>(h.stride)},
-                             .box_channels = a.inner,
-                             .box_pixels = a.outer};
+    const Im2colBox image = {
+        .base = problem.image,
+        .type = problem.type,
+        .channels = problem.c,
+        .width = w.extent,
+        .height = h.extent,
+        .images = problem.n,
+        .lower = {-loader.w.pad, -loader.h.pad},
+        .upper = {upper(w), upper(h)},
+        .step = {static_cast<unsigned>(w.stride), static_cast<unsigned>(h.stride)},
+        .box_channels = a.inner,
+        .box_pixels = a.outer};
     if (Status status = encode(loader.a, image); !status.is_good()) return status;
     return encode(loader.b, MatrixBox{.base = problem.filter,
                                       .type = problem.type,
@@ -107,8 +107,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                                       .box_inner = b.inner,
                                       .box_outer = b.outer});
   };
-  return plan<Parts>(params, grid, as_matmul(problem, Parts::tiling.k()), order, max_clusters, workspace,
-                     encode, fill_loader);
+  return plan<Parts>(params, grid, as_matmul(problem, Parts::tiling.k()), order, max_clusters,
+                     workspace, encode, fill_loader);
 }
 
 }  // namespace tw

@@ -36,8 +36,8 @@ struct MatrixBox {
 };
 
 // Images of height by width pixels of `channels` elements, without gaps, and the column that one
-// copy moves: box_channels of box_pixels pixels, which lie `step` apart from pixel `lower` of a line
-// to the pixel that is `upper` behind its last, then on the next line. Pairs are {w, h}.
+// copy moves: box_channels of box_pixels pixels, which lie `step` apart from pixel `lower` of a
+// line to the pixel that is `upper` behind its last, then on the next line. Pairs are {w, h}.
 struct Im2colBox {
   const void* base = nullptr;
   ElementType type = ElementType::Bf16;

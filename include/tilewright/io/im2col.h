@@ -1,5 +1,5 @@
-// TileIO: A is pixels of an image as a convolution's filter meets them (TMA im2col), B is the filter
-// as it is stored.
+// TileIO: A is pixels of an image as a convolution's filter meets them (TMA im2col), B is the
+// filter as it is stored.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -47,8 +47,8 @@ class Im2colLoader : public TmaLoader<tiling> {
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const unsigned position = params_.c_tiles.quotient(static_cast<unsigned>(k));
-    const int c = (k - static_cast<int>(position * params_.c_tiles.value)) *
-                  static_cast<int>(tiling.k());
+    const int c =
+        (k - static_cast<int>(position * params_.c_tiles.value)) * static_cast<int>(tiling.k());
     const unsigned r = params_.filter_w.quotient(position);
     const unsigned s = position - r * params_.filter_w.value;
     const std::uint16_t offsets[2] = {static_cast<std::uint16_t>(s * params_.w.dilation),

@@ -9,12 +9,11 @@ namespace tw::isa {
 // cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
 //     .L2::cache_hint [destination], [map, {c, w, h, n}], [barrier], {offset_w, offset_h}, hint;
 //     PTX 8.0, sm_90
-// The first pixel (w, h, n) is where the filter begins there, the offsets are the filter's position.
-// Pixels outside the tensor arrive as zeros and count.
+// The first pixel (w, h, n) is where the filter begins there, the offsets are the filter's
+// position. Pixels outside the tensor arrive as zeros and count.
 TW_DEVICE void cp_async_bulk_tensor_load_im2col(SharedAddress destination, const TensorMap* map,
                                                 SharedAddress barrier, const int (&at)[4],
-                                                const std::uint16_t (&offsets)[2],
-                                                CacheHint hint) {
+                                                const std::uint16_t (&offsets)[2], CacheHint hint) {
 #if defined(__CUDACC__)
   asm volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
@@ -32,8 +31,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_im2col(SharedAddress destination, const
 // CTA of `mask`, signalling the barrier at the same offset there.
 TW_DEVICE void cp_async_bulk_tensor_load_im2col_multicast(SharedAddress destination,
                                                           const TensorMap* map,
-                                                          SharedAddress barrier,
-                                                          const int (&at)[4],
+                                                          SharedAddress barrier, const int (&at)[4],
                                                           const std::uint16_t (&offsets)[2],
                                                           std::uint16_t mask, CacheHint hint) {
 #if defined(__CUDACC__)
