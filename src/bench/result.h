@@ -9,8 +9,8 @@
 
 namespace tw::bench {
 
-// Of the device while a kernel ran; 0 where it does not tell. The driver averages watts over about a
-// second: they are of all kernels of a shape, while the clock is of the one that ran.
+// Of the device while a kernel ran; 0 where it does not tell. The driver averages watts over about
+// a second: they are of all kernels of a shape, while the clock is of the one that ran.
 struct Reading {
   double sm_mhz = 0;
   double watts = 0;

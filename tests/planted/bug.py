@@ -76,6 +76,8 @@ CONFIGS = {
                               '.multiply_groups = 1, .split = Split::Cluster'),
     # Six stages, of which 16 rows of A are loaded; rows of 64 bytes are stored.
     'few_rows': hopper('.tile_m = 64, .tile_n = 224, .multiply_groups = 1, .few_rows = 16'),
+    'few_rows_2x1': hopper('.tile_m = 64, .tile_n = 96, .cluster = {2, 1}, .multiply_groups = 1, '
+                           '.few_rows = 16'),
     'dynamic': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
                       '.scheduling = Scheduling::Dynamic'),
     'source': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, .staged_source = 1'),

@@ -31,7 +31,8 @@ struct Sm90 {
   // Tiles of few columns are stored as they lie.
   template <auto config, class Trace>
   using Store =
-      std::conditional_t<config.tile_n % 64 == 0, StagedStore<config.d_type, 64, Trace>,
+      std::conditional_t<config.tile_n % (128 / bytes_of(config.d_type)) == 0,
+                         StagedStore<config.d_type, 64, Trace>,
                          std::conditional_t<config.tile_n % 32 == 0 && bytes_of(config.d_type) == 2,
                                             StagedStore<config.d_type, 64, Trace, 64>,
                                             DirectStore<config.d_type, Trace, 16>>>;

@@ -32,7 +32,7 @@ class FragmentLoop {
   template <FragmentSums Sums, class Sources>
   TW_DEVICE void store(const Sums& sum, const Place& place, Sources& sources) {
     static_assert(Sums::columns % Store::chunk_columns == 0,
-                  "The tile's columns must be whole chunks: 128 bytes of the output's row.");
+                  "The tile's columns must be whole chunks of the output's row.");
     Epilogue::template choose<typename Sums::Value, Store::output>(
         params_.epilogue, [&](const auto& program) { run(program, sum, place, sources); });
   }

@@ -72,6 +72,8 @@ struct Matmul {
     static constexpr unsigned chunk_rows = config.group_rows() / Output::chunk_rows;
     using Type =
         StagedSources<config.d_type, Output::chunk_rows, chunk_rows * row_chunks, row_chunks, 4>;
+    static_assert(Type::chunk_columns == Output::chunk_columns,
+                  "A staged source comes in chunks of 128 bytes of a row, and so must D leave.");
   };
   using Sources = typename SourcesOf<config.staged_source, Store>::Type;
 

@@ -38,11 +38,10 @@ struct MatmulConfig {
   Split split = Split::Whole;
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
-  unsigned staged_source = 0;  // a role brings C to shared memory ahead of the epilogue
-  unsigned overlaps_launches =
-      0;                     // 1: starts while the grid before it ends; 2: lets the next start
-  unsigned few_rows = 0;     // m is at most this: the tile's other rows are not loaded
-  unsigned b_once = 0;       // B's lines are the first to leave the L2
+  unsigned staged_source = 0;      // a role brings C to shared memory ahead of the epilogue
+  unsigned overlaps_launches = 0;  // starts while the grid before it ends
+  unsigned few_rows = 0;           // m is at most this: the tile's other rows are not loaded
+  unsigned b_once = 0;             // B's lines are the first to leave the L2
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned groups_per_tile() const {

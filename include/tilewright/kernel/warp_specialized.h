@@ -67,7 +67,7 @@ class WarpSpecialized {
     Storage& storage = *static_cast<Storage*>(isa::dynamic_shared());
     const unsigned thread = isa::thread_index();
     if constexpr (Loader::clears) {
-      prepare_operands([&] {
+      prepare_operands<(Ring::cluster.size() > 1)>(threads, [&] {
         Loader::clear(isa::shared_address(&storage.tiles[0]), Ring::stages,
                       sizeof(typename Ring::Tiles), thread, threads);
       });

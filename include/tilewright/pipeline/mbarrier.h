@@ -58,11 +58,13 @@ struct Mbarriers {
   }
 };
 
-// What the threads of a CTA write before they start together, and the tensor core reads.
-template <class Write>
-TW_DEVICE void prepare_operands(const Write& write) {
+// What the threads of a CTA write before they start together, and the tensor core reads. The
+// cluster's barrier orders no writes, so that in a cluster they meet for it.
+template <bool in_cluster, class Write>
+TW_DEVICE void prepare_operands([[maybe_unused]] unsigned threads, const Write& write) {
   write();
   isa::fence_proxy_async();
+  if constexpr (in_cluster) isa::barrier_sync(0, threads);
 }
 
 // The first moment of a kernel: signals come to life before anyone, here or in the cluster, uses
