@@ -91,7 +91,10 @@ void add_check(CLI::App& app, Verdict& verdict) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_flag("--json", request->json, "print the verdict as JSON last");
-  command->callback([request, &verdict] { check(*request, verdict); });
+  add_check_conv2d(*command, verdict);
+  command->callback([command, request, &verdict] {
+    if (command->get_subcommands().empty()) check(*request, verdict);
+  });
 }
 
 }  // namespace tw::cli

@@ -127,9 +127,7 @@ void take_types(MatmulShape& shape, const MatmulRequest& request, const MatmulIn
 }
 
 Fill fill_named(const std::string& name) {
-  for (const Fill fill : {Fill::Integers, Fill::Normal, Fill::Position}) {
-    if (name == name_of(fill)) return fill;
-  }
+  if (const auto fill = fill_of(name)) return *fill;
   refuse("--data is '{}', but must be integers, normal or position.", name);
 }
 

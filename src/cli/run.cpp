@@ -103,7 +103,10 @@ void add_run(CLI::App& app, Verdict& verdict) {
   command->add_flag("--twice", request->twice,
                     "run again, on the virtual GPU with another schedule: the bytes must be equal");
   command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
-  command->callback([request, &verdict] { run(*request, verdict); });
+  add_run_conv2d(*command, verdict);
+  command->callback([command, request, &verdict] {
+    if (command->get_subcommands().empty()) run(*request, verdict);
+  });
 }
 
 }  // namespace tw::cli

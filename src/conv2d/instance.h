@@ -18,6 +18,11 @@ struct Conv2dInstance {
   const char* target;  // "sm90a"
   MatmulConfig config;
   unsigned stages;
+  // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
+  // nothing waited for.
+  Status (*workspace)(std::size_t& bytes, const Conv2dProblem&, const MatmulOrder&);
+  Status (*launch)(const Conv2dProblem&, const MatmulOrder&, const Workspace&, void* stream);
+  // Null where the build has no virtual GPU.
   Status (*simulate)(const Conv2dProblem&, const MatmulOrder&, const vgpu::Options&, vgpu::Report&);
 };
 

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "src/matmul/names.h"
+#include "tilewright/host/conv2d_check.h"
 
 namespace tw {
 
@@ -139,32 +140,60 @@ Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
           .epilogue = outputs.epilogue};
 }
 
+Status check(const Conv2dShape& shape) {
+  static int somewhere;
+  Conv2dProblem problem;
+  problem.n = shape.n;
+  problem.c = shape.c;
+  problem.k = shape.k;
+  problem.h = shape.h;
+  problem.w = shape.w;
+  problem.image = problem.filter = problem.d = &somewhere;
+  return check(problem);
+}
+
 VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& order,
-                         const Conv2dShape& shape, Fill fill, std::uint64_t seed,
-                         const vgpu::Options& options) {
+                         const VerifiedConv2d& problem, const vgpu::Options& options) {
   VirtualRun run;
-  run.data = make_conv2d_data(shape, fill, seed);
-  run.status = instance.simulate(conv2d_on_host(run.data, shape), order, options, run.report);
-  if (run.status.is_good()) {
-    run.comparison = compare(run.data, direct_convolution(run.data, shape));
+  if (instance.simulate == nullptr) {
+    run.status = no_virtual_gpu();
+    return run;
   }
+  run.data = problem.data;
+  run.status =
+      instance.simulate(conv2d_on_host(run.data, problem.shape), order, options, run.report);
+  if (run.status.is_good()) run.comparison = compare(run.data, problem.reference);
   return run;
 }
 
 std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
                      std::uint64_t seed) {
-  const auto pair = [](const char* name, std::int64_t h, std::int64_t w) {
-    return std::string(" --") + name + " " + std::to_string(h) + "," + std::to_string(w);
-  };
-  const auto one = [](const char* name, auto value) {
-    return std::string(" --") + name + " " + std::to_string(value);
-  };
   const Conv2dAxis &h = shape.h, &w = shape.w;
-  return std::string("./tw conv2d --instance ") + instance.name + one("n", shape.n) +
-         pair("image", h.extent, w.extent) + one("c", shape.c) + one("k", shape.k) +
-         pair("filter", h.filter, w.filter) + pair("stride", h.stride, w.stride) +
-         pair("dilation", h.dilation, w.dilation) + pair("pad-low", h.pad_low, w.pad_low) +
-         pair("pad-high", h.pad_high, w.pad_high) + " --fill " + name_of(fill) + one("seed", seed);
+  const std::pair<const char*, std::vector<std::int64_t>> options[] = {
+      {"n", {shape.n}},
+      {"c", {shape.c}},
+      {"k", {shape.k}},
+      {"h", {h.extent}},
+      {"w", {w.extent}},
+      {"r", {h.filter}},
+      {"s", {w.filter}},
+      {"stride", {h.stride, w.stride}},
+      {"dilation", {h.dilation, w.dilation}},
+      {"pad", {h.pad_low, h.pad_high, w.pad_low, w.pad_high}},
+      {"seed", {static_cast<std::int64_t>(seed)}}};
+  std::string line = std::string("./tw run conv2d --instance ") + instance.name;
+  for (const auto& [name, numbers] : options) {
+    line += std::string(" --") + name;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      line += (i == 0 ? " " : ",") + std::to_string(numbers[i]);
+    }
+  }
+  std::string words;
+  if (shape.epilogue.column_bias) words += ",bias";
+  if (shape.epilogue.activation == Activation::Relu) words += ",relu";
+  if (shape.epilogue.beta != 0.0f) words += ",residual";
+  if (!words.empty()) line += " --epilogue " + words.substr(1);
+  return line + " --data " + name_of(fill);
 }
 
 }  // namespace tw

@@ -31,11 +31,24 @@ MatmulReference direct_convolution(const MatmulData& data, const Conv2dShape& sh
 // The problem in `data`'s memory.
 Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape);
 
-VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& order,
-                         const Conv2dShape& shape, Fill fill, std::uint64_t seed,
-                         const vgpu::Options& options);
+// Before there is any data.
+Status check(const Conv2dShape& shape);
 
-// The words that repeat a run: ./tw conv2d ...
+// The answer to one problem, computed once for many schedules.
+struct VerifiedConv2d {
+  VerifiedConv2d(const Conv2dShape& shape, Fill fill, std::uint64_t seed)
+      : shape(shape),
+        data(make_conv2d_data(shape, fill, seed)),
+        reference(direct_convolution(data, shape)) {}
+  Conv2dShape shape;
+  MatmulData data;
+  MatmulReference reference;
+};
+
+VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& order,
+                         const VerifiedConv2d& problem, const vgpu::Options& options);
+
+// The words that repeat a run, but for its schedule: ./tw run conv2d ...
 std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
                      std::uint64_t seed);
 

@@ -29,14 +29,21 @@ class CudaMatmul {
   Status launch(const MatmulProblem& problem, const MatmulOrder& order, const Workspace& workspace,
                 const TraceBuffer& trace, void* stream) {
     if (Status status = check(problem); !status.is_good()) return status;
+    return launch_planned(problem, trace, stream, [&](auto& params, auto& grid, unsigned clusters) {
+      return plan<Parts>(params, grid, problem, order, clusters, workspace, encode_for_cuda);
+    });
+  }
+
+  // `make_plan` plans the launch, as plan() does.
+  template <class MakePlan>
+  Status launch_planned(const MatmulProblem& problem, const TraceBuffer& trace, void* stream,
+                        const MakePlan& make_plan) {
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
     unsigned clusters = 0;
     if (Status asked = kernel_.max_active_clusters(clusters); !asked.is_good()) return asked;
     typename Kernel::Params params;
     MatmulGrid grid = {};
-    Status planned =
-        plan<Parts>(params, grid, problem, order, clusters, workspace, encode_for_cuda);
-    if (!planned.is_good()) return planned;
+    if (Status planned = make_plan(params, grid, clusters); !planned.is_good()) return planned;
     if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
     return kernel_.launch(params, grid.ctas, static_cast<cudaStream_t>(stream));
   }

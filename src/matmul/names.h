@@ -33,6 +33,13 @@ constexpr const char* name_of(Fill fill) {
   }
 }
 
+inline std::optional<Fill> fill_of(const std::string& name) {
+  for (const Fill fill : {Fill::Integers, Fill::Normal, Fill::Position}) {
+    if (name == name_of(fill)) return fill;
+  }
+  return std::nullopt;
+}
+
 // A part that an epilogue has or has not.
 struct EpilogueSwitch {
   const char* name;

@@ -14,14 +14,18 @@ std::string VirtualRun::complaint() const {
   return text;
 }
 
+Status no_virtual_gpu() {
+  return Status::refused(
+      "This build has no virtual GPU: the compiled Boost.Context was not found when it was "
+      "configured.");
+}
+
 VirtualRun run_virtually(const MatmulInstance& instance, const MatmulOrder& order,
                          const VerifiedProblem& problem, const TraceBuffer& trace,
                          const vgpu::Options& options) {
   VirtualRun run;
   if (instance.simulate == nullptr) {
-    run.status = Status::refused(
-        "This build has no virtual GPU: the compiled Boost.Context was not found when it was "
-        "configured.");
+    run.status = no_virtual_gpu();
     return run;
   }
   run.data = problem.data;

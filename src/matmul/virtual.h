@@ -23,6 +23,8 @@ struct VirtualRun {
   std::string complaint() const;
 };
 
+Status no_virtual_gpu();
+
 // The answer to one problem, computed once for many schedules.
 struct VerifiedProblem {
   VerifiedProblem(const MatmulShape& shape, Fill fill, std::uint64_t seed)

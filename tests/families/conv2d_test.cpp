@@ -4,6 +4,7 @@
 #include <random>
 
 #include "src/conv2d/task.h"
+#include "tilewright/io/divisor.h"
 
 namespace tw::tests {
 namespace {
@@ -54,7 +55,7 @@ Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) {
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
   shape.epilogue.column_bias = random() % 2 == 0;
   if (random() % 3 == 0) {
-    shape.epilogue.beta = 2.0f;
+    shape.epilogue.beta = 1.0f;
     shape.epilogue.source_type = shape.d_type;
   }
   if (random() % 3 == 0) shape.epilogue.activation = Activation::Relu;
@@ -67,7 +68,7 @@ void expect_clean(const Conv2dInstance& instance, const Conv2dShape& shape, Fill
   options.landing = policies[seed % 4];
   options.seed = seed;
   options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
-  const VirtualRun run = run_virtually(instance, {}, shape, fill, seed, options);
+  const VirtualRun run = run_virtually(instance, {}, VerifiedConv2d(shape, fill, seed), options);
   ASSERT_TRUE(run.clean()) << run_line(instance, shape, fill, seed) << "\n" << run.complaint();
   EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal)
       << run_line(instance, shape, fill, seed);
@@ -124,6 +125,21 @@ TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
   }
 }
 
+TEST(Conv2d, DivisorsDivide) {
+  Random random(base_seed());
+  const auto most = (1u << 31) - 1;
+  for (int i = 0; i < 200'000; ++i) {
+    const auto any = [&] { return static_cast<unsigned>(random() % (2u << random() % 31)); };
+    const unsigned divisor = std::max(1u, std::min(any(), most));
+    const Divisor by(divisor);
+    const unsigned near = divisor * (any() % (most / divisor + 1));
+    for (const unsigned x : {std::min(any(), most), near, near == 0 ? most : near - 1, most}) {
+      ASSERT_EQ(by.quotient(x), x / divisor) << x << " / " << divisor;
+      ASSERT_EQ(by.remainder(x), x % divisor) << x << " / " << divisor;
+    }
+  }
+}
+
 TEST(Conv2d, EmptyProblemsAreDone) {
   const Conv2dInstance& instance = conv2d_instances()[0];
   for (int i = 0; i < 3; ++i) {
@@ -158,7 +174,7 @@ TEST(Conv2d, RefusesWithASentence) {
   EXPECT_EQ(refusal([](P&) {}), "");
   EXPECT_EQ(refusal([](P& p) { p.c = 0; }), "c = 0 must be from 1 to 2147483391.");
   EXPECT_EQ(refusal([](P& p) { p.h.extent = 0; }),
-            "The image's h = 0 must be from 1 to 2147483391.");
+            "The image along h = 0 must be from 1 to 2147483391.");
   EXPECT_EQ(refusal([](P& p) { p.w.stride = 9; }), "The stride along w = 9 must be from 1 to 8.");
   EXPECT_EQ(refusal([](P& p) { p.w.pad_low = 129; }),
             "The lower padding along w = 129 must be from 0 to 128.");

@@ -34,22 +34,46 @@ constexpr CUtensorMapDataType cuda_type_of(ElementType type) {
   }
 }
 
+namespace detail {
+
+// A function of the driver, or null.
+template <class Function>
+Function driver_function(const char* name) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  if (cudaGetDriverEntryPointByVersion(name, &entry, 12000, cudaEnableDefault, &found) !=
+          cudaSuccess ||
+      found != cudaDriverEntryPointSuccess) {
+    return nullptr;
+  }
+  return reinterpret_cast<Function>(entry);
+}
+
+// A thread that has called nothing but the run-time library's queries has no context yet.
+template <class Attempt>
+CUresult with_context(const Attempt& attempt) {
+  CUresult result = attempt();
+  if (result == CUDA_ERROR_INVALID_CONTEXT) {
+    int device = 0;
+    if (cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
+      result = attempt();
+    }
+  }
+  return result;
+}
+
+inline constexpr CUtensorMapSwizzle swizzles[] = {
+    CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B, CU_TENSOR_MAP_SWIZZLE_64B,
+    CU_TENSOR_MAP_SWIZZLE_128B};
+
+}  // namespace detail
+
 inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   static_assert(sizeof(TensorMap) == sizeof(CUtensorMap));
-  static const auto encode = [] {
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult found;
-    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault,
-                                         &found) != cudaSuccess ||
-        found != cudaDriverEntryPointSuccess) {
-      return PFN_cuTensorMapEncodeTiled_v12000{nullptr};
-    }
-    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(entry);
-  }();
+  static const auto encode =
+      detail::driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
   if (encode == nullptr) return Status::refused("The driver offers no cuTensorMapEncodeTiled.");
 
-  constexpr CUtensorMapSwizzle swizzles[] = {CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B,
-                                             CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_SWIZZLE_128B};
   const cuuint64_t extents[3] = {static_cast<cuuint64_t>(box.inner),
                                  static_cast<cuuint64_t>(box.outer),
                                  static_cast<cuuint64_t>(box.batch)};
@@ -58,26 +82,48 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   const cuuint32_t box_extents[3] = {box.box_inner, box.box_outer, 1};
   const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap encoded;
-  const auto attempt = [&] {
+  const CUresult result = detail::with_context([&] {
     return encode(&encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents,
                   pitches, box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                  swizzles[static_cast<unsigned>(box.swizzle)], CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  };
-  CUresult result = attempt();
-  // A thread that has called nothing but the run-time library's queries has no context yet.
-  if (result == CUDA_ERROR_INVALID_CONTEXT) {
-    int device = 0;
-    if (cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
-      result = attempt();
-    }
-  }
+                  detail::swizzles[static_cast<unsigned>(box.swizzle)],
+                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  });
   if (result != CUDA_SUCCESS) {
     return Status::refused("The driver refused a TMA descriptor of " + std::to_string(box.batch) +
                            " matrices of " + std::to_string(box.outer) + " by " +
                            std::to_string(box.inner) + " " + name_of(box.type) +
                            " with pitches of " + std::to_string(box.pitch_bytes) + " and " +
                            std::to_string(box.encoded_batch_pitch()) + " bytes (error " +
+                           std::to_string(static_cast<int>(result)) + ").");
+  }
+  std::memcpy(&map, &encoded, sizeof map);
+  return Status::good();
+}
+
+inline Status encode_im2col_for_cuda(TensorMap& map, const Im2colBox& box) {
+  static const auto encode =
+      detail::driver_function<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
+  if (encode == nullptr) return Status::refused("The driver offers no cuTensorMapEncodeIm2col.");
+
+  const cuuint64_t extents[4] = {
+      static_cast<cuuint64_t>(box.channels), static_cast<cuuint64_t>(box.width),
+      static_cast<cuuint64_t>(box.height), static_cast<cuuint64_t>(box.images)};
+  cuuint64_t pitches[3];
+  for (unsigned d = 0; d < 3; ++d) pitches[d] = static_cast<cuuint64_t>(box.pitch_bytes(d));
+  const cuuint32_t steps[4] = {1, box.step[0], box.step[1], 1};
+  CUtensorMap encoded;
+  const CUresult result = detail::with_context([&] {
+    return encode(&encoded, cuda_type_of(box.type), 4, const_cast<void*>(box.base), extents,
+                  pitches, box.lower, box.upper, box.box_channels, box.box_pixels, steps,
+                  CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  detail::swizzles[static_cast<unsigned>(box.swizzle)],
+                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  });
+  if (result != CUDA_SUCCESS) {
+    return Status::refused("The driver refused an im2col descriptor of " +
+                           std::to_string(box.images) + " images of " + std::to_string(box.height) +
+                           " by " + std::to_string(box.width) + " pixels of " +
+                           std::to_string(box.channels) + " " + name_of(box.type) + " (error " +
                            std::to_string(static_cast<int>(result)) + ").");
   }
   std::memcpy(&map, &encoded, sizeof map);

@@ -1,0 +1,184 @@
+// ./tw run conv2d and ./tw check conv2d, on the virtual GPU.
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+
+#include "src/cli/command.h"
+#include "src/cli/landing.h"
+#include "src/conv2d/task.h"
+#include "src/matmul/names.h"
+
+namespace tw::cli {
+
+namespace {
+
+struct Conv2dRequest {
+  std::string arch = "sm90a";
+  std::string instance;
+  std::string on;
+  std::int64_t n = 2;
+  std::int64_t c = 64;
+  std::int64_t k = 64;
+  std::int64_t h = 14;
+  std::int64_t w = 14;
+  std::int64_t r = 3;
+  std::int64_t s = 3;
+  // Along h and w, or one for both; padding may be top, bottom, left, right.
+  std::vector<std::int64_t> stride = {1};
+  std::vector<std::int64_t> dilation = {1};
+  std::vector<std::int64_t> pad = {1};
+  std::string epilogue;
+  std::string data = "integers";
+  std::uint64_t seed = 1;
+  ScheduleRequest schedule;
+  unsigned schedules = 1;
+
+  void add_options(CLI::App& command) {
+    command.add_option("--arch", arch, "the target: sm90a or sm100a")->capture_default_str();
+    command.add_option("--instance", instance, "by name; empty: the first of the target");
+    command.add_option("--n", n, "images")->capture_default_str();
+    command.add_option("--c", c, "channels of the image")->capture_default_str();
+    command.add_option("--k", k, "channels of the output")->capture_default_str();
+    command.add_option("--h", h, "height of the image")->capture_default_str();
+    command.add_option("--w", w, "width of the image")->capture_default_str();
+    command.add_option("--r", r, "height of the filter")->capture_default_str();
+    command.add_option("--s", s, "width of the filter")->capture_default_str();
+    const auto pairs = [&](const char* name, std::vector<std::int64_t>& numbers,
+                           const char* meaning) {
+      return command.add_option(name, numbers, meaning)->delimiter(',')->capture_default_str();
+    };
+    pairs("--stride", stride, "of both sides, or of h,w")->expected(1, 2);
+    pairs("--dilation", dilation, "of both sides, or of h,w")->expected(1, 2);
+    pairs("--pad", pad, "of all sides, of h,w, or top,bottom,left,right")->expected(1, 4);
+    command.add_option("--epilogue", epilogue, "comma-separated: bias, relu, residual");
+    command.add_option("--data", data, "integers or position (exact), or normal")
+        ->capture_default_str();
+    command.add_option("--seed", seed)->capture_default_str();
+    schedule.add_options(command);
+  }
+
+  Result<const Conv2dInstance*> choose() const {
+    std::string known;
+    for (const Conv2dInstance& candidate : conv2d_instances()) {
+      if (instance.empty() ? arch == candidate.target : instance == candidate.name) {
+        return {Status::good(), &candidate};
+      }
+      known += fmt::format(" {} ({})", candidate.name, candidate.target);
+    }
+    return {Status::refused("There is no such instance of conv2d; there are" + known + "."),
+            std::nullopt};
+  }
+
+  // A sentence, or empty.
+  std::string fill_shape(Conv2dShape& shape) const {
+    if (pad.size() == 3) return "--pad has 3 numbers, but must have 1, 2 or 4.";
+    if (n < 0 || n > 65536 || k < 0 || k > 65536 || c > 65536 || h > 65536 || w > 65536) {
+      return "--n, --c, --k, --h and --w must be at most 65536.";
+    }
+    shape.n = n;
+    shape.c = c;
+    shape.k = k;
+    const bool sides = pad.size() == 4;
+    shape.h = {h, r, stride.front(), dilation.front(), pad[0], pad[sides ? 1 : 0]};
+    shape.w = {w, s, stride.back(), dilation.back(), sides ? pad[2] : pad.back(), pad.back()};
+    std::stringstream nodes(epilogue);
+    for (std::string node; std::getline(nodes, node, ',');) {
+      if (node == "bias") {
+        shape.epilogue.column_bias = true;
+      } else if (node == "relu") {
+        shape.epilogue.activation = Activation::Relu;
+      } else if (node == "residual") {
+        shape.epilogue.beta = 1.0f;
+        shape.epilogue.source_type = shape.d_type;
+      } else {
+        return fmt::format("There is no epilogue '{}'; there are bias, relu and residual.", node);
+      }
+    }
+    return "";
+  }
+};
+
+void run(const Conv2dRequest& request, Verdict& verdict) {
+  const Result<const Conv2dInstance*> chosen = request.choose();
+  if (!chosen.status.is_good()) return verdict.refuse(chosen.status.sentence());
+  const Conv2dInstance& instance = **chosen.value;
+  Conv2dShape shape;
+  shape.type = instance.config.a_type;
+  shape.d_type = instance.config.d_type;
+  const std::string wrong = request.fill_shape(shape);
+  if (!wrong.empty()) return verdict.refuse(wrong);
+  const auto fill = fill_of(request.data);
+  if (!fill) {
+    return verdict.refuse(
+        fmt::format("--data is '{}', but must be integers, normal or position.", request.data));
+  }
+  const Result<vgpu::Options> schedule = request.schedule.resolve();
+  if (!schedule.status.is_good()) return verdict.refuse(schedule.status.sentence());
+  if (Status status = check(shape); !status.is_good()) return verdict.refuse(status.sentence());
+
+  const VerifiedConv2d problem(shape, *fill, request.seed);
+  std::string first_complaint;
+  unsigned clean = 0;
+  Comparison comparison;
+  for (unsigned i = 0; i < request.schedules; ++i) {
+    vgpu::Options options = *schedule.value;
+    if (request.schedules > 1) options.landing = landings[i % std::size(landings)].second;
+    options.seed += i;
+    const VirtualRun ran = run_virtually(instance, {}, problem, options);
+    if (!ran.status.is_good()) return verdict.refuse(ran.status.sentence());
+    comparison = ran.comparison;
+    if (ran.clean()) {
+      ++clean;
+    } else if (first_complaint.empty()) {
+      first_complaint =
+          fmt::format("{}replay: {}{}\n", ran.complaint(),
+                      run_line(instance, shape, *fill, request.seed), schedule_words(options));
+    }
+  }
+  fmt::print("conv2d {} x {} x {} x {} with {} x {} x {}, {} ({} stages) on the virtual GPU: ",
+             shape.n, shape.h.extent, shape.w.extent, shape.c, shape.k, shape.h.filter,
+             shape.w.filter, instance.name, instance.stages);
+  if (request.schedules > 1) {
+    fmt::print("{} of {} schedules are clean\n", clean, request.schedules);
+  } else if (clean == 0) {
+    fmt::print("wrong, or findings\n");
+  } else if (comparison.exact) {
+    fmt::print("all {} elements are exact\n", shape.as_matmul().outputs());
+  } else {
+    fmt::print("the worst error is {:.2f} of its bound\n", comparison.worst);
+  }
+  fmt::print("{}", first_complaint);
+  verdict.status = clean == request.schedules ? 0 : 1;
+}
+
+// Below ./tw run or ./tw check, which ask for a family otherwise.
+CLI::App* add_family(CLI::App& command, const std::shared_ptr<Conv2dRequest>& request,
+                     Verdict& verdict) {
+  CLI::App* family = command.add_subcommand("conv2d", "a forward convolution");
+  request->add_options(*family);
+  family->preparse_callback(
+      [&command](std::size_t) { command.get_option("family")->required(false); });
+  family->callback([request, &verdict] { run(*request, verdict); });
+  return family;
+}
+
+}  // namespace
+
+void add_run_conv2d(CLI::App& command, Verdict& verdict) {
+  auto request = std::make_shared<Conv2dRequest>();
+  CLI::App* family = add_family(command, request, verdict);
+  family->add_option("--on", request->on, "virtual, the only place so far")
+      ->check(CLI::IsMember({"virtual"}));
+}
+
+void add_check_conv2d(CLI::App& command, Verdict& verdict) {
+  auto request = std::make_shared<Conv2dRequest>();
+  request->schedules = 40;
+  CLI::App* family = add_family(command, request, verdict);
+  family->add_option("--schedules", request->schedules, "how many")
+      ->check(CLI::Range(2, 1000000))
+      ->capture_default_str();
+}
+
+}  // namespace tw::cli

@@ -1,0 +1,41 @@
+// Launches one instance on the current CUDA device.
+#pragma once
+
+#include "src/matmul/launch_cuda.h"
+#include "tilewright/host/conv2d.h"
+
+namespace tw {
+
+struct EncodeForCuda {
+  Status operator()(TensorMap& map, const MatrixBox& box) const {
+    return encode_for_cuda(map, box);
+  }
+  Status operator()(TensorMap& map, const Im2colBox& box) const {
+    return encode_im2col_for_cuda(map, box);
+  }
+};
+
+template <class Parts>
+class CudaConv2d {
+ public:
+  explicit CudaConv2d(const void* image) : matmul_(image) {}
+
+  Status workspace(std::size_t& bytes, const Conv2dProblem& problem, const MatmulOrder& order) {
+    return matmul_.workspace(bytes, as_matmul(problem, Parts::tiling.k()), order);
+  }
+
+  Status launch(const Conv2dProblem& problem, const MatmulOrder& order, const Workspace& workspace,
+                void* stream) {
+    if (Status status = check(problem); !status.is_good()) return status;
+    return matmul_.launch_planned(as_matmul(problem, Parts::tiling.k()), {}, stream,
+                                  [&](auto& params, auto& grid, unsigned clusters) {
+                                    return plan<Parts>(params, grid, problem, order, clusters,
+                                                       workspace, EncodeForCuda{});
+                                  });
+  }
+
+ private:
+  CudaMatmul<Parts> matmul_;
+};
+
+}  // namespace tw
