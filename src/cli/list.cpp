@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/command.h"
+#include "src/conv2d/instance.h"
 #include "src/matmul/task.h"
 
 namespace tw::cli {
@@ -19,16 +20,16 @@ void add_list(CLI::App& app, Verdict&) {
         "{:<8} {:<7} {:<20} {:<6} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
                "consumers", "sums", "schedule", "stages", "built for");
-    for (const MatmulInstance& instance : matmul_instances()) {
-      const InstanceWords words = words_of(instance);
+    const auto add = [&](const char* family, const auto& instance, bool any_alignment) {
+      const InstanceWords words = words_of(instance.config);
       const bool both = instance.simulate != nullptr && instance.launch != nullptr;
       const std::string built =
           fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",
                       instance.launch != nullptr ? "GPU" : "");
-      fmt::print(row, "matmul", instance.target, words.types, words.layout, instance.name,
-                 words.tile, words.cluster, words.consumers, words.sums, words.schedule,
-                 instance.stages, built);
-      entries.push_back({{"family", "matmul"},
+      fmt::print(row, family, instance.target, words.types, words.layout, instance.name, words.tile,
+                 words.cluster, words.consumers, words.sums, words.schedule, instance.stages,
+                 built);
+      entries.push_back({{"family", family},
                          {"target", instance.target},
                          {"types", words.types},
                          {"layout", words.layout},
@@ -39,10 +40,14 @@ void add_list(CLI::App& app, Verdict&) {
                          {"sums", words.sums},
                          {"schedule", words.schedule},
                          {"stages", instance.stages},
-                         {"any_alignment", instance.any_alignment},
+                         {"any_alignment", any_alignment},
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
+    };
+    for (const MatmulInstance& instance : matmul_instances()) {
+      add("matmul", instance, instance.any_alignment);
     }
+    for (const Conv2dInstance& instance : conv2d_instances()) add("conv2d", instance, false);
     if (*json) fmt::print("{}\n", entries.dump());
   });
 }

@@ -171,7 +171,8 @@ void MatmulRequest::add_options(CLI::App& command) {
 Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
   try {
     MatmulTask task;
-    if (family != "matmul") refuse("There is no family '{}'; there is matmul.", family);
+    if (family != "matmul")
+      refuse("There is no family '{}'; there are matmul and, of run and check, conv2d.", family);
     const Wish wish = {arch, instance, tile, cluster, consumers, tracing};
     if (Status known = check_words(wish); !known.is_good()) throw Refused{known.sentence()};
     check_between("m", m, 0, 65536);

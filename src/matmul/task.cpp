@@ -29,8 +29,7 @@ std::string epilogue_words(const EpilogueShape& epilogue) {
   return words;
 }
 
-InstanceWords words_of(const MatmulInstance& instance) {
-  const MatmulConfig& config = instance.config;
+InstanceWords words_of(const MatmulConfig& config) {
   return {fmt::format("{} x {} -> {}", name_of(config.a_type), name_of(config.b_type),
                       name_of(config.d_type)),
           layout_name(config.a_major, config.b_major),

@@ -26,7 +26,8 @@ struct InstanceWords {
   std::string sums;       // "whole", "split-k", "cluster" or "stream-k"
   std::string schedule;   // "static" or "dynamic"
 };
-InstanceWords words_of(const MatmulInstance& instance);
+InstanceWords words_of(const MatmulConfig& config);
+inline InstanceWords words_of(const MatmulInstance& instance) { return words_of(instance.config); }
 
 // What the instance takes where nothing is said: an empty product of its types and layout.
 MatmulShape usual_shape(const MatmulInstance& instance);

@@ -1,7 +1,6 @@
 // One convolution, as a caller states it.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "tilewright/epilogue/arguments.h"
