@@ -134,8 +134,9 @@ TEST(Conv2d, DivisorsDivide) {
     const Divisor by(divisor);
     const unsigned near = divisor * (any() % (most / divisor + 1));
     for (const unsigned x : {std::min(any(), most), near, near == 0 ? most : near - 1, most}) {
-      ASSERT_EQ(by.quotient(x), x / divisor) << x << " / " << divisor;
-      ASSERT_EQ(by.remainder(x), x % divisor) << x << " / " << divisor;
+      const auto [quotient, remainder] = by.divide(x);
+      ASSERT_EQ(quotient, x / divisor) << x << " / " << divisor;
+      ASSERT_EQ(remainder, x % divisor) << x << " / " << divisor;
     }
   }
 }

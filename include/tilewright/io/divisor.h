@@ -7,8 +7,8 @@
 namespace tw {
 
 // Divides what is below 2^31. With l = ceil(log2 d) and m = ceil(2^(31 + l) / d), the product x * m
-// is off 2^(31 + l) x / d by less than x * d / d <= 2^31, that is, by less than 1 / d of the
-// quotient's unit.
+// exceeds 2^(31 + l) * x / d by less than x < 2^31, that is, x / d by less than 2^-l <= 1 / d: too
+// little to reach the next integer.
 struct Divisor {
   unsigned value = 1;
   unsigned multiplier = 1u << 31;
@@ -19,10 +19,14 @@ struct Divisor {
       : value(divisor), shift(31 + static_cast<unsigned>(std::bit_width(divisor - 1))) {
     multiplier = static_cast<unsigned>(((std::uint64_t{1} << shift) + divisor - 1) / divisor);
   }
-  constexpr unsigned quotient(unsigned x) const {
-    return static_cast<unsigned>(std::uint64_t{x} * multiplier >> shift);
+  struct Divided {
+    unsigned quotient;
+    unsigned remainder;
+  };
+  constexpr Divided divide(unsigned x) const {
+    const auto quotient = static_cast<unsigned>(std::uint64_t{x} * multiplier >> shift);
+    return {quotient, x - quotient * value};
   }
-  constexpr unsigned remainder(unsigned x) const { return x - quotient(x) * value; }
 };
 
 }  // namespace tw

@@ -17,9 +17,7 @@ struct Im2colAxis {
   int pad;
   int dilation;
 
-  TW_DEVICE int first(unsigned output) const {
-    return static_cast<int>(outputs.remainder(output)) * stride - pad;
-  }
+  TW_DEVICE int first(unsigned output) const { return static_cast<int>(output) * stride - pad; }
 };
 
 // Row i of A is output pixel i of (n, p, q); a k-tile is channels of one filter position, the next
@@ -46,23 +44,21 @@ class Im2colLoader : public TmaLoader<tiling> {
 
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    const unsigned position = params_.c_tiles.quotient(static_cast<unsigned>(k));
-    const int c =
-        (k - static_cast<int>(position * params_.c_tiles.value)) * static_cast<int>(tiling.k());
-    const unsigned r = params_.filter_w.quotient(position);
-    const unsigned s = position - r * params_.filter_w.value;
+    const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
+    const auto [r, s] = params_.filter_w.divide(position);
     const std::uint16_t offsets[2] = {static_cast<std::uint16_t>(s * params_.w.dilation),
                                       static_cast<std::uint16_t>(r * params_.h.dilation)};
+    const int c = static_cast<int>(c_tile * tiling.k());
     const unsigned share = tiling.cluster.column(this->rank_) * Base::box_a().outer;
     const unsigned pixel = static_cast<unsigned>(tile.m) * tiling.m + share;
-    const unsigned line = params_.w.outputs.quotient(pixel);
-    const int n = static_cast<int>(params_.h.outputs.quotient(line));
+    const auto [line, q] = params_.w.outputs.divide(pixel);
+    const auto [n, p] = params_.h.outputs.divide(line);
     const SharedAddress a = stage.tiles() + share * Tiling::span_bytes;
     TW_UNROLL
     for (unsigned span = 0; span < tiling.spans; ++span) {
       const SharedAddress to = a + span * (tiling.m * Tiling::span_bytes);
-      const int at[4] = {c + static_cast<int>(span * tiling.span_k()), params_.w.first(pixel),
-                         params_.h.first(line), n};
+      const int at[4] = {c + static_cast<int>(span * tiling.span_k()), params_.w.first(q),
+                         params_.h.first(p), static_cast<int>(n)};
       constexpr auto hint = isa::CacheHint::EvictNormal;
       if constexpr (tiling.cluster.n == 1)
         isa::cp_async_bulk_tensor_load_im2col(to, &params_.a, stage.full(), at, offsets, hint);
