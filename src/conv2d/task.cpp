@@ -125,19 +125,24 @@ MatmulReference direct_convolution(const MatmulData& data, const Conv2dShape& sh
   return reference_of(sums, data, shape.as_matmul());
 }
 
-Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
-  const MatmulProblem outputs = problem_on_host(data, shape.as_matmul());
+Conv2dProblem conv2d_at(MatmulData& data, const Conv2dShape& shape,
+                        const std::function<void*(HostMatrix&)>& address) {
+  const MatmulProblem outputs = problem_at(data, shape.as_matmul(), address);
   return {.n = shape.n,
           .c = shape.c,
           .k = shape.k,
           .h = shape.h,
           .w = shape.w,
-          .image = data.a.data(),
-          .filter = data.b.data(),
-          .d = data.d.data(),
+          .image = outputs.a.data,
+          .filter = outputs.b.data,
+          .d = outputs.d.data,
           .type = shape.type,
           .d_type = shape.d_type,
           .epilogue = outputs.epilogue};
+}
+
+Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
+  return conv2d_at(data, shape, [](HostMatrix& matrix) { return matrix.data(); });
 }
 
 Status check(const Conv2dShape& shape) {

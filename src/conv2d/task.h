@@ -28,7 +28,9 @@ MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t s
 // Straight from the definition: shares no code with the kernels.
 MatmulReference direct_convolution(const MatmulData& data, const Conv2dShape& shape);
 
-// The problem in `data`'s memory.
+// `address` tells where a matrix's first element is: in `data` itself, or in a copy on a GPU.
+Conv2dProblem conv2d_at(MatmulData& data, const Conv2dShape& shape,
+                        const std::function<void*(HostMatrix&)>& address);
 Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape);
 
 // Before there is any data.

@@ -1,0 +1,63 @@
+// Random convolutions, the same for the virtual GPU and the real one.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+
+#include "src/conv2d/task.h"
+
+namespace tw::tests {
+
+inline std::uint64_t base_seed() {
+  const char* text = std::getenv("TW_SEED");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 20261115;
+}
+
+using Random = std::mt19937_64;
+inline std::int64_t between(Random& random, std::int64_t first, std::int64_t last) {
+  return first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
+}
+
+// Kernel 1 to 7, stride 1 to 3, padding 0 to 3 on each side, dilation 1 to 3, any size that is
+// left.
+inline Conv2dAxis random_axis(Random& random) {
+  Conv2dAxis axis;
+  axis.filter = between(random, 1, random() % 3 == 0 ? 7 : 3);
+  axis.stride = between(random, 1, 3);
+  axis.dilation = between(random, 1, 3);
+  axis.pad_low = between(random, 0, 3);
+  axis.pad_high = between(random, 0, 3);
+  const std::int64_t least =
+      std::max<std::int64_t>(1, axis.reach() + 1 - axis.pad_low - axis.pad_high);
+  axis.extent = between(random, least, least + 16);
+  return axis;
+}
+
+inline Conv2dShape shape_for(const Conv2dInstance& instance) {
+  Conv2dShape shape;
+  shape.type = instance.config.a_type;
+  shape.d_type = instance.config.d_type;
+  return shape;
+}
+
+inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) {
+  Conv2dShape shape = shape_for(instance);
+  shape.h = random_axis(random);
+  shape.w = random_axis(random);
+  // Channels of less than a k-tile, of one, of several, and of several and a bit.
+  shape.c = 8 * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
+  shape.k = between(random, 1, 140);
+  const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
+  shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
+  shape.epilogue.column_bias = random() % 2 == 0;
+  if (random() % 3 == 0) {
+    shape.epilogue.beta = 1.0f;
+    shape.epilogue.source_type = shape.d_type;
+  }
+  if (random() % 3 == 0) shape.epilogue.activation = Activation::Relu;
+  return shape;
+}
+
+}  // namespace tw::tests
