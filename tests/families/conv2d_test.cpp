@@ -134,6 +134,11 @@ TEST(Conv2d, RefusesWithASentence) {
   EXPECT_EQ(refusal([](P& p) { p.h.pad_high = 128; }),
             "The upper padding less (filter - 1) * dilation along h = 128 must be from -128 to "
             "127.");
+  EXPECT_EQ(refusal([](P& p) {
+              p.h.filter = p.w.filter = 7;
+              p.c = 1 << 26;
+            }),
+            "r * s * c = 3288334336 must be from 1 to 2147483391.");
   EXPECT_EQ(refusal([](P& p) { p.c = 12; }),
             "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
             "multiples of 16.");

@@ -54,6 +54,10 @@ inline Status check(const Conv2dProblem& problem) {
                               axis.pad_high - axis.reach(), -128, 127}});
     }
   }
+  if (status.is_good()) {
+    status =
+        check_ranges({{"r * s * c", problem.h.filter * problem.w.filter * problem.c, 1, most}});
+  }
   if (!status.is_good()) return status;
   const std::int64_t pixels = problem.h.outputs() * problem.w.outputs();
   if (problem.n > 0 && pixels > most / problem.n) {
