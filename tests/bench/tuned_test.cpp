@@ -41,14 +41,14 @@ TEST(Tuned, TheFileIsExtended) {
   const MatmulCase first = {64, 4096, 4096}, second = {128, 4096, 4096};
   update(table, {first, second},
          {{"bf16", 128, 4096, 4096, "bf16_128x64", 1, 0, 'm', 1.04},
-          {"bf16", 64, 4096, 4096, "bf16_64x128_parts", 3, 4, 'n', 1.1}});
+          {"bf16", 64, 4096, 4096, "hopper_split", 3, 4, 'n', 1.1}});
   ASSERT_TRUE(write_tuned(table, path).is_good());
   TunedTable again;
   ASSERT_TRUE(read_tuned(again, path).is_good());
   EXPECT_EQ(again.device, "NVIDIA H200");
   ASSERT_EQ(again.entries.size(), 2u);
   EXPECT_EQ(again.entries[0].m, 64);
-  EXPECT_EQ(again.entries[0].instance, "bf16_64x128_parts");
+  EXPECT_EQ(again.entries[0].instance, "hopper_split");
   EXPECT_EQ(again.entries[0].split_k, 3);
   EXPECT_EQ(again.entries[0].group, 4);
   EXPECT_EQ(again.entries[0].raster, 'n');
