@@ -190,7 +190,8 @@ std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, F
   for (const auto& [name, numbers] : options) {
     line += std::string(" --") + name;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      line += (i == 0 ? " " : ",") + std::to_string(numbers[i]);
+      line += i == 0 ? ' ' : ',';
+      line += std::to_string(numbers[i]);
     }
   }
   std::string words;
