@@ -152,13 +152,11 @@ void run(const Conv2dRequest& request, Verdict& verdict) {
   verdict.status = clean == request.schedules ? 0 : 1;
 }
 
-// Below ./tw run or ./tw check, which ask for a family otherwise.
+// Below ./tw run or ./tw check.
 CLI::App* add_family(CLI::App& command, const std::shared_ptr<Conv2dRequest>& request,
                      Verdict& verdict) {
   CLI::App* family = command.add_subcommand("conv2d", "a forward convolution");
   request->add_options(*family);
-  family->preparse_callback(
-      [&command](std::size_t) { command.get_option("family")->required(false); });
   family->callback([request, &verdict] { run(*request, verdict); });
   return family;
 }

@@ -134,7 +134,8 @@ Fill fill_named(const std::string& name) {
 }  // namespace
 
 void MatmulRequest::add_options(CLI::App& command) {
-  command.add_option("family", family, "the kernel family: matmul")->required();
+  // Not ->required(): such a word would come before subcommands, other families.
+  command.add_option("family", family, "the kernel family: matmul");
   command.add_option("--arch", arch, "the target: sm80, sm90a or sm100a; empty: sm90a");
   command.add_option("--m", m, "rows of A and D")->capture_default_str();
   command.add_option("--n", n, "rows of B, columns of D")->capture_default_str();
@@ -171,6 +172,7 @@ void MatmulRequest::add_options(CLI::App& command) {
 Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
   try {
     MatmulTask task;
+    if (family.empty()) refuse("family is required: matmul, or, of run and check, conv2d.");
     if (family != "matmul")
       refuse("There is no family '{}'; there are matmul and, of run and check, conv2d.", family);
     const Wish wish = {arch, instance, tile, cluster, consumers, tracing};
