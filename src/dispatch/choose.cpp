@@ -48,7 +48,7 @@ Status suits(const MatmulInstance& instance, const DispatchRequest& request) {
   return Status::good();
 }
 
-// Parts of sums that lie in the workspace, and their counters.
+// Parts of sums that lie in the workspace; whether they can be counted, supports() says.
 Status fits(const MatmulInstance& instance, const MatmulProblem& problem, const MatmulOrder& order,
             const DispatchRequest& request) {
   const MatmulConfig& config = instance.config;
@@ -67,11 +67,6 @@ Status fits(const MatmulInstance& instance, const MatmulProblem& problem, const 
     return Status::refused("Its workspace of " + std::to_string(static_cast<std::int64_t>(bytes)) +
                            " bytes is beyond the limit of " +
                            std::to_string(request.workspace_limit) + ".");
-  }
-  // At most 16 warps hold the sums of a tile.
-  if (slots * 16 * 4 > static_cast<double>(workspace_counter_bytes) - 256) {
-    return Status::refused("Its sums have " + std::to_string(static_cast<std::int64_t>(slots)) +
-                           " parts; there are counters for 1020.");
   }
   return Status::good();
 }
