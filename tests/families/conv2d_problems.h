@@ -42,12 +42,15 @@ inline Conv2dShape shape_for(const Conv2dInstance& instance) {
   return shape;
 }
 
+// The fewest channels that TMA takes.
+inline std::int64_t piece_of(const Conv2dShape& shape) { return 16 / bytes_of(shape.type); }
+
 inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) {
   Conv2dShape shape = shape_for(instance);
   shape.h = random_axis(random);
   shape.w = random_axis(random);
   // Channels of less than a k-tile, of one, of several, and of several and a bit.
-  shape.c = 8 * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
+  shape.c = piece_of(shape) * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
   shape.k = between(random, 1, 140);
   const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));

@@ -48,7 +48,7 @@ TEST(Conv2d, TellsHFromW) {
   for (const Conv2dInstance& instance : conv2d_instances()) {
     Conv2dShape shape = shape_for(instance);
     shape.n = 3;
-    shape.c = 72;
+    shape.c = 9 * piece_of(shape);
     shape.k = 40;
     shape.h = {.extent = 9, .filter = 3, .stride = 2, .dilation = 1, .pad_low = 2, .pad_high = 0};
     shape.w = {.extent = 14, .filter = 2, .stride = 1, .dilation = 3, .pad_low = 0, .pad_high = 1};
@@ -59,11 +59,22 @@ TEST(Conv2d, TellsHFromW) {
   }
 }
 
+// One-dimensional ones are those whose h is 1.
+TEST(Conv2d, TakesLines) {
+  Random random(base_seed() + 2);
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    Conv2dShape shape = random_shape(instance, random);
+    shape.h = {};
+    expect_clean(instance, shape, Fill::Integers, base_seed());
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Alone in the padding, beyond the image's end, and with one pixel only.
 TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
   for (const Conv2dInstance& instance : conv2d_instances()) {
     Conv2dShape shape = shape_for(instance);
-    shape.c = 8;
+    shape.c = piece_of(shape);
     shape.k = 8;
     shape.h = {.extent = 1, .filter = 3, .stride = 3, .dilation = 3, .pad_low = 8, .pad_high = 9};
     shape.w = {.extent = 2, .filter = 1, .stride = 8, .dilation = 1, .pad_low = 1, .pad_high = 40};
