@@ -24,7 +24,10 @@ struct Conv2dRequest {
   std::int64_t w = 14;
   std::int64_t r = 3;
   std::int64_t s = 3;
-  // Along h and w, or one for both; padding may be top, bottom, left, right.
+  std::int64_t depth = 1;
+  std::int64_t t = 1;
+  // Along h and w, or one for both; with the depth first; padding may be top, bottom, left, right,
+  // and before these front, back.
   std::vector<std::int64_t> stride = {1};
   std::vector<std::int64_t> dilation = {1};
   std::vector<std::int64_t> pad = {1};
@@ -44,13 +47,16 @@ struct Conv2dRequest {
     command.add_option("--w", w, "width of the image")->capture_default_str();
     command.add_option("--r", r, "height of the filter")->capture_default_str();
     command.add_option("--s", s, "width of the filter")->capture_default_str();
+    command.add_option("--depth", depth, "depth of the image")->capture_default_str();
+    command.add_option("--t", t, "depth of the filter")->capture_default_str();
     const auto pairs = [&](const char* name, std::vector<std::int64_t>& numbers,
                            const char* meaning) {
       return command.add_option(name, numbers, meaning)->delimiter(',')->capture_default_str();
     };
-    pairs("--stride", stride, "of both sides, or of h,w")->expected(1, 2);
-    pairs("--dilation", dilation, "of both sides, or of h,w")->expected(1, 2);
-    pairs("--pad", pad, "of all sides, of h,w, or top,bottom,left,right")->expected(1, 4);
+    pairs("--stride", stride, "of h and w, of h,w or of depth,h,w")->expected(1, 3);
+    pairs("--dilation", dilation, "of h and w, of h,w or of depth,h,w")->expected(1, 3);
+    pairs("--pad", pad, "of h and w, of h,w, top,bottom,left,right or front,back,top,...")
+        ->expected(1, 6);
     command.add_option("--epilogue", epilogue, "comma-separated: bias, relu, residual");
     command.add_option("--data", data, "integers or position (exact), or normal")
         ->capture_default_str();
@@ -72,16 +78,34 @@ struct Conv2dRequest {
 
   // A sentence, or empty.
   std::string fill_shape(Conv2dShape& shape) const {
-    if (pad.size() == 3) return "--pad has 3 numbers, but must have 1, 2 or 4.";
-    if (n < 0 || n > 65536 || k < 0 || k > 65536 || c > 65536 || h > 65536 || w > 65536) {
-      return "--n, --c, --k, --h and --w must be at most 65536.";
+    if (pad.size() % 2 == 1 && pad.size() > 1) {
+      return fmt::format("--pad has {} numbers, but must have 1, 2, 4 or 6.", pad.size());
+    }
+    if (n < 0 || n > 65536 || k < 0 || k > 65536 || c > 65536 || h > 65536 || w > 65536 ||
+        depth > 65536) {
+      return "--n, --c, --k, --h, --w and --depth must be at most 65536.";
     }
     shape.n = n;
     shape.c = c;
     shape.k = k;
-    const bool sides = pad.size() == 4;
-    shape.h = {h, r, stride.front(), dilation.front(), pad[0], pad[sides ? 1 : 0]};
-    shape.w = {w, s, stride.back(), dilation.back(), sides ? pad[2] : pad.back(), pad.back()};
+    // The last ones are w's and, of more than one, those before h's.
+    const auto before_last = [](const std::vector<std::int64_t>& numbers, std::size_t i) {
+      return numbers[numbers.size() > i ? numbers.size() - 1 - i : 0];
+    };
+    const std::size_t sides = pad.size() >= 4 ? 1 : 0;
+    shape.w = {w, s, stride.back(), dilation.back(), before_last(pad, sides), pad.back()};
+    shape.h = {h,
+               r,
+               before_last(stride, 1),
+               before_last(dilation, 1),
+               before_last(pad, 1 + 2 * sides),
+               before_last(pad, 1 + sides)};
+    shape.depth = {depth,
+                   t,
+                   stride.size() == 3 ? stride[0] : 1,
+                   dilation.size() == 3 ? dilation[0] : 1,
+                   pad.size() == 6 ? pad[0] : 0,
+                   pad.size() == 6 ? pad[1] : 0};
     std::stringstream nodes(epilogue);
     for (std::string node; std::getline(nodes, node, ',');) {
       if (node == "bias") {

@@ -24,8 +24,9 @@ Status simulate_conv2d(const Conv2dProblem& problem, const MatmulOrder& order,
   MatmulProblem outputs = matmul;
   outputs.k = 0;
   TouchedMemory touched(outputs);
-  const auto pixels = static_cast<std::size_t>(problem.n * problem.h.extent * problem.w.extent);
-  const auto filters = static_cast<std::size_t>(problem.k * problem.h.filter * problem.w.filter);
+  const auto pixels = static_cast<std::size_t>(problem.n * problem.depth.extent * problem.h.extent *
+                                               problem.w.extent);
+  const auto filters = static_cast<std::size_t>(problem.k * problem.positions());
   const std::size_t bytes = static_cast<std::size_t>(problem.c) * bytes_of(problem.type);
   touched.add({problem.image, pixels * bytes, "image", true, false});
   touched.add({problem.filter, filters * bytes, "filter", true, false});

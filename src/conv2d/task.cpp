@@ -10,9 +10,9 @@ namespace tw {
 
 MatmulShape Conv2dShape::as_matmul() const {
   MatmulShape shape;
-  shape.m = n * h.outputs() * w.outputs();
+  shape.m = n * depth.outputs() * h.outputs() * w.outputs();
   shape.n = k;
-  shape.k = h.filter * w.filter * c;
+  shape.k = depth.filter * h.filter * w.filter * c;
   shape.a_type = shape.b_type = type;
   shape.d_type = d_type;
   shape.epilogue = epilogue;
@@ -27,7 +27,7 @@ void fill_positions(MatmulData& data, const Conv2dShape& shape, std::mt19937_64&
   data.a.fill([&](std::int64_t, std::int64_t, std::int64_t) {
     return static_cast<int>(random() % 201) - 100;
   });
-  const std::int64_t positions = shape.h.filter * shape.w.filter;
+  const std::int64_t positions = shape.depth.filter * shape.h.filter * shape.w.filter;
   const std::int64_t covered = positions * shape.c;
   const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(covered));
   data.b.fill([&](std::int64_t, std::int64_t row, std::int64_t channel) {
@@ -61,21 +61,33 @@ struct Sum {
   double value = 0.0;
   double magnitude = 0.0;
 };
+// Output `i` of an axis at one of the filter's positions; -1: outside of the image.
+std::int64_t met(const Conv2dAxis& axis, std::int64_t i, std::int64_t position) {
+  const std::int64_t at = i * axis.stride + position * axis.dilation - axis.pad_low;
+  return at < 0 || at >= axis.extent ? -1 : at;
+}
+struct OutputPixel {
+  std::int64_t image, o, p, q;
+};
 Sum sum_at(const std::vector<double>& images, const std::vector<double>& filters,
-           const Conv2dShape& shape, std::int64_t image, std::int64_t p, std::int64_t q,
-           std::int64_t k) {
+           const Conv2dShape& shape, const OutputPixel& at, std::int64_t k) {
   Sum sum;
-  for (std::int64_t r = 0; r < shape.h.filter; ++r) {
-    for (std::int64_t s = 0; s < shape.w.filter; ++s) {
-      const std::int64_t y = p * shape.h.stride + r * shape.h.dilation - shape.h.pad_low;
-      const std::int64_t x = q * shape.w.stride + s * shape.w.dilation - shape.w.pad_low;
-      if (y < 0 || y >= shape.h.extent || x < 0 || x >= shape.w.extent) continue;
-      const std::int64_t pixel = (image * shape.h.extent + y) * shape.w.extent + x;
-      const std::int64_t filter = (k * shape.h.filter + r) * shape.w.filter + s;
-      for (std::int64_t c = 0; c < shape.c; ++c) {
-        const double product = images[pixel * shape.c + c] * filters[filter * shape.c + c];
-        sum.value += product;
-        sum.magnitude += std::abs(product);
+  for (std::int64_t t = 0; t < shape.depth.filter; ++t) {
+    for (std::int64_t r = 0; r < shape.h.filter; ++r) {
+      for (std::int64_t s = 0; s < shape.w.filter; ++s) {
+        const std::int64_t z = met(shape.depth, at.o, t);
+        const std::int64_t y = met(shape.h, at.p, r);
+        const std::int64_t x = met(shape.w, at.q, s);
+        if (z < 0 || y < 0 || x < 0) continue;
+        const std::int64_t pixel =
+            ((at.image * shape.depth.extent + z) * shape.h.extent + y) * shape.w.extent + x;
+        const std::int64_t filter =
+            ((k * shape.depth.filter + t) * shape.h.filter + r) * shape.w.filter + s;
+        for (std::int64_t c = 0; c < shape.c; ++c) {
+          const double product = images[pixel * shape.c + c] * filters[filter * shape.c + c];
+          sum.value += product;
+          sum.magnitude += std::abs(product);
+        }
       }
     }
   }
@@ -88,10 +100,10 @@ MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t s
   MatmulShape outputs = shape.as_matmul();
   outputs.k = 0;
   MatmulData data = make_matmul_data(outputs, fill, seed);
-  data.a = HostMatrix(shape.type, Major::K, 1, shape.n * shape.h.extent * shape.w.extent, shape.c,
-                      false);
-  data.b = HostMatrix(shape.type, Major::K, 1, shape.k * shape.h.filter * shape.w.filter, shape.c,
-                      false);
+  const std::int64_t pixels = shape.n * shape.depth.extent * shape.h.extent * shape.w.extent;
+  const std::int64_t filters = shape.k * shape.depth.filter * shape.h.filter * shape.w.filter;
+  data.a = HostMatrix(shape.type, Major::K, 1, pixels, shape.c, false);
+  data.b = HostMatrix(shape.type, Major::K, 1, filters, shape.c, false);
   // Without gaps, even where lines are then not aligned.
   for (HostMatrix* matrix : {&data.a, &data.b, &data.d}) {
     matrix->pitch = matrix->columns;
@@ -112,12 +124,14 @@ MatmulReference direct_convolution(const MatmulData& data, const Conv2dShape& sh
   const std::vector<double> images = numbers(data.a), filters = numbers(data.b);
   MatmulSums sums;
   for (std::int64_t image = 0; image < shape.n; ++image) {
-    for (std::int64_t p = 0; p < shape.h.outputs(); ++p) {
-      for (std::int64_t q = 0; q < shape.w.outputs(); ++q) {
-        for (std::int64_t k = 0; k < shape.k; ++k) {
-          const Sum sum = sum_at(images, filters, shape, image, p, q, k);
-          sums.value.push_back(sum.value);
-          sums.magnitude.push_back(sum.magnitude);
+    for (std::int64_t o = 0; o < shape.depth.outputs(); ++o) {
+      for (std::int64_t p = 0; p < shape.h.outputs(); ++p) {
+        for (std::int64_t q = 0; q < shape.w.outputs(); ++q) {
+          for (std::int64_t k = 0; k < shape.k; ++k) {
+            const Sum sum = sum_at(images, filters, shape, {image, o, p, q}, k);
+            sums.value.push_back(sum.value);
+            sums.magnitude.push_back(sum.magnitude);
+          }
         }
       }
     }
@@ -138,7 +152,8 @@ Conv2dProblem conv2d_at(MatmulData& data, const Conv2dShape& shape,
           .d = outputs.d.data,
           .type = shape.type,
           .d_type = shape.d_type,
-          .epilogue = outputs.epilogue};
+          .epilogue = outputs.epilogue,
+          .depth = shape.depth};
 }
 
 Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
@@ -153,6 +168,7 @@ Status check(const Conv2dShape& shape) {
   problem.k = shape.k;
   problem.h = shape.h;
   problem.w = shape.w;
+  problem.depth = shape.depth;
   problem.image = problem.filter = problem.d = &somewhere;
   return check(problem);
 }
@@ -173,7 +189,7 @@ VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& orde
 
 std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
                      std::uint64_t seed) {
-  const Conv2dAxis &h = shape.h, &w = shape.w;
+  const Conv2dAxis &h = shape.h, &w = shape.w, &depth = shape.depth;
   const std::pair<const char*, std::vector<std::int64_t>> options[] = {
       {"n", {shape.n}},
       {"c", {shape.c}},
@@ -182,9 +198,11 @@ std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, F
       {"w", {w.extent}},
       {"r", {h.filter}},
       {"s", {w.filter}},
-      {"stride", {h.stride, w.stride}},
-      {"dilation", {h.dilation, w.dilation}},
-      {"pad", {h.pad_low, h.pad_high, w.pad_low, w.pad_high}},
+      {"depth", {depth.extent}},
+      {"t", {depth.filter}},
+      {"stride", {depth.stride, h.stride, w.stride}},
+      {"dilation", {depth.dilation, h.dilation, w.dilation}},
+      {"pad", {depth.pad_low, depth.pad_high, h.pad_low, h.pad_high, w.pad_low, w.pad_high}},
       {"seed", {static_cast<std::int64_t>(seed)}}};
   std::string line = std::string("./tw run conv2d --instance ") + instance.name;
   for (const auto& [name, numbers] : options) {

@@ -16,6 +16,7 @@ struct Conv2dShape {
   ElementType type = ElementType::Bf16;
   ElementType d_type = ElementType::Bf16;
   EpilogueShape epilogue = {};
+  Conv2dAxis depth = {};
 
   // D as a matrix; k is what one element sums up.
   MatmulShape as_matmul() const;

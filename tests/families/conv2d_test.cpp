@@ -70,6 +70,22 @@ TEST(Conv2d, TakesLines) {
   }
 }
 
+TEST(Conv2d, TakesDepths) {
+  Random random(base_seed() + 3);
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    for (const Fill fill : {Fill::Position, Fill::Integers}) {
+      Conv2dShape shape = random_shape(instance, random);
+      shape.n = 2;
+      shape.c = 9 * piece_of(shape);
+      shape.h = {.extent = 5, .filter = 2, .pad_low = 1};
+      shape.w = {.extent = 7, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 2};
+      shape.depth = {.extent = 6, .filter = 2, .stride = 2, .dilation = 3, .pad_high = 2};
+      expect_clean(instance, shape, fill, base_seed());
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 // Alone in the padding, beyond the image's end, and with one pixel only.
 TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
   for (const Conv2dInstance& instance : conv2d_instances()) {
@@ -150,6 +166,11 @@ TEST(Conv2d, RefusesWithASentence) {
               p.c = 1 << 26;
             }),
             "r * s * c = 3288334336 must be from 1 to 2147483391.");
+  EXPECT_EQ(refusal([](P& p) {
+              p.depth.filter = 2;
+              p.w.pad_low = 17;
+            }),
+            "The lower padding along w = 17 must be from 0 to 16.");
   EXPECT_EQ(refusal([](P& p) { p.c = 12; }),
             "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
             "multiples of 16.");
@@ -161,7 +182,7 @@ TEST(Conv2d, RefusesWithASentence) {
               p.n = 1 << 20;
               p.h.extent = p.w.extent = 1 << 10;
             }),
-            "n * p * q = 1048576 * 1048576 must be below 2^31 - 256.");
+            "n * p * q = 1073741824 * 1024 must be below 2^31 - 256.");
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ BUGS = [
     Bug('multicast_along_the_wrong_side',
         'both CTAs load the first half of A, and nobody the second',
         'io/tma_loader.h',
-        'CopyA::load(a, &params_.a, stage.full(), row, first_k, tile.batch, '
+        'CopyA::load(a, &params_.a, stage.full(), row, first_k, batch, '
         'tiling.cluster.column(rank_),',
-        'CopyA::load(a, &params_.a, stage.full(), row, first_k, tile.batch, '
+        'CopyA::load(a, &params_.a, stage.full(), row, first_k, batch, '
         'tiling.cluster.row(rank_),',
         [Site('cooperative_1x2', (128, 512, 192, 0, 2, 1), 'uninitialised', 'multiply 1', 0,
               also=('overwrite-while-read',))]),

@@ -7,54 +7,71 @@
 
 namespace tw {
 
+namespace detail {
+
+inline Im2colAxis im2col_axis(const Conv2dAxis& axis) {
+  return {.outputs = Divisor(static_cast<unsigned>(axis.outputs())),
+          .filter = Divisor(static_cast<unsigned>(axis.filter)),
+          .stride = static_cast<int>(axis.stride),
+          .pad = static_cast<int>(axis.pad_low),
+          .dilation = static_cast<int>(axis.dilation)};
+}
+
+// The image as the filter meets it, by columns of `box`.
+inline Im2colBox image_box(const Conv2dProblem& problem, TmaBox box) {
+  Im2colBox image = {.base = problem.image,
+                     .type = problem.type,
+                     .rank = problem.is_deep() ? 5u : 4u,
+                     .extents = {problem.c},
+                     .box_channels = box.inner,
+                     .box_pixels = box.outer};
+  std::int64_t pitch = problem.c * bytes_of(problem.type);
+  for (unsigned i = 0; i + 2 < image.rank; ++i) {
+    const Conv2dAxis& axis = problem.axis(i);
+    image.extents[i + 1] = axis.extent;
+    image.pitch_bytes[i] = pitch;
+    image.lower[i] = static_cast<int>(-axis.pad_low);
+    image.upper[i] = static_cast<int>(axis.pad_high - axis.reach());
+    image.step[i] = static_cast<unsigned>(axis.stride);
+    pitch *= axis.extent;
+  }
+  image.extents[image.rank - 1] = problem.n;
+  image.pitch_bytes[image.rank - 2] = pitch;
+  return image;
+}
+
+template <class Parts, class Encode>
+Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dProblem& problem,
+                   const Encode& encode) {
+  using Loader = typename Parts::Loader;
+  for (unsigned i = 0; i < 3; ++i) loader.axes[i] = im2col_axis(problem.axis(i));
+  loader.deep = problem.is_deep() ? 1 : 0;
+  loader.c_tiles = Divisor(static_cast<unsigned>((problem.c - 1) / Parts::tiling.k() + 1));
+  Status status = encode(loader.a, image_box(problem, Loader::box_a()));
+  if (!status.is_good()) return status;
+  const std::int64_t pixel_bytes = problem.c * bytes_of(problem.type);
+  return encode(loader.b, MatrixBox{.base = problem.filter,
+                                    .type = problem.type,
+                                    .inner = problem.c,
+                                    .outer = problem.k,
+                                    .batch = problem.positions(),
+                                    .pitch_bytes = problem.positions() * pixel_bytes,
+                                    .batch_pitch_bytes = pixel_bytes,
+                                    .box_inner = Loader::box_b().inner,
+                                    .box_outer = Loader::box_b().outer});
+}
+
+}  // namespace detail
+
 // `encode` takes a MatrixBox or an Im2colBox.
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const Conv2dProblem& problem, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
-  using Loader = typename Parts::Loader;
-  const Conv2dAxis &h = problem.h, &w = problem.w;
-  const auto axis = [](const Conv2dAxis& given) {
-    return Im2colAxis{.outputs = Divisor(static_cast<unsigned>(given.outputs())),
-                      .stride = static_cast<int>(given.stride),
-                      .pad = static_cast<int>(given.pad_low),
-                      .dilation = static_cast<int>(given.dilation)};
-  };
-  const auto upper = [](const Conv2dAxis& given) {
-    return static_cast<int>(given.pad_high - given.reach());
-  };
-  const auto fill_loader = [&](typename Loader::Params& loader) {
-    const std::int64_t positions = h.filter * w.filter;
-    const std::int64_t pixel_bytes = problem.c * bytes_of(problem.type);
-    loader.h = axis(h);
-    loader.w = axis(w);
-    loader.filter_w = Divisor(static_cast<unsigned>(w.filter));
-    loader.c_tiles = Divisor(static_cast<unsigned>((problem.c - 1) / Parts::tiling.k() + 1));
-    const Im2colBox image = {
-        .base = problem.image,
-        .type = problem.type,
-        .channels = problem.c,
-        .width = w.extent,
-        .height = h.extent,
-        .images = problem.n,
-        .lower = {-loader.w.pad, -loader.h.pad},
-        .upper = {upper(w), upper(h)},
-        .step = {static_cast<unsigned>(w.stride), static_cast<unsigned>(h.stride)},
-        .box_channels = Loader::box_a().inner,
-        .box_pixels = Loader::box_a().outer};
-    if (Status status = encode(loader.a, image); !status.is_good()) return status;
-    return encode(loader.b, MatrixBox{.base = problem.filter,
-                                      .type = problem.type,
-                                      .inner = problem.c,
-                                      .outer = problem.k,
-                                      .batch = positions,
-                                      .pitch_bytes = positions * pixel_bytes,
-                                      .batch_pitch_bytes = pixel_bytes,
-                                      .box_inner = Loader::box_b().inner,
-                                      .box_outer = Loader::box_b().outer});
-  };
   return plan<Parts>(params, grid, as_matmul(problem, Parts::tiling.k()), order, max_clusters,
-                     workspace, encode, fill_loader);
+                     workspace, encode, [&](typename Parts::Loader::Params& loader) {
+                       return detail::fill_im2col<Parts>(loader, problem, encode);
+                     });
 }
 
 }  // namespace tw

@@ -8,7 +8,7 @@
 
 namespace tw {
 
-// Along h or w.
+// Along one side of the image.
 struct Conv2dAxis {
   std::int64_t extent = 1;  // of the image
   std::int64_t filter = 1;
@@ -28,7 +28,8 @@ struct Conv2dAxis {
 };
 
 // D[n,p,q,k] = epilogue(sum over r,s,c of image[n,h,w,c] * filter[k,r,s,c]), everything without
-// gaps. The epilogue sees D as a matrix of n * p * q rows and k columns.
+// gaps. The epilogue sees D as a matrix of n * p * q rows and k columns. Of one side, this is w; of
+// three, the outermost is the depth.
 struct Conv2dProblem {
   std::int64_t n = 1;
   std::int64_t c = 1;
@@ -41,6 +42,15 @@ struct Conv2dProblem {
   ElementType type = ElementType::Bf16;  // of image and filter
   ElementType d_type = ElementType::Bf16;
   EpilogueArguments epilogue;
+  Conv2dAxis depth = {};
+
+  constexpr bool is_deep() const { return depth != Conv2dAxis{}; }
+  // w, h and depth.
+  constexpr const Conv2dAxis& axis(unsigned i) const { return i == 0 ? w : i == 1 ? h : depth; }
+  // Of the filter.
+  constexpr std::int64_t positions() const { return depth.filter * h.filter * w.filter; }
+  // Of one output.
+  constexpr std::int64_t pixels() const { return depth.outputs() * h.outputs() * w.outputs(); }
 };
 
 }  // namespace tw

@@ -35,29 +35,22 @@ struct MatrixBox {
   }
 };
 
-// Images of height by width pixels of `channels` elements, without gaps, and the column that one
-// copy moves: box_channels of box_pixels pixels, which lie `step` apart from pixel `lower` of a
-// line to the pixel that is `upper` behind its last, then on the next line. Pairs are {w, h}.
+// A tensor of images (c, w, h, n) or (c, w, h, depth, n), contiguous along c, and the column that
+// one copy moves: box_channels of box_pixels pixels, which lie `step` apart from pixel `lower` of a
+// line to the pixel that is `upper` behind its last, then on the next line. Entry i of pitches,
+// corners and steps belongs to dimension i + 1.
 struct Im2colBox {
   const void* base = nullptr;
   ElementType type = ElementType::Bf16;
-  std::int64_t channels = 1;
-  std::int64_t width = 1;
-  std::int64_t height = 1;
-  std::int64_t images = 1;
-  int lower[2] = {};
-  int upper[2] = {};
-  unsigned step[2] = {1, 1};
+  unsigned rank = 4;
+  std::int64_t extents[5] = {1, 1, 1, 1, 1};
+  std::int64_t pitch_bytes[4] = {};
+  int lower[3] = {};
+  int upper[3] = {};
+  unsigned step[3] = {1, 1, 1};
   unsigned box_channels = 1;
   unsigned box_pixels = 1;
   BoxSwizzle swizzle = BoxSwizzle::Bytes128;
-
-  // From one pixel, line and image to the next.
-  constexpr std::int64_t pitch_bytes(unsigned dimension) const {
-    std::int64_t pitch = channels * bytes_of(type);
-    if (dimension > 0) pitch *= width;
-    return dimension > 1 ? pitch * height : pitch;
-  }
 };
 
 }  // namespace tw

@@ -1,5 +1,5 @@
-// TileIO: A is pixels of an image as a convolution's filter meets them (TMA im2col), B is the
-// filter as it is stored.
+// TileIO: one operand is pixels of an image as a convolution's filter meets them (TMA im2col), the
+// other a matrix or the filter as it is stored.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -9,34 +9,40 @@
 
 namespace tw {
 
-// Along h or w: output i meets the image at i * stride - pad, and from there on at every `dilation`
-// one for each of the filter's positions.
+// Along one side of the image: output i meets it at i * stride - pad, and from there on at every
+// `dilation` one for each of the filter's positions.
 struct Im2colAxis {
   Divisor outputs;
+  Divisor filter;
   int stride;
   int pad;
   int dilation;
+  int stored_step = 0;  // from one of the filter's positions to the next, in memory
 
   TW_DEVICE int first(unsigned output) const { return static_cast<int>(output) * stride - pad; }
 };
 
-// Row i of A is output pixel i of (n, p, q); a k-tile is channels of one filter position, the next
-// of the same (r, s) first. Channels beyond the last are zero in both operands.
+// Of a K-major A, row i is output pixel i of (n, p, q); a k-tile is channels of one filter
+// position, the next of the same position first, and B is the filter at that position. Of an
+// MN-major A, which is a matrix, k counts output pixels, and column i of B is channel i at the
+// filter position that the batch counts. Channels beyond the last, and pixels, are zero in both.
 template <Tiling tiling>
 class Im2colLoader : public TmaLoader<tiling> {
   using Base = TmaLoader<tiling>;
-  static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K,
-                "Channels are what is contiguous in an image and in a filter.");
+  static constexpr bool sums_positions = tiling.a_major == Major::K;
+  static_assert(sums_positions || tiling.b_major == Major::MN,
+                "Channels are what is contiguous in an image.");
   static_assert(tiling.group == 1 && tiling.few_rows == 0,
                 "im2col loads whole tiles, each CTA for itself or its cluster.");
 
  public:
-  // The maps: `a` of columns of pixels (c, w, h, n); `b` of boxes (c, k, filter position).
+  // The maps: of the image, columns of pixels (c, w, h, n) or (c, w, h, depth, n); of the filter,
+  // boxes (c, k, filter position), MN-major (k, c, filter position).
   struct Params : Base::Params {
-    Im2colAxis h;
-    Im2colAxis w;
-    Divisor filter_w;
-    Divisor c_tiles;  // k-tiles of a filter position
+    Im2colAxis axes[3];  // w, h, depth
+    Divisor c_tiles;     // k-tiles of a filter position
+    int first_stored;    // of the filter's positions
+    unsigned deep;       // whether images have a depth
   };
 
   TW_DEVICE Im2colLoader(const Params& params, unsigned thread)
@@ -44,33 +50,74 @@ class Im2colLoader : public TmaLoader<tiling> {
 
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
-    const auto [r, s] = params_.filter_w.divide(position);
-    const std::uint16_t offsets[2] = {static_cast<std::uint16_t>(s * params_.w.dilation),
-                                      static_cast<std::uint16_t>(r * params_.h.dilation)};
-    const int c = static_cast<int>(c_tile * tiling.k());
-    const unsigned share = tiling.cluster.column(this->rank_) * Base::box_a().outer;
-    const unsigned pixel = static_cast<unsigned>(tile.m) * tiling.m + share;
-    const auto [line, q] = params_.w.outputs.divide(pixel);
-    const auto [n, p] = params_.h.outputs.divide(line);
-    const SharedAddress a = stage.tiles() + share * Tiling::span_bytes;
-    TW_UNROLL
-    for (unsigned span = 0; span < tiling.spans; ++span) {
-      const SharedAddress to = a + span * (tiling.m * Tiling::span_bytes);
-      const int at[4] = {c + static_cast<int>(span * tiling.span_k()), params_.w.first(q),
-                         params_.h.first(p), static_cast<int>(n)};
-      constexpr auto hint = isa::CacheHint::EvictNormal;
-      if constexpr (tiling.cluster.n == 1)
-        isa::cp_async_bulk_tensor_load_im2col(to, &params_.a, stage.full(), at, offsets, hint);
-      else
-        isa::cp_async_bulk_tensor_load_im2col_multicast(
-            to, &params_.a, stage.full(), at, offsets,
-            static_cast<std::uint16_t>(tiling.cluster.row_mask(this->rank_)), hint);
+    constexpr ClusterShape cluster = tiling.cluster;
+    if constexpr (sums_positions) {
+      const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
+      const int c = static_cast<int>(c_tile * tiling.k());
+      load_pixels<Base::a_tile>(stage.tiles(), &params_.a, stage.full(),
+                                tile.m * static_cast<int>(tiling.m), c, position,
+                                cluster.column(this->rank_), cluster.row_mask(this->rank_));
+      this->load_b(stage, tile, c, stored(position));
+    } else {
+      const int pixel = k * static_cast<int>(tiling.k());
+      this->load_a(stage, tile, pixel, 0);
+      load_pixels<Base::b_tile>(stage.tiles() + tiling.a_bytes(), &params_.b, stage.full(),
+                                tile.n * static_cast<int>(tiling.n), pixel,
+                                static_cast<unsigned>(tile.batch), cluster.row(this->rank_),
+                                cluster.column_mask(this->rank_));
     }
-    this->load_b(stage, tile, c, static_cast<int>(position));
   }
 
  private:
+  // Where the filter has a position: as it is counted, or the last ones first.
+  TW_DEVICE int stored(unsigned position) const {
+    if constexpr (tiling.b_major == Major::K) return static_cast<int>(position);
+    int at = params_.first_stored;
+    TW_UNROLL
+    for (const Im2colAxis& axis : params_.axes) {
+      const auto [rest, in_axis] = axis.filter.divide(position);
+      at += static_cast<int>(in_axis) * axis.stored_step;
+      position = rest;
+    }
+    return at;
+  }
+
+  template <OperandTile operand, class... Place>
+  TW_DEVICE void load_pixels(const Place&... place) const {
+    if (params_.deep != 0)
+      load_columns<operand, 5>(place...);
+    else
+      load_columns<operand, 4>(place...);
+  }
+
+  template <OperandTile operand, unsigned dimensions>
+  TW_DEVICE void load_columns(SharedAddress destination, const TensorMap* map, SharedAddress full,
+                              int first, int k, unsigned position, unsigned share,
+                              unsigned mask) const {
+    for_each_copy<operand>(destination, first, k, share, [&](SharedAddress to, int c, int pixel) {
+      int at[dimensions] = {c};
+      std::uint16_t offsets[dimensions - 2];
+      unsigned outputs = static_cast<unsigned>(pixel), positions = position;
+      TW_UNROLL
+      for (unsigned i = 0; i < dimensions - 2; ++i) {
+        const Im2colAxis& axis = params_.axes[i];
+        const auto [next_outputs, output] = axis.outputs.divide(outputs);
+        const auto [next_positions, in_axis] = axis.filter.divide(positions);
+        at[i + 1] = axis.first(output);
+        offsets[i] = static_cast<std::uint16_t>(in_axis * axis.dilation);
+        outputs = next_outputs;
+        positions = next_positions;
+      }
+      at[dimensions - 1] = static_cast<int>(outputs);
+      constexpr auto hint = isa::CacheHint::EvictNormal;
+      if constexpr (operand.shares == 1)
+        isa::cp_async_bulk_tensor_load_im2col(to, map, full, at, offsets, hint);
+      else
+        isa::cp_async_bulk_tensor_load_im2col_multicast(to, map, full, at, offsets,
+                                                        static_cast<std::uint16_t>(mask), hint);
+    });
+  }
+
   const Params& params_;
 };
 

@@ -41,43 +41,51 @@ struct OperandTile {
   }
 };
 
-template <OperandTile tile, unsigned group, isa::CacheHint hint>
-struct OperandCopy {
+// One CTA's share of a tile: issue(shared address, inner, outer) for each copy. `first` is the
+// tile's row (or column) in the matrix, `k` its k; `share` is which part this CTA loads.
+template <OperandTile tile, class Issue>
+TW_DEVICE void for_each_copy(SharedAddress destination, int first, int k, unsigned share,
+                             const Issue& issue) {
   static_assert(tile.is_legal(),
                 "Each CTA's share of a tile must be whole groups of eight lines, at most 256; an "
                 "MN-major tile is boxes of 128 bytes.");
+  TW_UNROLL
+  for (unsigned span = 0; span < tile.spans; ++span) {
+    TW_UNROLL
+    for (unsigned copy = 0; copy < tile.copies(); ++copy) {
+      const unsigned in_span = tile.shares_boxes() ? share * tile.copies() + copy : copy;
+      const unsigned line = tile.shares_boxes() ? 0 : share * tile.box().outer;
+      const SharedAddress at_shared = destination + span * (tile.extent * OperandTile::line_bytes) +
+                                      in_span * (tile.box_lines() * OperandTile::line_bytes) +
+                                      line * OperandTile::line_bytes;
+      const int inner = tile.major == Major::K ? k + static_cast<int>(span * tile.span_k)
+                                               : first + static_cast<int>(in_span * tile.span_k);
+      const int outer = tile.major == Major::K ? first + static_cast<int>(line)
+                                               : k + static_cast<int>(span * tile.span_k + line);
+      issue(at_shared, inner, outer);
+    }
+  }
+}
 
-  // `first` is the tile's row (or column) in the matrix, `k` its k; `share` is which part this CTA
-  // loads, `mask` who gets it.
+template <OperandTile tile, unsigned group, isa::CacheHint hint>
+struct OperandCopy {
+  // `mask` says who gets it.
   static TW_DEVICE void load(SharedAddress destination, const TensorMap* map, SharedAddress full,
                              int first, int k, int batch, unsigned share, unsigned mask) {
-    constexpr TmaBox box = tile.box();
-    TW_UNROLL
-    for (unsigned span = 0; span < tile.spans; ++span) {
-      TW_UNROLL
-      for (unsigned copy = 0; copy < tile.copies(); ++copy) {
-        const unsigned in_span = tile.shares_boxes() ? share * tile.copies() + copy : copy;
-        const unsigned line = tile.shares_boxes() ? 0 : share * box.outer;
-        const SharedAddress at_shared =
-            destination + span * (tile.extent * OperandTile::line_bytes) +
-            in_span * (tile.box_lines() * OperandTile::line_bytes) + line * OperandTile::line_bytes;
-        const int inner = tile.major == Major::K ? k + static_cast<int>(span * tile.span_k)
-                                                 : first + static_cast<int>(in_span * tile.span_k);
-        const int outer = tile.major == Major::K ? first + static_cast<int>(line)
-                                                 : k + static_cast<int>(span * tile.span_k + line);
-        const int at[3] = {inner, outer, batch};
-        const auto who = static_cast<std::uint16_t>(mask);
-        // Of CTAs that multiply as one, the leader's barrier counts for both.
-        if constexpr (tile.shares == 1 && group == 1)
-          isa::cp_async_bulk_tensor_load(at_shared, map, full, at, hint);
-        else if constexpr (group == 1)
-          isa::cp_async_bulk_tensor_load_multicast(at_shared, map, full, at, who, hint);
-        else if constexpr (tile.shares == 1)
-          isa::cp_async_bulk_tensor_load_pair(at_shared, map, full, at, hint);
-        else
-          isa::cp_async_bulk_tensor_load_pair_multicast(at_shared, map, full, at, who, hint);
-      }
-    }
+    const auto issue = [&](SharedAddress to, int inner, int outer) {
+      const int at[3] = {inner, outer, batch};
+      const auto who = static_cast<std::uint16_t>(mask);
+      // Of CTAs that multiply as one, the leader's barrier counts for both.
+      if constexpr (tile.shares == 1 && group == 1)
+        isa::cp_async_bulk_tensor_load(to, map, full, at, hint);
+      else if constexpr (group == 1)
+        isa::cp_async_bulk_tensor_load_multicast(to, map, full, at, who, hint);
+      else if constexpr (tile.shares == 1)
+        isa::cp_async_bulk_tensor_load_pair(to, map, full, at, hint);
+      else
+        isa::cp_async_bulk_tensor_load_pair_multicast(to, map, full, at, who, hint);
+    };
+    for_each_copy<tile>(destination, first, k, share, issue);
   }
 };
 
@@ -142,17 +150,21 @@ class TmaLoader {
   // k counts stages.
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    const SharedAddress a = stage.tiles();
-    const int row = tile.m * static_cast<int>(tiling.m);
     const int first_k = k * static_cast<int>(tiling.k());
-    CopyA::load(a, &params_.a, stage.full(), row, first_k, tile.batch, tiling.cluster.column(rank_),
-                tiling.cluster.row_mask(rank_));
+    load_a(stage, tile, first_k, tile.batch);
     load_b(stage, tile, first_k, tile.batch);
   }
 
   TW_DEVICE void finish() {}
 
  protected:
+  template <class Stage, class WorkTile>
+  TW_DEVICE void load_a(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
+    const SharedAddress a = stage.tiles();
+    const int row = tile.m * static_cast<int>(tiling.m);
+    CopyA::load(a, &params_.a, stage.full(), row, first_k, batch, tiling.cluster.column(rank_),
+                tiling.cluster.row_mask(rank_));
+  }
   template <class Stage, class WorkTile>
   TW_DEVICE void load_b(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
     const SharedAddress b = stage.tiles() + tiling.a_bytes();
