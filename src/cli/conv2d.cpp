@@ -20,6 +20,7 @@ struct Conv2dRequest {
   std::int64_t n = 2;
   std::int64_t c = 64;
   std::int64_t k = 64;
+  std::int64_t groups = 1;
   std::int64_t h = 14;
   std::int64_t w = 14;
   std::int64_t r = 3;
@@ -38,11 +39,13 @@ struct Conv2dRequest {
   unsigned schedules = 1;
 
   void add_options(CLI::App& command) {
-    command.add_option("--arch", arch, "the target: sm90a or sm100a")->capture_default_str();
-    command.add_option("--instance", instance, "by name; empty: the first of the target");
+    command.add_option("--arch", arch, "the target: sm80, sm90a or sm100a")->capture_default_str();
+    command.add_option("--instance", instance, "by name; empty: the first of the target that can");
     command.add_option("--n", n, "images")->capture_default_str();
     command.add_option("--c", c, "channels of the image")->capture_default_str();
     command.add_option("--k", k, "channels of the output")->capture_default_str();
+    command.add_option("--groups", groups, "of channels, that see only each other")
+        ->capture_default_str();
     command.add_option("--h", h, "height of the image")->capture_default_str();
     command.add_option("--w", w, "width of the image")->capture_default_str();
     command.add_option("--r", r, "height of the filter")->capture_default_str();
@@ -64,14 +67,21 @@ struct Conv2dRequest {
     schedule.add_options(command);
   }
 
-  Result<const Conv2dInstance*> choose() const {
+  // The instance of that name, or the first of the target that supports the shape; the shape gets
+  // its types.
+  Result<const Conv2dInstance*> choose(Conv2dShape& shape) const {
     std::string known;
+    Status refusal = Status::good();
     for (const Conv2dInstance& candidate : conv2d_instances()) {
-      if (instance.empty() ? arch == candidate.target : instance == candidate.name) {
-        return {Status::good(), &candidate};
-      }
       known += fmt::format(" {} ({})", candidate.name, candidate.target);
+      if (instance.empty() ? arch != candidate.target : instance != candidate.name) continue;
+      shape.type = candidate.config.a_type;
+      shape.d_type = candidate.config.d_type;
+      if (shape.epilogue.beta != 0.0f) shape.epilogue.source_type = shape.d_type;
+      refusal = supports(candidate, shape);
+      if (refusal.is_good()) return {refusal, &candidate};
     }
+    if (!refusal.is_good()) return {refusal, std::nullopt};
     return {Status::refused("There is no such instance of conv2d; there are" + known + "."),
             std::nullopt};
   }
@@ -88,6 +98,7 @@ struct Conv2dRequest {
     shape.n = n;
     shape.c = c;
     shape.k = k;
+    shape.groups = groups;
     // The last ones are w's and, of more than one, those before h's.
     const auto before_last = [](const std::vector<std::int64_t>& numbers, std::size_t i) {
       return numbers[numbers.size() > i ? numbers.size() - 1 - i : 0];
@@ -114,7 +125,6 @@ struct Conv2dRequest {
         shape.epilogue.activation = Activation::Relu;
       } else if (node == "residual") {
         shape.epilogue.beta = 1.0f;
-        shape.epilogue.source_type = shape.d_type;
       } else {
         return fmt::format("There is no epilogue '{}'; there are bias, relu and residual.", node);
       }
@@ -124,14 +134,12 @@ struct Conv2dRequest {
 };
 
 void run(const Conv2dRequest& request, Verdict& verdict) {
-  const Result<const Conv2dInstance*> chosen = request.choose();
-  if (!chosen.status.is_good()) return verdict.refuse(chosen.status.sentence());
-  const Conv2dInstance& instance = **chosen.value;
   Conv2dShape shape;
-  shape.type = instance.config.a_type;
-  shape.d_type = instance.config.d_type;
   const std::string wrong = request.fill_shape(shape);
   if (!wrong.empty()) return verdict.refuse(wrong);
+  const Result<const Conv2dInstance*> chosen = request.choose(shape);
+  if (!chosen.status.is_good()) return verdict.refuse(chosen.status.sentence());
+  const Conv2dInstance& instance = **chosen.value;
   const auto fill = fill_of(request.data);
   if (!fill) {
     return verdict.refuse(
@@ -139,7 +147,6 @@ void run(const Conv2dRequest& request, Verdict& verdict) {
   }
   const Result<vgpu::Options> schedule = request.schedule.resolve();
   if (!schedule.status.is_good()) return verdict.refuse(schedule.status.sentence());
-  if (Status status = check(shape); !status.is_good()) return verdict.refuse(status.sentence());
 
   const VerifiedConv2d problem(shape, *fill, request.seed);
   std::string first_complaint;

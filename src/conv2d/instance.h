@@ -18,6 +18,8 @@ struct Conv2dInstance {
   const char* target;  // "sm90a"
   MatmulConfig config;
   unsigned stages;
+  // Why this kernel cannot compute a problem in this order; good if it can.
+  Status (*supports)(const Conv2dProblem&, const MatmulOrder&);
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for.
   Status (*workspace)(std::size_t& bytes, const Conv2dProblem&, const MatmulOrder&);

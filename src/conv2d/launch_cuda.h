@@ -21,17 +21,16 @@ class CudaConv2d {
   explicit CudaConv2d(const void* image) : matmul_(image) {}
 
   Status workspace(std::size_t& bytes, const Conv2dProblem& problem, const MatmulOrder& order) {
-    return matmul_.workspace(bytes, as_matmul(problem, Parts::tiling.k()), order);
+    return matmul_.workspace(bytes, as_matmul<Parts>(problem), order);
   }
 
   Status launch(const Conv2dProblem& problem, const MatmulOrder& order, const Workspace& workspace,
                 void* stream) {
-    if (Status status = check(problem); !status.is_good()) return status;
-    return matmul_.launch_planned(as_matmul(problem, Parts::tiling.k()), {}, stream,
-                                  [&](auto& params, auto& grid, unsigned clusters) {
-                                    return plan<Parts>(params, grid, problem, order, clusters,
-                                                       workspace, EncodeForCuda{});
-                                  });
+    if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
+    return matmul_.launch_planned(
+        as_matmul<Parts>(problem), {}, stream, [&](auto& params, auto& grid, unsigned clusters) {
+          return plan<Parts>(params, grid, problem, order, clusters, workspace, EncodeForCuda{});
+        });
   }
 
  private:

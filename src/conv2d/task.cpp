@@ -12,7 +12,7 @@ MatmulShape Conv2dShape::as_matmul() const {
   MatmulShape shape;
   shape.m = n * depth.outputs() * h.outputs() * w.outputs();
   shape.n = k;
-  shape.k = depth.filter * h.filter * w.filter * c;
+  shape.k = depth.filter * h.filter * w.filter * group_channels();
   shape.a_type = shape.b_type = type;
   shape.d_type = d_type;
   shape.epilogue = epilogue;
@@ -28,11 +28,11 @@ void fill_positions(MatmulData& data, const Conv2dShape& shape, std::mt19937_64&
     return static_cast<int>(random() % 201) - 100;
   });
   const std::int64_t positions = shape.depth.filter * shape.h.filter * shape.w.filter;
-  const std::int64_t covered = positions * shape.c;
+  const std::int64_t covered = positions * shape.group_channels();
   const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(covered));
   data.b.fill([&](std::int64_t, std::int64_t row, std::int64_t channel) {
     const std::int64_t k = row / positions, position = row % positions;
-    return position * shape.c + channel == (first + k * 61) % covered ? 1.0 : 0.0;
+    return position * shape.group_channels() + channel == (first + k * 61) % covered ? 1.0 : 0.0;
   });
 }
 
@@ -72,6 +72,8 @@ struct OutputPixel {
 Sum sum_at(const std::vector<double>& images, const std::vector<double>& filters,
            const Conv2dShape& shape, const OutputPixel& at, std::int64_t k) {
   Sum sum;
+  const std::int64_t channels = shape.group_channels();
+  const std::int64_t group = k / (shape.k / shape.groups);
   for (std::int64_t t = 0; t < shape.depth.filter; ++t) {
     for (std::int64_t r = 0; r < shape.h.filter; ++r) {
       for (std::int64_t s = 0; s < shape.w.filter; ++s) {
@@ -83,8 +85,9 @@ Sum sum_at(const std::vector<double>& images, const std::vector<double>& filters
             ((at.image * shape.depth.extent + z) * shape.h.extent + y) * shape.w.extent + x;
         const std::int64_t filter =
             ((k * shape.depth.filter + t) * shape.h.filter + r) * shape.w.filter + s;
-        for (std::int64_t c = 0; c < shape.c; ++c) {
-          const double product = images[pixel * shape.c + c] * filters[filter * shape.c + c];
+        for (std::int64_t c = 0; c < channels; ++c) {
+          const double product =
+              images[pixel * shape.c + group * channels + c] * filters[filter * channels + c];
           sum.value += product;
           sum.magnitude += std::abs(product);
         }
@@ -103,7 +106,7 @@ MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t s
   const std::int64_t pixels = shape.n * shape.depth.extent * shape.h.extent * shape.w.extent;
   const std::int64_t filters = shape.k * shape.depth.filter * shape.h.filter * shape.w.filter;
   data.a = HostMatrix(shape.type, Major::K, 1, pixels, shape.c, false);
-  data.b = HostMatrix(shape.type, Major::K, 1, filters, shape.c, false);
+  data.b = HostMatrix(shape.type, Major::K, 1, filters, shape.group_channels(), false);
   // Without gaps, even where lines are then not aligned.
   for (HostMatrix* matrix : {&data.a, &data.b, &data.d}) {
     matrix->pitch = matrix->columns;
@@ -145,6 +148,7 @@ Conv2dProblem conv2d_at(MatmulData& data, const Conv2dShape& shape,
   return {.n = shape.n,
           .c = shape.c,
           .k = shape.k,
+          .groups = shape.groups,
           .h = shape.h,
           .w = shape.w,
           .image = outputs.a.data,
@@ -160,17 +164,20 @@ Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
   return conv2d_at(data, shape, [](HostMatrix& matrix) { return matrix.data(); });
 }
 
-Status check(const Conv2dShape& shape) {
-  static int somewhere;
+Status supports(const Conv2dInstance& instance, const Conv2dShape& shape) {
+  alignas(16) static int somewhere[4];
   Conv2dProblem problem;
   problem.n = shape.n;
   problem.c = shape.c;
   problem.k = shape.k;
+  problem.groups = shape.groups;
   problem.h = shape.h;
   problem.w = shape.w;
   problem.depth = shape.depth;
-  problem.image = problem.filter = problem.d = &somewhere;
-  return check(problem);
+  problem.image = problem.filter = problem.d = somewhere;
+  problem.type = shape.type;
+  problem.d_type = shape.d_type;
+  return instance.supports(problem, {});
 }
 
 VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& order,
@@ -194,6 +201,7 @@ std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, F
       {"n", {shape.n}},
       {"c", {shape.c}},
       {"k", {shape.k}},
+      {"groups", {shape.groups}},
       {"h", {h.extent}},
       {"w", {w.extent}},
       {"r", {h.filter}},

@@ -11,6 +11,7 @@ struct Conv2dShape {
   std::int64_t n = 1;
   std::int64_t c = 1;
   std::int64_t k = 1;
+  std::int64_t groups = 1;
   Conv2dAxis h = {};
   Conv2dAxis w = {};
   ElementType type = ElementType::Bf16;
@@ -18,6 +19,7 @@ struct Conv2dShape {
   EpilogueShape epilogue = {};
   Conv2dAxis depth = {};
 
+  std::int64_t group_channels() const { return c / groups; }
   // D as a matrix; k is what one element sums up.
   MatmulShape as_matmul() const;
   bool operator==(const Conv2dShape&) const = default;
@@ -34,8 +36,8 @@ Conv2dProblem conv2d_at(MatmulData& data, const Conv2dShape& shape,
                         const std::function<void*(HostMatrix&)>& address);
 Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape);
 
-// Before there is any data.
-Status check(const Conv2dShape& shape);
+// Before there is any data: why the kernel cannot compute it; good if it can.
+Status supports(const Conv2dInstance& instance, const Conv2dShape& shape);
 
 // The answer to one problem, computed once for many schedules.
 struct VerifiedConv2d {

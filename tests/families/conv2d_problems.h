@@ -45,6 +45,28 @@ inline Conv2dShape shape_for(const Conv2dInstance& instance) {
 // The fewest channels that TMA takes.
 inline std::int64_t piece_of(const Conv2dShape& shape) { return 16 / bytes_of(shape.type); }
 
+// What is loaded by threads has any channels, in groups, and steps beyond those of TMA.
+inline bool takes_anything(const Conv2dInstance& instance) {
+  Conv2dShape shape = shape_for(instance);
+  shape.c = 3;
+  return supports(instance, shape).is_good();
+}
+
+inline void make_groups(Conv2dShape& shape, Random& random) {
+  const std::int64_t most = shape.h.filter * shape.w.filter > 9 ? 12 : 40;
+  const std::int64_t few = between(random, 1, most);  // of a group
+  // By cp.async, or element by element; one of each: depthwise.
+  const std::int64_t channels = random() % 4 == 0 ? 1 : random() % 2 == 0 ? 8 * few : few;
+  shape.groups = random() % 2 == 0 ? 1 : between(random, 2, 5);
+  shape.c = channels * shape.groups;
+  shape.k = between(random, 1, shape.groups == 1 ? 140 : 40) * shape.groups;
+  if (random() % 4 == 0) shape.h.stride = between(random, 9, 12);
+  if (random() % 4 == 0) {
+    shape.w.pad_low = between(random, 129, 140);
+    shape.w.stride = between(random, 9, 12);
+  }
+}
+
 inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) {
   Conv2dShape shape = shape_for(instance);
   shape.h = random_axis(random);
@@ -52,6 +74,7 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
   // Channels of less than a k-tile, of one, of several, and of several and a bit.
   shape.c = piece_of(shape) * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
   shape.k = between(random, 1, 140);
+  if (takes_anything(instance)) make_groups(shape, random);
   const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
   shape.epilogue.column_bias = random() % 2 == 0;

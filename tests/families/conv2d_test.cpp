@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/families/conv2d_problems.h"
 #include "tilewright/io/divisor.h"
 
@@ -77,6 +80,7 @@ TEST(Conv2d, TakesDepths) {
       Conv2dShape shape = random_shape(instance, random);
       shape.n = 2;
       shape.c = 9 * piece_of(shape);
+      shape.groups = 1;
       shape.h = {.extent = 5, .filter = 2, .pad_low = 1};
       shape.w = {.extent = 7, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 2};
       shape.depth = {.extent = 6, .filter = 2, .stride = 2, .dilation = 3, .pad_high = 2};
@@ -96,6 +100,68 @@ TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
     shape.w = {.extent = 2, .filter = 1, .stride = 8, .dilation = 1, .pad_low = 1, .pad_high = 40};
     expect_clean(instance, shape, Fill::Integers, 1);
     if (HasFatalFailure()) return;
+  }
+}
+
+// A network's first layer: three channels and a filter of 7 by 7 are three k-tiles, not 49.
+TEST(Conv2d, PacksFewChannels) {
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    if (!takes_anything(instance)) continue;
+    for (const std::int64_t channels : {1, 3, 4}) {
+      Conv2dShape shape = shape_for(instance);
+      shape.n = 2;
+      shape.c = channels;
+      shape.k = 64;
+      shape.h = {.extent = 17, .filter = 7, .stride = 2, .pad_low = 3, .pad_high = 2};
+      shape.w = {.extent = 20, .filter = 7, .stride = 2, .pad_low = 2, .pad_high = 3};
+      expect_clean(instance, shape, channels == 4 ? Fill::Position : Fill::Integers, 3);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// What is infinite in one group must not reach another, not even multiplied by zero.
+TEST(Conv2d, KeepsGroupsApart) {
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    if (!takes_anything(instance)) continue;
+    // By cp.async, element by element, and depthwise.
+    for (const std::int64_t channels : {8, 6, 1}) {
+      Conv2dShape shape = shape_for(instance);
+      shape.c = 3 * channels;
+      shape.k = channels == 1 ? 3 : 27;
+      shape.groups = 3;
+      shape.h = {.extent = 9, .filter = 3, .pad_low = 1, .pad_high = 1};
+      shape.w = {.extent = 11, .filter = 3, .pad_low = 1, .pad_high = 1};
+      VerifiedConv2d problem(shape, Fill::Integers, 5);
+      const VirtualRun plain = run_virtually(instance, {}, problem, {});
+      ASSERT_TRUE(plain.clean()) << plain.complaint();
+      // The group in the middle is infinite: image and filter.
+      for (std::int64_t pixel = 0; pixel < problem.data.a.rows; ++pixel) {
+        for (std::int64_t c = channels; c < 2 * channels; ++c) {
+          problem.data.a.set(0, pixel, c, std::numeric_limits<double>::infinity());
+        }
+      }
+      const std::int64_t filters = problem.data.b.rows / 3;
+      for (std::int64_t row = filters; row < 2 * filters; ++row) {
+        for (std::int64_t c = 0; c < channels; ++c) {
+          problem.data.b.set(0, row, c, std::numeric_limits<double>::infinity());
+        }
+      }
+      const VirtualRun infinite = run_virtually(instance, {}, problem, {});
+      ASSERT_TRUE(infinite.status.is_good()) << infinite.status.sentence();
+      const std::int64_t columns = shape.k / 3;
+      for (std::int64_t row = 0; row < plain.data.d.rows; ++row) {
+        for (std::int64_t column = 0; column < shape.k; ++column) {
+          const double value = infinite.data.d.at(0, row, column);
+          if (column / columns == 1) {
+            ASSERT_FALSE(std::isfinite(value)) << instance.name << " " << row << " " << column;
+          } else {
+            ASSERT_EQ(value, plain.data.d.at(0, row, column))
+                << instance.name << " " << row << " " << column;
+          }
+        }
+      }
+    }
   }
 }
 
@@ -149,11 +215,12 @@ TEST(Conv2d, RefusesWithASentence) {
   EXPECT_EQ(refusal([](P&) {}), "");
   EXPECT_EQ(refusal([](P& p) { p.c = 0; }), "c = 0 must be from 1 to 2147483391.");
   EXPECT_EQ(refusal([](P& p) { p.h.extent = 0; }),
-            "The image along h = 0 must be from 1 to 2147483391.");
+            "The image along h = 0 must be from 1 to 536870912.");
   EXPECT_EQ(refusal([](P& p) { p.w.stride = 9; }), "The stride along w = 9 must be from 1 to 8.");
   EXPECT_EQ(refusal([](P& p) { p.w.pad_low = 129; }),
             "The lower padding along w = 129 must be from 0 to 128.");
   EXPECT_EQ(refusal([](P& p) {
+              p.h.extent = 500;
               p.h.filter = 5;
               p.h.dilation = 100;
             }),
@@ -166,6 +233,16 @@ TEST(Conv2d, RefusesWithASentence) {
               p.c = 1 << 26;
             }),
             "r * s * c = 3288334336 must be from 1 to 2147483391.");
+  EXPECT_EQ(refusal([](P& p) { p.groups = 0; }), "groups = 0 must be from 1 to 2147483391.");
+  EXPECT_EQ(refusal([](P& p) { p.groups = 5; }), "c = 16 must be a multiple of groups = 5.");
+  EXPECT_EQ(refusal([](P& p) { p.groups = 16; }), "k = 8 must be a multiple of groups = 16.");
+  EXPECT_EQ(refusal([](P& p) { p.groups = 2; }),
+            "groups = 2, but this kernel copies one group; those by threads copy any.");
+  EXPECT_EQ(refusal([](P& p) {
+              p.groups = 2;
+              p.epilogue.gated = true;
+            }),
+            "A gate needs pairs of columns, which groups = 2 would part; it must be 1.");
   EXPECT_EQ(refusal([](P& p) {
               p.depth.filter = 2;
               p.w.pad_low = 17;

@@ -89,7 +89,8 @@ TEST(Conv2dGpu, ComputesRandomProblemsExactly) {
   Random random(base_seed());
   for (int i = 0; i < 100; ++i) {
     for (const Conv2dInstance& instance : conv2d_instances()) {
-      if (instance.target != target) continue;
+      const bool portable = instance.target == std::string("sm80") && major < 10;
+      if (instance.target != target && !portable) continue;
       expect_right(instance, random_shape(instance, random),
                    i % 3 == 2 ? Fill::Position : Fill::Integers,
                    base_seed() + static_cast<std::uint64_t>(i));

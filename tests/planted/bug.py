@@ -53,6 +53,11 @@ def conv2d(fields):
     return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields, 'conv2d')
 
 
+def conv2d_copies(number, fields):
+    return Config(f'sm_{number}a' if number >= 90 else f'sm_{number}',
+                  f'tilewright/arch/sm{number}.h', f'Im2colCopies<Sm{number}>', fields, 'conv2d')
+
+
 CONFIGS = {
     # Six stages of 64 by 64, cp.async by four warps; or other copies, or other signals.
     'copies': ampere('Sm80'),
@@ -99,6 +104,10 @@ CONFIGS = {
     # Convolutions, the loader's half of A for itself or for its cluster.
     'conv2d': conv2d('.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
     'conv2d_1x2': conv2d('.tile_m = 64, .tile_n = 64, .cluster = {1, 2}, .multiply_groups = 1'),
+    # Convolutions whose operands threads copy: six stages, and of sm_90a 13, of sm_100a 8.
+    'conv2d_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+    'conv2d_copies_90': conv2d_copies(90, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+    'conv2d_copies_100': conv2d_copies(100, '.tile_n = 64, .multiply_groups = 1'),
 }
 
 
@@ -106,8 +115,8 @@ CONFIGS = {
 class Site:
     """An instance and a problem in which the bug shows, and what must be said of it there."""
     config: str
-    # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, h, w, multiprocessors,
-    # where h and w are extent, filter, stride, dilation, lower and upper padding.
+    # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, groups, h, w,
+    # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding.
     problem: tuple
     finding: str  # the name that the virtual GPU must give it
     role: str = ''

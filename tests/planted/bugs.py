@@ -1,5 +1,6 @@
 """The planted bugs: one line each, in our own kernel or pipeline, and what must be said of them."""
 import conv2d_bugs
+import conv2d_copy_bugs
 import operand_bugs
 import output_bugs
 import ring_bugs
@@ -7,4 +8,4 @@ import tensor_bugs
 import work_bugs
 
 BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS,
-        *conv2d_bugs.BUGS]
+        *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS]

@@ -4,11 +4,11 @@ from bug import Bug, Site, WRONG_RESULT
 # Everything different along h and w: 5 by 12 outputs of 3 images, two k-tiles of each of 6 filter
 # positions, three rows and two columns of tiles.
 H = (9, 3, 2, 1, 2, 0)
-SMALL = (3, 72, 80, *H, 14, 2, 1, 3, 0, 1, 2)
+SMALL = (3, 72, 80, 1, *H, 14, 2, 1, 3, 0, 1, 2)
 # The same with 13 outputs along w: the second tile begins on the last line of an image.
-LAST_LINE = (3, 72, 80, *H, 15, 2, 1, 3, 0, 1, 2)
+LAST_LINE = (3, 72, 80, 1, *H, 15, 2, 1, 3, 0, 1, 2)
 # Two k-tiles: no stage is used twice.
-SHORT = (1, 64, 128, 9, 1, 1, 1, 0, 0, 14, 2, 1, 1, 0, 0, 2)
+SHORT = (1, 64, 128, 1, 9, 1, 1, 1, 0, 0, 14, 2, 1, 1, 0, 0, 2)
 
 BUGS = [
     Bug('filter_turned',

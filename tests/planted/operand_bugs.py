@@ -99,9 +99,7 @@ BUGS = [
     Bug('half_of_the_threads_copy',
         'every second chunk stays as it was',
         'io/thread_loader.h',
-        'for (unsigned i = thread_; i < tiling.spans * extent * chunks_of_line; i += threads) {',
-        'for (unsigned i = thread_; i < tiling.spans * extent * chunks_of_line; i += 2 * threads) '
-        '{',
+        'line += threads / chunks_of_line) {', 'line += 2 * threads / chunks_of_line) {',
         [Site('copies', COPIED_SHORT, 'uninitialised', 'multiply 0', 0)]),
     Bug('no_wait_for_copies',
         'the warps arrive while their copies are in flight',

@@ -1,4 +1,4 @@
-// The plan of a convolution: the plan of the matmul that it is, with the maps of its own loader.
+// The plan of a convolution: the plan of the matmul that it is, with what its own loader needs.
 #pragma once
 
 #include "tilewright/family/conv2d.h"
@@ -12,6 +12,7 @@ namespace detail {
 inline Im2colAxis im2col_axis(const Conv2dAxis& axis) {
   return {.outputs = Divisor(static_cast<unsigned>(axis.outputs())),
           .filter = Divisor(static_cast<unsigned>(axis.filter)),
+          .extent = static_cast<int>(axis.extent),
           .stride = static_cast<int>(axis.stride),
           .pad = static_cast<int>(axis.pad_low),
           .dilation = static_cast<int>(axis.dilation)};
@@ -44,7 +45,6 @@ template <class Parts, class Encode>
 Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dProblem& problem,
                    const Encode& encode) {
   using Loader = typename Parts::Loader;
-  for (unsigned i = 0; i < 3; ++i) loader.axes[i] = im2col_axis(problem.axis(i));
   loader.deep = problem.is_deep() ? 1 : 0;
   loader.c_tiles = Divisor(static_cast<unsigned>((problem.c - 1) / Parts::tiling.k() + 1));
   Status status = encode(loader.a, image_box(problem, Loader::box_a()));
@@ -63,14 +63,40 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dProblem& 
 
 }  // namespace detail
 
-// `encode` takes a MatrixBox or an Im2colBox.
+// The matmul as this kernel's loader counts its k.
+template <class Parts>
+MatmulProblem as_matmul(const Conv2dProblem& problem) {
+  return as_matmul(problem, Parts::Loader::elected ? Parts::tiling.k() : 1);
+}
+
+// Why a kernel cannot compute a convolution in this order; good if it can.
+template <class Parts>
+Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
+  if (Status status = check(problem); !status.is_good()) return status;
+  if constexpr (Parts::Loader::elected) {
+    if (Status status = check_im2col(problem); !status.is_good()) return status;
+  }
+  return supports<Parts>(as_matmul<Parts>(problem), order);
+}
+
+// Of a problem that the kernel supports. `encode` takes a MatrixBox or an Im2colBox.
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const Conv2dProblem& problem, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
-  return plan<Parts>(params, grid, as_matmul(problem, Parts::tiling.k()), order, max_clusters,
-                     workspace, encode, [&](typename Parts::Loader::Params& loader) {
-                       return detail::fill_im2col<Parts>(loader, problem, encode);
+  using Loader = typename Parts::Loader;
+  const MatmulProblem matmul = as_matmul<Parts>(problem);
+  return plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
+                     [&](typename Loader::Params& loader) {
+                       for (unsigned i = 0; i < 3; ++i)
+                         loader.axes[i] = detail::im2col_axis(problem.axis(i));
+                       if constexpr (Loader::elected) {
+                         return detail::fill_im2col<Parts>(loader, problem, encode);
+                       } else {
+                         loader.channels =
+                             Divisor(static_cast<unsigned>(problem.c / problem.groups));
+                         return detail::fill_loader<Loader>(loader, matmul, encode);
+                       }
                      });
 }
 

@@ -1,5 +1,5 @@
-// What a convolution must satisfy, wherever it runs by TMA im2col: every refusal is a sentence with
-// the number and the rule.
+// What a convolution must satisfy, wherever it runs, and what TMA im2col asks for beyond: every
+// refusal is a sentence with the number and the rule.
 #pragma once
 
 #include <initializer_list>
@@ -11,65 +11,114 @@
 
 namespace tw {
 
-// k counts whole k-tiles, of `tile_k` channels, of every filter position.
-inline MatmulProblem as_matmul(const Conv2dProblem& problem, std::int64_t tile_k) {
+// A group is a matrix of the batch. Where a filter position's channels are padded with zeros to a
+// multiple of `channels`, k counts them, too.
+inline MatmulProblem as_matmul(const Conv2dProblem& problem, std::int64_t channels) {
+  const std::int64_t c = problem.c / problem.groups, k = problem.k / problem.groups;
+  const std::int64_t filter = problem.positions() * c;
   return {.m = problem.n * problem.pixels(),
-          .n = problem.k,
-          .k = problem.positions() * ((problem.c + tile_k - 1) / tile_k * tile_k),
-          .a = {.data = problem.image, .pitch = problem.c, .type = problem.type},
-          .b = {.data = problem.filter, .pitch = problem.c, .type = problem.type},
-          .d = {.data = problem.d, .pitch = problem.k, .type = problem.d_type},
+          .n = k,
+          .k = problem.positions() * ((c + channels - 1) / channels * channels),
+          .batch = problem.groups,
+          .a = {problem.image, problem.c, c, problem.type},
+          .b = {problem.filter, filter, k * filter, problem.type},
+          .d = {problem.d, problem.k, k, problem.d_type},
           .epilogue = problem.epilogue};
 }
 
-// The corners of all sides share the 16 bits that TMA has for them, and so do the offsets.
-inline Status check(const Conv2dProblem& problem) {
-  struct Range {
-    std::string name;
-    std::int64_t value, first, last;
-  };
-  const auto check_ranges = [](std::initializer_list<Range> ranges) {
-    for (const auto& [name, value, first, last] : ranges) {
-      if (value >= first && value <= last) continue;
-      return Status::refused(name + " = " + std::to_string(value) + " must be from " +
-                             std::to_string(first) + " to " + std::to_string(last) + ".");
-    }
-    return Status::good();
-  };
-  constexpr std::int64_t most = (std::int64_t{1} << 31) - 257;
-  Status status = check_ranges({{"n", problem.n, 0, most}, {"c", problem.c, 1, most}});
-  const std::int64_t corners = problem.is_deep() ? 16 : 128;  // from -corners to corners - 1
-  for (const auto& [name, axis] : {std::pair("h", problem.h), std::pair("w", problem.w),
-                                   std::pair("the depth", problem.depth)}) {
-    const std::string along = std::string(" along ") + name;
-    if (status.is_good()) {
-      status = check_ranges({{"The image" + along, axis.extent, 1, most},
-                             {"The filter" + along, axis.filter, 1, 256},
-                             {"The stride" + along, axis.stride, 1, 8},
-                             {"The dilation" + along, axis.dilation, 1, 255},
-                             {"The lower padding" + along, axis.pad_low, 0, corners},
-                             {"The upper padding" + along, axis.pad_high, 0, 3 * corners - 2}});
-    }
-    if (status.is_good()) {
-      status = check_ranges({{"(filter - 1) * dilation" + along, axis.reach(), 0, 2 * corners - 1},
-                             {"The upper padding less (filter - 1) * dilation" + along,
-                              axis.pad_high - axis.reach(), -corners, corners - 1}});
-    }
+namespace detail {
+
+struct Conv2dRange {
+  std::string name;
+  std::int64_t value, first, last;
+};
+inline Status check_ranges(std::initializer_list<Conv2dRange> ranges) {
+  for (const auto& [name, value, first, last] : ranges) {
+    if (value >= first && value <= last) continue;
+    return Status::refused(name + " = " + std::to_string(value) + " must be from " +
+                           std::to_string(first) + " to " + std::to_string(last) + ".");
   }
-  if (status.is_good()) {
-    status = check_ranges({{"r * s * c", problem.positions() * problem.c, 1, most}});
-  }
-  if (!status.is_good()) return status;
-  std::int64_t pixels = problem.n;
+  return Status::good();
+}
+
+// Calls body(axis, " along w") and so on until one is refused.
+template <class Body>
+Status for_each_axis(const Conv2dProblem& problem, const Body& body) {
+  const char* const names[3] = {" along w", " along h", " along the depth"};
   for (unsigned i = 0; i < 3; ++i) {
-    const std::int64_t outputs = problem.axis(i).outputs();
+    Status status = body(problem.axis(i), std::string(names[i]));
+    if (!status.is_good()) return status;
+  }
+  return Status::good();
+}
+
+inline Status check_groups(const Conv2dProblem& problem) {
+  for (const auto& [name, channels] : {std::pair("c", problem.c), std::pair("k", problem.k)}) {
+    if (channels % problem.groups == 0) continue;
+    return Status::refused(std::string(name) + " = " + std::to_string(channels) +
+                           " must be a multiple of groups = " + std::to_string(problem.groups) +
+                           ".");
+  }
+  if (problem.groups > 1 && problem.epilogue.gated) {
+    return Status::refused("A gate needs pairs of columns, which groups = " +
+                           std::to_string(problem.groups) + " would part; it must be 1.");
+  }
+  return Status::good();
+}
+
+}  // namespace detail
+
+// Of TMA im2col. The corners of all sides share the 16 bits that it has for them, and so do the
+// offsets.
+inline Status check_im2col(const Conv2dProblem& problem) {
+  if (problem.groups > 1) {
+    return Status::refused("groups = " + std::to_string(problem.groups) +
+                           ", but this kernel copies one group; those by threads copy any.");
+  }
+  const std::int64_t corners = problem.is_deep() ? 16 : 128;  // from -corners to corners - 1
+  return detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {
+    return detail::check_ranges(
+        {{"The stride" + along, axis.stride, 1, 8},
+         {"The lower padding" + along, axis.pad_low, 0, corners},
+         {"(filter - 1) * dilation" + along, axis.reach(), 0, 2 * corners - 1},
+         {"The upper padding less (filter - 1) * dilation" + along, axis.pad_high - axis.reach(),
+          -corners, corners - 1}});
+  });
+}
+
+// Wherever it runs.
+inline Status check(const Conv2dProblem& problem) {
+  constexpr std::int64_t most = (std::int64_t{1} << 31) - 257;
+  constexpr std::int64_t most_pixels = std::int64_t{1} << 29;  // so that sums of them are ints
+  Status status = detail::check_ranges({{"n", problem.n, 0, most},
+                                        {"c", problem.c, 1, most},
+                                        {"k", problem.k, 0, most},
+                                        {"groups", problem.groups, 1, most}});
+  if (status.is_good()) status = detail::check_groups(problem);
+  if (!status.is_good()) return status;
+  std::int64_t covered = problem.c, pixels = problem.n;
+  status = detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {
+    Status sides =
+        detail::check_ranges({{"The image" + along, axis.extent, 1, most_pixels},
+                              {"The filter" + along, axis.filter, 1, 1 << 15},
+                              {"The stride" + along, axis.stride, 1, most_pixels},
+                              {"The dilation" + along, axis.dilation, 1, 1 << 14},
+                              {"The lower padding" + along, axis.pad_low, 0, most_pixels},
+                              {"The upper padding" + along, axis.pad_high, 0, most_pixels}});
+    if (!sides.is_good()) return sides;
+    const std::int64_t outputs = axis.outputs();
     if (pixels > 0 && outputs > most / pixels) {
       return Status::refused("n * p * q = " + std::to_string(pixels) + " * " +
                              std::to_string(outputs) + " must be below 2^31 - 256.");
     }
     pixels *= outputs;
-  }
-  MatmulProblem outputs = as_matmul(problem, 1);
+    covered *= axis.filter;
+    return detail::check_ranges({{"r * s * c", covered, 1, most}});
+  });
+  if (!status.is_good()) return status;
+  Conv2dProblem whole = problem;  // D is one matrix of all groups
+  whole.groups = 1;
+  MatmulProblem outputs = as_matmul(whole, 1);
   outputs.k = 0;
   if (Status checked = check(outputs); !checked.is_good() || outputs.m * outputs.n == 0) {
     return checked;

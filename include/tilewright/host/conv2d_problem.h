@@ -29,11 +29,13 @@ struct Conv2dAxis {
 
 // D[n,p,q,k] = epilogue(sum over r,s,c of image[n,h,w,c] * filter[k,r,s,c]), everything without
 // gaps. The epilogue sees D as a matrix of n * p * q rows and k columns. Of one side, this is w; of
-// three, the outermost is the depth.
+// three, the outermost is the depth. In groups, the first k / groups outputs see the first
+// c / groups channels, and so on; filters have only these.
 struct Conv2dProblem {
   std::int64_t n = 1;
-  std::int64_t c = 1;
+  std::int64_t c = 1;  // of all groups, and so k
   std::int64_t k = 1;
+  std::int64_t groups = 1;
   Conv2dAxis h;
   Conv2dAxis w;
   const void* image = nullptr;

@@ -14,6 +14,7 @@ namespace tw {
 struct Im2colAxis {
   Divisor outputs;
   Divisor filter;
+  int extent;  // of the image
   int stride;
   int pad;
   int dilation;

@@ -53,14 +53,18 @@ struct PlainCopy {
   template <class T>
   static TW_DEVICE void chunk(SharedAddress destination, const T* first, std::int64_t step,
                               int count, unsigned /*alignment*/) {
+    gather<T>(destination, [&](int i) {
+      return i < count ? load_element<Space::Global>(first + i * step) : T{};
+    });
+  }
+  // element(i) is the chunk's element i.
+  template <class T, class Element>
+  static TW_DEVICE void gather(SharedAddress destination, const Element& element) {
     std::uint32_t words[4] = {};
     constexpr int elements = 16 / sizeof(T);
     TW_UNROLL
     for (int i = 0; i < elements; ++i) {
-      if (i < count) {
-        const std::uint32_t bits = load_element<Space::Global>(first + i * step);
-        words[i * sizeof(T) / 4] |= bits << (i * sizeof(T) % 4 * 8);
-      }
+      words[i * sizeof(T) / 4] |= std::uint32_t{element(i)} << (i * sizeof(T) % 4 * 8);
     }
     isa::store_shared_16(destination, words);
   }
@@ -70,6 +74,7 @@ struct PlainCopy {
 // by the warps when their copies are done.
 template <Tiling tiling, class Copy, unsigned warps, Completion how>
 class ThreadLoader {
+ protected:
   static constexpr unsigned threads = warps * 32;
 
  public:
@@ -114,41 +119,50 @@ class ThreadLoader {
     if constexpr (stages_held > 0) isa::cp_async_wait_group<0>();
   }
 
- private:
+ protected:
   template <unsigned bytes>
   using Bits = std::conditional_t<bytes == 1, std::uint8_t,
                                   std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
 
+  // Calls body(destination, span, line, chunk) for each of this thread's chunks: of `extent` lines
+  // in every span. A thread has the same chunk of every line that it touches.
+  template <unsigned extent, class Body>
+  TW_DEVICE void each_chunk(SharedAddress tile, const Body& body) {
+    constexpr unsigned chunks_of_line = Tiling::span_bytes / 16;
+    const unsigned chunk = thread_ % chunks_of_line;
+    for (unsigned line = thread_ / chunks_of_line; line < tiling.spans * extent;
+         line += threads / chunks_of_line) {
+      const SharedAddress destination =
+          tile + line * Tiling::span_bytes + ((chunk ^ line % 8) << 4);
+      body(destination, line / extent, line % extent, chunk);
+    }
+  }
+
+ private:
   // `extent` rows of the tile; a line is 128 bytes along k (K-major), or of one k (MN-major).
   template <Major major, unsigned extent, unsigned bytes>
   TW_DEVICE void operand(SharedAddress tile, const OperandView& view, int first_row, int first_k,
                          int batch) {
     using T = Bits<bytes>;
-    constexpr unsigned chunks_of_line = Tiling::span_bytes / 16;
     constexpr unsigned elements = 16 / bytes;
     constexpr unsigned span_k = tiling.span_k();
     const T* base = static_cast<const T*>(view.data) + batch * view.batch_stride;
-    for (unsigned i = thread_; i < tiling.spans * extent * chunks_of_line; i += threads) {
-      const unsigned line = i / chunks_of_line;  // of all spans
-      const unsigned chunk = i % chunks_of_line;
-      const unsigned span = line / extent;
-      const unsigned in_span = line % extent;
-      int row, k, inside;
-      if constexpr (major == Major::K) {
-        row = first_row + static_cast<int>(in_span);
-        k = first_k + static_cast<int>(span * span_k + chunk * elements);
-        inside = row < view.rows ? view.k - k : 0;
-      } else {
-        row = first_row + static_cast<int>(in_span / span_k * span_k + chunk * elements);
-        k = first_k + static_cast<int>(span * span_k + in_span % span_k);
-        inside = k < view.k ? view.rows - row : 0;
-      }
-      const int count = inside < 0 ? 0 : inside < int{elements} ? inside : int{elements};
-      const T* first = count > 0 ? base + row * view.row_stride + k * view.k_stride : base;
-      const SharedAddress destination =
-          tile + line * Tiling::span_bytes + ((chunk ^ line % 8) << 4);
-      Copy::chunk(destination, first, view.k_stride, count, view.alignment);
-    }
+    each_chunk<extent>(
+        tile, [&](SharedAddress destination, unsigned span, unsigned line, unsigned chunk) {
+          int row, k, inside;
+          if constexpr (major == Major::K) {
+            row = first_row + static_cast<int>(line);
+            k = first_k + static_cast<int>(span * span_k + chunk * elements);
+            inside = row < view.rows ? view.k - k : 0;
+          } else {
+            row = first_row + static_cast<int>(line / span_k * span_k + chunk * elements);
+            k = first_k + static_cast<int>(span * span_k + line % span_k);
+            inside = k < view.k ? view.rows - row : 0;
+          }
+          const int count = inside < 0 ? 0 : inside < int{elements} ? inside : int{elements};
+          const T* first = count > 0 ? base + row * view.row_stride + k * view.k_stride : base;
+          Copy::chunk(destination, first, view.k_stride, count, view.alignment);
+        });
   }
 
   const Params& params_;

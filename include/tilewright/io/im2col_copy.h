@@ -1,0 +1,92 @@
+// TileIO: A is pixels of an image as a convolution's filter meets them, B is the filter as it is
+// stored, both copied by threads: any channels, strides, padding and filters, on any target.
+#pragma once
+
+#include "tilewright/io/im2col.h"
+#include "tilewright/io/thread_loader.h"
+
+namespace tw {
+
+// Row i of A is output pixel i of (n, p, q); k goes through (r, s, c) without gaps, so that few
+// channels waste nothing. Matrix g of the batch is group g: its channels and its filters.
+template <Tiling tiling, unsigned warps, Completion how>
+class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
+  using Base = ThreadLoader<tiling, AsyncCopy, warps, how>;
+  using T = typename Base::template Bits<bytes_of(tiling.a_type)>;
+  static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K,
+                "Channels are what is contiguous in an image and in a filter.");
+
+ public:
+  static constexpr unsigned stages_held = 2;
+  static constexpr unsigned least_alignment = 1;
+
+  // A row of the view `a` is a pixel of the image; but it counts m rows, and all of k.
+  struct Params : Base::Params {
+    Im2colAxis axes[3];  // w, h, depth
+    Divisor channels;    // of a group
+  };
+
+  TW_DEVICE Im2colCopyLoader(const Params& params, unsigned thread)
+      : Base(params, thread), params_(params) {}
+
+  template <class Stage, class WorkTile>
+  TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int stage_k) {
+    const int first_k = stage_k * static_cast<int>(tiling.k());
+    copy<tiling.m>(stage.tiles(), params_.a, tile.m, first_k, tile.batch,
+                   [&](int row, int k) { return pixel(row, k); });
+    copy<tiling.n>(stage.tiles() + tiling.a_bytes(), params_.b, tile.n, first_k, tile.batch,
+                   [&](int row, int k) { return row * params_.b.row_stride + k; });
+    isa::cp_async_commit_group();
+    isa::cp_async_wait_group<stages_held>();
+  }
+
+ private:
+  // Where the image has it, in elements from the first; negative: outside.
+  TW_DEVICE std::int64_t pixel(int row, int k) const {
+    const auto [position, c] = params_.channels.divide(static_cast<unsigned>(k));
+    unsigned outputs = static_cast<unsigned>(row), positions = position;
+    std::int64_t at = c, pitch = params_.a.row_stride;
+    TW_UNROLL
+    for (const Im2colAxis& axis : params_.axes) {
+      const auto [next_outputs, output] = axis.outputs.divide(outputs);
+      const auto [next_positions, in_axis] = axis.filter.divide(positions);
+      const int here = axis.first(output) + static_cast<int>(in_axis) * axis.dilation;
+      if (here < 0 || here >= axis.extent) return -1;
+      at += here * pitch;
+      pitch *= axis.extent;
+      outputs = next_outputs;
+      positions = next_positions;
+    }
+    return at + outputs * pitch;
+  }
+
+  // Tile `index` of `extent` rows of a view, `group` of its batch. Memory that is aligned to 16
+  // bytes goes by cp.async, other memory element by element.
+  template <unsigned extent, class OffsetOf>
+  TW_DEVICE void copy(SharedAddress tile, const OperandView& view, int index, int first_k,
+                      int group, const OffsetOf& offset_of) {
+    const T* const first = static_cast<const T*>(view.data) + group * view.batch_stride;
+    this->template each_chunk<extent>(
+        tile, [&](SharedAddress destination, unsigned span, unsigned line, unsigned chunk) {
+          const int row = index * static_cast<int>(extent) + static_cast<int>(line);
+          const int chunk_k = static_cast<int>(span * tiling.span_k() + chunk * (16 / sizeof(T)));
+          const auto offset = [&](int element) -> std::int64_t {
+            const int k = first_k + chunk_k + element;
+            return row < view.rows && k < view.k ? offset_of(row, k) : -1;
+          };
+          if (view.alignment == 16) {
+            const std::int64_t at = offset(0);
+            isa::cp_async<16>(destination, at < 0 ? first : first + at, at < 0 ? 0 : 16);
+          } else {
+            PlainCopy::gather<T>(destination, [&](int element) {
+              const std::int64_t at = offset(element);
+              return at < 0 ? T{} : load_element<Space::Global>(first + at);
+            });
+          }
+        });
+  }
+
+  const Params& params_;
+};
+
+}  // namespace tw

@@ -1,0 +1,70 @@
+"""Bugs of convolutions whose operands threads copy, and of groups."""
+from bug import Bug, Site, WRONG_RESULT
+
+# Everything different along h and w; 8 channels go by cp.async, 7 element by element.
+H = (9, 3, 2, 1, 2, 0)
+W = (14, 2, 1, 3, 1, 1)
+ALIGNED = (3, 8, 80, 1, *H, *W, 2)
+ELEMENTS = (3, 7, 80, 1, *H, *W, 2)
+# Three groups of 5 columns: they begin at odd ones.
+GROUPS = (3, 21, 15, 3, *H, *W, 2)
+# Nine k-tiles in six stages.
+LONG = (1, 64, 64, 1, 9, 3, 1, 1, 0, 0, 9, 3, 1, 1, 0, 0, 1)
+# Three k-tiles: no stage is used twice.
+SHORT = (1, 64, 64, 1, 9, 3, 1, 1, 0, 0, 14, 1, 1, 1, 0, 0, 1)
+
+BUGS = [
+    Bug('copied_filter_turned',
+        'the filter is taken as if its lines were as long as its columns',
+        'io/im2col_copy.h', 'const auto [next_positions, in_axis] = axis.filter.divide(positions);',
+        'const auto [next_positions, in_axis] = params_.axes[1].filter.divide(positions);',
+        [Site('conv2d_copies', ALIGNED, WRONG_RESULT),
+         Site('conv2d_copies_90', ELEMENTS, WRONG_RESULT)]),
+    Bug('copied_outputs_turned',
+        'lines of outputs are as long as columns',
+        'io/im2col_copy.h', 'const auto [next_outputs, output] = axis.outputs.divide(outputs);',
+        'const auto [next_outputs, output] = params_.axes[1].outputs.divide(outputs);',
+        [Site('conv2d_copies', ALIGNED, WRONG_RESULT)]),
+    Bug('copied_around_the_edge',
+        'left of a line is the end of the line before, not zero',
+        'io/im2col_copy.h',
+        'if (here < 0 || here >= axis.extent) return -1;',
+        'if (here < 0 && pitch > params_.a.row_stride || here >= axis.extent) return -1;',
+        [Site('conv2d_copies', ALIGNED, WRONG_RESULT),
+         Site('conv2d_copies_90', ELEMENTS, WRONG_RESULT)]),
+    Bug('copied_instead_of_zeros',
+        'outside of the image something is copied, and not zeros',
+        'io/im2col_copy.h',
+        'isa::cp_async<16>(destination, at < 0 ? first : first + at, at < 0 ? 0 : 16);',
+        'isa::cp_async<16>(destination, at < 0 ? first : first + at, 16);',
+        [Site('conv2d_copies', ALIGNED, WRONG_RESULT)]),
+    Bug('copied_past_the_last_pixel',
+        'behind the last pixel there is no image',
+        'io/im2col_copy.h',
+        'return row < view.rows && k < view.k ? offset_of(row, k) : -1;',
+        'return k < view.k ? offset_of(row, k) : -1;',
+        [Site('conv2d_copies', ALIGNED, 'bounds', 'load', -1)]),
+    Bug('same_channels_for_all_groups',
+        'every group sees the channels, and the filters, of the first',
+        'io/im2col_copy.h',
+        'const T* const first = static_cast<const T*>(view.data) + group * view.batch_stride;',
+        'const T* const first = static_cast<const T*>(view.data) + 0 * group * view.batch_stride;',
+        [Site('conv2d_copies', GROUPS, WRONG_RESULT)]),
+    Bug('epilogue_of_the_first_group',
+        'bias and residual are read at the columns of the first group',
+        'family/conv2d_groups.h', 'const int first = place.batch * place.n;',
+        'const int first = 0 * place.batch * place.n;',
+        [Site('conv2d_copies', GROUPS, WRONG_RESULT)]),
+    Bug('pixels_announced_early',
+        'a stage is announced while its copies are in flight',
+        'io/im2col_copy.h', 'isa::cp_async_wait_group<stages_held>();',
+        'isa::cp_async_wait_group<stages_held + 1>();',
+        [Site('conv2d_copies', LONG, 'read-before-full', 'multiply 0', 0),
+         Site('conv2d_copies_90', LONG, 'read-before-full', 'multiply 0', 0),
+         Site('conv2d_copies_100', LONG, 'read-before-full', 'multiply 0', 0)]),
+    Bug('pixels_not_fenced',
+        'the tensor core reads what threads copied, but another proxy may not see it yet',
+        'family/conv2d.h', '? Completion::WarpsArriveFenced', '? Completion::WarpsArrive',
+        [Site('conv2d_copies_90', SHORT, 'missing-proxy-fence', 'multiply 0', 0),
+         Site('conv2d_copies_100', SHORT, 'missing-proxy-fence', 'multiply 0', 0)]),
+]
