@@ -17,6 +17,8 @@ struct Conv2dRequest {
   std::string arch = "sm90a";
   std::string instance;
   std::string on;
+  std::string direction = "forward";
+  int split_k = 1;
   std::int64_t n = 2;
   std::int64_t c = 64;
   std::int64_t k = 64;
@@ -40,7 +42,14 @@ struct Conv2dRequest {
 
   void add_options(CLI::App& command) {
     command.add_option("--arch", arch, "the target: sm80, sm90a or sm100a")->capture_default_str();
-    command.add_option("--instance", instance, "by name; empty: the first of the target that can");
+    command.add_option("--instance", instance,
+                       "by name; empty: the first of target and direction that can");
+    command.add_option("--direction", direction, "forward, dgrad (of the image) or wgrad")
+        ->check(CLI::IsMember({"forward", "dgrad", "wgrad"}))
+        ->capture_default_str();
+    command.add_option("--split-k", split_k, "parts of a sum, of wgrad")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
     command.add_option("--n", n, "images")->capture_default_str();
     command.add_option("--c", c, "channels of the image")->capture_default_str();
     command.add_option("--k", k, "channels of the output")->capture_default_str();
@@ -73,10 +82,13 @@ struct Conv2dRequest {
     std::string known;
     Status refusal = Status::good();
     for (const Conv2dInstance& candidate : conv2d_instances()) {
-      known += fmt::format(" {} ({})", candidate.name, candidate.target);
+      const Conv2dDirection makes = direction_of(candidate.config);
+      known += fmt::format(" {} ({}, {})", candidate.name, candidate.target, name_of(makes));
+      if (direction != name_of(makes)) continue;
       if (instance.empty() ? arch != candidate.target : instance != candidate.name) continue;
       shape.type = candidate.config.a_type;
       shape.d_type = candidate.config.d_type;
+      shape.direction = makes;
       if (shape.epilogue.beta != 0.0f) shape.epilogue.source_type = shape.d_type;
       refusal = supports(candidate, shape);
       if (refusal.is_good()) return {refusal, &candidate};
@@ -135,6 +147,8 @@ struct Conv2dRequest {
 
 void run(const Conv2dRequest& request, Verdict& verdict) {
   Conv2dShape shape;
+  MatmulOrder order;
+  order.split_k = request.split_k;
   const std::string wrong = request.fill_shape(shape);
   if (!wrong.empty()) return verdict.refuse(wrong);
   const Result<const Conv2dInstance*> chosen = request.choose(shape);
@@ -156,20 +170,20 @@ void run(const Conv2dRequest& request, Verdict& verdict) {
     vgpu::Options options = *schedule.value;
     if (request.schedules > 1) options.landing = landings[i % std::size(landings)].second;
     options.seed += i;
-    const VirtualRun ran = run_virtually(instance, {}, problem, options);
+    const VirtualRun ran = run_virtually(instance, order, problem, options);
     if (!ran.status.is_good()) return verdict.refuse(ran.status.sentence());
     comparison = ran.comparison;
     if (ran.clean()) {
       ++clean;
     } else if (first_complaint.empty()) {
-      first_complaint =
-          fmt::format("{}replay: {}{}\n", ran.complaint(),
-                      run_line(instance, shape, *fill, request.seed), schedule_words(options));
+      first_complaint = fmt::format("{}replay: {}{}\n", ran.complaint(),
+                                    run_line(instance, shape, *fill, request.seed, order),
+                                    schedule_words(options));
     }
   }
-  fmt::print("conv2d {} x {} x {} x {} with {} x {} x {}, {} ({} stages) on the virtual GPU: ",
-             shape.n, shape.h.extent, shape.w.extent, shape.c, shape.k, shape.h.filter,
-             shape.w.filter, instance.name, instance.stages);
+  fmt::print("conv2d {} {} x {} x {} x {} with {} x {} x {}, {} ({} stages) on the virtual GPU: ",
+             name_of(shape.direction), shape.n, shape.h.extent, shape.w.extent, shape.c, shape.k,
+             shape.h.filter, shape.w.filter, instance.name, instance.stages);
   if (request.schedules > 1) {
     fmt::print("{} of {} schedules are clean\n", clean, request.schedules);
   } else if (clean == 0) {
@@ -186,7 +200,7 @@ void run(const Conv2dRequest& request, Verdict& verdict) {
 // Below ./tw run or ./tw check.
 CLI::App* add_family(CLI::App& command, const std::shared_ptr<Conv2dRequest>& request,
                      Verdict& verdict) {
-  CLI::App* family = command.add_subcommand("conv2d", "a forward convolution");
+  CLI::App* family = command.add_subcommand("conv2d", "a convolution, or a gradient of one");
   request->add_options(*family);
   family->callback([request, &verdict] { run(*request, verdict); });
   return family;

@@ -1,6 +1,8 @@
 // Launches one instance on the current CUDA device.
 #pragma once
 
+#include <algorithm>
+
 #include "src/matmul/launch_cuda.h"
 #include "tilewright/host/conv2d.h"
 
@@ -20,17 +22,28 @@ class CudaConv2d {
  public:
   explicit CudaConv2d(const void* image) : matmul_(image) {}
 
+  // The most that one of its launches needs.
   Status workspace(std::size_t& bytes, const Conv2dProblem& problem, const MatmulOrder& order) {
-    return matmul_.workspace(bytes, as_matmul<Parts>(problem), order);
+    bytes = 0;
+    if (Status status = check(problem); !status.is_good()) return status;
+    return for_each_phase(problem, [&](const Conv2dPhase& phase) {
+      std::size_t needed = 0;
+      Status status = matmul_.workspace(needed, as_matmul<Parts>(phase.problem), order);
+      bytes = std::max(bytes, needed);
+      return status;
+    });
   }
 
   Status launch(const Conv2dProblem& problem, const MatmulOrder& order, const Workspace& workspace,
                 void* stream) {
     if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
-    return matmul_.launch_planned(
-        as_matmul<Parts>(problem), {}, stream, [&](auto& params, auto& grid, unsigned clusters) {
-          return plan<Parts>(params, grid, problem, order, clusters, workspace, EncodeForCuda{});
-        });
+    return for_each_phase(problem, [&](const Conv2dPhase& phase) {
+      return matmul_.launch_planned(as_matmul<Parts>(phase.problem), {}, stream,
+                                    [&](auto& params, auto& grid, unsigned clusters) {
+                                      return plan<Parts>(params, grid, phase, order, clusters,
+                                                         workspace, EncodeForCuda{});
+                                    });
+    });
   }
 
  private:

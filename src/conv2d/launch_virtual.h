@@ -19,26 +19,34 @@ template <class Parts>
 Status simulate_conv2d(const Conv2dProblem& problem, const MatmulOrder& order,
                        const vgpu::Options& options, vgpu::Report& report) {
   if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
-  // What is read are the image and the filter, not the operands of the matmul.
-  const MatmulProblem matmul = as_matmul<Parts>(problem);
-  Conv2dProblem whole = problem;
-  whole.groups = 1;
-  MatmulProblem outputs = as_matmul(whole, 1);
-  outputs.k = 0;
-  TouchedMemory touched(outputs);
-  const auto pixels = static_cast<std::size_t>(problem.n * problem.depth.extent * problem.h.extent *
-                                               problem.w.extent);
-  const auto filters = static_cast<std::size_t>(problem.k * problem.positions());
-  const std::size_t bytes = static_cast<std::size_t>(problem.c) * bytes_of(problem.type);
-  const std::size_t filter_bytes = bytes / static_cast<std::size_t>(problem.groups);
-  touched.add({problem.image, pixels * bytes, "image", true, false});
-  touched.add({problem.filter, filters * filter_bytes, "filter", true, false});
-  return simulate_planned<Parts>(
-      matmul, order, {}, options, report, touched,
-      [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
-        return plan<Parts>(params, grid, problem, order, max_clusters, workspace,
-                           EncodeForVirtual{});
-      });
+  TouchedMemory touched(output_of(problem));
+  const auto add = [&](const void* data, std::int64_t elements, const char* name) {
+    touched.add(
+        {data, static_cast<std::size_t>(elements) * bytes_of(problem.type), name, true, false});
+  };
+  const std::int64_t gradient = problem.n * problem.pixels() * problem.k;
+  add(problem.image,
+      problem.direction == Conv2dDirection::BackwardData
+          ? gradient
+          : problem.n * problem.image_pixels() * problem.c,
+      "image");
+  add(problem.filter,
+      problem.direction == Conv2dDirection::BackwardFilter
+          ? gradient
+          : problem.k * problem.positions() * (problem.c / problem.groups),
+      "filter");
+  bool clean = true;
+  return for_each_phase(problem, [&](const Conv2dPhase& phase) {
+    if (!clean) return Status::good();
+    Status status = simulate_planned<Parts>(
+        as_matmul<Parts>(phase.problem), order, {}, options, report, touched,
+        [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
+          return plan<Parts>(params, grid, phase, order, max_clusters, workspace,
+                             EncodeForVirtual{});
+        });
+    clean = report.verdict() == vgpu::Report::Clean;
+    return status;
+  });
 }
 
 }  // namespace tw

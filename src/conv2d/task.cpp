@@ -1,5 +1,6 @@
 #include "src/conv2d/task.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -10,29 +11,52 @@ namespace tw {
 
 MatmulShape Conv2dShape::as_matmul() const {
   MatmulShape shape;
-  shape.m = n * depth.outputs() * h.outputs() * w.outputs();
+  shape.m = output_pixels();
   shape.n = k;
-  shape.k = depth.filter * h.filter * w.filter * group_channels();
+  shape.k = positions() * group_channels();
+  if (direction == Conv2dDirection::BackwardData) {
+    shape.m = image_pixels();
+    shape.n = c;
+    shape.k = positions() * k;
+  } else if (direction == Conv2dDirection::BackwardFilter) {
+    shape.m = k;
+    shape.n = positions() * c;
+    shape.k = output_pixels();
+  }
   shape.a_type = shape.b_type = type;
   shape.d_type = d_type;
   shape.epilogue = epilogue;
   return shape;
 }
 
+const char* name_of(Conv2dDirection direction) {
+  if (direction == Conv2dDirection::Forward) return "forward";
+  return direction == Conv2dDirection::BackwardData ? "dgrad" : "wgrad";
+}
+
 namespace {
 
-// Every output channel selects one element of what the filter covers; every element of the image
-// tells its own place. Each result is then one element, and a wrong place shows.
+// Each column of the output selects one of the elements that it sums up; every element of the image
+// (or of D's gradient in its place) tells its own place. Each result is then one element, and a
+// wrong place shows.
 void fill_positions(MatmulData& data, const Conv2dShape& shape, std::mt19937_64& random) {
   data.a.fill([&](std::int64_t, std::int64_t, std::int64_t) {
     return static_cast<int>(random() % 201) - 100;
   });
-  const std::int64_t positions = shape.depth.filter * shape.h.filter * shape.w.filter;
-  const std::int64_t covered = positions * shape.group_channels();
-  const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(covered));
-  data.b.fill([&](std::int64_t, std::int64_t row, std::int64_t channel) {
-    const std::int64_t k = row / positions, position = row % positions;
-    return position * shape.group_channels() + channel == (first + k * 61) % covered ? 1.0 : 0.0;
+  const std::int64_t positions = shape.positions();
+  const std::int64_t summed = std::max<std::int64_t>(1, shape.as_matmul().k);
+  const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(summed));
+  data.b.fill([&](std::int64_t, std::int64_t row, std::int64_t column) {
+    std::int64_t selects = row / positions;  // of k
+    std::int64_t element = row % positions * shape.group_channels() + column;
+    if (shape.direction == Conv2dDirection::BackwardData) {
+      selects = column;
+      element = row % positions * shape.k + row / positions;
+    } else if (shape.direction == Conv2dDirection::BackwardFilter) {
+      selects = column;
+      element = row;
+    }
+    return element == (first + selects * 61) % summed ? 1.0 : 0.0;
   });
 }
 
@@ -56,45 +80,32 @@ std::vector<double> numbers(const HostMatrix& matrix) {
   return result;
 }
 
-// One element of D: the sum of products, and of their magnitudes.
-struct Sum {
-  double value = 0.0;
-  double magnitude = 0.0;
-};
 // Output `i` of an axis at one of the filter's positions; -1: outside of the image.
 std::int64_t met(const Conv2dAxis& axis, std::int64_t i, std::int64_t position) {
   const std::int64_t at = i * axis.stride + position * axis.dilation - axis.pad_low;
   return at < 0 || at >= axis.extent ? -1 : at;
 }
-struct OutputPixel {
-  std::int64_t image, o, p, q;
-};
-Sum sum_at(const std::vector<double>& images, const std::vector<double>& filters,
-           const Conv2dShape& shape, const OutputPixel& at, std::int64_t k) {
-  Sum sum;
-  const std::int64_t channels = shape.group_channels();
-  const std::int64_t group = k / (shape.k / shape.groups);
-  for (std::int64_t t = 0; t < shape.depth.filter; ++t) {
-    for (std::int64_t r = 0; r < shape.h.filter; ++r) {
-      for (std::int64_t s = 0; s < shape.w.filter; ++s) {
-        const std::int64_t z = met(shape.depth, at.o, t);
-        const std::int64_t y = met(shape.h, at.p, r);
-        const std::int64_t x = met(shape.w, at.q, s);
-        if (z < 0 || y < 0 || x < 0) continue;
-        const std::int64_t pixel =
-            ((at.image * shape.depth.extent + z) * shape.h.extent + y) * shape.w.extent + x;
-        const std::int64_t filter =
-            ((k * shape.depth.filter + t) * shape.h.filter + r) * shape.w.filter + s;
-        for (std::int64_t c = 0; c < channels; ++c) {
-          const double product =
-              images[pixel * shape.c + group * channels + c] * filters[filter * channels + c];
-          sum.value += product;
-          sum.magnitude += std::abs(product);
+
+// visit(pixel of the image, filter position, pixel of D), wherever these meet.
+template <class Visit>
+void for_each_meeting(const Conv2dShape& shape, const Visit& visit) {
+  const Conv2dAxis &depth = shape.depth, &h = shape.h, &w = shape.w;
+  std::int64_t output = 0;
+  for (std::int64_t image = 0; image < shape.n; ++image) {
+    for (std::int64_t o = 0; o < depth.outputs(); ++o) {
+      for (std::int64_t p = 0; p < h.outputs(); ++p) {
+        for (std::int64_t q = 0; q < w.outputs(); ++q, ++output) {
+          for (std::int64_t position = 0; position < shape.positions(); ++position) {
+            const std::int64_t z = met(depth, o, position / w.filter / h.filter);
+            const std::int64_t y = met(h, p, position / w.filter % h.filter);
+            const std::int64_t x = met(w, q, position % w.filter);
+            if (z < 0 || y < 0 || x < 0) continue;
+            visit(((image * depth.extent + z) * h.extent + y) * w.extent + x, position, output);
+          }
         }
       }
     }
   }
-  return sum;
 }
 
 }  // namespace
@@ -103,10 +114,15 @@ MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t s
   MatmulShape outputs = shape.as_matmul();
   outputs.k = 0;
   MatmulData data = make_matmul_data(outputs, fill, seed);
-  const std::int64_t pixels = shape.n * shape.depth.extent * shape.h.extent * shape.w.extent;
-  const std::int64_t filters = shape.k * shape.depth.filter * shape.h.filter * shape.w.filter;
-  data.a = HostMatrix(shape.type, Major::K, 1, pixels, shape.c, false);
-  data.b = HostMatrix(shape.type, Major::K, 1, filters, shape.group_channels(), false);
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
+    return HostMatrix(shape.type, Major::K, 1, rows, columns, false);
+  };
+  const HostMatrix gradient = matrix(shape.output_pixels(), shape.k);
+  data.a = shape.direction == Conv2dDirection::BackwardData ? gradient
+                                                            : matrix(shape.image_pixels(), shape.c);
+  data.b = shape.direction == Conv2dDirection::BackwardFilter
+               ? gradient
+               : matrix(shape.k * shape.positions(), shape.group_channels());
   // Without gaps, even where lines are then not aligned.
   for (HostMatrix* matrix : {&data.a, &data.b, &data.d}) {
     matrix->pitch = matrix->columns;
@@ -124,21 +140,31 @@ MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t s
 }
 
 MatmulReference direct_convolution(const MatmulData& data, const Conv2dShape& shape) {
-  const std::vector<double> images = numbers(data.a), filters = numbers(data.b);
+  const std::vector<double> a = numbers(data.a), b = numbers(data.b);
   MatmulSums sums;
-  for (std::int64_t image = 0; image < shape.n; ++image) {
-    for (std::int64_t o = 0; o < shape.depth.outputs(); ++o) {
-      for (std::int64_t p = 0; p < shape.h.outputs(); ++p) {
-        for (std::int64_t q = 0; q < shape.w.outputs(); ++q) {
-          for (std::int64_t k = 0; k < shape.k; ++k) {
-            const Sum sum = sum_at(images, filters, shape, {image, o, p, q}, k);
-            sums.value.push_back(sum.value);
-            sums.magnitude.push_back(sum.magnitude);
-          }
+  sums.value.resize(static_cast<std::size_t>(shape.as_matmul().outputs()));
+  sums.magnitude.resize(sums.value.size());
+  const auto add = [&](std::int64_t to, std::int64_t a_at, std::int64_t b_at) {
+    const double product = a[static_cast<std::size_t>(a_at)] * b[static_cast<std::size_t>(b_at)];
+    sums.value[static_cast<std::size_t>(to)] += product;
+    sums.magnitude[static_cast<std::size_t>(to)] += std::abs(product);
+  };
+  for_each_meeting(shape, [&](std::int64_t pixel, std::int64_t position, std::int64_t output) {
+    const std::int64_t channels = shape.group_channels();
+    for (std::int64_t k = 0; k < shape.k; ++k) {
+      const std::int64_t group = k / (shape.k / shape.groups);
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const std::int64_t image_at = pixel * shape.c + group * channels + c;
+        const std::int64_t filter_at = (k * shape.positions() + position) * channels + c;
+        const std::int64_t d_at = output * shape.k + k;
+        switch (shape.direction) {
+          case Conv2dDirection::Forward: add(d_at, image_at, filter_at); break;
+          case Conv2dDirection::BackwardData: add(image_at, d_at, filter_at); break;
+          case Conv2dDirection::BackwardFilter: add(filter_at, image_at, d_at); break;
         }
       }
     }
-  }
+  });
   return reference_of(sums, data, shape.as_matmul());
 }
 
@@ -157,7 +183,8 @@ Conv2dProblem conv2d_at(MatmulData& data, const Conv2dShape& shape,
           .type = shape.type,
           .d_type = shape.d_type,
           .epilogue = outputs.epilogue,
-          .depth = shape.depth};
+          .depth = shape.depth,
+          .direction = shape.direction};
 }
 
 Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
@@ -174,6 +201,7 @@ Status supports(const Conv2dInstance& instance, const Conv2dShape& shape) {
   problem.h = shape.h;
   problem.w = shape.w;
   problem.depth = shape.depth;
+  problem.direction = shape.direction;
   problem.image = problem.filter = problem.d = somewhere;
   problem.type = shape.type;
   problem.d_type = shape.d_type;
@@ -195,7 +223,7 @@ VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& orde
 }
 
 std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
-                     std::uint64_t seed) {
+                     std::uint64_t seed, const MatmulOrder& order) {
   const Conv2dAxis &h = shape.h, &w = shape.w, &depth = shape.depth;
   const std::pair<const char*, std::vector<std::int64_t>> options[] = {
       {"n", {shape.n}},
@@ -212,7 +240,8 @@ std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, F
       {"dilation", {depth.dilation, h.dilation, w.dilation}},
       {"pad", {depth.pad_low, depth.pad_high, h.pad_low, h.pad_high, w.pad_low, w.pad_high}},
       {"seed", {static_cast<std::int64_t>(seed)}}};
-  std::string line = std::string("./tw run conv2d --instance ") + instance.name;
+  std::string line = std::string("./tw run conv2d --instance ") + instance.name + " --direction " +
+                     name_of(shape.direction);
   for (const auto& [name, numbers] : options) {
     line += std::string(" --") + name;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -225,6 +254,7 @@ std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, F
   if (shape.epilogue.activation == Activation::Relu) words += ",relu";
   if (shape.epilogue.beta != 0.0f) words += ",residual";
   if (!words.empty()) line += " --epilogue " + words.substr(1);
+  if (order.split_k != 1) line += " --split-k " + std::to_string(order.split_k);
   return line + " --data " + name_of(fill);
 }
 

@@ -18,14 +18,22 @@ struct Conv2dShape {
   ElementType d_type = ElementType::Bf16;
   EpilogueShape epilogue = {};
   Conv2dAxis depth = {};
+  Conv2dDirection direction = Conv2dDirection::Forward;
 
   std::int64_t group_channels() const { return c / groups; }
+  std::int64_t positions() const { return depth.filter * h.filter * w.filter; }
+  std::int64_t image_pixels() const { return n * depth.extent * h.extent * w.extent; }
+  std::int64_t output_pixels() const { return n * depth.outputs() * h.outputs() * w.outputs(); }
   // D as a matrix; k is what one element sums up.
   MatmulShape as_matmul() const;
   bool operator==(const Conv2dShape&) const = default;
 };
 
+// "forward", "dgrad" or "wgrad".
+const char* name_of(Conv2dDirection direction);
+
 // `a` is the image, a line of memory for each pixel; `b` is the filter, one for each k, r and s.
+// Backward, D's gradient takes the place of one of them.
 MatmulData make_conv2d_data(const Conv2dShape& shape, Fill fill, std::uint64_t seed);
 
 // Straight from the definition: shares no code with the kernels.
@@ -55,6 +63,6 @@ VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& orde
 
 // The words that repeat a run, but for its schedule: ./tw run conv2d ...
 std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
-                     std::uint64_t seed);
+                     std::uint64_t seed, const MatmulOrder& order = {});
 
 }  // namespace tw

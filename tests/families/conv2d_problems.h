@@ -39,6 +39,7 @@ inline Conv2dShape shape_for(const Conv2dInstance& instance) {
   Conv2dShape shape;
   shape.type = instance.config.a_type;
   shape.d_type = instance.config.d_type;
+  shape.direction = direction_of(instance.config);
   return shape;
 }
 
@@ -73,12 +74,16 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
   shape.w = random_axis(random);
   // Channels of less than a k-tile, of one, of several, and of several and a bit.
   shape.c = piece_of(shape) * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
-  shape.k = between(random, 1, 140);
+  const bool forward = shape.direction == Conv2dDirection::Forward;
+  shape.k = forward ? between(random, 1, 140) : piece_of(shape) * between(random, 1, 17);
   if (takes_anything(instance)) make_groups(shape, random);
   const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
+  // What a gradient of an image that is met in strides does not take.
+  const bool in_steps = shape.direction == Conv2dDirection::BackwardData &&
+                        (shape.h.stride > 1 || shape.w.stride > 1);
   shape.epilogue.column_bias = random() % 2 == 0;
-  if (random() % 3 == 0) {
+  if (random() % 3 == 0 && !in_steps) {
     shape.epilogue.beta = 1.0f;
     shape.epilogue.source_type = shape.d_type;
   }

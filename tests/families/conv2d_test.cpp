@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,10 +19,12 @@ void expect_clean(const Conv2dInstance& instance, const Conv2dShape& shape, Fill
   options.landing = policies[seed % 4];
   options.seed = seed;
   options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
-  const VirtualRun run = run_virtually(instance, {}, VerifiedConv2d(shape, fill, seed), options);
-  ASSERT_TRUE(run.clean()) << run_line(instance, shape, fill, seed) << "\n" << run.complaint();
-  EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal)
-      << run_line(instance, shape, fill, seed);
+  MatmulOrder order;
+  if (instance.config.split == Split::Parts) order.split_k = static_cast<int>(1 + seed % 4);
+  const VirtualRun run = run_virtually(instance, order, VerifiedConv2d(shape, fill, seed), options);
+  const std::string line = run_line(instance, shape, fill, seed, order);
+  ASSERT_TRUE(run.clean()) << line << "\n" << run.complaint();
+  EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal) << line;
 }
 
 TEST(Conv2d, ComputesRandomProblemsExactlyOnTheVirtualGpu) {
@@ -84,6 +87,9 @@ TEST(Conv2d, TakesDepths) {
       shape.h = {.extent = 5, .filter = 2, .pad_low = 1};
       shape.w = {.extent = 7, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 2};
       shape.depth = {.extent = 6, .filter = 2, .stride = 2, .dilation = 3, .pad_high = 2};
+      if (shape.direction == Conv2dDirection::BackwardData) {
+        shape.w.stride = shape.depth.stride = 1;
+      }
       expect_clean(instance, shape, fill, base_seed());
       if (HasFatalFailure()) return;
     }
@@ -199,6 +205,79 @@ TEST(Conv2d, EmptyProblemsAreDone) {
   }
 }
 
+const Conv2dInstance& first_of(Conv2dDirection direction) {
+  const auto instances = conv2d_instances();
+  return *std::find_if(instances.begin(), instances.end(), [&](const Conv2dInstance& instance) {
+    return direction_of(instance.config) == direction;
+  });
+}
+
+// No pixel of the image is met at all, only some are, or there is no D.
+TEST(Conv2d, WhatNothingMeetsHasNoGradient) {
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    Conv2dShape shape = shape_for(instance);
+    if (shape.direction == Conv2dDirection::Forward) continue;
+    shape.c = shape.k = 16;
+    shape.h = {.extent = 9, .filter = 2, .stride = 4, .dilation = 2};
+    shape.w = {.extent = 7, .filter = 1, .stride = 3, .pad_low = 1, .pad_high = 2};
+    expect_clean(instance, shape, Fill::Integers, 1);
+    if (HasFatalFailure()) return;
+    shape.h.filter = 6;  // further than the image reaches
+    expect_clean(instance, shape, Fill::Integers, 1);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Conv2d, RefusesGradientsWithASentence) {
+  const auto refusal = [&](Conv2dDirection direction, const auto& change) {
+    const Conv2dInstance& instance = first_of(direction);
+    Conv2dShape shape = shape_for(instance);
+    shape.c = shape.k = 16;
+    shape.w.extent = shape.h.extent = 4;
+    MatmulData data = make_conv2d_data(shape, Fill::Integers, 1);
+    Conv2dProblem problem = conv2d_on_host(data, shape);
+    change(problem);
+    vgpu::Report report;
+    return instance.simulate(problem, {}, {}, report).sentence();
+  };
+  using P = Conv2dProblem;
+  const auto data = Conv2dDirection::BackwardData, filter = Conv2dDirection::BackwardFilter;
+  EXPECT_EQ(refusal(data, [](P&) {}), "");
+  EXPECT_EQ(refusal(filter, [](P&) {}), "");
+  EXPECT_EQ(refusal(data, [](P& p) { p.direction = Conv2dDirection::Forward; }),
+            "B is K-major; this kernel reads it MN-major.");
+  EXPECT_EQ(
+      refusal(data, [](P& p) { p.w.stride = 9; }),
+      "The stride along w = 9, but the gradient of an image is made only of strides up to 8.");
+  EXPECT_EQ(refusal(data, [](P& p) { p.k = 12; }),
+            "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
+            "multiples of 16.");
+  EXPECT_EQ(refusal(data,
+                    [](P& p) {
+                      p.h.stride = 2;
+                      p.epilogue.source = p.d;
+                      p.epilogue.source_pitch = p.c;
+                      p.epilogue.beta = 1.0f;
+                    }),
+            "The stride along h = 2, but the gradient of an image takes C, a bias or scale of "
+            "rows, a gate or an auxiliary output only of strides up to 1.");
+  EXPECT_EQ(refusal(data,
+                    [](P& p) {
+                      p.h.stride = 2;
+                      p.depth.extent = 2;
+                    }),
+            "The stride along h = 2, but the gradient of an image with a depth is made only of "
+            "strides up to 1.");
+  EXPECT_EQ(refusal(data,
+                    [](P& p) {
+                      p.h.stride = 2;
+                      p.d = static_cast<unsigned char*>(p.d) + 2;
+                    }),
+            "D's address must be a multiple of 16 bytes where its pixels have gaps.");
+  EXPECT_EQ(refusal(filter, [](P& p) { p.epilogue.gated = true; }),
+            "A gate needs pairs of columns; the gradient of a filter has none.");
+}
+
 TEST(Conv2d, RefusesWithASentence) {
   const Conv2dInstance& instance = conv2d_instances()[0];
   const auto refusal = [&](const auto& change) {
@@ -218,7 +297,7 @@ TEST(Conv2d, RefusesWithASentence) {
             "The image along h = 0 must be from 1 to 536870912.");
   EXPECT_EQ(refusal([](P& p) { p.w.stride = 9; }), "The stride along w = 9 must be from 1 to 8.");
   EXPECT_EQ(refusal([](P& p) { p.w.pad_low = 129; }),
-            "The lower padding along w = 129 must be from 0 to 128.");
+            "The lower padding along w = 129 must be from -127 to 128.");
   EXPECT_EQ(refusal([](P& p) {
               p.h.extent = 500;
               p.h.filter = 5;
@@ -244,10 +323,10 @@ TEST(Conv2d, RefusesWithASentence) {
             }),
             "A gate needs pairs of columns, which groups = 2 would part; it must be 1.");
   EXPECT_EQ(refusal([](P& p) {
-              p.depth.filter = 2;
+              p.depth.filter = p.depth.extent = 2;
               p.w.pad_low = 17;
             }),
-            "The lower padding along w = 17 must be from 0 to 16.");
+            "The lower padding along w = 17 must be from -15 to 16.");
   EXPECT_EQ(refusal([](P& p) { p.c = 12; }),
             "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
             "multiples of 16.");

@@ -103,6 +103,10 @@ CONFIGS = {
                                 '.tile_n = 128, .multiply_groups = 1'),
     # Convolutions, the loader's half of A for itself or for its cluster.
     'conv2d': conv2d('.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+    # Gradients, of the image and of the filter.
+    'dgrad': conv2d('.tile_m = 64, .tile_n = 64, .b_major = Major::MN, .multiply_groups = 1'),
+    'wgrad': conv2d('.tile_m = 64, .tile_n = 64, .a_major = Major::MN, .b_major = Major::MN, '
+                    '.cluster = {2, 1}, .multiply_groups = 1'),
     'conv2d_1x2': conv2d('.tile_m = 64, .tile_n = 64, .cluster = {1, 2}, .multiply_groups = 1'),
     # Convolutions whose operands threads copy: six stages, and of sm_90a 13, of sm_100a 8.
     'conv2d_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),

@@ -16,6 +16,7 @@ Conv2dAxis axis_of(char** words) {
 int run(int count, char** arguments) {
   if (count < 20) throw std::runtime_error("Nineteen arguments are needed.");
   Conv2dShape shape;
+  shape.direction = direction();
   shape.n = std::stoll(arguments[1]);
   shape.c = std::stoll(arguments[2]);
   shape.k = std::stoll(arguments[3]);

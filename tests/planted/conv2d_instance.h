@@ -7,6 +7,8 @@
 
 namespace tw::planted {
 
+Conv2dDirection direction();
+
 Status simulate(const Conv2dProblem& problem, const vgpu::Options& options, vgpu::Report& report);
 
 }  // namespace tw::planted

@@ -1,8 +1,11 @@
 // The plan of a convolution: the plan of the matmul that it is, with what its own loader needs.
 #pragma once
 
+#include <utility>
+
 #include "tilewright/family/conv2d.h"
 #include "tilewright/host/conv2d_check.h"
+#include "tilewright/host/conv2d_phase.h"
 #include "tilewright/host/matmul.h"
 
 namespace tw {
@@ -41,24 +44,69 @@ inline Im2colBox image_box(const Conv2dProblem& problem, TmaBox box) {
   return image;
 }
 
+// The other operand: the filter, or, of backward filter, D's gradient.
+inline MatrixBox matrix_box(const Conv2dPhase& phase, TmaBox box) {
+  const Conv2dProblem& problem = phase.problem;
+  MatrixBox matrix = {.base = problem.filter,
+                      .type = problem.type,
+                      .inner = problem.c,
+                      .outer = problem.k,
+                      .box_inner = box.inner,
+                      .box_outer = box.outer};
+  if (problem.direction == Conv2dDirection::BackwardData) std::swap(matrix.inner, matrix.outer);
+  matrix.batch = phase.stored_positions;
+  if (problem.direction == Conv2dDirection::BackwardFilter) {
+    matrix.inner = problem.k;
+    matrix.outer = problem.n * problem.pixels();
+    matrix.batch = 1;
+  }
+  matrix.batch_pitch_bytes = matrix.inner * bytes_of(problem.type);
+  matrix.pitch_bytes = matrix.batch * matrix.batch_pitch_bytes;
+  return matrix;
+}
+
 template <class Parts, class Encode>
-Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dProblem& problem,
+Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dPhase& phase,
                    const Encode& encode) {
   using Loader = typename Parts::Loader;
+  const Conv2dProblem& problem = phase.problem;
+  for (unsigned i = 0; i < 3; ++i) {
+    loader.axes[i].stored_step = static_cast<int>(phase.stored_steps[i]);
+  }
+  loader.first_stored = static_cast<int>(phase.first_stored);
   loader.deep = problem.is_deep() ? 1 : 0;
   loader.c_tiles = Divisor(static_cast<unsigned>((problem.c - 1) / Parts::tiling.k() + 1));
-  Status status = encode(loader.a, image_box(problem, Loader::box_a()));
+  const bool sums_pixels = problem.direction == Conv2dDirection::BackwardFilter;
+  const TmaBox image = sums_pixels ? Loader::box_b() : Loader::box_a();
+  const TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
+  Status status = encode(sums_pixels ? loader.b : loader.a, image_box(problem, image));
   if (!status.is_good()) return status;
-  const std::int64_t pixel_bytes = problem.c * bytes_of(problem.type);
-  return encode(loader.b, MatrixBox{.base = problem.filter,
-                                    .type = problem.type,
-                                    .inner = problem.c,
-                                    .outer = problem.k,
-                                    .batch = problem.positions(),
-                                    .pitch_bytes = problem.positions() * pixel_bytes,
-                                    .batch_pitch_bytes = pixel_bytes,
-                                    .box_inner = Loader::box_b().inner,
-                                    .box_outer = Loader::box_b().outer});
+  return encode(sums_pixels ? loader.a : loader.b, matrix_box(phase, matrix));
+}
+
+// D's pixels, between which others lie.
+template <class Store, class Encode>
+Status fill_pixels(typename Store::Params& output, const Conv2dPhase& phase, const Encode& encode) {
+  const Conv2dProblem& problem = phase.problem;
+  output.gaps = phase.gaps ? 1 : 0;
+  if (!phase.gaps) return Status::good();
+  if (!output.by_tma) {
+    return Status::refused(
+        "D's address must be a multiple of 16 bytes where its pixels have gaps.");
+  }
+  output.width = Divisor(static_cast<unsigned>(problem.w.outputs()));
+  output.height = Divisor(static_cast<unsigned>(problem.h.outputs()));
+  Im2colBox pixels = {
+      .base = problem.d,
+      .type = problem.d_type,
+      .extents = {problem.k, problem.w.outputs(), problem.h.outputs(), problem.n},
+      .box_channels = Store::chunk_columns,
+      .box_pixels = Store::chunk_rows,
+      .swizzle = Store::row_bytes == 128 ? BoxSwizzle::Bytes128 : BoxSwizzle::Bytes64};
+  for (unsigned i = 0; i < 3; ++i) {
+    pixels.pitch_bytes[i] = phase.pixel_pitches[i] * bytes_of(problem.d_type);
+  }
+  return encode(output.map, pixels);
 }
 
 }  // namespace detail
@@ -73,31 +121,42 @@ MatmulProblem as_matmul(const Conv2dProblem& problem) {
 template <class Parts>
 Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
   if (Status status = check(problem); !status.is_good()) return status;
-  if constexpr (Parts::Loader::elected) {
-    if (Status status = check_im2col(problem); !status.is_good()) return status;
-  }
-  return supports<Parts>(as_matmul<Parts>(problem), order);
+  return for_each_phase(problem, [&](const Conv2dPhase& phase) {
+    if constexpr (Parts::Loader::elected) {
+      if (Status status = check_im2col(phase.problem); !status.is_good()) return status;
+    }
+    return supports<Parts>(as_matmul<Parts>(phase.problem), order);
+  });
 }
 
 // Of a problem that the kernel supports. `encode` takes a MatrixBox or an Im2colBox.
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const Conv2dProblem& problem, const MatmulOrder& order, unsigned max_clusters,
+            const Conv2dPhase& phase, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
   using Loader = typename Parts::Loader;
+  const Conv2dProblem& problem = phase.problem;
   const MatmulProblem matmul = as_matmul<Parts>(problem);
-  return plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
-                     [&](typename Loader::Params& loader) {
-                       for (unsigned i = 0; i < 3; ++i)
-                         loader.axes[i] = detail::im2col_axis(problem.axis(i));
-                       if constexpr (Loader::elected) {
-                         return detail::fill_im2col<Parts>(loader, problem, encode);
-                       } else {
-                         loader.channels =
-                             Divisor(static_cast<unsigned>(problem.c / problem.groups));
-                         return detail::fill_loader<Loader>(loader, matmul, encode);
-                       }
-                     });
+  Status planned = plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
+                               [&](typename Loader::Params& loader) {
+                                 // Nothing is summed up, and nothing loaded.
+                                 if (matmul.k == 0)
+                                   return detail::fill_loader<Loader>(loader, matmul, encode);
+                                 for (unsigned i = 0; i < 3; ++i)
+                                   loader.axes[i] = detail::im2col_axis(problem.axis(i));
+                                 if constexpr (Loader::elected) {
+                                   return detail::fill_im2col<Parts>(loader, phase, encode);
+                                 } else {
+                                   loader.channels =
+                                       Divisor(static_cast<unsigned>(problem.c / problem.groups));
+                                   return detail::fill_loader<Loader>(loader, matmul, encode);
+                                 }
+                               });
+  if constexpr (requires { params.epilogue.output.gaps; }) {
+    if (!planned.is_good()) return planned;
+    return detail::fill_pixels<typename Parts::Store>(params.epilogue.output, phase, encode);
+  }
+  return planned;
 }
 
 }  // namespace tw

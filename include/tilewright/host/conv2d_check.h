@@ -4,26 +4,59 @@
 
 #include <initializer_list>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "tilewright/host/conv2d_problem.h"
 #include "tilewright/host/matmul_check.h"
 
 namespace tw {
 
-// A group is a matrix of the batch. Where a filter position's channels are padded with zeros to a
-// multiple of `channels`, k counts them, too.
+// Of one launch. A group is a matrix of the batch. Where a filter position's channels are padded
+// with zeros to a multiple of `channels`, k counts them, too.
 inline MatmulProblem as_matmul(const Conv2dProblem& problem, std::int64_t channels) {
   const std::int64_t c = problem.c / problem.groups, k = problem.k / problem.groups;
   const std::int64_t filter = problem.positions() * c;
-  return {.m = problem.n * problem.pixels(),
-          .n = k,
-          .k = problem.positions() * ((c + channels - 1) / channels * channels),
-          .batch = problem.groups,
-          .a = {problem.image, problem.c, c, problem.type},
-          .b = {problem.filter, filter, k * filter, problem.type},
-          .d = {problem.d, problem.k, k, problem.d_type},
-          .epilogue = problem.epilogue};
+  MatmulProblem matmul = {.m = problem.n * problem.pixels(),
+                          .n = k,
+                          .k = problem.positions() * ((c + channels - 1) / channels * channels),
+                          .batch = problem.groups,
+                          .a = {problem.image, problem.c, c, problem.type},
+                          .b = {problem.filter, filter, k * filter, problem.type},
+                          .d = {problem.d, problem.k, k, problem.d_type},
+                          .epilogue = problem.epilogue};
+  if (problem.direction == Conv2dDirection::BackwardData) {
+    matmul.b = {problem.filter, problem.k, 0, problem.type, Major::MN};
+  }
+  // k counts pixels; a matrix of the batch is the gradient of one of the filter's positions.
+  if (problem.direction == Conv2dDirection::BackwardFilter) {
+    matmul.k = matmul.m;
+    matmul.m = problem.k;
+    matmul.n = problem.c;
+    matmul.batch = problem.positions();
+    matmul.a = {problem.filter, problem.k, 0, problem.type, Major::MN};
+    matmul.b = {problem.image, problem.c, 0, problem.type, Major::MN};
+    matmul.d = {problem.d, filter, problem.c, problem.d_type};
+    matmul.epilogue.source_batch_pitch = problem.c;
+  }
+  return matmul;
+}
+
+// All that is written, as one matrix.
+inline MatmulProblem output_of(const Conv2dProblem& problem) {
+  MatmulProblem output;
+  output.m = problem.n * problem.pixels();
+  output.n = problem.k;
+  if (problem.direction == Conv2dDirection::BackwardData) {
+    output.m = problem.n * problem.image_pixels();
+    output.n = problem.c;
+  }
+  if (problem.direction == Conv2dDirection::BackwardFilter) {
+    output.m = problem.k;
+    output.n = problem.positions() * problem.c;
+  }
+  output.d = {problem.d, output.n, 0, problem.d_type};
+  output.epilogue = problem.epilogue;
+  return output;
 }
 
 namespace detail {
@@ -77,13 +110,37 @@ inline Status check_im2col(const Conv2dProblem& problem) {
   }
   const std::int64_t corners = problem.is_deep() ? 16 : 128;  // from -corners to corners - 1
   return detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {
+    if (axis.filter == 0) return Status::good();
     return detail::check_ranges(
         {{"The stride" + along, axis.stride, 1, 8},
-         {"The lower padding" + along, axis.pad_low, 0, corners},
+         {"The lower padding" + along, axis.pad_low, 1 - corners, corners},
          {"(filter - 1) * dilation" + along, axis.reach(), 0, 2 * corners - 1},
          {"The upper padding less (filter - 1) * dilation" + along, axis.pad_high - axis.reach(),
           -corners, corners - 1}});
   });
+}
+
+// Where the rows of what is written are not those of the matmul, an epilogue cannot read by rows.
+inline Status check_gradient(const Conv2dProblem& problem) {
+  const EpilogueArguments& epilogue = problem.epilogue;
+  if (problem.direction == Conv2dDirection::BackwardFilter && epilogue.gated) {
+    return Status::refused("A gate needs pairs of columns; the gradient of a filter has none.");
+  }
+  if (problem.direction != Conv2dDirection::BackwardData) return Status::good();
+  const auto check_stride = [&](std::int64_t most, const std::string& what) {
+    return detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {
+      if (axis.stride <= most) return Status::good();
+      return Status::refused("The stride" + along + " = " + std::to_string(axis.stride) +
+                             ", but the gradient of an image " + what + " only of strides up to " +
+                             std::to_string(most) + ".");
+    });
+  };
+  if (problem.is_deep()) return check_stride(1, "with a depth is made");
+  if ((epilogue.source != nullptr && epilogue.beta != 0.0f) || epilogue.row_bias != nullptr ||
+      epilogue.row_scale != nullptr || epilogue.auxiliary != nullptr || epilogue.gated) {
+    return check_stride(1, "takes C, a bias or scale of rows, a gate or an auxiliary output");
+  }
+  return check_stride(8, "is made");
 }
 
 // Wherever it runs.
@@ -96,7 +153,7 @@ inline Status check(const Conv2dProblem& problem) {
                                         {"groups", problem.groups, 1, most}});
   if (status.is_good()) status = detail::check_groups(problem);
   if (!status.is_good()) return status;
-  std::int64_t covered = problem.c, pixels = problem.n;
+  std::int64_t positions = 1, pixels = problem.n, image_pixels = problem.n;
   status = detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {
     Status sides =
         detail::check_ranges({{"The image" + along, axis.extent, 1, most_pixels},
@@ -106,21 +163,22 @@ inline Status check(const Conv2dProblem& problem) {
                               {"The lower padding" + along, axis.pad_low, 0, most_pixels},
                               {"The upper padding" + along, axis.pad_high, 0, most_pixels}});
     if (!sides.is_good()) return sides;
-    const std::int64_t outputs = axis.outputs();
-    if (pixels > 0 && outputs > most / pixels) {
-      return Status::refused("n * p * q = " + std::to_string(pixels) + " * " +
-                             std::to_string(outputs) + " must be below 2^31 - 256.");
+    for (const auto& [name, count, more] : {std::tuple("n * p * q", &pixels, axis.outputs()),
+                                            std::tuple("n * h * w", &image_pixels, axis.extent)}) {
+      if (*count > 0 && more > most / *count) {
+        return Status::refused(name + std::string(" = ") + std::to_string(*count) + " * " +
+                               std::to_string(more) + " must be below 2^31 - 256.");
+      }
+      *count *= more;
     }
-    pixels *= outputs;
-    covered *= axis.filter;
-    return detail::check_ranges({{"r * s * c", covered, 1, most}});
+    positions *= axis.filter;
+    return detail::check_ranges({{"r * s * c", positions * problem.c, 1, most},
+                                 {"r * s * k", positions * problem.k, 0, most}});
   });
+  if (status.is_good()) status = check_gradient(problem);
   if (!status.is_good()) return status;
-  Conv2dProblem whole = problem;  // D is one matrix of all groups
-  whole.groups = 1;
-  MatmulProblem outputs = as_matmul(whole, 1);
-  outputs.k = 0;
-  if (Status checked = check(outputs); !checked.is_good() || outputs.m * outputs.n == 0) {
+  const MatmulProblem output = output_of(problem);
+  if (Status checked = check(output); !checked.is_good() || output.m * output.n == 0) {
     return checked;
   }
   if (problem.image == nullptr) return Status::refused("The address of the image is null.");

@@ -27,6 +27,10 @@ struct Conv2dAxis {
   bool operator==(const Conv2dAxis&) const = default;
 };
 
+// Backward, D's gradient takes the place of the image (data) or of the filter, and the gradient of
+// that operand takes D's.
+enum class Conv2dDirection : unsigned { Forward, BackwardData, BackwardFilter };
+
 // D[n,p,q,k] = epilogue(sum over r,s,c of image[n,h,w,c] * filter[k,r,s,c]), everything without
 // gaps. The epilogue sees D as a matrix of n * p * q rows and k columns. Of one side, this is w; of
 // three, the outermost is the depth. In groups, the first k / groups outputs see the first
@@ -45,12 +49,14 @@ struct Conv2dProblem {
   ElementType d_type = ElementType::Bf16;
   EpilogueArguments epilogue;
   Conv2dAxis depth = {};
+  Conv2dDirection direction = Conv2dDirection::Forward;
 
   constexpr bool is_deep() const { return depth != Conv2dAxis{}; }
   // w, h and depth.
   constexpr const Conv2dAxis& axis(unsigned i) const { return i == 0 ? w : i == 1 ? h : depth; }
   // Of the filter.
   constexpr std::int64_t positions() const { return depth.filter * h.filter * w.filter; }
+  constexpr std::int64_t image_pixels() const { return depth.extent * h.extent * w.extent; }
   // Of one output.
   constexpr std::int64_t pixels() const { return depth.outputs() * h.outputs() * w.outputs(); }
 };
