@@ -202,7 +202,7 @@ int run_tuning(const Request& request, const Suite& suite, const RunFacts& facts
   table.driver = facts.driver;
   table.date = facts.date;
   const double slice = request.slice > 0 ? request.slice : choosing_slice_milliseconds;
-  const auto entries = tune(suite.shapes, request.own.groups, request.rounds, slice);
+  const auto entries = tune(suite.shapes, request.own.groups, request.rounds, slice, request.each);
   update(table, suite.shapes, entries);
   status = write_tuned(table, request.tuned);
   if (!status.is_good()) return refuse(status.sentence());

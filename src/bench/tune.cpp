@@ -100,7 +100,7 @@ TunedEntry entry_of(const MatmulCase& shape, const Choice& choice, double gain) 
 }  // namespace
 
 std::vector<TunedEntry> tune(const std::vector<MatmulCase>& shapes, const std::vector<int>& groups,
-                             int rounds, double slice_milliseconds) {
+                             int rounds, double slice_milliseconds, bool each) {
   std::vector<Contest> contests;
   std::vector<std::vector<Measurement>> passes[2];
   for (const MatmulCase& shape : shapes) contests.push_back(contest_of(shape, groups));
@@ -132,6 +132,10 @@ std::vector<TunedEntry> tune(const std::vector<MatmulCase>& shapes, const std::v
                   found->gain);
     }
     std::printf("\n");
+    for (std::size_t j = 0; each && j < contest.choices.size(); ++j) {
+      std::printf("  %-40s %10.2f %10.2f us\n", passes[0][i][j].name.c_str(),
+                  passes[0][i][j].median_us, passes[1][i][j].median_us);
+    }
   }
   return entries;
 }

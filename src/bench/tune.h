@@ -8,8 +8,9 @@
 namespace tw::bench {
 
 // A first look at all candidates keeps those near the fastest, also with each of the raster groups;
-// they are measured in two passes over all shapes. Prints a line for each shape.
+// they are measured in two passes over all shapes. Prints a line for each shape, and, with `each`,
+// one for whatever was measured twice.
 std::vector<TunedEntry> tune(const std::vector<MatmulCase>& shapes, const std::vector<int>& groups,
-                             int rounds, double slice_milliseconds);
+                             int rounds, double slice_milliseconds, bool each);
 
 }  // namespace tw::bench

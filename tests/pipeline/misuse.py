@@ -18,7 +18,7 @@ STRICT = [arguments.clang, '-std=c++20', '-fsyntax-only', '-Wconsumed', '-Werror
 CASES = [
     ('copy_a_token', PLAIN, 'deleted function'),
     ('iterate_outside_a_skeleton', PLAIN, 'private'),
-    ('tile_too_large', PLAIN, 'must fit 128 accumulators a thread'),
+    ('tile_too_large', PLAIN, 'must fit 160 accumulators a thread'),
 ]
 if arguments.clang:
     CASES.append(('token_after_move', STRICT, "while it is in the 'consumed' state"))

@@ -46,8 +46,8 @@ struct Sm90 {
             "tile_m must be a multiple of 64 rows for each warpgroup that shares the tile.");
     require(config.tile_n % 16 == 0 && config.tile_n <= 256,
             "tile_n must be a multiple of 16 up to 256.");
-    require(config.group_rows() * config.tile_n * (config.promote_every == 0 ? 1 : 2) <= 64 * 256,
-            "A warpgroup's share of the tile must fit 128 accumulators a thread: 64 by 256.");
+    require(config.group_rows() * config.tile_n * (config.promote_every == 0 ? 1 : 2) <= 64 * 320,
+            "A warpgroup's share of the tile must fit 160 accumulators a thread: 64 by 320.");
     require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.cta_group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
     // A Hilbert curve is more than 24 registers can follow.

@@ -7,6 +7,7 @@
 #include "tilewright/isa/ptx/counter.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/layout/access.h"
+#include "tilewright/layout/element.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {
@@ -25,32 +26,39 @@ struct NoReduction {
   }
 };
 
-// Where one thread's values of a part lie: value v at first + v * 32, so that a warp's lie side by
-// side.
+// Where one thread's values of a part lie: by four, those of a warp side by side.
 template <class Value>
 struct PartValues {
-  Value* first;
-  std::int64_t part_stride;  // from one part of the tile to the next
+  using Four = Vector<Value, 4>;
+  Four* first;
+  std::int64_t part_stride;  // from one part of the tile to the next, in fours
   int parts;                 // that are not this thread's own
   // The sum of the other parts of `count` values from v on: all loads of a part are on their way
   // before the first is waited for.
   template <unsigned count>
   TW_DEVICE void sum(Value (&sums)[count], unsigned v) const {
-    TW_UNROLL
-    for (unsigned i = 0; i < count; ++i) {
-      sums[i] = load_element<Space::Global>(first + (v + i) * 32);
-    }
+    load(sums, first, v);
     TW_ROLL  // stands once for every fragment
         for (int part = 1; part < parts; ++part) {
-      const Value* const from = first + part * part_stride;
+      const Four* const from = first + part * part_stride;
       Value more[count];
-      TW_UNROLL
-      for (unsigned i = 0; i < count; ++i) {
-        more[i] = load_element<Space::Global>(from + (v + i) * 32);
-      }
+      load(more, from, v);
       TW_UNROLL
       for (unsigned i = 0; i < count; ++i) sums[i] += more[i];
     }
+  }
+
+ private:
+  template <unsigned count>
+  static TW_DEVICE void load(Value (&values)[count], const Four* from, unsigned v) {
+    static_assert(count % 4 == 0, "Values lie by four.");
+    Four fours[count / 4];
+    TW_UNROLL
+    for (unsigned i = 0; i < count / 4; ++i) {
+      fours[i] = load_element<Space::Global>(from + (v / 4 + i) * 32);
+    }
+    TW_UNROLL
+    for (unsigned i = 0; i < count; ++i) values[i] = fours[i / 4].get(i % 4);
   }
 };
 
@@ -100,7 +108,7 @@ class WorkspaceReduction {
   static constexpr bool in_parts = true;
   struct Params {
     std::uint32_t* counters;  // (warp, slot): 0 before the launch, and again after it
-    void* parts;              // (lane, value, warp, slot)
+    void* parts;              // (value % 4, lane, value / 4, warp, slot)
   };
   struct Storage {};
   static TW_DEVICE void init(Storage&) {}
@@ -115,24 +123,27 @@ class WorkspaceReduction {
   template <class Sum>
   TW_DEVICE void deposit(const Sum& sum, const WorkTile& tile) {
     using Value = typename Sum::Value;
-    Value* to = first_of<Value>(tile) + tile.part * part_stride(tile);
+    auto* const to = first_of<Value>(tile) + tile.part * part_stride(tile);
+    const auto leave = [&](unsigned v, Value a, Value b, Value c, Value d) {
+      store_element<Space::Global>(to + v / 4 * 32, Vector<Value, 4>{{a, b, c, d}});
+    };
     if constexpr (Sum::layout == FragmentLayout::Row) {
       TW_UNROLL
       for (unsigned first = 0; first < Sum::columns; first += 32) {
         Value row[32];
         sum.load(static_cast<int>(first), row);
         TW_UNROLL
-        for (unsigned i = 0; i < 32; ++i) {
-          store_element<Space::Global>(to + (first + i) * 32, row[i]);
+        for (unsigned i = 0; i < 32; i += 4) {
+          leave(first + i, row[i], row[i + 1], row[i + 2], row[i + 3]);
         }
       }
     } else {
       TW_UNROLL
       for (unsigned block = 0; block < Sum::blocks; ++block) {
         TW_UNROLL
-        for (unsigned i = 0; i < Sum::columns / 2; ++i) {
-          const unsigned v = block * (Sum::columns / 2) + i;
-          store_element<Space::Global>(to + v * 32, sum.value(block, i));
+        for (unsigned i = 0; i < Sum::columns / 2; i += 4) {
+          leave(block * (Sum::columns / 2) + i, sum.value(block, i), sum.value(block, i + 1),
+                sum.value(block, i + 2), sum.value(block, i + 3));
         }
       }
     }
@@ -157,14 +168,15 @@ class WorkspaceReduction {
   }
 
  private:
-  static constexpr std::int64_t slot_values = std::int64_t{warps} * values * 32;
+  static_assert(values % 4 == 0, "Values lie by four.");
+  static constexpr std::int64_t slot_fours = std::int64_t{warps} * (values / 4) * 32;
   static TW_DEVICE std::int64_t part_stride(const WorkTile& tile) {
-    return tile.slot_stride * slot_values;
+    return tile.slot_stride * slot_fours;
   }
   template <class Value>
-  TW_DEVICE Value* first_of(const WorkTile& tile) const {
-    return static_cast<Value*>(params_.parts) + tile.slot * slot_values +
-           std::int64_t{warp_} * values * 32 + lane_;
+  TW_DEVICE Vector<Value, 4>* first_of(const WorkTile& tile) const {
+    return static_cast<Vector<Value, 4>*>(params_.parts) + tile.slot * slot_fours +
+           std::int64_t{warp_} * (values / 4) * 32 + lane_;
   }
   TW_DEVICE std::uint32_t* counter(const WorkTile& tile) const {
     return params_.counters + std::int64_t{tile.slot} * warps + warp_;
