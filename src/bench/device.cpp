@@ -7,23 +7,14 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "src/bench/command_output.h"
+
 namespace tw::bench {
 
 void must(int code, const char* what) {
   if (code == 0) return;
   std::fprintf(stderr, "tw: %s failed with error %d.\n", what, code);
   std::exit(1);
-}
-
-std::string first_line(const std::string& command) {
-  std::string line;
-  if (FILE* pipe = popen(command.c_str(), "r")) {
-    char text[256] = {};
-    if (std::fgets(text, sizeof text, pipe)) line = text;
-    pclose(pipe);
-  }
-  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
-  return line;
 }
 
 std::string device_name() {

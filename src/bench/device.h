@@ -10,9 +10,6 @@ namespace tw::bench {
 
 void must(int code, const char* what);  // ends the program unless `code` is 0
 
-// The first line that a command prints; empty where it prints none.
-std::string first_line(const std::string& command);
-
 std::string device_name();     // as CUDA calls it
 std::string driver_version();  // empty where nvidia-smi is not there
 

@@ -1,16 +1,15 @@
 // ./tw bench: our kernels beside their peers, interleaved in one run.
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "src/bench/cublaslt.h"
 #include "src/bench/device.h"
 #include "src/bench/own.h"
 #include "src/bench/report.h"
+#include "src/bench/request.h"
 #include "src/bench/roofline.h"
 #include "src/bench/suite.h"
 #include "src/bench/tune.h"
@@ -42,13 +41,8 @@ struct Request {
   std::string tuned = "bench/tuned/h200.json";
 };
 
-int refuse(const std::string& sentence) {
-  std::fprintf(stderr, "tw: %s\n", sentence.c_str());
-  return 2;
-}
-
 void add_options(CLI::App& app, Request& request) {
-  app.add_option("family", request.family, "matmul")->required();
+  app.add_option("family", request.family, "matmul or conv2d")->required();
   app.add_option("--suite", request.suite,
                  "bf16, fp8 or ragged of bench/suites, or a JSON file of shapes");
   app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
@@ -77,7 +71,7 @@ void add_options(CLI::App& app, Request& request) {
 Status read_shapes(Request& request, Suite& suite) {
   if (request.family != "matmul") {
     return Status::refused("There is no family '" + request.family +
-                           "' to measure; there is matmul.");
+                           "' to measure; there are matmul and conv2d.");
   }
   if (request.peers != "cublaslt" && request.peers != "none") {
     return Status::refused("There is no peer '" + request.peers + "'; there is cublaslt.");
@@ -164,30 +158,13 @@ ShapeResult measure(const Request& request, const MatmulCase& shape, double slic
 }
 
 RunFacts facts_of(const Request& request, const Suite& suite, int argc, char** argv) {
-  RunFacts facts;
+  RunFacts facts = facts_of_run(argc, argv);
   facts.family = request.family;
   facts.type = request.type;
   facts.suite = suite.file;
-  facts.date = fmt::format("{:%F %T} UTC", fmt::gmtime(std::time(nullptr)));
-  facts.device = device_name();
-  facts.driver = driver_version();
-  facts.commit = first_line("git rev-parse HEAD 2>/dev/null");
-  if (!first_line("git status --porcelain --untracked-files=no 2>/dev/null").empty()) {
-    facts.commit += ", and changes";
-  }
-  facts.command = "./tw bench";
-  for (int i = 1; i < argc; ++i) facts.command += std::string(" ") + argv[i];
   facts.rounds = request.rounds;
   facts.slice_milliseconds = request.slice > 0 ? request.slice : final_slice_milliseconds;
   return facts;
-}
-
-void write(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) std::fprintf(stderr, "tw: The file '%s' could not be written.\n", path.c_str());
 }
 
 int run_tuning(const Request& request, const Suite& suite, const RunFacts& facts) {
@@ -215,10 +192,9 @@ int run_tuning(const Request& request, const Suite& suite, const RunFacts& facts
 }
 
 int run(const Request& request, const Suite& suite, RunFacts facts) {
-  for (const std::string& path : {request.json, request.table, request.roofline}) {
-    if (!path.empty() && !std::ofstream(path, std::ios::app)) {
-      return refuse("The file '" + path + "' cannot be written.");
-    }
+  if (const std::string why = unwritable({request.json, request.table, request.roofline});
+      !why.empty()) {
+    return refuse(why);
   }
   if (request.host_time) {
     HostTime time;
@@ -242,15 +218,16 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
   }
   const Summary summary = summarise(results, copy);
   if (!results.empty()) std::printf("\n%s", text_of(summary).c_str());
-  write(request.json, json_of(facts, results, summary).dump(1) + "\n");
-  write(request.table, markdown_of(facts, results, summary));
-  write(request.roofline, roofline(facts, results));
+  write_file(request.json, json_of(facts, results, summary).dump(1) + "\n");
+  write_file(request.table, markdown_of(facts, results, summary));
+  write_file(request.roofline, roofline(facts, results));
   return summary.failed.empty() ? 0 : 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "conv2d") return measure_conv2d(argc, argv);
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
   add_options(app, request);

@@ -42,7 +42,13 @@ std::string capture(Slice& slice, const Candidate& candidate, int sets, int laun
     const Status status = candidate.launch(launch % sets, stream);
     if (!status.is_good()) refused = status.sentence();
   }
-  must(cudaStreamEndCapture(stream, &graph), "Ending a capture");
+  const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+  if (ended != cudaSuccess) {
+    cudaGetLastError();  // it would be the next call's
+    return refused.empty()
+               ? std::string("It cannot be captured: ") + cudaGetErrorString(ended) + "."
+               : refused;
+  }
   if (refused.empty()) {
     must(cudaGraphInstantiate(&slice.graph, graph, 0), "Instantiating a graph");
     slice.launches = launches;

@@ -10,14 +10,6 @@ namespace tw::bench {
 
 namespace {
 
-bool wanted(const std::string& filter, const std::string& name) {
-  std::stringstream parts(filter);
-  for (std::string part; std::getline(parts, part, ',');) {
-    if (part == "all" || name.find(part) != std::string::npos) return true;
-  }
-  return false;
-}
-
 tw_type c_type(ElementType type) {
   switch (type) {
     case ElementType::Fp16: return TW_FP16;
@@ -68,6 +60,14 @@ Status planned_candidate(Candidate& candidate, const MatmulBuffers& buffers) {
 }
 
 }  // namespace
+
+bool is_wanted(const std::string& filter, const std::string& name) {
+  std::stringstream parts(filter);
+  for (std::string part; std::getline(parts, part, ',');) {
+    if (part == "all" || name.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
 
 tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set) {
   const MatmulProblem given = buffers.problem(set);
@@ -127,7 +127,7 @@ Status own_candidates(std::vector<Candidate>& candidates, const OwnRequest& requ
     return status;
   }
   for (const Choice& choice : tw::candidates(problem, dispatch, nullptr)) {
-    if (!wanted(request.instances, choice.instance->name)) continue;
+    if (!is_wanted(request.instances, choice.instance->name)) continue;
     if (request.groups.empty()) candidates.push_back(candidate_of(choice, buffers));
     for (const int group : request.groups) {
       for (const Raster raster : {Raster::AlongM, Raster::AlongN}) {

@@ -17,6 +17,9 @@ struct OwnRequest {
   bool by_table = true;     // false: the cost model alone
 };
 
+// Whether a name contains one of the comma-separated parts, or they say all.
+bool is_wanted(const std::string& parts, const std::string& name);
+
 // A set of buffers as a caller of the library states it.
 tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set);
 

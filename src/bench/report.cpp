@@ -21,24 +21,15 @@ Json values_of(const std::vector<ShapeValue>& values) {
 }
 
 Json json_of(const MatmulCase& shape, const Measurement& kernel) {
-  Json row = {{"m", shape.m},
-              {"n", shape.n},
-              {"k", shape.k},
-              {"type", name_of(shape.type)},
-              {"kernel", kernel.name}};
+  Json row = json_of(kernel);
+  row["m"] = shape.m;
+  row["n"] = shape.n;
+  row["k"] = shape.k;
+  row["type"] = name_of(shape.type);
   if (shape.pitch_align > 1) row["pitch_align"] = shape.pitch_align;
-  if (!kernel.ran()) {
-    row["refused"] = kernel.refused;
-    return row;
-  }
-  row["us"] = kernel.median_us;
-  row["low_us"] = kernel.low_us;
-  row["high_us"] = kernel.high_us;
+  if (!kernel.ran()) return row;
   row["tflops"] = tflops(shape, kernel.median_us);
   row["tb_per_s"] = terabytes(shape, kernel.median_us);
-  row["sm_mhz"] = known(kernel.reading.sm_mhz);
-  row["watts"] = known(kernel.reading.watts);
-  row["temperature"] = known(kernel.reading.celsius);
   return row;
 }
 
@@ -64,14 +55,34 @@ Json json_of(const Summary& summary) {
 
 }  // namespace
 
+Json json_of(const Measurement& kernel) {
+  Json row = {{"kernel", kernel.name}};
+  if (!kernel.ran()) {
+    row["refused"] = kernel.refused;
+    return row;
+  }
+  row["us"] = kernel.median_us;
+  row["low_us"] = kernel.low_us;
+  row["high_us"] = kernel.high_us;
+  row["sm_mhz"] = known(kernel.reading.sm_mhz);
+  row["watts"] = known(kernel.reading.watts);
+  row["temperature"] = known(kernel.reading.celsius);
+  return row;
+}
+
+Json json_of(const RunFacts& facts) {
+  return {{"family", facts.family}, {"type", facts.type},
+          {"suite", facts.suite},   {"date", facts.date},
+          {"device", facts.device}, {"driver", facts.driver},
+          {"commit", facts.commit}, {"command", facts.command},
+          {"rounds", facts.rounds}, {"slice_ms", facts.slice_milliseconds}};
+}
+
 Json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
              const Summary& summary) {
-  Json report = {{"family", facts.family},      {"type", facts.type},
-                 {"suite", facts.suite},        {"date", facts.date},
-                 {"device", facts.device},      {"driver", facts.driver},
-                 {"commit", facts.commit},      {"command", facts.command},
-                 {"rounds", facts.rounds},      {"slice_ms", facts.slice_milliseconds},
-                 {"summary", json_of(summary)}, {"results", Json::array()}};
+  Json report = json_of(facts);
+  report["summary"] = json_of(summary);
+  report["results"] = Json::array();
   if (facts.host_call_us > 0) {
     report["host_us"] = {{"call", facts.host_call_us}, {"planned", facts.host_planned_us}};
   }
@@ -100,10 +111,8 @@ std::string rate_text(const MatmulCase& shape, double us) {
                            : fmt::format("{:.0f} TFLOP/s", tflops(shape, us));
 }
 
-std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
-                        const Summary& summary) {
-  const bool ragged = summary.rounded_up_compared > 0;
-  std::string text = fmt::format(
+std::string markdown_head(const RunFacts& facts) {
+  return fmt::format(
       "# {} {} on {}, {}\n\nDriver {}, commit {}. Standard-normal data, graph replay over rotating "
       "buffers beyond the L2, {} rounds\nof slices of {:g} ms in changing order; times are medians "
       "in us, the spread is the fastest and the slowest round,\nthe ratio the peer's time over "
@@ -111,6 +120,12 @@ std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& r
       facts.type, facts.family, facts.device, facts.date, facts.driver,
       facts.commit.empty() ? "unknown" : facts.commit.substr(0, 12), facts.rounds,
       facts.slice_milliseconds, facts.command);
+}
+
+std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
+                        const Summary& summary) {
+  const bool ragged = summary.rounded_up_compared > 0;
+  std::string text = markdown_head(facts);
   text += "| m x n x k | kernel | us | rate | spread | peer | peer, us | ratio |";
   text += ragged ? " rounded up, us | of rounded up |\n" : "\n";
   text += ragged ? "|---|---|---|---|---|---|---|---|---|---|\n"

@@ -24,6 +24,11 @@ struct RunFacts {
   double host_planned_us = 0;
 };
 
+// What every family's report has.
+nlohmann::json json_of(const RunFacts& facts);
+nlohmann::json json_of(const Measurement& kernel);
+std::string markdown_head(const RunFacts& facts);
+
 nlohmann::json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
                        const Summary& summary);
 

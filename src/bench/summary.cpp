@@ -3,27 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace tw::bench {
-
-namespace {
-
-class GeometricMean {
- public:
-  void add(double value) {
-    sum_ += std::log(value);
-    ++count_;
-  }
-  std::size_t count() const { return count_; }
-  double value() const { return count_ == 0 ? 0 : std::exp(sum_ / double(count_)); }
-
- private:
-  double sum_ = 0;
-  std::size_t count_ = 0;
-};
-
-}  // namespace
 
 Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per_second) {
   Summary summary;

@@ -1,6 +1,8 @@
 // What the measurements of a suite say together.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,20 @@
 namespace tw::bench {
 
 inline constexpr double lowest_wanted_ratio = 0.93;
+
+class GeometricMean {
+ public:
+  void add(double value) {
+    sum_ += std::log(value);
+    ++count_;
+  }
+  std::size_t count() const { return count_; }
+  double value() const { return count_ == 0 ? 0 : std::exp(sum_ / double(count_)); }
+
+ private:
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
 
 struct ShapeValue {
   std::string shape;

@@ -2,24 +2,13 @@
 // table of measured exceptions.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "src/dispatch/launch_options.h"
 #include "src/matmul/instance.h"
 
 namespace tw {
-
-struct DispatchRequest {
-  const char* target = "sm90a";
-  unsigned sms = 132;
-  const char* device = nullptr;  // its name; null: no table is about it
-  bool batch_invariant = false;
-  bool fast_accumulation = true;
-  bool by_table = true;            // false: the cost model alone
-  const char* instance = nullptr;  // null: any
-  std::size_t workspace_limit = std::size_t{64} << 20;
-};
 
 struct Choice {
   const MatmulInstance* instance = nullptr;

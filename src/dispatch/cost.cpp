@@ -40,9 +40,9 @@ double running_ctas(unsigned cluster, unsigned sms) {
 
 }  // namespace
 
-double expected_microseconds(const MatmulInstance& instance, const MatmulProblem& problem,
-                             const MatmulOrder& order, unsigned sms) {
-  const MatmulConfig& config = instance.config;
+double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
+                             const MatmulOrder& order, unsigned sms, double operand_bytes) {
+  const MatmulConfig& config = kernel.config;
   const ClusterShape& cluster = config.cluster;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
@@ -65,17 +65,17 @@ double expected_microseconds(const MatmulInstance& instance, const MatmulProblem
   if (config.groups_per_tile() == 1 && config.multiply_groups == 1) products *= alone_factor;
   double lines = (inside + config.tile_n) * row_cycles + outside * outside_row_cycles;
   if (std::min(work, ctas) > sms / 2.0) lines *= neighbour_factor;
-  if (instance.any_alignment) lines *= plain_copy_factor;
-  if (instance.target[2] == '8') products *= mma_sync_factor;
+  if (kernel.any_alignment) lines *= plain_copy_factor;
+  if (kernel.target[2] == '8') products *= mma_sync_factor;
   const double cycles = waves * stages * config.spans * std::max(products, lines);
   const double hot = std::clamp((cycles - 2e5) / 3e5, 0.0, 1.0);
   const double multiplying = cycles / (cycles_per_us - cycles_lost_when_hot * hot);
 
   const double from_l2 = work * stages * config.spans * 128.0 *
                          (inside / cluster.n + config.tile_n / double(cluster.m)) / l2_bytes_per_us;
-  const double from_dram = batch *
-                           (element * (m * k + n * k) + double(bytes_of(config.d_type)) * m * n) /
-                           dram_bytes_per_us;
+  if (operand_bytes == 0) operand_bytes = batch * element * (m * k + n * k);
+  const double from_dram =
+      (operand_bytes + batch * double(bytes_of(config.d_type)) * m * n) / dram_bytes_per_us;
   const double body = std::pow(std::pow(multiplying, sharpness) + std::pow(from_l2, sharpness) +
                                    std::pow(from_dram, sharpness),
                                1 / sharpness);

@@ -1,0 +1,84 @@
+#include "src/bench/conv2d_buffers.h"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "src/bench/device.h"
+#include "src/bench/fill.h"
+#include "src/matmul/matrix.h"
+
+namespace tw::bench {
+
+Conv2dBuffers::Conv2dBuffers(const Conv2dCase& what, std::uint64_t seed) : what_(what) {
+  const auto after = [&what](std::size_t begin, std::int64_t elements) {
+    return (begin + std::size_t(bytes_of(what.type)) * std::size_t(elements) + 255) / 256 * 256;
+  };
+  filter_at_ = after(0, what.image_elements());
+  bias_at_ = after(filter_at_, what.filter_elements());
+  residual_at_ = after(bias_at_, what.k);
+  d_at_ = after(residual_at_, what.output_elements());
+  bytes_ = after(d_at_, what.output_elements());
+  int l2_bytes = 0;
+  must(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0), "Asking for the L2's size");
+  // Small convolutions touch little: many sets.
+  const auto wanted = 3 * std::size_t(l2_bytes) / std::size_t(what.bytes()) + 1;
+  const std::size_t sets = std::clamp<std::size_t>(wanted, 2, 512);
+  for (std::size_t set = 0; set < sets; ++set) {
+    void* memory = nullptr;
+    must(cudaMalloc(&memory, bytes_), "Allocating on the GPU");
+    base_.push_back(static_cast<char*>(memory));
+    const auto index = static_cast<int>(set);
+    fill_normal(image(index), what.type, what.image_elements(), seed + 4 * set);
+    fill_normal(filter(index), what.type, what.filter_elements(), seed + 4 * set + 1);
+    fill_normal(bias(index), what.type, what.k, seed + 4 * set + 2);
+    fill_normal(residual(index), what.type, what.output_elements(), seed + 4 * set + 3);
+  }
+  must(cudaDeviceSynchronize(), "Filling the inputs");
+}
+
+Conv2dBuffers::~Conv2dBuffers() {
+  for (char* base : base_) cudaFree(base);
+}
+
+Conv2dProblem Conv2dBuffers::problem(int set, const Conv2dEpilogue& epilogue) const {
+  Conv2dProblem problem;
+  problem.n = what_.n;
+  problem.c = what_.c;
+  problem.k = what_.k;
+  problem.h = what_.h;
+  problem.w = what_.w;
+  problem.type = problem.d_type = what_.type;
+  problem.image = image(set);
+  problem.filter = filter(set);
+  problem.d = d(set);
+  EpilogueArguments& arguments = problem.epilogue;
+  if (epilogue.bias) {
+    arguments.column_bias = bias(set);
+    arguments.bias_type = what_.type;
+  }
+  if (epilogue.residual) {
+    arguments.beta = 1.0f;
+    arguments.source = residual(set);
+    arguments.source_pitch = what_.k;
+    arguments.source_type = what_.type;
+  }
+  if (epilogue.relu) arguments.activation = Activation::Relu;
+  return problem;
+}
+
+std::vector<float> Conv2dBuffers::take_output(int set) const {
+  const auto count = static_cast<std::size_t>(what_.output_elements());
+  std::vector<std::uint16_t> bits(count);
+  must(cudaDeviceSynchronize(), "Waiting for a convolution");
+  must(cudaMemcpy(bits.data(), d(set), 2 * count, cudaMemcpyDeviceToHost), "Reading an output");
+  must(cudaMemset(d(set), 0xff, 2 * count), "Poisoning an output");
+  must(cudaDeviceSynchronize(), "Poisoning an output");
+  std::vector<float> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<float>(read_element(what_.type, &bits[i]));
+  }
+  return values;
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,88 @@
+#include "src/bench/conv2d_suite.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace tw::bench {
+
+namespace {
+
+// What a file's entry or a text says of one convolution; both sides alike.
+struct Numbers {
+  std::int64_t n = 0, h = 0, w = 0, c = 0, k = 0, r = 0, s = 0, stride = 1, pad = 0, dilation = 1;
+  bool good() const {
+    return n > 0 && h > 0 && w > 0 && c > 0 && k > 0 && r > 0 && s > 0 && stride > 0 && pad >= 0 &&
+           dilation > 0;
+  }
+  Conv2dCase convolution() const {
+    Conv2dCase shape;
+    shape.n = n;
+    shape.c = c;
+    shape.k = k;
+    shape.h = {h, r, stride, dilation, pad, pad};
+    shape.w = {w, s, stride, dilation, pad, pad};
+    return shape;
+  }
+};
+
+}  // namespace
+
+Status read_conv2d_shape(Conv2dCase& shape, const std::string& text) {
+  Numbers of;
+  int end = 0;
+  std::sscanf(text.c_str(), "%ldx%ldx%ldx%ldx%ldx%ldx%ld%n,%ld%n,%ld%n,%ld%n", &of.n, &of.h, &of.w,
+              &of.c, &of.k, &of.r, &of.s, &end, &of.stride, &end, &of.pad, &end, &of.dilation,
+              &end);
+  if (end == 0 || text.size() != std::size_t(end) || !of.good()) {
+    return Status::refused(fmt::format(
+        "The shape '{}' is not of the form NxHxWxCxKxRxS[,STRIDE[,PAD[,DILATION]]] with positive "
+        "numbers.",
+        text));
+  }
+  shape = of.convolution();
+  return Status::good();
+}
+
+Status read_conv2d_suite(Conv2dSuite& suite, const std::string& name) {
+  const std::string by_name = fmt::format("bench/suites/conv2d-{}.json", name);
+  suite.file = std::filesystem::is_regular_file(name) ? name : by_name;
+  std::ifstream file(suite.file);
+  if (!file) {
+    return Status::refused(fmt::format(
+        "The suite '{0}' cannot be read: there is neither a file '{0}' nor '{1}'.", name, by_name));
+  }
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object() || !json.contains("shapes") || !json["shapes"].is_array()) {
+    return Status::refused(fmt::format("The suite '{}' is not JSON with \"shapes\".", name));
+  }
+  suite.type = json.contains("type") && json["type"].is_string() ? json["type"] : "bf16";
+  for (const nlohmann::json& entry : json["shapes"]) {
+    Numbers of;
+    const auto read = [&entry](std::int64_t& number, const char* key) {
+      if (!entry.is_object() || !entry.contains(key)) return;
+      number = entry[key].is_number_integer() ? entry[key].get<std::int64_t>() : -1;
+    };
+    read(of.n, "n");
+    read(of.h, "h");
+    read(of.w, "w");
+    read(of.c, "c");
+    read(of.k, "k");
+    read(of.r, "r");
+    read(of.s, "s");
+    read(of.stride, "stride");
+    read(of.pad, "pad");
+    read(of.dilation, "dilation");
+    if (!of.good()) {
+      return Status::refused(fmt::format(
+          "The suite '{}' has the shape {}; a convolution has n, h, w, c, k, r and s, and may have "
+          "stride, pad and dilation, all positive numbers.",
+          name, entry.dump()));
+    }
+    suite.shapes.push_back(of.convolution());
+  }
+  return Status::good();
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,50 @@
+#include "src/bench/request.h"
+
+#include <fmt/chrono.h>
+
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+
+#include "src/bench/command_output.h"
+#include "src/bench/device.h"
+
+namespace tw::bench {
+
+int refuse(const std::string& sentence) {
+  std::fprintf(stderr, "tw: %s\n", sentence.c_str());
+  return 2;
+}
+
+RunFacts facts_of_run(int argc, char** argv) {
+  RunFacts facts;
+  facts.date = fmt::format("{:%F %T} UTC", fmt::gmtime(std::time(nullptr)));
+  facts.device = device_name();
+  facts.driver = driver_version();
+  facts.commit = first_line("git rev-parse HEAD 2>/dev/null");
+  if (!first_line("git status --porcelain --untracked-files=no 2>/dev/null").empty()) {
+    facts.commit += ", and changes";
+  }
+  facts.command = "./tw bench";
+  for (int i = 1; i < argc; ++i) facts.command += std::string(" ") + argv[i];
+  return facts;
+}
+
+std::string unwritable(std::initializer_list<std::string> paths) {
+  for (const std::string& path : paths) {
+    if (!path.empty() && !std::ofstream(path, std::ios::app)) {
+      return "The file '" + path + "' cannot be written.";
+    }
+  }
+  return "";
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) std::fprintf(stderr, "tw: The file '%s' could not be written.\n", path.c_str());
+}
+
+}  // namespace tw::bench

@@ -1,0 +1,30 @@
+// Which compiled kernel computes a convolution: candidates, and the cost of the matmul that it is.
+#pragma once
+
+#include "src/conv2d/instance.h"
+#include "src/dispatch/choose.h"
+
+namespace tw {
+
+struct Conv2dChoice {
+  const Conv2dInstance* instance = nullptr;
+  MatmulOrder order;
+  double microseconds = 0;  // by the cost model
+};
+
+struct Conv2dRejection {
+  const Conv2dInstance* instance;
+  std::string sentence;
+};
+
+// Every launch that computes the problem, none twice, with its expected cost. What the request says
+// of tables does not apply.
+std::vector<Conv2dChoice> candidates(const Conv2dProblem& problem, const DispatchRequest& request,
+                                     std::vector<Conv2dRejection>* rejections);
+
+// The cheapest; where there is none, a sentence with what the nearest lack. `rejections` may be
+// null.
+Status choose(Conv2dChoice& choice, const Conv2dProblem& problem, const DispatchRequest& request,
+              std::vector<Conv2dRejection>* rejections);
+
+}  // namespace tw

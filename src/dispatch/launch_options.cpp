@@ -1,0 +1,68 @@
+#include "src/dispatch/launch_options.h"
+
+#include <cstring>
+#include <string>
+
+namespace tw {
+
+namespace {
+constexpr int most_parts = 16;
+}
+
+std::vector<MatmulOrder> orders_of(const MatmulConfig& config, const MatmulProblem& problem) {
+  if (config.split == Split::Stream) return {{.stream_k = true}};
+  if (config.split != Split::Parts) return {MatmulOrder{}};
+  std::vector<MatmulOrder> orders;
+  const std::int64_t stages = problem.k / config.tiling().k();
+  for (int parts = 2; parts <= most_parts && parts <= stages; ++parts) {
+    orders.push_back({.split_k = parts});
+  }
+  return orders;
+}
+
+bool runs_on(const char* target, const char* device) {
+  return std::strcmp(target, device) == 0 ||
+         (std::strcmp(target, "sm80") == 0 && std::strcmp(device, "sm90a") == 0);
+}
+
+Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
+  const MatmulConfig& config = kernel.config;
+  if (!runs_on(kernel.target, request.target)) {
+    return Status::refused(std::string("It is compiled for ") + kernel.target + ", not for " +
+                           request.target + ".");
+  }
+  if (request.instance != nullptr) return Status::good();
+  if (config.tracing == Tracing::On) return Status::refused("It is traced.");
+  if (kernel.is_step) return Status::refused("It is a step of the ladder.");
+  if (!request.fast_accumulation && bytes_of(config.a_type) == 1 && !is_integer(config.a_type) &&
+      config.promote_every == 0) {
+    return Status::refused("It adds up fp8 products in the tensor core's short sums.");
+  }
+  if (request.batch_invariant && config.split != Split::Whole) {
+    return Status::refused("It makes sums in parts, whose number depends on m.");
+  }
+  return Status::good();
+}
+
+Status fits(const MatmulConfig& config, const MatmulProblem& problem, const MatmulOrder& order,
+            const DispatchRequest& request) {
+  if (config.split != Split::Parts && config.split != Split::Stream) return Status::good();
+  const auto count = [](std::int64_t extent, std::int64_t tile) {
+    return static_cast<double>((extent + tile - 1) / tile);
+  };
+  const ClusterShape& cluster = config.cluster;
+  const double tiles = count(problem.m, config.tile_m * cluster.m) *
+                       count(problem.n, config.tile_n * cluster.n) * cluster.size() *
+                       static_cast<double>(problem.batch);
+  const double slots = config.split == Split::Stream ? request.sms : tiles * (order.split_k - 1);
+  const double bytes =
+      slots * config.tile_m * config.tile_n * 4 + static_cast<double>(workspace_counter_bytes);
+  if (bytes > static_cast<double>(request.workspace_limit)) {
+    return Status::refused("Its workspace of " + std::to_string(static_cast<std::int64_t>(bytes)) +
+                           " bytes is beyond the limit of " +
+                           std::to_string(request.workspace_limit) + ".");
+  }
+  return Status::good();
+}
+
+}  // namespace tw

@@ -1,0 +1,45 @@
+// What choices among kernels share, whatever family they are of: which kernels may be asked, and in
+// which orders they may be launched.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tilewright/host/matmul_order.h"
+#include "tilewright/host/matmul_problem.h"
+
+namespace tw {
+
+struct DispatchRequest {
+  const char* target = "sm90a";
+  unsigned sms = 132;
+  const char* device = nullptr;  // its name; null: no table is about it
+  bool batch_invariant = false;
+  bool fast_accumulation = true;
+  bool by_table = true;            // false: the cost model alone
+  const char* instance = nullptr;  // null: any
+  std::size_t workspace_limit = std::size_t{64} << 20;
+};
+
+// Of a compiled kernel.
+struct KernelFacts {
+  const char* target;
+  MatmulConfig config;
+  bool any_alignment = false;  // operands may begin anywhere: plain copies
+  bool is_step = false;        // of the ladder
+};
+
+// sm_80's kernels are compiled for Hopper, too.
+bool runs_on(const char* target, const char* device);
+
+// Whether a kernel may be asked at all.
+Status suits(const KernelFacts& kernel, const DispatchRequest& request);
+
+// The orders in which a kernel may be launched, as far as they differ in cost.
+std::vector<MatmulOrder> orders_of(const MatmulConfig& config, const MatmulProblem& problem);
+
+// Parts of sums that lie in the workspace; whether they can be counted, supports() says.
+Status fits(const MatmulConfig& config, const MatmulProblem& problem, const MatmulOrder& order,
+            const DispatchRequest& request);
+
+}  // namespace tw

@@ -1,0 +1,83 @@
+// cuDNN makes plans for a GPU that is described to it: what measures beside it is held to the real
+// library, where there is one, on any machine.
+#include <gtest/gtest.h>
+
+#include "src/bench/cudnn_graph.h"
+
+namespace tw::bench::tests {
+namespace {
+
+constexpr const char* h200 = R"({"maxGridSize": [2147483647, 65535, 65535],
+  "maxBlockSize": [1024, 1024, 64], "maxThreadsPerBlock": 1024, "maxThreadsPerSM": 2048,
+  "maxCtasPerSM": 32, "regsPerBlock": 65536, "maxRegistersPerSM": 65536,
+  "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
+  "reservedSharedMemoryPerBlock": 1024, "multiProcessorCount": 132,
+  "totalGlobalMem": 150754820096, "smClockRateKHz": 1980000, "memClockRateKHz": 3201000,
+  "l2CacheSize": 62914560, "warpSize": 32, "deviceVer": 900, "driverVer": 13000,
+  "pciDeviceId": 0, "isTccDriver": 0, "supportCoopLaunch": 1, "cudaDeviceId": 0,
+  "deviceName": "NVIDIA H200"})";
+
+Conv2dCase resnet_layer() {
+  Conv2dCase shape;
+  shape.n = 32;
+  shape.c = shape.k = 64;
+  shape.h = shape.w = {.extent = 56, .filter = 3, .pad_low = 1, .pad_high = 1};
+  return shape;
+}
+
+class CudnnPlans : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    target_.functions = cudnn::open(why);
+    if (target_.functions == nullptr) GTEST_SKIP() << why;
+    const std::string text = h200;
+    cudnn::Descriptor properties(*target_.functions, cudnn::Kind::DeviceProperties);
+    properties
+        .set(cudnn::Attribute::PropertiesText, cudnn::Type::Character, std::span<const char>(text))
+        .finalize();
+    if (!properties.is_good()) GTEST_SKIP() << "Its version describes devices otherwise.";
+    target_.properties = properties;
+  }
+  std::vector<cudnn::Plan> plans(const Conv2dCase& shape, const Conv2dEpilogue& epilogue,
+                                 int most) {
+    const cudnn::Descriptor graph = cudnn::graph_of(target_, shape, epilogue);
+    EXPECT_TRUE(graph.is_good()) << graph.error() << " " << target_.last_error();
+    return graph.is_good() ? cudnn::plans_of(target_, graph, most) : std::vector<cudnn::Plan>{};
+  }
+  cudnn::Target target_;
+};
+
+TEST_F(CudnnPlans, AreMadeForConvolutions) {
+  const auto found = plans(resnet_layer(), {}, 1000);
+  ASSERT_GE(found.size(), 3u);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].name.find("cudnn:-1"), std::string::npos) << found[i].name;
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(found[i].name, found[j].name);
+  }
+  EXPECT_EQ(plans(resnet_layer(), {}, 2).size(), 2u);
+}
+
+TEST_F(CudnnPlans, AreMadeForTheWholeEpilogue) {
+  EXPECT_GE(plans(resnet_layer(), {.bias = true, .residual = true, .relu = true}, 1000).size(), 3u);
+}
+
+TEST_F(CudnnPlans, AreMadeForStridesAndPaddingOfOneSide) {
+  Conv2dCase shape = resnet_layer();
+  shape.type = ElementType::Fp16;
+  shape.h = {.extent = 31, .filter = 5, .stride = 2, .dilation = 2, .pad_low = 3, .pad_high = 3};
+  EXPECT_GE(plans(shape, {}, 1000).size(), 1u);
+}
+
+TEST_F(CudnnPlans, KnowTheOutputsExtent) {
+  // What cuDNN computes for itself must be what we say: else it refuses the operation.
+  Conv2dCase shape = resnet_layer();
+  for (const std::int64_t extent : {13, 14, 15, 16}) {
+    shape.h = {
+        .extent = extent, .filter = 3, .stride = 3, .dilation = 2, .pad_low = 1, .pad_high = 2};
+    EXPECT_TRUE(cudnn::graph_of(target_, shape, {}).is_good()) << extent << target_.last_error();
+  }
+}
+
+}  // namespace
+}  // namespace tw::bench::tests
