@@ -1,8 +1,6 @@
 // Launches one instance on the current CUDA device.
 #pragma once
 
-#include <algorithm>
-
 #include "src/matmul/launch_cuda.h"
 #include "tilewright/host/conv2d.h"
 
@@ -22,16 +20,11 @@ class CudaConv2d {
  public:
   explicit CudaConv2d(const void* image) : matmul_(image) {}
 
-  // The most that one of its launches needs.
   Status workspace(std::size_t& bytes, const Conv2dProblem& problem, const MatmulOrder& order) {
-    bytes = 0;
-    if (Status status = check(problem); !status.is_good()) return status;
-    return for_each_phase(problem, [&](const Conv2dPhase& phase) {
-      std::size_t needed = 0;
-      Status status = matmul_.workspace(needed, as_matmul<Parts>(phase.problem), order);
-      bytes = std::max(bytes, needed);
-      return status;
-    });
+    // All launches of a gradient need the same.
+    const bool launches = problem.direction == Conv2dDirection::BackwardData;
+    return matmul_.workspace(bytes, launches ? output_of(problem) : as_matmul<Parts>(problem),
+                             order);
   }
 
   Status launch(const Conv2dProblem& problem, const MatmulOrder& order, const Workspace& workspace,

@@ -25,7 +25,7 @@ CASES = [
     ([program, 'check', 'conv2d', '--data', 'zeros'], "--data is 'zeros'"),
     ([program, 'run', 'conv2d', '--direction', 'back'], 'back'),
     ([program, 'run', 'conv2d', '--direction', 'dgrad', '--instance', 'conv_bf16'], 'no such instance of conv2d'),
-    ([program, 'run', 'conv2d', '--direction', 'dgrad', '--depth', '2', '--stride', '2'], 'with a depth is made only'),
+    ([program, 'run', 'conv2d', '--direction', 'dgrad', '--depth', '2', '--stride', '2'], 'in strides has no depth'),
     ([program, 'run', 'matmul', '--arch', 'sm42'], "no target 'sm42'"),
     ([program, 'run', 'matmul', '--m', '-1'], '--m is -1, but must be between 0 and 65536'),
     ([program, 'run', 'matmul', '--k', '70000'], '--k is 70000'),

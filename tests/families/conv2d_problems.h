@@ -43,6 +43,12 @@ inline Conv2dShape shape_for(const Conv2dInstance& instance) {
   return shape;
 }
 
+inline MatmulOrder order_for(const Conv2dInstance& instance, std::uint64_t seed) {
+  MatmulOrder order;
+  if (instance.config.split == Split::Parts) order.split_k = static_cast<int>(1 + seed % 4);
+  return order;
+}
+
 // The fewest channels that TMA takes.
 inline std::int64_t piece_of(const Conv2dShape& shape) { return 16 / bytes_of(shape.type); }
 

@@ -19,8 +19,7 @@ void expect_clean(const Conv2dInstance& instance, const Conv2dShape& shape, Fill
   options.landing = policies[seed % 4];
   options.seed = seed;
   options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
-  MatmulOrder order;
-  if (instance.config.split == Split::Parts) order.split_k = static_cast<int>(1 + seed % 4);
+  const MatmulOrder order = order_for(instance, seed);
   const VirtualRun run = run_virtually(instance, order, VerifiedConv2d(shape, fill, seed), options);
   const std::string line = run_line(instance, shape, fill, seed, order);
   ASSERT_TRUE(run.clean()) << line << "\n" << run.complaint();
@@ -246,12 +245,14 @@ TEST(Conv2d, RefusesGradientsWithASentence) {
   EXPECT_EQ(refusal(filter, [](P&) {}), "");
   EXPECT_EQ(refusal(data, [](P& p) { p.direction = Conv2dDirection::Forward; }),
             "B is K-major; this kernel reads it MN-major.");
-  EXPECT_EQ(
-      refusal(data, [](P& p) { p.w.stride = 9; }),
-      "The stride along w = 9, but the gradient of an image is made only of strides up to 8.");
+  EXPECT_EQ(refusal(data, [](P& p) { p.w.stride = 9; }),
+            "The stride along w = 9 must be from 1 to 8.");
   EXPECT_EQ(refusal(data, [](P& p) { p.k = 12; }),
             "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
             "multiples of 16.");
+  const auto in_strides =
+      "The gradient of an image that is met in strides has no depth, an address that is a multiple "
+      "of 16 bytes, and an epilogue without C, vectors of rows, gate and auxiliary output.";
   EXPECT_EQ(refusal(data,
                     [](P& p) {
                       p.h.stride = 2;
@@ -259,21 +260,19 @@ TEST(Conv2d, RefusesGradientsWithASentence) {
                       p.epilogue.source_pitch = p.c;
                       p.epilogue.beta = 1.0f;
                     }),
-            "The stride along h = 2, but the gradient of an image takes C, a bias or scale of "
-            "rows, a gate or an auxiliary output only of strides up to 1.");
+            in_strides);
   EXPECT_EQ(refusal(data,
                     [](P& p) {
                       p.h.stride = 2;
                       p.depth.extent = 2;
                     }),
-            "The stride along h = 2, but the gradient of an image with a depth is made only of "
-            "strides up to 1.");
+            in_strides);
   EXPECT_EQ(refusal(data,
                     [](P& p) {
                       p.h.stride = 2;
                       p.d = static_cast<unsigned char*>(p.d) + 2;
                     }),
-            "D's address must be a multiple of 16 bytes where its pixels have gaps.");
+            in_strides);
   EXPECT_EQ(refusal(filter, [](P& p) { p.epilogue.gated = true; }),
             "A gate needs pairs of columns; the gradient of a filter has none.");
 }

@@ -63,18 +63,19 @@ void wait_or_exit(const std::string& what) {
 
 void expect_right(const Conv2dInstance& instance, const Conv2dShape& shape, Fill fill,
                   std::uint64_t seed) {
-  const std::string line = run_line(instance, shape, fill, seed);
+  const MatmulOrder order = order_for(instance, seed);
+  const std::string line = run_line(instance, shape, fill, seed, order);
   VerifiedConv2d problem(shape, fill, seed);
   OnDevice device(problem.data);
   const Conv2dProblem given =
       conv2d_at(problem.data, shape, [&](HostMatrix& matrix) { return device.address(matrix); });
   Workspace workspace;
-  Status status = instance.workspace(workspace.bytes, given, {});
+  Status status = instance.workspace(workspace.bytes, given, order);
   if (workspace.bytes > 0) {
     must(cudaMalloc(&workspace.data, workspace.bytes));
     must(cudaMemset(workspace.data, 0, workspace.bytes));
   }
-  if (status.is_good()) status = instance.launch(given, {}, workspace, nullptr);
+  if (status.is_good()) status = instance.launch(given, order, workspace, nullptr);
   ASSERT_TRUE(status.is_good()) << line << "\n" << status.sentence();
   wait_or_exit(line);
   must(cudaDeviceSynchronize());

@@ -7,9 +7,11 @@
 
 namespace tw {
 
-// `Staged` is a StagedStore.
+// `Staged` is a StagedStore of rows of 128 bytes.
 template <class Staged>
 class PixelStore : public Staged {
+  static_assert(Staged::row_bytes == 128, "Columns of pixels are stored by 128 bytes of each.");
+
  public:
   struct Params : Staged::Params {
     Divisor width;  // of the images that D is made of

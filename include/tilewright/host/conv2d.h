@@ -1,8 +1,6 @@
 // The plan of a convolution: the plan of the matmul that it is, with what its own loader needs.
 #pragma once
 
-#include <utility>
-
 #include "tilewright/family/conv2d.h"
 #include "tilewright/host/conv2d_check.h"
 #include "tilewright/host/conv2d_phase.h"
@@ -46,21 +44,16 @@ inline Im2colBox image_box(const Conv2dProblem& problem, TmaBox box) {
 
 // The other operand: the filter, or, of backward filter, D's gradient.
 inline MatrixBox matrix_box(const Conv2dPhase& phase, TmaBox box) {
-  const Conv2dProblem& problem = phase.problem;
-  MatrixBox matrix = {.base = problem.filter,
-                      .type = problem.type,
-                      .inner = problem.c,
-                      .outer = problem.k,
+  const Conv2dProblem& whole = phase.whole;
+  const bool is_filter = whole.direction != Conv2dDirection::BackwardFilter;
+  MatrixBox matrix = {.base = whole.filter,
+                      .type = whole.type,
+                      .inner = is_filter ? whole.c : whole.k,
+                      .outer = is_filter ? whole.k : whole.n * whole.pixels(),
+                      .batch = is_filter ? whole.positions() : 1,
                       .box_inner = box.inner,
                       .box_outer = box.outer};
-  if (problem.direction == Conv2dDirection::BackwardData) std::swap(matrix.inner, matrix.outer);
-  matrix.batch = phase.stored_positions;
-  if (problem.direction == Conv2dDirection::BackwardFilter) {
-    matrix.inner = problem.k;
-    matrix.outer = problem.n * problem.pixels();
-    matrix.batch = 1;
-  }
-  matrix.batch_pitch_bytes = matrix.inner * bytes_of(problem.type);
+  matrix.batch_pitch_bytes = matrix.inner * bytes_of(whole.type);
   matrix.pitch_bytes = matrix.batch * matrix.batch_pitch_bytes;
   return matrix;
 }
@@ -84,29 +77,23 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dPhase& ph
   return encode(sums_pixels ? loader.a : loader.b, matrix_box(phase, matrix));
 }
 
-// D's pixels, between which others lie.
+// What a phase makes, between the pixels of the others.
 template <class Store, class Encode>
 Status fill_pixels(typename Store::Params& output, const Conv2dPhase& phase, const Encode& encode) {
-  const Conv2dProblem& problem = phase.problem;
-  output.gaps = phase.gaps ? 1 : 0;
-  if (!phase.gaps) return Status::good();
-  if (!output.by_tma) {
-    return Status::refused(
-        "D's address must be a multiple of 16 bytes where its pixels have gaps.");
-  }
+  const Conv2dProblem &whole = phase.whole, &problem = phase.problem;
+  output.gaps = whole.h.stride * whole.w.stride > 1 ? 1 : 0;
+  if (output.gaps == 0) return Status::good();
   output.width = Divisor(static_cast<unsigned>(problem.w.outputs()));
   output.height = Divisor(static_cast<unsigned>(problem.h.outputs()));
-  Im2colBox pixels = {
-      .base = problem.d,
-      .type = problem.d_type,
-      .extents = {problem.k, problem.w.outputs(), problem.h.outputs(), problem.n},
-      .box_channels = Store::chunk_columns,
-      .box_pixels = Store::chunk_rows,
-      .swizzle = Store::row_bytes == 128 ? BoxSwizzle::Bytes128 : BoxSwizzle::Bytes64};
-  for (unsigned i = 0; i < 3; ++i) {
-    pixels.pitch_bytes[i] = phase.pixel_pitches[i] * bytes_of(problem.d_type);
-  }
-  return encode(output.map, pixels);
+  const std::int64_t pixel = whole.c * bytes_of(whole.d_type), line = whole.w.extent * pixel;
+  return encode(output.map,
+                Im2colBox{.base = problem.d,
+                          .type = whole.d_type,
+                          .extents = {whole.c, output.width.value, output.height.value, whole.n},
+                          .pitch_bytes = {whole.w.stride * pixel, whole.h.stride * line,
+                                          whole.h.extent * line},
+                          .box_channels = Store::chunk_columns,
+                          .box_pixels = Store::chunk_rows});
 }
 
 }  // namespace detail

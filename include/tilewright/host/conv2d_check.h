@@ -120,33 +120,33 @@ inline Status check_im2col(const Conv2dProblem& problem) {
   });
 }
 
-// Where the rows of what is written are not those of the matmul, an epilogue cannot read by rows.
+// Where rows or columns of what is written are not the matmul's.
 inline Status check_gradient(const Conv2dProblem& problem) {
   const EpilogueArguments& epilogue = problem.epilogue;
   if (problem.direction == Conv2dDirection::BackwardFilter && epilogue.gated) {
     return Status::refused("A gate needs pairs of columns; the gradient of a filter has none.");
   }
-  if (problem.direction != Conv2dDirection::BackwardData) return Status::good();
-  const auto check_stride = [&](std::int64_t most, const std::string& what) {
-    return detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {
-      if (axis.stride <= most) return Status::good();
-      return Status::refused("The stride" + along + " = " + std::to_string(axis.stride) +
-                             ", but the gradient of an image " + what + " only of strides up to " +
-                             std::to_string(most) + ".");
-    });
-  };
-  if (problem.is_deep()) return check_stride(1, "with a depth is made");
-  if ((epilogue.source != nullptr && epilogue.beta != 0.0f) || epilogue.row_bias != nullptr ||
-      epilogue.row_scale != nullptr || epilogue.auxiliary != nullptr || epilogue.gated) {
-    return check_stride(1, "takes C, a bias or scale of rows, a gate or an auxiliary output");
+  const std::int64_t strides = problem.depth.stride * problem.h.stride * problem.w.stride;
+  if (problem.direction != Conv2dDirection::BackwardData || strides == 1) return Status::good();
+  const bool by_rows = (epilogue.source != nullptr && epilogue.beta != 0.0f) ||
+                       epilogue.row_bias != nullptr || epilogue.row_scale != nullptr ||
+                       epilogue.auxiliary != nullptr || epilogue.gated;
+  if (problem.is_deep() || by_rows || reinterpret_cast<std::uintptr_t>(problem.d) % 16 != 0) {
+    return Status::refused(
+        "The gradient of an image that is met in strides has no depth, an address that is a "
+        "multiple of 16 bytes, and an epilogue without C, vectors of rows, gate and auxiliary "
+        "output.");
   }
-  return check_stride(8, "is made");
+  return Status::good();
 }
 
 // Wherever it runs.
 inline Status check(const Conv2dProblem& problem) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 257;
   constexpr std::int64_t most_pixels = std::int64_t{1} << 29;  // so that sums of them are ints
+  // A gradient of the image takes stride^2 launches.
+  const bool launches = problem.direction == Conv2dDirection::BackwardData;
+  const std::int64_t most_stride = launches ? 8 : most_pixels;
   Status status = detail::check_ranges({{"n", problem.n, 0, most},
                                         {"c", problem.c, 1, most},
                                         {"k", problem.k, 0, most},
@@ -158,7 +158,7 @@ inline Status check(const Conv2dProblem& problem) {
     Status sides =
         detail::check_ranges({{"The image" + along, axis.extent, 1, most_pixels},
                               {"The filter" + along, axis.filter, 1, 1 << 15},
-                              {"The stride" + along, axis.stride, 1, most_pixels},
+                              {"The stride" + along, axis.stride, 1, most_stride},
                               {"The dilation" + along, axis.dilation, 1, 1 << 14},
                               {"The lower padding" + along, axis.pad_low, 0, most_pixels},
                               {"The upper padding" + along, axis.pad_high, 0, most_pixels}});
