@@ -109,8 +109,8 @@ TEST_P(Im2colTest, WhatPtxDoesNotDefineIsFound) {
   EXPECT_TRUE(found(report_of(0, 0, 256), Checker::Bounds, "more than 8 bits"));
 }
 
-// Every other pixel of both images, from the second on: the last pixel of the column would be one of
-// a third image, and is not written.
+// Every other pixel of both images, from the second on: the last pixel of the column would be one
+// of a third image, and is not written.
 TEST_P(Im2colTest, StoresPixelsWithGaps) {
   vgpu::TileMap gaps = vgpu::decode(map);
   gaps.base = source.data() + 16;
