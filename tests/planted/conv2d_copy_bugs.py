@@ -8,6 +8,8 @@ ALIGNED = (3, 8, 80, 1, *H, *W, 2)
 ELEMENTS = (3, 7, 80, 1, *H, *W, 2)
 # Three groups of 5 columns: they begin at odd ones.
 GROUPS = (3, 21, 15, 3, *H, *W, 2)
+# Two groups of 33 columns, of which 32 are inside of a chunk.
+ODD = (1, 6, 66, 2, *H, *W, 2)
 # Nine k-tiles in six stages.
 LONG = (1, 64, 64, 1, 9, 3, 1, 1, 0, 0, 9, 3, 1, 1, 0, 0, 1)
 # Three k-tiles: no stage is used twice.
@@ -55,6 +57,12 @@ BUGS = [
         'family/conv2d_groups.h', 'const int first = place.batch * place.n;',
         'const int first = 0 * place.batch * place.n;',
         [Site('conv2d_copies', GROUPS, WRONG_RESULT)]),
+    Bug('pairs_at_odd_columns',
+        'a group that begins at an odd column has no pairs',
+        'family/conv2d_groups.h',
+        'return place_of.columns_inside() && place_of(0).n % 2 == 0;',
+        'return place_of.columns_inside();',
+        [Site('conv2d_copies', ODD, 'alignment', 'multiply 0', -1, stops=True)]),
     Bug('pixels_announced_early',
         'a stage is announced while its copies are in flight',
         'io/im2col_copy.h', 'isa::cp_async_wait_group<stages_held>();',

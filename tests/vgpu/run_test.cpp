@@ -35,6 +35,20 @@ TEST(Elements, GlobalMemoryHasBoundsRightsAndHistory) {
   EXPECT_EQ(readable[0], 5u) << "a refused write must not happen";
 }
 
+TEST(Elements, AreAligned) {
+  alignas(8) std::byte bytes[16] = {};
+  const Kernel kernel{.threads = 32, .memory = {{bytes, 16, "bytes", true, true}}};
+  for (const unsigned at : {0u, 2u, 4u, 7u}) {
+    auto* const element = reinterpret_cast<std::uint32_t*>(bytes + at);
+    const Report reads = kernel.run([&] { load_element<Space::Global>(element); });
+    EXPECT_TRUE(found_if(at % 4 != 0, reads, Checker::Alignment, "not 4-byte aligned"));
+    const Report writes = kernel.run([&] {
+      if (isa::thread_index() == 0) store_element<Space::Global>(element, 1u);
+    });
+    EXPECT_TRUE(found_if(at % 4 != 0, writes, Checker::Alignment, "not 4-byte aligned"));
+  }
+}
+
 TEST(Elements, SharedMemoryHasBoundsAndHistory) {
   const auto run = [&](std::function<void()> body) {
     return Kernel{.threads = 32, .shared_bytes = 64}.run([&] {

@@ -73,8 +73,19 @@ std::uint32_t shared_offset(Engine& machine, const void* element, unsigned bytes
   machine.abandon();
 }
 
-void on_read(Space space, const void* element, unsigned bytes) {
+// A GPU cannot make such an access: the thread ends here.
+void check_aligned(Engine& machine, const void* element, unsigned alignment, const char* verb) {
+  if (reinterpret_cast<std::uintptr_t>(element) % alignment == 0) return;
+  machine.report(Checker::Alignment, -1, "element", [&] {
+    return fmt::format("The {} {} an element that is not {}-byte aligned.", who(machine.current()),
+                       verb, alignment);
+  });
+  machine.abandon();
+}
+
+void on_read(Space space, const void* element, unsigned bytes, unsigned alignment) {
   Engine& machine = engine();
+  check_aligned(machine, element, alignment, "reads");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
     if (!may_read_global(machine, thread, element, bytes)) machine.abandon();
@@ -88,8 +99,9 @@ void on_read(Space space, const void* element, unsigned bytes) {
   }
 }
 
-void on_write(Space space, const void* element, unsigned bytes) {
+void on_write(Space space, const void* element, unsigned bytes, unsigned alignment) {
   Engine& machine = engine();
+  check_aligned(machine, element, alignment, "writes");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
     if (!may_write_global(machine, thread, element, bytes)) machine.abandon();

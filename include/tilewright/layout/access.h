@@ -13,8 +13,8 @@ enum class Space : unsigned { Global, Shared, Tensor, Register };
 #if !defined(__CUDACC__) && !defined(__HIP__)
 // Told of every access before it happens; null when nobody watches.
 struct AccessObserver {
-  void (*read)(Space space, const void* element, unsigned bytes);
-  void (*write)(Space space, const void* element, unsigned bytes);
+  void (*read)(Space space, const void* element, unsigned bytes, unsigned alignment);
+  void (*write)(Space space, const void* element, unsigned bytes, unsigned alignment);
 };
 inline thread_local const AccessObserver* access_observer = nullptr;
 #endif
@@ -22,7 +22,7 @@ inline thread_local const AccessObserver* access_observer = nullptr;
 template <Space space, class T>
 TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element) {
 #if !defined(__CUDACC__) && !defined(__HIP__)
-  if (access_observer != nullptr) access_observer->read(space, element, sizeof(T));
+  if (access_observer != nullptr) access_observer->read(space, element, sizeof(T), alignof(T));
 #endif
   return *element;
 }
@@ -30,7 +30,7 @@ TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element) {
 template <Space space, class T>
 TW_HOST_DEVICE inline void store_element(T* element, T value) {
 #if !defined(__CUDACC__) && !defined(__HIP__)
-  if (access_observer != nullptr) access_observer->write(space, element, sizeof(T));
+  if (access_observer != nullptr) access_observer->write(space, element, sizeof(T), alignof(T));
 #endif
   *element = value;
 }
