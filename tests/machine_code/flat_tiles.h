@@ -15,6 +15,7 @@ struct Params {
   int batches;
   int k_tiles;
   int m;
+  int last_row;
   int splits;  // 1
   int group;
   unsigned raster;  // 0: m is swept first within a group
@@ -42,6 +43,11 @@ __device__ __forceinline__ Tile tile_at(const Params& params, int index, unsigne
   const int fast_index = first + in_band - slow_index * width;
   return {(along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank),
           along_m ? slow_index : fast_index, batch};
+}
+
+__device__ __forceinline__ int first_row(const Params& params, const Tile& tile) {
+  const int own = tile.m * 128;
+  return own < params.last_row ? own : params.last_row;
 }
 
 }  // namespace flat

@@ -136,8 +136,7 @@ struct Matmul {
     return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;
   }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
-    return {tile.batch,
-            tile.m * static_cast<int>(config.tile_m) + static_cast<int>(group_row(group)),
+    return {tile.batch, tile.first_row(config.tile_m) + static_cast<int>(group_row(group)),
             tile.n * static_cast<int>(config.tile_n), tile.m_end};
   }
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "tilewright/base/status.h"
@@ -165,6 +166,16 @@ inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& pr
       alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch, operand.type)};
 }
 
+// Where tiles may begin. Rows are stored twice where the last tile reaches back, so C must not be
+// D; without a C it is not.
+template <class Parts>
+int last_row(const MatmulProblem& problem) {
+  const auto rows = static_cast<std::int64_t>(Parts::config.tile_m);
+  const bool reads = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
+  if (problem.m < rows || reads) return std::numeric_limits<int>::max();
+  return static_cast<int>(problem.m - rows);
+}
+
 template <class Loader, class Encode>
 Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem,
                    const Encode& encode) {
@@ -299,6 +310,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   map.batches = static_cast<int>(problem.batch);
   map.k_tiles = static_cast<int>(extent.k_tiles);
   map.m = static_cast<int>(problem.m);
+  map.last_row = detail::last_row<Parts>(problem);
   map.splits = static_cast<int>(extent.splits);
   map.order.raster = order.raster;
   const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;

@@ -55,9 +55,9 @@ class Im2colLoader : public TmaLoader<tiling> {
     if constexpr (sums_positions) {
       const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
       const int c = static_cast<int>(c_tile * tiling.k());
-      load_pixels<Base::a_tile>(stage.tiles(), &params_.a, stage.full(),
-                                tile.m * static_cast<int>(tiling.m), c, position,
-                                cluster.column(this->rank_), cluster.row_mask(this->rank_));
+      load_pixels<Base::a_tile>(stage.tiles(), &params_.a, stage.full(), tile.first_row(tiling.m),
+                                c, position, cluster.column(this->rank_),
+                                cluster.row_mask(this->rank_));
       this->load_b(stage, tile, c, stored(position));
     } else {
       const int pixel = k * static_cast<int>(tiling.k());

@@ -32,9 +32,10 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int stage_k) {
     const int first_k = stage_k * static_cast<int>(tiling.k());
-    copy<tiling.m>(stage.tiles(), params_.a, tile.m, first_k, tile.batch,
+    copy<tiling.m>(stage.tiles(), params_.a, tile.first_row(tiling.m), first_k, tile.batch,
                    [&](int row, int k) { return pixel(row, k); });
-    copy<tiling.n>(stage.tiles() + tiling.a_bytes(), params_.b, tile.n, first_k, tile.batch,
+    copy<tiling.n>(stage.tiles() + tiling.a_bytes(), params_.b, tile.n * static_cast<int>(tiling.n),
+                   first_k, tile.batch,
                    [&](int row, int k) { return row * params_.b.row_stride + k; });
     isa::cp_async_commit_group();
     isa::cp_async_wait_group<stages_held>();
@@ -60,15 +61,15 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
     return at + outputs * pitch;
   }
 
-  // Tile `index` of `extent` rows of a view, `group` of its batch. Memory that is aligned to 16
+  // `extent` rows of a view from `first_row` on, `group` of its batch. Memory that is aligned to 16
   // bytes goes by cp.async, other memory element by element.
   template <unsigned extent, class OffsetOf>
-  TW_DEVICE void copy(SharedAddress tile, const OperandView& view, int index, int first_k,
+  TW_DEVICE void copy(SharedAddress tile, const OperandView& view, int first_row, int first_k,
                       int group, const OffsetOf& offset_of) {
     const T* const first = static_cast<const T*>(view.data) + group * view.batch_stride;
     this->template each_chunk<extent>(
         tile, [&](SharedAddress destination, unsigned span, unsigned line, unsigned chunk) {
-          const int row = index * static_cast<int>(extent) + static_cast<int>(line);
+          const int row = first_row + static_cast<int>(line);
           const int chunk_k = static_cast<int>(span * tiling.span_k() + chunk * (16 / sizeof(T)));
           const auto offset = [&](int element) -> std::int64_t {
             const int k = first_k + chunk_k + element;

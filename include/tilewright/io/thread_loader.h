@@ -106,7 +106,7 @@ class ThreadLoader {
     const SharedAddress a = stage.tiles();
     const int first_k = k * static_cast<int>(tiling.k());
     operand<in_shared().a_major, tiling.m, bytes_of(tiling.a_type)>(
-        a, params_.a, tile.m * static_cast<int>(tiling.m), first_k, tile.batch);
+        a, params_.a, tile.first_row(tiling.m), first_k, tile.batch);
     operand<in_shared().b_major, tiling.n, bytes_of(tiling.b_type)>(
         a + tiling.a_bytes(), params_.b, tile.n * static_cast<int>(tiling.n), first_k, tile.batch);
     if constexpr (stages_held > 0) {

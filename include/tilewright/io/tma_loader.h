@@ -161,7 +161,7 @@ class TmaLoader {
   template <class Stage, class WorkTile>
   TW_DEVICE void load_a(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
     const SharedAddress a = stage.tiles();
-    const int row = tile.m * static_cast<int>(tiling.m);
+    const int row = tile.first_row(tiling.m);
     CopyA::load(a, &params_.a, stage.full(), row, first_k, batch, tiling.cluster.column(rank_),
                 tiling.cluster.row_mask(rank_));
   }

@@ -35,8 +35,9 @@ struct WorkTile {
   int m;  // tile row and column of this CTA
   int n;
   int batch;
-  int m_end;    // rows from here on are not this tile's to store
-  int k_begin;  // in k-tiles, of which one fills a stage
+  int m_end;     // rows from here on are not this tile's to store
+  int last_row;  // no tile begins below it
+  int k_begin;   // in k-tiles, of which one fills a stage
   int k_end;
   // The sum is made of `parts` parts, of which this is one; the last part finishes. Parts that do
   // not finish lie in the workspace, part p at slot + p * slot_stride.
@@ -45,6 +46,12 @@ struct WorkTile {
   int slot = 0;
   int slot_stride = 1;
 
+  // Where tiles of `rows` rows begin. One at the edge may reach back over rows of the one before
+  // it, which it computes and stores alike: TMA reads rows faster than it fills in missing ones.
+  TW_DEVICE int first_row(unsigned rows) const {
+    const int own = m * static_cast<int>(rows);
+    return own < last_row ? own : last_row;
+  }
   // A function of the tile alone: every role agrees whether an epilogue follows.
   TW_DEVICE bool finishes() const { return part + 1 == parts; }
   TW_DEVICE int num_k_tiles() const { return k_end - k_begin; }
@@ -124,8 +131,9 @@ struct TileMapParams {
   int tiles_n;
   int batches;
   int k_tiles;
-  int m;       // rows of the problem
-  int splits;  // of each sum; 1 where sums are whole
+  int m;         // rows of the problem
+  int last_row;  // where a tile may begin
+  int splits;    // of each sum; 1 where sums are whole
   typename Order::Params order;
 };
 
@@ -146,6 +154,7 @@ class TilePlace {
             at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
             batch,
             params_.m,
+            params_.last_row,
             0,
             params_.k_tiles};
   }
