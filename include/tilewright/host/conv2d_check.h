@@ -126,8 +126,10 @@ inline Status check_gradient(const Conv2dProblem& problem) {
   if (problem.direction == Conv2dDirection::BackwardFilter && epilogue.gated) {
     return Status::refused("A gate needs pairs of columns; the gradient of a filter has none.");
   }
-  const std::int64_t strides = problem.depth.stride * problem.h.stride * problem.w.stride;
-  if (problem.direction != Conv2dDirection::BackwardData || strides == 1) return Status::good();
+  if (problem.direction != Conv2dDirection::BackwardData ||
+      problem.depth.stride * problem.h.stride * problem.w.stride == 1) {
+    return Status::good();
+  }
   const bool by_rows = (epilogue.source != nullptr && epilogue.beta != 0.0f) ||
                        epilogue.row_bias != nullptr || epilogue.row_scale != nullptr ||
                        epilogue.auxiliary != nullptr || epilogue.gated;
