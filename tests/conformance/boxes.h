@@ -22,6 +22,7 @@ constexpr unsigned row_pitch(const Tensor& tensor) {
 }
 
 constexpr unsigned box_rows(const Tensor& tensor) {
+  if (tensor.pixels > 0) return tensor.pixels;
   unsigned rows = 1;
   for (unsigned d = 1; d < tensor.rank; ++d) rows *= tensor.box[d];
   return rows;

@@ -21,13 +21,13 @@ enum Verdict : char { Agrees = 'a', Differs = 'd', Fails = 'f', NoGpu = 'n' };
 constexpr auto patience = std::chrono::seconds(10);
 
 Status encode(TensorMap& map, const Tensor& tensor, unsigned char* base) {
-  void* entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-  Status status = cuda_status(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry,
-                                                               12000, cudaEnableDefault, &found),
-                              "Finding cuTensorMapEncodeTiled");
-  if (!status.is_good()) return status;
-  if (entry == nullptr) return Status::refused("The driver offers no cuTensorMapEncodeTiled.");
+  const auto encode_boxes =
+      tw::detail::driver_function<PFN_cuTensorMapEncodeTiled_v12000>("cuTensorMapEncodeTiled");
+  const auto encode_columns =
+      tw::detail::driver_function<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
+  if (encode_boxes == nullptr || encode_columns == nullptr) {
+    return Status::refused("The driver offers no cuTensorMapEncodeTiled or Im2col.");
+  }
   constexpr CUtensorMapDataType types[] = {
       CU_TENSOR_MAP_DATA_TYPE_UINT8, CU_TENSOR_MAP_DATA_TYPE_UINT16, CU_TENSOR_MAP_DATA_TYPE_UINT32,
       CU_TENSOR_MAP_DATA_TYPE_UINT64};
@@ -37,17 +37,24 @@ Status encode(TensorMap& map, const Tensor& tensor, unsigned char* base) {
   while (1u << log_bytes < tensor.element_bytes) ++log_bytes;
   cuuint64_t extents[5], pitches[4];
   cuuint32_t box[5];
-  const cuuint32_t steps[5] = {1, 1, 1, 1, 1};
+  cuuint32_t steps[5] = {1, 1, 1, 1, 1};
+  for (unsigned i = 0; i < 3; ++i) steps[i + 1] = tensor.steps[i];
   for (unsigned d = 0; d < 5; ++d) {
     extents[d] = tensor.extents[d];
     box[d] = tensor.box[d];
     if (d < 4) pitches[d] = tensor.pitch_bytes[d];
   }
   CUtensorMap encoded;
-  const CUresult result = reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(entry)(
-      &encoded, types[log_bytes], tensor.rank, base + tensor.offset, extents, pitches, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, swizzles[static_cast<unsigned>(tensor.swizzle)],
-      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const auto swizzle = swizzles[static_cast<unsigned>(tensor.swizzle)];
+  const CUresult result =
+      tensor.pixels > 0
+          ? encode_columns(&encoded, types[log_bytes], tensor.rank, base + tensor.offset, extents,
+                           pitches, tensor.lower, tensor.upper, tensor.box[0], tensor.pixels, steps,
+                           CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+          : encode_boxes(&encoded, types[log_bytes], tensor.rank, base + tensor.offset, extents,
+                         pitches, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                         CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     return Status::refused("The driver refused the tensor map (error " +
                            std::to_string(static_cast<int>(result)) + ").");

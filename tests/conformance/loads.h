@@ -7,8 +7,25 @@
 
 namespace tw::conformance {
 
-// One copy after the other into the same slot; what a copy leaves alone keeps its pattern.
 template <unsigned rank>
+struct BoxLoad {
+  static TW_DEVICE void load(const Params& params, unsigned copy, SharedAddress to,
+                             SharedAddress barrier) {
+    int at[rank];
+    TW_UNROLL
+    for (unsigned d = 0; d < rank; ++d) at[d] = params.copies.at[copy][d];
+    isa::cp_async_bulk_tensor_load(to, &params.map, barrier, at, isa::CacheHint::EvictNormal);
+  }
+  static TW_DEVICE void multicast(const Params& params, unsigned copy, SharedAddress to,
+                                  SharedAddress barrier) {
+    const int at[2] = {params.copies.at[copy][0], params.copies.at[copy][1]};
+    isa::cp_async_bulk_tensor_load_multicast(to, &params.map, barrier, at, params.copies.mask[copy],
+                                             isa::CacheHint::EvictLast);
+  }
+};
+
+// One copy after the other into the same slot; what a copy leaves alone keeps its pattern.
+template <class Copy>
 struct Load {
   using Params = conformance::Params;
   static constexpr unsigned threads = 128;
@@ -26,12 +43,8 @@ struct Load {
       fill_shared(threads, 0, words, [](unsigned word) { return pattern(word); });
       isa::barrier_sync(0, threads);
       if (thread == 0) {
-        int at[rank];
-        TW_UNROLL
-        for (unsigned d = 0; d < rank; ++d) at[d] = copies.at[copy][d];
         isa::mbarrier_arrive_expect_tx(barrier, copies.counted_bytes);
-        isa::cp_async_bulk_tensor_load(shared_at(0), &params.map, barrier, at,
-                                       isa::CacheHint::EvictNormal);
+        Copy::load(params, copy, shared_at(0), barrier);
       }
       wait(barrier, copy % 2);
       dump_shared(params, threads, copy * words, 0, words);
@@ -41,6 +54,7 @@ struct Load {
 };
 
 // Every copy has its slot in all CTAs of its mask. A CTA that does not get it says so.
+template <class Copy>
 struct Multicast {
   using Params = conformance::Params;
   static constexpr unsigned threads = 64;
@@ -64,10 +78,7 @@ struct Multicast {
       isa::mbarrier_arrive_expect_tx(barrier, expected);
       for (unsigned copy = 0; copy < copies.count; ++copy) {
         if (copies.issuer[copy] != rank) continue;
-        const int at[2] = {copies.at[copy][0], copies.at[copy][1]};
-        isa::cp_async_bulk_tensor_load_multicast(shared_at(copy * copies.slot_bytes), &params.map,
-                                                 barrier, at, copies.mask[copy],
-                                                 isa::CacheHint::EvictLast);
+        Copy::multicast(params, copy, shared_at(copy * copies.slot_bytes), barrier);
       }
     }
     wait(barrier, 0);
@@ -85,8 +96,9 @@ struct Multicast {
 };
 
 inline Program load_program(const NamedBox& box) {
-  constexpr Body (*bodies[])() = {body_of<Load<1>>, body_of<Load<2>>, body_of<Load<3>>,
-                                  body_of<Load<4>>, body_of<Load<5>>};
+  constexpr Body (*bodies[])() = {body_of<Load<BoxLoad<1>>>, body_of<Load<BoxLoad<2>>>,
+                                  body_of<Load<BoxLoad<3>>>, body_of<Load<BoxLoad<4>>>,
+                                  body_of<Load<BoxLoad<5>>>};
   Program program;
   program.name = "load_" + box.name;
   program.body = bodies[box.tensor.rank - 1]();
@@ -107,7 +119,7 @@ inline Program multicast_program(unsigned size, const char* name,
   }
   Program program;
   program.name = "multicast_cluster_" + std::to_string(size) + "_" + name;
-  program.body = body_of<Multicast>();
+  program.body = body_of<Multicast<BoxLoad<2>>>();
   program.tensor = box.tensor;
   program.input = {{Fill::Bits, tensor_bytes(box.tensor), 8}};
   Copies& made = program.params.copies = copies_of(box);

@@ -20,6 +20,10 @@ TensorMap encode(const Tensor& tensor, unsigned char* base) {
   std::copy_n(tensor.pitch_bytes, 4, map.pitch_bytes);
   std::copy_n(tensor.box, 5, map.box);
   map.swizzle = static_cast<vgpu::MapSwizzle>(tensor.swizzle);
+  map.im2col.pixels = tensor.pixels;
+  std::copy_n(tensor.lower, 3, map.im2col.lower);
+  std::copy_n(tensor.upper, 3, map.im2col.upper);
+  std::copy_n(tensor.steps, 3, map.im2col.steps);
   return vgpu::encode(map);
 }
 

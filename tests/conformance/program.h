@@ -23,10 +23,11 @@ inline constexpr unsigned most_copies = 8;
 struct Copies {
   unsigned count;
   int at[most_copies][5];
-  unsigned counted_bytes;           // that one copy adds to its barrier
-  unsigned slot_bytes;              // a multiple of 1024, where every swizzle starts afresh
-  unsigned issuer[most_copies];     // multicast: the rank that issues the copy
-  std::uint16_t mask[most_copies];  // multicast: the ranks that get it
+  unsigned counted_bytes;                 // that one copy adds to its barrier
+  unsigned slot_bytes;                    // a multiple of 1024, where every swizzle starts afresh
+  std::uint16_t offsets[most_copies][3];  // of a filter's position, where columns are copied
+  unsigned issuer[most_copies];           // multicast: the rank that issues the copy
+  std::uint16_t mask[most_copies];        // multicast: the ranks that get it
 };
 
 // A chain of products. Shared memory holds the image of A (unless it comes in registers), then that
@@ -77,7 +78,7 @@ struct Grid {
 // Powers of two: the span is 16 << swizzle bytes.
 enum class Swizzle : unsigned { None, Bytes32, Bytes64, Bytes128 };
 
-// The tensor that the copies move boxes of. Dimension 0 is the innermost.
+// The tensor that the copies move boxes of, or columns of pixels. Dimension 0 is the innermost.
 struct Tensor {
   unsigned element_bytes = 4;
   unsigned rank = 0;  // 0: the program copies nothing
@@ -85,6 +86,10 @@ struct Tensor {
   std::uint64_t pitch_bytes[4] = {};
   unsigned box[5] = {1, 1, 1, 1, 1};
   Swizzle swizzle = Swizzle::None;
+  unsigned pixels = 0;  // of a column (im2col); 0: boxes
+  int lower[3] = {};    // the pixel box, and its steps: entry i belongs to dimension i + 1
+  int upper[3] = {};
+  unsigned steps[3] = {1, 1, 1};
   bool in_output = false;
   std::size_t offset = 0;  // of its first byte in the input or output
 };

@@ -8,15 +8,17 @@
 namespace tw::conformance {
 
 template <unsigned rank>
-TW_DEVICE void store(const Params& params, SharedAddress source, unsigned copy) {
-  int at[rank];
-  TW_UNROLL
-  for (unsigned d = 0; d < rank; ++d) at[d] = params.copies.at[copy][d];
-  isa::cp_async_bulk_tensor_store(&params.map, source, at);
-}
+struct BoxStore {
+  static TW_DEVICE void store(const Params& params, SharedAddress source, unsigned copy) {
+    int at[rank];
+    TW_UNROLL
+    for (unsigned d = 0; d < rank; ++d) at[d] = params.copies.at[copy][d];
+    isa::cp_async_bulk_tensor_store(&params.map, source, at);
+  }
+};
 
 // All copies in one group, each from its own slot.
-template <unsigned rank>
+template <class Copy>
 struct Store {
   using Params = conformance::Params;
   static constexpr unsigned threads = 128;
@@ -27,7 +29,7 @@ struct Store {
     isa::barrier_sync(0, threads);
     if (isa::thread_index() != 0) return;
     for (unsigned copy = 0; copy < copies.count; ++copy) {
-      store<rank>(params, shared_at(copy * copies.slot_bytes), copy);
+      Copy::store(params, shared_at(copy * copies.slot_bytes), copy);
     }
     isa::cp_async_bulk_commit_group();
     isa::cp_async_bulk_wait_group_read<0>();
@@ -51,7 +53,7 @@ struct StoreInTurn {
                   [&](unsigned word) { return pattern(copy * words + word); });
       isa::barrier_sync(0, threads);
       if (isa::thread_index() == 0) {
-        store<2>(params, shared_at(slot * copies.slot_bytes), copy);
+        BoxStore<2>::store(params, shared_at(slot * copies.slot_bytes), copy);
         isa::cp_async_bulk_commit_group();
       }
     }
@@ -73,8 +75,9 @@ inline Program store_program(const NamedBox& box, const char* kind, Body body, u
 }
 
 inline std::vector<Program> list_stores() {
-  constexpr Body (*bodies[])() = {body_of<Store<1>>, body_of<Store<2>>, body_of<Store<3>>,
-                                  body_of<Store<4>>, body_of<Store<5>>};
+  constexpr Body (*bodies[])() = {body_of<Store<BoxStore<1>>>, body_of<Store<BoxStore<2>>>,
+                                  body_of<Store<BoxStore<3>>>, body_of<Store<BoxStore<4>>>,
+                                  body_of<Store<BoxStore<5>>>};
   std::vector<Program> programs;
   for (const NamedBox& box : boxes(Direction::Store)) {
     programs.push_back(store_program(box, "store_", bodies[box.tensor.rank - 1](),
