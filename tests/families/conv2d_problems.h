@@ -82,14 +82,21 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
   shape.c = piece_of(shape) * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
   const bool forward = shape.direction == Conv2dDirection::Forward;
   shape.k = forward ? between(random, 1, 140) : piece_of(shape) * between(random, 1, 17);
-  if (takes_anything(instance)) make_groups(shape, random);
+  if (takes_anything(instance)) {
+    make_groups(shape, random);
+  } else if (forward && random() % 4 == 0) {
+    shape.groups = 2;  // TMA takes groups of whole k-tiles
+    shape.c = 2 * instance.config.tiling().k();
+    shape.k = 2 * between(random, 1, 70);
+  }
   const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
   // What a gradient of an image that is met in strides does not take.
   const bool in_steps = shape.direction == Conv2dDirection::BackwardData &&
                         (shape.h.stride > 1 || shape.w.stride > 1);
   shape.epilogue.column_bias = random() % 2 == 0;
-  if (random() % 3 == 0 && !in_steps) {
+  const bool stages_groups = instance.config.staged_source != 0 && shape.groups > 1;
+  if (random() % 3 == 0 && !in_steps && !stages_groups) {
     shape.epilogue.beta = 1.0f;
     shape.epilogue.source_type = shape.d_type;
   }

@@ -10,22 +10,39 @@ LAST_LINE = (3, 72, 80, 1, *H, 15, 2, 1, 3, 0, 1, 2)
 # Two k-tiles: no stage is used twice.
 SHORT = (1, 64, 128, 1, 9, 1, 1, 1, 0, 0, 14, 2, 1, 1, 0, 0, 2)
 
+# Two groups of a k-tile of channels and 40 columns.
+GROUPS = (3, 128, 80, 2, *H, 14, 2, 1, 3, 0, 1, 2)
+
 BUGS = [
+    Bug('channels_of_the_first_group',
+        'every group sees the channels of the first',
+        'host/conv2d.h', 'loader.group_channels = static_cast<int>(channels);',
+        'loader.group_channels = 0;',
+        [Site('conv2d', GROUPS, WRONG_RESULT)]),
+    Bug('filters_of_the_first_group',
+        'every group is multiplied by the filters of the first',
+        'io/im2col.h',
+        'this->load_b(stage, tile, c, tile.batch * params_.group_filters + stored(position));',
+        'this->load_b(stage, tile, c, stored(position));',
+        [Site('conv2d', GROUPS, WRONG_RESULT)]),
     Bug('filter_turned',
         'r moves along w, and s along h',
         'io/im2col.h',
-        'offsets[i] = static_cast<std::uint16_t>(in_axis * axis.dilation);',
-        'offsets[dimensions - 3 - i] = static_cast<std::uint16_t>(in_axis * axis.dilation);',
+        'offsets[i] = static_cast<std::uint16_t>(axis.filter.split(positions) * axis.dilation);',
+        'offsets[dimensions - 3 - i] = static_cast<std::uint16_t>(axis.filter.split(positions) * '
+        'axis.dilation);',
         [Site('conv2d', SMALL, WRONG_RESULT)]),
     Bug('filter_lines_of_r',
         'the filter is taken as if its lines were as long as its columns',
-        'io/im2col.h', 'const auto [next_positions, in_axis] = axis.filter.divide(positions);',
-        'const auto [next_positions, in_axis] = params_.axes[1].filter.divide(positions);',
+        'io/im2col.h',
+        'offsets[i] = static_cast<std::uint16_t>(axis.filter.split(positions) * axis.dilation);',
+        'offsets[i] = static_cast<std::uint16_t>(params_.axes[1].filter.split(positions) * '
+        'axis.dilation);',
         [Site('conv2d', SMALL, WRONG_RESULT)]),
     Bug('outputs_turned',
         'pixels are counted along h first',
-        'io/im2col.h', 'const auto [next_outputs, output] = axis.outputs.divide(outputs);',
-        'const auto [next_outputs, output] = params_.axes[1 - i % 2].outputs.divide(outputs);',
+        'io/im2col.h', 'at[i + 1] = axis.first(axis.outputs.split(outputs));',
+        'at[i + 1] = axis.first(params_.axes[1 - i % 2].outputs.split(outputs));',
         [Site('conv2d', SMALL, WRONG_RESULT)]),
     Bug('padding_forgotten',
         'the first pixel is one of the image, not of its padding',

@@ -48,13 +48,15 @@ inline MatrixBox matrix_box(const Conv2dPhase& phase, TmaBox box) {
   const bool is_filter = whole.direction != Conv2dDirection::BackwardFilter;
   MatrixBox matrix = {.base = whole.filter,
                       .type = whole.type,
-                      .inner = is_filter ? whole.c : whole.k,
-                      .outer = is_filter ? whole.k : whole.n * whole.pixels(),
+                      .inner = is_filter ? whole.c / whole.groups : whole.k,
+                      .outer = is_filter ? whole.k / whole.groups : whole.n * whole.pixels(),
                       .batch = is_filter ? whole.positions() : 1,
                       .box_inner = box.inner,
                       .box_outer = box.outer};
   matrix.batch_pitch_bytes = matrix.inner * bytes_of(whole.type);
   matrix.pitch_bytes = matrix.batch * matrix.batch_pitch_bytes;
+  // A group begins where the positions of the filters of those before it end.
+  if (is_filter) matrix.batch += (whole.groups - 1) * matrix.outer * matrix.batch;
   return matrix;
 }
 
@@ -68,7 +70,10 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dPhase& ph
   }
   loader.first_stored = static_cast<int>(phase.first_stored);
   loader.deep = problem.is_deep() ? 1 : 0;
-  loader.c_tiles = Divisor(static_cast<unsigned>((problem.c - 1) / Parts::tiling.k() + 1));
+  const std::int64_t channels = problem.c / problem.groups;
+  loader.c_tiles = Divisor(static_cast<unsigned>((channels - 1) / Parts::tiling.k() + 1));
+  loader.group_channels = static_cast<int>(channels);
+  loader.group_filters = static_cast<int>(problem.k / problem.groups * problem.positions());
   const bool sums_pixels = problem.direction == Conv2dDirection::BackwardFilter;
   const TmaBox image = sums_pixels ? Loader::box_b() : Loader::box_a();
   const TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
@@ -108,9 +113,14 @@ MatmulProblem as_matmul(const Conv2dProblem& problem) {
 template <class Parts>
 Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
   if (Status status = check(problem); !status.is_good()) return status;
+  if (Parts::Sources::has_role && problem.groups > 1 && problem.epilogue.beta != 0.0f) {
+    return Status::refused("This kernel stages C, whose columns groups = " +
+                           std::to_string(problem.groups) + " would shift; it must be 1.");
+  }
   return for_each_phase(problem, [&](const Conv2dPhase& phase) {
     if constexpr (Parts::Loader::elected) {
-      if (Status status = check_im2col(phase.problem); !status.is_good()) return status;
+      Status status = check_im2col(phase.problem, Parts::tiling.k());
+      if (!status.is_good()) return status;
     }
     return supports<Parts>(as_matmul<Parts>(phase.problem), order);
   });

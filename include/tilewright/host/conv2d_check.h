@@ -103,10 +103,12 @@ inline Status check_groups(const Conv2dProblem& problem) {
 
 // Of TMA im2col. The corners of all sides share the 16 bits that it has for them, and so do the
 // offsets.
-inline Status check_im2col(const Conv2dProblem& problem) {
-  if (problem.groups > 1) {
-    return Status::refused("groups = " + std::to_string(problem.groups) +
-                           ", but this kernel copies one group; those by threads copy any.");
+inline Status check_im2col(const Conv2dProblem& problem, std::int64_t tile_k) {
+  // Copies of whole k-tiles would bring channels of the next group.
+  if (problem.groups > 1 && problem.c / problem.groups % tile_k != 0) {
+    return Status::refused("c / groups = " + std::to_string(problem.c / problem.groups) +
+                           " must be a multiple of " + std::to_string(tile_k) +
+                           " where TMA copies groups.");
   }
   const std::int64_t corners = problem.is_deep() ? 16 : 128;  // from -corners to corners - 1
   return detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {

@@ -27,6 +27,12 @@ struct Divisor {
     const auto quotient = static_cast<unsigned>(std::uint64_t{x} * multiplier >> shift);
     return {quotient, x - quotient * value};
   }
+  // Leaves the quotient in x and returns the remainder.
+  constexpr unsigned split(unsigned& x) const {
+    const auto [quotient, remainder] = divide(x);
+    x = quotient;
+    return remainder;
+  }
 };
 
 }  // namespace tw

@@ -26,7 +26,8 @@ struct Im2colAxis {
 // Of a K-major A, row i is output pixel i of (n, p, q); a k-tile is channels of one filter
 // position, the next of the same position first, and B is the filter at that position. Of an
 // MN-major A, which is a matrix, k counts output pixels, and column i of B is channel i at the
-// filter position that the batch counts. Channels beyond the last, and pixels, are zero in both.
+// filter position that the batch counts. Channels beyond the last, and pixels, are zero in both; of
+// forward groups, which the batch counts, there are none beyond the last.
 template <Tiling tiling>
 class Im2colLoader : public TmaLoader<tiling> {
   using Base = TmaLoader<tiling>;
@@ -42,6 +43,8 @@ class Im2colLoader : public TmaLoader<tiling> {
   struct Params : Base::Params {
     Im2colAxis axes[3];  // w, h, depth
     Divisor c_tiles;     // k-tiles of a filter position
+    int group_channels;  // from one group to the next: channels,
+    int group_filters;   // and filter positions of all its filters
     int first_stored;    // of the filter's positions
     unsigned deep;       // whether images have a depth
   };
@@ -56,9 +59,9 @@ class Im2colLoader : public TmaLoader<tiling> {
       const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
       const int c = static_cast<int>(c_tile * tiling.k());
       load_pixels<Base::a_tile>(stage.tiles(), &params_.a, stage.full(), tile.first_row(tiling.m),
-                                c, position, cluster.column(this->rank_),
-                                cluster.row_mask(this->rank_));
-      this->load_b(stage, tile, c, stored(position));
+                                tile.batch * params_.group_channels + c, position,
+                                cluster.column(this->rank_), cluster.row_mask(this->rank_));
+      this->load_b(stage, tile, c, tile.batch * params_.group_filters + stored(position));
     } else {
       const int pixel = k * static_cast<int>(tiling.k());
       this->load_a(stage, tile, pixel, 0);
@@ -76,9 +79,7 @@ class Im2colLoader : public TmaLoader<tiling> {
     int at = params_.first_stored;
     TW_UNROLL
     for (const Im2colAxis& axis : params_.axes) {
-      const auto [rest, in_axis] = axis.filter.divide(position);
-      at += static_cast<int>(in_axis) * axis.stored_step;
-      position = rest;
+      at += static_cast<int>(axis.filter.split(position)) * axis.stored_step;
     }
     return at;
   }
@@ -102,12 +103,8 @@ class Im2colLoader : public TmaLoader<tiling> {
       TW_UNROLL
       for (unsigned i = 0; i < dimensions - 2; ++i) {
         const Im2colAxis& axis = params_.axes[i];
-        const auto [next_outputs, output] = axis.outputs.divide(outputs);
-        const auto [next_positions, in_axis] = axis.filter.divide(positions);
-        at[i + 1] = axis.first(output);
-        offsets[i] = static_cast<std::uint16_t>(in_axis * axis.dilation);
-        outputs = next_outputs;
-        positions = next_positions;
+        at[i + 1] = axis.first(axis.outputs.split(outputs));
+        offsets[i] = static_cast<std::uint16_t>(axis.filter.split(positions) * axis.dilation);
       }
       at[dimensions - 1] = static_cast<int>(outputs);
       constexpr auto hint = isa::CacheHint::EvictNormal;

@@ -44,19 +44,15 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
  private:
   // Where the image has it, in elements from the first; negative: outside.
   TW_DEVICE std::int64_t pixel(int row, int k) const {
-    const auto [position, c] = params_.channels.divide(static_cast<unsigned>(k));
-    unsigned outputs = static_cast<unsigned>(row), positions = position;
-    std::int64_t at = c, pitch = params_.a.row_stride;
+    unsigned outputs = static_cast<unsigned>(row), positions = static_cast<unsigned>(k);
+    std::int64_t at = params_.channels.split(positions), pitch = params_.a.row_stride;
     TW_UNROLL
     for (const Im2colAxis& axis : params_.axes) {
-      const auto [next_outputs, output] = axis.outputs.divide(outputs);
-      const auto [next_positions, in_axis] = axis.filter.divide(positions);
-      const int here = axis.first(output) + static_cast<int>(in_axis) * axis.dilation;
+      const int begin = axis.first(axis.outputs.split(outputs));
+      const int here = begin + static_cast<int>(axis.filter.split(positions)) * axis.dilation;
       if (here < 0 || here >= axis.extent) return -1;
       at += here * pitch;
       pitch *= axis.extent;
-      outputs = next_outputs;
-      positions = next_positions;
     }
     return at + outputs * pitch;
   }
@@ -67,20 +63,17 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   TW_DEVICE void copy(SharedAddress tile, const OperandView& view, int first_row, int first_k,
                       int group, const OffsetOf& offset_of) {
     const T* const first = static_cast<const T*>(view.data) + group * view.batch_stride;
-    this->template each_chunk<extent>(
-        tile, [&](SharedAddress destination, unsigned span, unsigned line, unsigned chunk) {
-          const int row = first_row + static_cast<int>(line);
-          const int chunk_k = static_cast<int>(span * tiling.span_k() + chunk * (16 / sizeof(T)));
-          const auto offset = [&](int element) -> std::int64_t {
-            const int k = first_k + chunk_k + element;
+    this->template each_chunk<Major::K, extent, sizeof(T)>(
+        tile, first_row, first_k, [&](SharedAddress destination, int row, int chunk_k) {
+          const auto offset = [&](int k) -> std::int64_t {
             return row < view.rows && k < view.k ? offset_of(row, k) : -1;
           };
           if (view.alignment == 16) {
-            const std::int64_t at = offset(0);
+            const std::int64_t at = offset(chunk_k);
             isa::cp_async<16>(destination, at < 0 ? first : first + at, at < 0 ? 0 : 16);
           } else {
             PlainCopy::gather<T>(destination, [&](int element) {
-              const std::int64_t at = offset(element);
+              const std::int64_t at = offset(chunk_k + element);
               return at < 0 ? T{} : load_element<Space::Global>(first + at);
             });
           }

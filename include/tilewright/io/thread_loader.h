@@ -124,39 +124,44 @@ class ThreadLoader {
   using Bits = std::conditional_t<bytes == 1, std::uint8_t,
                                   std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
 
-  // Calls body(destination, span, line, chunk) for each of this thread's chunks: of `extent` lines
-  // in every span. A thread has the same chunk of every line that it touches.
-  template <unsigned extent, class Body>
-  TW_DEVICE void each_chunk(SharedAddress tile, const Body& body) {
+  // Calls body(destination, row, k) for each of this thread's chunks, of `extent` rows in every
+  // span; a line is 128 bytes along k (K-major), or of one k (MN-major).
+  template <Major major, unsigned extent, unsigned bytes, class Body>
+  TW_DEVICE void each_chunk(SharedAddress tile, int first_row, int first_k, const Body& body) {
     constexpr unsigned chunks_of_line = Tiling::span_bytes / 16;
+    constexpr unsigned elements = 16 / bytes;
+    constexpr unsigned span_k = tiling.span_k();
+    // The same of every line that the thread touches.
     const unsigned chunk = thread_ % chunks_of_line;
     for (unsigned line = thread_ / chunks_of_line; line < tiling.spans * extent;
          line += threads / chunks_of_line) {
       const SharedAddress destination =
           tile + line * Tiling::span_bytes + ((chunk ^ line % 8) << 4);
-      body(destination, line / extent, line % extent, chunk);
+      const unsigned span = line / extent, in_span = line % extent;
+      if constexpr (major == Major::K) {
+        body(destination, first_row + static_cast<int>(in_span),
+             first_k + static_cast<int>(span * span_k + chunk * elements));
+      } else {
+        body(destination,
+             first_row + static_cast<int>(in_span / span_k * span_k + chunk * elements),
+             first_k + static_cast<int>(span * span_k + in_span % span_k));
+      }
     }
   }
 
  private:
-  // `extent` rows of the tile; a line is 128 bytes along k (K-major), or of one k (MN-major).
   template <Major major, unsigned extent, unsigned bytes>
   TW_DEVICE void operand(SharedAddress tile, const OperandView& view, int first_row, int first_k,
                          int batch) {
     using T = Bits<bytes>;
     constexpr unsigned elements = 16 / bytes;
-    constexpr unsigned span_k = tiling.span_k();
     const T* base = static_cast<const T*>(view.data) + batch * view.batch_stride;
-    each_chunk<extent>(
-        tile, [&](SharedAddress destination, unsigned span, unsigned line, unsigned chunk) {
-          int row, k, inside;
+    each_chunk<major, extent, bytes>(
+        tile, first_row, first_k, [&](SharedAddress destination, int row, int k) {
+          int inside;
           if constexpr (major == Major::K) {
-            row = first_row + static_cast<int>(line);
-            k = first_k + static_cast<int>(span * span_k + chunk * elements);
             inside = row < view.rows ? view.k - k : 0;
           } else {
-            row = first_row + static_cast<int>(line / span_k * span_k + chunk * elements);
-            k = first_k + static_cast<int>(span * span_k + line % span_k);
             inside = k < view.k ? view.rows - row : 0;
           }
           const int count = inside < 0 ? 0 : inside < int{elements} ? inside : int{elements};
