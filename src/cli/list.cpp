@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/command.h"
-#include "src/conv2d/instance.h"
+#include "src/conv2d/task.h"
 #include "src/matmul/task.h"
 
 namespace tw::cli {
@@ -17,11 +17,13 @@ void add_list(CLI::App& app, Verdict&) {
   command->callback([json] {
     nlohmann::json entries = nlohmann::json::array();
     constexpr const char* row =
-        "{:<8} {:<7} {:<20} {:<6} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
+        "{:<8} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
                "consumers", "sums", "schedule", "stages", "built for");
-    const auto add = [&](const char* family, const auto& instance, bool any_alignment) {
-      const InstanceWords words = words_of(instance.config);
+    const auto add = [&](const char* family, const auto& instance, bool any_alignment,
+                         const char* direction) {
+      InstanceWords words = words_of(instance.config);
+      if (direction != nullptr) words.layout = direction;
       const bool both = instance.simulate != nullptr && instance.launch != nullptr;
       const std::string built =
           fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",
@@ -45,9 +47,11 @@ void add_list(CLI::App& app, Verdict&) {
                          {"gpu", instance.launch != nullptr}});
     };
     for (const MatmulInstance& instance : matmul_instances()) {
-      add("matmul", instance, instance.any_alignment);
+      add("matmul", instance, instance.any_alignment, nullptr);
     }
-    for (const Conv2dInstance& instance : conv2d_instances()) add("conv2d", instance, false);
+    for (const Conv2dInstance& instance : conv2d_instances()) {
+      add("conv2d", instance, false, name_of(direction_of(instance.config)));
+    }
     if (*json) fmt::print("{}\n", entries.dump());
   });
 }
