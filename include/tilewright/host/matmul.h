@@ -167,12 +167,14 @@ inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& pr
 }
 
 // Where tiles may begin. Rows are stored twice where the last tile reaches back, so C must not be
-// D; without a C it is not.
+// D; without a C it is not. Rows that are contiguous begin at multiples of 16 bytes.
 template <class Parts>
 int last_row(const MatmulProblem& problem) {
   const auto rows = static_cast<std::int64_t>(Parts::config.tile_m);
   const bool reads = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
-  if (problem.m < rows || reads) return std::numeric_limits<int>::max();
+  if (Parts::config.a_major == Major::MN || problem.m < rows || reads) {
+    return std::numeric_limits<int>::max();
+  }
   return static_cast<int>(problem.m - rows);
 }
 
