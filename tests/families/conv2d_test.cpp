@@ -279,6 +279,14 @@ TEST(Conv2d, RefusesGradientsWithASentence) {
                       p.d = static_cast<unsigned char*>(p.d) + 2;
                     }),
             in_strides);
+  for (const auto direction : {data, filter}) {
+    EXPECT_EQ(refusal(direction,
+                      [](P& p) {
+                        p.c = p.k = 128;
+                        p.groups = 2;
+                      }),
+              "groups = 2 must be 1 where a gradient is made.");
+  }
   EXPECT_EQ(refusal(filter, [](P& p) { p.epilogue.gated = true; }),
             "A gate needs pairs of columns; the gradient of a filter has none.");
 }

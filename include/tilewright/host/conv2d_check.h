@@ -125,6 +125,10 @@ inline Status check_im2col(const Conv2dProblem& problem, std::int64_t tile_k) {
 // Where rows or columns of what is written are not the matmul's.
 inline Status check_gradient(const Conv2dProblem& problem) {
   const EpilogueArguments& epilogue = problem.epilogue;
+  if (problem.direction != Conv2dDirection::Forward && problem.groups > 1) {
+    return Status::refused("groups = " + std::to_string(problem.groups) +
+                           " must be 1 where a gradient is made.");
+  }
   if (problem.direction == Conv2dDirection::BackwardFilter && epilogue.gated) {
     return Status::refused("A gate needs pairs of columns; the gradient of a filter has none.");
   }
