@@ -1,4 +1,4 @@
-/* Tilewright: matrix products on NVIDIA GPUs, and on a virtual one.
+/* Tilewright: matrix products and convolutions on NVIDIA GPUs, and on a virtual one.
  *
  * Every call takes the memory and the stream of its caller: nothing is allocated on the device,
  * nothing is waited for, nothing is compiled. Calls may come from any thread, for the current CUDA
@@ -146,6 +146,69 @@ TW_API tw_status tw_matmul_plan_run(const tw_matmul_plan* plan, const tw_matmul_
 /* The same kernels on the virtual GPU, with host memory: returns when the result is there. */
 TW_API tw_status tw_matmul_simulate(const tw_matmul_problem* problem,
                                     const tw_matmul_options* options);
+
+/* family conv2d: begin */
+/* Along one side of the image. */
+typedef struct tw_conv2d_axis {
+  int64_t extent; /* of the image */
+  int64_t filter;
+  int64_t stride;
+  int64_t dilation;
+  int64_t pad_low;
+  int64_t pad_high;
+} tw_conv2d_axis;
+
+/* Backward, D's gradient takes the place of the image (data) or of the filter, and the gradient of
+ * that operand takes D's. */
+typedef enum tw_direction {
+  TW_FORWARD = 0,
+  TW_BACKWARD_DATA = 1,
+  TW_BACKWARD_FILTER = 2
+} tw_direction;
+
+/* D[n,p,q,k] = epilogue(sum over r,s,c of image[n,h,w,c] * filter[k,r,s,c]), channels innermost and
+ * everything without gaps: NHWC and KRSC. One side is w; a third, the depth, lies outside of h. In
+ * groups, the first k / groups outputs see the first c / groups channels, and so on; filters have
+ * only these. The epilogue sees D as a matrix of n * p * q rows and k columns (data: n * h * w and
+ * c; filter: k and r * s * c). */
+typedef struct tw_conv2d_problem {
+  size_t size; /* of this struct: what tw_conv2d_init wrote */
+  tw_direction direction;
+  int64_t n, c, k, groups;
+  tw_conv2d_axis h, w, depth;
+  const void* image;
+  const void* filter;
+  void* d;
+  tw_type type; /* of image and filter */
+  tw_type d_type;
+  tw_epilogue epilogue;
+} tw_conv2d_problem;
+
+/* As those of matmul; batch_invariant: whatever n is. */
+typedef tw_matmul_options tw_conv2d_options;
+
+/* As tw_matmul_init; forward, extents, filters, strides, dilations, n and groups 1, no padding. */
+TW_API void tw_conv2d_init(tw_conv2d_problem* problem, tw_conv2d_options* options);
+
+/* As the functions of matmul above. */
+TW_API tw_status tw_conv2d_supported(const tw_conv2d_problem* problem,
+                                     const tw_conv2d_options* options);
+TW_API tw_status tw_conv2d_workspace_size(size_t* bytes, const tw_conv2d_problem* problem,
+                                          const tw_conv2d_options* options);
+TW_API tw_status tw_conv2d(const tw_conv2d_problem* problem, const tw_conv2d_options* options,
+                           void* workspace, size_t workspace_bytes, void* stream);
+typedef struct tw_conv2d_plan tw_conv2d_plan;
+TW_API tw_status tw_conv2d_plan_create(tw_conv2d_plan** plan, const tw_conv2d_problem* problem,
+                                       const tw_conv2d_options* options);
+TW_API void tw_conv2d_plan_destroy(tw_conv2d_plan* plan);
+TW_API size_t tw_conv2d_plan_workspace_size(const tw_conv2d_plan* plan);
+/* A line of `./tw run` that repeats the plan's launch on the virtual GPU. */
+TW_API const char* tw_conv2d_plan_command(const tw_conv2d_plan* plan);
+TW_API tw_status tw_conv2d_plan_run(const tw_conv2d_plan* plan, const tw_conv2d_problem* problem,
+                                    void* workspace, size_t workspace_bytes, void* stream);
+TW_API tw_status tw_conv2d_simulate(const tw_conv2d_problem* problem,
+                                    const tw_conv2d_options* options);
+/* family conv2d: end */
 
 #ifdef __cplusplus
 }

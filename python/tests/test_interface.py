@@ -50,6 +50,10 @@ class Header(unittest.TestCase):
             self.assertEqual(values.pop(name.upper()), code)
         for code, name in enumerate(_library.ACTIVATIONS):
             self.assertEqual(values.pop(name.upper()), code)
+        # family conv2d: begin
+        for code, name in enumerate(_library.DIRECTIONS):
+            self.assertEqual(values.pop(name.upper()), code)
+        # family conv2d: end
         self.assertEqual(values.pop('OK'), _library.OK)
         for status in _library.ERRORS:
             name = next(name for name, value in values.items()

@@ -1,4 +1,4 @@
-"""Tilewright: matrix products on NVIDIA GPUs, and on a virtual one. docs/python.md is the page."""
+"""Tilewright: matrix products and convolutions on NVIDIA GPUs, and on a virtual one. docs/python.md is the page."""
 import sys
 
 from ._arrays import Buffer
@@ -13,6 +13,13 @@ for _error in (CudaError, Error, Found, Invalid, LibraryNotFound, Unsupported, W
     _error.__module__ = __name__  # what tracebacks say
 __all__ = ['Buffer', 'CudaError', 'Epilogue', 'Error', 'Found', 'Invalid', 'LibraryNotFound',
            'Unsupported', 'WorkspaceError', 'from_bf16', 'library', 'matmul', 'to_bf16']
+
+# family conv2d: begin
+from ._conv2d import conv2d  # noqa: E402
+__all__.append('conv2d')
+if 'torch' in sys.modules:
+    from . import _torch_conv2d  # noqa: F401
+# family conv2d: end
 
 if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
     from . import _torch  # noqa: F401

@@ -16,6 +16,12 @@ BYTES = {'bf16': 2, 'fp16': 2, 'fp32': 4, 'tf32': 4, 'e4m3': 1, 'e5m2': 1, 's8':
 ACTIVATIONS = ('none', 'relu', 'gelu', 'silu', 'tanh', 'clamp')
 
 
+# family conv2d: begin
+# tw_direction, in its order.
+DIRECTIONS = ('forward', 'backward_data', 'backward_filter')
+# family conv2d: end
+
+
 class Error(Exception):
     """What the library refused or found, in its own sentence. `status` is its tw_status."""
     status = None
@@ -78,6 +84,20 @@ class Options(Structure):
                 ('instance', c_char_p), ('target', c_char_p)]
 
 
+# family conv2d: begin
+class Conv2dAxis(Structure):
+    _fields_ = [('extent', c_int64), ('filter', c_int64), ('stride', c_int64),
+                ('dilation', c_int64), ('pad_low', c_int64), ('pad_high', c_int64)]
+
+
+class Conv2dProblem(Structure):
+    _fields_ = [('size', c_size_t), ('direction', c_int), ('n', c_int64), ('c', c_int64),
+                ('k', c_int64), ('groups', c_int64), ('h', Conv2dAxis), ('w', Conv2dAxis),
+                ('depth', Conv2dAxis), ('image', c_void_p), ('filter', c_void_p),
+                ('d', c_void_p), ('type', c_int), ('d_type', c_int), ('epilogue', Epilogue)]
+# family conv2d: end
+
+
 # By their names in the header.
 STRUCTS = {'tw_matrix': Matrix, 'tw_epilogue': Epilogue, 'tw_matmul_problem': Problem,
            'tw_matmul_options': Options}
@@ -95,6 +115,13 @@ FUNCTIONS = {
     'tw_matmul_plan_run': (c_int, c_void_p, POINTER(Problem), c_void_p, c_size_t, c_void_p),
     'tw_matmul_simulate': (c_int, POINTER(Problem), POINTER(Options)),
 }
+# family conv2d: begin
+STRUCTS['tw_conv2d_axis'], STRUCTS['tw_conv2d_problem'] = Conv2dAxis, Conv2dProblem
+FUNCTIONS.update({
+    name.replace('matmul', 'conv2d'): tuple(POINTER(Conv2dProblem) if argument == POINTER(Problem)
+                                            else argument for argument in signature)
+    for name, signature in FUNCTIONS.items() if 'matmul' in name})
+# family conv2d: end
 
 
 def candidates():
@@ -176,13 +203,17 @@ def new_options(batch_invariant, fast_accumulation, instance, target=None, works
 
 class Plan:
     """Destroyed with its last user."""
+    family = 'matmul'
 
     def __init__(self, problem, options):
         self.handle = c_void_p()
         self.options = options  # with the name of the instance
-        check(library().tw_matmul_plan_create(self.handle, problem, options))
-        self.workspace_bytes = library().tw_matmul_plan_workspace_size(self.handle)
+        check(self._function('create')(self.handle, problem, options))
+        self.workspace_bytes = self._function('workspace_size')(self.handle)
+
+    def _function(self, name):
+        return getattr(library(), f'tw_{self.family}_plan_{name}')
 
     def __del__(self):
         if self.handle and _loaded is not None:
-            _loaded.tw_matmul_plan_destroy(self.handle)
+            self._function('destroy')(self.handle)

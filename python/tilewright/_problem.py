@@ -165,39 +165,24 @@ def _stack(problem, matrices):
 SIDE_TYPES = ('bf16', 'fp16', 'fp32')
 
 
-def problem_of(a, b, d, scalars, arrays):
-    """The tw_matmul_problem of Views; `arrays` has ARRAYS' order, None where there is none."""
+def fill_epilogue(epilogue, scalars, arrays, m, n, batch):
+    """Of an output of m by n. Returns the matrices among the arrays."""
     alpha, beta, output_scale, activation, low, high, gated = scalars
     source, bias, row_bias, row_scale, column_scale, auxiliary, amax = arrays
-    extents = Extents(a.shape, b.shape, gated)
-    m, n, k, batch = extents.m, extents.n, extents.k, extents.batch
-    if d.shape != extents.output:
-        raise Invalid(f'out has shape {d.shape}, but the product has shape {extents.output}.')
-    for name, view in (('out', d), ('auxiliary', auxiliary), ('amax', amax)):
+    for name, view in (('auxiliary', auxiliary), ('amax', amax)):
         if view is not None and not view.writable:
             raise Invalid(f'{name} is written to, but its memory is read-only.')
-
-    problem = new_problem()
-    problem.m, problem.n, problem.k, problem.batch = m, n, k, extents.num_matrices
-    _matrix(problem.a, 'a', a, m, k, batch)
-    _matrix(problem.b, 'b', b, k, n, batch)
-    _matrix(problem.d, 'out', d, m, extents.output[-1], batch)
-    for operand in (problem.a, problem.b):
-        if operand.type == CODES['fp32']:
-            operand.type = CODES['tf32']
-
-    epilogue = problem.epilogue
     epilogue.alpha, epilogue.beta, epilogue.output_scale = alpha, beta, output_scale
     epilogue.activation = ACTIVATIONS.index(activation)
     epilogue.clamp_low, epilogue.clamp_high = low, high
     epilogue.gated = gated
-    stacked = [problem.a, problem.d]
+    matrices = []
     if source is not None:
-        _matrix(epilogue.source, 'source', source, m, extents.output[-1], batch)
-        stacked.append(epilogue.source)
+        _matrix(epilogue.source, 'source', source, m, n // 2 if gated else n, batch)
+        matrices.append(epilogue.source)
     if auxiliary is not None:
         _matrix(epilogue.auxiliary, 'auxiliary', auxiliary, m, n, batch)
-        stacked.append(epilogue.auxiliary)
+        matrices.append(epilogue.auxiliary)
     if bias is not None:
         epilogue.column_bias = _vector('bias', bias, n, SIDE_TYPES)
         epilogue.bias_type = CODES[bias.type]
@@ -213,6 +198,29 @@ def problem_of(a, b, d, scalars, arrays):
         epilogue.column_scale = _vector('column_scale', column_scale, n, ('fp32',))
     if amax is not None:
         epilogue.amax = _vector('amax', amax, 1, ('fp32',))
+    return matrices
+
+
+def problem_of(a, b, d, scalars, arrays):
+    """The tw_matmul_problem of Views; `arrays` has ARRAYS' order, None where there is none."""
+    row_bias, row_scale = arrays[2:4]
+    extents = Extents(a.shape, b.shape, scalars[-1])
+    m, n, k, batch = extents.m, extents.n, extents.k, extents.batch
+    if d.shape != extents.output:
+        raise Invalid(f'out has shape {d.shape}, but the product has shape {extents.output}.')
+    if not d.writable:
+        raise Invalid('out is written to, but its memory is read-only.')
+
+    problem = new_problem()
+    problem.m, problem.n, problem.k, problem.batch = m, n, k, extents.num_matrices
+    _matrix(problem.a, 'a', a, m, k, batch)
+    _matrix(problem.b, 'b', b, k, n, batch)
+    _matrix(problem.d, 'out', d, m, extents.output[-1], batch)
+    for operand in (problem.a, problem.b):
+        if operand.type == CODES['fp32']:
+            operand.type = CODES['tf32']
+
+    stacked = [problem.a, problem.d] + fill_epilogue(problem.epilogue, scalars, arrays, m, n, batch)
     if problem.batch > 1 and problem.b.batch_stride == 0 and row_bias is None and row_scale is None:
         _stack(problem, stacked)
     return problem

@@ -15,6 +15,8 @@
 
 #include "src/cli/choose_instance.h"
 #include "src/cli/command.h"
+#include "src/cli/fuzz_case.h"
+#include "src/cli/fuzz_conv2d.h"
 #include "src/cli/landing.h"
 #include "src/cli/shrink.h"
 #include "src/matmul/gpu.h"
@@ -38,7 +40,8 @@ struct FuzzRequest {
   bool json = false;
 };
 
-constexpr int shrink_tries = 300;
+std::string running_path(const FuzzRequest& request) { return request.corpus + ".running"; }
+
 constexpr std::size_t enough_failures = 8;
 
 // Exact results are the same bytes anyway.
@@ -48,12 +51,6 @@ std::string line_of(const FuzzCase& one, bool on_gpu) {
   return run_line(one.task) + (on_gpu ? " --on gpu" : schedule_words(one.schedule)) +
          (twice(one.task) ? " --twice" : "");
 }
-
-struct Outcome {
-  Status status = Status::good();  // refused: nothing ran
-  std::string complaint;           // empty: all oracles are content
-  bool failed() const { return status.is_good() && !complaint.empty(); }
-};
 
 // Oracles: checkers, reference, poison and padding; and for data whose sums are rounded, that
 // another schedule gives the same bytes.
@@ -87,13 +84,42 @@ Outcome judge_on_gpu(const FuzzCase& one) {
   return outcome;
 }
 
+FuzzCase random_case(const MatmulInstance& instance, int largest, std::mt19937_64& random) {
+  FuzzCase one;
+  one.task = random_task(instance, largest, random);
+  if (random() % 4 == 0) {
+    one.task.fill = Fill::Normal;
+    one.task.shape.epilogue.output_scale = fitting_output_scale(one.task.shape, Fill::Normal);
+  }
+  one.schedule = random_schedule(instance.config.cluster.size(), random);
+  return one;
+}
+
+// On a GPU a hang or a fault ends the program: the file `running` then tells which case it was.
+AnyCase matmul_case(const FuzzCase& one, bool on_gpu, const std::string& running) {
+  const auto judge = [on_gpu, running](const FuzzCase& given) {
+    if (!on_gpu) return judge_virtually(given);
+    std::ofstream(running) << line_of(given, on_gpu) << "\n";
+    return judge_on_gpu(given);
+  };
+  return {one.task.instance->name, line_of(one, on_gpu), [judge, one] { return judge(one); },
+          [judge, one, on_gpu] {
+            const auto fails = [&judge](const FuzzCase& given) {
+              const MatmulTask& task = given.task;
+              return serves(*task.instance, task.shape, task.order).is_good() &&
+                     judge(given).failed();
+            };
+            const FuzzCase small = shrink(one, fails, shrink_tries);
+            return ShrunkCase{line_of(small, on_gpu), judge(small).complaint};
+          }};
+}
+
 class Fuzzer {
  public:
-  Fuzzer(const FuzzRequest& request, bool on_gpu, std::vector<const MatmulInstance*> instances,
-         std::uint64_t seed)
+  Fuzzer(const FuzzRequest& request, bool on_gpu, std::vector<CaseMaker> makers, std::uint64_t seed)
       : request_(request),
         on_gpu_(on_gpu),
-        instances_(std::move(instances)),
+        makers_(std::move(makers)),
         seed_(seed),
         end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                 std::chrono::duration<double>(60.0 * request.minutes))) {}
@@ -105,7 +131,7 @@ class Fuzzer {
     for (unsigned i = 1; i < workers; ++i) threads.emplace_back([this, i] { work(i); });
     work(0);
     for (std::thread& thread : threads) thread.join();
-    if (on_gpu_) std::filesystem::remove(running_path());
+    if (on_gpu_) std::filesystem::remove(running_path(request_));
   }
 
   std::uint64_t clean() const { return clean_; }
@@ -115,40 +141,16 @@ class Fuzzer {
   const std::set<std::string>& tried() const { return tried_; }
 
  private:
-  FuzzCase random_case(std::mt19937_64& random) const {
-    const int largest = request_.largest > 0 ? request_.largest : on_gpu_ ? 2000 : 320;
-    FuzzCase one;
-    const MatmulInstance& instance = *instances_[random() % instances_.size()];
-    one.task = random_task(instance, largest, random);
-    if (random() % 4 == 0) {
-      one.task.fill = Fill::Normal;
-      one.task.shape.epilogue.output_scale = fitting_output_scale(one.task.shape, Fill::Normal);
-    }
-    one.schedule.landing = landings[random() % std::size(landings)].second;
-    one.schedule.seed = random() % 1000000;
-    one.schedule.sm_count = instance.config.cluster.size() + static_cast<unsigned>(random() % 6);
-    return one;
-  }
-
-  Outcome judge(const FuzzCase& one) {
-    if (!on_gpu_) return judge_virtually(one);
-    // A hang or a fault ends the program: the file then tells which case it was.
-    std::ofstream(running_path()) << line_of(one, on_gpu_) << "\n";
-    return judge_on_gpu(one);
-  }
-
   void work(unsigned worker) {
     std::mt19937_64 random(seed_ + worker);
     while (Clock::now() < end_ && !stop_) {
-      const FuzzCase one = random_case(random);
-      const Outcome outcome = judge(one);
+      const AnyCase one = makers_[random() % makers_.size()](random);
+      const Outcome outcome = one.judge();
       {
         const std::lock_guard lock(mutex_);
-        tried_.insert(one.task.instance->name);
+        tried_.insert(one.instance);
         if (!outcome.status.is_good()) {
-          if (refused_++ == 0) {
-            first_refusal_ = line_of(one, on_gpu_) + "\n" + outcome.status.sentence();
-          }
+          if (refused_++ == 0) first_refusal_ = one.line + "\n" + outcome.status.sentence();
         } else if (!outcome.failed()) {
           ++clean_;
         }
@@ -157,20 +159,14 @@ class Fuzzer {
     }
   }
 
-  void report(const FuzzCase& failing) {
-    const auto fails = [this](const FuzzCase& simpler) {
-      return serves(*simpler.task.instance, simpler.task.shape, simpler.task.order).is_good() &&
-             judge(simpler).failed();
-    };
-    const FuzzCase small = shrink(failing, fails, shrink_tries);
-    const std::string line = line_of(small, on_gpu_);
-    const std::string complaint = judge(small).complaint;
+  void report(const AnyCase& failing) {
+    const ShrunkCase small = failing.shrink();
     const std::lock_guard lock(mutex_);
-    if (failures_.insert(line).second) {
-      fmt::print("failure\n{}found as: {}\nreplay:   {}\n", complaint, line_of(failing, on_gpu_),
-                 line);
+    if (failures_.insert(small.line).second) {
+      fmt::print("failure\n{}found as: {}\nreplay:   {}\n", small.complaint, failing.line,
+                 small.line);
       std::fflush(stdout);
-      append(line);
+      append(small.line);
     }
     stop_ = failures_.size() >= enough_failures;
   }
@@ -184,11 +180,9 @@ class Fuzzer {
     std::ofstream(request_.corpus, std::ios::app) << line << "\n";
   }
 
-  std::string running_path() const { return request_.corpus + ".running"; }
-
   const FuzzRequest& request_;
   bool on_gpu_;
-  std::vector<const MatmulInstance*> instances_;
+  std::vector<CaseMaker> makers_;
   std::uint64_t seed_;
   Clock::time_point end_;
   std::mutex mutex_;
@@ -211,27 +205,31 @@ Result<bool> place(const FuzzRequest& request) {
   return {Status::good(), request.on == "gpu"};
 }
 
-std::vector<const MatmulInstance*> instances_for(const FuzzRequest& request, bool on_gpu) {
-  std::vector<const MatmulInstance*> instances;
+void add_matmul_cases(std::vector<CaseMaker>& makers, const FuzzRequest& request, bool on_gpu) {
+  const int largest = request.largest > 0 ? request.largest : on_gpu ? 2000 : 320;
   for (const MatmulInstance& instance : matmul_instances()) {
     if (instance.config.tracing == Tracing::On) continue;
     if (!request.arch.empty() && request.arch != instance.target) continue;
     if (!request.instance.empty() && request.instance != instance.name) continue;
     const bool runs = on_gpu ? why_not_on_gpu(instance).empty() : instance.simulate != nullptr;
-    if (runs) instances.push_back(&instance);
+    if (!runs) continue;
+    makers.push_back([&instance, largest, on_gpu, running = running_path(request)](auto& random) {
+      return matmul_case(random_case(instance, largest, random), on_gpu, running);
+    });
   }
-  return instances;
 }
 
 void fuzz(const FuzzRequest& request, Verdict& verdict) {
+  std::vector<CaseMaker> makers;
+  if (request.on != "gpu") add_conv2d_cases(makers, request.arch, request.instance);
   Wish wish;
   wish.arch = request.arch;
-  wish.instance = request.instance;
+  if (makers.empty()) wish.instance = request.instance;  // else another family has it
   if (Status known = check_words(wish); !known.is_good()) return verdict.refuse(known.sentence());
   const Result<bool> on_gpu = place(request);
   if (!on_gpu.status.is_good()) return verdict.refuse(on_gpu.status.sentence());
-  auto instances = instances_for(request, *on_gpu.value);
-  if (instances.empty()) {
+  add_matmul_cases(makers, request, *on_gpu.value);
+  if (makers.empty()) {
     return verdict.refuse(fmt::format("No instance of this build runs on {} for --arch '{}'.",
                                       *on_gpu.value ? "the GPU" : "the virtual GPU", request.arch));
   }
@@ -241,8 +239,8 @@ void fuzz(const FuzzRequest& request, Verdict& verdict) {
                                       request.corpus, corpus.parent_path().string()));
   }
   const std::uint64_t seed = request.seed != 0 ? request.seed : std::random_device{}();
-  const std::size_t count = instances.size();
-  Fuzzer fuzzer(request, *on_gpu.value, std::move(instances), seed);
+  const std::size_t count = makers.size();
+  Fuzzer fuzzer(request, *on_gpu.value, std::move(makers), seed);
   const auto begin = Clock::now();
   fuzzer.run();
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -16,8 +16,7 @@ KernelFacts facts_of(const Conv2dInstance& instance) {
 
 // Of image and filter, each read once: the matmul's operands repeat the image.
 double operand_bytes(const Conv2dProblem& problem) {
-  const auto image = static_cast<double>(problem.n * problem.depth.extent * problem.h.extent *
-                                         problem.w.extent * problem.c);
+  const auto image = static_cast<double>(problem.n * problem.image_pixels() * problem.c);
   const auto filter =
       static_cast<double>(problem.k * problem.positions() * (problem.c / problem.groups));
   return (image + filter) * bytes_of(problem.type);
@@ -46,7 +45,9 @@ std::vector<Conv2dChoice> candidates(const Conv2dProblem& problem, const Dispatc
     }
     const MatmulProblem matmul =
         as_matmul(problem, instance.by_threads ? 1 : instance.config.tiling().k());
-    for (const MatmulOrder& order : orders_of(instance.config, matmul)) {
+    std::vector<MatmulOrder> orders = orders_of(instance.config, matmul);
+    if (orders.empty()) orders.push_back(usual);  // sums too short for parts
+    for (const MatmulOrder& order : orders) {
       Status status = instance.supports(problem, order);
       if (status.is_good()) status = fits(instance.config, matmul, order, request);
       if (!status.is_good()) {
@@ -79,8 +80,9 @@ Status choose(Conv2dChoice& choice, const Conv2dProblem& problem, const Dispatch
   // Types first: a kernel of the same types says more than another.
   const auto distance = [&](const Conv2dRejection& rejection) {
     const MatmulConfig& config = rejection.instance->config;
-    return 4 * !runs_on(rejection.instance->target, request.target) +
-           2 * (config.a_type != problem.type) + (config.d_type != problem.d_type);
+    return 8 * !runs_on(rejection.instance->target, request.target) +
+           4 * (direction_of(config) != problem.direction) + 2 * (config.a_type != problem.type) +
+           (config.d_type != problem.d_type);
   };
   const Conv2dRejection* nearest = &obstacles.front();
   for (const Conv2dRejection& rejection : obstacles) {

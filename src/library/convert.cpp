@@ -17,14 +17,7 @@ template <class... Arguments>
   throw Failure{TW_INVALID, fmt::format(format, std::forward<Arguments>(arguments)...)};
 }
 
-template <class Struct>
-void check_struct(const char* name, const Struct* given) {
-  if (given == nullptr) refuse("The {} is null.", name);
-  if (given->size != sizeof(Struct)) {
-    refuse("The size of the {} is {}, but this library's has {} bytes: tw_matmul_init sets it.",
-           name, given->size, sizeof(Struct));
-  }
-}
+}  // namespace
 
 ElementType type_of(const char* name, tw_type type) {
   static_assert(TW_S32 == static_cast<tw_type>(ElementType::S32));
@@ -35,6 +28,17 @@ ElementType type_of(const char* name, tw_type type) {
   }
   return static_cast<ElementType>(number);
 }
+
+void check_size(const char* name, const void* given, std::size_t size, std::size_t expected,
+                const char* initialiser) {
+  if (given == nullptr) refuse("The {} is null.", name);
+  if (size != expected) {
+    refuse("The size of the {} is {}, but this library's has {} bytes: {} sets it.", name, size,
+           expected, initialiser);
+  }
+}
+
+namespace {
 
 Activation activation_of(tw_activation activation) {
   static_assert(TW_CLAMP == static_cast<tw_activation>(Activation::Clamp));
@@ -120,8 +124,10 @@ const T* aligned(const char* name, const T* address, std::size_t bytes) {
   return address;
 }
 
-EpilogueArguments epilogue_of(const tw_epilogue& given, const tw_matmul_problem& problem) {
-  const std::int64_t m = problem.m, n = problem.n, batch = problem.batch;
+}  // namespace
+
+EpilogueArguments epilogue_of(const tw_epilogue& given, std::int64_t m, std::int64_t n,
+                              std::int64_t batch) {
   EpilogueArguments epilogue;
   epilogue.alpha = given.alpha;
   epilogue.beta = given.beta;
@@ -162,6 +168,8 @@ EpilogueArguments epilogue_of(const tw_epilogue& given, const tw_matmul_problem&
   return epilogue;
 }
 
+namespace {
+
 // Memory that is written begins nowhere else's. Spans may overlap: columns of one matrix side by
 // side do.
 void check_apart(const MatmulProblem& problem) {
@@ -193,7 +201,7 @@ void check_apart(const MatmulProblem& problem) {
 }  // namespace
 
 ConvertedProblem convert(const tw_matmul_problem* given) {
-  check_struct("problem", given);
+  check_struct("problem", given, "tw_matmul_init");
   const std::int64_t m = given->m, n = given->n, k = given->k, batch = given->batch;
   ConvertedProblem converted;
   MatmulProblem& problem = converted.problem;
@@ -209,7 +217,7 @@ ConvertedProblem convert(const tw_matmul_problem* given) {
   const std::int64_t columns = given->epilogue.gated != 0 ? n / 2 : n;
   problem.d = {given->d.data, pitch_by_rows("D", given->d, m, columns, batch),
                batch > 1 ? given->d.batch_stride : 0, type_of("D", given->d.type)};
-  problem.epilogue = epilogue_of(given->epilogue, *given);
+  problem.epilogue = epilogue_of(given->epilogue, m, n, batch);
   if (Status status = check(problem); !status.is_good()) refuse("{}", status.sentence());
   check_apart(problem);
   return converted;
@@ -219,7 +227,7 @@ tw_matmul_options checked_options(const tw_matmul_options* options) {
   tw_matmul_options usual;
   tw_matmul_init(nullptr, &usual);
   if (options == nullptr) return usual;
-  check_struct("options", options);
+  check_struct("options", options, "tw_matmul_init");
   return *options;
 }
 

@@ -18,6 +18,20 @@ struct ConvertedProblem {
 
 ConvertedProblem convert(const tw_matmul_problem* problem);
 
+// `initialiser` is the function that sets a struct's size.
+void check_size(const char* name, const void* given, std::size_t size, std::size_t expected,
+                const char* initialiser);
+template <class Struct>
+void check_struct(const char* name, const Struct* given, const char* initialiser) {
+  check_size(name, given, given == nullptr ? 0 : given->size, sizeof(Struct), initialiser);
+}
+
+ElementType type_of(const char* name, tw_type type);
+
+// Of an output of m by n.
+EpilogueArguments epilogue_of(const tw_epilogue& given, std::int64_t m, std::int64_t n,
+                              std::int64_t batch);
+
 // Null options mean the usual ones.
 tw_matmul_options checked_options(const tw_matmul_options* options);
 

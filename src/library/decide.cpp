@@ -3,65 +3,16 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "src/library/failure.h"
 #include "src/library/log.h"
+#include "src/library/recent.h"
 
 namespace tw::library {
 
 namespace {
-
-// What was decided lately. A set is locked for the time of a copy, so that threads meet only where
-// they ask for the same shapes.
-class DecisionCache {
- public:
-  bool find(Decision& decision, const DecisionKey& key) {
-    Set& set = set_of(key);
-    const std::lock_guard lock(set.mutex);
-    for (const Entry& entry : set.entries) {
-      if (entry.key != key) continue;
-      decision = entry.decision;
-      return true;
-    }
-    return false;
-  }
-  void store(const Decision& decision, const DecisionKey& key) {
-    Set& set = set_of(key);
-    const std::lock_guard lock(set.mutex);
-    set.entries[set.oldest] = {key, decision};
-    set.oldest = (set.oldest + 1) % ways;
-  }
-
- private:
-  static constexpr std::size_t sets = 256;
-  static constexpr std::size_t ways = 4;
-  struct Entry {
-    DecisionKey key;
-    Decision decision;
-  };
-  struct Set {
-    std::mutex mutex;
-    std::size_t oldest = 0;
-    Entry entries[ways];
-  };
-  Set& set_of(const DecisionKey& key) { return sets_[key.hash() % sets]; }
-  Set sets_[sets];
-};
-
-DispatchRequest request_of(const tw_matmul_options& options, const Place& place) {
-  DispatchRequest request;
-  request.target = place.target;
-  request.sms = place.sms;
-  request.device = place.name;
-  request.batch_invariant = options.batch_invariant != 0;
-  request.fast_accumulation = options.fast_accumulation != 0;
-  request.instance = options.instance;
-  request.workspace_limit = options.workspace_limit;
-  return request;
-}
 
 bool goes_before(const Choice& a, const Choice& b) {
   return a.measured != b.measured ? a.measured : a.microseconds < b.microseconds;
@@ -93,6 +44,18 @@ Decision cheapest(const ConvertedProblem& converted, const DispatchRequest& requ
 
 }  // namespace
 
+DispatchRequest request_of(const tw_matmul_options& options, const Place& place) {
+  DispatchRequest request;
+  request.target = place.target;
+  request.sms = place.sms;
+  request.device = place.name;
+  request.batch_invariant = options.batch_invariant != 0;
+  request.fast_accumulation = options.fast_accumulation != 0;
+  request.instance = options.instance;
+  request.workspace_limit = options.workspace_limit;
+  return request;
+}
+
 const MatmulInstance* named_instance(const tw_matmul_options& options) {
   if (options.instance == nullptr) return nullptr;
   for (const MatmulInstance& instance : matmul_instances()) {
@@ -106,7 +69,7 @@ const MatmulInstance* named_instance(const tw_matmul_options& options) {
 Decision decide(const ConvertedProblem& converted, const tw_matmul_options& options,
                 const Place& place, const DecisionKey& key) {
   // Lives as long as the process: threads may still call while it ends.
-  static DecisionCache& cache = *new DecisionCache;
+  static auto& cache = *new Recent<DecisionKey, Decision>;
   Decision decision;
   if (cache.find(decision, key)) return decision;
   std::optional<LoadsWhileCapturing> loads;

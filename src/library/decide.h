@@ -22,6 +22,8 @@ struct Decision {
   }
 };
 
+DispatchRequest request_of(const tw_matmul_options& options, const Place& place);
+
 // The instance that the options name, or null.
 const MatmulInstance* named_instance(const tw_matmul_options& options);
 

@@ -6,25 +6,12 @@ namespace tw::library {
 
 namespace {
 
-// 0: null.
-constexpr std::int64_t alignment(const void* address) {
-  if (address == nullptr) return 0;
-  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(address) | 16;
-  return static_cast<std::int64_t>(bits & (~bits + 1));
-}
-
-constexpr std::int64_t letters(const char* word) {
-  std::int64_t packed = 0;
-  for (; word != nullptr && *word != 0; ++word) packed = packed << 8 | *word;
-  return packed;
-}
-
 // Calls visit(what, of, word) for each word; `of` may be null.
 template <class Visit>
 constexpr void each_word(const tw_matmul_problem& problem, const tw_matmul_options& options,
                          std::int64_t instance, const Place& place, const Visit& visit) {
   visit("The device", nullptr, place.device);
-  visit("The target", nullptr, letters(place.target));
+  visit("The target", nullptr, letters_word(place.target));
   visit("The number of SMs", nullptr, place.sms);
   visit("m", nullptr, problem.m);
   visit("n", nullptr, problem.n);
@@ -36,7 +23,7 @@ constexpr void each_word(const tw_matmul_problem& problem, const tw_matmul_optio
     visit("The column_stride", name, present ? given.column_stride : 0);
     visit("The batch_stride", name, present ? given.batch_stride : 0);
     visit("The type", name, present ? static_cast<int>(given.type) : 0);
-    visit("The alignment", name, present ? alignment(given.data) : 0);
+    visit("The alignment", name, present ? alignment_word(given.data) : 0);
   };
   matrix("A", problem.a, true);
   matrix("B", problem.b, true);
@@ -50,11 +37,11 @@ constexpr void each_word(const tw_matmul_problem& problem, const tw_matmul_optio
   visit("The gate", nullptr, epilogue.gated != 0);
   const bool biased = epilogue.column_bias != nullptr || epilogue.row_bias != nullptr;
   visit("The type", "the biases", biased ? static_cast<int>(epilogue.bias_type) : 0);
-  visit("The alignment", "the column bias", alignment(epilogue.column_bias));
-  visit("The alignment", "the row bias", alignment(epilogue.row_bias));
-  visit("The alignment", "the column scale", alignment(epilogue.column_scale));
-  visit("The alignment", "the row scale", alignment(epilogue.row_scale));
-  visit("The alignment", "amax", alignment(epilogue.amax));
+  visit("The alignment", "the column bias", alignment_word(epilogue.column_bias));
+  visit("The alignment", "the row bias", alignment_word(epilogue.row_bias));
+  visit("The alignment", "the column scale", alignment_word(epilogue.column_scale));
+  visit("The alignment", "the row scale", alignment_word(epilogue.row_scale));
+  visit("The alignment", "amax", alignment_word(epilogue.amax));
   visit("batch_invariant", nullptr, options.batch_invariant != 0);
   visit("fast_accumulation", nullptr, options.fast_accumulation != 0);
   visit("workspace_limit", nullptr, static_cast<std::int64_t>(options.workspace_limit));
@@ -66,32 +53,23 @@ constexpr std::size_t count_words() {
   each_word({}, {}, 0, {}, [&count](const char*, const char*, std::int64_t) { ++count; });
   return count;
 }
-static_assert(count_words() == DecisionKey::words);
+static_assert(count_words() == std::tuple_size_v<decltype(DecisionKey::words)>);
 
 }  // namespace
 
 DecisionKey::DecisionKey(const tw_matmul_problem& problem, const tw_matmul_options& options,
                          const MatmulInstance* named, const Place& place) {
   const std::int64_t instance = named == nullptr ? 0 : named - matmul_instances().data() + 1;
-  auto next = words_.begin();
+  auto next = words.begin();
   each_word(problem, options, instance, place,
             [&next](const char*, const char*, std::int64_t word) { *next++ = word; });
-}
-
-std::uint64_t DecisionKey::hash() const {
-  std::uint64_t hash = 0x9E3779B97F4A7C15ull;
-  for (const std::int64_t word : words_) {
-    hash = (hash ^ static_cast<std::uint64_t>(word)) * 0xBF58476D1CE4E5B9ull;
-    hash ^= hash >> 29;
-  }
-  return hash;
 }
 
 std::string DecisionKey::difference(const DecisionKey& planned) const {
   std::string sentence;
   std::size_t index = 0;
   each_word({}, {}, 0, {}, [&](const char* what, const char* of, std::int64_t) {
-    const std::int64_t mine = words_[index], theirs = planned.words_[index];
+    const std::int64_t mine = words[index], theirs = planned.words[index];
     index += 1;
     if (mine == theirs || !sentence.empty()) return;
     sentence = fmt::format("{}{}{} is {}, but the plan was made for {}.", what,

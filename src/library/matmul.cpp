@@ -1,9 +1,5 @@
 // The functions of tilewright.h.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstring>
-
+#include "src/library/around_launch.h"
 #include "src/library/convert.h"
 #include "src/library/decide.h"
 #include "src/library/decision_key.h"
@@ -56,68 +52,24 @@ Prepared prepare_for_gpu(const tw_matmul_problem* problem, const tw_matmul_optio
   return prepared;
 }
 
-void check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) {
-  if (needed == 0) return;
-  if (bytes < needed || workspace == nullptr) {
-    throw Failure{TW_WORKSPACE,
-                  fmt::format("The workspace has {} bytes{}, but this product needs {}.", bytes,
-                              workspace == nullptr ? " at null" : "", needed)};
-  }
-  if (const auto beyond = reinterpret_cast<std::uintptr_t>(workspace) % 256; beyond != 0) {
-    throw Failure{TW_WORKSPACE,
-                  fmt::format("The workspace begins {} bytes beyond a multiple of 256, but must be "
-                              "aligned to 256 bytes.",
-                              beyond)};
-  }
-}
-
 void launch(ConvertedProblem& converted, const Decision& decision, bool workspace_is_ready,
             void* workspace, std::size_t workspace_bytes, void* stream) {
   check_workspace(workspace, workspace_bytes, decision.workspace_bytes);
   const MatmulProblem& problem = decision.problem(converted);
   if (logs_calls()) log_line(command_of(problem, decision.choice, "gpu"));
-  if (decision.workspace_bytes > 0 && !workspace_is_ready) {
-    const std::size_t counters = std::min(decision.workspace_bytes, workspace_counter_bytes);
-    const Status cleared = clear_memory(workspace, counters, stream);
-    if (!cleared.is_good()) throw Failure{TW_CUDA, cleared.sentence()};
-  }
+  if (!workspace_is_ready) clear_counters(workspace, decision.workspace_bytes, stream);
   const Status launched = decision.choice.instance->launch(
       problem, decision.choice.order, {workspace, workspace_bytes}, {}, stream);
   if (!launched.is_good()) throw Failure{TW_CUDA, launched.sentence()};
 }
 
-const char* checked_target(const char* target) {
-  if (target == nullptr) return "sm90a";
-  for (const char* known : {"sm80", "sm90a", "sm100a"}) {
-    if (std::strcmp(target, known) == 0) return known;
-  }
-  throw Failure{TW_INVALID,
-                fmt::format("There is no target '{}'; there are sm80, sm90a and sm100a.", target)};
-}
-
 void simulate(const MatmulProblem& problem, const Choice& choice) {
-  if (choice.instance->simulate == nullptr) {
-    throw Failure{TW_UNSUPPORTED,
-                  "This library has no virtual GPU: the compiled Boost.Context was not found when "
-                  "it was configured."};
-  }
+  check_virtual_gpu(choice.instance->simulate != nullptr);
   if (logs_calls()) log_line(command_of(problem, choice, "virtual"));
   vgpu::Report report;
   const Status status = choice.instance->simulate(problem, choice.order, {}, {}, report);
   if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
-  if (!report.findings.empty()) {
-    const vgpu::Finding& finding = report.findings.front();
-    throw Failure{TW_FOUND, finding.name + ": " + finding.text};
-  }
-  if (!report.incomplete.empty()) {
-    throw Failure{TW_FOUND, "The run was not completed: " + report.incomplete.front()};
-  }
-}
-
-template <class T>
-T& not_null(T* pointer, const char* name) {
-  if (pointer == nullptr) throw Failure{TW_INVALID, fmt::format("The {} is null.", name)};
-  return *pointer;
+  check_report(report);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
   return Status::good();
 }
 
+// family conv2d: begin
 inline Status encode_im2col_for_virtual(TensorMap& map, const Im2colBox& box) {
   vgpu::TileMap tile_map{};
   tile_map.base = const_cast<void*>(box.base);
@@ -48,5 +49,6 @@ inline Status encode_im2col_for_virtual(TensorMap& map, const Im2colBox& box) {
   map = vgpu::encode(tile_map);
   return Status::good();
 }
+// family conv2d: end
 
 }  // namespace tw

@@ -138,9 +138,9 @@ TEST_F(Launch, TheWorkspaceIsCheckedAndItsCountersCleared) {
   ASSERT_EQ(tw_matmul_workspace_size(&needed, &problem, &options), TW_OK) << tw_message();
   EXPECT_EQ(needed, split_workspace_bytes);
   EXPECT_EQ(call(room, needed - 1), TW_WORKSPACE);
-  EXPECT_EQ(sentence(), "The workspace has 99999 bytes, but this product needs 100000.");
+  EXPECT_EQ(sentence(), "The workspace has 99999 bytes, but this call needs 100000.");
   EXPECT_EQ(call(nullptr, needed), TW_WORKSPACE);
-  EXPECT_EQ(sentence(), "The workspace has 100000 bytes at null, but this product needs 100000.");
+  EXPECT_EQ(sentence(), "The workspace has 100000 bytes at null, but this call needs 100000.");
   EXPECT_EQ(call(room + 64, needed), TW_WORKSPACE);
   EXPECT_EQ(sentence(),
             "The workspace begins 64 bytes beyond a multiple of 256, but must be aligned to 256 "
@@ -221,7 +221,7 @@ TEST_F(Launch, PlansAreReused) {
   EXPECT_EQ(sentence(), "The device is 1, but the plan was made for 0.");
   stand_in().device = 0;
   EXPECT_EQ(tw_matmul_plan_run(plan, &problem, room, 5, stream), TW_WORKSPACE);
-  EXPECT_EQ(sentence(), "The workspace has 5 bytes, but this product needs 100000.");
+  EXPECT_EQ(sentence(), "The workspace has 5 bytes, but this call needs 100000.");
   EXPECT_EQ(run(), TW_OK);
   tw_matmul_plan_destroy(plan);
 }

@@ -1,0 +1,137 @@
+"""conv2d: torch tensors go to _torch_conv2d.py, host memory runs on the virtual GPU."""
+from ._arrays import View, dense_strides, empty_like_kind, type_name, view_of
+from ._library import CODES, Conv2dProblem, Invalid, check, library, new_options
+from ._problem import ARRAYS, PLAIN, Epilogue, fill_epilogue, output_type
+
+SIDES = {3: ('w',), 4: ('h', 'w'), 5: ('depth', 'h', 'w')}
+
+
+def _per_side(name, given, sides):
+    numbers = (given,) * sides if isinstance(given, int) else tuple(given)
+    if len(numbers) != sides:
+        raise Invalid(f'{name} is {given}, but must be one number, or one for each of {sides} '
+                      'sides.')
+    return numbers
+
+
+class Geometry:
+    """Of a convolution: for each side (extent, filter, stride, dilation, pad_low, pad_high)."""
+
+    def __init__(self, x, w, stride, padding, dilation, groups):
+        x, w = tuple(x), tuple(w)
+        if len(x) not in SIDES or len(w) != len(x):
+            raise Invalid(f'x has shape {x} and w has shape {w}, but both must have 3, 4 or 5 '
+                          'extents: images, sides, channels; outputs, sides, channels.')
+        sides = len(x) - 2
+        self.n, self.c, self.k, self.groups = x[0], x[-1], w[0], groups
+        if groups < 1 or self.c != w[-1] * groups:
+            raise Invalid(f'x has {self.c} channels, but w has {w[-1]} in each of {groups} '
+                          'groups.')
+        pads = [(pad, pad) if isinstance(pad, int) else tuple(pad)
+                for pad in _per_side('padding', padding, sides)]
+        self.axes = [(extent, filter, step, spread, *pad) for extent, filter, step, spread, pad in
+                     zip(x[1:-1], w[1:-1], _per_side('stride', stride, sides),
+                         _per_side('dilation', dilation, sides), pads)]
+        for axis in self.axes:
+            if len(axis) != 6:
+                raise Invalid(f'padding is {padding}, but a side has one number, or two: below '
+                              'and above.')
+            if axis[2] < 1:
+                raise Invalid(f'stride is {stride}, but must be positive.')
+        self.output = (self.n, *(max(0, (extent + low + high - (filter - 1) * spread - 1) // step
+                                     + 1)
+                                 for extent, filter, step, spread, low, high in self.axes), self.k)
+
+    def output_shape(self, gated):
+        return self.output[:-1] + (self.k // 2 if gated else self.k,)
+
+
+def _contiguous(name, view):
+    steps = [step for extent, step in zip(view.shape, view.strides) if extent > 1]
+    dense = [step for extent, step in zip(view.shape, dense_strides(view.shape)) if extent > 1]
+    if steps != dense:
+        raise Invalid(f'{name} has shape {view.shape} and strides {view.strides}, but must be '
+                      'contiguous: channels innermost, without gaps.')
+
+
+def _as_matrix(name, view, shape):
+    if view.shape != shape:
+        raise Invalid(f'{name} has shape {view.shape}, but must have {shape}.')
+    _contiguous(name, view)
+    rows = 1
+    for extent in shape[:-1]:
+        rows *= extent
+    return View(view.address, (rows, shape[-1]), (shape[-1], 1), view.type, view.writable,
+                view.owner)
+
+
+def problem_of(x, w, d, geometry, scalars, arrays):
+    """The tw_conv2d_problem of Views; `arrays` has ARRAYS' order, None where there is none."""
+    for name, view in (('x', x), ('w', w)):
+        _contiguous(name, view)
+    if x.type != w.type:
+        raise Invalid(f'x has type {x.type} and w has type {w.type}, but both must have one.')
+    gated = scalars[-1]
+    rows = _as_matrix('out', d, geometry.output_shape(gated)).shape[0]
+    if not d.writable:
+        raise Invalid('out is written to, but its memory is read-only.')
+    problem = Conv2dProblem()
+    library().tw_conv2d_init(problem, None)
+    problem.n, problem.c, problem.k = geometry.n, geometry.c, geometry.k
+    problem.groups = geometry.groups
+    for name, axis in zip(SIDES[len(geometry.output)], geometry.axes):
+        side = getattr(problem, name)
+        (side.extent, side.filter, side.stride, side.dilation, side.pad_low, side.pad_high) = axis
+    problem.image, problem.filter, problem.d = x.address, w.address, d.address
+    problem.type = CODES['tf32' if x.type == 'fp32' else x.type]
+    problem.d_type = CODES[d.type]
+    flat = list(arrays)
+    for place, shape in ((0, geometry.output_shape(gated)), (5, geometry.output)):
+        if flat[place] is not None:
+            flat[place] = _as_matrix(ARRAYS[place], flat[place], shape)
+    fill_epilogue(problem.epilogue, scalars, flat, rows, geometry.k, ())
+    return problem
+
+
+def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogue=None,
+           out_dtype=None, stream=None, batch_invariant=False, fast_accumulation=True,
+           instance=None, target=None, x_type=None, w_type=None):
+    """epilogue(x convolved with w), channels last: x is [n, h, w, c], w is [k, r, s, c / groups],
+    the result [n, p, q, k]. One side ([n, w, c]) and three ([n, depth, h, w, c]) will do, too.
+
+    stride, padding, dilation: a number, or one for each side; a padding may be (below, above).
+    The epilogue's bias has k values; its source and its auxiliary output have the result's shape.
+    All else is as for matmul; x_type and w_type are of memory that does not tell its type.
+
+    A torch tensor of shape [n, c, h, w] in torch.channels_last is x.permute(0, 2, 3, 1).
+    """
+    if epilogue is None:
+        epilogue = PLAIN
+    elif not isinstance(epilogue, Epilogue):
+        raise Invalid(f'epilogue is a {type(epilogue).__name__}, but must be a '
+                      'tilewright.Epilogue.')
+    options = (bool(batch_invariant), bool(fast_accumulation), instance, target)
+    if hasattr(x, '__torch_function__') or hasattr(w, '__torch_function__'):
+        from . import _torch_conv2d
+        if x_type is not None or w_type is not None:
+            raise Invalid('x_type and w_type are for memory that does not tell its type; torch '
+                          'tensors do. view(dtype) changes it.')
+        return _torch_conv2d.conv2d(x, w, out, (stride, padding, dilation, groups), epilogue,
+                                    out_dtype, stream, options)
+    if stream is not None:
+        raise Invalid('stream is given, but the operands are host memory, which runs on the '
+                      'virtual GPU.')
+    x_view, w_view = view_of('x', x, x_type), view_of('w', w, w_type)
+    geometry = Geometry(x_view.shape, w_view.shape, stride, padding, dilation, groups)
+    scalars = epilogue.scalars()
+    if out is None:
+        type_of_out = output_type(x_view.type) if out_dtype is None else type_name(out_dtype)
+        out = empty_like_kind(x, geometry.output_shape(scalars[-1]), type_of_out)
+        d = view_of('out', out, type_of_out)
+    else:
+        d = view_of('out', out, out_dtype)
+    arrays = tuple(None if array is None else view_of(name, array)
+                   for name, array in zip(ARRAYS, epilogue.arrays()))
+    problem = problem_of(x_view, w_view, d, geometry, scalars, arrays)
+    check(library().tw_conv2d_simulate(problem, new_options(*options)))
+    return out

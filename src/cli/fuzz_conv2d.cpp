@@ -1,0 +1,107 @@
+#include "src/cli/fuzz_conv2d.h"
+
+#include "src/conv2d/random_shape.h"
+
+namespace tw::cli {
+
+namespace {
+
+struct Case {
+  const Conv2dInstance* instance;
+  Conv2dShape shape;
+  Fill fill;
+  std::uint64_t seed;
+  vgpu::Options schedule;
+};
+
+Case random_case(const Conv2dInstance& instance, std::mt19937_64& random) {
+  const Fill fills[] = {Fill::Integers, Fill::Integers, Fill::Position, Fill::Normal};
+  const Conv2dShape shape = conv2d::random_shape(instance, random);
+  const Fill fill = fills[random() % std::size(fills)];
+  return {&instance, shape, fill, random() % 1000000,
+          random_schedule(instance.config.cluster.size(), random)};
+}
+
+Outcome judge(const Case& one) {
+  const VerifiedConv2d problem(one.shape, one.fill, one.seed);
+  const VirtualRun run = run_virtually(*one.instance, {}, problem, one.schedule);
+  return {run.status, run.complaint()};
+}
+
+std::string line_of(const Case& one) {
+  return run_line(*one.instance, one.shape, one.fill, one.seed) + schedule_words(one.schedule);
+}
+
+// Simplifies one thing at a time, until nothing more can go.
+Case shrink(const Case& failing) {
+  int tries = shrink_tries;
+  Case best = failing;
+  bool simpler = true;
+  const auto attempt = [&](const Case& candidate) {
+    if (candidate.shape == best.shape && candidate.fill == best.fill) return;
+    if (tries-- <= 0 || !supports(*candidate.instance, candidate.shape).is_good() ||
+        !judge(candidate).failed()) {
+      return;
+    }
+    best = candidate;
+    simpler = true;
+  };
+  // Towards `least`, by all that is left, by half, by one.
+  const auto reduce = [&](std::int64_t& (*number)(Case&), std::int64_t least) {
+    for (const int part : {1, 2, 0}) {
+      Case candidate = best;
+      std::int64_t& value = number(candidate);
+      if (value <= least) return;
+      value -= part == 0 ? 1 : (value - least) / part;
+      attempt(candidate);
+    }
+  };
+  while (simpler && tries > 0) {
+    simpler = false;
+    Case plain = best;
+    plain.shape.epilogue = {};
+    attempt(plain);
+    reduce([](Case& one) -> std::int64_t& { return one.shape.n; }, 1);
+    reduce([](Case& one) -> std::int64_t& { return one.shape.groups; }, 1);
+    reduce([](Case& one) -> std::int64_t& { return one.shape.c; }, 1);
+    reduce([](Case& one) -> std::int64_t& { return one.shape.k; }, 1);
+    for (Conv2dAxis Conv2dShape::*axis : {&Conv2dShape::h, &Conv2dShape::w, &Conv2dShape::depth}) {
+      for (std::int64_t Conv2dAxis::*field :
+           {&Conv2dAxis::filter, &Conv2dAxis::stride, &Conv2dAxis::dilation, &Conv2dAxis::extent,
+            &Conv2dAxis::pad_low, &Conv2dAxis::pad_high}) {
+        const bool padding = field == &Conv2dAxis::pad_low || field == &Conv2dAxis::pad_high;
+        Case candidate = best;
+        std::int64_t& value = candidate.shape.*axis.*field;
+        if (value == (padding ? 0 : 1)) continue;
+        value = padding ? 0 : 1;
+        attempt(candidate);
+      }
+      Case candidate = best;
+      if ((candidate.shape.*axis).extent > 1) (candidate.shape.*axis).extent -= 1;
+      attempt(candidate);
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+void add_conv2d_cases(std::vector<CaseMaker>& makers, const std::string& arch,
+                      const std::string& instance) {
+  for (const Conv2dInstance& one : conv2d_instances()) {
+    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
+        (!instance.empty() && instance != one.name)) {
+      continue;
+    }
+    makers.push_back([&one](std::mt19937_64& random) -> AnyCase {
+      const Case made = random_case(one, random);
+      return {one.name, line_of(made), [made] { return judge(made); },
+              [made] {
+                const Case small = shrink(made);
+                return ShrunkCase{line_of(small), judge(small).complaint};
+              }};
+    });
+  }
+}
+
+}  // namespace tw::cli

@@ -1,0 +1,59 @@
+#include "src/library/around_launch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "src/library/device.h"
+#include "tilewright/host/matmul_order.h"
+#include "vgpu/machine/machine.h"
+
+namespace tw::library {
+
+void check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) {
+  if (needed == 0) return;
+  if (bytes < needed || workspace == nullptr) {
+    throw Failure{TW_WORKSPACE,
+                  fmt::format("The workspace has {} bytes{}, but this call needs {}.", bytes,
+                              workspace == nullptr ? " at null" : "", needed)};
+  }
+  if (const auto beyond = reinterpret_cast<std::uintptr_t>(workspace) % 256; beyond != 0) {
+    throw Failure{TW_WORKSPACE,
+                  fmt::format("The workspace begins {} bytes beyond a multiple of 256, but must be "
+                              "aligned to 256 bytes.",
+                              beyond)};
+  }
+}
+
+void clear_counters(void* workspace, std::size_t bytes, void* stream) {
+  if (bytes == 0) return;
+  const Status cleared = clear_memory(workspace, std::min(bytes, workspace_counter_bytes), stream);
+  if (!cleared.is_good()) throw Failure{TW_CUDA, cleared.sentence()};
+}
+
+const char* checked_target(const char* target) {
+  if (target == nullptr) return "sm90a";
+  for (const char* known : {"sm80", "sm90a", "sm100a"}) {
+    if (std::strcmp(target, known) == 0) return known;
+  }
+  throw Failure{TW_INVALID,
+                fmt::format("There is no target '{}'; there are sm80, sm90a and sm100a.", target)};
+}
+
+void check_virtual_gpu(bool is_there) {
+  if (is_there) return;
+  throw Failure{TW_UNSUPPORTED,
+                "This library has no virtual GPU: the compiled Boost.Context was not found when it "
+                "was configured."};
+}
+
+void check_report(const vgpu::Report& report) {
+  if (!report.findings.empty()) {
+    const vgpu::Finding& finding = report.findings.front();
+    throw Failure{TW_FOUND, finding.name + ": " + finding.text};
+  }
+  if (!report.incomplete.empty()) {
+    throw Failure{TW_FOUND, "The run was not completed: " + report.incomplete.front()};
+  }
+}
+
+}  // namespace tw::library

@@ -1,0 +1,149 @@
+// What the library does around the launch of a convolution; a stand-in for the kernels.
+#include <gtest/gtest.h>
+
+#include "src/conv2d/instance.h"
+#include "src/library/device.h"
+#include "tests/library/stand_in.h"
+#include "tilewright.h"
+
+namespace tw {
+
+namespace tests {
+namespace {
+
+struct Launched {
+  Conv2dProblem problem;
+  Workspace workspace;
+  void* stream = nullptr;
+  int count = 0;
+  int asked = 0;
+} launched;
+
+}  // namespace
+}  // namespace tests
+
+std::span<const Conv2dInstance> conv2d_instances() {
+  static const Conv2dInstance table[] = {
+      {"only",
+       "sm90a",
+       {},
+       false,
+       4,
+       [](const Conv2dProblem& problem, const MatmulOrder&) {
+         ++tests::launched.asked;
+         return problem.type == ElementType::Bf16 ? Status::good()
+                                                  : Status::refused("It multiplies bf16.");
+       },
+       [](std::size_t& bytes, const Conv2dProblem&, const MatmulOrder&) {
+         bytes = 4096;
+         return Status::good();
+       },
+       [](const Conv2dProblem& problem, const MatmulOrder&, const Workspace& workspace,
+          void* stream) {
+         tests::launched.problem = problem;
+         tests::launched.workspace = workspace;
+         tests::launched.stream = stream;
+         ++tests::launched.count;
+         return Status::good();
+       },
+       nullptr}};
+  return table;
+}
+
+namespace tests {
+namespace {
+
+class LaunchConv2d : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    stand_in() = {};
+    launched = {};
+    tw_conv2d_init(&problem, &options);
+    static std::int64_t next = 0;
+    problem.n = ++next;  // so that no test finds another's decisions
+    problem.c = problem.k = 8;
+    problem.h = {6, 3, 1, 1, 1, 1};
+    problem.w = {5, 1, 2, 1, 0, 0};
+    problem.image = memory;
+    problem.filter = memory + 64;
+    problem.d = memory + 128;
+  }
+  tw_status call(void* workspace, std::size_t bytes) {
+    return tw_conv2d(&problem, &options, workspace, bytes, memory + 7);
+  }
+
+  alignas(256) unsigned char memory[512] = {};
+  alignas(256) unsigned char room[8192] = {};
+  tw_conv2d_problem problem;
+  tw_conv2d_options options;
+};
+
+TEST_F(LaunchConv2d, TheProblemArrives) {
+  problem.epilogue.beta = 1.0f;
+  problem.epilogue.source = {memory + 256, 8, 1, 0, TW_BF16};
+  ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();
+  const Conv2dProblem& arrived = launched.problem;
+  EXPECT_EQ(arrived.n, problem.n);
+  EXPECT_EQ(arrived.h, (Conv2dAxis{6, 3, 1, 1, 1, 1}));
+  EXPECT_EQ(arrived.w, (Conv2dAxis{5, 1, 2, 1, 0, 0}));
+  EXPECT_EQ(arrived.image, memory);
+  EXPECT_EQ(arrived.epilogue.source, memory + 256);
+  EXPECT_EQ(arrived.epilogue.source_pitch, 8);
+  EXPECT_EQ(launched.stream, memory + 7);
+  EXPECT_EQ(launched.workspace.data, room);
+  EXPECT_EQ(stand_in().count(Event::Clear), 1);
+}
+
+TEST_F(LaunchConv2d, AWarmCallAsksNobodyAndAReadyWorkspaceIsNotCleared) {
+  options.workspace_is_ready = 1;
+  ASSERT_EQ(call(room, sizeof room), TW_OK);
+  const int asked = launched.asked;
+  EXPECT_GT(asked, 0);
+  ASSERT_EQ(call(room, sizeof room), TW_OK);
+  EXPECT_EQ(launched.asked, asked);
+  EXPECT_EQ(launched.count, 2);
+  EXPECT_EQ(stand_in().count(Event::Clear), 0);
+  problem.filter = memory + 66;  // aligned otherwise: another decision
+  ASSERT_EQ(call(room, sizeof room), TW_OK);
+  EXPECT_GT(launched.asked, asked);
+}
+
+TEST_F(LaunchConv2d, WorkspacesAreChecked) {
+  std::size_t bytes = 0;
+  ASSERT_EQ(tw_conv2d_workspace_size(&bytes, &problem, &options), TW_OK);
+  EXPECT_EQ(bytes, 4096u);
+  EXPECT_EQ(call(room, 4095), TW_WORKSPACE);
+  EXPECT_STREQ(tw_message(), "The workspace has 4095 bytes, but this call needs 4096.");
+  EXPECT_EQ(call(room + 1, 4096), TW_WORKSPACE);
+  EXPECT_EQ(launched.count, 0);
+}
+
+TEST_F(LaunchConv2d, APlanIsForItsProblem) {
+  tw_conv2d_plan* plan = nullptr;
+  ASSERT_EQ(tw_conv2d_plan_create(&plan, &problem, &options), TW_OK) << tw_message();
+  EXPECT_EQ(tw_conv2d_plan_workspace_size(plan), 4096u);
+  EXPECT_NE(std::string(tw_conv2d_plan_command(plan)).find("./tw run conv2d --instance only"),
+            std::string::npos);
+  EXPECT_EQ(tw_conv2d_plan_run(plan, &problem, room, sizeof room, nullptr), TW_OK) << tw_message();
+  EXPECT_EQ(launched.count, 1);
+  problem.h.stride = 2;
+  EXPECT_EQ(tw_conv2d_plan_run(plan, &problem, room, sizeof room, nullptr), TW_INVALID);
+  EXPECT_STREQ(tw_message(), "A stride is 2, but the plan was made for 1.");
+  problem.h.stride = 1;
+  stand_in().device = 1;
+  EXPECT_EQ(tw_conv2d_plan_run(plan, &problem, room, sizeof room, nullptr), TW_INVALID);
+  tw_conv2d_plan_destroy(plan);
+}
+
+TEST_F(LaunchConv2d, WhatNoKernelComputesIsRefused) {
+  problem.type = TW_FP16;
+  EXPECT_EQ(tw_conv2d_supported(&problem, &options), TW_UNSUPPORTED);
+  EXPECT_STREQ(tw_message(),
+               "No compiled kernel computes this convolution on sm90a. The nearest, only: It "
+               "multiplies bf16.");
+  EXPECT_EQ(launched.count, 0);
+}
+
+}  // namespace
+}  // namespace tests
+}  // namespace tw

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+"""What a family costs: the code lines that disappear when it is removed.
+
+usage: cost.py [--markdown] [--remove FAMILY FOLDER]
+
+Without options: the rule and a table. --markdown: README's table. --remove: a copy of the tree
+without the family, to compile what is left.
+"""
+import argparse
+import fnmatch
+import io
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tokenize
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+RULE = '''A family's lines are the code lines (no blanks, no comments) that disappear from include/, src/ and python/tilewright when it is removed:
+its files, regions of other files that are marked `family NAME: begin` and `end`, and lines of other files that name it outside of
+a string. Tests and the virtual GPU, which models the hardware, are not counted. tests/cost removes each and compiles what is left.'''
+
+# Files, and the words by which other files name the family.
+FAMILIES = {
+    'conv2d': {
+        'files': ['*conv2d*', '*im2col*', 'include/tilewright/io/divisor.h',
+                  'include/tilewright/family/pixel_store.h', 'src/bench/cudnn*',
+                  'src/bench/finish.*'],
+        'words': r'conv2d|im2col|pixel_store',
+    },
+}
+COUNTED = ('include/', 'src/', 'python/tilewright/')
+KEPT = ('include/tilewright/isa/model.h',)  # what the virtual GPU models
+CODE = ('.h', '.cpp', '.cu', '.in', '.py', '.txt')
+# What the family is made of, of its own files and of others' lines; the first that fits.
+PARTS = (('kernel and its launch', ('include/tilewright/io/*', 'include/tilewright/isa/*',
+                                    'include/tilewright/family/*', 'include/tilewright/host/*')),
+         ('library and Python', ('include/*', 'src/library/*', 'src/dispatch/*', 'python/*')),
+         ('instances, reference, command line', ('src/conv2d/*', 'src/cli/*', 'src/matmul/*',
+                                                 'src/CMakeLists.txt')),
+         ('measurements beside cuDNN', ('src/bench/*',)))
+# From shared/facts (reference-system.md 3.1, cutlass.md 2.2 and 2.3), counted alike; of CUTLASS only what its GEMM has not, without
+# builders and the 608 lines of im2col traits.
+OTHERS = (('forward conv2d of the original, bf16, sm_100, stride, dilation and groups 1', 1767),
+          ('CUTLASS, sm_100: conv kernel and collective, beyond those of its GEMM', 122 + 456),
+          ('CUTLASS, sm_90: conv kernel and collective, beyond those of its GEMM', 34 + 329))
+
+
+def tracked():
+    names = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard'], check=True,
+                           capture_output=True, text=True).stdout.split('\n')
+    return [name for name in names if name and (ROOT / name).is_file()]
+
+
+def without_comments(name, text):
+    """As many lines as before, comments blanked."""
+    if name.endswith('.py'):
+        lines = text.split('\n')
+        previous = tokenize.NEWLINE
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            is_docstring = token.type == tokenize.STRING and previous in (
+                tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.ENCODING)
+            if token.type == tokenize.COMMENT or is_docstring:
+                for row in range(token.start[0] - 1, token.end[0]):
+                    first = token.start[1] if row == token.start[0] - 1 else 0
+                    last = token.end[1] if row == token.end[0] - 1 else len(lines[row])
+                    lines[row] = lines[row][:first] + ' ' * (last - first) + lines[row][last:]
+            if token.type not in (tokenize.COMMENT, tokenize.NL):
+                previous = token.type
+        return '\n'.join(lines)
+    if name.endswith('.txt'):
+        return re.sub(r'#[^\n]*', '', text)
+    blank = lambda match: '\n' * match.group().count('\n')
+    return re.sub(r'/\*.*?\*/', blank, re.sub(r'//[^\n]*', '', text), flags=re.DOTALL)
+
+
+def code_lines(name, text):
+    return sum(1 for line in without_comments(name, text).split('\n') if line.strip())
+
+
+def names_family(name, line, words):
+    code = without_comments(name, line) if not name.endswith('.py') else line.split('#')[0]
+    if not code.lstrip().startswith('#include'):
+        code = re.sub(r'"(\\.|[^"\\])*"' + ("|'[^']*'" if name.endswith('.py') else ''), '', code)
+    return re.search(words, code, re.IGNORECASE) is not None
+
+
+def remaining(name, text, family, words):
+    """The text of a file that is not the family's own, without what is."""
+    kept, inside = [], False
+    for line in text.split('\n'):
+        if re.search(rf'family {family}: (begin|end)\b', line):
+            inside = 'begin' in line
+            continue
+        if not inside and not names_family(name, line, words):
+            kept.append(line)
+    if inside:
+        sys.exit(f'{name}: a region of {family} has no end.')
+    return '\n'.join(kept)
+
+
+def removal(family):
+    """For every counted file: its name, its text, and what is left of it; None: nothing."""
+    spec = FAMILIES[family]
+    for name in tracked():
+        if name in KEPT or not name.startswith(COUNTED) or not name.endswith(CODE):
+            continue
+        text = (ROOT / name).read_text()
+        own = any(fnmatch.fnmatch(name, pattern) for pattern in spec['files'])
+        yield name, text, None if own else remaining(name, text, family, spec['words'])
+
+
+def cost(family):
+    """Code lines by part, and the lines that other files lose."""
+    parts = {part: 0 for part, _ in PARTS}
+    shared = {}
+    for name, text, left in removal(family):
+        lost = code_lines(name, text) - (0 if left is None else code_lines(name, left))
+        if lost == 0:
+            continue
+        part = next(part for part, patterns in PARTS
+                    if any(fnmatch.fnmatch(name, pattern) for pattern in patterns))
+        parts[part] += lost
+        if left is not None:
+            shared[name] = lost
+    return parts, shared
+
+
+def remove(family, folder):
+    """The tree without the family; tests are left out."""
+    folder = pathlib.Path(folder)
+    left_of = {name: left for name, _, left in removal(family)}
+    for name in tracked():
+        if name.startswith('tests/') or left_of.get(name, '') is None:
+            continue
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, target)
+        if name in left_of:
+            target.write_text(left_of[name])
+    (folder / 'tests').mkdir()
+    (folder / 'tests/CMakeLists.txt').write_text('')
+
+
+def markdown():
+    lines = ['| code lines | |', '|---:|---|']
+    for family in FAMILIES:
+        parts, shared = cost(family)
+        lines.append(f'| {sum(parts.values())} | **{family}**, all of it |')
+        lines += [f'| {count} | {part} |' for part, count in parts.items()]
+        lines.append(f'| {sum(shared.values())} | of these in files that others use |')
+    lines += [f'| {count} | {what} |' for what, count in OTHERS]
+    return '\n'.join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='./tw cost', description='What a family costs, in code lines.')
+    parser.add_argument('--markdown', action='store_true', help="README's table")
+    parser.add_argument('--remove', nargs=2, metavar=('FAMILY', 'FOLDER'))
+    options = parser.parse_args()
+    if options.remove:
+        family, folder = options.remove
+        if family not in FAMILIES:
+            print(f"tw: There is no family '{family}' to remove; there is {', '.join(FAMILIES)}.", file=sys.stderr)
+            sys.exit(2)
+        remove(family, folder)
+    elif options.markdown:
+        print(markdown())
+    else:
+        print(RULE + '\n\n' + markdown())
+        for family in FAMILIES:
+            print(f'\nLines that {family} has in files that others use:')
+            for name, lost in sorted(cost(family)[1].items()):
+                print(f'  {lost:4}  {name}')
+
+
+if __name__ == '__main__':
+    main()
