@@ -25,6 +25,7 @@ class WarpAccumulator {
     return values_[block][product];
   }
   TW_DEVICE bool started() const { return started_ != 0; }
+  TW_DEVICE void start_over() { started_ = 0; }
   TW_DEVICE void clear() {
     TW_UNROLL
     for (unsigned block = 0; block < blocks; ++block) {
@@ -32,6 +33,18 @@ class WarpAccumulator {
       for (unsigned i = 0; i < fragment_size; ++i) values_[block][i / 4][i % 4] = Value{};
     }
     started_ = 1;
+  }
+
+  // Adds the sums of `other`, each value times factor(block, i).
+  template <class Factor>
+  TW_DEVICE void add(const WarpAccumulator& other, const Factor& factor) {
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      TW_UNROLL
+      for (unsigned i = 0; i < fragment_size; ++i) {
+        values_[block][i / 4][i % 4] += other.value(block, i) * factor(block, i);
+      }
+    }
   }
 
   // Value i of this thread in a block stands at row_of(i), column_of(i) from the block's place.

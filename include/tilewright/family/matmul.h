@@ -14,22 +14,38 @@
 
 namespace tw {
 
-// One stage: the tiles of A and B, loaded by one role, read by another.
-template <Tiling tiling, class Loader, unsigned reading_arrivals>
+// Nothing beside A and B.
+struct NoSide {
+  struct Tile {};
+  struct Params {};
+  static constexpr Completion completion = Completion::WarpsArrive;
+  static constexpr unsigned arrivals = 0;
+};
+
+// One stage: the tiles of A and B, and what a role of its own brings beside them.
+template <Tiling tiling, class Side>
+struct MatmulTiles {
+  alignas(1024) unsigned char a[tiling.a_bytes()];  // (m,k) lines of 128 bytes, swizzled
+  alignas(1024) unsigned char b[tiling.b_bytes()];  // (n,k) lines of 128 bytes, swizzled
+  [[no_unique_address]] typename Side::Tile side;
+};
+
+// A and B are read by the role that multiplies, the side part by the one that adds up.
+template <Tiling tiling, class Loader, class Side, RoleArrivals multiplies, RoleArrivals adds>
 struct MatmulPayload {
   static constexpr Space space = Space::Shared;
   static constexpr const char* name = "input";
   static constexpr const char* full_name = "input.full";
   static constexpr const char* empty_name = "input.empty";
-  struct Tiles {
-    alignas(1024) unsigned char a[tiling.a_bytes()];  // (m,k) lines of 128 bytes, swizzled
-    alignas(1024) unsigned char b[tiling.b_bytes()];  // (n,k) lines of 128 bytes, swizzled
-  };
+  using Tiles = MatmulTiles<tiling, Side>;
   static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
-  static constexpr RoleArrivals reads = {Role::Multiply, reading_arrivals};
-  static constexpr Part parts[2] = {
-      {tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {reads}},
-      {sizeof(Tiles::b), Loader::completion, loads, {reads}},
+  static constexpr Part parts[3] = {
+      {tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {multiplies}},
+      {sizeof(Tiles::b), Loader::completion, loads, {multiplies}},
+      {sizeof(Tiles::side),
+       Side::completion,
+       {Role::Side, Side::arrivals},
+       {Side::arrivals > 0 ? adds : RoleArrivals{}}},
   };
 };
 
@@ -48,14 +64,26 @@ struct Matmul {
 
   using Loader = typename Arch::template Loader<config.tiling(), roles>;
   static constexpr Tiling tiling = Loader::in_shared();
-  static constexpr unsigned stage_bytes = tiling.a_bytes() + tiling.b_bytes();
-  using Op = typename Arch::template Op<config, tiling, stage_bytes>;
-  using Payload =
-      MatmulPayload<tiling, Loader,
-                    Op::releases*(
-                        config.consumers == Consumers::PingPong ? 1 : config.multiply_groups)>;
-  static_assert(sizeof(typename Payload::Tiles) == stage_bytes,
+  template <class Page>
+  struct SideOf {
+    using Type = NoSide;
+  };
+  template <class Page>
+    requires requires { typename Page::template Side<tiling>; }
+  struct SideOf<Page> {
+    using Type = typename Page::template Side<tiling>;
+  };
+  using Side = typename SideOf<Arch>::Type;
+  static_assert(tiling.a_bytes() % 1024 == 0 && tiling.b_bytes() % 1024 == 0,
                 "Operand tiles must be multiples of 1024 bytes: the swizzle repeats there.");
+  using Op =
+      typename Arch::template Op<config, tiling, unsigned{sizeof(MatmulTiles<tiling, Side>)}>;
+  static constexpr RoleArrivals multiplies = {
+      Role::Multiply,
+      Op::releases*(config.consumers == Consumers::PingPong ? 1 : config.multiply_groups)};
+  static constexpr RoleArrivals adds =
+      roles.epilogue.played() ? RoleArrivals{Role::Epilogue, roles.epilogue.warps} : multiplies;
+  using Payload = MatmulPayload<tiling, Loader, Side, multiplies, adds>;
 
   using Accumulators = typename Arch::template Accumulators<config, Op, Trace>;
   using Store = typename Arch::template Store<config, Trace>;

@@ -21,6 +21,7 @@ struct RoleSpec {
 
 struct RoleTable {
   RoleSpec load = {};
+  RoleSpec side = {};  // brings parts of a stage that the load role does not
   RoleSpec schedule = {};
   RoleSpec source = {};    // brings the epilogue's source tiles
   RoleSpec multiply = {};  // in `groups` of equally many warps
@@ -32,7 +33,7 @@ struct RoleTable {
 
   constexpr unsigned warps() const {
     unsigned last = 0;
-    for (const RoleSpec& role : {load, schedule, source, multiply, epilogue}) {
+    for (const RoleSpec& role : {load, side, schedule, source, multiply, epilogue}) {
       if (role.played() && role.end() > last) last = role.end();
     }
     return last;
@@ -45,12 +46,33 @@ struct RoleTable {
   }
   // Warps that must learn of work that is announced. One thread loads where that is done.
   constexpr unsigned listening_warps() const {
-    return 1 + schedule.warps + source.warps + multiply.warps + epilogue.warps;
+    return 1 + side.warps + schedule.warps + source.warps + multiply.warps + epilogue.warps;
   }
   // setmaxnreg acts on whole warpgroups: the helpers fill one, the multiplying warps the others.
   constexpr bool shifts_registers() const { return multiply.registers != 0; }
   constexpr unsigned registers() const {
     return multiply.first_warp * 32 * load.registers + multiply.warps * 32 * multiply.registers;
+  }
+
+  // The same with a side role, of the first warp that plays nothing. Where registers are shifted,
+  // the helpers keep 40: a warp that copies needs more than a thread that issues TMA.
+  consteval RoleTable with_side() const {
+    RoleTable table = *this;
+    table.side = {free_warp(), 1};
+    if (shifts_registers() && load.registers < 40) {
+      table.load.registers = 40;
+      table.multiply.registers -= 8;
+    }
+    return table;
+  }
+  constexpr unsigned free_warp() const {
+    for (unsigned warp = 0;; ++warp) {
+      bool plays = false;
+      for (const RoleSpec& role : {load, side, schedule, source, multiply, epilogue}) {
+        plays = plays || warp - role.first_warp < role.warps;
+      }
+      if (!plays) return warp;
+    }
   }
 
   consteval RoleTable checked() const {

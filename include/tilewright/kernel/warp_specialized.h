@@ -15,12 +15,13 @@
 
 namespace tw::kernel {
 
-// `Parts` binds a family to a target: Ring, Loader, Op, Accumulators, Reduction, Epilogue,
+// `Parts` binds a family to a target: Ring, Loader, Side, Op, Accumulators, Reduction, Epilogue,
 // Schedule, Trace, the role table and where the tiles of a group lie.
 template <class Parts>
 class WarpSpecialized {
   using Ring = typename Parts::Ring;
   using Loader = typename Parts::Loader;
+  using Side = typename Parts::Side;
   using Op = typename Parts::Op;
   using Accumulators = typename Parts::Accumulators;
   using Epilogue = typename Parts::Epilogue;
@@ -33,7 +34,6 @@ class WarpSpecialized {
   static constexpr bool hands_over = roles.epilogue.played();
   using Order = std::conditional_t<in_turns, Turns<roles.groups, roles.group_warps()>, NoTurns>;
   using Input = Consumer<Ring, Op::release, Trace>;
-  using Output = Producer<Ring, Role::Load, Trace>;
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -50,6 +50,7 @@ class WarpSpecialized {
     typename Parts::Reduction::Params reduction;
     typename Sources::Params sources;
     typename Trace::Params trace;
+    typename Side::Params side;
   };
 
   struct Storage {
@@ -108,7 +109,13 @@ class WarpSpecialized {
                              unsigned thread) {
     if (plays<roles.load>(warp)) {
       if (!Loader::elected || (warp == roles.load.first_warp && isa::elect_one())) {
-        load(params, storage, thread - roles.load.first_warp * 32);
+        load<Loader, Role::Load>(params.loader, params, storage,
+                                 thread - roles.load.first_warp * 32);
+      }
+    }
+    if constexpr (roles.side.played()) {
+      if (plays<roles.side>(warp)) {
+        load<Side, Role::Side>(params.side, params, storage, thread - roles.side.first_warp * 32);
       }
     }
     if constexpr (roles.schedule.played()) {
@@ -129,17 +136,23 @@ class WarpSpecialized {
     return Trace(params.trace, isa::cta_index() * tracks + track, speaks);
   }
 
-  static TW_DEVICE void load(const Params& params, Storage& storage, unsigned thread) {
-    isa::describe_role("load");
+  // The load role, or the side role; of the two the former speaks for the CTA.
+  template <class Loading, Role role>
+  static TW_DEVICE void load(const typename Loading::Params& given, const Params& params,
+                             Storage& storage, unsigned thread) {
+    constexpr bool leads = role == Role::Load;
+    isa::describe_role(leads ? "load" : "side");
     const Key key;
-    constexpr Release reading = Loader::elected ? Release::Thread : Release::Warp;
+    constexpr Release reading = Loading::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
-    Loader loader(params.loader, thread);
-    Output input(storage.input, storage.tiles, trace(params, 0, Loader::elected || thread == 0));
+    Loading loader(given, thread);
+    using Output = Producer<Ring, role, Trace>;
+    Output input(storage.input, storage.tiles,
+                 trace(params, 0, leads && (Loading::elected || thread == 0)));
     {
-      Held<typename Output::Token, Loader::stages_held> held;
+      Held<typename Output::Token, Loading::stages_held> held;
       for (const WorkTile tile : work.tiles(key)) {
-        work.begin();
+        if constexpr (leads) work.begin();
         for (const int k : tile.k_tiles(key)) {
           auto stage = input.produce();
           loader.load(stage, tile, k);
@@ -148,7 +161,7 @@ class WarpSpecialized {
       }
       loader.finish();
     }
-    if constexpr (Parts::overlaps_launches) isa::griddepcontrol_launch_dependents();
+    if constexpr (leads && Parts::overlaps_launches) isa::griddepcontrol_launch_dependents();
     input.drain();
   }
 

@@ -61,6 +61,20 @@ class RegisterAccumulator {
     }
   }
 
+  // The same, each value times factor(block, i).
+  template <class Factor>
+  TW_DEVICE void add(const RegisterAccumulator& other, const Factor& factor) {
+    touch();
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      isa::fragment_access(other.values_[block], fragment_size);
+      TW_UNROLL
+      for (unsigned i = 0; i < fragment_size; ++i) {
+        values_[block][i] += other.values_[block][i] * factor(block, i);
+      }
+    }
+  }
+
   // Value i of this thread in a block stands at row_of(i), column_of(i) of the block.
   TW_DEVICE Value value(unsigned block, unsigned i) const {
     isa::fragment_access(&values_[block][i], 1);

@@ -8,9 +8,9 @@
 
 namespace tw {
 
-// The roles that the warps of a kernel play.
-enum class Role : unsigned { Load, Schedule, Source, Multiply, Epilogue };
-inline constexpr unsigned role_count = 5;
+// The roles that the warps of a kernel play. Side brings parts that Load does not.
+enum class Role : unsigned { Load, Side, Schedule, Source, Multiply, Epilogue };
+inline constexpr unsigned role_count = 6;
 
 // `arrivals` of a role on a signal, in each stage and CTA.
 struct RoleArrivals {
@@ -80,6 +80,9 @@ class PayloadCounts {
  public:
   static constexpr unsigned full_arrivals = sums().full;
   static constexpr unsigned empty_arrivals = sums().empty;  // in each CTA that reads the stage
+  static constexpr bool read_by(Role role) {
+    return sums().reading[static_cast<unsigned>(role)] > 0;
+  }
   static constexpr unsigned bytes_by(Role role) {
     return sums().bytes[static_cast<unsigned>(role)];
   }

@@ -1,0 +1,38 @@
+// Blockwise FP8: D = epilogue(sum over blocks of 128 of k of (A B^T) * a_scale * b_scale), where a
+// scale is of one row of A, or of one or 128 rows of B, and of the block. It is matmul with another
+// part in every stage, the scales, and a TileOp that adds up with them.
+#pragma once
+
+#include "tilewright/family/matmul.h"
+#include "tilewright/io/scale_loader.h"
+#include "tilewright/op/scaled.h"
+
+namespace tw {
+
+// A page of arch/, with scales. `b_rows` of B share one.
+template <class ArchPage, unsigned b_rows>
+struct BlockwisePage : ArchPage {
+  static constexpr MatmulConfig without_promotion(MatmulConfig config) {
+    config.promote_every = 0;
+    return config;
+  }
+  template <Tiling tiling>
+  using Side = ScaleLoader<tiling, b_rows>;
+  template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
+  using Op = ScaledOp<
+      typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
+      Side<tiling>, tiling, stage_bytes>;
+
+  static consteval RoleTable roles(const MatmulConfig& config) {
+    require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
+    return ArchPage::roles(without_promotion(config)).with_side();
+  }
+};
+
+// `Named` carries the configuration and b_scale_rows: 1 or 128.
+template <class ArchPage, class Named>
+using BlockwiseFp8 = Matmul<BlockwisePage<ArchPage, Named::b_scale_rows>, Named>;
+template <class ArchPage, class Named>
+using BlockwiseFp8Kernel = kernel::WarpSpecialized<BlockwiseFp8<ArchPage, Named>>;
+
+}  // namespace tw

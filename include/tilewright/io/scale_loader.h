@@ -1,0 +1,74 @@
+// TileIO: the scales of a stage, one for each row of A and one for each `b_rows` rows of B, of 128
+// of k. Strides say how they lie in global memory, so that row-major and column-major are one.
+#pragma once
+
+#include <numeric>
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/completion.h"
+#include "tilewright/io/tiling.h"
+#include "tilewright/isa/ptx/cp_async.h"
+
+namespace tw {
+
+// Of one operand: (rows,k / 128), strides in elements.
+struct ScaleView {
+  const float* data;
+  int row_stride;
+  int k_stride;
+  int batch_stride;
+  int rows;
+};
+
+// By one warp. Scales outside of the tensors are zero, as are the operands there.
+template <Tiling tiling, unsigned b_rows>
+class ScaleLoader {
+  static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");
+  static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
+
+ public:
+  // Columns of the tile that surely share a scale, wherever it begins.
+  static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
+  struct Tile {
+    float a[tiling.m];
+    float b[tiling.n / b_columns];
+  };
+  struct Params {
+    ScaleView a;
+    ScaleView b;
+  };
+  static constexpr bool elected = false;
+  static constexpr Completion completion = Completion::CopiesArrive;
+  static constexpr unsigned arrivals = 32;
+  static constexpr unsigned stages_held = 0;
+
+  TW_DEVICE ScaleLoader(const Params& params, unsigned thread) : params_(params), lane_(thread) {}
+
+  template <class Stage, class WorkTile>
+  TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
+    const SharedAddress a = stage.tiles() + tiling.a_bytes() + tiling.b_bytes();
+    copy<tiling.m, 1, 1>(a, params_.a, tile.m * static_cast<int>(tiling.m), k, tile.batch);
+    copy<tiling.n / b_columns, b_columns, b_rows>(a + unsigned{sizeof(Tile::a)}, params_.b,
+                                                  tile.n * static_cast<int>(tiling.n), k,
+                                                  tile.batch);
+  }
+  TW_DEVICE void finish() {}
+
+ private:
+  // `count` scales, of every `step` rows from `first` on. Rolled: the warp has few registers.
+  template <unsigned count, unsigned step, unsigned rows_of_scale>
+  TW_DEVICE void copy(SharedAddress to, const ScaleView& view, int first, int k, int batch) const {
+    TW_ROLL
+    for (unsigned i = lane_; i < count; i += 32) {
+      const int row = (first + static_cast<int>(i * step)) / static_cast<int>(rows_of_scale);
+      const bool inside = row < view.rows;
+      const int offset = batch * view.batch_stride + k * view.k_stride + row * view.row_stride;
+      isa::cp_async<4>(to + i * 4, view.data + (inside ? offset : 0), inside ? 4 : 0);
+    }
+  }
+
+  const Params& params_;
+  unsigned lane_;
+};
+
+}  // namespace tw

@@ -1,0 +1,32 @@
+// Runs one instance on the virtual GPU.
+#pragma once
+
+#include "src/matmul/launch_virtual.h"
+#include "tilewright/host/blockwise_fp8.h"
+
+namespace tw {
+
+template <class Parts, unsigned b_scale_rows>
+Status simulate_blockwise(const BlockwiseProblem& problem, const MatmulOrder& order,
+                          const vgpu::Options& options, vgpu::Report& report) {
+  if (Status status = check(problem, b_scale_rows); !status.is_good()) return status;
+  const MatmulProblem& matmul = problem.matmul;
+  TouchedMemory touched(matmul);
+  const auto add = [&](const ScaleTensor& scales, const char* name) {
+    if (std::min({matmul.m, matmul.n, matmul.k, matmul.batch}) == 0) return;
+    const std::int64_t elements = (matmul.batch - 1) * scales.batch_stride +
+                                  (scales.rows - 1) * scales.row_stride +
+                                  (scales.k_blocks - 1) * scales.k_stride + 1;
+    touched.add({scales.data, static_cast<std::size_t>(elements) * 4, name, true, false});
+  };
+  add(problem.a_scales, "A's scales");
+  add(problem.b_scales, "B's scales");
+  return simulate_planned<Parts>(
+      matmul, order, {}, options, report, touched,
+      [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
+        return plan<Parts>(params, grid, problem, order, max_clusters, workspace,
+                           encode_for_virtual);
+      });
+}
+
+}  // namespace tw
