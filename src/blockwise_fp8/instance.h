@@ -24,7 +24,8 @@ struct BlockwiseInstance {
   Status (*workspace)(std::size_t& bytes, const BlockwiseProblem&, const MatmulOrder&);
   Status (*launch)(const BlockwiseProblem&, const MatmulOrder&, const Workspace&, void* stream);
   // Null where the build has no virtual GPU.
-  Status (*simulate)(const BlockwiseProblem&, const MatmulOrder&, const vgpu::Options&, vgpu::Report&);
+  Status (*simulate)(const BlockwiseProblem&, const MatmulOrder&, const vgpu::Options&,
+                     vgpu::Report&);
 };
 
 std::span<const BlockwiseInstance> blockwise_instances();

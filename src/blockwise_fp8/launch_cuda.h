@@ -18,11 +18,10 @@ class CudaBlockwise {
   Status launch(const BlockwiseProblem& problem, const MatmulOrder& order,
                 const Workspace& workspace, void* stream) {
     if (Status status = check(problem, b_scale_rows); !status.is_good()) return status;
-    return matmul_.launch_planned(problem.matmul, {}, stream,
-                                  [&](auto& params, auto& grid, unsigned clusters) {
-                                    return plan<Parts>(params, grid, problem, order, clusters,
-                                                       workspace, encode_for_cuda);
-                                  });
+    return matmul_.launch_planned(
+        problem.matmul, {}, stream, [&](auto& params, auto& grid, unsigned clusters) {
+          return plan<Parts>(params, grid, problem, order, clusters, workspace, encode_for_cuda);
+        });
   }
 
  private:

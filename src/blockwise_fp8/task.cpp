@@ -10,7 +10,9 @@ namespace tw {
 namespace {
 
 constexpr std::int64_t block = 128;
-std::int64_t blocks_of(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
+std::int64_t blocks_of(std::int64_t extent, std::int64_t size) {
+  return (extent + size - 1) / size;
+}
 
 // Integers that float32 holds after any product with a partial sum: 128 products of integers up to
 // 4 stay below 2^12. Where one element is selected, powers of two tell the place.
@@ -96,13 +98,10 @@ MatmulReference direct_product(const BlockwiseData& data, const BlockwiseShape& 
 BlockwiseProblem blockwise_at(BlockwiseData& data, const BlockwiseShape& shape,
                               const std::function<void*(HostMatrix&)>& address) {
   const auto scales = [&](HostMatrix& matrix) {
-    const bool by_row = matrix.major == Major::K;
-    return ScaleTensor{.data = address(matrix),
-                       .rows = matrix.rows,
-                       .k_blocks = matrix.columns,
-                       .row_stride = by_row ? matrix.pitch : 1,
-                       .k_stride = by_row ? 1 : matrix.pitch,
-                       .batch_stride = matrix.batch_pitch};
+    return ScaleTensor{
+        {address(matrix), matrix.pitch, matrix.batch_pitch, matrix.type, matrix.major},
+        matrix.rows,
+        matrix.columns};
   };
   return {problem_at(data.matmul, shape.matmul, address), scales(data.a_scales),
           scales(data.b_scales)};
@@ -120,7 +119,8 @@ VirtualRun run_virtually(const BlockwiseInstance& instance, const MatmulOrder& o
     return run;
   }
   BlockwiseData data = problem.data;
-  run.status = instance.simulate(blockwise_on_host(data, problem.shape), order, options, run.report);
+  run.status =
+      instance.simulate(blockwise_on_host(data, problem.shape), order, options, run.report);
   run.data = std::move(data.matmul);
   if (run.status.is_good()) run.comparison = compare(run.data, problem.reference);
   return run;
@@ -130,9 +130,12 @@ std::string run_line(const BlockwiseInstance& instance, const MatmulOrder& order
                      const BlockwiseShape& shape, Fill fill, std::uint64_t seed) {
   const MatmulShape& matmul = shape.matmul;
   const std::pair<const char*, std::int64_t> options[] = {
-      {"m", matmul.m},         {"n", matmul.n},
-      {"k", matmul.k},         {"batch", matmul.batch},
-      {"split-k", order.split_k}, {"seed", static_cast<std::int64_t>(seed)}};
+      {"m", matmul.m},
+      {"n", matmul.n},
+      {"k", matmul.k},
+      {"batch", matmul.batch},
+      {"split-k", order.split_k},
+      {"seed", static_cast<std::int64_t>(seed)}};
   std::string line = std::string("./tw run blockwise --instance ") + instance.name;
   for (const auto& [name, number] : options) {
     line += std::string(" --") + name + " " + std::to_string(number);

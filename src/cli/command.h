@@ -17,7 +17,9 @@ struct Verdict {
 };
 
 void add_check(CLI::App& app, Verdict& verdict);
-// Another family below ./tw check and ./tw run.
+// Other families below ./tw check and ./tw run.
+void add_check_blockwise(CLI::App& command, Verdict& verdict);
+void add_run_blockwise(CLI::App& command, Verdict& verdict);
 void add_check_conv2d(CLI::App& command, Verdict& verdict);
 void add_run_conv2d(CLI::App& command, Verdict& verdict);
 void add_demo(CLI::App& app, Verdict& verdict);

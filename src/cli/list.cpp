@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "src/blockwise_fp8/instance.h"
 #include "src/cli/command.h"
 #include "src/conv2d/task.h"
 #include "src/matmul/task.h"
@@ -17,7 +18,7 @@ void add_list(CLI::App& app, Verdict&) {
   command->callback([json] {
     nlohmann::json entries = nlohmann::json::array();
     constexpr const char* row =
-        "{:<8} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
+        "{:<9} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
                "consumers", "sums", "schedule", "stages", "built for");
     const auto add = [&](const char* family, const auto& instance, bool any_alignment,
@@ -51,6 +52,9 @@ void add_list(CLI::App& app, Verdict&) {
     }
     for (const Conv2dInstance& instance : conv2d_instances()) {
       add("conv2d", instance, false, name_of(direction_of(instance.config)));
+    }
+    for (const BlockwiseInstance& instance : blockwise_instances()) {
+      add("blockwise", instance, false, nullptr);
     }
     if (*json) fmt::print("{}\n", entries.dump());
   });

@@ -172,9 +172,12 @@ void MatmulRequest::add_options(CLI::App& command) {
 Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
   try {
     MatmulTask task;
-    if (family.empty()) refuse("family is required: matmul, or, of run and check, conv2d.");
+    if (family.empty())
+      refuse("family is required: matmul, or, of run and check, conv2d or blockwise.");
     if (family != "matmul")
-      refuse("There is no family '{}'; there are matmul and, of run and check, conv2d.", family);
+      refuse(
+          "There is no family '{}'; there are matmul and, of run and check, conv2d and blockwise.",
+          family);
     const Wish wish = {arch, instance, tile, cluster, consumers, tracing};
     if (Status known = check_words(wish); !known.is_good()) throw Refused{known.sentence()};
     check_between("m", m, 0, 65536);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A family is its own files: what all families share names none but matmul, the first.
 
-Removing conv2d then changes no line of the shared folders. usage: families_apart.py
+Removing one of the others then changes no line of the shared folders. usage: families_apart.py
 """
 import pathlib
 import re
@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).parents[2] / 'include/tilewright'
 SHARED = ('layout', 'accumulator', 'pipeline', 'op', 'epilogue', 'schedule', 'kernel', 'arch')
-NAMES = re.compile(r'conv2d|im2col', re.IGNORECASE)
+NAMES = re.compile(r'conv2d|im2col|blockwise', re.IGNORECASE)
 
 files = [file for folder in SHARED for file in sorted((ROOT / folder).glob('*.h'))]
 found = [f'{file.relative_to(ROOT)}:{number}: {line.strip()}' for file in files

@@ -58,6 +58,12 @@ def conv2d_copies(number, fields):
                   f'tilewright/arch/sm{number}.h', f'Im2colCopies<Sm{number}>', fields, 'conv2d')
 
 
+def blockwise(target, page, tile):
+    return Config(target, f'tilewright/arch/{page.lower()}.h', page,
+                  f'{tile}, .a_type = ElementType::E4m3, .b_type = ElementType::E4m3, '
+                  '.multiply_groups = 1, .promote_every = 1', 'blockwise')
+
+
 CONFIGS = {
     # Six stages of 64 by 64, cp.async by four warps; or other copies, or other signals.
     'copies': ampere('Sm80'),
@@ -112,6 +118,8 @@ CONFIGS = {
     'conv2d_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
     'conv2d_copies_90': conv2d_copies(90, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
     'conv2d_copies_100': conv2d_copies(100, '.tile_n = 64, .multiply_groups = 1'),
+    # FP8 with scales in every stage.
+    'blockwise': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
 }
 
 
@@ -120,7 +128,8 @@ class Site:
     """An instance and a problem in which the bug shows, and what must be said of it there."""
     config: str
     # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, groups, h, w,
-    # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding.
+    # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding; or, of
+    # blockwise: m, n, k, multiprocessors.
     problem: tuple
     finding: str  # the name that the virtual GPU must give it
     role: str = ''

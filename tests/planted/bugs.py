@@ -1,4 +1,5 @@
 """The planted bugs: one line each, in our own kernel or pipeline, and what must be said of them."""
+import blockwise_bugs
 import conv2d_bugs
 import conv2d_copy_bugs
 import operand_bugs
@@ -8,4 +9,4 @@ import tensor_bugs
 import work_bugs
 
 BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS,
-        *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS]
+        *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *blockwise_bugs.BUGS]

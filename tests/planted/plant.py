@@ -8,7 +8,7 @@ result must be wrong, or the run stopped with a sentence. A run that hangs must 
 seconds. Every checker has a bug.
 
 usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
-                --link-conv2d LIBRARY... [--only NAME...] [--schedules N]
+                --link-conv2d LIBRARY... --link-blockwise LIBRARY... [--only NAME...] [--schedules N]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
 how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config.
@@ -85,7 +85,8 @@ class Builder:
                    f'-DPLANTED_CONFIG={config.fields}', '-c',
                    root / 'tests/planted' / config.source(), '-o', instance])
         # The instance comes first: an inline function that both have is taken from there.
-        drivers = self.options.link_conv2d if config.family == 'conv2d' else []
+        drivers = {'conv2d': self.options.link_conv2d,
+                   'blockwise': self.options.link_blockwise}.get(config.family, [])
         self.call([self.options.compiler, instance, *drivers, *self.options.link, '-o', program])
         instance.unlink()
         return program
@@ -259,6 +260,7 @@ def main():
     parser.add_argument('--compiler', required=True)
     parser.add_argument('--link', nargs='+', required=True)
     parser.add_argument('--link-conv2d', nargs='+', required=True)  # before the others
+    parser.add_argument('--link-blockwise', nargs='+', required=True)
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     options = parser.parse_args()

@@ -19,9 +19,9 @@ struct BlockwisePage : ArchPage {
   template <Tiling tiling>
   using Side = ScaleLoader<tiling, b_rows>;
   template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
-  using Op = ScaledOp<
-      typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
-      Side<tiling>, tiling, stage_bytes>;
+  using Op =
+      ScaledOp<typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
+               Side<tiling>, tiling, stage_bytes>;
 
   static consteval RoleTable roles(const MatmulConfig& config) {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");

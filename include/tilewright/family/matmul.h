@@ -31,7 +31,7 @@ struct MatmulTiles {
 };
 
 // A and B are read by the role that multiplies, the side part by the one that adds up.
-template <Tiling tiling, class Loader, class Side, RoleArrivals multiplies, RoleArrivals adds>
+template <Tiling tiling, class Loader, class Side, RoleArrivals reads, RoleArrivals adds>
 struct MatmulPayload {
   static constexpr Space space = Space::Shared;
   static constexpr const char* name = "input";
@@ -40,8 +40,8 @@ struct MatmulPayload {
   using Tiles = MatmulTiles<tiling, Side>;
   static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
   static constexpr Part parts[3] = {
-      {tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {multiplies}},
-      {sizeof(Tiles::b), Loader::completion, loads, {multiplies}},
+      {tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {reads}},
+      {sizeof(Tiles::b), Loader::completion, loads, {reads}},
       {sizeof(Tiles::side),
        Side::completion,
        {Role::Side, Side::arrivals},
@@ -69,7 +69,7 @@ struct Matmul {
     using Type = NoSide;
   };
   template <class Page>
-    requires requires { typename Page::template Side<tiling>; }
+  requires requires { typename Page::template Side<tiling>; }
   struct SideOf<Page> {
     using Type = typename Page::template Side<tiling>;
   };

@@ -6,19 +6,11 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/operand.h"
 #include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/cp_async.h"
 
 namespace tw {
-
-// Of one operand: (rows,k / 128), strides in elements.
-struct ScaleView {
-  const float* data;
-  int row_stride;
-  int k_stride;
-  int batch_stride;
-  int rows;
-};
 
 // By one warp. Scales outside of the tensors are zero, as are the operands there.
 template <Tiling tiling, unsigned b_rows>
@@ -27,15 +19,16 @@ class ScaleLoader {
   static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
 
  public:
-  // Columns of the tile that surely share a scale, wherever it begins.
+  // Columns of a tile that surely share a scale, wherever it begins.
   static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
   struct Tile {
     float a[tiling.m];
     float b[tiling.n / b_columns];
   };
+  // Of scales: (rows,k / 128).
   struct Params {
-    ScaleView a;
-    ScaleView b;
+    OperandView a;
+    OperandView b;
   };
   static constexpr bool elected = false;
   static constexpr Completion completion = Completion::CopiesArrive;
@@ -47,23 +40,26 @@ class ScaleLoader {
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const SharedAddress a = stage.tiles() + tiling.a_bytes() + tiling.b_bytes();
-    copy<tiling.m, 1, 1>(a, params_.a, tile.m * static_cast<int>(tiling.m), k, tile.batch);
-    copy<tiling.n / b_columns, b_columns, b_rows>(a + unsigned{sizeof(Tile::a)}, params_.b,
-                                                  tile.n * static_cast<int>(tiling.n), k,
-                                                  tile.batch);
+    const SharedAddress b = a + unsigned{sizeof(Tile::a)};
+    copy<tiling.m, 1, 1>(a, params_.a, tile.m, k, tile.batch);
+    copy<tiling.n / b_columns, b_columns, b_rows>(b, params_.b, tile.n, k, tile.batch);
   }
   TW_DEVICE void finish() {}
 
  private:
-  // `count` scales, of every `step` rows from `first` on. Rolled: the warp has few registers.
+  // `count` scales of the tile, of every `step` rows. Rolled: the warp has few registers; offsets
+  // have 32 bits for the same reason.
   template <unsigned count, unsigned step, unsigned rows_of_scale>
-  TW_DEVICE void copy(SharedAddress to, const ScaleView& view, int first, int k, int batch) const {
+  TW_DEVICE void copy(SharedAddress to, const OperandView& view, int tile, int k, int batch) const {
     TW_ROLL
     for (unsigned i = lane_; i < count; i += 32) {
-      const int row = (first + static_cast<int>(i * step)) / static_cast<int>(rows_of_scale);
+      const int row = (tile * int{count} + static_cast<int>(i)) * int{step} / int{rows_of_scale};
       const bool inside = row < view.rows;
-      const int offset = batch * view.batch_stride + k * view.k_stride + row * view.row_stride;
-      isa::cp_async<4>(to + i * 4, view.data + (inside ? offset : 0), inside ? 4 : 0);
+      const int offset = batch * static_cast<int>(view.batch_stride) +
+                         k * static_cast<int>(view.k_stride) +
+                         row * static_cast<int>(view.row_stride);
+      isa::cp_async<4>(to + i * 4, static_cast<const float*>(view.data) + (inside ? offset : 0),
+                       inside ? 4 : 0);
     }
   }
 

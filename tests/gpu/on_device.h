@@ -1,0 +1,87 @@
+// Copies of matrices on the GPU, and waiting for what a kernel makes of them.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "src/matmul/data.h"
+#include "tilewright/host/matmul_order.h"
+
+namespace tw::tests {
+
+inline void must(cudaError_t error) { ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error); }
+
+class OnDevice {
+ public:
+  explicit OnDevice(MatmulData& data) : data_(data) {
+    MatmulData::for_each(data, [this](HostMatrix& matrix, bool) { add(matrix); });
+  }
+  ~OnDevice() {
+    for (const auto& [matrix, copy] : copies_) cudaFree(copy);
+  }
+  OnDevice(const OnDevice&) = delete;
+
+  void add(HostMatrix& matrix) {
+    if (!matrix.exists()) return;
+    must(cudaMalloc(&copies_[&matrix], matrix.bytes.size()));
+    must(cudaMemcpy(copies_[&matrix], matrix.bytes.data(), matrix.bytes.size(),
+                    cudaMemcpyHostToDevice));
+  }
+  void* address(HostMatrix& matrix) const {
+    if (!matrix.exists()) return nullptr;
+    return static_cast<std::byte*>(copies_.at(&matrix)) + matrix.first * bytes_of(matrix.type);
+  }
+  void read_outputs() {
+    MatmulData::for_each(data_, [this](HostMatrix& matrix, bool output) {
+      if (!output || !matrix.exists()) return;
+      must(cudaMemcpy(matrix.bytes.data(), copies_.at(&matrix), matrix.bytes.size(),
+                      cudaMemcpyDeviceToHost));
+    });
+  }
+
+ private:
+  MatmulData& data_;
+  std::map<HostMatrix*, void*> copies_;
+};
+
+// Zeroed, as a first launch needs it.
+class DeviceWorkspace {
+ public:
+  explicit DeviceWorkspace(std::size_t bytes) : given_{nullptr, bytes} {
+    if (bytes == 0) return;
+    must(cudaMalloc(&given_.data, bytes));
+    must(cudaMemset(given_.data, 0, bytes));
+  }
+  ~DeviceWorkspace() { cudaFree(given_.data); }
+  DeviceWorkspace(const DeviceWorkspace&) = delete;
+  const Workspace& given() const { return given_; }
+
+ private:
+  Workspace given_;
+};
+
+// A hang cannot be ended: the device is lost.
+inline void wait_or_exit(const std::string& what) {
+  for (int i = 0; cudaStreamQuery(nullptr) == cudaErrorNotReady; ++i) {
+    if (i == 20'000) {
+      std::fprintf(stderr, "hangs: %s\n", what.c_str());
+      std::exit(1);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  must(cudaDeviceSynchronize());
+}
+
+// "sm90a", or empty.
+inline std::string target_of_device() {
+  int major = 0;
+  must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  return major == 9 ? "sm90a" : major == 10 ? "sm100a" : "";
+}
+
+}  // namespace tw::tests

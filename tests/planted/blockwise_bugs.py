@@ -1,0 +1,57 @@
+"""Bugs of scales: who brings them, when they are read, and which belongs where."""
+from bug import Bug, Site, WRONG_RESULT
+
+# Two rows and three columns of tiles, ragged, five blocks of k: two CTAs have three tiles each.
+SMALL = (100, 150, 600, 2)
+# One tile, with more blocks of k than the ring has stages.
+LONG = (64, 64, 2560, 1)
+
+BUGS = [
+    Bug('products_not_waited_for',
+        'partial sums are added while the tensor core still writes them',
+        'op/scaled.h', 'Base::finish(sum.partial);', '',
+        [Site('blockwise', SMALL, 'accumulator-in-flight', 'multiply 0', -1,
+              also=('overwrite-while-read',))]),
+    Bug('partial_sum_goes_on',
+        'the next block of k is added to the last one, which is then promoted twice',
+        'op/scaled.h', 'sum.partial.start_over();', '',
+        [Site('blockwise', SMALL, WRONG_RESULT)]),
+    Bug('one_warp_lets_go',
+        'a stage is free when the first warp has read its scales',
+        'op/scaled.h', 'static constexpr unsigned releases = 4;  // of each group',
+        'static constexpr unsigned releases = 1;',
+        [Site('blockwise', LONG, 'overwrite-while-read', 'side', 0,
+              also=('arrival-count', 'phase-skipped'))]),
+    Bug('scales_of_the_first_stage',
+        'scales are read where the first stage has them',
+        'op/scaled.h', 'const unsigned at = stage.slot() * stage_bytes;', 'const unsigned at = 0;',
+        [Site('blockwise', SMALL, 'read-before-full', 'multiply 0', 0,
+              also=('overwrite-while-read',))]),
+    Bug('scales_one_further',
+        'every scale lands where the next belongs',
+        'io/scale_loader.h',
+        'isa::cp_async<4>(to + i * 4, static_cast<const float*>(view.data) + (inside ? offset : 0),',
+        'isa::cp_async<4>(to + i * 4 + 4, static_cast<const float*>(view.data) + (inside ? offset : 0),',
+        [Site('blockwise', SMALL, 'uninitialised', 'multiply 0', 0)]),
+    Bug('scales_beside_the_tensor',
+        'rows that the tensor does not have are read',
+        'io/scale_loader.h', 'const bool inside = row < view.rows;', 'const bool inside = true;',
+        [Site('blockwise', SMALL, 'bounds', 'side', -1)]),
+    Bug('scales_of_the_wrong_side',
+        "the rows of A's scales are counted by the tile of n",
+        'io/scale_loader.h',
+        'copy<tiling.m, 1, 1>(a, params_.a, tile.m, k, tile.batch);',
+        'copy<tiling.m, 1, 1>(a, params_.a, tile.n, k, tile.batch);',
+        [Site('blockwise', SMALL, WRONG_RESULT)]),
+    Bug('scales_by_the_tile',
+        'every tile of columns has a scale of its own',
+        'io/scale_loader.h',
+        'const int row = (tile * int{count} + static_cast<int>(i)) * int{step} / int{rows_of_scale};',
+        'const int row = tile * int{count} + static_cast<int>(i);',
+        [Site('blockwise', SMALL, WRONG_RESULT)]),
+    Bug('rows_of_eight_apart',
+        'both rows of a thread take the scale of the first',
+        'op/scaled.h', 'rows[i] = scale(row_ + at, i / 2 * Partial::block_rows + i % 2 * 8);',
+        'rows[i] = scale(row_ + at, i / 2 * Partial::block_rows);',
+        [Site('blockwise', SMALL, WRONG_RESULT)]),
+]

@@ -1,0 +1,12 @@
+// What the driver knows of the instance, as instance.h.
+#pragma once
+
+#include "tilewright/host/blockwise_fp8.h"
+#include "vgpu/machine/machine.h"
+
+namespace tw::planted {
+
+Status simulate(const BlockwiseProblem& problem, const vgpu::Options& options,
+                vgpu::Report& report);
+
+}  // namespace tw::planted
