@@ -5,6 +5,7 @@ from bug import Bug, Site, WRONG_RESULT
 SMALL = (100, 150, 600, 2)
 # One tile, with more blocks of k than the ring has stages.
 LONG = (64, 64, 2560, 1)
+TENSOR_LONG = (128, 64, 2560, 1)
 
 BUGS = [
     Bug('products_not_waited_for',
@@ -15,7 +16,7 @@ BUGS = [
     Bug('partial_sum_goes_on',
         'the next block of k is added to the last one, which is then promoted twice',
         'op/scaled.h', 'sum.partial.start_over();', '',
-        [Site('blockwise', SMALL, WRONG_RESULT)]),
+        [Site('blockwise', SMALL, WRONG_RESULT), Site('blockwise_copies', SMALL, WRONG_RESULT)]),
     Bug('one_warp_lets_go',
         'a stage is free when the first warp has read its scales',
         'op/scaled.h', 'static constexpr unsigned releases = 4;  // of each group',
@@ -36,7 +37,8 @@ BUGS = [
     Bug('scales_beside_the_tensor',
         'rows that the tensor does not have are read',
         'io/scale_loader.h', 'const bool inside = row < view.rows;', 'const bool inside = true;',
-        [Site('blockwise', SMALL, 'bounds', 'side', -1)]),
+        [Site('blockwise', SMALL, 'bounds', 'side', -1),
+         Site('blockwise_tensor', SMALL, 'bounds', 'side', -1)]),
     Bug('scales_of_the_wrong_side',
         "the rows of A's scales are counted by the tile of n",
         'io/scale_loader.h',
@@ -54,4 +56,23 @@ BUGS = [
         'op/scaled.h', 'rows[i] = scale(row_ + at, i / 2 * Partial::block_rows + i % 2 * 8);',
         'rows[i] = scale(row_ + at, i / 2 * Partial::block_rows);',
         [Site('blockwise', SMALL, WRONG_RESULT)]),
+    Bug('one_warp_of_those_who_add',
+        'a stage is free when the first warp of the epilogue has read its scales',
+        'family/matmul.h',
+        'roles.epilogue.played() ? RoleArrivals{Role::Epilogue, roles.epilogue.warps} : multiplies;',
+        'roles.epilogue.played() ? RoleArrivals{Role::Epilogue, 1} : multiplies;',
+        [Site('blockwise_tensor', TENSOR_LONG, 'overwrite-while-read', 'side', 0, 'eager',
+              also=('arrival-count', 'phase-skipped'))]),
+    Bug('partial_sums_not_added',
+        'only the last partial sum is stored',
+        'accumulator/tensor.h',
+        'for (unsigned i = 0; i < 32; ++i) values_[first + i] += values[i] * by[i];',
+        'for (unsigned i = 0; i < 32; ++i) values_[first + i] = values[i] * by[i];',
+        [Site('blockwise_tensor', SMALL, WRONG_RESULT)]),
+    Bug('scales_of_the_first_row',
+        'all rows of a tile take the scale of the first',
+        'io/scale_loader.h',
+        ': a_(stage + tiling.a_bytes() + tiling.b_bytes() + row * 4),',
+        ': a_(stage + tiling.a_bytes() + tiling.b_bytes() + row * 0),',
+        [Site('blockwise_tensor', SMALL, WRONG_RESULT)]),
 ]

@@ -45,6 +45,8 @@ struct TensorSums {
 // Partial sums of tensor memory, added up in registers: a thread has a whole row.
 template <unsigned n, class SumValue>
 class PromotedRow {
+  static_assert(n <= 128, "A promoted row must fit the registers of a thread: 128 columns.");
+
  public:
   using Value = SumValue;
   static constexpr FragmentLayout layout = FragmentLayout::Row;
@@ -60,6 +62,18 @@ class PromotedRow {
       partial.load(static_cast<int>(first), values);
       TW_UNROLL
       for (unsigned i = 0; i < 32; ++i) values_[first + i] += values[i];
+    }
+  }
+  // The same, each value times a factor; `factors(first_column, values)` gives 32 of them.
+  template <class Factors>
+  TW_DEVICE void add(const TensorSums<n, Value>& partial, const Factors& factors) {
+    TW_UNROLL
+    for (unsigned first = 0; first < n; first += 32) {
+      Value values[32], by[32];
+      partial.load(static_cast<int>(first), values);
+      factors(first, by);
+      TW_UNROLL
+      for (unsigned i = 0; i < 32; ++i) values_[first + i] += values[i] * by[i];
     }
   }
   TW_DEVICE void load(int first_column, Value (&values)[32]) const {

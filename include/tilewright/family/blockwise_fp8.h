@@ -18,10 +18,20 @@ struct BlockwisePage : ArchPage {
   }
   template <Tiling tiling>
   using Side = ScaleLoader<tiling, b_rows>;
+  // Sums that are handed over are added up by who takes them.
+  template <class Base, Tiling, unsigned>
+  struct OpOf {
+    using Type = Base;
+  };
+  template <class Base, Tiling tiling, unsigned stage_bytes>
+  requires requires { typename Base::Accumulator; }
+  struct OpOf<Base, tiling, stage_bytes> {
+    using Type = ScaledOp<Base, Side<tiling>, tiling, stage_bytes>;
+  };
   template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
   using Op =
-      ScaledOp<typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
-               Side<tiling>, tiling, stage_bytes>;
+      typename OpOf<typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
+                    tiling, stage_bytes>::Type;
 
   static consteval RoleTable roles(const MatmulConfig& config) {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");

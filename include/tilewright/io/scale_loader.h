@@ -2,6 +2,7 @@
 // of k. Strides say how they lie in global memory, so that row-major and column-major are one.
 #pragma once
 
+#include <bit>
 #include <numeric>
 
 #include "tilewright/base/annotate.h"
@@ -9,6 +10,7 @@
 #include "tilewright/io/operand.h"
 #include "tilewright/io/tiling.h"
 #include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/ptx/shared_memory.h"
 
 namespace tw {
 
@@ -29,6 +31,28 @@ class ScaleLoader {
   struct Params {
     OperandView a;
     OperandView b;
+  };
+  // For a thread that adds up a row of the tile, of the stage at `stage`.
+  class Reader {
+   public:
+    TW_DEVICE Reader(SharedAddress stage, unsigned row)
+        : a_(stage + tiling.a_bytes() + tiling.b_bytes() + row * 4),
+          b_(stage + tiling.a_bytes() + tiling.b_bytes() + unsigned{sizeof(Tile::a)}) {}
+    template <unsigned count>
+    TW_DEVICE void operator()(unsigned first_column, float (&factors)[count]) const {
+      const float row = std::bit_cast<float>(isa::load_shared_4(a_));
+      TW_UNROLL
+      for (unsigned i = 0; i < count; ++i) {
+        const unsigned column = (first_column + i) / b_columns * 4;
+        factors[i] = i % b_columns == 0
+                         ? row * std::bit_cast<float>(isa::load_shared_4(b_ + column))
+                         : factors[i - 1];
+      }
+    }
+
+   private:
+    SharedAddress a_;
+    SharedAddress b_;
   };
   static constexpr bool elected = false;
   static constexpr Completion completion = Completion::CopiesArrive;

@@ -34,6 +34,14 @@ class WarpSpecialized {
   static constexpr bool hands_over = roles.epilogue.played();
   using Order = std::conditional_t<in_turns, Turns<roles.groups, roles.group_warps()>, NoTurns>;
   using Input = Consumer<Ring, Op::release, Trace>;
+  // Partial sums of one stage each are added up with another part of that stage.
+  static constexpr bool adds_with_side = Ring::Counts::read_by(Role::Epilogue);
+  static_assert(!adds_with_side || Accumulators::promote_every == 1,
+                "What a stage brings for the sums is of one partial sum.");
+  struct Nothing {
+    template <class... Arguments>
+    TW_DEVICE explicit Nothing(const Arguments&...) {}
+  };
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -272,6 +280,9 @@ class WarpSpecialized {
     Storing<Parts, true> storing(params, storage, 0, thread,
                                  trace(params, 1 + roles.groups, thread == 0));
     typename Accumulators::Reader accumulators(storage.accumulators, thread);
+    using Stages =
+        std::conditional_t<adds_with_side, Consumer<Ring, Release::Warp, Trace>, Nothing>;
+    [[maybe_unused]] Stages input(storage.input, thread % 32, trace(params, 0, false));
     for (const WorkTile tile : work.tiles(key)) {
       if constexpr (Accumulators::promote_every == 0) {
         const auto sum = accumulators.consume(tile.num_k_tiles() > 0);
@@ -279,7 +290,14 @@ class WarpSpecialized {
       } else {
         typename Accumulators::Promoted total;
         for (const WorkTile part : tile.sums(key, Accumulators::promote_every)) {
-          total.add(accumulators.consume(part.num_k_tiles() > 0));
+          const auto sum = accumulators.consume(part.num_k_tiles() > 0);
+          if constexpr (!adds_with_side) {
+            total.add(sum);
+          } else if (part.num_k_tiles() > 0) {
+            const auto stage = input.consume();
+            const SharedAddress tiles = isa::shared_address(&storage.tiles[stage.slot()]);
+            total.add(sum, typename Side::Reader(tiles, thread));
+          }
         }
         storing.store(total, tile);
       }
