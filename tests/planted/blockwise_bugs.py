@@ -5,7 +5,6 @@ from bug import Bug, Site, WRONG_RESULT
 SMALL = (100, 150, 600, 2)
 # One tile, with more blocks of k than the ring has stages.
 LONG = (64, 64, 2560, 1)
-TENSOR_LONG = (128, 64, 2560, 1)
 
 BUGS = [
     Bug('products_not_waited_for',
@@ -56,13 +55,12 @@ BUGS = [
         'op/scaled.h', 'rows[i] = scale(row_ + at, i / 2 * Partial::block_rows + i % 2 * 8);',
         'rows[i] = scale(row_ + at, i / 2 * Partial::block_rows);',
         [Site('blockwise', SMALL, WRONG_RESULT)]),
-    Bug('one_warp_of_those_who_add',
-        'a stage is free when the first warp of the epilogue has read its scales',
-        'family/matmul.h',
-        'roles.epilogue.played() ? RoleArrivals{Role::Epilogue, roles.epilogue.warps} : multiplies;',
-        'roles.epilogue.played() ? RoleArrivals{Role::Epilogue, 1} : multiplies;',
-        [Site('blockwise_tensor', TENSOR_LONG, 'overwrite-while-read', 'side', 0, 'eager',
-              also=('arrival-count', 'phase-skipped'))]),
+    Bug('side_of_the_first_stage',
+        'the epilogue reads what the first stage brings for every partial sum',
+        'kernel/warp_specialized.h',
+        'const SharedAddress tiles = isa::shared_address(&storage.tiles[stage.slot()]);',
+        'const SharedAddress tiles = isa::shared_address(&storage.tiles[0]);',
+        [Site('blockwise_tensor', SMALL, 'read-before-full', 'epilogue', 0)]),
     Bug('partial_sums_not_added',
         'only the last partial sum is stored',
         'accumulator/tensor.h',
