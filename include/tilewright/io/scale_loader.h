@@ -71,18 +71,19 @@ class ScaleLoader {
   TW_DEVICE void finish() {}
 
  private:
-  // `count` scales of the tile, of every `step` rows. Rolled: the warp has few registers; offsets
-  // have 32 bits for the same reason.
+  // `count` scales of the tile, of every `step` rows. On Hopper the warp has 24 registers: the loop
+  // is rolled, and offsets have 32 bits and are computed where they are needed.
   template <unsigned count, unsigned step, unsigned rows_of_scale>
   TW_DEVICE void copy(SharedAddress to, const OperandView& view, int tile, int k, int batch) const {
     TW_ROLL
     for (unsigned i = lane_; i < count; i += 32) {
       const int row = (tile * int{count} + static_cast<int>(i)) * int{step} / int{rows_of_scale};
       const bool inside = row < view.rows;
-      const int offset = batch * static_cast<int>(view.batch_stride) +
-                         k * static_cast<int>(view.k_stride) +
-                         row * static_cast<int>(view.row_stride);
-      isa::cp_async<4>(to + i * 4, static_cast<const float*>(view.data) + (inside ? offset : 0),
+      const auto offset = [&] {
+        return batch * static_cast<int>(view.batch_stride) + k * static_cast<int>(view.k_stride) +
+               row * static_cast<int>(view.row_stride);
+      };
+      isa::cp_async<4>(to + i * 4, static_cast<const float*>(view.data) + (inside ? offset() : 0),
                        inside ? 4 : 0);
     }
   }

@@ -54,15 +54,10 @@ struct RoleTable {
     return multiply.first_warp * 32 * load.registers + multiply.warps * 32 * multiply.registers;
   }
 
-  // The same with a side role, of the first warp that plays nothing. Where registers are shifted,
-  // the helpers keep 40: a warp that copies needs more than a thread that issues TMA.
+  // The same with a side role, of the first warp that plays nothing.
   consteval RoleTable with_side() const {
     RoleTable table = *this;
     table.side = {free_warp(), 1};
-    if (shifts_registers() && load.registers < 40) {
-      table.load.registers = 40;
-      table.multiply.registers -= 8;
-    }
     return table;
   }
   constexpr unsigned free_warp() const {
