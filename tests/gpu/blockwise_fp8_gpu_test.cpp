@@ -6,13 +6,10 @@
 namespace tw::tests {
 namespace {
 
-// On a GPU of `target`, the kernels of that target, and those of sm_80.
 std::vector<const BlockwiseInstance*> instances_here() {
-  const std::string target = target_of_device();
   std::vector<const BlockwiseInstance*> here;
   for (const BlockwiseInstance& instance : blockwise_instances()) {
-    if (instance.target == target || (target == "sm90a" && instance.target == std::string("sm80")))
-      here.push_back(&instance);
+    if (runs_here(instance.target)) here.push_back(&instance);
   }
   return here;
 }

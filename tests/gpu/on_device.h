@@ -77,11 +77,15 @@ inline void wait_or_exit(const std::string& what) {
   must(cudaDeviceSynchronize());
 }
 
-// "sm90a", or empty.
-inline std::string target_of_device() {
+// Whether the device runs instances of "sm90a", or another target. sm_80's are compiled up to
+// sm_90.
+inline bool runs_here(const std::string& target) {
   int major = 0;
   must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  return major == 9 ? "sm90a" : major == 10 ? "sm100a" : "";
+  return target == (major == 9    ? "sm90a"
+                    : major == 10 ? "sm100a"
+                                  : "") ||
+         (target == "sm80" && major < 10);
 }
 
 }  // namespace tw::tests
