@@ -42,7 +42,8 @@ struct CublasLt::State {
 };
 
 // Row-major D = A B^T is column-major D^T = B A^T: cuBLAS's first operand is our B.
-CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new State) {
+CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScales* scales)
+    : state_(new State) {
   State& state = *state_;
   state.buffers = &buffers;
   const MatmulProblem problem = buffers.problem(0);
@@ -61,7 +62,17 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms) : state_(new St
        "cublasLt");
   must(cublasLtMatrixLayoutCreate(&state.d, d_type, problem.n, problem.m, problem.d.pitch),
        "cublasLt");
-  if (bytes_of(problem.a.type) == 1) {
+  if (scales != nullptr) {
+    const auto set = [&](cublasLtMatmulDescAttributes_t which, const auto& value) {
+      must(cublasLtMatmulDescSetAttribute(state.operation, which, &value, sizeof value),
+           "cublasLt");
+    };
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE,
+        std::int32_t{CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F});
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, std::int32_t{CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F});
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales->b());
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales->a());
+  } else if (bytes_of(problem.a.type) == 1) {
     const float one = 1.0f;
     must(cudaMalloc(&state.scale, sizeof one), "Allocating a scale");
     must(cudaMemcpy(state.scale, &one, sizeof one, cudaMemcpyHostToDevice), "Copying a scale");

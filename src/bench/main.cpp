@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "src/bench/blockwise.h"
 #include "src/bench/cublaslt.h"
 #include "src/bench/device.h"
 #include "src/bench/own.h"
@@ -42,7 +43,7 @@ struct Request {
 };
 
 void add_options(CLI::App& app, Request& request) {
-  app.add_option("family", request.family, "matmul or conv2d")->required();
+  app.add_option("family", request.family, "matmul, blockwise or conv2d")->required();
   app.add_option("--suite", request.suite,
                  "bf16, fp8 or ragged of bench/suites, or a JSON file of shapes");
   app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
@@ -69,15 +70,22 @@ void add_options(CLI::App& app, Request& request) {
 }
 
 Status read_shapes(Request& request, Suite& suite) {
-  if (request.family != "matmul") {
+  if (request.family != "matmul" && request.family != "blockwise") {
     return Status::refused("There is no family '" + request.family +
-                           "' to measure; there are matmul and conv2d.");
+                           "' to measure; there are matmul, blockwise and conv2d.");
+  }
+  if (request.family == "blockwise") {
+    if (request.tune) return Status::refused("--tune is for matmul; blockwise has no table.");
+    if (request.type.empty()) request.type = "e4m3";
+    if (request.type != "e4m3") {
+      return Status::refused("--type is " + request.type + ", but blockwise is measured in e4m3.");
+    }
   }
   if (request.peers != "cublaslt" && request.peers != "none") {
     return Status::refused("There is no peer '" + request.peers + "'; there is cublaslt.");
   }
   if (!request.suite.empty()) {
-    const Status status = read_suite(suite, request.family, request.suite);
+    const Status status = read_suite(suite, "matmul", request.suite);
     if (!status.is_good()) return status;
   }
   for (const std::string& text : request.shapes) {
@@ -130,7 +138,28 @@ std::vector<Candidate> own_of(const Request& request, const OwnRequest& own,
   return request.each ? candidates : fastest(candidates, buffers.sets());
 }
 
+ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, double slice) {
+  const MatmulBuffers buffers(shape, 1);
+  const BlockScales scales(shape);
+  std::vector<Candidate> chosen;
+  if (request.peers == "cublaslt") {
+    chosen = fastest(CublasLt(buffers, request.algorithms, &scales).all(), buffers.sets());
+  }
+  const bool with_peer = !chosen.empty();
+  const auto own = blockwise_candidates(request.own, buffers, scales);
+  for (const Candidate& one : request.each ? own : fastest(own, buffers.sets())) {
+    chosen.push_back(one);
+  }
+  const auto measured = interleave(chosen, buffers.sets(), request.rounds, slice);
+  ShapeResult result;
+  result.shape = shape;
+  if (with_peer) result.peer = measured.front();
+  result.own.assign(measured.begin() + with_peer, measured.end());
+  return result;
+}
+
 ShapeResult measure(const Request& request, const MatmulCase& shape, double slice) {
+  if (request.family == "blockwise") return measure_blockwise(request, shape, slice);
   const MatmulBuffers buffers(shape, 1);
   int sets = buffers.sets();
   std::vector<Candidate> chosen;

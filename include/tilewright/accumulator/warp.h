@@ -35,14 +35,14 @@ class WarpAccumulator {
     started_ = 1;
   }
 
-  // Adds the sums of `other`, each value times factor(block, i).
-  template <class Factor>
-  TW_DEVICE void add(const WarpAccumulator& other, const Factor& factor) {
+  // Adds the sums of `other` from block `first` on, each value times factor(block, i).
+  template <class Other, class Factor>
+  TW_DEVICE void add(unsigned first, const Other& other, const Factor& factor) {
     TW_UNROLL
-    for (unsigned block = 0; block < blocks; ++block) {
+    for (unsigned block = 0; block < Other::blocks; ++block) {
       TW_UNROLL
       for (unsigned i = 0; i < fragment_size; ++i) {
-        values_[block][i / 4][i % 4] += other.value(block, i) * factor(block, i);
+        values_[first + block][i / 4][i % 4] += other.value(block, i) * factor(block, i);
       }
     }
   }

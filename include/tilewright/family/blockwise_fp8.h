@@ -16,21 +16,27 @@ struct BlockwisePage : ArchPage {
     config.promote_every = 0;
     return config;
   }
+  // Of 64 rows for each group.
+  static constexpr MatmulConfig of_a_piece(MatmulConfig config) {
+    config.tile_m = 64 * config.groups_per_tile();
+    return without_promotion(config);
+  }
   template <Tiling tiling>
   using Side = ScaleLoader<tiling, b_rows>;
   // Sums that are handed over are added up by who takes them.
-  template <class Base, Tiling, unsigned>
+  template <class Base, class Whole, Tiling, unsigned>
   struct OpOf {
     using Type = Base;
   };
-  template <class Base, Tiling tiling, unsigned stage_bytes>
+  template <class Base, class Whole, Tiling tiling, unsigned stage_bytes>
   requires requires { typename Base::Accumulator; }
-  struct OpOf<Base, tiling, stage_bytes> {
-    using Type = ScaledOp<Base, Side<tiling>, tiling, stage_bytes>;
+  struct OpOf<Base, Whole, tiling, stage_bytes> {
+    using Type = ScaledOp<Base, typename Whole::Accumulator, Side<tiling>, tiling, stage_bytes>;
   };
   template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
   using Op =
-      typename OpOf<typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
+      typename OpOf<typename ArchPage::template Op<of_a_piece(config), tiling, stage_bytes>,
+                    typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
                     tiling, stage_bytes>::Type;
 
   static consteval RoleTable roles(const MatmulConfig& config) {

@@ -56,7 +56,7 @@ class MmaSyncOp {
         column_(thread / 32 % warps.n * columns) {}
 
   template <class Stage>
-  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
+  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage, unsigned /*row*/ = 0) {
     if (!sum.started()) sum.clear();
     const SharedAddress a_tile = first_stage_ + stage.slot() * stage_bytes;
     const SharedAddress b_tile = a_tile + tiling.a_bytes();

@@ -12,24 +12,29 @@
 
 namespace tw {
 
-// `Base` multiplies; `Side` says how the scales lie behind the operands of a stage.
-template <class Base, class Side, Tiling tiling, unsigned stage_bytes>
-class ScaledOp : public Base {
+// `Sum` is what a group sums up, `Base` multiplies the rows of a piece of it: a partial sum then
+// takes no more registers than a piece. `Side` says how the scales lie behind the operands.
+template <class Base, class Sum, class Side, Tiling tiling, unsigned stage_bytes>
+class ScaledOp {
   using Partial = typename Base::Accumulator;
+  static constexpr unsigned pieces = Sum::blocks / Partial::blocks;
+  static constexpr unsigned piece_rows = Partial::blocks * Partial::block_rows;
   // Columns that share a scale. Of eight that do not, a thread has two.
   static constexpr unsigned group = Side::b_columns;
   static constexpr unsigned columns =
       group == 1 ? Partial::columns / 4 : (Partial::columns + group - 1) / group;
   static_assert(group == 1 || Partial::columns % group == 0 || group % Partial::columns == 0,
                 "A warp's columns are whole groups that share a scale, or lie within one.");
-  static_assert(2 * Partial::blocks * Partial::fragment_size <= 192,
+  static_assert((pieces + 1) * Partial::blocks * Partial::fragment_size <= 192,
                 "The sums and the partial sums of a thread must fit 192 registers.");
 
  public:
-  struct Accumulator : Partial {
+  struct Accumulator : Sum {
     TW_DEVICE Accumulator() { this->clear(); }
     Partial partial;
   };
+  static constexpr bool elected = false;
+  static TW_DEVICE bool leads() { return true; }
   // Every warp reads scales, so that every warp lets go of the stage, when its products are done.
   static constexpr Release release = Release::Warp;
   static constexpr unsigned releases = 4;  // of each group
@@ -37,7 +42,7 @@ class ScaledOp : public Base {
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread % 32; }
 
   TW_DEVICE ScaledOp(SharedAddress first_stage, unsigned first_row, unsigned thread)
-      : Base(first_stage, first_row, thread),
+      : base_(first_stage, first_row, thread),
         row_(first_stage + tiling.a_bytes() + tiling.b_bytes() +
              (first_row + Partial::row_of(thread, 0)) * 4),
         column_(first_stage + tiling.a_bytes() + tiling.b_bytes() +
@@ -45,25 +50,28 @@ class ScaledOp : public Base {
 
   template <class Stage>
   TW_DEVICE void multiply(Accumulator& sum, Stage& stage) {
-    Base::multiply(sum.partial, stage);
-    // Read while the tensor core works.
     const unsigned at = stage.slot() * stage_bytes;
     float rows[2 * Partial::blocks], shared[columns];
     TW_UNROLL
-    for (unsigned i = 0; i < 2 * Partial::blocks; ++i) {
-      rows[i] = scale(row_ + at, i / 2 * Partial::block_rows + i % 2 * 8);
+    for (unsigned piece = 0; piece < pieces; ++piece) {
+      base_.multiply(sum.partial, stage, piece * piece_rows);
+      // Read while the tensor core works.
+      TW_UNROLL
+      for (unsigned i = 0; i < 2 * Partial::blocks; ++i) {
+        rows[i] = scale(row_ + at, piece * piece_rows + i / 2 * Partial::block_rows + i % 2 * 8);
+      }
+      TW_UNROLL
+      for (unsigned i = 0; piece == 0 && i < columns; ++i) {
+        shared[i] = scale(column_ + at, group == 1 ? i / 2 * 8 + i % 2 : i);
+      }
+      base_.finish(sum.partial);
+      if (piece + 1 == pieces) const Stage released = std::move(stage);
+      sum.add(piece * Partial::blocks, sum.partial, [&](unsigned block, unsigned i) {
+        return rows[2 * block + i / 2 % 2] *
+               shared[group == 1 ? i / 4 * 2 + i % 2 : i / 4 * 8 / group];
+      });
+      sum.partial.start_over();
     }
-    TW_UNROLL
-    for (unsigned i = 0; i < columns; ++i) {
-      shared[i] = scale(column_ + at, group == 1 ? i / 2 * 8 + i % 2 : i);
-    }
-    Base::finish(sum.partial);
-    { const Stage released = std::move(stage); }
-    sum.add(sum.partial, [&](unsigned block, unsigned i) {
-      return rows[2 * block + i / 2 % 2] *
-             shared[group == 1 ? i / 4 * 2 + i % 2 : i / 4 * 8 / group];
-    });
-    sum.partial.start_over();
   }
   TW_DEVICE void finish(Accumulator&) {}
 
@@ -72,6 +80,7 @@ class ScaledOp : public Base {
     return std::bit_cast<float>(isa::load_shared_4(first + index * 4));
   }
 
+  Base base_;
   SharedAddress row_;  // this thread's first scales, in the first stage
   SharedAddress column_;
 };

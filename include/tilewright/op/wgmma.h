@@ -61,16 +61,14 @@ class RegisterAccumulator {
     }
   }
 
-  // The same, each value times factor(block, i).
-  template <class Factor>
-  TW_DEVICE void add(const RegisterAccumulator& other, const Factor& factor) {
-    touch();
+  // The same from block `first` on, each value times factor(block, i).
+  template <class Other, class Factor>
+  TW_DEVICE void add(unsigned first, const Other& other, const Factor& factor) {
     TW_UNROLL
-    for (unsigned block = 0; block < blocks; ++block) {
-      isa::fragment_access(other.values_[block], fragment_size);
+    for (unsigned block = 0; block < Other::blocks; ++block) {
       TW_UNROLL
       for (unsigned i = 0; i < fragment_size; ++i) {
-        values_[block][i] += other.values_[block][i] * factor(block, i);
+        values_[first + block][i] += other.value(block, i) * factor(block, i);
       }
     }
   }
@@ -184,14 +182,15 @@ class WgmmaOp {
       : a_(isa::shuffle(in_descriptor(first_stage + first_row * Tiling::span_bytes), 0)),
         b_(isa::shuffle(in_descriptor(first_stage + tiling.a_bytes()), 0)) {}
 
-  // Issues the products of one stage and waits for those of the stage before.
+  // Issues the products of one stage and waits for those of the stage before. `row`: of this
+  // warpgroup's, where the products are of some rows only; a multiple of 64.
   template <class Stage>
-  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
+  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage, unsigned row = 0) {
     if constexpr (promote_every == 0) {
-      issue(sum, stage);
+      issue(sum, stage, row);
       isa::wgmma_wait_group<stages_held>();
     } else {
-      issue(sum.partial(), stage);
+      issue(sum.partial(), stage, row);
       if (sum.is_full_after_stage(promote_every)) {
         isa::wgmma_wait_group<0>();
         sum.promote();
@@ -213,9 +212,9 @@ class WgmmaOp {
 
  private:
   template <class Sum, class Stage>
-  TW_DEVICE void issue(Sum& sum, const Stage& stage) {
-    const std::uint64_t a =
-        swizzled_128_descriptor(tiling.a_major) + a_ + stage.slot() * (stage_bytes / 16);
+  TW_DEVICE void issue(Sum& sum, const Stage& stage, unsigned row) {
+    const std::uint64_t a = swizzled_128_descriptor(tiling.a_major) + a_ +
+                            row * (Tiling::span_bytes / 16) + stage.slot() * (stage_bytes / 16);
     const std::uint64_t b =
         swizzled_128_descriptor(tiling.b_major) + b_ + stage.slot() * (stage_bytes / 16);
     isa::wgmma_fence();

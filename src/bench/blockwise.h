@@ -1,0 +1,30 @@
+// FP8 with scales of blocks: ours as candidates, and the scales that the peer reads, too.
+#pragma once
+
+#include "src/bench/buffers.h"
+#include "src/bench/own.h"
+#include "tilewright/host/blockwise_fp8.h"
+
+namespace tw::bench {
+
+// Device memory for the scales of one case, all of them one: A's column-major, one for each row;
+// B's row-major, one for each 128 rows, lines a multiple of four, as the peer wants them.
+class BlockScales {
+ public:
+  explicit BlockScales(const MatmulCase& what);
+  ~BlockScales();
+  BlockScales(const BlockScales&) = delete;
+  const float* a() const { return memory_; }
+  const float* b() const { return memory_ + a_count_; }
+  BlockwiseProblem problem(const MatmulProblem& matmul) const;
+
+ private:
+  std::int64_t a_count_;
+  float* memory_ = nullptr;
+};
+
+// All launches of the instances that run on this device and whose names the request wants.
+std::vector<Candidate> blockwise_candidates(const OwnRequest& request, const MatmulBuffers& buffers,
+                                            const BlockScales& scales);
+
+}  // namespace tw::bench
