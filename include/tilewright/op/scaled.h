@@ -53,16 +53,16 @@ class ScaledOp {
     const unsigned at = stage.slot() * stage_bytes;
     float rows[2 * Partial::blocks], shared[columns];
     TW_UNROLL
+    for (unsigned i = 0; i < columns; ++i) {
+      shared[i] = scale(column_ + at, group == 1 ? i / 2 * 8 + i % 2 : i);
+    }
+    TW_UNROLL
     for (unsigned piece = 0; piece < pieces; ++piece) {
       base_.multiply(sum.partial, stage, piece * piece_rows);
       // Read while the tensor core works.
       TW_UNROLL
       for (unsigned i = 0; i < 2 * Partial::blocks; ++i) {
         rows[i] = scale(row_ + at, piece * piece_rows + i / 2 * Partial::block_rows + i % 2 * 8);
-      }
-      TW_UNROLL
-      for (unsigned i = 0; piece == 0 && i < columns; ++i) {
-        shared[i] = scale(column_ + at, group == 1 ? i / 2 * 8 + i % 2 : i);
       }
       base_.finish(sum.partial);
       if (piece + 1 == pieces) const Stage released = std::move(stage);
