@@ -69,14 +69,17 @@ TEST(Matmul, IgnoresWhatIsScaledByZero) {
     MatmulData data = verified.data;
     for (std::byte& byte : data.a.bytes) byte = std::byte{0xff};
     MatmulProblem problem = problem_on_host(data, shape);
-    problem.epilogue.source = data.a.data();
+    const std::vector<std::byte> source(static_cast<std::size_t>(shape.m) * 72 * 4,
+                                        std::byte{0xff});
+    problem.epilogue.source = source.data();
     problem.epilogue.source_pitch = 72;
     TraceRoom room(instance);
     vgpu::Report report;
     const Status status =
         instance.simulate(problem, usual_order(instance), room.buffer, vgpu::Options{}, report);
     ASSERT_TRUE(status.is_good()) << instance.name << ": " << status.sentence();
-    EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
+    EXPECT_EQ(report.verdict(), vgpu::Report::Clean)
+        << instance.name << ": " << (report.findings.empty() ? "" : report.findings[0].text);
     EXPECT_TRUE(compare(data, verified.reference).good()) << instance.name;
   }
 }
