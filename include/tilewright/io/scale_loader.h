@@ -65,19 +65,21 @@ class ScaleLoader {
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const SharedAddress a = stage.tiles() + tiling.a_bytes() + tiling.b_bytes();
     const SharedAddress b = a + unsigned{sizeof(Tile::a)};
-    copy<tiling.m, 1, 1>(a, params_.a, tile.m, k, tile.batch);
-    copy<tiling.n / b_columns, b_columns, b_rows>(b, params_.b, tile.n, k, tile.batch);
+    copy<tiling.m, 1, 1>(a, params_.a, tile.first_row(tiling.m), k, tile.batch);
+    copy<tiling.n / b_columns, b_columns, b_rows>(b, params_.b, tile.n * static_cast<int>(tiling.n),
+                                                  k, tile.batch);
   }
   TW_DEVICE void finish() {}
 
  private:
-  // `count` scales of the tile, of every `step` rows. On Hopper the warp has 24 registers: the loop
-  // is rolled, and offsets have 32 bits and are computed where they are needed.
+  // `count` scales, of every `step` rows from `first` on. On Hopper the warp has 24 registers: the
+  // loop is rolled, and offsets have 32 bits and are computed where they are needed.
   template <unsigned count, unsigned step, unsigned rows_of_scale>
-  TW_DEVICE void copy(SharedAddress to, const OperandView& view, int tile, int k, int batch) const {
+  TW_DEVICE void copy(SharedAddress to, const OperandView& view, int first, int k,
+                      int batch) const {
     TW_ROLL
     for (unsigned i = lane_; i < count; i += 32) {
-      const int row = (tile * int{count} + static_cast<int>(i)) * int{step} / int{rows_of_scale};
+      const int row = (first + static_cast<int>(i * step)) / int{rows_of_scale};
       const bool inside = row < view.rows;
       const auto offset = [&] {
         return batch * static_cast<int>(view.batch_stride) + k * static_cast<int>(view.k_stride) +
