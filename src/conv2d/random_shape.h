@@ -47,17 +47,13 @@ inline MatmulOrder order_for(const Conv2dInstance& instance, std::uint64_t seed)
 inline std::int64_t piece_of(const Conv2dShape& shape) { return 16 / bytes_of(shape.type); }
 
 // What is loaded by threads has any channels, in groups, and steps beyond those of TMA.
-inline bool takes_anything(const Conv2dInstance& instance) {
-  Conv2dShape shape = shape_for(instance);
-  shape.c = 3;
-  return supports(instance, shape).is_good();
-}
-
 inline void make_groups(Conv2dShape& shape, Random& random) {
   const std::int64_t most = shape.h.filter * shape.w.filter > 9 ? 12 : 40;
   const std::int64_t few = between(random, 1, most);  // of a group
   // By cp.async, or element by element; one of each: depthwise.
-  const std::int64_t channels = random() % 4 == 0 ? 1 : random() % 2 == 0 ? 8 * few : few;
+  const std::int64_t channels = random() % 4 == 0   ? 1
+                                : random() % 2 == 0 ? piece_of(shape) * few
+                                                    : few;
   shape.groups = random() % 2 == 0 ? 1 : between(random, 2, 5);
   shape.c = channels * shape.groups;
   shape.k = between(random, 1, shape.groups == 1 ? 140 : 40) * shape.groups;
@@ -76,7 +72,7 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
   shape.c = piece_of(shape) * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
   const bool forward = shape.direction == Conv2dDirection::Forward;
   shape.k = forward ? between(random, 1, 140) : piece_of(shape) * between(random, 1, 17);
-  if (takes_anything(instance)) {
+  if (instance.by_threads) {
     make_groups(shape, random);
   } else if (forward && random() % 4 == 0) {
     shape.groups = 2;  // TMA takes groups of whole k-tiles
