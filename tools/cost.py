@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What a family costs: the code lines that disappear when it is removed.
 
-usage: cost.py [--markdown] [--remove FAMILY FOLDER]
+usage: cost.py [--markdown | --update | --remove FAMILY FOLDER]
 
-Without options: the rule and a table. --markdown: README's table. --remove: a copy of the tree
-without the family, to compile what is left.
+Without options: the rule and a table. --markdown: README's table. --update: writes it there.
+--remove: a copy of the tree without the family, to compile what is left.
 """
 import argparse
 import fnmatch
@@ -127,6 +127,13 @@ def cost(family):
     return parts, shared
 
 
+def test_lines(family):
+    """Of the family's own files."""
+    return sum(code_lines(name, (ROOT / name).read_text()) for name in tracked()
+               if name.startswith(('tests/', 'python/tests/')) and name.endswith(CODE)
+               and any(fnmatch.fnmatch(name, pattern) for pattern in FAMILIES[family]['files']))
+
+
 def remove(family, folder):
     """The tree without the family; tests are left out."""
     folder = pathlib.Path(folder)
@@ -150,13 +157,24 @@ def markdown():
         lines.append(f'| {sum(parts.values())} | **{family}**, all of it |')
         lines += [f'| {count} | {part} |' for part, count in parts.items()]
         lines.append(f'| {sum(shared.values())} | of these in files that others use |')
+        lines.append(f'| {test_lines(family)} | and its tests, which are not counted |')
     lines += [f'| {count} | {what} |' for what, count in OTHERS]
     return '\n'.join(lines)
+
+
+# Where README has the table.
+README_TABLE = re.compile(r'(?<=<!-- ./tw cost -->\n).*?(?=\n<!-- -->)', re.DOTALL)
+
+
+def update():
+    readme = ROOT / 'README.md'
+    readme.write_text(README_TABLE.sub(lambda _: markdown(), readme.read_text()))
 
 
 def main():
     parser = argparse.ArgumentParser(prog='./tw cost', description='What a family costs, in code lines.')
     parser.add_argument('--markdown', action='store_true', help="README's table")
+    parser.add_argument('--update', action='store_true', help='writes it there')
     parser.add_argument('--remove', nargs=2, metavar=('FAMILY', 'FOLDER'))
     options = parser.parse_args()
     if options.remove:
@@ -165,6 +183,8 @@ def main():
             print(f"tw: There is no family '{family}' to remove; there is {', '.join(FAMILIES)}.", file=sys.stderr)
             sys.exit(2)
         remove(family, folder)
+    elif options.update:
+        update()
     elif options.markdown:
         print(markdown())
     else:

@@ -50,9 +50,11 @@ void add_list(CLI::App& app, Verdict&) {
     for (const MatmulInstance& instance : matmul_instances()) {
       add("matmul", instance, instance.any_alignment, nullptr);
     }
+    // family conv2d: begin
     for (const Conv2dInstance& instance : conv2d_instances()) {
       add("conv2d", instance, false, name_of(direction_of(instance.config)));
     }
+    // family conv2d: end
     for (const BlockwiseInstance& instance : blockwise_instances()) {
       add("blockwise", instance, false, nullptr);
     }

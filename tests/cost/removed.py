@@ -1,0 +1,73 @@
+"""README's table is what ./tw cost counts; a tree without the family keeps every line of what all share, and compiles.
+
+usage: removed.py FOLDER COMPILER CMAKE
+"""
+import filecmp
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'tools'))
+import cost  # noqa: E402
+
+folder, compiler, cmake = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+UNTOUCHED = ('pipeline', 'kernel', 'op', 'epilogue', 'schedule', 'arch', 'layout', 'accumulator')
+
+
+def run(what, *command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f'{what}:\n{done.stdout}{done.stderr}')
+
+
+def check_readme():
+    found = cost.README_TABLE.search((ROOT / 'README.md').read_text())
+    if found is None or found.group() != cost.markdown():
+        sys.exit('README\'s table of costs is stale; ./tw cost --update writes:\n' + cost.markdown())
+
+
+def check_shared(left):
+    """No line of the parts that all families share has gone or changed."""
+    for name in UNTOUCHED:
+        was, now = ROOT / 'include/tilewright' / name, left / 'include/tilewright' / name
+        same = filecmp.dircmp(was, now)
+        if same.left_only or same.right_only or same.diff_files:
+            sys.exit(f'{name}/ has changed: {same.left_only + same.right_only + same.diff_files}')
+
+
+def check_compiles(left, family):
+    run('The tree that is left cannot be configured', cmake, '-S', left, '-B', left / 'build', '-DTW_CUDA=OFF')
+    words = cost.FAMILIES[family]['words']
+    changed = [name for name, text, rest in cost.removal(family) if rest is not None and rest != text]
+    sources = [name for name in changed if name.endswith('.cpp')]
+    headers = [name for name in changed if name.endswith('.h') and 'cuda' not in name]
+    if len(sources) < 4 or len(headers) < 4:
+        sys.exit(f'Only {sources} and {headers} change: the test looks at the wrong files.')
+    for name in changed:
+        rest = (left / name).read_text()
+        for line in rest.split('\n'):
+            if cost.names_family(name, line, words):
+                sys.exit(f'{name} still names {family}: {line}')
+    # Everything that all families share, in one instance of the first family.
+    whole = left / 'whole.cpp'
+    whole.write_text(''.join(f'#include "{name}"\n' for name in headers)
+                     + '#include "src/matmul/launch_virtual.h"\n#include "tilewright/arch/sm90.h"\n'
+                     'struct Named { static constexpr tw::MatmulConfig config = {}; };\n'
+                     'auto* run = tw::simulate_matmul<tw::Matmul<tw::Sm90, Named>>;\n')
+    for source in [whole] + [left / name for name in sources]:
+        run(f'What is left does not compile ({source.name})', compiler, '-std=c++20', '-fsyntax-only', '-O0', '-Wall',
+            '-Wextra', '-Werror', f'-I{left}', f'-I{left}/include', source)
+    run('python/tilewright cannot be imported', sys.executable, '-B', '-c',
+        f'import sys; sys.path.insert(0, {str(left / "python")!r}); import tilewright')
+
+
+check_readme()
+for family in cost.FAMILIES:
+    shutil.rmtree(folder, ignore_errors=True)
+    cost.remove(family, folder)
+    check_shared(folder)
+    check_compiles(folder, family)
+    shutil.rmtree(folder)
+    print(f'{family} can be removed.')
