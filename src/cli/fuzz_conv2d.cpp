@@ -11,6 +11,7 @@ struct Case {
   Conv2dShape shape;
   Fill fill;
   std::uint64_t seed;
+  MatmulOrder order;
   vgpu::Options schedule;
 };
 
@@ -18,18 +19,23 @@ Case random_case(const Conv2dInstance& instance, std::mt19937_64& random) {
   const Fill fills[] = {Fill::Integers, Fill::Integers, Fill::Position, Fill::Normal};
   const Conv2dShape shape = conv2d::random_shape(instance, random);
   const Fill fill = fills[random() % std::size(fills)];
-  return {&instance, shape, fill, random() % 1000000,
+  return {&instance,
+          shape,
+          fill,
+          random() % 1000000,
+          conv2d::order_for(instance, random()),
           random_schedule(instance.config.cluster.size(), random)};
 }
 
 Outcome judge(const Case& one) {
   const VerifiedConv2d problem(one.shape, one.fill, one.seed);
-  const VirtualRun run = run_virtually(*one.instance, {}, problem, one.schedule);
+  const VirtualRun run = run_virtually(*one.instance, one.order, problem, one.schedule);
   return {run.status, run.complaint()};
 }
 
 std::string line_of(const Case& one) {
-  return run_line(*one.instance, one.shape, one.fill, one.seed) + schedule_words(one.schedule);
+  return run_line(*one.instance, one.shape, one.fill, one.seed, one.order) +
+         schedule_words(one.schedule);
 }
 
 // Simplifies one thing at a time, until nothing more can go.

@@ -86,7 +86,7 @@ Conv2dShape shape_of(const Conv2dProblem& problem) {
 }
 
 std::string command_of(const Conv2dProblem& problem, const Conv2dChoice& choice) {
-  return run_line(*choice.instance, shape_of(problem), Fill::Integers, 1);
+  return run_line(*choice.instance, shape_of(problem), Fill::Integers, 1, choice.order);
 }
 
 int index_of(const char* instance) {
