@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tokenize
 
+import cost_parts
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RULE = '''A family's lines are the code lines (no blanks, no comments) that disappear from include/, src/ and python/tilewright when it is removed:
 its files, regions of other files that are marked `family NAME: begin` and `end`, and lines of other files that name it outside of
@@ -127,6 +129,21 @@ def cost(family):
     return parts, shared
 
 
+def kernel_parts(family):
+    """Of the kernels' lines: what each part of the family adds. Regions of other files are the first's."""
+    first = cost_parts.FIRST
+    counts = {part: 0 for part in [first] + [part for part, _, _ in cost_parts.CONV2D]}
+    for name, text, left in removal(family):
+        if not any(fnmatch.fnmatch(name, pattern) for pattern in PARTS[0][1]):
+            continue
+        if left is not None:
+            counts[first] += code_lines(name, text) - code_lines(name, left)
+            continue
+        for part, count in cost_parts.split(name, without_comments(name, text)).items():
+            counts[part] += count
+    return counts
+
+
 def test_lines(family):
     """Of the family's own files."""
     return sum(code_lines(name, (ROOT / name).read_text()) for name in tracked()
@@ -156,6 +173,8 @@ def markdown():
         parts, shared = cost(family)
         lines.append(f'| {sum(parts.values())} | **{family}**, all of it |')
         lines += [f'| {count} | {part} |' for part, count in parts.items()]
+        of_kernel = ', '.join(f'{part} {count}' for part, count in kernel_parts(family).items())
+        lines.insert(4, f'| | by name: {of_kernel} |')
         lines.append(f'| {sum(shared.values())} | of these in files that others use |')
         lines.append(f'| {test_lines(family)} | and its tests, which are not counted |')
     lines += [f'| {count} | {what} |' for what, count in OTHERS]

@@ -11,6 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'tools'))
 import cost  # noqa: E402
+import cost_parts  # noqa: E402
 
 folder, compiler, cmake = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 UNTOUCHED = ('pipeline', 'kernel', 'op', 'epilogue', 'schedule', 'arch', 'layout', 'accumulator')
@@ -20,6 +21,19 @@ def run(what, *command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f'{what}:\n{done.stdout}{done.stderr}')
+
+
+def check_counting():
+    """Blanks, comments and docstrings are no code; a part has its statements with their blocks."""
+    expect = lambda what, found, right: None if found == right else sys.exit(f'{what}: {found}, not {right}')
+    text = '// one\nint a;  // two\n\n/* three\n four */ int b;\n'
+    expect('C++', cost.code_lines('x.h', text), 2)
+    expect('Python', cost.code_lines('x.py', '"""Says\nmuch."""\nimport a  # why\n\n# b\nx = """\n\n1"""\n'), 3)
+    text = ('int one;\nif (groups > 1) {\n  call(a,\n       b);\n}\nvoid deep(int a,\n          int b) {\n  int c;\n}\n'
+            'x.groups = f(1,\n             2);\nint two;\n')
+    expect('Parts', cost_parts.split('x.h', text), {cost_parts.FIRST: 2, 'groups': 6, 'a third side': 4})
+    marked = 'a\n// family conv2d: begin\nb\n// family conv2d: end\nsay("conv2d");\nconv2d();\n'
+    expect('Removal', cost.remaining('x.h', marked, 'conv2d', 'conv2d'), 'a\nsay("conv2d");\n')
 
 
 def check_readme():
@@ -63,6 +77,7 @@ def check_compiles(left, family):
         f'import sys; sys.path.insert(0, {str(left / "python")!r}); import tilewright')
 
 
+check_counting()
 check_readme()
 for family in cost.FAMILIES:
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,45 @@
+"""What the kernels of a family are made of: its own files, cut by name.
+
+A part has files, and in the family's other files of include/ the statements, with their blocks, whose first line names it. The
+first part that is named has the lines; what no part has is what the family began with.
+"""
+import fnmatch
+import re
+
+# The part, its files, and the words that name it.
+CONV2D = (
+    ('loaded by threads', ('*/im2col_copy.h',), r'Im2colCop'),
+    ('gradient of the filter', (), r'BackwardFilter|sums_pixels'),
+    ('gradient of the image', ('*/conv2d_phase.h', '*/pixel_store.h'),
+     r'BackwardData|[Gg]radient|gaps|stored|PixelStore|fill_pixels|store_im2col'),
+    ('groups', ('*/conv2d_groups.h',), r'groups|group_|Grouped'),
+    ('a third side', (), r'deep|depth|rank == 5'),
+)
+FIRST = 'forward by TMA'
+
+
+def statement_end(lines, begin):
+    """Behind the statement that begins there: its semicolon, or the brace that closes its block."""
+    depth = 0
+    for index in range(begin, len(lines)):
+        for letter in re.sub(r'"(\\.|[^"\\])*"', '', lines[index]):
+            depth += letter in '({['
+            depth -= letter in ')}]'
+        ends = lines[index].rstrip().endswith((';', '}', '};', ','))
+        if depth < 0 or (depth == 0 and (ends or lines[index].lstrip().startswith('#'))):
+            return index + 1
+    return len(lines)
+
+
+def split(name, text):
+    """Code lines of a file, without comments, by part."""
+    for part, files, _ in CONV2D:
+        if any(fnmatch.fnmatch(name, pattern) for pattern in files):
+            return {part: sum(1 for line in text.split('\n') if line.strip())}
+    counts, lines, index = {}, text.split('\n'), 0
+    while index < len(lines):
+        part = next((part for part, _, words in CONV2D if re.search(words, lines[index])), FIRST)
+        end = index + 1 if part == FIRST else statement_end(lines, index)
+        counts[part] = counts.get(part, 0) + sum(1 for line in lines[index:end] if line.strip())
+        index = end
+    return counts
