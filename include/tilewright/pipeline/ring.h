@@ -306,6 +306,13 @@ class Consumer {
 template <class Token, unsigned depth>
 class Held {
  public:
+  Held() = default;
+  // Not left to the compiler: nvcc 13.0 forgets elements, for a token has a [[no_unique_address]]
+  // member.
+  TW_DEVICE ~Held() {
+    TW_UNROLL
+    for (Token& token : tokens_) const Token released = std::move(token);
+  }
   TW_DEVICE void keep(Token&& token) {
     if constexpr (depth == 0) {
       const Token released = std::move(token);
