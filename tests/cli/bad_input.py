@@ -80,6 +80,11 @@ if bench:
         ([bench, 'matmul', '--shape', '12x'], "shape '12x'"),
         ([bench, 'matmul', '--suite', 'missing.json'], "suite 'missing.json'"),
         ([bench, 'matmul', '--suite', str(suites / 'conv2d-bf16.json')], 'without m, n and k'),
+        ([bench, 'conv2d', '--suite', str(suites / 'matmul-bf16.json')], 'a convolution has n, h, w, c, k, r and s'),
+        ([bench, 'conv2d', '--shape', '1x8x8x64'], "shape '1x8x8x64' is not of the form NxHxWxCxKxRxS"),
+        ([bench, 'conv2d', '--shape', '1x8x8x64x64x3x3', '--epilogue', 'gelu'], "no epilogue 'gelu'"),
+        ([bench, 'conv2d', '--shape', '1x8x8x64x64x3x3', '--peers', 'cublaslt'], "no peer 'cublaslt'; there is cudnn"),
+        ([bench, 'conv2d'], 'nothing to measure'),
         ([bench, 'matmul', '--shape', '8x8x8', '--peers', 'abacus'], "no peer 'abacus'"),
         ([bench, 'matmul', '--shape', '8x8x8', '--rounds', '0'], '--rounds'),
     ]
