@@ -42,7 +42,7 @@ struct CublasLt::State {
 };
 
 // Row-major D = A B^T is column-major D^T = B A^T: cuBLAS's first operand is our B.
-CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScales* scales)
+CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScalePointers& scales)
     : state_(new State) {
   State& state = *state_;
   state.buffers = &buffers;
@@ -62,7 +62,7 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScal
        "cublasLt");
   must(cublasLtMatrixLayoutCreate(&state.d, d_type, problem.n, problem.m, problem.d.pitch),
        "cublasLt");
-  if (scales != nullptr) {
+  if (scales.a != nullptr) {
     const auto set = [&](cublasLtMatmulDescAttributes_t which, const auto& value) {
       must(cublasLtMatmulDescSetAttribute(state.operation, which, &value, sizeof value),
            "cublasLt");
@@ -70,8 +70,8 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScal
     set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE,
         std::int32_t{CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F});
     set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, std::int32_t{CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F});
-    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales->b());
-    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales->a());
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales.b);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales.a);
   } else if (bytes_of(problem.a.type) == 1) {
     const float one = 1.0f;
     must(cudaMalloc(&state.scale, sizeof one), "Allocating a scale");

@@ -3,17 +3,22 @@
 
 #include <memory>
 
-#include "src/bench/blockwise.h"
 #include "src/bench/buffers.h"
 #include "src/bench/measure.h"
 
 namespace tw::bench {
 
+// Scales of blocks of 128: for each row of A, and for each 128 rows of B.
+struct BlockScalePointers {
+  const float* a = nullptr;
+  const float* b = nullptr;
+};
+
 // Its algorithms for a case, as candidates that keep what they need alive; none where it does not
 // compute the case. fp8 with scales of one for each tensor and fast accumulation, or with `scales`.
 class CublasLt {
  public:
-  CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScales* scales = nullptr);
+  CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScalePointers& scales = {});
   std::vector<Candidate> all() const;
 
  private:

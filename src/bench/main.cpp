@@ -138,12 +138,14 @@ std::vector<Candidate> own_of(const Request& request, const OwnRequest& own,
   return request.each ? candidates : fastest(candidates, buffers.sets());
 }
 
+// family blockwise: begin
 ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, double slice) {
   const MatmulBuffers buffers(shape, 1);
   const BlockScales scales(shape);
   std::vector<Candidate> chosen;
   if (request.peers == "cublaslt") {
-    chosen = fastest(CublasLt(buffers, request.algorithms, &scales).all(), buffers.sets());
+    chosen = fastest(CublasLt(buffers, request.algorithms, {scales.a(), scales.b()}).all(),
+                     buffers.sets());
   }
   const bool with_peer = !chosen.empty();
   const auto own = blockwise_candidates(request.own, buffers, scales);
@@ -157,6 +159,8 @@ ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, d
   result.own.assign(measured.begin() + with_peer, measured.end());
   return result;
 }
+
+// family blockwise: end
 
 ShapeResult measure(const Request& request, const MatmulCase& shape, double slice) {
   if (request.family == "blockwise") return measure_blockwise(request, shape, slice);

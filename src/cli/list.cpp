@@ -55,9 +55,11 @@ void add_list(CLI::App& app, Verdict&) {
       add("conv2d", instance, false, name_of(direction_of(instance.config)));
     }
     // family conv2d: end
+    // family blockwise: begin
     for (const BlockwiseInstance& instance : blockwise_instances()) {
       add("blockwise", instance, false, nullptr);
     }
+    // family blockwise: end
     if (*json) fmt::print("{}\n", entries.dump());
   });
 }

@@ -12,43 +12,32 @@ namespace tw {
 // A page of arch/, with scales. `b_rows` of B share one.
 template <class ArchPage, unsigned b_rows>
 struct BlockwisePage : ArchPage {
-  static constexpr MatmulConfig without_promotion(MatmulConfig config) {
+  // As the page itself multiplies, which knows of no promotion: whole tiles, or 64 rows a group.
+  static constexpr MatmulConfig plain(MatmulConfig config, bool whole) {
+    if (!whole) config.tile_m = 64 * config.groups_per_tile();
     config.promote_every = 0;
     return config;
   }
-  // Of 64 rows for each group.
-  static constexpr MatmulConfig of_a_piece(MatmulConfig config) {
-    config.tile_m = 64 * config.groups_per_tile();
-    return without_promotion(config);
-  }
   template <Tiling tiling>
   using Side = ScaleLoader<tiling, b_rows>;
-  // Sums that are handed over are added up by who takes them.
-  template <class Base, class Whole, Tiling, unsigned>
-  struct OpOf {
-    using Type = Base;
-  };
-  template <class Base, class Whole, Tiling tiling, unsigned stage_bytes>
-  requires requires { typename Base::Accumulator; }
-  struct OpOf<Base, Whole, tiling, stage_bytes> {
-    using Type = ScaledOp<Base, typename Whole::Accumulator, Side<tiling>, tiling, stage_bytes>;
-  };
   template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
-  using Op =
-      typename OpOf<typename ArchPage::template Op<of_a_piece(config), tiling, stage_bytes>,
-                    typename ArchPage::template Op<without_promotion(config), tiling, stage_bytes>,
-                    tiling, stage_bytes>::Type;
+  using PlainOp = typename ArchPage::template Op<config, tiling, stage_bytes>;
+  // Sums that are handed over are added up by who takes them.
+  template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
+  using Op = std::conditional_t<ArchPage::roles(plain(config, true)).epilogue.played(),
+                                PlainOp<plain(config, true), tiling, stage_bytes>,
+                                ScaledOp<PlainOp<plain(config, false), tiling, stage_bytes>,
+                                         PlainOp<plain(config, true), tiling, stage_bytes>,
+                                         Side<tiling>, tiling, stage_bytes>>;
 
   static consteval RoleTable roles(const MatmulConfig& config) {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
-    return ArchPage::roles(without_promotion(config)).with_side();
+    return ArchPage::roles(plain(config, true)).with_side();
   }
 };
 
 // `Named` carries the configuration and b_scale_rows: 1 or 128.
 template <class ArchPage, class Named>
 using BlockwiseFp8 = Matmul<BlockwisePage<ArchPage, Named::b_scale_rows>, Named>;
-template <class ArchPage, class Named>
-using BlockwiseFp8Kernel = kernel::WarpSpecialized<BlockwiseFp8<ArchPage, Named>>;
 
 }  // namespace tw

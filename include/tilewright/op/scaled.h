@@ -12,10 +12,11 @@
 
 namespace tw {
 
-// `Sum` is what a group sums up, `Base` multiplies the rows of a piece of it: a partial sum then
-// takes no more registers than a piece. `Side` says how the scales lie behind the operands.
-template <class Base, class Sum, class Side, Tiling tiling, unsigned stage_bytes>
+// `Whole` sums up what a group does, `Base` multiplies the rows of a piece of it: a partial sum
+// then takes no more registers than a piece. `Side` says how the scales lie behind the operands.
+template <class Base, class Whole, class Side, Tiling tiling, unsigned stage_bytes>
 class ScaledOp {
+  using Sum = typename Whole::Accumulator;
   using Partial = typename Base::Accumulator;
   static constexpr unsigned pieces = Sum::blocks / Partial::blocks;
   static constexpr unsigned piece_rows = Partial::blocks * Partial::block_rows;
