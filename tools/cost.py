@@ -31,21 +31,15 @@ FAMILIES = {
                   'src/bench/finish.*'],
         'words': r'conv2d|im2col|pixel_store',
     },
-    'blockwise': {
-        'files': ['*blockwise*', 'include/tilewright/io/scale_loader.h',
-                  'include/tilewright/op/scaled.h'],
-        'words': r'blockwise',
-    },
 }
 COUNTED = ('include/', 'src/', 'python/tilewright/')
 KEPT = ('include/tilewright/isa/model.h',)  # what the virtual GPU models
 CODE = ('.h', '.cpp', '.cu', '.in', '.py', '.txt')
 # What the family is made of, of its own files and of others' lines; the first that fits.
 PARTS = (('kernel and its launch', ('include/tilewright/io/*', 'include/tilewright/isa/*',
-                                    'include/tilewright/family/*', 'include/tilewright/host/*',
-                                    'include/tilewright/op/*')),
+                                    'include/tilewright/family/*', 'include/tilewright/host/*')),
          ('library and Python', ('include/*', 'src/library/*', 'src/dispatch/*', 'python/*')),
-         ('instances, reference, command line', ('src/conv2d/*', 'src/blockwise_fp8/*', 'src/cli/*', 'src/matmul/*',
+         ('instances, reference, command line', ('src/conv2d/*', 'src/cli/*', 'src/matmul/*',
                                                  'src/CMakeLists.txt')),
          ('measurements beside cuDNN', ('src/bench/*',)))
 # From shared/facts (reference-system.md 3.1, cutlass.md 2.2 and 2.3), counted alike; of CUTLASS only what its GEMM has not, without

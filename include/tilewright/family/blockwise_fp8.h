@@ -4,8 +4,8 @@
 #pragma once
 
 #include "tilewright/family/matmul.h"
+#include "tilewright/family/scaled_op.h"
 #include "tilewright/io/scale_loader.h"
-#include "tilewright/op/scaled.h"
 
 namespace tw {
 
