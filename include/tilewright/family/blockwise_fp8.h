@@ -20,15 +20,21 @@ struct BlockwisePage : ArchPage {
   }
   template <Tiling tiling>
   using Side = ScaleLoader<tiling, b_rows>;
-  template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
-  using PlainOp = typename ArchPage::template Op<config, tiling, stage_bytes>;
   // Sums that are handed over are added up by who takes them.
+  template <class Base, class Whole, Tiling, unsigned>
+  struct OpOf {
+    using Type = Whole;
+  };
+  template <class Base, class Whole, Tiling tiling, unsigned stage_bytes>
+  requires requires { typename Base::Accumulator; }
+  struct OpOf<Base, Whole, tiling, stage_bytes> {
+    using Type = ScaledOp<Base, Whole, Side<tiling>, tiling, stage_bytes>;
+  };
   template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
-  using Op = std::conditional_t<ArchPage::roles(plain(config, true)).epilogue.played(),
-                                PlainOp<plain(config, true), tiling, stage_bytes>,
-                                ScaledOp<PlainOp<plain(config, false), tiling, stage_bytes>,
-                                         PlainOp<plain(config, true), tiling, stage_bytes>,
-                                         Side<tiling>, tiling, stage_bytes>>;
+  using Op =
+      typename OpOf<typename ArchPage::template Op<plain(config, false), tiling, stage_bytes>,
+                    typename ArchPage::template Op<plain(config, true), tiling, stage_bytes>,
+                    tiling, stage_bytes>::Type;
 
   static consteval RoleTable roles(const MatmulConfig& config) {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
