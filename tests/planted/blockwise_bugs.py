@@ -3,6 +3,8 @@ from bug import Bug, Site, WRONG_RESULT
 
 # Two rows and three columns of tiles, ragged, five blocks of k: two CTAs have three tiles each.
 SMALL = (100, 150, 600, 2)
+# Fewer rows than a tile has: a tile at the edge does not reach back.
+FEW = (40, 150, 600, 2)
 # One tile, with more blocks of k than the ring has stages.
 LONG = (64, 64, 2560, 1)
 
@@ -36,7 +38,7 @@ BUGS = [
     Bug('scales_beside_the_tensor',
         'rows that the tensor does not have are read',
         'io/scale_loader.h', 'const bool inside = row < view.rows;', 'const bool inside = true;',
-        [Site('blockwise', SMALL, 'bounds', 'side', -1),
+        [Site('blockwise', FEW, 'bounds', 'side', -1),
          Site('blockwise_tensor', SMALL, 'bounds', 'side', -1)]),
     Bug('scales_of_the_wrong_side',
         "the rows of A's scales are counted by the tile of n",
