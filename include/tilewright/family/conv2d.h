@@ -40,9 +40,8 @@ struct Im2colCopies : ArchPage {
     require(!table.schedule.played() && !table.source.played(),
             "Where threads copy, nobody asks for work or brings sources.");
     const bool fits = table.load.first_warp + 4 <= table.multiply.first_warp;
-    const bool shifts = table.shifts_registers();
-    table.load = {fits ? table.load.first_warp : table.warps(), 4, shifts ? 56u : 0u};
-    if (shifts) table.multiply.registers = 224;
+    table.load = {fits ? table.load.first_warp : table.warps(), 4, 56};
+    if (table.shifts_registers()) table.multiply.registers = 224;
     return table.checked();
   }
 };

@@ -17,8 +17,7 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
                 "Channels are what is contiguous in an image and in a filter.");
 
  public:
-  static constexpr unsigned stages_held = 2;
-  static constexpr unsigned least_alignment = 1;
+  static constexpr unsigned stages_held = 2, least_alignment = 1;
 
   // A row of the view `a` is a pixel of the image; but it counts m rows, and all of k.
   struct Params : Base::Params {
@@ -30,13 +29,11 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
       : Base(params, thread), params_(params) {}
 
   template <class Stage, class WorkTile>
-  TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int stage_k) {
-    const int first_k = stage_k * static_cast<int>(tiling.k());
-    copy<tiling.m>(stage.tiles(), params_.a, tile.first_row(tiling.m), first_k, tile.batch,
+  TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k_tile) {
+    copy<tiling.m>(stage.tiles(), params_.a, tile.first_row(tiling.m), k_tile, tile.batch,
                    [&](int row, int k) { return pixel(row, k); });
-    copy<tiling.n>(stage.tiles() + tiling.a_bytes(), params_.b, tile.n * static_cast<int>(tiling.n),
-                   first_k, tile.batch,
-                   [&](int row, int k) { return row * params_.b.row_stride + k; });
+    copy<tiling.n>(stage.tiles() + tiling.a_bytes(), params_.b, tile.n * int{tiling.n}, k_tile,
+                   tile.batch, [&](int row, int k) { return row * params_.b.row_stride + k; });
     isa::cp_async_commit_group();
     isa::cp_async_wait_group<stages_held>();
   }
@@ -60,23 +57,21 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   // `extent` rows of a view from `first_row` on, `group` of its batch. Memory that is aligned to 16
   // bytes goes by cp.async, other memory element by element.
   template <unsigned extent, class OffsetOf>
-  TW_DEVICE void copy(SharedAddress tile, const OperandView& view, int first_row, int first_k,
+  TW_DEVICE void copy(SharedAddress tile, const OperandView& view, int first_row, int k_tile,
                       int group, const OffsetOf& offset_of) {
     const T* const first = static_cast<const T*>(view.data) + group * view.batch_stride;
     this->template each_chunk<Major::K, extent, sizeof(T)>(
-        tile, first_row, first_k, [&](SharedAddress destination, int row, int chunk_k) {
+        tile, first_row, k_tile * int{tiling.k()}, [&](SharedAddress to, int row, int chunk_k) {
           const auto offset = [&](int k) -> std::int64_t {
             return row < view.rows && k < view.k ? offset_of(row, k) : -1;
           };
-          if (view.alignment == 16) {
-            const std::int64_t at = offset(chunk_k);
-            isa::cp_async<16>(destination, at < 0 ? first : first + at, at < 0 ? 0 : 16);
-          } else {
-            PlainCopy::gather<T>(destination, [&](int element) {
+          if (view.alignment < 16)
+            return PlainCopy::gather<T>(to, [&](int element) {
               const std::int64_t at = offset(chunk_k + element);
               return at < 0 ? T{} : load_element<Space::Global>(first + at);
             });
-          }
+          const std::int64_t at = offset(chunk_k);
+          isa::cp_async<16>(to, at < 0 ? first : first + at, at < 0 ? 0 : 16);
         });
   }
 
