@@ -7,6 +7,7 @@
 #include "src/blockwise_fp8/instance.h"
 #include "src/cli/command.h"
 #include "src/conv2d/task.h"
+#include "src/grouped/instance.h"
 #include "src/matmul/task.h"
 
 namespace tw::cli {
@@ -60,6 +61,11 @@ void add_list(CLI::App& app, Verdict&) {
       add("blockwise", instance, false, nullptr);
     }
     // family blockwise: end
+    // family grouped: begin
+    for (const GroupedInstance& instance : grouped_instances()) {
+      add("grouped", instance, false, nullptr);
+    }
+    // family grouped: end
     if (*json) fmt::print("{}\n", entries.dump());
   });
 }

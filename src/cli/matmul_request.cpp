@@ -173,10 +173,11 @@ Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
   try {
     MatmulTask task;
     if (family.empty())
-      refuse("family is required: matmul, or, of run and check, conv2d or blockwise.");
+      refuse("family is required: matmul, or, of run and check, conv2d, blockwise or grouped.");
     if (family != "matmul")
       refuse(
-          "There is no family '{}'; there are matmul and, of run and check, conv2d and blockwise.",
+          "There is no family '{}'; there are matmul and, of run and check, conv2d, blockwise and "
+          "grouped.",
           family);
     const Wish wish = {arch, instance, tile, cluster, consumers, tracing};
     if (Status known = check_words(wish); !known.is_good()) throw Refused{known.sentence()};

@@ -105,6 +105,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
   command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
   add_run_conv2d(*command, verdict);
   add_run_blockwise(*command, verdict);
+  add_run_grouped(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) run(*request, verdict);
   });

@@ -1,0 +1,67 @@
+// Grouped matmul, as a caller states it, what it must satisfy, and its plan: that of a batch whose
+// matrices share A and D.
+#pragma once
+
+#include "tilewright/family/grouped.h"
+#include "tilewright/host/matmul.h"
+
+namespace tw {
+
+// D[row] = epilogue(A[row] B[group of the row]^T). Rows of no group are left alone.
+struct GroupedProblem {
+  // m counts the rows of all groups, batch the groups. Batch pitches are of B only.
+  MatmulProblem matmul;
+  // On the device, where no host looks: one for each group. Groups lie one behind the other, and
+  // this is the row behind its last; or each has `capacity` rows, and this is how many are there.
+  const std::int32_t* rows = nullptr;
+  std::int64_t capacity = 0;  // 0: one behind the other
+};
+
+inline Status check(const GroupedProblem& problem) {
+  MatmulProblem one = problem.matmul;
+  const std::int64_t groups = one.batch;
+  if (groups < 0 || groups >= 1 << 20) {
+    return Status::refused("There are " + std::to_string(groups) +
+                           " groups, but there must be at least 0 and fewer than 2^20.");
+  }
+  one.batch = std::min<std::int64_t>(groups, 1);
+  Status status = check(one);
+  if (!status.is_good() || std::min({one.m, one.n, groups}) == 0) return status;
+  if (one.k > 0) {
+    const bool by_k = one.b.major == Major::K;
+    status = detail::check_matrix("B", one.b.data, by_k ? one.n : one.k, by_k ? one.k : one.n,
+                                  one.b.pitch, groups, one.b.batch_pitch, one.b.type);
+    if (!status.is_good()) return status;
+  }
+  if (problem.rows == nullptr) return Status::refused("The address of the groups' rows is null.");
+  if (reinterpret_cast<std::uintptr_t>(problem.rows) % 4 != 0) {
+    return Status::refused(
+        "The address of the groups' rows is not a multiple of 4 bytes, the size of an int32.");
+  }
+  const std::int64_t capacity = problem.capacity;
+  if (capacity < 0 || capacity > one.m || (capacity > 0 && capacity * groups != one.m)) {
+    return Status::refused("m is " + std::to_string(one.m) + ", but must be the capacity, " +
+                           std::to_string(capacity) + " rows, times the number of groups, " +
+                           std::to_string(groups) + ".");
+  }
+  return Status::good();
+}
+
+// A batch whose matrices share all that has rows.
+inline MatmulProblem as_batch(const GroupedProblem& problem) {
+  MatmulProblem batch = problem.matmul;
+  batch.a.batch_pitch = batch.d.batch_pitch = 0;
+  batch.epilogue.source_batch_pitch = batch.epilogue.auxiliary_batch_pitch = 0;
+  return batch;
+}
+
+template <class Parts, class Encode>
+Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+            const GroupedProblem& problem, const MatmulOrder& order, unsigned max_clusters,
+            const Workspace& workspace, const Encode& encode) {
+  params.schedule.rows = problem.rows;
+  params.schedule.capacity = static_cast<int>(problem.capacity);
+  return plan<Parts>(params, grid, as_batch(problem), order, max_clusters, workspace, encode);
+}
+
+}  // namespace tw

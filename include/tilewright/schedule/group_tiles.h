@@ -1,0 +1,82 @@
+// Tiles of groups of rows, each of which meets a B of its own. How many rows a group has stands in
+// global memory: the host need not know.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/layout/access.h"
+#include "tilewright/schedule/work_tile.h"
+
+namespace tw {
+
+// A map for schedules that only count upwards. Tiles of one group follow each other; the batch of a
+// WorkTile is its group, and its rows are counted in all groups.
+template <ClusterShape cluster, class Order, unsigned tile_rows>
+class GroupTiles {
+  static constexpr int tile_m = static_cast<int>(tile_rows);
+
+ public:
+  struct Params {
+    TileMapParams<Order> map;  // `batches` counts groups, `m` the rows of all
+    // One number for each group. Without a capacity: the row behind its last, where the next group
+    // begins. Otherwise how many of its `capacity` rows are there.
+    const std::int32_t* rows;
+    int capacity;
+  };
+  TW_DEVICE explicit GroupTiles(const Params& params)
+      : params_(params), rank_(rank_in<cluster>()) {
+    read();
+  }
+
+  TW_DEVICE bool has(int index) const {
+    while (group_ < params_.map.batches && index - first_tile_ >= tiles_m() * params_.map.tiles_n) {
+      first_tile_ += tiles_m() * params_.map.tiles_n;
+      ++group_;
+      read();
+    }
+    return group_ < params_.map.batches;
+  }
+  // `has` has found the group.
+  TW_DEVICE WorkTile tile(int index) const {
+    const TileMapParams<Order>& map = params_.map;
+    const TileAt at = Order::at(map.order, index - first_tile_, tiles_m(), map.tiles_n);
+    int row =
+        begin_ + (at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_))) * tile_m;
+    // The last tile reaches back, but never before its group; TMA can then store it whole.
+    const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
+    if (reaches_back && row > end_ - tile_m) row = end_ - tile_m;
+    // Groups begin anywhere: each tile reaches back from the next multiple to where it begins.
+    return {(row + tile_m - 1) / tile_m,
+            at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
+            group_,
+            end_,
+            row,
+            0,
+            map.k_tiles};
+  }
+
+ private:
+  TW_DEVICE int tiles_m() const {
+    constexpr int rows = tile_m * static_cast<int>(cluster.m);
+    return (end_ - begin_ + rows - 1) / rows;
+  }
+  // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
+  TW_DEVICE void read() const {
+    if (group_ == params_.map.batches) return;
+    const int capacity = params_.capacity;
+    const int given = load_element<Space::Global>(params_.rows + group_);
+    begin_ = capacity > 0 ? group_ * capacity : end_;
+    const int least = capacity > 0 ? 0 : begin_, most = capacity > 0 ? capacity : params_.map.m;
+    const int rows = given < least ? least : given < most ? given : most;
+    end_ = capacity > 0 ? begin_ + rows : rows;
+  }
+
+  const Params& params_;
+  unsigned rank_;
+  // Where the last index was: groups are read once, one after the other.
+  mutable int group_ = 0;
+  mutable int first_tile_ = 0;
+  mutable int begin_ = 0;  // the group's rows
+  mutable int end_ = 0;
+};
+
+}  // namespace tw

@@ -1,0 +1,31 @@
+// The compiled instances of the grouped matmul kernel; src/grouped/CMakeLists.txt lists them.
+#pragma once
+
+#include <span>
+
+#include "tilewright/host/grouped.h"
+#include "tilewright/host/matmul_order.h"
+
+namespace tw::vgpu {
+struct Options;
+struct Report;
+}  // namespace tw::vgpu
+
+namespace tw {
+
+struct GroupedInstance {
+  const char* name;
+  const char* target;  // "sm90a"
+  MatmulConfig config;
+  unsigned stages;
+  // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
+  // nothing waited for, and no workspace is needed.
+  Status (*launch)(const GroupedProblem&, const MatmulOrder&, void* stream);
+  // Null where the build has no virtual GPU.
+  Status (*simulate)(const GroupedProblem&, const MatmulOrder&, const vgpu::Options&,
+                     vgpu::Report&);
+};
+
+std::span<const GroupedInstance> grouped_instances();
+
+}  // namespace tw

@@ -1,0 +1,24 @@
+// Runs one instance on the virtual GPU.
+#pragma once
+
+#include "src/matmul/launch_virtual.h"
+#include "tilewright/host/grouped.h"
+
+namespace tw {
+
+template <class Parts>
+Status simulate_grouped(const GroupedProblem& problem, const MatmulOrder& order,
+                        const vgpu::Options& options, vgpu::Report& report) {
+  if (Status status = check(problem); !status.is_good()) return status;
+  const MatmulProblem batch = as_batch(problem);
+  TouchedMemory touched(batch);
+  touched.add({problem.rows, static_cast<std::size_t>(batch.batch) * 4, "groups", true, false});
+  return simulate_planned<Parts>(
+      batch, order, {}, options, report, touched,
+      [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
+        return plan<Parts>(params, grid, problem, order, max_clusters, workspace,
+                           encode_for_virtual);
+      });
+}
+
+}  // namespace tw

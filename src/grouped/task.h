@@ -1,0 +1,60 @@
+// Grouped products with known answers, and their verified runs on the virtual GPU.
+#pragma once
+
+#include "src/grouped/instance.h"
+#include "src/matmul/virtual.h"
+
+namespace tw {
+
+// What is computed, without the numbers.
+struct GroupedShape {
+  MatmulShape matmul;  // m counts the rows of all groups, and more; batch the groups
+  std::vector<std::int32_t> sizes;
+  std::int64_t capacity = 0;  // of each group; 0: they lie one behind the other
+
+  // The group of a row, or -1.
+  int group_of(std::int64_t row) const;
+};
+// As many groups as there are sizes, and `spare` rows behind the last where there is no capacity.
+GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::int32_t>& sizes,
+                       std::int64_t spare, std::int64_t capacity);
+
+struct GroupedData {
+  MatmulData matmul;               // of one matrix with all rows; B has one for each group
+  std::vector<std::int32_t> rows;  // what the kernel is told
+};
+
+// What lies in rows of no group must not matter: there A is infinite.
+GroupedData make_grouped_data(const GroupedShape& shape, Fill fill, std::uint64_t seed);
+
+// Straight from the definition: shares no code with the kernels.
+MatmulReference direct_product(const GroupedData& data, const GroupedShape& shape);
+
+// After a run: rows of no group that are still poison get what the reference has there, others
+// anything else.
+void judge_other_rows(GroupedData& data, const GroupedShape& shape);
+
+// `address` tells where a matrix's first element is, `rows` where the kernel finds the groups'.
+GroupedProblem grouped_at(GroupedData& data, const GroupedShape& shape, const std::int32_t* rows,
+                          const std::function<void*(HostMatrix&)>& address);
+GroupedProblem grouped_on_host(GroupedData& data, const GroupedShape& shape);
+
+// The answer to one problem, computed once for many schedules.
+struct VerifiedGrouped {
+  VerifiedGrouped(const GroupedShape& shape, Fill fill, std::uint64_t seed)
+      : shape(shape),
+        data(make_grouped_data(shape, fill, seed)),
+        reference(direct_product(data, shape)) {}
+  GroupedShape shape;
+  GroupedData data;
+  MatmulReference reference;
+};
+
+VirtualRun run_virtually(const GroupedInstance& instance, const VerifiedGrouped& problem,
+                         const vgpu::Options& options);
+
+// The words that repeat a run, but for its schedule: ./tw run grouped ...
+std::string run_line(const GroupedInstance& instance, const GroupedShape& shape, Fill fill,
+                     std::uint64_t seed);
+
+}  // namespace tw

@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include "tests/families/grouped_problems.h"
+
+namespace tw::tests {
+namespace {
+
+constexpr vgpu::Landing policies[] = {vgpu::Landing::Eager, vgpu::Landing::Lazy,
+                                      vgpu::Landing::Random, vgpu::Landing::Adversarial};
+
+vgpu::Options schedule(const GroupedInstance& instance, std::uint64_t seed) {
+  vgpu::Options options;
+  options.landing = policies[seed % 4];
+  options.seed = seed;
+  options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
+  return options;
+}
+
+void expect_exact(const GroupedInstance& instance, const GroupedShape& shape, Fill fill,
+                  std::uint64_t seed) {
+  const VirtualRun run =
+      run_virtually(instance, VerifiedGrouped(shape, fill, seed), schedule(instance, seed));
+  const std::string line = run_line(instance, shape, fill, seed);
+  ASSERT_TRUE(run.clean()) << line << "\n" << run.complaint();
+  EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal) << line;
+}
+
+TEST(Grouped, ComputesRandomProblemsExactlyOnTheVirtualGpu) {
+  Random random(base_seed());
+  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
+  const char* count = std::getenv("TW_GROUPED_PROBLEMS");
+  const int problems = count != nullptr ? std::atoi(count) : 300;
+  for (int i = 0; i < problems; ++i) {
+    const auto instances = grouped_instances();
+    const GroupedInstance& instance = instances[static_cast<std::size_t>(i) % instances.size()];
+    const GroupedShape shape = random_shape(instance, random);
+    expect_exact(instance, shape, i % 3 == 2 ? Fill::Position : Fill::Integers,
+                 base_seed() + static_cast<std::uint64_t>(i));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(Grouped, KeepsRandomDataWithinTheDerivedBound) {
+  Random random(base_seed() + 1);
+  for (const GroupedInstance& instance : grouped_instances()) {
+    expect_exact(instance, random_shape(instance, random), Fill::Normal, base_seed());
+  }
+}
+
+TEST(Grouped, TakesGroupsOfNothingOneAndMany) {
+  for (const GroupedInstance& instance : grouped_instances()) {
+    const auto tile = static_cast<std::int32_t>(instance.config.tile_m);
+    const std::vector<std::int32_t> mixed[] = {
+        {0}, {0, 0, 0}, {1}, {0, 1, 0, 1, 0}, {6 * tile + 1, 1, 0, tile, 2 * tile - 1}};
+    for (const auto& sizes : mixed) {
+      for (const bool masked : {false, true}) {
+        const std::int64_t capacity = *std::max_element(sizes.begin(), sizes.end()) + 3;
+        GroupedShape shape = shape_for(instance, sizes, 7, masked ? capacity : 0);
+        shape.matmul.n = 72;
+        shape.matmul.k = 72;
+        expect_exact(instance, shape, Fill::Integers, 4);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// D is read as C: a row that is stored twice would be added to twice.
+TEST(Grouped, AddsToDInPlace) {
+  for (const GroupedInstance& instance : grouped_instances()) {
+    const auto tile = static_cast<std::int32_t>(instance.config.tile_m);
+    GroupedShape shape = shape_for(instance, {2 * tile + 3, 5, tile + 1}, 0, 0);
+    shape.matmul.n = 64;
+    shape.matmul.k = 64;
+    shape.matmul.epilogue.beta = 1.0f;
+    VerifiedGrouped problem(shape, Fill::Integers, 1);
+    GroupedProblem given = grouped_on_host(problem.data, shape);
+    HostMatrix& d = problem.data.matmul.d;
+    d.fill([&](std::int64_t, std::int64_t row, std::int64_t column) {
+      return problem.data.matmul.source.at(0, row, column);
+    });
+    given.matmul.epilogue.source = given.matmul.d.data;
+    given.matmul.epilogue.source_pitch = given.matmul.d.pitch;
+    vgpu::Report report;
+    const Status status = instance.simulate(given, {}, schedule(instance, 2), report);
+    ASSERT_TRUE(status.is_good()) << status.sentence();
+    EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
+    const Comparison comparison = compare(problem.data.matmul, problem.reference);
+    EXPECT_TRUE(comparison.good()) << instance.name << "\n" << comparison.complaint();
+  }
+}
+
+// Nobody can check what lies on the device: a number that cannot be must not lead outside of D.
+TEST(Grouped, StaysInsideWhateverTheDeviceSays) {
+  constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  for (const GroupedInstance& instance : grouped_instances()) {
+    for (const std::int64_t capacity : {0, 40}) {
+      GroupedShape shape = shape_for(instance, {40, 40, 40}, 0, capacity);
+      shape.matmul.n = 64;
+      shape.matmul.k = 64;
+      GroupedData data = make_grouped_data(shape, Fill::Integers, 1);
+      for (const auto& rows :
+           {std::vector{most, least, 41}, std::vector{-1, 200, 3}, std::vector{100, 50, most}}) {
+        data.rows = rows;
+        vgpu::Report report;
+        const Status status = instance.simulate(grouped_on_host(data, shape), {},
+                                                schedule(instance, 1), report);
+        ASSERT_TRUE(status.is_good()) << status.sentence();
+        EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
+        EXPECT_EQ(data.matmul.d.padding_touched(), 0) << instance.name;
+      }
+    }
+  }
+}
+
+TEST(Grouped, RefusesWithASentence) {
+  const GroupedInstance& instance = grouped_instances()[0];
+  const auto refusal = [&](std::int64_t capacity, const auto& change) {
+    GroupedShape shape = shape_for(instance, {40, 0, 35}, 5, capacity);
+    shape.matmul.n = 64;
+    shape.matmul.k = 64;
+    GroupedData data = make_grouped_data(shape, Fill::Integers, 1);
+    GroupedProblem problem = grouped_on_host(data, shape);
+    change(problem);
+    vgpu::Report report;
+    return instance.simulate(problem, {}, schedule(instance, 1), report).sentence();
+  };
+  using P = GroupedProblem;
+  EXPECT_EQ(refusal(0, [](P&) {}), "");
+  EXPECT_EQ(refusal(50, [](P&) {}), "");
+  EXPECT_EQ(refusal(0, [](P& p) { p.rows = nullptr; }), "The address of the groups' rows is null.");
+  EXPECT_EQ(refusal(0,
+                    [](P& p) {
+                      p.rows = reinterpret_cast<const std::int32_t*>(
+                          reinterpret_cast<const char*>(p.rows) + 2);
+                    }),
+            "The address of the groups' rows is not a multiple of 4 bytes, the size of an int32.");
+  EXPECT_EQ(refusal(50, [](P& p) { p.capacity = 51; }),
+            "m is 150, but must be the capacity, 51 rows, times the number of groups, 3.");
+  EXPECT_EQ(refusal(50, [](P& p) { p.capacity = -1; }),
+            "m is 150, but must be the capacity, -1 rows, times the number of groups, 3.");
+  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.batch = -1; }),
+            "There are -1 groups, but there must be at least 0 and fewer than 2^20.");
+  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.b.batch_pitch = -64; }),
+            "The batch pitch of B is -64 elements, but must not be negative.");
+  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.d.pitch = 60; }),
+            "The pitch of D is 60 elements, but its lines have 64.");
+  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.a.major = Major::MN; p.matmul.a.pitch = 80; }),
+            "A is MN-major; this kernel reads it K-major.");
+}
+
+}  // namespace
+}  // namespace tw::tests
