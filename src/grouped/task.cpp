@@ -118,13 +118,13 @@ std::string run_line(const GroupedInstance& instance, const GroupedShape& shape,
   const MatmulShape& matmul = shape.matmul;
   std::string line = std::string("./tw run grouped --instance ") + instance.name + " --sizes ";
   for (std::size_t i = 0; i < shape.sizes.size(); ++i) {
-    line += (i > 0 ? "," : "") + std::to_string(shape.sizes[i]);
+    if (i > 0) line += ',';
+    line += std::to_string(shape.sizes[i]);
   }
   if (shape.capacity > 0) {
     line += " --capacity " + std::to_string(shape.capacity);
   } else {
-    const auto spare = std::accumulate(shape.sizes.begin(), shape.sizes.end(), matmul.m,
-                                       [](std::int64_t rows, int size) { return rows - size; });
+    const auto spare = matmul.m - std::accumulate(shape.sizes.begin(), shape.sizes.end(), 0);
     line += " --spare " + std::to_string(spare);
   }
   line += " --n " + std::to_string(matmul.n) + " --k " + std::to_string(matmul.k);
