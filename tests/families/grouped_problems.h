@@ -20,13 +20,14 @@ inline std::int64_t between(Random& random, std::int64_t first, std::int64_t las
 }
 
 // Up to six groups, of which some are empty, some have one row, one may have many times the
-// others'; ragged columns and k; one behind the other with rows of nobody behind, or with a capacity.
+// others'; ragged columns and k; one behind the other with rows of nobody behind, or with a
+// capacity.
 inline GroupedShape random_shape(const GroupedInstance& instance, Random& random) {
   const auto tile = static_cast<std::int64_t>(instance.config.tile_m);
   std::vector<std::int32_t> sizes(static_cast<std::size_t>(between(random, 1, 6)));
   for (std::int32_t& size : sizes) {
-    const std::int64_t sizes_of_kinds[] = {
-        0, 1, between(random, 2, tile - 1), tile + between(random, -1, 1), between(random, 1, 30)};
+    const std::int64_t sizes_of_kinds[] = {0, 1, between(random, 2, tile - 1),
+                                           tile + between(random, -1, 1), between(random, 1, 30)};
     size = static_cast<std::int32_t>(sizes_of_kinds[random() % 5]);
   }
   const bool masked = random() % 3 == 0;

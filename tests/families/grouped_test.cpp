@@ -104,8 +104,8 @@ TEST(Grouped, StaysInsideWhateverTheDeviceSays) {
            {std::vector{most, least, 41}, std::vector{-1, 200, 3}, std::vector{100, 50, most}}) {
         data.rows = rows;
         vgpu::Report report;
-        const Status status = instance.simulate(grouped_on_host(data, shape), {},
-                                                schedule(instance, 1), report);
+        const Status status =
+            instance.simulate(grouped_on_host(data, shape), {}, schedule(instance, 1), report);
         ASSERT_TRUE(status.is_good()) << status.sentence();
         EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
         EXPECT_EQ(data.matmul.d.padding_touched(), 0) << instance.name;
@@ -146,7 +146,11 @@ TEST(Grouped, RefusesWithASentence) {
             "The batch pitch of B is -64 elements, but must not be negative.");
   EXPECT_EQ(refusal(0, [](P& p) { p.matmul.d.pitch = 60; }),
             "The pitch of D is 60 elements, but its lines have 64.");
-  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.a.major = Major::MN; p.matmul.a.pitch = 80; }),
+  EXPECT_EQ(refusal(0,
+                    [](P& p) {
+                      p.matmul.a.major = Major::MN;
+                      p.matmul.a.pitch = 80;
+                    }),
             "A is MN-major; this kernel reads it K-major.");
 }
 

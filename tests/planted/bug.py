@@ -64,6 +64,10 @@ def blockwise(target, page, tile):
                   '.multiply_groups = 1, .promote_every = 1', 'blockwise')
 
 
+def grouped(target, page, tile):
+    return Config(target, f'tilewright/arch/{page.lower()}.h', page, f'{tile}, .multiply_groups = 1', 'grouped')
+
+
 CONFIGS = {
     # Six stages of 64 by 64, cp.async by four warps; or other copies, or other signals.
     'copies': ampere('Sm80'),
@@ -122,6 +126,10 @@ CONFIGS = {
     'blockwise': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
     'blockwise_copies': blockwise('sm_80', 'Sm80', '.tile_m = 64, .tile_n = 64'),
     'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.tile_n = 64'),
+    # Groups of rows.
+    'grouped': grouped('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
+    'grouped_copies': grouped('sm_80', 'Sm80', '.tile_m = 64, .tile_n = 64'),
+    'grouped_tensor': grouped('sm_100a', 'Sm100', '.tile_n = 64'),
 }
 
 
@@ -131,7 +139,7 @@ class Site:
     config: str
     # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, groups, h, w,
     # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding; or, of
-    # blockwise: m, n, k, multiprocessors.
+    # blockwise: m, n, k, multiprocessors; or, of grouped: capacity, n, k, multiprocessors.
     problem: tuple
     finding: str  # the name that the virtual GPU must give it
     role: str = ''

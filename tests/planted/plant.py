@@ -8,7 +8,8 @@ result must be wrong, or the run stopped with a sentence. A run that hangs must 
 seconds. Every checker has a bug.
 
 usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
-                --link-conv2d LIBRARY... --link-blockwise LIBRARY... [--only NAME...] [--schedules N]
+                --link-conv2d LIBRARY... --link-blockwise LIBRARY... --link-grouped LIBRARY...
+                [--only NAME...] [--schedules N]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
 how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config.
@@ -86,7 +87,8 @@ class Builder:
                    root / 'tests/planted' / config.source(), '-o', instance])
         # The instance comes first: an inline function that both have is taken from there.
         drivers = {'conv2d': self.options.link_conv2d,
-                   'blockwise': self.options.link_blockwise}.get(config.family, [])
+                   'blockwise': self.options.link_blockwise,
+                   'grouped': self.options.link_grouped}.get(config.family, [])
         self.call([self.options.compiler, instance, *drivers, *self.options.link, '-o', program])
         instance.unlink()
         return program
@@ -261,6 +263,7 @@ def main():
     parser.add_argument('--link', nargs='+', required=True)
     parser.add_argument('--link-conv2d', nargs='+', required=True)  # before the others
     parser.add_argument('--link-blockwise', nargs='+', required=True)
+    parser.add_argument('--link-grouped', nargs='+', required=True)
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     options = parser.parse_args()

@@ -22,8 +22,7 @@ class GroupTiles {
     const std::int32_t* rows;
     int capacity;
   };
-  TW_DEVICE explicit GroupTiles(const Params& params)
-      : params_(params), rank_(rank_in<cluster>()) {
+  TW_DEVICE explicit GroupTiles(const Params& params) : params_(params), rank_(rank_in<cluster>()) {
     read();
   }
 
@@ -39,8 +38,8 @@ class GroupTiles {
   TW_DEVICE WorkTile tile(int index) const {
     const TileMapParams<Order>& map = params_.map;
     const TileAt at = Order::at(map.order, index - first_tile_, tiles_m(), map.tiles_n);
-    int row =
-        begin_ + (at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_))) * tile_m;
+    int row = begin_ +
+              (at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_))) * tile_m;
     // The last tile reaches back, but never before its group; TMA can then store it whole.
     const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
     if (reaches_back && row > end_ - tile_m) row = end_ - tile_m;

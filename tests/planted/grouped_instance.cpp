@@ -1,0 +1,17 @@
+// The one grouped instance of a planted bug: as instance.cpp.
+#include "tests/planted/grouped_instance.h"
+
+#include PLANTED_HEADER
+#include "src/grouped/launch_virtual.h"
+
+namespace tw::planted {
+
+struct Planted {
+  static constexpr MatmulConfig config = {PLANTED_CONFIG};
+};
+
+Status simulate(const GroupedProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
+  return simulate_grouped<Grouped<Matmul<PLANTED_PAGE, Planted>>>(problem, {}, options, report);
+}
+
+}  // namespace tw::planted
