@@ -135,13 +135,13 @@ TEST(Grouped, RefusesWithASentence) {
                       p.rows = reinterpret_cast<const std::int32_t*>(
                           reinterpret_cast<const char*>(p.rows) + 2);
                     }),
-            "The address of the groups' rows is not a multiple of 4 bytes, the size of an int32.");
+            "The address of the groups' rows is not a multiple of 4 bytes, its element's size.");
   EXPECT_EQ(refusal(50, [](P& p) { p.capacity = 51; }),
             "m is 150, but must be the capacity, 51 rows, times the number of groups, 3.");
   EXPECT_EQ(refusal(50, [](P& p) { p.capacity = -1; }),
             "m is 150, but must be the capacity, -1 rows, times the number of groups, 3.");
   EXPECT_EQ(refusal(0, [](P& p) { p.matmul.batch = -1; }),
-            "There are -1 groups, but there must be at least 0 and fewer than 2^20.");
+            "batch = -1 must be at least 0 and below 2^31 - 256.");
   EXPECT_EQ(refusal(0, [](P& p) { p.matmul.b.batch_pitch = -64; }),
             "The batch pitch of B is -64 elements, but must not be negative.");
   EXPECT_EQ(refusal(0, [](P& p) { p.matmul.d.pitch = 60; }),

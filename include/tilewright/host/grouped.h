@@ -20,11 +20,8 @@ struct GroupedProblem {
 inline Status check(const GroupedProblem& problem) {
   MatmulProblem one = problem.matmul;
   const std::int64_t groups = one.batch;
-  if (groups < 0 || groups >= 1 << 20) {
-    return Status::refused("There are " + std::to_string(groups) +
-                           " groups, but there must be at least 0 and fewer than 2^20.");
-  }
-  one.batch = std::min<std::int64_t>(groups, 1);
+  // All groups share what has rows; a number of them that no batch can have is refused as such.
+  if (groups > 0 && groups < (std::int64_t{1} << 31) - 256) one.batch = 1;
   Status status = check(one);
   if (!status.is_good() || std::min({one.m, one.n, groups}) == 0) return status;
   if (one.k > 0) {
@@ -33,11 +30,9 @@ inline Status check(const GroupedProblem& problem) {
                                   one.b.pitch, groups, one.b.batch_pitch, one.b.type);
     if (!status.is_good()) return status;
   }
-  if (problem.rows == nullptr) return Status::refused("The address of the groups' rows is null.");
-  if (reinterpret_cast<std::uintptr_t>(problem.rows) % 4 != 0) {
-    return Status::refused(
-        "The address of the groups' rows is not a multiple of 4 bytes, the size of an int32.");
-  }
+  status = detail::check_matrix("the groups' rows", problem.rows, 1, groups, groups, 1, 0,
+                                ElementType::S32);
+  if (!status.is_good()) return status;
   const std::int64_t capacity = problem.capacity;
   if (capacity < 0 || capacity > one.m || (capacity > 0 && capacity * groups != one.m)) {
     return Status::refused("m is " + std::to_string(one.m) + ", but must be the capacity, " +

@@ -12,7 +12,7 @@ namespace tw {
 // WorkTile is its group, and its rows are counted in all groups.
 template <ClusterShape cluster, class Order, unsigned tile_rows>
 class GroupTiles {
-  static constexpr int tile_m = static_cast<int>(tile_rows);
+  static constexpr int tile_m = int{tile_rows};
 
  public:
   struct Params {
@@ -38,24 +38,19 @@ class GroupTiles {
   TW_DEVICE WorkTile tile(int index) const {
     const TileMapParams<Order>& map = params_.map;
     const TileAt at = Order::at(map.order, index - first_tile_, tiles_m(), map.tiles_n);
-    int row = begin_ +
-              (at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_))) * tile_m;
+    const int m = at.m * int{cluster.m} + static_cast<int>(cluster.row(rank_));
+    const int n = at.n * int{cluster.n} + static_cast<int>(cluster.column(rank_));
+    int row = begin_ + m * tile_m;
     // The last tile reaches back, but never before its group; TMA can then store it whole.
     const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
     if (reaches_back && row > end_ - tile_m) row = end_ - tile_m;
     // Groups begin anywhere: each tile reaches back from the next multiple to where it begins.
-    return {(row + tile_m - 1) / tile_m,
-            at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_)),
-            group_,
-            end_,
-            row,
-            0,
-            map.k_tiles};
+    return {(row + tile_m - 1) / tile_m, n, group_, end_, row, 0, map.k_tiles};
   }
 
  private:
   TW_DEVICE int tiles_m() const {
-    constexpr int rows = tile_m * static_cast<int>(cluster.m);
+    constexpr int rows = tile_m * int{cluster.m};
     return (end_ - begin_ + rows - 1) / rows;
   }
   // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
