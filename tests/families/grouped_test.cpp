@@ -53,13 +53,15 @@ TEST(Grouped, TakesGroupsOfNothingOneAndMany) {
     const std::vector<std::int32_t> mixed[] = {
         {0}, {0, 0, 0}, {1}, {0, 1, 0, 1, 0}, {6 * tile + 1, 1, 0, tile, 2 * tile - 1}};
     for (const auto& sizes : mixed) {
-      for (const bool masked : {false, true}) {
-        const std::int64_t capacity = *std::max_element(sizes.begin(), sizes.end()) + 3;
-        GroupedShape shape = shape_for(instance, sizes, 7, masked ? capacity : 0);
-        shape.matmul.n = 72;
-        shape.matmul.k = 72;
-        expect_exact(instance, shape, Fill::Integers, 4);
-        if (HasFatalFailure()) return;
+      for (const std::int64_t k : {0, 72}) {
+        for (const bool masked : {false, true}) {
+          const std::int64_t capacity = *std::max_element(sizes.begin(), sizes.end()) + 3;
+          GroupedShape shape = shape_for(instance, sizes, 7, masked ? capacity : 0);
+          shape.matmul.n = 72;
+          shape.matmul.k = k;
+          expect_exact(instance, shape, Fill::Integers, 4);
+          if (HasFatalFailure()) return;
+        }
       }
     }
   }
