@@ -38,8 +38,8 @@ class GroupTiles {
   TW_DEVICE WorkTile tile(int index) const {
     const TileMapParams<Order>& map = params_.map;
     const TileAt at = Order::at(map.order, index - first_tile_, tiles_m(), map.tiles_n);
-    const int m = at.m * int{cluster.m} + static_cast<int>(cluster.row(rank_));
-    const int n = at.n * int{cluster.n} + static_cast<int>(cluster.column(rank_));
+    const int m = at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_));
+    const int n = at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_));
     int row = begin_ + m * tile_m;
     // The last tile reaches back, but never before its group; TMA can then store it whole.
     const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
@@ -50,7 +50,7 @@ class GroupTiles {
 
  private:
   TW_DEVICE int tiles_m() const {
-    constexpr int rows = tile_m * int{cluster.m};
+    constexpr int rows = tile_m * static_cast<int>(cluster.m);
     return (end_ - begin_ + rows - 1) / rows;
   }
   // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
