@@ -106,7 +106,8 @@ TEST(Matmul, AccumulatesInPlace) {
     const Status status =
         instance.simulate(problem, usual_order(instance), room.buffer, vgpu::Options{}, report);
     ASSERT_TRUE(status.is_good()) << instance.name << ": " << status.sentence();
-    EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
+    EXPECT_EQ(report.verdict(), vgpu::Report::Clean)
+        << instance.name << ": " << (report.findings.empty() ? "" : report.findings[0].text);
     EXPECT_TRUE(compare(data, verified.reference).good()) << instance.name;
   }
 }

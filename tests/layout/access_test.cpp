@@ -22,10 +22,11 @@ struct Access {
 std::vector<Access> seen;
 
 const AccessObserver observer = {
-    [](Space space, const void* address, unsigned bytes, unsigned /*alignment*/) {
+    [](Space space, const void* address, unsigned bytes, unsigned /*alignment*/, bool /*wanted*/) {
       seen.push_back({false, space, address, bytes});
     },
-    [](Space space, const void* address, unsigned bytes, unsigned /*alignment*/) {
+    [](Space space, const void* address, const void* /*value*/, unsigned bytes,
+       unsigned /*alignment*/) {
       seen.push_back({true, space, address, bytes});
     },
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace tw::vgpu {
 namespace {
@@ -52,6 +53,40 @@ TEST(Clock, JoinOfOrderedClocksIsTheLaterOneItself) {
   EXPECT_EQ(joiner.join(pool, late, early), late);
   EXPECT_EQ(joiner.join(pool, early, {}), early);
   EXPECT_EQ(joiner.join(pool, {}, late), late);
+}
+
+// Clocks of other clusters are joined like the own one, whichever order they come in.
+TEST(Clock, KnowsOtherClusters) {
+  ClockPool pool;
+  ClockJoiner joiner;
+  std::mt19937 dice(2);
+  const auto draw = [&] {
+    ClockRef clock = clock_of(pool, random_entries(dice));
+    for (unsigned i = dice() % 4; i > 0; --i) {
+      const ClockRef other = clock_of(pool, random_entries(dice), random_entries(dice));
+      clock.edit()->raise_other(dice() % 3, other);
+    }
+    return clock;
+  };
+  const auto knows = [](const ClockRef& clock, unsigned cluster, Slot slot, Epoch epoch) {
+    const Clock* const other = clock->other(cluster);
+    return std::pair(other != nullptr && other->covers(slot, epoch),
+                     other != nullptr && other->shows(slot, epoch));
+  };
+  for (unsigned round = 0; round < 2000; ++round) {
+    const ClockRef left = draw(), right = draw();
+    const ClockRef joined = joiner.join(pool, left, right);
+    EXPECT_TRUE(joined->includes(*left.get()) && joined->includes(*right.get()));
+    for (unsigned i = 0; i < 3 * 7 * 4; ++i) {
+      const unsigned cluster = i % 3;
+      const auto slot = static_cast<Slot>(i / 3 % 7);
+      const Epoch epoch = i / 21 + 1;
+      const auto by_left = knows(left, cluster, slot, epoch);
+      const auto by_right = knows(right, cluster, slot, epoch);
+      EXPECT_EQ(knows(joined, cluster, slot, epoch),
+                std::pair(by_left.first || by_right.first, by_left.second || by_right.second));
+    }
+  }
 }
 
 TEST(Clock, ReleaseCarriesTheThreadAndWhatItKnows) {

@@ -6,6 +6,7 @@
 
 #include "tests/vgpu/support.h"
 #include "tilewright/base/require.h"
+#include "tilewright/isa/ptx/counter.h"
 #include "tilewright/isa/ptx/grid.h"
 
 namespace tw::test {
@@ -203,7 +204,7 @@ TEST(Run, ASpinWithoutProgressIsALivelock) {
       .threads = 32, .memory = {{flag.data(), 4, "flag"}}, .options = {.max_steps = 100'000}};
   const auto run = [&](bool planted) {
     return kernel.run([&, planted] {
-      if (isa::thread_index() == 1 && !planted) store_element<Space::Global>(&flag[0], 1u);
+      if (isa::thread_index() == 1 && !planted) isa::global_add_release(&flag[0], 1);
       while (isa::thread_index() == 0 && load_element<Space::Global>(&flag[0]) == 0) {
       }
     });

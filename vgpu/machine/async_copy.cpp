@@ -10,6 +10,7 @@
 
 #include "vgpu/machine/copy_operation.h"
 #include "vgpu/machine/global_access.h"
+#include "vgpu/machine/global_race.h"
 #include "vgpu/machine/mbarrier_model.h"
 
 namespace tw::vgpu {
@@ -94,6 +95,8 @@ void cp_async(SharedAddress destination, const void* source, unsigned bytes,
     access.epoch = epoch;
     shadow->write(machine, place.offset, bytes, access);
     shadow->set_step(place.offset, bytes, thread.step);
+    GlobalAccess source_access{access};
+    judge_global_read(machine, source, source_bytes, source_access);
   }
   std::memset(place.data(), poison, bytes);
   thread.copies.issue();

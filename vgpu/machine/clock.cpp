@@ -33,12 +33,51 @@ void lower_all(std::vector<Epoch>& entries, const std::vector<Epoch>& other, Slo
   if (only < entries.size()) entries[only] = kept;
 }
 
+// Where the cluster is, or would be inserted.
+auto place_of(auto& others, unsigned cluster) {
+  return std::lower_bound(
+      others.begin(), others.end(), cluster,
+      [](const OtherCluster& known, unsigned wanted) { return known.cluster < wanted; });
+}
+
 }  // namespace
 
-bool Clock::join(const Clock& other) {
-  const bool happened_rose = raise_all(happened, other.happened);
-  const bool visible_rose = raise_all(visible, other.visible);
-  return happened_rose || visible_rose;
+const Clock* Clock::other(unsigned cluster) const {
+  const auto place = place_of(others, cluster);
+  return place != others.end() && place->cluster == cluster ? place->clock.get() : nullptr;
+}
+
+bool Clock::raise_other(unsigned cluster, const ClockRef& clock) {
+  const auto place = place_of(others, cluster);
+  if (place == others.end() || place->cluster != cluster) {
+    others.insert(place, {cluster, clock});
+    return true;
+  }
+  if (place->clock == clock || place->clock->includes(*clock.get())) return false;
+  if (clock->includes(*place->clock.get())) {
+    place->clock = clock;
+    return true;
+  }
+  ClockRef both(pool->take());
+  both.edit()->join(*place->clock.get());
+  both.edit()->join(*clock.get());
+  place->clock = both;
+  return true;
+}
+
+bool Clock::join(const Clock& clock) {
+  bool rose = raise_all(happened, clock.happened);
+  rose |= raise_all(visible, clock.visible);
+  for (const OtherCluster& known : clock.others) rose |= raise_other(known.cluster, known.clock);
+  return rose;
+}
+
+bool Clock::includes(const Clock& clock) const {
+  if (!at_least(happened, clock.happened) || !at_least(visible, clock.visible)) return false;
+  return std::all_of(clock.others.begin(), clock.others.end(), [&](const OtherCluster& theirs) {
+    const Clock* const ours = other(theirs.cluster);
+    return ours == theirs.clock.get() || (ours != nullptr && ours->includes(*theirs.clock.get()));
+  });
 }
 
 Clock& ReleaseClock::gathered(ClockPool& pool) {
@@ -84,12 +123,13 @@ ClockRef ClockJoiner::join(ClockPool& pool, const ClockRef& left, const ClockRef
   if (entry.left == left && entry.right == right) return entry.result;
   ClockRef result;
   // The same object for the same knowledge keeps later joins cheap.
-  if (at_least(right->happened, left->happened) && at_least(right->visible, left->visible)) {
+  if (right->includes(*left.get())) {
     result = right;
   } else {
     result = ClockRef(pool.take());
     result.edit()->happened = left->happened;
     result.edit()->visible = left->visible;
+    result.edit()->others = left->others;
     if (!result.edit()->join(*right.get())) result = left;
   }
   entry = {left, right, result};
@@ -117,6 +157,7 @@ ClockRef CommonView::get(ClockPool& pool) const {
     slots = std::max(slots, seen.known->happened.size());
     threads = std::max(threads, seen.known->visible.size());
   }
+  // Of other clusters nothing: these instructions do not touch global memory.
   ClockRef result(pool.take());
   result.edit()->happened.assign(slots, everything);
   result.edit()->visible.assign(threads, everything);

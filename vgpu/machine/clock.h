@@ -4,6 +4,9 @@
 // A clock says, for each slot, up to which epoch its accesses happened before; for threads it also
 // says up to which epoch their generic writes are visible to the async proxy. Clocks are shared and
 // never change once shared: threads that leave a barrier together hold the same one.
+//
+// Slots are a cluster's own. What a clock knows of other clusters, it heard through counters in
+// global memory, and keeps a clock for each of them.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +20,43 @@ using Slot = std::uint16_t;
 using Epoch = std::uint32_t;
 constexpr Slot no_slot = 0xFFFF;
 
+struct Clock;
 class ClockPool;
+
+// Counted by hand: a run is single-threaded, and atomic counts would cost more than the clocks.
+class ClockRef {
+ public:
+  ClockRef() = default;
+  explicit ClockRef(Clock* clock);
+  ClockRef(const ClockRef& other) : ClockRef(other.clock_) {}
+  ClockRef(ClockRef&& other) noexcept : clock_(std::exchange(other.clock_, nullptr)) {}
+  ClockRef& operator=(ClockRef other) noexcept {
+    std::swap(clock_, other.clock_);
+    return *this;
+  }
+  ~ClockRef();
+  const Clock* get() const { return clock_; }
+  Clock* edit() const { return clock_; }  // only while nobody else holds it
+  const Clock* operator->() const { return clock_; }
+  explicit operator bool() const { return clock_ != nullptr; }
+  bool operator==(const ClockRef& other) const { return clock_ == other.clock_; }
+
+ private:
+  Clock* clock_ = nullptr;
+};
+
+// What is known of another cluster; this clock knows of no further one.
+struct OtherCluster {
+  unsigned cluster;
+  ClockRef clock;
+};
 
 struct Clock {
   ClockPool* pool = nullptr;
   unsigned references = 0;
-  std::vector<Epoch> happened;  // per slot; slots beyond the end: 0
-  std::vector<Epoch> visible;   // per thread, to the async proxy
+  std::vector<Epoch> happened;       // per slot; slots beyond the end: 0
+  std::vector<Epoch> visible;        // per thread, to the async proxy
+  std::vector<OtherCluster> others;  // by cluster, ascending
 
   bool covers(Slot slot, Epoch epoch) const {
     return slot < happened.size() && happened[slot] >= epoch;
@@ -39,8 +72,14 @@ struct Clock {
     if (slot >= visible.size()) visible.resize(slot + 1u, 0);
     if (visible[slot] < epoch) visible[slot] = epoch;
   }
+  // Of another cluster; null: nothing is known.
+  const Clock* other(unsigned cluster) const;
+  // As much is known of that cluster as the clock knows; true if that is news.
+  bool raise_other(unsigned cluster, const ClockRef& clock);
   // Raises every entry to the other's; true if any entry rose.
-  bool join(const Clock& other);
+  bool join(const Clock& clock);
+  // Nothing in the other clock would be news.
+  bool includes(const Clock& clock) const;
 };
 
 class ClockPool {
@@ -57,38 +96,22 @@ class ClockPool {
     clock->visible.clear();
     return clock;
   }
-  void give_back(Clock* clock) { free_.push_back(clock); }
+  void give_back(Clock* clock) {
+    clock->others.clear();
+    free_.push_back(clock);
+  }
 
  private:
   std::vector<std::unique_ptr<Clock>> all_;
   std::vector<Clock*> free_;
 };
 
-// Counted by hand: a run is single-threaded, and atomic counts would cost more than the clocks.
-class ClockRef {
- public:
-  ClockRef() = default;
-  explicit ClockRef(Clock* clock) : clock_(clock) {
-    if (clock_ != nullptr) ++clock_->references;
-  }
-  ClockRef(const ClockRef& other) : ClockRef(other.clock_) {}
-  ClockRef(ClockRef&& other) noexcept : clock_(std::exchange(other.clock_, nullptr)) {}
-  ClockRef& operator=(ClockRef other) noexcept {
-    std::swap(clock_, other.clock_);
-    return *this;
-  }
-  ~ClockRef() {
-    if (clock_ != nullptr && --clock_->references == 0) clock_->pool->give_back(clock_);
-  }
-  const Clock* get() const { return clock_; }
-  Clock* edit() const { return clock_; }  // only while nobody else holds it
-  const Clock* operator->() const { return clock_; }
-  explicit operator bool() const { return clock_ != nullptr; }
-  bool operator==(const ClockRef& other) const { return clock_ == other.clock_; }
-
- private:
-  Clock* clock_ = nullptr;
-};
+inline ClockRef::ClockRef(Clock* clock) : clock_(clock) {
+  if (clock_ != nullptr) ++clock_->references;
+}
+inline ClockRef::~ClockRef() {
+  if (clock_ != nullptr && --clock_->references == 0) clock_->pool->give_back(clock_);
+}
 
 // What one thread knows: a shared clock, and its own entry, which nobody else can know better.
 struct ThreadView {

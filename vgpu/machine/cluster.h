@@ -76,7 +76,8 @@ struct Cta {
 enum class AgentKind : std::uint8_t {
   Copies,
   Products,
-  Stores,
+  Stores,       // as readers of shared memory
+  StoreWrites,  // as writers of global memory: no thread can know when they are done
   ThreadCopies,
   TensorProducts,  // tcgen05.mma and .cp of one Thread
   TensorNews,      // what a Warp or Thread has said about its accesses to tensor memory
@@ -93,6 +94,8 @@ struct Cluster {
   ClusterBarrier barrier;
   Slot first_agent = 0;  // slots below are threads, by rank and index
   std::vector<Agent> agents;
+
+  unsigned index() const { return ctas[0]->index; }  // tells clusters apart
 };
 
 std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,

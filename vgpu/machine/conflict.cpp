@@ -21,6 +21,7 @@ std::string actor(const Cluster& cluster, Slot slot) {
     case AgentKind::Copies:
       return "copies that signal " + barrier_name(*static_cast<const Mbarrier*>(agent->owner));
     case AgentKind::Stores:
+    case AgentKind::StoreWrites:
       return "a TMA store of the " + who(*static_cast<const Thread*>(agent->owner));
     case AgentKind::ThreadCopies:
       return "cp.async copies of the " + who(*static_cast<const Thread*>(agent->owner));

@@ -7,12 +7,23 @@
 #include "tilewright/isa/model/tensor_memory.h"
 #include "vgpu/machine/copy_operation.h"
 #include "vgpu/machine/global_access.h"
+#include "vgpu/machine/global_race.h"
 #include "vgpu/machine/mbarrier_model.h"
 
 namespace tw::vgpu {
 namespace {
 
 constexpr int poison = 0xFF;  // NaN in every floating-point format
+
+void judge_source(Engine& machine, const TileMap& map, const int* at, std::uint32_t offset,
+                  const Access& load) {
+  const GlobalMemory::Range* const range = machine.global.nearest(map.base);
+  if (range == nullptr || range->shadow == nullptr) return;
+  GlobalAccess access{load};
+  for_each_run(map, at, window_begin + offset, [&](const Run& run) {
+    if (run.global != nullptr) judge_global_read(machine, run.global, run.bytes, access);
+  });
+}
 
 void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at, SharedPlace place,
               Mbarrier& barrier) {
@@ -36,6 +47,7 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
       shadow->write(machine, run.shared - window_begin, run.bytes, access);
       shadow->set_step(run.shared - window_begin, run.bytes, thread.step);
     });
+    judge_source(machine, map, at, place.offset, access);
   }
   for_each_run(map, at, window_begin + place.offset, [&](const Run& run) {
     std::memset(place.cta->shared.get() + (run.shared - window_begin), poison, run.bytes);

@@ -5,6 +5,7 @@
 #include "vgpu/machine/copy_operation.h"
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/global_access.h"
+#include "vgpu/machine/global_race.h"
 
 namespace tw::vgpu {
 namespace {
@@ -12,6 +13,18 @@ namespace {
 void wake_if_done(Engine& machine, Thread& thread, std::uint64_t time) {
   if (thread.wait.kind != WaitKind::BulkGroup) return;
   if (thread.bulk.done(thread.wait.detail)) machine.wake(thread, time);
+}
+
+// Judged when it lands, for only then its bytes are known; but by what the issuer knew.
+GlobalAccess write_of(Engine& machine, const StoreOperation& store) {
+  if (!machine.order.enabled()) return {};
+  Thread& thread = *store.issuer;
+  const Slot agent = machine.order.agent(*thread.cta->cluster, AgentKind::StoreWrites, &thread,
+                                         thread.bulk_writer);
+  Access access = Order::async(thread, "TMA store", agent, static_cast<Epoch>(store.group + 1));
+  access.known = store.known.get();  // and of the issuer's own accesses those before the store
+  access.self = no_slot;
+  return {access};
 }
 
 }  // namespace
@@ -30,10 +43,13 @@ void land_store_write(Engine& machine, void* operation) {
   const std::unique_ptr<StoreOperation> store(static_cast<StoreOperation*>(operation));
   Thread& thread = *store->issuer;
   const SharedAddress base = window_begin + store->offset;
+  GlobalAccess access = write_of(machine, *store);
   for_each_run(store->map, store->at.data(), base, [&](const Run& run) {
     if (run.global == nullptr) return;
+    const std::byte* const source = store->data.data() + (run.shared - base);
     if (may_write_global(machine, thread, run.global, run.bytes)) {
-      std::memcpy(run.global, store->data.data() + (run.shared - base), run.bytes);
+      judge_global_write(machine, run.global, source, run.bytes, access);
+      std::memcpy(run.global, source, run.bytes);
     }
   });
 }
@@ -70,6 +86,7 @@ void store_as(CopyDirection direction, const TensorMap* packed_map, SharedAddres
       shadow->read(machine, run.shared - window_begin, run.bytes, access);
     });
   }
+  store->known = machine.order.release_after({}, thread);
   thread.bulk.issue();
   machine.submit(LandingKind::StoreRead, *thread.cta->cluster, store);
 }

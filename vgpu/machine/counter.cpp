@@ -64,10 +64,12 @@ void check_aligned(Engine& machine, const void* counter, const char* instruction
   machine.abandon();
 }
 
-// The counter after a change of its value that the running thread may make.
 GlobalCounter& global_counter(Engine& machine, const std::uint32_t* place) {
   GlobalCounter& counter = machine.global_counters[place];
-  counter.place = place;
+  if (counter.place == nullptr) {
+    counter.place = place;
+    counter.history.restart({*place, {}, 0});
+  }
   return counter;
 }
 
@@ -86,16 +88,16 @@ std::uint32_t* atomic_counter(Engine& machine, Thread& thread, std::uint32_t* co
   return writable_counter(machine, thread, counter, instruction);
 }
 
-unsigned cluster_index(const Thread& thread) { return thread.cta->cluster->ctas[0]->index; }
-
 bool wake_reached(Engine& machine, GlobalCounter& counter) {
-  return machine.wake_if(counter.waiters, counter.time, [&](const Thread& waiter) {
+  return machine.wake_if(counter.waiters, counter.history.last().time, [&](const Thread& waiter) {
     return has_reached(*counter.place, static_cast<std::uint32_t>(waiter.wait.detail));
   });
 }
 
-void changed(Engine& machine, const Thread& thread, GlobalCounter& counter) {
-  counter.time = std::max(counter.time, thread.time);
+// After an addition, which also hands on what was released before it.
+void added(Engine& machine, const Thread& thread, GlobalCounter& counter, ClockRef released) {
+  const std::uint64_t time = std::max(counter.history.last().time, thread.time);
+  counter.history.add({*counter.place, std::move(released), time});
   wake_reached(machine, counter);
 }
 
@@ -131,7 +133,7 @@ void counter_init(SharedAddress address) {
   counter.value = 0;
   counter.init_slot = thread.view.self;
   counter.init_epoch = machine.order.mark(thread);
-  counter.steps = {{0, {}, thread.time}};
+  counter.history.restart({0, {}, thread.time});
   if (place.cta->shadow != nullptr) place.cta->shadow->mark_barrier(place.offset, 4);
 }
 
@@ -141,12 +143,11 @@ void counter_add_release(SharedAddress address, unsigned value) {
   Counter& counter = usable_counter(machine, thread, address, "counter_add_release");
   counter.value += value;
   counter.adding_role = thread.role;
-  const Counter::Step& last = counter.steps.back();
-  counter.steps.push_back({counter.value, machine.order.release_after(last.released, thread),
-                           std::max(last.time, thread.time)});
-  if (counter.steps.size() > Counter::most_steps) counter.steps.pop_front();
+  const CounterHistory::Step& last = counter.history.last();
+  counter.history.add({counter.value, machine.order.release_after(last.released, thread),
+                       std::max(last.time, thread.time)});
   machine.made_progress();
-  machine.wake_if(counter.waiters, counter.steps.back().time, [&](const Thread& waiter) {
+  machine.wake_if(counter.waiters, counter.history.last().time, [&](const Thread& waiter) {
     return has_reached(counter.value, static_cast<std::uint32_t>(waiter.wait.detail));
   });
 }
@@ -158,7 +159,7 @@ void counter_wait_at_least(SharedAddress address, unsigned target) {
   if (!has_reached(counter.value, target)) {
     machine.sleep(counter.waiters, {WaitKind::Counter, &counter, target});
   }
-  const Counter::Step& step = counter.step_of(target);
+  const CounterHistory::Step& step = counter.history.of(target);
   machine.order.acquire(thread, step.released);
   thread.time = std::max(thread.time, step.time);
 }
@@ -166,11 +167,11 @@ void counter_wait_at_least(SharedAddress address, unsigned target) {
 void global_add_release(std::uint32_t* place, unsigned value) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  *atomic_counter(machine, thread, place, "global_add_release") += value;
+  std::uint32_t& count = *atomic_counter(machine, thread, place, "global_add_release");
   GlobalCounter& counter = global_counter(machine, place);
-  ClockRef& released = counter.released[cluster_index(thread)];
-  released = machine.order.release_after(released, thread);
-  changed(machine, thread, counter);
+  count += value;
+  added(machine, thread, counter,
+        machine.order.release_to_all(counter.history.last().released, thread));
 }
 
 void global_store_release(std::uint32_t* place, unsigned value) {
@@ -179,9 +180,9 @@ void global_store_release(std::uint32_t* place, unsigned value) {
   *writable_counter(machine, thread, place, "global_store_release") = value;
   GlobalCounter& counter = global_counter(machine, place);
   // Who reads this value does not read what earlier writers released.
-  counter.released.clear();
-  counter.released[cluster_index(thread)] = machine.order.release_after({}, thread);
-  changed(machine, thread, counter);
+  const std::uint64_t time = std::max(counter.history.last().time, thread.time);
+  counter.history.restart({value, machine.order.release_to_all({}, thread), time});
+  wake_reached(machine, counter);
 }
 
 void global_wait_at_least(const std::uint32_t* place, unsigned target) {
@@ -193,9 +194,9 @@ void global_wait_at_least(const std::uint32_t* place, unsigned target) {
   if (!has_reached(*place, target)) {
     machine.sleep(counter.waiters, {WaitKind::GlobalCounter, &counter, target});
   }
-  const auto released = counter.released.find(cluster_index(thread));
-  if (released != counter.released.end()) machine.order.acquire(thread, released->second);
-  thread.time = std::max(thread.time, counter.time);
+  const CounterHistory::Step& step = counter.history.of(target);
+  machine.order.acquire_from_all(thread, step.released);
+  thread.time = std::max(thread.time, step.time);
 }
 
 std::uint32_t global_fetch_add(std::uint32_t* place, unsigned value) {
@@ -205,7 +206,9 @@ std::uint32_t global_fetch_add(std::uint32_t* place, unsigned value) {
   const std::uint32_t before = count;
   count += value;
   const auto known = machine.global_counters.find(place);
-  if (known != machine.global_counters.end()) changed(machine, thread, known->second);
+  if (known != machine.global_counters.end()) {
+    added(machine, thread, known->second, known->second.history.last().released);
+  }
   return before;
 }
 

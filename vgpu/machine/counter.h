@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "vgpu/machine/clock.h"
 #include "vgpu/machine/wait.h"
@@ -20,6 +21,34 @@ constexpr bool has_reached(std::uint32_t value, std::uint32_t target) {
   return static_cast<std::int32_t>(value - target) >= 0;
 }
 
+// What each value of a counter has released. A wait learns only of what its target took: a count
+// that went further by then is luck.
+class CounterHistory {
+ public:
+  struct Step {
+    std::uint32_t value;
+    ClockRef released;
+    std::uint64_t time;
+  };
+  void restart(Step step) { steps_ = {std::move(step)}; }
+  void add(Step step) {
+    steps_.push_back(std::move(step));
+    if (steps_.size() > most_steps) steps_.pop_front();
+  }
+  bool is_new() const { return steps_.size() < 2; }
+  const Step& last() const { return steps_.back(); }
+  const Step& of(std::uint32_t target) const {
+    for (const Step& step : steps_) {
+      if (has_reached(step.value, target)) return step;
+    }
+    return steps_.back();
+  }
+
+ private:
+  static constexpr std::size_t most_steps = 256;  // before that a wait learns a little more
+  std::deque<Step> steps_;
+};
+
 struct Counter {
   Cta* cta = nullptr;
   std::uint32_t offset = 0;
@@ -32,33 +61,16 @@ struct Counter {
   Slot init_slot = no_slot;
   Epoch init_epoch = 0;
   const char* adding_role = nullptr;  // the latest
-
-  // What each value has released. A wait learns only of what its target took: a count that went
-  // further by then is luck.
-  struct Step {
-    std::uint32_t value;
-    ClockRef released;
-    std::uint64_t time;
-  };
-  static constexpr std::size_t most_steps = 256;  // before that a wait learns a little more
-  std::deque<Step> steps;
-
-  const Step& step_of(std::uint32_t target) const {
-    for (const Step& step : steps) {
-      if (has_reached(step.value, target)) return step;
-    }
-    return steps.back();
-  }
+  CounterHistory history;
 };
 std::string counter_name(const Counter& counter);  // "full stage 2 of CTA 0"
 
-// The value lies in memory; beside it, per cluster, what that cluster's threads have released to
-// it: slots of clocks mean something within a cluster only, as shared memory does.
+// The value lies in memory; other means than these instructions may change it. Threads of all
+// clusters release to it.
 struct GlobalCounter {
   const std::uint32_t* place = nullptr;
   WaitList waiters;
-  std::unordered_map<unsigned, ClockRef> released;
-  std::uint64_t time = 0;
+  CounterHistory history;
 };
 using GlobalCounters = std::unordered_map<const std::uint32_t*, GlobalCounter>;
 std::string global_counter_name(Engine& machine, const GlobalCounter& counter);

@@ -53,7 +53,7 @@ std::string mbarrier_wait(const Mbarrier& barrier, std::uint64_t parity) {
 }
 
 std::string last_added(const Counter& counter) {
-  if (counter.steps.size() < 2) return "where it began";
+  if (counter.history.is_new()) return "where it began";
   return fmt::format("{} added last", counter.adding_role == nullptr ? "a thread without a role"
                                                                      : counter.adding_role);
 }

@@ -5,12 +5,12 @@
 
 namespace tw::vgpu {
 
-std::string who(const Thread& thread) {
-  if (thread.role == nullptr) {
-    return fmt::format("thread {} of CTA {}", thread.index, thread.cta->index);
-  }
-  return fmt::format("{} role (thread {} of CTA {})", thread.role, thread.index, thread.cta->index);
+std::string who(const char* role, unsigned thread, unsigned cta) {
+  if (role == nullptr) return fmt::format("thread {} of CTA {}", thread, cta);
+  return fmt::format("{} role (thread {} of CTA {})", role, thread, cta);
 }
+
+std::string who(const Thread& thread) { return who(thread.role, thread.index, thread.cta->index); }
 
 std::string place_name(const Cta& cta, std::uint32_t offset) {
   const Region* region = cta.regions.find(offset);

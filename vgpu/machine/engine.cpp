@@ -34,7 +34,7 @@ Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const
     : launch(launch_),
       options(options_),
       findings(options_),
-      global(memory),
+      global(memory, options_.check),
       order(options_.check),
       schedule_(options_.landing, options_.seed),
       multiprocessors_(std::max(options_.sm_count, launch_.cluster_size)) {

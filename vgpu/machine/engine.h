@@ -39,6 +39,7 @@ class Engine {
   const Options& options;
   Findings findings;
   GlobalMemory global;
+  GlobalActors actors;
   Order order;
   GlobalCounters global_counters;  // hold clocks of the order's pool
 
@@ -140,6 +141,7 @@ void leave_cluster_barrier(Engine& engine, Thread& thread);
 
 // Reports.
 std::string who(const Thread& thread);  // "multiply role (thread 7 of CTA 0)"
+std::string who(const char* role, unsigned thread, unsigned cta);
 std::string place_name(const Cta& cta, std::uint32_t offset);     // "input stage 2"
 int place_stage(const Cta& cta, std::uint32_t offset);            // -1: none
 const void* place_subject(const Cta& cta, std::uint32_t offset);  // tells findings apart

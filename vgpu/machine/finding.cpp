@@ -5,6 +5,7 @@ namespace tw::vgpu {
 const char* name_of(Checker checker) {
   switch (checker) {
     case Checker::Race: return "race";
+    case Checker::GlobalRace: return "global-race";
     case Checker::ReadBeforeFull: return "read-before-full";
     case Checker::OverwriteWhileRead: return "overwrite-while-read";
     case Checker::MissingProxyFence: return "missing-proxy-fence";

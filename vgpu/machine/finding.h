@@ -10,6 +10,7 @@ namespace tw::vgpu {
 
 enum class Checker : std::uint8_t {
   Race,                 // two accesses to shared memory without order
+  GlobalRace,           // two accesses to global memory without order
   ReadBeforeFull,       // bytes of a copy are read by a thread that did not wait for the copy
   OverwriteWhileRead,   // bytes are overwritten before a reader is known to be done
   MissingProxyFence,    // generic writes reach the async proxy without fence.proxy.async

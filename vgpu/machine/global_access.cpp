@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/global_race.h"
 
 namespace tw::vgpu {
 namespace {
@@ -83,12 +84,16 @@ void check_aligned(Engine& machine, const void* element, unsigned alignment, con
   machine.abandon();
 }
 
-void on_read(Space space, const void* element, unsigned bytes, unsigned alignment) {
+void on_read(Space space, const void* element, unsigned bytes, unsigned alignment, bool wanted) {
   Engine& machine = engine();
   check_aligned(machine, element, alignment, "reads");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
     if (!may_read_global(machine, thread, element, bytes)) machine.abandon();
+    if (wanted) {
+      GlobalAccess access{Order::generic(thread, "a load")};
+      judge_global_read(machine, element, bytes, access);
+    }
   } else if (space == Space::Shared) {
     Thread& thread = machine.enter();
     const std::uint32_t offset = shared_offset(machine, element, bytes, "reads");
@@ -99,12 +104,15 @@ void on_read(Space space, const void* element, unsigned bytes, unsigned alignmen
   }
 }
 
-void on_write(Space space, const void* element, unsigned bytes, unsigned alignment) {
+void on_write(Space space, const void* element, const void* value, unsigned bytes,
+              unsigned alignment) {
   Engine& machine = engine();
   check_aligned(machine, element, alignment, "writes");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
     if (!may_write_global(machine, thread, element, bytes)) machine.abandon();
+    GlobalAccess access{Order::generic(thread, "a store")};
+    judge_global_write(machine, element, value, bytes, access);
   } else if (space == Space::Shared) {
     Thread& thread = machine.enter();
     const std::uint32_t offset = shared_offset(machine, element, bytes, "writes");

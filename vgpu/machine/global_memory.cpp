@@ -4,10 +4,13 @@
 
 namespace tw::vgpu {
 
-GlobalMemory::GlobalMemory(std::span<const GlobalRange> ranges) {
+GlobalMemory::GlobalMemory(std::span<const GlobalRange> ranges, bool check) {
   for (const GlobalRange& range : ranges) {
     const auto* begin = static_cast<const std::byte*>(range.begin);
-    ranges_.push_back({begin, begin + range.bytes, range.name, range.writable, {}});
+    ranges_.push_back({begin, begin + range.bytes, range.name, range.writable, {}, {}});
+    if (check && range.writable) {
+      ranges_.back().shadow = std::make_unique<GlobalShadow>(begin, range.bytes, range.name);
+    }
     if (!range.initialised) ranges_.back().written.assign(range.bytes, false);
   }
   std::sort(ranges_.begin(), ranges_.end(),

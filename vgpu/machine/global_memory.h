@@ -1,25 +1,28 @@
-// The memory ranges that a kernel may touch, and which of their bytes have been written.
+// The memory ranges that a kernel may touch, which of their bytes have been written, and by whom.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "vgpu/machine/global_shadow.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw::vgpu {
 
 class GlobalMemory {
  public:
-  explicit GlobalMemory(std::span<const GlobalRange> ranges);
+  GlobalMemory(std::span<const GlobalRange> ranges, bool check);
 
   struct Range {
     const std::byte* begin;
     const std::byte* end;
     const char* name;
     bool writable;
-    std::vector<bool> written;  // per byte; empty if the range was initialised
+    std::vector<bool> written;             // per byte; empty if the range was initialised
+    std::unique_ptr<GlobalShadow> shadow;  // null: nobody may write, or nobody checks
   };
   // The range that holds all these bytes, or null.
   Range* find(const void* begin, std::size_t bytes);

@@ -25,9 +25,36 @@ void Order::acquire(Thread& thread, const ClockRef& clock) {
 
 ClockRef Order::release_after(const ClockRef& before, Thread& thread) {
   if (!enabled_) return {};
+  return joiner_.join(pool, before, release_alone(thread));
+}
+
+ClockRef Order::release_alone(Thread& thread) {
   ReleaseClock clock;
   clock.add(pool, thread.view);
-  return joiner_.join(pool, before, clock.finish());
+  return clock.finish();
+}
+
+ClockRef Order::release_to_all(const ClockRef& before, Thread& thread) {
+  if (!enabled_) return {};
+  const ClockRef own = release_alone(thread);
+  ClockRef result(pool.take());
+  result.edit()->others = std::exchange(own.edit()->others, {});
+  result.edit()->raise_other(thread.cta->cluster->index(), own);
+  if (before) result.edit()->join(*before.get());
+  return result;
+}
+
+void Order::acquire_from_all(Thread& thread, const ClockRef& clock) {
+  if (!enabled_ || !clock) return;
+  ClockRef news(pool.take());
+  for (const OtherCluster& known : clock->others) {
+    if (known.cluster == thread.cta->cluster->index()) {
+      news.edit()->join(*known.clock.get());
+    } else {
+      news.edit()->raise_other(known.cluster, known.clock);
+    }
+  }
+  acquire(thread, news);
 }
 
 void Order::acquire_all(const WaitList& threads, const ClockRef& clock) {

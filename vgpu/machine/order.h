@@ -20,6 +20,9 @@ class Order {
   void acquire(Thread& thread, const ClockRef& clock);
   // What the thread releases now, and what was released before it.
   ClockRef release_after(const ClockRef& before, Thread& thread);
+  // The same for whoever acquires it in whatever cluster: the clock knows clusters only.
+  ClockRef release_to_all(const ClockRef& before, Thread& thread);
+  void acquire_from_all(Thread& thread, const ClockRef& clock);
   void acquire_all(const WaitList& threads, const ClockRef& clock);
   // fence.proxy.async: the thread's generic writes so far, and copies that it has waited for, are
   // visible to the async proxy, for those who learn of this moment.
@@ -40,6 +43,8 @@ class Order {
   ClockPool pool;
 
  private:
+  ClockRef release_alone(Thread& thread);
+
   bool enabled_;
   ClockJoiner joiner_;
 };

@@ -103,6 +103,7 @@ struct Thread {
   ThreadView view;
   BulkGroups bulk;
   Slot bulk_agent = no_slot;
+  Slot bulk_writer = no_slot;
   ClockRef bulk_done;
 
   // cp.async.

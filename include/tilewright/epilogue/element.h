@@ -66,14 +66,14 @@ TW_DEVICE FragmentPair values_of(PairBits<bytes_of(type)> bits) {
 }
 
 template <ElementType type>
-TW_DEVICE float read_value(const ElementBits<bytes_of(type)>* element) {
-  return value_of<type>(load_element<Space::Global>(element));
+TW_DEVICE float read_value(const ElementBits<bytes_of(type)>* element, bool wanted = true) {
+  return value_of<type>(load_element<Space::Global>(element, wanted));
 }
 
 template <ElementType type>
-TW_DEVICE FragmentPair read_pair(const ElementBits<bytes_of(type)>* first) {
-  return values_of<type>(
-      load_element<Space::Global>(reinterpret_cast<const PairBits<bytes_of(type)>*>(first)));
+TW_DEVICE FragmentPair read_pair(const ElementBits<bytes_of(type)>* first, bool wanted) {
+  const auto* const pair = reinterpret_cast<const PairBits<bytes_of(type)>*>(first);
+  return values_of<type>(load_element<Space::Global>(pair, wanted));
 }
 
 // Nearest even; fp16 overflows to infinity, e4m3 and s32 saturate, s32 makes zero of NaN.

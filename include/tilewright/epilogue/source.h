@@ -21,7 +21,8 @@ struct GlobalSource {
   template <ElementType type>
   TW_DEVICE FragmentPair pair(const GlobalMatrix& matrix, const FragmentPlace<2>& place) const {
     using Bits = ElementBits<bytes_of(type)>;
-    return read_pair<type>(matrix.line<Bits>(place, place.nearest_row()) + place.column);
+    return read_pair<type>(matrix.line<Bits>(place, place.nearest_row()) + place.column,
+                           place.row_inside());
   }
   template <ElementType type, unsigned width>
   TW_DEVICE float value(const GlobalMatrix& matrix, const FragmentPlace<width>& place,
@@ -32,7 +33,8 @@ struct GlobalSource {
     const std::int64_t line =
         (place.batch * matrix.batch_pitch + place.nearest_row() * matrix.pitch) * bytes_of(type);
     const auto* const row = static_cast<const unsigned char*>(matrix.data) + line;
-    return read_value<type>(reinterpret_cast<const Bits*>(row) + place.nearest_column(step));
+    return read_value<type>(reinterpret_cast<const Bits*>(row) + place.nearest_column(step),
+                            place.row_inside() && place.column + step < place.n);
   }
 };
 

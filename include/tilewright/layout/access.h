@@ -11,18 +11,24 @@ namespace tw {
 enum class Space : unsigned { Global, Shared, Tensor, Register };
 
 #if !defined(__CUDACC__) && !defined(__HIP__)
-// Told of every access before it happens; null when nobody watches.
+// Told of every access before it happens, of what is written, and whether what is read is wanted;
+// null when nobody watches.
 struct AccessObserver {
-  void (*read)(Space space, const void* element, unsigned bytes, unsigned alignment);
-  void (*write)(Space space, const void* element, unsigned bytes, unsigned alignment);
+  void (*read)(Space space, const void* element, unsigned bytes, unsigned alignment, bool wanted);
+  void (*write)(Space space, const void* element, const void* value, unsigned bytes,
+                unsigned alignment);
 };
 inline thread_local const AccessObserver* access_observer = nullptr;
 #endif
 
+// Whoever reads without a branch, and then may not use the value, says that it is not wanted.
 template <Space space, class T>
-TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element) {
+TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element,
+                                                          [[maybe_unused]] bool wanted = true) {
 #if !defined(__CUDACC__) && !defined(__HIP__)
-  if (access_observer != nullptr) access_observer->read(space, element, sizeof(T), alignof(T));
+  if (access_observer != nullptr) {
+    access_observer->read(space, element, sizeof(T), alignof(T), wanted);
+  }
 #endif
   return *element;
 }
@@ -30,7 +36,9 @@ TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element) {
 template <Space space, class T>
 TW_HOST_DEVICE inline void store_element(T* element, T value) {
 #if !defined(__CUDACC__) && !defined(__HIP__)
-  if (access_observer != nullptr) access_observer->write(space, element, sizeof(T), alignof(T));
+  if (access_observer != nullptr) {
+    access_observer->write(space, element, &value, sizeof(T), alignof(T));
+  }
 #endif
   *element = value;
 }
