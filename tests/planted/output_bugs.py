@@ -1,5 +1,5 @@
 """Bugs of the epilogue: its sources, its staging buffers and its stores."""
-from bug import Bug, Site, COPIED_TILES, SHORT, TENSOR_GRID, TENSOR_SHORT, WRONG_RESULT
+from bug import Bug, Site, SHORT, TENSOR_GRID, TENSOR_SHORT, WRONG_RESULT
 
 BUGS = [
     Bug('publish_without_fence',
