@@ -1,22 +1,19 @@
 // ./tw run blockwise and ./tw check blockwise, on the virtual GPU.
 #include <fmt/format.h>
 
-#include <memory>
 #include <sstream>
 
 #include "src/blockwise_fp8/task.h"
-#include "src/cli/command.h"
-#include "src/cli/landing.h"
+#include "src/cli/family_request.h"
 #include "src/matmul/names.h"
 
 namespace tw::cli {
 
 namespace {
 
-struct BlockwiseRequest {
-  std::string arch = "sm90a";
-  std::string instance;
-  std::string on;
+constexpr const char* meaning = "FP8 with scales of blocks of 128";
+
+struct BlockwiseRequest : FamilyRequest {
   std::int64_t m = 200;
   std::int64_t n = 200;
   std::int64_t k = 500;
@@ -26,14 +23,11 @@ struct BlockwiseRequest {
   std::string b_scales = "row";
   bool unaligned_scales = false;
   std::string epilogue;
-  std::string data = "integers";
-  std::uint64_t seed = 1;
-  ScheduleRequest schedule;
-  unsigned schedules = 1;
+
+  void run(Verdict& verdict) const;
 
   void add_options(CLI::App& command) {
-    command.add_option("--arch", arch, "the target: sm80, sm90a or sm100a")->capture_default_str();
-    command.add_option("--instance", instance, "by name; empty: the first of the target");
+    add_instance_options(command, "the first of the target");
     command.add_option("--m", m, "rows of A and D")->capture_default_str();
     command.add_option("--n", n, "rows of B, columns of D")->capture_default_str();
     command.add_option("--k", k, "columns of A and B")->capture_default_str();
@@ -45,22 +39,7 @@ struct BlockwiseRequest {
     command.add_flag("--unaligned-scales", unaligned_scales, "lines of scales off 16 bytes");
     command.add_option("--epilogue", epilogue,
                        "comma-separated: bias, gate, relu, residual and others, as of matmul");
-    command.add_option("--data", data, "integers or position (exact), or normal")
-        ->capture_default_str();
-    command.add_option("--seed", seed)->capture_default_str();
-    schedule.add_options(command);
-  }
-
-  Result<const BlockwiseInstance*> choose() const {
-    std::string known;
-    for (const BlockwiseInstance& candidate : blockwise_instances()) {
-      if (instance.empty() ? arch == candidate.target : instance == candidate.name) {
-        return {Status::good(), &candidate};
-      }
-      known += fmt::format(" {} ({})", candidate.name, candidate.target);
-    }
-    return {Status::refused("There is no such instance of blockwise; there are" + known + "."),
-            std::nullopt};
+    add_data_options(command);
   }
 
   static bool add_node(EpilogueShape& shape, const std::string& node) {
@@ -105,82 +84,40 @@ struct BlockwiseRequest {
   }
 };
 
-void run(const BlockwiseRequest& request, Verdict& verdict) {
-  const Result<const BlockwiseInstance*> chosen = request.choose();
+void BlockwiseRequest::run(Verdict& verdict) const {
+  const Result<const BlockwiseInstance*> chosen =
+      choose<BlockwiseInstance>("blockwise", blockwise_instances());
   if (!chosen.status.is_good()) return verdict.refuse(chosen.status.sentence());
   const BlockwiseInstance& instance = **chosen.value;
   BlockwiseShape shape = shape_for(instance);
-  const std::string wrong = request.fill_shape(shape);
+  const std::string wrong = fill_shape(shape);
   if (!wrong.empty()) return verdict.refuse(wrong);
-  const auto fill = fill_of(request.data);
-  if (!fill) {
-    return verdict.refuse(
-        fmt::format("--data is '{}', but must be integers, normal or position.", request.data));
-  }
-  const Result<vgpu::Options> schedule = request.schedule.resolve();
-  if (!schedule.status.is_good()) return verdict.refuse(schedule.status.sentence());
+  const Result<Fill> fill = this->fill();
+  if (!fill.status.is_good()) return verdict.refuse(fill.status.sentence());
+  const Result<vgpu::Options> options = schedule.resolve();
+  if (!options.status.is_good()) return verdict.refuse(options.status.sentence());
   MatmulOrder order;
-  order.split_k = request.split_k;
+  order.split_k = split_k;
 
-  const VerifiedBlockwise problem(shape, *fill, request.seed);
-  std::string first_complaint;
-  unsigned clean = 0;
-  Comparison comparison;
-  for (unsigned i = 0; i < request.schedules; ++i) {
-    vgpu::Options options = *schedule.value;
-    if (request.schedules > 1) options.landing = landings[i % std::size(landings)].second;
-    options.seed += i;
-    const VirtualRun ran = run_virtually(instance, order, problem, options);
-    if (!ran.status.is_good()) return verdict.refuse(ran.status.sentence());
-    comparison = ran.comparison;
-    if (ran.clean()) {
-      ++clean;
-    } else if (first_complaint.empty()) {
-      first_complaint = fmt::format("{}replay: {}{}\n", ran.complaint(),
-                                    run_line(instance, order, shape, *fill, request.seed),
-                                    schedule_words(options));
-    }
-  }
-  fmt::print("blockwise {} x {} x {}, {} ({} stages) on the virtual GPU: ", request.m, request.n,
-             request.k, instance.name, instance.stages);
-  if (request.schedules > 1) {
-    fmt::print("{} of {} schedules are clean\n", clean, request.schedules);
-  } else if (clean == 0) {
-    fmt::print("wrong, or findings\n");
-  } else if (comparison.exact) {
-    fmt::print("all {} elements are exact\n", shape.matmul.outputs());
-  } else {
-    fmt::print("the worst error is {:.2f} of its bound\n", comparison.worst);
-  }
-  fmt::print("{}", first_complaint);
-  verdict.status = clean == request.schedules ? 0 : 1;
-}
-
-// Below ./tw run or ./tw check.
-CLI::App* add_family(CLI::App& command, const std::shared_ptr<BlockwiseRequest>& request,
-                     Verdict& verdict) {
-  CLI::App* family = command.add_subcommand("blockwise", "FP8 with scales of blocks of 128");
-  request->add_options(*family);
-  family->callback([request, &verdict] { run(*request, verdict); });
-  return family;
+  const VerifiedBlockwise problem(shape, *fill.value, seed);
+  run_schedules(
+      fmt::format("blockwise {} x {} x {}, {} ({} stages)", m, n, k, instance.name,
+                  instance.stages),
+      shape.matmul.outputs(), *options.value,
+      [&](const vgpu::Options& schedule) {
+        return run_virtually(instance, order, problem, schedule);
+      },
+      run_line(instance, order, shape, *fill.value, seed), verdict);
 }
 
 }  // namespace
 
 void add_run_blockwise(CLI::App& command, Verdict& verdict) {
-  auto request = std::make_shared<BlockwiseRequest>();
-  CLI::App* family = add_family(command, request, verdict);
-  family->add_option("--on", request->on, "virtual, the only place so far")
-      ->check(CLI::IsMember({"virtual"}));
+  add_run_family<BlockwiseRequest>(command, "blockwise", meaning, verdict);
 }
 
 void add_check_blockwise(CLI::App& command, Verdict& verdict) {
-  auto request = std::make_shared<BlockwiseRequest>();
-  request->schedules = 40;
-  CLI::App* family = add_family(command, request, verdict);
-  family->add_option("--schedules", request->schedules, "how many")
-      ->check(CLI::Range(2, 1000000))
-      ->capture_default_str();
+  add_check_family<BlockwiseRequest>(command, "blockwise", meaning, verdict);
 }
 
 }  // namespace tw::cli

@@ -1,11 +1,9 @@
 // ./tw run conv2d and ./tw check conv2d, on the virtual GPU.
 #include <fmt/format.h>
 
-#include <memory>
 #include <sstream>
 
-#include "src/cli/command.h"
-#include "src/cli/landing.h"
+#include "src/cli/family_request.h"
 #include "src/conv2d/task.h"
 #include "src/matmul/names.h"
 
@@ -13,10 +11,9 @@ namespace tw::cli {
 
 namespace {
 
-struct Conv2dRequest {
-  std::string arch = "sm90a";
-  std::string instance;
-  std::string on;
+constexpr const char* meaning = "a convolution, or a gradient of one";
+
+struct Conv2dRequest : FamilyRequest {
   std::string direction = "forward";
   int split_k = 1;
   std::int64_t n = 2;
@@ -35,15 +32,11 @@ struct Conv2dRequest {
   std::vector<std::int64_t> dilation = {1};
   std::vector<std::int64_t> pad = {1};
   std::string epilogue;
-  std::string data = "integers";
-  std::uint64_t seed = 1;
-  ScheduleRequest schedule;
-  unsigned schedules = 1;
+
+  void run(Verdict& verdict) const;
 
   void add_options(CLI::App& command) {
-    command.add_option("--arch", arch, "the target: sm80, sm90a or sm100a")->capture_default_str();
-    command.add_option("--instance", instance,
-                       "by name; empty: the first of target and direction that can");
+    add_instance_options(command, "the first of target and direction that can");
     command.add_option("--direction", direction, "forward, dgrad (of the image) or wgrad")
         ->check(CLI::IsMember({"forward", "dgrad", "wgrad"}))
         ->capture_default_str();
@@ -70,10 +63,7 @@ struct Conv2dRequest {
     pairs("--pad", pad, "of h and w, of h,w, top,bottom,left,right or front,back,top,...")
         ->expected(1, 6);
     command.add_option("--epilogue", epilogue, "comma-separated: bias, relu, residual");
-    command.add_option("--data", data, "integers or position (exact), or normal")
-        ->capture_default_str();
-    command.add_option("--seed", seed)->capture_default_str();
-    schedule.add_options(command);
+    add_data_options(command);
   }
 
   // The instance of that name, or the first of the target that supports the shape; the shape gets
@@ -85,7 +75,7 @@ struct Conv2dRequest {
       const Conv2dDirection makes = direction_of(candidate.config);
       known += fmt::format(" {} ({}, {})", candidate.name, candidate.target, name_of(makes));
       if (direction != name_of(makes)) continue;
-      if (instance.empty() ? arch != candidate.target : instance != candidate.name) continue;
+      if (!names(candidate.name, candidate.target)) continue;
       shape.type = candidate.config.a_type;
       shape.d_type = candidate.config.d_type;
       shape.direction = makes;
@@ -145,83 +135,40 @@ struct Conv2dRequest {
   }
 };
 
-void run(const Conv2dRequest& request, Verdict& verdict) {
+void Conv2dRequest::run(Verdict& verdict) const {
   Conv2dShape shape;
   MatmulOrder order;
-  order.split_k = request.split_k;
-  const std::string wrong = request.fill_shape(shape);
+  order.split_k = split_k;
+  const std::string wrong = fill_shape(shape);
   if (!wrong.empty()) return verdict.refuse(wrong);
-  const Result<const Conv2dInstance*> chosen = request.choose(shape);
+  const Result<const Conv2dInstance*> chosen = choose(shape);
   if (!chosen.status.is_good()) return verdict.refuse(chosen.status.sentence());
   const Conv2dInstance& instance = **chosen.value;
-  const auto fill = fill_of(request.data);
-  if (!fill) {
-    return verdict.refuse(
-        fmt::format("--data is '{}', but must be integers, normal or position.", request.data));
-  }
-  const Result<vgpu::Options> schedule = request.schedule.resolve();
-  if (!schedule.status.is_good()) return verdict.refuse(schedule.status.sentence());
+  const Result<Fill> fill = this->fill();
+  if (!fill.status.is_good()) return verdict.refuse(fill.status.sentence());
+  const Result<vgpu::Options> options = schedule.resolve();
+  if (!options.status.is_good()) return verdict.refuse(options.status.sentence());
 
-  const VerifiedConv2d problem(shape, *fill, request.seed);
-  std::string first_complaint;
-  unsigned clean = 0;
-  Comparison comparison;
-  for (unsigned i = 0; i < request.schedules; ++i) {
-    vgpu::Options options = *schedule.value;
-    if (request.schedules > 1) options.landing = landings[i % std::size(landings)].second;
-    options.seed += i;
-    const VirtualRun ran = run_virtually(instance, order, problem, options);
-    if (!ran.status.is_good()) return verdict.refuse(ran.status.sentence());
-    comparison = ran.comparison;
-    if (ran.clean()) {
-      ++clean;
-    } else if (first_complaint.empty()) {
-      first_complaint = fmt::format("{}replay: {}{}\n", ran.complaint(),
-                                    run_line(instance, shape, *fill, request.seed, order),
-                                    schedule_words(options));
-    }
-  }
-  fmt::print("conv2d {} {} x {} x {} x {} with {} x {} x {}, {} ({} stages) on the virtual GPU: ",
-             name_of(shape.direction), shape.n, shape.h.extent, shape.w.extent, shape.c, shape.k,
-             shape.h.filter, shape.w.filter, instance.name, instance.stages);
-  if (request.schedules > 1) {
-    fmt::print("{} of {} schedules are clean\n", clean, request.schedules);
-  } else if (clean == 0) {
-    fmt::print("wrong, or findings\n");
-  } else if (comparison.exact) {
-    fmt::print("all {} elements are exact\n", shape.as_matmul().outputs());
-  } else {
-    fmt::print("the worst error is {:.2f} of its bound\n", comparison.worst);
-  }
-  fmt::print("{}", first_complaint);
-  verdict.status = clean == request.schedules ? 0 : 1;
-}
-
-// Below ./tw run or ./tw check.
-CLI::App* add_family(CLI::App& command, const std::shared_ptr<Conv2dRequest>& request,
-                     Verdict& verdict) {
-  CLI::App* family = command.add_subcommand("conv2d", "a convolution, or a gradient of one");
-  request->add_options(*family);
-  family->callback([request, &verdict] { run(*request, verdict); });
-  return family;
+  const VerifiedConv2d problem(shape, *fill.value, seed);
+  run_schedules(
+      fmt::format("conv2d {} {} x {} x {} x {} with {} x {} x {}, {} ({} stages)",
+                  name_of(shape.direction), shape.n, shape.h.extent, shape.w.extent, shape.c,
+                  shape.k, shape.h.filter, shape.w.filter, instance.name, instance.stages),
+      shape.as_matmul().outputs(), *options.value,
+      [&](const vgpu::Options& schedule) {
+        return run_virtually(instance, order, problem, schedule);
+      },
+      run_line(instance, shape, *fill.value, seed, order), verdict);
 }
 
 }  // namespace
 
 void add_run_conv2d(CLI::App& command, Verdict& verdict) {
-  auto request = std::make_shared<Conv2dRequest>();
-  CLI::App* family = add_family(command, request, verdict);
-  family->add_option("--on", request->on, "virtual, the only place so far")
-      ->check(CLI::IsMember({"virtual"}));
+  add_run_family<Conv2dRequest>(command, "conv2d", meaning, verdict);
 }
 
 void add_check_conv2d(CLI::App& command, Verdict& verdict) {
-  auto request = std::make_shared<Conv2dRequest>();
-  request->schedules = 40;
-  CLI::App* family = add_family(command, request, verdict);
-  family->add_option("--schedules", request->schedules, "how many")
-      ->check(CLI::Range(2, 1000000))
-      ->capture_default_str();
+  add_check_family<Conv2dRequest>(command, "conv2d", meaning, verdict);
 }
 
 }  // namespace tw::cli
