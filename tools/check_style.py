@@ -3,8 +3,9 @@
 
 Layers: a file includes only its own folder and folders above it in LAYERS. Assembly and device builtins
 stand in isa/ only, target conditions in isa/, arch/ and base/ only, barrier calls in pipeline/ and isa/
-only, loops over work tiles in kernel/ only. Hand-written files have at most 600 lines of at most 100
-columns. Nothing says TODO.
+only, loops over work tiles in kernel/ only. No [[no_unique_address]]: nvcc 13.0 then strides through
+arrays by another size than sizeof. Hand-written files have at most 600 lines of at most 100 columns.
+Nothing says TODO.
 """
 import argparse
 import pathlib
@@ -15,6 +16,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ASSEMBLY = re.compile(r'(^|[^_\w])asm\s*(volatile)?\s*\(|__builtin_amdgcn_')
 TARGET = re.compile(r'#\s*(if|elif).*(__CUDA_ARCH__|__AMDGCN__|__gfx)')
 BARRIER = re.compile(r'isa::(mbarrier_(arrive|init|try_wait)|barrier_(sync|arrive)|cluster_(arrive|wait)|fence_|counter_|tcgen05_(commit|fence)|cp_async_mbarrier)')
+MISPLACED = re.compile(r'\[\[no_unique_address\]\]')
 LEFTOVER = re.compile(r'\b(TODO|FIXME|XXX)\b')
 SUFFIXES = {'.h', '.cpp', '.cu'}
 MAX_LINES = 600
@@ -64,6 +66,8 @@ def complaints(root):
                 yield f'{where}: assembly stands only in isa/.'
             if in_include and folder not in ('isa', 'arch', 'base') and TARGET.search(line):
                 yield f'{where}: conditions on the target stand only in isa/, arch/ and base/.'
+            if in_include and MISPLACED.search(line):
+                yield f'{where}: [[no_unique_address]] misplaces elements of arrays (nvcc 13.0). An empty base is safe.'
             if in_include and folder not in ('isa', 'pipeline') and BARRIER.search(line):
                 yield f'{where}: barriers are called only in pipeline/.'
             if in_include and folder != 'kernel' and re.search(r'\.(k_tiles|tiles|sums)\(key', line):

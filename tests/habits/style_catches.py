@@ -13,6 +13,7 @@ PLANTED = [
     ('include/tilewright/op/x.h', '#if defined(__CUDA_ARCH__)\n#endif\n', 'conditions on the target'),
     ('include/tilewright/epilogue/x.h', 'void f() { isa::barrier_sync(1, 128); }\n', 'only in pipeline/'),
     ('include/tilewright/io/x.h', 'void f() { for (int k : tile.k_tiles(key)) g(k); }\n', 'role loops'),
+    ('include/tilewright/io/x.h', 'struct X { [[no_unique_address]] Y y; };\n', 'An empty base is safe'),
     ('src/x.cpp', '// ' + 'x' * 98 + '\n', '101 columns'),
     ('src/x.cpp', '\n' * 601, '601 lines'),
     ('src/x.cpp', '// TO' + 'DO: later\n', 'left over'),

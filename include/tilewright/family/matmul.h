@@ -22,13 +22,16 @@ struct NoSide {
   static constexpr unsigned arrivals = 0;
 };
 
-// One stage: the tiles of A and B, and what a role of its own brings beside them.
-template <Tiling tiling, class Side>
-struct MatmulTiles {
+template <Tiling tiling>
+struct OperandTiles {
   alignas(1024) unsigned char a[tiling.a_bytes()];  // (m,k) lines of 128 bytes, swizzled
   alignas(1024) unsigned char b[tiling.b_bytes()];  // (n,k) lines of 128 bytes, swizzled
-  [[no_unique_address]] typename Side::Tile side;
 };
+
+// One stage: the tiles of A and B, and what a role of its own brings beside them (which may be
+// empty).
+template <Tiling tiling, class Side>
+struct MatmulTiles : OperandTiles<tiling>, Side::Tile {};
 
 // A and B are read by the role that multiplies, the side part by the one that adds up.
 template <Tiling tiling, class Loader, class Side, RoleArrivals reads, RoleArrivals adds>
@@ -41,8 +44,8 @@ struct MatmulPayload {
   static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
   static constexpr Part parts[3] = {
       {tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {reads}},
-      {sizeof(Tiles::b), Loader::completion, loads, {reads}},
-      {sizeof(Tiles::side),
+      {sizeof(OperandTiles<tiling>::b), Loader::completion, loads, {reads}},
+      {sizeof(typename Side::Tile),
        Side::completion,
        {Role::Side, Side::arrivals},
        {Side::arrivals > 0 ? adds : RoleArrivals{}}},

@@ -37,8 +37,8 @@ class Storing {
 
  private:
   Epilogue epilogue_;
-  [[no_unique_address]] typename Sources::Reader sources_;
-  [[no_unique_address]] Reduction reduction_;
+  typename Sources::Reader sources_;
+  Reduction reduction_;
   unsigned group_;
 };
 

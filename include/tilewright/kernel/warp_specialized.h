@@ -53,8 +53,6 @@ class WarpSpecialized {
     typename Loader::Params loader;
     typename Epilogue::Params epilogue;
     typename Schedule::Params schedule;
-    // Not [[no_unique_address]]: nvcc 13.0 then declares the kernel's parameter twice as large as
-    // sizeof, and a launch reads beyond the object.
     typename Parts::Reduction::Params reduction;
     typename Sources::Params sources;
     typename Trace::Params trace;
@@ -63,13 +61,13 @@ class WarpSpecialized {
 
   struct Storage {
     alignas(1024) typename Ring::Tiles tiles[Ring::stages];
-    [[no_unique_address]] typename Epilogue::Buffers output[storing_groups];
-    [[no_unique_address]] typename Sources::Storage sources[storing_groups];
+    typename Epilogue::Buffers output[storing_groups];
+    typename Sources::Storage sources[storing_groups];
     typename Ring::Barriers input;
-    [[no_unique_address]] typename Order::Barriers turns;
-    [[no_unique_address]] typename Parts::Reduction::Storage reduction;
-    [[no_unique_address]] typename Schedule::Storage schedule;
-    [[no_unique_address]] typename Accumulators::Storage accumulators;
+    typename Order::Barriers turns;
+    typename Parts::Reduction::Storage reduction;
+    typename Schedule::Storage schedule;
+    typename Accumulators::Storage accumulators;
   };
 
   static TW_DEVICE void run(const Params& params) {

@@ -93,7 +93,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   TW_HOST_DEVICE constexpr Address address(Indices... indices) const {
     static_assert(!is_packed, "address: an element narrower than a byte has none");
     if constexpr (num_origins == 0) {
-      return data_ + detail::weighted_sum<plain>(indices...);
+      return contents_.data + detail::weighted_sum<plain>(indices...);
     } else {
       const Place place = locate(indices...);
       return place.data + static_cast<std::int32_t>(place.index);
@@ -105,14 +105,14 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     if constexpr (num_axes == 0 || is_packed) {
       return *this;
     } else {
-      return TileTensor(pitched<0>(Axes()) + on_axis<0>(), *this, pitches_, Origin{});
+      return TileTensor(pitched<0>(Axes()) + on_axis<0>(), *this, contents_, Origin{});
     }
   }
 
   // The pointer, without what slices have not folded into it; address(0) is the first element.
-  constexpr Address base() const { return data_; }
+  constexpr Address base() const { return contents_.data; }
   constexpr std::int64_t pitch_bytes(int axis) const {
-    if constexpr (num_axes > 0) return pitches_.bytes[axis - 1];
+    if constexpr (num_axes > 0) return contents_.bytes[axis - 1];
     return 0;
   }
 
@@ -135,19 +135,20 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     const auto extents =
         this->template divided<tiler(counts...), true>(Views::template count_of<to>());
     if constexpr (num_origins == 0) {
-      return Target(reinterpret_cast<typename Target::Data*>(data_), extents, pitches_, {});
+      auto* const data = reinterpret_cast<typename Target::Data*>(contents_.data);
+      return Target(data, extents, contents_, {});
     } else {
       constexpr unsigned count = static_cast<unsigned>(shape.count);
-      require(origin_.values[0] % count == 0, "vectorize: the slice does not begin at a vector");
+      require(contents_.values[0] % count == 0, "vectorize: the slice does not begin at a vector");
       typename Target::Origin origin{};
       if constexpr (Target::num_origins > 0) {
         TW_UNROLL
-        for (int i = 0; i < Target::num_origins; ++i) origin.values[i] = origin_.values[i];
+        for (int i = 0; i < Target::num_origins; ++i) origin.values[i] = contents_.values[i];
         origin.values[0] /= count;
       }
-      Address data = data_;
-      if constexpr (Target::num_origins == 0) data += bytes_of(origin_.values[0]);
-      return Target(reinterpret_cast<typename Target::Data*>(data), extents, pitches_, origin);
+      Address data = contents_.data;
+      if constexpr (Target::num_origins == 0) data += bytes_of(contents_.values[0]);
+      return Target(reinterpret_cast<typename Target::Data*>(data), extents, contents_, origin);
     }
   }
 
@@ -165,7 +166,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
 
   TW_HOST_DEVICE constexpr TileTensor(Address data, const DynamicExtents& extents,
                                       const Pitches<num_axes>& pitches, const Origin& origin)
-      : Views(extents), data_(data), pitches_(pitches), origin_(origin) {}
+      : Views(extents), contents_{pitches, origin, data} {}
 
   // This tensor at the selected indices, with the layout `to`.
   template <Layout to, class... Selection>
@@ -192,9 +193,9 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   template <class... Indices>
   TW_HOST_DEVICE constexpr Address moved(Indices... indices) const {
     if constexpr (sizeof...(Indices) == 0) {
-      return data_;
+      return contents_.data;
     } else {
-      return data_ + detail::weighted_sum<plain>(indices...);
+      return contents_.data + detail::weighted_sum<plain>(indices...);
     }
   }
 
@@ -209,7 +210,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   // The position on one axis, signed because a tensor may count backwards.
   template <int axis, class... Indices>
   TW_HOST_DEVICE constexpr std::int32_t on_axis(Indices... indices) const {
-    unsigned position = origin_.values[axis];
+    unsigned position = contents_.values[axis];
     if constexpr (sizeof...(Indices) > 0) {
       position += detail::sum_as<unsigned, detail::on_axis(layout, axis)>(indices...);
     }
@@ -218,7 +219,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
 
   template <int... axes>
   constexpr auto first_pitches(std::integer_sequence<int, axes...>) const {
-    return Pitches<sizeof...(axes)>{pitches_.bytes[axes]...};
+    return Pitches<sizeof...(axes)>{contents_.bytes[axes]...};
   }
 
   // The pointer moved along the axes above `settled`: a sum in 32 bits for each, and one product.
@@ -228,10 +229,10 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
     auto bytes_on = [&]<int axis>(std::integral_constant<int, axis>) -> std::int64_t {
       if constexpr (axis <= settled) return 0;
-      return on_axis<axis>(indices...) * pitches_.bytes[axis - 1];
+      return on_axis<axis>(indices...) * contents_.bytes[axis - 1];
     };
     const std::int64_t bytes = (bytes_on(std::integral_constant<int, axes + 1>()) + ...);
-    return reinterpret_cast<Data*>(reinterpret_cast<Byte*>(data_) + bytes);
+    return reinterpret_cast<Data*>(reinterpret_cast<Byte*>(contents_.data) + bytes);
   }
 
   static constexpr std::int64_t bytes_of(std::int64_t elements) { return elements * bits / 8; }
@@ -240,16 +241,16 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   template <class... Indices>
   TW_HOST_DEVICE constexpr Place split(Indices... indices) const {
     if constexpr (sizeof...(Indices) == 0) {
-      return {data_, origin_.values[0]};
+      return {contents_.data, contents_.values[0]};
     } else {
       constexpr Layout multiples = detail::of_unit(plain, unit, true);
       constexpr Layout rest = detail::of_unit(plain, unit, false);
       const auto moved = detail::weighted_sum<multiples>(indices...);
       const auto index = static_cast<unsigned>(detail::weighted_sum<rest>(indices...));
       if constexpr (is_packed) {
-        return {data_ + bytes_of(moved), origin_.values[0] + index};
+        return {contents_.data + bytes_of(moved), contents_.values[0] + index};
       } else {
-        return {data_ + moved, origin_.values[0] + index};
+        return {contents_.data + moved, contents_.values[0] + index};
       }
     }
   }
@@ -263,13 +264,15 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
       const Place place = split(indices...);
       return {place.data, layout.swizzle(place.index)};
     } else {
-      return {data_, layout.swizzle(static_cast<unsigned>(on_axis<0>(indices...)))};
+      return {contents_.data, layout.swizzle(static_cast<unsigned>(on_axis<0>(indices...)))};
     }
   }
 
-  Address data_;
-  [[no_unique_address]] Pitches<num_axes> pitches_;
-  [[no_unique_address]] Origin origin_;
+  // Bases, for they may be empty.
+  struct Contents : Pitches<num_axes>, Origin {
+    Address data;
+  };
+  Contents contents_;
 };
 
 }  // namespace tw

@@ -118,7 +118,7 @@ class Producer {
     unsigned slot_ = 0;
     SharedAddress full_ = 0;  // 0: holds nothing
     SharedAddress tiles_ = 0;
-    [[no_unique_address]] typename Trace::Handle trace_;
+    typename Trace::Handle trace_;
   };
 
   TW_DEVICE Producer(typename Ring::Barriers& barriers, typename Ring::Tiles* tiles, Trace trace)
@@ -182,7 +182,7 @@ class Producer {
   SharedAddress full_;
   SharedAddress empty_;
   SharedAddress tiles_;
-  [[no_unique_address]] Trace trace_;
+  Trace trace_;
 };
 
 // The reading end. Held by all threads of a group; `thread` counts within it.
@@ -233,7 +233,7 @@ class Consumer {
     bool held_ = false;
     // Where this thread arrives; 0: another does, or nothing is held.
     SharedAddress signal_ = 0;
-    [[no_unique_address]] typename Trace::Handle trace_;
+    typename Trace::Handle trace_;
   };
 
   // Thread t of the group speaks to CTA t of the cluster, where that CTA's copies reach this one.
@@ -298,7 +298,7 @@ class Consumer {
   SharedAddress full_;
   SharedAddress empty_;
   bool signals_;
-  [[no_unique_address]] Trace trace_;
+  Trace trace_;
 };
 
 // Keeps the last `depth` tokens alive: the deferred release that lets products and copies stay in
@@ -306,13 +306,6 @@ class Consumer {
 template <class Token, unsigned depth>
 class Held {
  public:
-  Held() = default;
-  // Not left to the compiler: nvcc 13.0 forgets elements, for a token has a [[no_unique_address]]
-  // member.
-  TW_DEVICE ~Held() {
-    TW_UNROLL
-    for (Token& token : tokens_) const Token released = std::move(token);
-  }
   TW_DEVICE void keep(Token&& token) {
     if constexpr (depth == 0) {
       const Token released = std::move(token);

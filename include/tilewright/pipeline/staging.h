@@ -74,7 +74,7 @@ class Staging {
   unsigned barrier_;
   unsigned next_ = 0;
   bool stores_;
-  [[no_unique_address]] Trace trace_;
+  Trace trace_;
 };
 
 }  // namespace tw
