@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -138,6 +139,17 @@ template <class T>
 const Oracle<T>& oracle_of() {
   static const Oracle<T> instance;
   return instance;
+}
+
+// The scale of a block with this amax, of a type with this largest number. A quotient of two
+// floats, rounded to double and then to float, is rounded right.
+inline float block_scale(double amax, double max, bool power_of_two) {
+  if (!std::isfinite(amax)) return std::bit_cast<float>(0x7fffffffu);
+  if (amax == 0.0) return 1.0f;
+  if (!power_of_two) return std::max(static_cast<float>(amax / max), 0x1p-126f);
+  double scale = 0x1p-126;
+  while (scale * max < amax) scale *= 2.0;
+  return static_cast<float>(scale);
 }
 
 }  // namespace tw::oracle
