@@ -35,14 +35,16 @@ class WarpAccumulator {
     started_ = 1;
   }
 
-  // Adds the sums of `other` from block `first` on, each value times factor(block, i).
-  template <class Other, class Factor>
-  TW_DEVICE void add(unsigned first, const Other& other, const Factor& factor) {
+  // Adds the sums of a piece that begins at block `first` and column `column`, each value times
+  // factor(block, i).
+  template <class Piece, class Factor>
+  TW_DEVICE void add(unsigned first, unsigned column, const Piece& piece, const Factor& factor) {
     TW_UNROLL
-    for (unsigned block = 0; block < Other::blocks; ++block) {
+    for (unsigned block = 0; block < Piece::blocks; ++block) {
       TW_UNROLL
-      for (unsigned i = 0; i < fragment_size; ++i) {
-        values_[first + block][i / 4][i % 4] += other.value(block, i) * factor(block, i);
+      for (unsigned i = 0; i < Piece::fragment_size; ++i) {
+        values_[first + block][column / 8 + i / 4][i % 4] +=
+            piece.value(block, i) * factor(block, i);
       }
     }
   }

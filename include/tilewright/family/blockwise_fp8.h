@@ -12,33 +12,30 @@ namespace tw {
 // A page of arch/, with scales. `b_rows` of B share one.
 template <class ArchPage, unsigned b_rows>
 struct BlockwisePage : ArchPage {
-  // As the page itself multiplies, which knows of no promotion: whole tiles, or 64 rows a group.
-  static constexpr MatmulConfig plain(MatmulConfig config, bool whole) {
-    if (!whole) config.tile_m = 64 * config.groups_per_tile();
+  // As the page itself multiplies, which knows of no promotion.
+  static constexpr MatmulConfig plain(MatmulConfig config) {
     config.promote_every = 0;
     return config;
   }
   template <Tiling tiling>
   using Side = ScaleLoader<tiling, b_rows>;
   // Sums that are handed over are added up by who takes them.
-  template <class Base, class Whole, Tiling, unsigned>
+  template <class Whole, Tiling, unsigned>
   struct OpOf {
     using Type = Whole;
   };
-  template <class Base, class Whole, Tiling tiling, unsigned stage_bytes>
-  requires requires { typename Base::Accumulator; }
-  struct OpOf<Base, Whole, tiling, stage_bytes> {
-    using Type = ScaledOp<Base, Whole, Side<tiling>, tiling, stage_bytes>;
+  template <class Whole, Tiling tiling, unsigned stage_bytes>
+  requires requires { typename Whole::Piece; }
+  struct OpOf<Whole, tiling, stage_bytes> {
+    using Type = ScaledOp<Whole, Side<tiling>, tiling, stage_bytes>;
   };
   template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
-  using Op =
-      typename OpOf<typename ArchPage::template Op<plain(config, false), tiling, stage_bytes>,
-                    typename ArchPage::template Op<plain(config, true), tiling, stage_bytes>,
-                    tiling, stage_bytes>::Type;
+  using Op = typename OpOf<typename ArchPage::template Op<plain(config), tiling, stage_bytes>,
+                           tiling, stage_bytes>::Type;
 
   static consteval RoleTable roles(const MatmulConfig& config) {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
-    return ArchPage::roles(plain(config, true)).with_side();
+    return ArchPage::roles(plain(config)).with_side();
   }
 };
 

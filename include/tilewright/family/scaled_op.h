@@ -12,27 +12,29 @@
 
 namespace tw {
 
-// `Whole` sums up what a group does, `Base` multiplies the rows of a piece of it: a partial sum
-// then takes no more registers than a piece. `Side` says how the scales lie behind the operands.
-template <class Base, class Whole, class Side, Tiling tiling, unsigned stage_bytes>
+// `Whole` sums up what a group does, its Piece multiplies a piece of it. Halves of columns have
+// partial sums of their own, so that the tensor core makes one while the other joins the sums.
+// `Side` says how the scales lie behind the operands.
+template <class Whole, class Side, Tiling tiling, unsigned stage_bytes>
 class ScaledOp {
+  using Base = typename Whole::Piece;
   using Sum = typename Whole::Accumulator;
   using Partial = typename Base::Accumulator;
-  static constexpr unsigned pieces = Sum::blocks / Partial::blocks;
-  static constexpr unsigned piece_rows = Partial::blocks * Partial::block_rows;
+  static constexpr unsigned pieces_n = Sum::columns / Partial::columns;
+  static constexpr unsigned pieces = Sum::blocks / Partial::blocks * pieces_n;
+  static constexpr unsigned partials = pieces_n;
   // Columns that share a scale. Of eight that do not, a thread has two.
   static constexpr unsigned group = Side::b_columns;
-  static constexpr unsigned columns =
-      group == 1 ? Partial::columns / 4 : (Partial::columns + group - 1) / group;
-  static_assert(group == 1 || Partial::columns % group == 0 || group % Partial::columns == 0,
-                "A warp's columns are whole groups that share a scale, or lie within one.");
-  static_assert((pieces + 1) * Partial::blocks * Partial::fragment_size <= 192,
+  static_assert(partials <= 2, "Of two partial sums one is made while the other joins the sums.");
+  static_assert(Sum::blocks * Sum::fragment_size +
+                        partials * Partial::blocks * Partial::fragment_size <=
+                    192,
                 "The sums and the partial sums of a thread must fit 192 registers.");
 
  public:
   struct Accumulator : Sum {
     TW_DEVICE Accumulator() { this->clear(); }
-    Partial partial;
+    Partial partial[partials];
   };
   static constexpr bool elected = false;
   static TW_DEVICE bool leads() { return true; }
@@ -46,44 +48,65 @@ class ScaledOp {
       : base_(first_stage, first_row, thread),
         row_(first_stage + tiling.a_bytes() + tiling.b_bytes() +
              (first_row + Partial::row_of(thread, 0)) * 4),
-        column_(first_stage + tiling.a_bytes() + tiling.b_bytes() +
-                (tiling.m + Partial::column_of(thread, 0) / group) * 4) {}
+        column_((tiling.m + Partial::column_of(thread, 0) / group) * 4 -
+                (first_row + Partial::row_of(thread, 0)) * 4) {}
 
   template <class Stage>
   TW_DEVICE void multiply(Accumulator& sum, Stage& stage) {
-    const unsigned at = stage.slot() * stage_bytes;
-    float rows[2 * Partial::blocks], shared[columns];
-    TW_UNROLL
-    for (unsigned i = 0; i < columns; ++i) {
-      shared[i] = scale(column_ + at, group == 1 ? i / 2 * 8 + i % 2 : i);
-    }
+    const SharedAddress scales = row_ + stage.slot() * stage_bytes;
     TW_UNROLL
     for (unsigned piece = 0; piece < pieces; ++piece) {
-      base_.multiply(sum.partial, stage, piece * piece_rows);
-      // Read while the tensor core works.
-      TW_UNROLL
-      for (unsigned i = 0; i < 2 * Partial::blocks; ++i) {
-        rows[i] = scale(row_ + at, piece * piece_rows + i / 2 * Partial::block_rows + i % 2 * 8);
-      }
-      base_.finish(sum.partial);
-      if (piece + 1 == pieces) const Stage released = std::move(stage);
-      sum.add(piece * Partial::blocks, sum.partial, [&](unsigned block, unsigned i) {
-        return rows[2 * block + i / 2 % 2] *
-               shared[group == 1 ? i / 4 * 2 + i % 2 : i / 4 * 8 / group];
-      });
-      sum.partial.start_over();
+      base_.issue(sum.partial[piece % partials], stage, row_of(piece), column_of(piece));
+      if (partials > 1 && piece > 0) add<1>(sum, piece - 1, scales, [] {});
+      if (partials == 1 && piece + 1 < pieces) add<0>(sum, piece, scales, [] {});
     }
+    add<0>(sum, pieces - 1, scales, [&] { const Stage released = std::move(stage); });
   }
   TW_DEVICE void finish(Accumulator&) {}
 
  private:
+  static constexpr unsigned row_of(unsigned piece) {
+    return piece / pieces_n * (Partial::blocks * Partial::block_rows);
+  }
+  static constexpr unsigned column_of(unsigned piece) {
+    return piece % pieces_n * Partial::columns;
+  }
+
+  // A piece whose products are done when no more than `issued` pieces behind it are not.
+  template <unsigned issued, class Release>
+  TW_DEVICE void add(Accumulator& sum, unsigned piece, SharedAddress scales,
+                     const Release& release) const {
+    Partial& partial = sum.partial[piece % partials];
+    constexpr unsigned most = group == 1 ? Partial::columns / 4 : Partial::columns / group + 2;
+    const unsigned first = column_of(piece) / group;
+    const unsigned columns =
+        group == 1 ? most : (column_of(piece) + Partial::columns - 1) / group - first + 1;
+    float rows[2 * Partial::blocks], shared[most];
+    TW_UNROLL
+    for (unsigned i = 0; i < 2 * Partial::blocks; ++i) {
+      rows[i] = scale(scales, row_of(piece) + i / 2 * Partial::block_rows + i % 2 * 8);
+    }
+    TW_UNROLL
+    for (unsigned i = 0; i < columns; ++i) {
+      shared[i] = scale(scales + column_, first + (group == 1 ? i / 2 * 8 + i % 2 : i));
+    }
+    base_.template wait<issued>(partial);
+    release();
+    sum.add(row_of(piece) / Partial::block_rows, column_of(piece), partial,
+            [&](unsigned block, unsigned i) {
+              const unsigned column =
+                  group == 1 ? i / 4 * 2 + i % 2 : (column_of(piece) + i / 4 * 8) / group - first;
+              return rows[2 * block + i / 2 % 2] * shared[column];
+            });
+    partial.start_over();
+  }
   static TW_DEVICE float scale(SharedAddress first, unsigned index) {
     return std::bit_cast<float>(isa::load_shared_4(first + index * 4));
   }
 
   Base base_;
-  SharedAddress row_;  // this thread's first scales, in the first stage
-  SharedAddress column_;
+  SharedAddress row_;  // this thread's first scale, in the first stage
+  unsigned column_;    // from there to the first of its columns
 };
 
 }  // namespace tw

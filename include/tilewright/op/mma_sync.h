@@ -48,6 +48,7 @@ class MmaSyncOp {
   static constexpr unsigned releases = warps.size();
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread % 32; }
   static TW_DEVICE bool leads() { return true; }
+  using Piece = MmaSyncOp;  // what is multiplied at once
 
   TW_DEVICE MmaSyncOp(SharedAddress first_stage, unsigned /*first_row*/, unsigned thread)
       : first_stage_(first_stage),
@@ -56,7 +57,7 @@ class MmaSyncOp {
         column_(thread / 32 % warps.n * columns) {}
 
   template <class Stage>
-  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage, unsigned /*row*/ = 0) {
+  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
     if (!sum.started()) sum.clear();
     const SharedAddress a_tile = first_stage_ + stage.slot() * stage_bytes;
     const SharedAddress b_tile = a_tile + tiling.a_bytes();
@@ -88,6 +89,14 @@ class MmaSyncOp {
   TW_DEVICE void finish(Accumulator& sum) {
     if (!sum.started()) sum.clear();
   }
+  // As a piece of itself.
+  template <class Stage>
+  TW_DEVICE void issue(Accumulator& sum, const Stage& stage, unsigned /*row*/,
+                       unsigned /*column*/) {
+    multiply(sum, stage);
+  }
+  template <unsigned>
+  TW_DEVICE void wait(const Accumulator&) const {}
 
  private:
   // 16 rows (of A, or of B) by 32 bytes of k, as four 8 by 16-byte matrices: of A the second 8 rows

@@ -61,14 +61,15 @@ class RegisterAccumulator {
     }
   }
 
-  // The same from block `first` on, each value times factor(block, i).
-  template <class Other, class Factor>
-  TW_DEVICE void add(unsigned first, const Other& other, const Factor& factor) {
+  // The same of a piece that begins at block `first` and column `column`, each value times
+  // factor(block, i).
+  template <class Piece, class Factor>
+  TW_DEVICE void add(unsigned first, unsigned column, const Piece& piece, const Factor& factor) {
     TW_UNROLL
-    for (unsigned block = 0; block < Other::blocks; ++block) {
+    for (unsigned block = 0; block < Piece::blocks; ++block) {
       TW_UNROLL
-      for (unsigned i = 0; i < fragment_size; ++i) {
-        values_[first + block][i] += other.value(block, i) * factor(block, i);
+      for (unsigned i = 0; i < Piece::fragment_size; ++i) {
+        values_[first + block][column / 2 + i] += piece.value(block, i) * factor(block, i);
       }
     }
   }
@@ -143,15 +144,16 @@ TW_DEVICE std::uint32_t in_descriptor(SharedAddress address) { return (address &
 
 // `rows` of the tile's m are this warpgroup's; stages lie `stage_bytes` apart: A, then B, each span
 // after span (io/tma_loader.h). After `promote_every` stages a partial sum joins the sums (0: the
-// tensor core adds up everything).
-template <Tiling tiling, unsigned rows, unsigned stage_bytes, unsigned promote_every = 0>
+// tensor core adds up everything). `columns`: of the tile's n, fewer for an op of pieces.
+template <Tiling tiling, unsigned rows, unsigned stage_bytes, unsigned promote_every = 0,
+          unsigned columns = tiling.n>
 class WgmmaOp {
-  static constexpr WgmmaShape shape = {tiling.a_type, tiling.b_type, tiling.n,
+  static constexpr WgmmaShape shape = {tiling.a_type, tiling.b_type, columns,
                                        static_cast<unsigned>(tiling.a_major),
                                        static_cast<unsigned>(tiling.b_major)};
   static_assert(rows % 64 == 0 && rows > 0 && rows <= tiling.m,
                 "A warpgroup multiplies blocks of 64 rows of the tile.");
-  static_assert(tiling.b_major == Major::K || tiling.n % 64 == 0,
+  static_assert(tiling.b_major == Major::K || (tiling.n % 64 == 0 && columns == tiling.n),
                 "An N-major tile is made of boxes of 64 columns.");
   static_assert(stage_bytes % 1024 == 0 && stage_bytes >= tiling.a_bytes() + tiling.b_bytes(),
                 "A stage holds A and B, and the next starts where the swizzle does.");
@@ -167,8 +169,13 @@ class WgmmaOp {
 
  public:
   using Accumulator =
-      std::conditional_t<promote_every == 0, RegisterAccumulator<blocks, tiling.n, Value>,
-                         PromotedAccumulator<blocks, tiling.n, Value>>;
+      std::conditional_t<promote_every == 0, RegisterAccumulator<blocks, columns, Value>,
+                         PromotedAccumulator<blocks, columns, Value>>;
+  // The same for 64 of the rows, and for half of the columns where these are many and the rows are
+  // not.
+  using Piece =
+      WgmmaOp<tiling, 64, stage_bytes, 0,
+              rows == 64 && tiling.n % 64 == 0 && tiling.n >= 128 ? tiling.n / 2 : tiling.n>;
   static constexpr bool elected = false;
   static constexpr Release release = Release::Group;
   static constexpr unsigned releases = 1;  // of each group
@@ -182,15 +189,14 @@ class WgmmaOp {
       : a_(isa::shuffle(in_descriptor(first_stage + first_row * Tiling::span_bytes), 0)),
         b_(isa::shuffle(in_descriptor(first_stage + tiling.a_bytes()), 0)) {}
 
-  // Issues the products of one stage and waits for those of the stage before. `row`: of this
-  // warpgroup's, where the products are of some rows only; a multiple of 64.
+  // Issues the products of one stage and waits for those of the stage before.
   template <class Stage>
-  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage, unsigned row = 0) {
+  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
     if constexpr (promote_every == 0) {
-      issue(sum, stage, row);
+      issue(sum, stage);
       isa::wgmma_wait_group<stages_held>();
     } else {
-      issue(sum.partial(), stage, row);
+      issue(sum.partial(), stage);
       if (sum.is_full_after_stage(promote_every)) {
         isa::wgmma_wait_group<0>();
         sum.promote();
@@ -210,13 +216,13 @@ class WgmmaOp {
     }
   }
 
- private:
+  // `row` of this warpgroup's rows, a multiple of 64, and `column`, of 8, are a piece's first.
   template <class Sum, class Stage>
-  TW_DEVICE void issue(Sum& sum, const Stage& stage, unsigned row) {
+  TW_DEVICE void issue(Sum& sum, const Stage& stage, unsigned row = 0, unsigned column = 0) {
     const std::uint64_t a = swizzled_128_descriptor(tiling.a_major) + a_ +
                             row * (Tiling::span_bytes / 16) + stage.slot() * (stage_bytes / 16);
-    const std::uint64_t b =
-        swizzled_128_descriptor(tiling.b_major) + b_ + stage.slot() * (stage_bytes / 16);
+    const std::uint64_t b = swizzled_128_descriptor(tiling.b_major) + b_ +
+                            column * (Tiling::span_bytes / 16) + stage.slot() * (stage_bytes / 16);
     isa::wgmma_fence();
     TW_UNROLL
     for (unsigned span = 0; span < tiling.spans; ++span) {
@@ -234,7 +240,15 @@ class WgmmaOp {
     isa::wgmma_commit_group();
     sum.start();
   }
+  // Until the products of no more than so many calls of issue() are in flight; `sum` is of others.
+  template <unsigned issued>
+  TW_DEVICE void wait(Accumulator& sum) const {
+    isa::wgmma_wait_group<issued>();
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) isa::wgmma_registers(sum.fragment(block));
+  }
 
+ private:
   std::uint32_t a_;  // units of 16 bytes
   std::uint32_t b_;
 };

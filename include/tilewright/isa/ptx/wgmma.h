@@ -68,4 +68,14 @@ TW_DEVICE void wgmma_wait_group() {
 #endif
 }
 
+// No instruction: what is done with these registers is not moved before a wait, of which the
+// compiler does not know that it is for them.
+template <unsigned count>
+TW_DEVICE void wgmma_registers([[maybe_unused]] float (&values)[count]) {
+#if defined(__CUDACC__)
+  TW_UNROLL
+  for (float& value : values) asm volatile("" : "+f"(value)::"memory");
+#endif
+}
+
 }  // namespace tw::isa
