@@ -50,7 +50,7 @@ std::int64_t run_groups(const vgpu::Options& options, vgpu::Report& report) {
   Status status = plan<Parts>(params, grid, problem, {}, groups, {}, encode_for_virtual);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   // A last tile that reached back would cover no row of the next group.
-  params.schedule.last_row = std::numeric_limits<int>::max();
+  params.schedule.last_row = params.schedule.last_column = std::numeric_limits<int>::max();
   status = plan<Parts>(of_target, unused, target, {}, groups, {}, encode_for_virtual);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   params.epilogue = of_target.epilogue;

@@ -150,7 +150,8 @@ extern "C" __global__ void __launch_bounds__(192, 1)
           const SharedAddress a = tiles + stage * unsigned{sizeof(Stage)};
           const SharedAddress b = a + sizeof(Stage::a) + rank * (sizeof(Stage::b) / 2);
           const int a_corner[3] = {k * 64, first_row(params, tile), tile.batch};
-          const int b_corner[3] = {k * 64, tile.n * 256 + static_cast<int>(rank * 128), tile.batch};
+          const int b_corner[3] = {
+              k * 64, first_column(params, tile) + static_cast<int>(rank * 128), tile.batch};
           isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
                                          isa::CacheHint::EvictNormal);
           isa::cp_async_bulk_tensor_load_multicast(b, &params.b, full + 8 * stage, b_corner, 0b11,
@@ -192,7 +193,7 @@ extern "C" __global__ void __launch_bounds__(192, 1)
           lap ^= 1;
         }
         flat::store(params.output, output, sums + stage * 256, params.k_tiles > 0, tile.batch,
-                    first_row(params, tile), tile.n * 256, params.m);
+                    first_row(params, tile), first_column(params, tile), params.m);
         isa::tcgen05_fence_before_thread_sync();
         isa::warp_sync();
         if (thread % 32 == 0) isa::mbarrier_arrive(sum_empty + 8 * stage);

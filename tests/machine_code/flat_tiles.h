@@ -16,6 +16,7 @@ struct Params {
   int k_tiles;
   int m;
   int last_row;
+  int last_column;
   int splits;  // 1
   int group;
   unsigned raster;  // 0: m is swept first within a group
@@ -48,6 +49,11 @@ __device__ __forceinline__ Tile tile_at(const Params& params, int index, unsigne
 __device__ __forceinline__ int first_row(const Params& params, const Tile& tile) {
   const int own = tile.m * 128;
   return own < params.last_row ? own : params.last_row;
+}
+
+__device__ __forceinline__ int first_column(const Params& params, const Tile& tile) {
+  const int own = tile.n * 256;
+  return own < params.last_column ? own : params.last_column;
 }
 
 }  // namespace flat

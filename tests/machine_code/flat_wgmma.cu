@@ -113,7 +113,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       if (held != 0) isa::mbarrier_arrive_cluster(held);
 
       flat::store(params.output, output, sum, tile.batch,
-                  first_row(params, tile) + static_cast<int>(group * 64), tile.n * 256, params.m);
+                  first_row(params, tile) + static_cast<int>(group * 64),
+                  first_column(params, tile), params.m);
     }
     if (output.stores) isa::cp_async_bulk_wait_group_read<0>();
   } else {
@@ -141,7 +142,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
           const SharedAddress a = tiles + stage * unsigned{sizeof(Stage)};
           const SharedAddress b = a + sizeof(Stage::a) + rank * (sizeof(Stage::b) / 2);
           const int a_corner[3] = {k * 64, first_row(params, tile), tile.batch};
-          const int b_corner[3] = {k * 64, tile.n * 256 + static_cast<int>(rank * 128), tile.batch};
+          const int b_corner[3] = {
+              k * 64, first_column(params, tile) + static_cast<int>(rank * 128), tile.batch};
           isa::cp_async_bulk_tensor_load(a, &params.a, full + 8 * stage, a_corner,
                                          isa::CacheHint::EvictNormal);
           isa::cp_async_bulk_tensor_load_multicast(b, &params.b, full + 8 * stage, b_corner, 0b11,

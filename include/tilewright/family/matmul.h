@@ -20,6 +20,7 @@ struct NoSide {
   struct Params {};
   static constexpr Completion completion = Completion::WarpsArrive;
   static constexpr unsigned arrivals = 0;
+  static constexpr unsigned column_step = 1;  // tiles begin at multiples of it
 };
 
 template <Tiling tiling>
@@ -168,7 +169,7 @@ struct Matmul {
   }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
     return {tile.batch, tile.first_row(config.tile_m) + static_cast<int>(group_row(group)),
-            tile.n * static_cast<int>(config.tile_n), tile.m_end};
+            tile.first_column(config.tile_n), tile.m_end};
   }
 };
 

@@ -166,16 +166,27 @@ inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& pr
       alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch, operand.type)};
 }
 
-// Where tiles may begin. Rows are stored twice where the last tile reaches back, so C must not be
-// D; without a C it is not. Rows that are contiguous begin at multiples of 16 bytes.
+// Where tiles of `tile` may begin, at multiples of `step`. What the last one reaches back over is
+// stored twice, so C must not be D (without a C it is not), and sums must be cut alike.
 template <class Parts>
-int last_row(const MatmulProblem& problem) {
-  const auto rows = static_cast<std::int64_t>(Parts::config.tile_m);
+int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile, unsigned step) {
   const bool reads = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
-  if (Parts::config.a_major == Major::MN || problem.m < rows || reads) {
+  if (extent < tile || reads || Parts::config.split == Split::Stream) {
     return std::numeric_limits<int>::max();
   }
-  return static_cast<int>(problem.m - rows);
+  return static_cast<int>((extent - tile + step - 1) / step * step);
+}
+// Contiguous rows begin at multiples of 16 bytes.
+template <class Parts>
+int last_row(const MatmulProblem& problem) {
+  if (Parts::config.a_major == Major::MN) return std::numeric_limits<int>::max();
+  return last_begin<Parts>(problem, problem.m, Parts::config.tile_m, 1);
+}
+// As do D's columns, of which one is of two where it is gated.
+template <class Parts>
+int last_column(const MatmulProblem& problem) {
+  const unsigned step = std::max(problem.epilogue.gated ? 32u : 16u, Parts::Side::column_step);
+  return last_begin<Parts>(problem, problem.n, Parts::config.tile_n, step);
 }
 
 template <class Loader, class Encode>
@@ -313,6 +324,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   map.k_tiles = static_cast<int>(extent.k_tiles);
   map.m = static_cast<int>(problem.m);
   map.last_row = detail::last_row<Parts>(problem);
+  map.last_column = detail::last_column<Parts>(problem);
   map.splits = static_cast<int>(extent.splits);
   map.order.raster = order.raster;
   const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;

@@ -66,7 +66,7 @@ class Im2colLoader : public TmaLoader<tiling> {
       const int pixel = k * static_cast<int>(tiling.k());
       this->load_a(stage, tile, pixel, 0);
       load_pixels<Base::b_tile>(stage.tiles() + tiling.a_bytes(), &params_.b, stage.full(),
-                                tile.n * static_cast<int>(tiling.n), pixel,
+                                tile.first_column(tiling.n), pixel,
                                 static_cast<unsigned>(tile.batch), cluster.row(this->rank_),
                                 cluster.column_mask(this->rank_));
     }

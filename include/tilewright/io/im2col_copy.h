@@ -32,9 +32,8 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k_tile) {
     copy<tiling.m>(stage.tiles(), params_.a, tile.first_row(tiling.m), k_tile, tile.batch,
                    [&](int row, int k) { return pixel(row, k); });
-    copy<tiling.n>(stage.tiles() + tiling.a_bytes(), params_.b, tile.n * static_cast<int>(tiling.n),
-                   k_tile, tile.batch,
-                   [&](int row, int k) { return row * params_.b.row_stride + k; });
+    copy<tiling.n>(stage.tiles() + tiling.a_bytes(), params_.b, tile.first_column(tiling.n), k_tile,
+                   tile.batch, [&](int row, int k) { return row * params_.b.row_stride + k; });
     isa::cp_async_commit_group();
     isa::cp_async_wait_group<stages_held>();
   }

@@ -23,6 +23,7 @@ class ScaleLoader {
  public:
   // Columns of a tile that surely share a scale, wherever it begins.
   static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
+  static constexpr unsigned column_step = b_columns;
   struct Tile {
     float a[tiling.m];
     float b[tiling.n / b_columns];
@@ -66,8 +67,8 @@ class ScaleLoader {
     const SharedAddress a = stage.tiles() + tiling.a_bytes() + tiling.b_bytes();
     const SharedAddress b = a + unsigned{sizeof(Tile::a)};
     copy<tiling.m, 1, 1>(a, params_.a, tile.first_row(tiling.m), k, tile.batch);
-    copy<tiling.n / b_columns, b_columns, b_rows>(b, params_.b, tile.n * static_cast<int>(tiling.n),
-                                                  k, tile.batch);
+    copy<tiling.n / b_columns, b_columns, b_rows>(b, params_.b, tile.first_column(tiling.n), k,
+                                                  tile.batch);
   }
   TW_DEVICE void finish() {}
 

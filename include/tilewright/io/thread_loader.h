@@ -108,7 +108,7 @@ class ThreadLoader {
     operand<in_shared().a_major, tiling.m, bytes_of(tiling.a_type)>(
         a, params_.a, tile.first_row(tiling.m), first_k, tile.batch);
     operand<in_shared().b_major, tiling.n, bytes_of(tiling.b_type)>(
-        a + tiling.a_bytes(), params_.b, tile.n * static_cast<int>(tiling.n), first_k, tile.batch);
+        a + tiling.a_bytes(), params_.b, tile.first_column(tiling.n), first_k, tile.batch);
     if constexpr (stages_held > 0) {
       isa::cp_async_commit_group();
       isa::cp_async_wait_group<stages_held>();

@@ -168,8 +168,7 @@ class TmaLoader {
   template <class Stage, class WorkTile>
   TW_DEVICE void load_b(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
     const SharedAddress b = stage.tiles() + tiling.a_bytes();
-    const int column =
-        tile.n * static_cast<int>(tiling.n) + static_cast<int>(member() * tiling.b_rows());
+    const int column = tile.first_column(tiling.n) + static_cast<int>(member() * tiling.b_rows());
     CopyB::load(b, &params_.b, stage.full(), column, first_k, batch,
                 tiling.cluster.row(rank_) / tiling.group, b_mask());
   }

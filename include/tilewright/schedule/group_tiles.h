@@ -45,7 +45,7 @@ class GroupTiles {
     const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
     if (reaches_back && row > end_ - tile_m) row = end_ - tile_m;
     // Groups begin anywhere: each tile reaches back from the next multiple to where it begins.
-    return {(row + tile_m - 1) / tile_m, n, group_, end_, row, 0, map.k_tiles};
+    return {(row + tile_m - 1) / tile_m, n, group_, end_, row, map.last_column, 0, map.k_tiles};
   }
 
  private:

@@ -35,9 +35,10 @@ struct WorkTile {
   int m;  // tile row and column of this CTA
   int n;
   int batch;
-  int m_end;     // rows from here on are not this tile's to store
-  int last_row;  // no tile begins below it
-  int k_begin;   // in k-tiles, of which one fills a stage
+  int m_end;        // rows from here on are not this tile's to store
+  int last_row;     // no tile begins below it,
+  int last_column;  // or to the right of this
+  int k_begin;      // in k-tiles, of which one fills a stage
   int k_end;
   // The sum is made of `parts` parts, of which this is one; the last part finishes. Parts that do
   // not finish lie in the workspace, part p at slot + p * slot_stride.
@@ -46,12 +47,10 @@ struct WorkTile {
   int slot = 0;
   int slot_stride = 1;
 
-  // Where tiles of `rows` rows begin. One at the edge may reach back over rows of the one before
-  // it, which it computes and stores alike: TMA reads rows faster than it fills in missing ones.
-  TW_DEVICE int first_row(unsigned rows) const {
-    const int own = m * static_cast<int>(rows);
-    return own < last_row ? own : last_row;
-  }
+  // Where tiles of `rows` rows begin. One at the edge may reach back over the one before it, which
+  // it computes and stores alike: TMA reads rows faster than it fills in missing ones.
+  TW_DEVICE int first_row(unsigned rows) const { return first(m, rows, last_row); }
+  TW_DEVICE int first_column(unsigned columns) const { return first(n, columns, last_column); }
   // A function of the tile alone: every role agrees whether an epilogue follows.
   TW_DEVICE bool finishes() const { return part + 1 == parts; }
   TW_DEVICE int num_k_tiles() const { return k_end - k_begin; }
@@ -59,6 +58,12 @@ struct WorkTile {
   TW_DEVICE CountRange k_tiles(const kernel::Key&) const { return {k_begin, k_end}; }
   // The tile once, or where sums are promoted, in pieces of `every` k-tiles.
   TW_DEVICE PieceRange sums(const kernel::Key&, int every) const;
+
+ private:
+  static TW_DEVICE int first(int index, unsigned extent, int last) {
+    const int own = index * static_cast<int>(extent);
+    return own < last ? own : last;
+  }
 };
 
 struct PieceRange {
@@ -133,7 +138,8 @@ struct TileMapParams {
   int k_tiles;
   int m;         // rows of the problem
   int last_row;  // where a tile may begin
-  int splits;    // of each sum; 1 where sums are whole
+  int last_column;
+  int splits;  // of each sum; 1 where sums are whole
   typename Order::Params order;
 };
 
@@ -155,6 +161,7 @@ class TilePlace {
             batch,
             params_.m,
             params_.last_row,
+            params_.last_column,
             0,
             params_.k_tiles};
   }
