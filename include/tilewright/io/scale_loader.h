@@ -73,21 +73,28 @@ class ScaleLoader {
   TW_DEVICE void finish() {}
 
  private:
-  // `count` scales, of every `step` rows from `first` on. On Hopper the warp has 24 registers: the
-  // loop is rolled, and offsets have 32 bits and are computed where they are needed.
+  // `count` scales, of every `step` rows from `first` on: four at once where they lie side by side.
+  // On Hopper the warp has 24 registers: the loop is rolled, and offsets have 32 bits and are
+  // computed where they are needed.
   template <unsigned count, unsigned step, unsigned rows_of_scale>
   TW_DEVICE void copy(SharedAddress to, const OperandView& view, int first, int k,
                       int batch) const {
+    const bool by_four = count % 4 == 0 && step == rows_of_scale && view.row_stride == 1 &&
+                         view.alignment == 16 && first % int{4 * rows_of_scale} == 0;
     TW_ROLL
-    for (unsigned i = lane_; i < count; i += 32) {
+    for (unsigned i = by_four ? 4 * lane_ : lane_; i < count; i += by_four ? 128 : 32) {
       const int row = (first + static_cast<int>(i * step)) / int{rows_of_scale};
-      const bool inside = row < view.rows;
+      const int left = view.rows - row;
       const auto offset = [&] {
         return batch * static_cast<int>(view.batch_stride) + k * static_cast<int>(view.k_stride) +
                row * static_cast<int>(view.row_stride);
       };
-      isa::cp_async<4>(to + i * 4, static_cast<const float*>(view.data) + (inside ? offset() : 0),
-                       inside ? 4 : 0);
+      const auto* const from = static_cast<const float*>(view.data) + (left > 0 ? offset() : 0);
+      if (by_four) {
+        isa::cp_async<16>(to + i * 4, from, left < 1 ? 0 : left < 4 ? left * 4 : 16);
+      } else {
+        isa::cp_async<4>(to + i * 4, from, left < 1 ? 0 : 4);
+      }
     }
   }
 
