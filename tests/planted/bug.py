@@ -96,7 +96,7 @@ CONFIGS = {
                            '.few_rows = 16'),
     'dynamic': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
                       '.scheduling = Scheduling::Dynamic'),
-    'source': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, .staged_source = 1'),
+    'source': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, .staged_source = 2'),
     'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'FencedCopies',
                             '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
     # Eight stages of 128 by 64; a pair: nine.
@@ -108,7 +108,7 @@ CONFIGS = {
     'tensor_dynamic': blackwell(', .scheduling = Scheduling::Dynamic'),
     'tensor_in_parts': blackwell(', .split = Split::Parts'),
     'tensor_1x1x2': blackwell(', .split = Split::Cluster', cluster='.cluster = {1, 1, 2}, '),
-    'tensor_source': blackwell(', .staged_source = 1'),
+    'tensor_source': blackwell(', .staged_source = 2'),
     # Five stages of 128 by 128; of 128 columns, two sums share 64.
     'tensor_overlapped': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100Overlapped',
                                 '.tile_n = 128, .multiply_groups = 1'),

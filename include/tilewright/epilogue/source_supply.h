@@ -23,10 +23,10 @@ struct DirectSources {
   };
 };
 
-// Of one storing group: a ring of chunks, each `rows` rows of 128 bytes, like the output's. A tile
-// has `num_chunks` of them: row_chunks side by side, then the next rows.
+// Of one storing group: a ring of `staged` chunks, each `rows` rows of 128 bytes, like the
+// output's. A tile has `num_chunks` of them: row_chunks side by side, then the next rows.
 template <ElementType type, unsigned rows, unsigned num_chunks, unsigned row_chunks,
-          unsigned reading_warps>
+          unsigned reading_warps, unsigned staged>
 struct StagedSources {
   static constexpr bool has_role = true;
   static constexpr unsigned chunks = num_chunks;
@@ -46,7 +46,7 @@ struct StagedSources {
                                        {Role::Source, 1},
                                        {{Role::Epilogue, reading_warps}}}};
   };
-  using Ring = tw::Ring<Payload, 2, Mbarriers>;
+  using Ring = tw::Ring<Payload, staged, Mbarriers>;
 
   struct Params {
     TensorMap map;     // of C: (n, m, batch), box of (chunk_columns, rows, 1), 128-byte swizzle

@@ -98,12 +98,12 @@ struct Matmul {
   struct SourcesOf {
     using Type = DirectSources;
   };
-  template <class Output>
-  struct SourcesOf<1, Output> {
+  template <unsigned staged, class Output>
+  requires(staged > 0) struct SourcesOf<staged, Output> {
     static constexpr unsigned row_chunks = config.tile_n / Output::chunk_columns;
     static constexpr unsigned chunk_rows = config.group_rows() / Output::chunk_rows;
-    using Type =
-        StagedSources<config.d_type, Output::chunk_rows, chunk_rows * row_chunks, row_chunks, 4>;
+    using Type = StagedSources<config.d_type, Output::chunk_rows, chunk_rows * row_chunks,
+                               row_chunks, 4, staged>;
     static_assert(Type::chunk_columns == Output::chunk_columns,
                   "A staged source comes in chunks of 128 bytes of a row, and so must D leave.");
   };

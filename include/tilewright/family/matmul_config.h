@@ -38,7 +38,7 @@ struct MatmulConfig {
   Split split = Split::Whole;
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
-  unsigned staged_source = 0;      // a role brings C to shared memory ahead of the epilogue
+  unsigned staged_source = 0;      // chunks of C that a role brings ahead of a group's epilogue
   unsigned overlaps_launches = 0;  // starts while the grid before it ends
   unsigned few_rows = 0;           // m is at most this: the tile's other rows are not loaded
   unsigned b_once = 0;             // B's lines are the first to leave the L2
