@@ -17,6 +17,7 @@ struct GroupedRequest : FamilyRequest {
   std::int64_t capacity = 0;
   std::int64_t n = 200;
   std::int64_t k = 200;
+  std::int64_t a_rows = 100;
   bool residual = false;
 
   void run(Verdict& verdict) const;
@@ -31,6 +32,8 @@ struct GroupedRequest : FamilyRequest {
         ->capture_default_str();
     command.add_option("--n", n, "rows of each B, columns of D")->capture_default_str();
     command.add_option("--k", k, "columns of A and B")->capture_default_str();
+    command.add_option("--a-rows", a_rows, "rows of A, where an instance gathers them")
+        ->capture_default_str();
     command.add_flag("--residual", residual, "D = A B^T + C");
     add_data_options(command);
   }
@@ -41,6 +44,9 @@ struct GroupedRequest : FamilyRequest {
     for (const auto& [name, value] :
          {std::pair("--n", n), {"--k", k}, {"--spare", spare}, {"--capacity", capacity}}) {
       if (value < 0 || value > 65536) return fmt::format(fmt::runtime(rule), name, value);
+    }
+    if (a_rows < 1 || a_rows > 65536) {
+      return fmt::format("--a-rows is {}, but must be between 1 and 65536.", a_rows);
     }
     for (const std::int32_t size : sizes) {
       if (size < 0 || size > 65536) return fmt::format(fmt::runtime(rule), "A size", size);
@@ -68,6 +74,7 @@ void GroupedRequest::run(Verdict& verdict) const {
   GroupedShape shape = shape_for(instance, sizes, spare, capacity);
   shape.matmul.n = n;
   shape.matmul.k = k;
+  if (instance.gathers) shape.a_rows = a_rows;
   if (residual) shape.matmul.epilogue.beta = 1.0f;
   const VerifiedGrouped problem(shape, *fill.value, seed);
   run_schedules(

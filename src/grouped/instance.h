@@ -18,6 +18,7 @@ struct GroupedInstance {
   const char* target;  // "sm90a"
   MatmulConfig config;
   unsigned stages;
+  bool gathers;  // rows of A, by an index
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for, and no workspace is needed.
   Status (*launch)(const GroupedProblem&, const MatmulOrder&, void* stream);

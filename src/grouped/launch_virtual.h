@@ -11,8 +11,12 @@ Status simulate_grouped(const GroupedProblem& problem, const MatmulOrder& order,
                         const vgpu::Options& options, vgpu::Report& report) {
   if (Status status = check(problem); !status.is_good()) return status;
   const MatmulProblem batch = as_batch(problem);
-  TouchedMemory touched(batch);
+  const auto [index, a_rows] = problem.gather;
+  TouchedMemory touched(batch, index != nullptr ? a_rows : batch.m);
   touched.add({problem.rows, static_cast<std::size_t>(batch.batch) * 4, "groups", true, false});
+  if (index != nullptr) {
+    touched.add({index, static_cast<std::size_t>(batch.m) * 4, "row index", true, false});
+  }
   return simulate_planned<Parts>(
       batch, order, {}, options, report, touched,
       [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {

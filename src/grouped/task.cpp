@@ -3,8 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <random>
 
 #include "src/matmul/names.h"
+#include "src/matmul/parallel.h"
 
 namespace tw {
 
@@ -22,6 +24,7 @@ GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::i
   GroupedShape shape;
   shape.sizes = sizes;
   shape.capacity = capacity;
+  shape.a_rows = instance.gathers ? 100 : 0;
   shape.matmul.batch = static_cast<std::int64_t>(sizes.size());
   shape.matmul.m = capacity > 0 ? capacity * shape.matmul.batch
                                 : std::accumulate(sizes.begin(), sizes.end(), spare);
@@ -31,43 +34,88 @@ GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::i
   return shape;
 }
 
+std::int64_t GroupedData::source_of(std::int64_t row) const {
+  if (!index.exists()) return row;
+  const auto source = static_cast<std::int64_t>(index.at(0, 0, row));
+  return source >= 0 && source < matmul.a.rows ? source : -1;
+}
+
+namespace {
+
+template <class Number>
+HostMatrix integers(std::int64_t count, const Number& number) {
+  HostMatrix matrix(ElementType::S32, Major::K, 1, 1, count, false);
+  matrix.allocate();
+  matrix.fill([&](std::int64_t, std::int64_t, std::int64_t i) { return number(i); });
+  return matrix;
+}
+
+}  // namespace
+
 GroupedData make_grouped_data(const GroupedShape& shape, Fill fill, std::uint64_t seed) {
   GroupedData data;
-  MatmulShape all_rows = shape.matmul, all_groups = shape.matmul;
-  all_rows.batch = 1;
+  MatmulShape all_rows = shape.matmul, all_groups = shape.matmul, given_rows = shape.matmul;
+  all_rows.batch = given_rows.batch = 1;
   all_groups.m = 1;
   data.matmul = make_matmul_data(all_rows, fill, seed);
   data.matmul.b = make_matmul_data(all_groups, fill, seed).b;
+  if (shape.a_rows > 0) {
+    given_rows.m = shape.a_rows;
+    data.matmul.a = make_matmul_data(given_rows, fill, seed).a;
+    std::mt19937_64 random(seed + 1);
+    data.index = integers(shape.matmul.m, [&](std::int64_t) -> double {
+      const double outside[] = {-1.0, static_cast<double>(shape.a_rows),
+                                std::numeric_limits<std::int32_t>::min(),
+                                std::numeric_limits<std::int32_t>::max()};
+      if (random() % 8 == 0) return outside[random() % 4];
+      return static_cast<double>(random() % static_cast<std::uint64_t>(shape.a_rows));
+    });
+  }
+  std::vector<bool> used(static_cast<std::size_t>(data.matmul.a.rows));
   for (std::int64_t row = 0; row < shape.matmul.m; ++row) {
-    if (shape.group_of(row) >= 0) continue;
-    for (std::int64_t k = 0; k < shape.matmul.k; ++k) {
-      data.matmul.a.set(0, row, k, std::numeric_limits<double>::infinity());
-    }
+    const std::int64_t source = data.source_of(row);
+    if (source >= 0 && shape.group_of(row) >= 0) used[source] = true;
   }
-  data.rows = shape.sizes;
-  if (shape.capacity == 0) {
-    std::partial_sum(shape.sizes.begin(), shape.sizes.end(), data.rows.begin());
-  }
+  data.matmul.a.fill([&, a = data.matmul.a](std::int64_t, std::int64_t row, std::int64_t k) {
+    return used[row] ? a.at(0, row, k) : std::numeric_limits<double>::infinity();
+  });
+  std::int64_t end = 0;
+  data.rows = integers(shape.matmul.batch, [&](std::int64_t group) {
+    const std::int32_t size = shape.sizes[static_cast<std::size_t>(group)];
+    return static_cast<double>(shape.capacity > 0 ? size : end += size);
+  });
   return data;
 }
 
 MatmulReference direct_product(const GroupedData& data, const GroupedShape& shape) {
   MatmulShape matmul = shape.matmul;
   matmul.batch = 1;
+  const std::int64_t n = matmul.n, k = matmul.k;
   MatmulSums sums;
-  for (std::int64_t row = 0; row < matmul.m; ++row) {
-    const int group = shape.group_of(row);
-    for (std::int64_t column = 0; column < matmul.n; ++column) {
-      double value = 0.0, magnitude = 0.0;
-      for (std::int64_t k = 0; k < matmul.k && group >= 0; ++k) {
-        const double product = data.matmul.a.at(0, row, k) * data.matmul.b.at(group, column, k);
-        value += product;
-        magnitude += std::abs(product);
+  sums.value.resize(static_cast<std::size_t>(matmul.m * n));
+  sums.magnitude.resize(sums.value.size());
+  const auto work = static_cast<double>(matmul.m * n * k);
+  in_parallel(matmul.m, work, [&](std::int64_t begin, std::int64_t end) {
+    int known = -1;
+    std::vector<double> b(static_cast<std::size_t>(k * n));  // (k,n) of the group that is known
+    for (std::int64_t row = begin; row < end; ++row) {
+      const int group = shape.group_of(row);
+      const std::int64_t source = data.source_of(row);
+      if (group < 0 || source < 0) continue;
+      for (std::int64_t i = 0; i < k * n && group != known; ++i) {
+        b[i] = data.matmul.b.at(group, i % n, i / n);
       }
-      sums.value.push_back(value);
-      sums.magnitude.push_back(magnitude);
+      known = group;
+      for (std::int64_t i = 0; i < k; ++i) {
+        const double a = data.matmul.a.at(0, source, i);
+        for (std::int64_t column = 0; column < n; ++column) {
+          const double product = a * b[i * n + column];
+          sums.value[row * n + column] += product;
+          sums.magnitude[row * n + column] += std::abs(product);
+        }
+      }
     }
-  }
+  });
   MatmulReference reference = reference_of(sums, data.matmul, matmul);
   for (std::size_t i = 0; i < reference.d.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i) / matmul.output_columns();
@@ -88,14 +136,19 @@ void judge_other_rows(GroupedData& data, const GroupedShape& shape) {
   }
 }
 
-GroupedProblem grouped_at(GroupedData& data, const GroupedShape& shape, const std::int32_t* rows,
+GroupedProblem grouped_at(GroupedData& data, const GroupedShape& shape,
                           const std::function<void*(HostMatrix&)>& address) {
-  return {problem_at(data.matmul, shape.matmul, address), rows, shape.capacity};
+  const auto integers = [&](HostMatrix& matrix) {
+    return static_cast<const std::int32_t*>(address(matrix));
+  };
+  return {problem_at(data.matmul, shape.matmul, address),
+          integers(data.rows),
+          shape.capacity,
+          {integers(data.index), shape.a_rows}};
 }
 
 GroupedProblem grouped_on_host(GroupedData& data, const GroupedShape& shape) {
-  return grouped_at(data, shape, data.rows.data(),
-                    [](HostMatrix& matrix) { return matrix.data(); });
+  return grouped_at(data, shape, [](HostMatrix& matrix) { return matrix.data(); });
 }
 
 VirtualRun run_virtually(const GroupedInstance& instance, const VerifiedGrouped& problem,
@@ -127,6 +180,7 @@ std::string run_line(const GroupedInstance& instance, const GroupedShape& shape,
     const auto spare = matmul.m - std::accumulate(shape.sizes.begin(), shape.sizes.end(), 0);
     line += " --spare " + std::to_string(spare);
   }
+  if (shape.a_rows > 0) line += " --a-rows " + std::to_string(shape.a_rows);
   line += " --n " + std::to_string(matmul.n) + " --k " + std::to_string(matmul.k);
   if (matmul.epilogue.beta != 0.0f) line += " --residual";
   return line + " --data " + name_of(fill) + " --seed " + std::to_string(seed);

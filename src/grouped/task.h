@@ -11,20 +11,27 @@ struct GroupedShape {
   MatmulShape matmul;  // m counts the rows of all groups, and more; batch the groups
   std::vector<std::int32_t> sizes;
   std::int64_t capacity = 0;  // of each group; 0: they lie one behind the other
+  std::int64_t a_rows = 0;    // of which rows are gathered; 0: A has its rows as they are needed
 
   // The group of a row, or -1.
   int group_of(std::int64_t row) const;
 };
 // As many groups as there are sizes, and `spare` rows behind the last where there is no capacity.
+// An instance that gathers rows does so of 100.
 GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::int32_t>& sizes,
                        std::int64_t spare, std::int64_t capacity);
 
 struct GroupedData {
-  MatmulData matmul;               // of one matrix with all rows; B has one for each group
-  std::vector<std::int32_t> rows;  // what the kernel is told
+  MatmulData matmul;  // of one matrix with all rows; B has one for each group
+  HostMatrix rows;    // one row of int32: what the kernel is told of the groups
+  HostMatrix index;   // alike: of the rows of A, where they are gathered
+
+  // The row of A that makes a row of D, or -1 where A has none.
+  std::int64_t source_of(std::int64_t row) const;
 };
 
-// What lies in rows of no group must not matter: there A is infinite.
+// What lies in rows of no group must not matter: there A is infinite. Of gathered rows, some lie
+// outside of A.
 GroupedData make_grouped_data(const GroupedShape& shape, Fill fill, std::uint64_t seed);
 
 // Straight from the definition: shares no code with the kernels.
@@ -34,8 +41,8 @@ MatmulReference direct_product(const GroupedData& data, const GroupedShape& shap
 // anything else.
 void judge_other_rows(GroupedData& data, const GroupedShape& shape);
 
-// `address` tells where a matrix's first element is, `rows` where the kernel finds the groups'.
-GroupedProblem grouped_at(GroupedData& data, const GroupedShape& shape, const std::int32_t* rows,
+// `address` tells where a matrix's first element is: in `data` itself, or in a copy on a GPU.
+GroupedProblem grouped_at(GroupedData& data, const GroupedShape& shape,
                           const std::function<void*(HostMatrix&)>& address);
 GroupedProblem grouped_on_host(GroupedData& data, const GroupedShape& shape);
 

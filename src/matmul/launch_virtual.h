@@ -13,9 +13,11 @@ namespace tw {
 // What the kernel may touch.
 class TouchedMemory {
  public:
-  explicit TouchedMemory(const MatmulProblem& problem) : batch_(problem.batch) {
+  explicit TouchedMemory(const MatmulProblem& problem) : TouchedMemory(problem, problem.m) {}
+  // Of an A with another number of rows.
+  TouchedMemory(const MatmulProblem& problem, std::int64_t a_rows) : batch_(problem.batch) {
     if (problem.k > 0) {
-      operand(problem.a, problem.m, problem.k, "A");
+      operand(problem.a, a_rows, problem.k, "A");
       operand(problem.b, problem.n, problem.k, "B");
     }
     const EpilogueArguments& epilogue = problem.epilogue;

@@ -1,26 +1,13 @@
 #include "src/matmul/reference.h"
 
 #include <mutex>
-#include <thread>
 
 #include "src/matmul/bounded.h"
+#include "src/matmul/parallel.h"
 
 namespace tw {
 
 namespace {
-
-// Calls body(begin, end) for parts of 0 .. count, on several threads where there is much to do.
-template <class Body>
-void in_parallel(std::int64_t count, double work, const Body& body) {
-  const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  const std::int64_t parts = work < 1e8 ? 1 : std::min(cores, count);
-  std::vector<std::thread> threads;
-  for (std::int64_t part = 1; part < parts; ++part) {
-    threads.emplace_back([=, &body] { body(count * part / parts, count * (part + 1) / parts); });
-  }
-  if (count > 0) body(0, count / std::max<std::int64_t>(parts, 1));
-  for (std::thread& thread : threads) thread.join();
-}
 
 // (k,n): the inner loop of the product then runs along n.
 std::vector<float> transposed(const HostMatrix& b, std::int64_t matrix) {

@@ -41,6 +41,7 @@ inline GroupedShape random_shape(const GroupedInstance& instance, Random& random
   }
   GroupedShape shape =
       shape_for(instance, sizes, random() % 2 == 0 ? 0 : between(random, 1, 150), capacity);
+  if (instance.gathers) shape.a_rows = between(random, 1, random() % 4 == 0 ? 3 : 2 * tile);
   shape.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
   if (random() % 2 == 0) shape.matmul.n = (shape.matmul.n + 7) / 8 * 8;
   shape.matmul.k = between(random, 1, 200);

@@ -104,7 +104,7 @@ TEST(Grouped, StaysInsideWhateverTheDeviceSays) {
       GroupedData data = make_grouped_data(shape, Fill::Integers, 1);
       for (const auto& rows :
            {std::vector{most, least, 41}, std::vector{-1, 200, 3}, std::vector{100, 50, most}}) {
-        data.rows = rows;
+        for (int group = 0; group < 3; ++group) data.rows.set(0, 0, group, rows[group]);
         vgpu::Report report;
         const Status status =
             instance.simulate(grouped_on_host(data, shape), {}, schedule(instance, 1), report);
@@ -116,17 +116,28 @@ TEST(Grouped, StaysInsideWhateverTheDeviceSays) {
   }
 }
 
+const GroupedInstance& named(const std::string& name) {
+  for (const GroupedInstance& instance : grouped_instances()) {
+    if (instance.name == name) return instance;
+  }
+  throw std::runtime_error("There is no instance " + name + ".");
+}
+
+std::string refusal_of(const GroupedInstance& instance, std::int64_t capacity,
+                       const std::function<void(GroupedProblem&)>& change) {
+  GroupedShape shape = shape_for(instance, {40, 0, 35}, 5, capacity);
+  shape.matmul.n = 64;
+  shape.matmul.k = 64;
+  GroupedData data = make_grouped_data(shape, Fill::Integers, 1);
+  GroupedProblem problem = grouped_on_host(data, shape);
+  change(problem);
+  vgpu::Report report;
+  return instance.simulate(problem, {}, schedule(instance, 1), report).sentence();
+}
+
 TEST(Grouped, RefusesWithASentence) {
-  const GroupedInstance& instance = grouped_instances()[0];
-  const auto refusal = [&](std::int64_t capacity, const auto& change) {
-    GroupedShape shape = shape_for(instance, {40, 0, 35}, 5, capacity);
-    shape.matmul.n = 64;
-    shape.matmul.k = 64;
-    GroupedData data = make_grouped_data(shape, Fill::Integers, 1);
-    GroupedProblem problem = grouped_on_host(data, shape);
-    change(problem);
-    vgpu::Report report;
-    return instance.simulate(problem, {}, schedule(instance, 1), report).sentence();
+  const auto refusal = [](std::int64_t capacity, const auto& change) {
+    return refusal_of(named("grouped_128x256"), capacity, change);
   };
   using P = GroupedProblem;
   EXPECT_EQ(refusal(0, [](P&) {}), "");
@@ -154,6 +165,31 @@ TEST(Grouped, RefusesWithASentence) {
                       p.matmul.a.pitch = 80;
                     }),
             "A is MN-major; this kernel reads it K-major.");
+}
+
+TEST(Grouped, RefusesRowsThatCannotBeGathered) {
+  const auto refusal = [](const char* name, const auto& change) {
+    return refusal_of(named(name), 0, change);
+  };
+  using P = GroupedProblem;
+  EXPECT_EQ(refusal("gather_128x256", [](P&) {}), "");
+  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.gather.index = nullptr; }),
+            "The address of the row index is null.");
+  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.gather = {}; }),
+            "This kernel gathers rows of A, but there is no row index.");
+  EXPECT_EQ(refusal("grouped_128x256",
+                    [](P& p) {
+                      p.gather = {p.rows, 5};
+                    }),
+            "This kernel takes rows of A as they lie: no row index.");
+  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.gather.a_rows = 0; }),
+            "Rows are gathered from 0 rows of A, but must be from at least 1 and below 2^31.");
+  EXPECT_EQ(refusal("gather_128x256",
+                    [](P& p) {
+                      p.gather.index = reinterpret_cast<const std::int32_t*>(
+                          reinterpret_cast<const char*>(p.gather.index) + 1);
+                    }),
+            "The address of the row index is not a multiple of 4 bytes, its element's size.");
 }
 
 }  // namespace

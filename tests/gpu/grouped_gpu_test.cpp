@@ -14,24 +14,19 @@ std::vector<const GroupedInstance*> instances_here() {
   return here;
 }
 
-void expect_right(const GroupedInstance& instance, const GroupedShape& shape, Fill fill,
+void expect_right(const GroupedInstance& instance, VerifiedGrouped problem, Fill fill,
                   std::uint64_t seed) {
-  const std::string line = run_line(instance, shape, fill, seed);
-  VerifiedGrouped problem(shape, fill, seed);
+  const std::string line = run_line(instance, problem.shape, fill, seed);
   OnDevice device(problem.data.matmul);
-  void* rows = nullptr;
-  const std::size_t bytes = problem.data.rows.size() * sizeof(std::int32_t);
-  must(cudaMalloc(&rows, bytes));
-  must(cudaMemcpy(rows, problem.data.rows.data(), bytes, cudaMemcpyHostToDevice));
-  const GroupedProblem given =
-      grouped_at(problem.data, shape, static_cast<const std::int32_t*>(rows),
-                 [&](HostMatrix& matrix) { return device.address(matrix); });
+  device.add(problem.data.rows);
+  device.add(problem.data.index);
+  const GroupedProblem given = grouped_at(
+      problem.data, problem.shape, [&](HostMatrix& matrix) { return device.address(matrix); });
   const Status status = instance.launch(given, {}, nullptr);
   ASSERT_TRUE(status.is_good()) << line << "\n" << status.sentence();
   wait_or_exit(line);
   device.read_outputs();
-  must(cudaFree(rows));
-  judge_other_rows(problem.data, shape);
+  judge_other_rows(problem.data, problem.shape);
   const Comparison comparison = compare(problem.data.matmul, problem.reference);
   ASSERT_TRUE(comparison.good()) << line << "\n" << comparison.complaint();
 }
@@ -43,8 +38,9 @@ TEST(GroupedGpu, ComputesRandomProblemsExactly) {
   for (int i = 0; i < 80; ++i) {
     for (const GroupedInstance* instance : instances_here()) {
       const Fill fills[] = {Fill::Integers, Fill::Position, Fill::Integers, Fill::Normal};
-      expect_right(*instance, random_shape(*instance, random), fills[i % 4],
-                   base_seed() + static_cast<std::uint64_t>(i));
+      const std::uint64_t seed = base_seed() + static_cast<std::uint64_t>(i);
+      const GroupedShape shape = random_shape(*instance, random);
+      expect_right(*instance, VerifiedGrouped(shape, fills[i % 4], seed), fills[i % 4], seed);
       if (HasFatalFailure()) return;
     }
   }
@@ -64,7 +60,7 @@ TEST(GroupedGpu, ComputesALargeProblemExactly) {
       GroupedShape shape = shape_for(*instance, {sizes.begin(), some}, 3, capacity);
       shape.matmul.n = 1100;
       shape.matmul.k = 520;
-      expect_right(*instance, shape, Fill::Integers, 3);
+      expect_right(*instance, VerifiedGrouped(shape, Fill::Integers, 3), Fill::Integers, 3);
       if (HasFatalFailure()) return;
     }
   }

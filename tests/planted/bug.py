@@ -66,7 +66,8 @@ def blockwise(target, page, tile):
 
 
 def grouped(target, page, tile):
-    return Config(target, f'tilewright/arch/{page.lower()}.h', page, f'{tile}, .multiply_groups = 1', 'grouped')
+    header = page.removeprefix('GatherPage<').removesuffix('>').lower()
+    return Config(target, f'tilewright/arch/{header}.h', page, f'{tile}, .multiply_groups = 1', 'grouped')
 
 
 CONFIGS = {
@@ -131,6 +132,9 @@ CONFIGS = {
     'grouped': grouped('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.tile_m = 64, .tile_n = 64'),
     'grouped_tensor': grouped('sm_100a', 'Sm100', '.tile_n = 64'),
+    # Their rows are gathered of 100.
+    'gather': grouped('sm_90a', 'GatherPage<Sm90>', '.tile_m = 64, .tile_n = 64'),
+    'gather_copies': grouped('sm_80', 'GatherPage<Sm80>', '.tile_m = 64, .tile_n = 64'),
 }
 
 

@@ -74,7 +74,10 @@ BUGS = [
          Site('conv2d_copies_100', LONG, 'read-before-full', 'multiply 0', 0)]),
     Bug('pixels_not_fenced',
         'the tensor core reads what threads copied, but another proxy may not see it yet',
-        'family/conv2d.h', '? Completion::WarpsArriveFenced', '? Completion::WarpsArrive',
+        'family/thread_page.h',
+        'ArchPage::template Loader<tiling, roles>::elected ? Completion::WarpsArriveFenced',
+        'ArchPage::template Loader<tiling, roles>::elected ? Completion::WarpsArrive',
         [Site('conv2d_copies_90', SHORT, 'missing-proxy-fence', 'multiply 0', 0),
-         Site('conv2d_copies_100', SHORT, 'missing-proxy-fence', 'multiply 0', 0)]),
+         Site('conv2d_copies_100', SHORT, 'missing-proxy-fence', 'multiply 0', 0),
+         Site('gather', (0, 100, 96, 2), 'missing-proxy-fence', 'multiply 0', 0)]),
 ]

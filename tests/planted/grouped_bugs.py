@@ -1,4 +1,4 @@
-"""Bugs of groups: where they begin and end, and which B is theirs."""
+"""Bugs of groups: where they begin and end, which B is theirs, and which rows of A."""
 from bug import Bug, Site, WRONG_RESULT
 
 # Groups of 70, 0, 130 and 9 rows, two tiles of columns, for two CTAs. One behind the other, or with room
@@ -47,4 +47,24 @@ BUGS = [
         'a number is read behind that of the last group',
         'schedule/group_tiles.h', 'if (group_ == params_.map.batches) return;', '',
         [Site('grouped', BEHIND, 'bounds', 'load', -1, stops=True)]),
+    Bug('rows_as_they_lie',
+        'nobody asks the index where a row comes from',
+        'io/gather.h', 'return row < tile.m_end ? load_element<Space::Global>(index_ + row) : -1;',
+        'return row < tile.m_end ? row : -1;',
+        [Site('gather', BEHIND, WRONG_RESULT), Site('gather_copies', APART, WRONG_RESULT)]),
+    Bug('index_behind_the_last',
+        'where the last tile has no more rows, the index is read all the same',
+        'io/gather.h', 'return row < tile.m_end ? load_element<Space::Global>(index_ + row) : -1;',
+        'return load_element<Space::Global>(index_ + row);',
+        [Site('gather', BEHIND, 'bounds', 'load', -1, stops=True)]),
+    Bug('gathers_before_the_first',
+        'a negative index leads outside of A',
+        'io/thread_loader.h', 'inside = row >= 0 && row < view.rows ? view.k - k : 0;',
+        'inside = row < view.rows ? view.k - k : 0;',
+        [Site('gather', BEHIND, 'bounds', 'load', -1)]),
+    Bug('gathers_behind_the_last',
+        'an index that A does not have leads outside of it',
+        'host/grouped.h', 'params.loader.a.rows = static_cast<int>(problem.gather.a_rows);',
+        'params.loader.a.rows = 1 << 20;',
+        [Site('gather_copies', BEHIND, 'bounds', 'load', -1)]),
 ]

@@ -11,7 +11,9 @@ namespace {
 
 int run(int count, char** arguments) {
   if (count < 7) throw std::runtime_error("Six arguments are needed.");
-  GroupedShape shape = shape_for({}, {70, 0, 130, 9}, 20, std::stoll(arguments[1]));
+  GroupedInstance instance = {};
+  instance.gathers = gathers();
+  GroupedShape shape = shape_for(instance, {70, 0, 130, 9}, 20, std::stoll(arguments[1]));
   shape.matmul.n = std::stoll(arguments[2]);
   shape.matmul.k = std::stoll(arguments[3]);
   vgpu::Options options;

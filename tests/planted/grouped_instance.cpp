@@ -9,9 +9,12 @@ namespace tw::planted {
 struct Planted {
   static constexpr MatmulConfig config = {PLANTED_CONFIG};
 };
+using Parts = Grouped<Matmul<PLANTED_PAGE, Planted>>;
+
+bool gathers() { return gathers_rows<Parts>; }
 
 Status simulate(const GroupedProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
-  return simulate_grouped<Grouped<Matmul<PLANTED_PAGE, Planted>>>(problem, {}, options, report);
+  return simulate_grouped<Parts>(problem, {}, options, report);
 }
 
 }  // namespace tw::planted

@@ -6,6 +6,7 @@
 
 namespace tw::planted {
 
+bool gathers();  // rows of A
 Status simulate(const GroupedProblem& problem, const vgpu::Options& options, vgpu::Report& report);
 
 }  // namespace tw::planted

@@ -7,6 +7,7 @@
 #include "tilewright/family/conv2d_groups.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/pixel_store.h"
+#include "tilewright/family/thread_page.h"
 #include "tilewright/io/im2col.h"
 #include "tilewright/io/im2col_copy.h"
 
@@ -26,24 +27,10 @@ struct Im2colPage : ArchPage {
 
 // Any page of arch/, with im2col by four warps in its loader's place.
 template <class ArchPage>
-struct Im2colCopies : ArchPage {
-  // What TMA writes is read through the async proxy: so is then what threads write.
+struct Im2colCopies : ThreadPage<ArchPage> {
   template <Tiling tiling, RoleTable roles>
   using Loader = Im2colCopyLoader<tiling, roles.load.warps,
-                                  ArchPage::template Loader<tiling, roles>::elected
-                                      ? Completion::WarpsArriveFenced
-                                      : Completion::WarpsArrive>;
-
-  template <class Config>
-  static consteval RoleTable roles(const Config& config) {
-    RoleTable table = ArchPage::roles(config);
-    require(!table.schedule.played() && !table.source.played(),
-            "Where threads copy, nobody asks for work or brings sources.");
-    const bool fits = table.load.first_warp + 4 <= table.multiply.first_warp;
-    table.load = {fits ? table.load.first_warp : table.warps(), 4, 56};
-    if (table.shifts_registers()) table.multiply.registers = 224;
-    return table.checked();
-  }
+                                  ThreadPage<ArchPage>::template completion<tiling, roles>>;
 };
 template <class ArchPage>
 struct Im2colPage<Im2colCopies<ArchPage>> : Im2colCopies<ArchPage> {};
@@ -52,8 +39,6 @@ template <class ArchPage, class Named>
 struct Conv2d : Matmul<Im2colPage<ArchPage>, Named> {
   using Base = Matmul<Im2colPage<ArchPage>, Named>;
   using Epilogue = FragmentLoop<GroupedEpilogue, typename Base::Store>;
-  static_assert(Base::Loader::stages_held < Base::stages,
-                "A ring with fewer stages than are held would never let go of one.");
 };
 template <class ArchPage, class Named>
 using Conv2dKernel = kernel::WarpSpecialized<Conv2d<ArchPage, Named>>;

@@ -3,9 +3,19 @@
 #pragma once
 
 #include "tilewright/family/matmul.h"
+#include "tilewright/family/thread_page.h"
+#include "tilewright/io/gather.h"
 #include "tilewright/schedule/group_tiles.h"
 
 namespace tw {
+
+// A page of arch/ for a Family whose rows of A are gathered.
+template <class ArchPage>
+struct GatherPage : ThreadPage<ArchPage> {
+  template <Tiling tiling, RoleTable roles>
+  using Loader = GatherLoader<tiling, roles.load.warps,
+                              ThreadPage<ArchPage>::template completion<tiling, roles>>;
+};
 
 // `Family` is Matmul, or what is made of it.
 template <class Family>

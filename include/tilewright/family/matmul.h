@@ -143,6 +143,8 @@ struct Matmul {
       (Arch::shared_bytes - buffer_bytes - source_bytes - part_bytes - 1024) /
       sizeof(typename Payload::Tiles);
   static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
+  static_assert(Loader::stages_held < stages,
+                "A ring with fewer stages than are held would never let go of one.");
   static_assert(config.stagger * (roles.groups - 1) < stages,
                 "A group that starts this late would wait for a stage that cannot be filled yet.");
   using Ring = tw::Ring<Payload, stages, typename Arch::Signal, config.cluster, config.cta_group>;

@@ -7,6 +7,13 @@
 
 namespace tw {
 
+// Row i of D is made of row index[i] of A, on the device and one for each row of D; zero where A,
+// which has `a_rows`, has no such row.
+struct RowGather {
+  const std::int32_t* index = nullptr;
+  std::int64_t a_rows = 0;
+};
+
 // D[row] = epilogue(A[row] B[group of the row]^T). Rows of no group are left alone.
 struct GroupedProblem {
   // m counts the rows of all groups, batch the groups. Batch pitches are of B only.
@@ -15,6 +22,7 @@ struct GroupedProblem {
   // this is the row behind its last; or each has `capacity` rows, and this is how many are there.
   const std::int32_t* rows = nullptr;
   std::int64_t capacity = 0;  // 0: one behind the other
+  RowGather gather = {};      // without an index row i of D is made of row i of A
 };
 
 inline Status check(const GroupedProblem& problem) {
@@ -39,7 +47,13 @@ inline Status check(const GroupedProblem& problem) {
                            std::to_string(capacity) + " rows, times the number of groups, " +
                            std::to_string(groups) + ".");
   }
-  return Status::good();
+  const auto& [index, a_rows] = problem.gather;
+  if (index == nullptr && a_rows == 0) return Status::good();
+  if (a_rows < 1 || a_rows >= std::int64_t{1} << 31) {
+    return Status::refused("Rows are gathered from " + std::to_string(a_rows) +
+                           " rows of A, but must be from at least 1 and below 2^31.");
+  }
+  return detail::check_matrix("the row index", index, 1, one.m, one.m, 1, 0, ElementType::S32);
 }
 
 // A batch whose matrices share all that has rows.
@@ -50,13 +64,29 @@ inline MatmulProblem as_batch(const GroupedProblem& problem) {
   return batch;
 }
 
+template <class Parts>
+constexpr bool gathers_rows = requires(typename Parts::Loader::Params params) {
+  params.index;
+};
+
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const GroupedProblem& problem, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
   params.schedule.rows = problem.rows;
   params.schedule.capacity = static_cast<int>(problem.capacity);
-  return plan<Parts>(params, grid, as_batch(problem), order, max_clusters, workspace, encode);
+  constexpr bool gathers = gathers_rows<Parts>;
+  if (gathers != (problem.gather.index != nullptr)) {
+    return Status::refused(gathers ? "This kernel gathers rows of A, but there is no row index."
+                                   : "This kernel takes rows of A as they lie: no row index.");
+  }
+  Status planned =
+      plan<Parts>(params, grid, as_batch(problem), order, max_clusters, workspace, encode);
+  if constexpr (gathers) {
+    params.loader.index = problem.gather.index;
+    params.loader.a.rows = static_cast<int>(problem.gather.a_rows);
+  }
+  return planned;
 }
 
 }  // namespace tw

@@ -103,16 +103,7 @@ class ThreadLoader {
   // k counts stages.
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    const SharedAddress a = stage.tiles();
-    const int first_k = k * static_cast<int>(tiling.k());
-    operand<in_shared().a_major, tiling.m, bytes_of(tiling.a_type)>(
-        a, params_.a, tile.first_row(tiling.m), first_k, tile.batch);
-    operand<in_shared().b_major, tiling.n, bytes_of(tiling.b_type)>(
-        a + tiling.a_bytes(), params_.b, tile.first_column(tiling.n), first_k, tile.batch);
-    if constexpr (stages_held > 0) {
-      isa::cp_async_commit_group();
-      isa::cp_async_wait_group<stages_held>();
-    }
+    load_rows(stage, tile, k, [](int row) { return row; });
   }
   // After the last stage: all copies have landed.
   TW_DEVICE void finish() {
@@ -123,6 +114,22 @@ class ThreadLoader {
   template <unsigned bytes>
   using Bits = std::conditional_t<bytes == 1, std::uint8_t,
                                   std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
+
+  // Row i of A's tile is row_of(i) of the matrix, or zero where that has no such row.
+  template <class Stage, class WorkTile, class RowOf>
+  TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
+    const SharedAddress a = stage.tiles();
+    const int first_k = k * static_cast<int>(tiling.k());
+    operand<in_shared().a_major, tiling.m, bytes_of(tiling.a_type)>(
+        a, params_.a, tile.first_row(tiling.m), first_k, tile.batch, row_of);
+    operand<in_shared().b_major, tiling.n, bytes_of(tiling.b_type)>(
+        a + tiling.a_bytes(), params_.b, tile.first_column(tiling.n), first_k, tile.batch,
+        [](int row) { return row; });
+    if constexpr (stages_held > 0) {
+      isa::cp_async_commit_group();
+      isa::cp_async_wait_group<stages_held>();
+    }
+  }
 
   // Calls body(destination, row, k) for each of this thread's chunks, of `extent` rows in every
   // span; a line is 128 bytes along k (K-major), or of one k (MN-major).
@@ -150,17 +157,18 @@ class ThreadLoader {
   }
 
  private:
-  template <Major major, unsigned extent, unsigned bytes>
+  template <Major major, unsigned extent, unsigned bytes, class RowOf>
   TW_DEVICE void operand(SharedAddress tile, const OperandView& view, int first_row, int first_k,
-                         int batch) {
+                         int batch, const RowOf& row_of) {
     using T = Bits<bytes>;
     constexpr unsigned elements = 16 / bytes;
     const T* base = static_cast<const T*>(view.data) + batch * view.batch_stride;
     each_chunk<major, extent, bytes>(
-        tile, first_row, first_k, [&](SharedAddress destination, int row, int k) {
+        tile, first_row, first_k, [&](SharedAddress destination, int tile_row, int k) {
+          const int row = row_of(tile_row);
           int inside;
           if constexpr (major == Major::K) {
-            inside = row < view.rows ? view.k - k : 0;
+            inside = row >= 0 && row < view.rows ? view.k - k : 0;
           } else {
             inside = k < view.k ? view.rows - row : 0;
           }

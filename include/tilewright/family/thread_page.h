@@ -1,0 +1,32 @@
+// A page of arch/ whose operands threads copy, whatever brings them there.
+#pragma once
+
+#include "tilewright/base/require.h"
+#include "tilewright/io/completion.h"
+#include "tilewright/io/tiling.h"
+#include "tilewright/kernel/roles.h"
+
+namespace tw {
+
+// Any page, with four warps that load; a family adds its loader.
+template <class ArchPage>
+struct ThreadPage : ArchPage {
+  // What TMA writes is read through the async proxy: so is then what threads write.
+  template <Tiling tiling, RoleTable roles>
+  static constexpr Completion completion =
+      ArchPage::template Loader<tiling, roles>::elected ? Completion::WarpsArriveFenced
+                                                        : Completion::WarpsArrive;
+
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    RoleTable table = ArchPage::roles(config);
+    require(!table.schedule.played() && !table.source.played(),
+            "Where threads copy, nobody asks for work or brings sources.");
+    const bool fits = table.load.first_warp + 4 <= table.multiply.first_warp;
+    table.load = {fits ? table.load.first_warp : table.warps(), 4, 56};
+    if (table.shifts_registers()) table.multiply.registers = 224;
+    return table.checked();
+  }
+};
+
+}  // namespace tw
