@@ -14,13 +14,7 @@ Status simulate_blockwise(const BlockwiseProblem& problem, const MatmulOrder& or
   TouchedMemory touched(matmul);
   const auto add = [&](const ScaleTensor& scales, const char* name) {
     if (std::min({matmul.m, matmul.n, matmul.k, matmul.batch}) == 0) return;
-    const MatmulOperand& tensor = scales.tensor;
-    const bool by_k = tensor.major == Major::K;
-    const std::int64_t lines = by_k ? scales.rows : scales.k_blocks;
-    const std::int64_t elements = (matmul.batch - 1) * tensor.batch_pitch +
-                                  (lines - 1) * tensor.pitch +
-                                  (by_k ? scales.k_blocks : scales.rows);
-    touched.add({tensor.data, static_cast<std::size_t>(elements) * 4, name, true, false});
+    touched.operand(scales.tensor, scales.rows, scales.k_blocks, name);
   };
   add(problem.a_scales, "A's scales");
   add(problem.b_scales, "B's scales");

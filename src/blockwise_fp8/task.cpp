@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 
+#include "src/matmul/block_scales.h"
 #include "src/matmul/names.h"
 
 namespace tw {
@@ -12,17 +13,6 @@ namespace {
 constexpr std::int64_t block = 128;
 std::int64_t blocks_of(std::int64_t extent, std::int64_t size) {
   return (extent + size - 1) / size;
-}
-
-// Integers that float32 holds after any product with a partial sum: 128 products of integers up to
-// 4 stay below 2^12. Where one element is selected, powers of two tell the place.
-void fill_scales(HostMatrix& scales, Fill fill, int most, std::mt19937_64& random) {
-  std::uniform_real_distribution<double> between(0.001, 2.0);
-  scales.fill([&](std::int64_t, std::int64_t, std::int64_t) -> double {
-    if (fill == Fill::Normal) return between(random);
-    const auto drawn = static_cast<int>(random() % static_cast<unsigned>(most));
-    return fill == Fill::Position ? std::ldexp(1.0, drawn) : drawn + 1;
-  });
 }
 
 }  // namespace
@@ -51,8 +41,8 @@ BlockwiseData make_blockwise_data(const BlockwiseShape& shape, Fill fill, std::u
                          matmul.shared_b ? 1 : matmul.batch);
   if (matmul.shared_b) data.b_scales.batch_pitch = 0;
   std::mt19937_64 random(seed + 1);
-  fill_scales(data.a_scales, fill, 7, random);
-  fill_scales(data.b_scales, fill, 5, random);
+  fill_block_scales(data.a_scales, fill, 7, random);
+  fill_block_scales(data.b_scales, fill, 5, random);
   return data;
 }
 

@@ -18,6 +18,7 @@ struct GroupedRequest : FamilyRequest {
   std::int64_t n = 200;
   std::int64_t k = 200;
   std::int64_t a_rows = 100;
+  bool column_scales = false;
   bool residual = false;
 
   void run(Verdict& verdict) const;
@@ -34,6 +35,7 @@ struct GroupedRequest : FamilyRequest {
     command.add_option("--k", k, "columns of A and B")->capture_default_str();
     command.add_option("--a-rows", a_rows, "rows of A, where an instance gathers them")
         ->capture_default_str();
+    command.add_flag("--column-scales", column_scales, "column-major, where there are scales");
     command.add_flag("--residual", residual, "D = A B^T + C");
     add_data_options(command);
   }
@@ -75,6 +77,7 @@ void GroupedRequest::run(Verdict& verdict) const {
   shape.matmul.n = n;
   shape.matmul.k = k;
   if (instance.gathers) shape.a_rows = a_rows;
+  shape.column_scales = instance.b_scale_rows > 0 && column_scales;
   if (residual) shape.matmul.epilogue.beta = 1.0f;
   const VerifiedGrouped problem(shape, *fill.value, seed);
   run_schedules(

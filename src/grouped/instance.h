@@ -18,7 +18,8 @@ struct GroupedInstance {
   const char* target;  // "sm90a"
   MatmulConfig config;
   unsigned stages;
-  bool gathers;  // rows of A, by an index
+  bool gathers;           // rows of A, by an index
+  unsigned b_scale_rows;  // of B, that share a scale of 128 of k; 0: there are no scales
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for, and no workspace is needed.
   Status (*launch)(const GroupedProblem&, const MatmulOrder&, void* stream);

@@ -17,6 +17,15 @@ Status simulate_grouped(const GroupedProblem& problem, const MatmulOrder& order,
   if (index != nullptr) {
     touched.add({index, static_cast<std::size_t>(batch.m) * 4, "row index", true, false});
   }
+  // family blockwise: begin
+  if (batch.k > 0 && problem.a_scales.tensor.data != nullptr) {
+    MatmulOperand of_all = problem.a_scales.tensor;
+    of_all.batch_pitch = 0;
+    touched.operand(of_all, problem.a_scales.rows, problem.a_scales.k_blocks, "A's scales");
+    touched.operand(problem.b_scales.tensor, problem.b_scales.rows, problem.b_scales.k_blocks,
+                    "B's scales");
+  }
+  // family blockwise: end
   return simulate_planned<Parts>(
       batch, order, {}, options, report, touched,
       [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {

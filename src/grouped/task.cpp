@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "src/matmul/block_scales.h"
 #include "src/matmul/names.h"
 #include "src/matmul/parallel.h"
 
@@ -25,6 +26,7 @@ GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::i
   shape.sizes = sizes;
   shape.capacity = capacity;
   shape.a_rows = instance.gathers ? 100 : 0;
+  shape.b_scale_rows = instance.b_scale_rows;
   shape.matmul.batch = static_cast<std::int64_t>(sizes.size());
   shape.matmul.m = capacity > 0 ? capacity * shape.matmul.batch
                                 : std::accumulate(sizes.begin(), sizes.end(), spare);
@@ -42,12 +44,40 @@ std::int64_t GroupedData::source_of(std::int64_t row) const {
 
 namespace {
 
+constexpr std::int64_t block = 128;
+std::int64_t blocks_of(std::int64_t extent, std::int64_t size) {
+  return (extent + size - 1) / size;
+}
+
 template <class Number>
 HostMatrix integers(std::int64_t count, const Number& number) {
   HostMatrix matrix(ElementType::S32, Major::K, 1, 1, count, false);
   matrix.allocate();
   matrix.fill([&](std::int64_t, std::int64_t, std::int64_t i) { return number(i); });
   return matrix;
+}
+
+void make_others_infinite(HostMatrix& matrix, const std::vector<bool>& used) {
+  matrix.fill([&, given = matrix](std::int64_t, std::int64_t row, std::int64_t column) {
+    return used[row] ? given.at(0, row, column) : std::numeric_limits<double>::infinity();
+  });
+}
+
+void add_scales(GroupedData& data, const GroupedShape& shape, const std::vector<bool>& used,
+                std::uint64_t seed) {
+  const MatmulShape& matmul = shape.matmul;
+  const auto scales = [&](std::int64_t batch, std::int64_t rows) {
+    HostMatrix matrix(ElementType::Fp32, shape.column_scales ? Major::MN : Major::K, batch, rows,
+                      blocks_of(matmul.k, block), false);
+    matrix.allocate();
+    return matrix;
+  };
+  data.a_scales = scales(1, data.matmul.a.rows);
+  data.b_scales = scales(matmul.batch, blocks_of(matmul.n, shape.b_scale_rows));
+  std::mt19937_64 random(seed + 2);
+  fill_block_scales(data.a_scales, data.matmul.fill, 7, random);
+  fill_block_scales(data.b_scales, data.matmul.fill, 5, random);
+  make_others_infinite(data.a_scales, used);
 }
 
 }  // namespace
@@ -76,9 +106,8 @@ GroupedData make_grouped_data(const GroupedShape& shape, Fill fill, std::uint64_
     const std::int64_t source = data.source_of(row);
     if (source >= 0 && shape.group_of(row) >= 0) used[source] = true;
   }
-  data.matmul.a.fill([&, a = data.matmul.a](std::int64_t, std::int64_t row, std::int64_t k) {
-    return used[row] ? a.at(0, row, k) : std::numeric_limits<double>::infinity();
-  });
+  make_others_infinite(data.matmul.a, used);
+  if (shape.b_scale_rows > 0) add_scales(data, shape, used, seed);
   std::int64_t end = 0;
   data.rows = integers(shape.matmul.batch, [&](std::int64_t group) {
     const std::int32_t size = shape.sizes[static_cast<std::size_t>(group)];
@@ -86,6 +115,22 @@ GroupedData make_grouped_data(const GroupedShape& shape, Fill fill, std::uint64_
   });
   return data;
 }
+
+namespace {
+
+// With its scale, where there is one.
+double a_at(const GroupedData& data, std::int64_t row, std::int64_t k) {
+  const double value = data.matmul.a.at(0, row, k);
+  return data.a_scales.exists() ? value * data.a_scales.at(0, row, k / block) : value;
+}
+double b_at(const GroupedData& data, const GroupedShape& shape, int group, std::int64_t row,
+            std::int64_t k) {
+  const double value = data.matmul.b.at(group, row, k);
+  if (!data.b_scales.exists()) return value;
+  return value * data.b_scales.at(group, row / shape.b_scale_rows, k / block);
+}
+
+}  // namespace
 
 MatmulReference direct_product(const GroupedData& data, const GroupedShape& shape) {
   MatmulShape matmul = shape.matmul;
@@ -103,11 +148,11 @@ MatmulReference direct_product(const GroupedData& data, const GroupedShape& shap
       const std::int64_t source = data.source_of(row);
       if (group < 0 || source < 0) continue;
       for (std::int64_t i = 0; i < k * n && group != known; ++i) {
-        b[i] = data.matmul.b.at(group, i % n, i / n);
+        b[i] = b_at(data, shape, group, i % n, i / n);
       }
       known = group;
       for (std::int64_t i = 0; i < k; ++i) {
-        const double a = data.matmul.a.at(0, source, i);
+        const double a = a_at(data, source, i);
         for (std::int64_t column = 0; column < n; ++column) {
           const double product = a * b[i * n + column];
           sums.value[row * n + column] += product;
@@ -116,6 +161,12 @@ MatmulReference direct_product(const GroupedData& data, const GroupedShape& shap
       }
     }
   });
+  if (shape.b_scale_rows > 0) {
+    // The tensor core's short sums are of a block. Of integers they are exact; what follows is
+    // float32, as are the sums of longer types.
+    matmul.k = std::min(k, block);
+    if (data.matmul.fill != Fill::Normal) matmul.a_type = ElementType::Bf16;
+  }
   MatmulReference reference = reference_of(sums, data.matmul, matmul);
   for (std::size_t i = 0; i < reference.d.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i) / matmul.output_columns();
@@ -141,10 +192,15 @@ GroupedProblem grouped_at(GroupedData& data, const GroupedShape& shape,
   const auto integers = [&](HostMatrix& matrix) {
     return static_cast<const std::int32_t*>(address(matrix));
   };
-  return {problem_at(data.matmul, shape.matmul, address),
-          integers(data.rows),
-          shape.capacity,
-          {integers(data.index), shape.a_rows}};
+  const auto scales = [&](HostMatrix& matrix) {
+    return ScaleTensor{
+        {address(matrix), matrix.pitch, matrix.batch_pitch, matrix.type, matrix.major},
+        matrix.rows,
+        matrix.columns};
+  };
+  return {
+      problem_at(data.matmul, shape.matmul, address), integers(data.rows),   shape.capacity,
+      {integers(data.index), shape.a_rows},           scales(data.a_scales), scales(data.b_scales)};
 }
 
 GroupedProblem grouped_on_host(GroupedData& data, const GroupedShape& shape) {
@@ -182,6 +238,7 @@ std::string run_line(const GroupedInstance& instance, const GroupedShape& shape,
   }
   if (shape.a_rows > 0) line += " --a-rows " + std::to_string(shape.a_rows);
   line += " --n " + std::to_string(matmul.n) + " --k " + std::to_string(matmul.k);
+  if (shape.column_scales) line += " --column-scales";
   if (matmul.epilogue.beta != 0.0f) line += " --residual";
   return line + " --data " + name_of(fill) + " --seed " + std::to_string(seed);
 }

@@ -12,6 +12,8 @@ struct GroupedShape {
   std::vector<std::int32_t> sizes;
   std::int64_t capacity = 0;  // of each group; 0: they lie one behind the other
   std::int64_t a_rows = 0;    // of which rows are gathered; 0: A has its rows as they are needed
+  std::int64_t b_scale_rows = 0;  // of B, that share a scale; 0: there are no scales of blocks
+  bool column_scales = false;     // scales are column-major
 
   // The group of a row, or -1.
   int group_of(std::int64_t row) const;
@@ -22,9 +24,10 @@ GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::i
                        std::int64_t spare, std::int64_t capacity);
 
 struct GroupedData {
-  MatmulData matmul;  // of one matrix with all rows; B has one for each group
-  HostMatrix rows;    // one row of int32: what the kernel is told of the groups
-  HostMatrix index;   // alike: of the rows of A, where they are gathered
+  MatmulData matmul;              // of one matrix with all rows; B has one for each group
+  HostMatrix rows;                // one row of int32: what the kernel is told of the groups
+  HostMatrix index;               // alike: of the rows of A, where they are gathered
+  HostMatrix a_scales, b_scales;  // of blocks; of B for each group
 
   // The row of A that makes a row of D, or -1 where A has none.
   std::int64_t source_of(std::int64_t row) const;

@@ -43,14 +43,14 @@ class TouchedMemory {
   void add(const vgpu::GlobalRange& range) {
     if (range.bytes > 0) ranges_.push_back(range);
   }
-  const std::vector<vgpu::GlobalRange>& ranges() const { return ranges_; }
-
- private:
   void operand(const MatmulOperand& operand, std::int64_t rows, std::int64_t k, const char* name) {
     const bool by_k = operand.major == Major::K;
     matrix(operand.data, by_k ? rows : k, by_k ? k : rows, operand.pitch, operand.batch_pitch,
            operand.type, name, true, false);
   }
+  const std::vector<vgpu::GlobalRange>& ranges() const { return ranges_; }
+
+ private:
   void matrix(const void* data, std::int64_t lines, std::int64_t length, std::int64_t pitch,
               std::int64_t batch_pitch, ElementType type, const char* name, bool initialised,
               bool writable) {

@@ -45,6 +45,10 @@ inline GroupedShape random_shape(const GroupedInstance& instance, Random& random
   shape.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
   if (random() % 2 == 0) shape.matmul.n = (shape.matmul.n + 7) / 8 * 8;
   shape.matmul.k = between(random, 1, 200);
+  if (instance.b_scale_rows > 0) {
+    shape.matmul.k = between(random, 1, 700);
+    shape.column_scales = random() % 2 == 0;
+  }
   shape.matmul.epilogue.column_bias = random() % 4 == 0;
   shape.matmul.epilogue.row_scale = random() % 4 == 0;
   if (random() % 4 == 0) shape.matmul.epilogue.beta = 1.0f;

@@ -167,6 +167,21 @@ TEST(Grouped, RefusesWithASentence) {
             "A is MN-major; this kernel reads it K-major.");
 }
 
+TEST(Grouped, RefusesScalesOfAnotherShape) {
+  const auto refusal = [](const auto& change) {
+    return refusal_of(named("grouped_fp8_64x128"), 0, change);
+  };
+  using P = GroupedProblem;
+  EXPECT_EQ(refusal([](P&) {}), "");
+  EXPECT_EQ(refusal([](P& p) { p.a_scales.rows = 79; }),
+            "The scales of A are 79 x 1, but must be 80 x 1: one for each row and each 128 of k.");
+  EXPECT_EQ(refusal([](P& p) { p.b_scales.tensor.data = nullptr; }),
+            "The address of the scales of B is null.");
+  EXPECT_EQ(refusal([](P& p) { p.b_scales.tensor.batch_pitch = 1 << 30; }),
+            "The scales of B of 3 groups are 1073741824 elements apart, but must reach over less "
+            "than 2^31 elements.");
+}
+
 TEST(Grouped, RefusesRowsThatCannotBeGathered) {
   const auto refusal = [](const char* name, const auto& change) {
     return refusal_of(named(name), 0, change);

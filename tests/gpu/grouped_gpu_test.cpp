@@ -19,7 +19,9 @@ void expect_right(const GroupedInstance& instance, VerifiedGrouped problem, Fill
   const std::string line = run_line(instance, problem.shape, fill, seed);
   OnDevice device(problem.data.matmul);
   device.add(problem.data.rows);
-  device.add(problem.data.index);
+  for (HostMatrix* matrix : {&problem.data.index, &problem.data.a_scales, &problem.data.b_scales}) {
+    device.add(*matrix);
+  }
   const GroupedProblem given = grouped_at(
       problem.data, problem.shape, [&](HostMatrix& matrix) { return device.address(matrix); });
   const Status status = instance.launch(given, {}, nullptr);

@@ -1,5 +1,6 @@
 """What a planted bug is, and the instances in which bugs are planted."""
 import dataclasses
+import re
 
 # What the comparison of results says where no checker does; it knows neither role nor stage.
 WRONG_RESULT = 'wrong-result'
@@ -65,9 +66,9 @@ def blockwise(target, page, tile):
                   '.multiply_groups = 1, .promote_every = 1', 'blockwise')
 
 
-def grouped(target, page, tile):
-    header = page.removeprefix('GatherPage<').removesuffix('>').lower()
-    return Config(target, f'tilewright/arch/{header}.h', page, f'{tile}, .multiply_groups = 1', 'grouped')
+def grouped(target, page, tile, fields=''):
+    header = re.search(r'Sm\d+', page).group().lower()
+    return Config(target, f'tilewright/arch/{header}.h', page, f'{tile}, .multiply_groups = 1{fields}', 'grouped')
 
 
 CONFIGS = {
@@ -132,6 +133,8 @@ CONFIGS = {
     'grouped': grouped('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.tile_m = 64, .tile_n = 64'),
     'grouped_tensor': grouped('sm_100a', 'Sm100', '.tile_n = 64'),
+    'grouped_fp8': grouped('sm_90a', 'BlockwisePage<Sm90,128>', '.tile_m = 64, .tile_n = 64, '
+                           '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3', ', .promote_every = 1'),
     # Their rows are gathered of 100.
     'gather': grouped('sm_90a', 'GatherPage<Sm90>', '.tile_m = 64, .tile_n = 64'),
     'gather_copies': grouped('sm_80', 'GatherPage<Sm80>', '.tile_m = 64, .tile_n = 64'),

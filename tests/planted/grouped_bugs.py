@@ -67,4 +67,10 @@ BUGS = [
         'host/grouped.h', 'params.loader.a.rows = static_cast<int>(problem.gather.a_rows);',
         'params.loader.a.rows = 1 << 20;',
         [Site('gather_copies', BEHIND, 'bounds', 'load', -1)]),
+    Bug('scales_of_the_first_group',
+        "every group's products meet the scales of the first group's B",
+        'io/scale_loader.h',
+        'return batch * static_cast<int>(view.batch_stride) + k * static_cast<int>(view.k_stride) +',
+        'return k * static_cast<int>(view.k_stride) +',
+        [Site('grouped_fp8', BEHIND, WRONG_RESULT)]),
 ]

@@ -11,9 +11,7 @@ namespace {
 
 int run(int count, char** arguments) {
   if (count < 7) throw std::runtime_error("Six arguments are needed.");
-  GroupedInstance instance = {};
-  instance.gathers = gathers();
-  GroupedShape shape = shape_for(instance, {70, 0, 130, 9}, 20, std::stoll(arguments[1]));
+  GroupedShape shape = shape_for(described(), {70, 0, 130, 9}, 20, std::stoll(arguments[1]));
   shape.matmul.n = std::stoll(arguments[2]);
   shape.matmul.k = std::stoll(arguments[3]);
   vgpu::Options options;

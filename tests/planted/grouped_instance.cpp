@@ -11,7 +11,10 @@ struct Planted {
 };
 using Parts = Grouped<Matmul<PLANTED_PAGE, Planted>>;
 
-bool gathers() { return gathers_rows<Parts>; }
+GroupedInstance described() {
+  return {"planted",           Parts::Arch::name,      Planted::config, Parts::stages,
+          gathers_rows<Parts>, rows_of_scale<Parts>(), nullptr,         nullptr};
+}
 
 Status simulate(const GroupedProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
   return simulate_grouped<Parts>(problem, {}, options, report);

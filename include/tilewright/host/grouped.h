@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/family/grouped.h"
+#include "tilewright/host/blockwise_fp8.h"
 #include "tilewright/host/matmul.h"
 
 namespace tw {
@@ -23,6 +24,10 @@ struct GroupedProblem {
   const std::int32_t* rows = nullptr;
   std::int64_t capacity = 0;  // 0: one behind the other
   RowGather gather = {};      // without an index row i of D is made of row i of A
+  // family blockwise: begin
+  ScaleTensor a_scales = {};  // of FP8 with scales of blocks: of all rows of A,
+  ScaleTensor b_scales = {};  // and of each group's B, a batch pitch apart
+  // family blockwise: end
 };
 
 inline Status check(const GroupedProblem& problem) {
@@ -64,6 +69,28 @@ inline MatmulProblem as_batch(const GroupedProblem& problem) {
   return batch;
 }
 
+// family blockwise: begin
+// Of B, that share a scale; 0: there are no scales.
+template <class Parts>
+constexpr unsigned rows_of_scale() {
+  if constexpr (requires { Parts::Side::b_scale_rows; }) return Parts::Side::b_scale_rows;
+  return 0;
+}
+
+// All groups share the scales of A; those of B are as many matrices as there are groups.
+inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows) {
+  MatmulProblem one = problem.matmul;
+  one.batch = 1;
+  const std::int64_t pitch = problem.b_scales.tensor.batch_pitch, groups = problem.matmul.batch;
+  if (pitch < 0 || pitch * groups >= std::int64_t{1} << 31) {
+    return Status::refused("The scales of B of " + std::to_string(groups) + " groups are " +
+                           std::to_string(pitch) +
+                           " elements apart, but must reach over less than 2^31 elements.");
+  }
+  return check(BlockwiseProblem{one, problem.a_scales, problem.b_scales}, b_scale_rows);
+}
+// family blockwise: end
+
 template <class Parts>
 constexpr bool gathers_rows = requires(typename Parts::Loader::Params params) {
   params.index;
@@ -80,8 +107,18 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     return Status::refused(gathers ? "This kernel gathers rows of A, but there is no row index."
                                    : "This kernel takes rows of A as they lie: no row index.");
   }
-  Status planned =
-      plan<Parts>(params, grid, as_batch(problem), order, max_clusters, workspace, encode);
+  const MatmulProblem batch = as_batch(problem);
+  // family blockwise: begin
+  if constexpr (rows_of_scale<Parts>() > 0) {
+    Status scales = check_scales(problem, rows_of_scale<Parts>());
+    if (!scales.is_good()) return scales;
+    const ScaleTensor &a = problem.a_scales, &b = problem.b_scales;
+    params.side = {detail::view_of(a.tensor, batch, a.rows),
+                   detail::view_of(b.tensor, batch, b.rows)};
+    params.side.a.batch_stride = 0;
+  }
+  // family blockwise: end
+  Status planned = plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
   if constexpr (gathers) {
     params.loader.index = problem.gather.index;
     params.loader.a.rows = static_cast<int>(problem.gather.a_rows);
