@@ -2,6 +2,8 @@
 // global memory: the host need not know.
 #pragma once
 
+#include <limits>
+
 #include "tilewright/base/annotate.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/schedule/work_tile.h"
@@ -44,8 +46,9 @@ class GroupTiles {
     // The last tile reaches back, but never before its group; TMA can then store it whole.
     const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
     if (reaches_back && row > end_ - tile_m) row = end_ - tile_m;
-    // Groups begin anywhere: each tile reaches back from the next multiple to where it begins.
-    return {(row + tile_m - 1) / tile_m, n, group_, end_, row, map.last_column, 0, map.k_tiles};
+    // Groups begin anywhere: each tile reaches back to where it begins, from behind all rows.
+    constexpr int behind = std::numeric_limits<int>::max() / tile_m;
+    return {behind, n, group_, end_, row, map.last_column, 0, map.k_tiles};
   }
 
  private:
