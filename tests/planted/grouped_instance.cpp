@@ -12,8 +12,8 @@ struct Planted {
 using Parts = Grouped<Matmul<PLANTED_PAGE, Planted>>;
 
 GroupedInstance described() {
-  return {"planted",           Parts::Arch::name,      Planted::config, Parts::stages,
-          gathers_rows<Parts>, rows_of_scale<Parts>(), nullptr,         nullptr};
+  return {"planted",           Parts::Arch::name,          Planted::config, Parts::stages,
+          gathers_rows<Parts>, rows_of_scale<Parts::Side>, nullptr,         nullptr};
 }
 
 Status simulate(const GroupedProblem& problem, const vgpu::Options& options, vgpu::Report& report) {

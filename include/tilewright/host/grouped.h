@@ -71,11 +71,10 @@ inline MatmulProblem as_batch(const GroupedProblem& problem) {
 
 // family blockwise: begin
 // Of B, that share a scale; 0: there are no scales.
-template <class Parts>
-constexpr unsigned rows_of_scale() {
-  if constexpr (requires { Parts::Side::b_scale_rows; }) return Parts::Side::b_scale_rows;
-  return 0;
-}
+template <class Side>
+constexpr unsigned rows_of_scale = 0;
+template <Tiling tiling, unsigned b_rows>
+constexpr unsigned rows_of_scale<ScaleLoader<tiling, b_rows>> = b_rows;
 
 // All groups share the scales of A; those of B are as many matrices as there are groups.
 inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows) {
@@ -109,8 +108,9 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   }
   const MatmulProblem batch = as_batch(problem);
   // family blockwise: begin
-  if constexpr (rows_of_scale<Parts>() > 0) {
-    Status scales = check_scales(problem, rows_of_scale<Parts>());
+  constexpr unsigned scale_rows = rows_of_scale<typename Parts::Side>;
+  if constexpr (scale_rows > 0) {
+    Status scales = check_scales(problem, scale_rows);
     if (!scales.is_good()) return scales;
     const ScaleTensor &a = problem.a_scales, &b = problem.b_scales;
     params.side = {detail::view_of(a.tensor, batch, a.rows),

@@ -21,7 +21,6 @@ class ScaleLoader {
   static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
 
  public:
-  static constexpr unsigned b_scale_rows = b_rows;
   // Columns of a tile that surely share a scale, wherever it begins.
   static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
   static constexpr unsigned column_step = b_columns;
