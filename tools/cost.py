@@ -31,17 +31,22 @@ FAMILIES = {
                   'src/bench/finish.*'],
         'words': r'conv2d|im2col|pixel_store',
     },
+    'grouped': {
+        'files': ['*grouped*', '*/group_tiles.h', '*/gather.h'],
+        'words': r'Grouped(Instance|Problem)|grouped_instances|(run|check|bench|measure|fuzz)_grouped|grouped_cases|tilewright_grouped|'
+                 r'add_subdirectory\(grouped|(cli|bench|src|family|host)/(fuzz_)?grouped',
+    },
 }
 COUNTED = ('include/', 'src/', 'python/tilewright/')
 KEPT = ('include/tilewright/isa/model.h',)  # what the virtual GPU models
 CODE = ('.h', '.cpp', '.cu', '.in', '.py', '.txt')
 # What the family is made of, of its own files and of others' lines; the first that fits.
 PARTS = (('kernel and its launch', ('include/tilewright/io/*', 'include/tilewright/isa/*',
-                                    'include/tilewright/family/*', 'include/tilewright/host/*')),
+                                    'include/tilewright/family/*', 'include/tilewright/host/*',
+                                    'include/tilewright/schedule/*')),
          ('library and Python', ('include/*', 'src/library/*', 'src/dispatch/*', 'python/*')),
-         ('instances, reference, command line', ('src/conv2d/*', 'src/cli/*', 'src/matmul/*',
-                                                 'src/CMakeLists.txt')),
-         ('measurements beside cuDNN', ('src/bench/*',)))
+         ('measurements', ('src/bench/*',)),
+         ('instances, reference, command line', ('src/*',)))
 # From shared/facts (reference-system.md 3.1, cutlass.md 2.2 and 2.3), counted alike; of CUTLASS only what its GEMM has not, without
 # builders and the 608 lines of im2col traits.
 OTHERS = (('forward conv2d of the original, bf16, sm_100, stride, dilation and groups 1', 1767),
@@ -131,15 +136,15 @@ def cost(family):
 
 def kernel_parts(family):
     """Of the kernels' lines: what each part of the family adds. Regions of other files are the first's."""
-    first = cost_parts.FIRST
-    counts = {part: 0 for part in [first] + [part for part, _, _ in cost_parts.CONV2D]}
+    first, others = cost_parts.PARTS[family]
+    counts = {part: 0 for part in [first] + [part for part, _, _ in others]}
     for name, text, left in removal(family):
         if not any(fnmatch.fnmatch(name, pattern) for pattern in PARTS[0][1]):
             continue
         if left is not None:
             counts[first] += code_lines(name, text) - code_lines(name, left)
             continue
-        for part, count in cost_parts.split(name, without_comments(name, text)).items():
+        for part, count in cost_parts.split(family, name, without_comments(name, text)).items():
             counts[part] += count
     return counts
 
@@ -172,9 +177,9 @@ def markdown():
     for family in FAMILIES:
         parts, shared = cost(family)
         lines.append(f'| {sum(parts.values())} | **{family}**, all of it |')
-        lines += [f'| {count} | {part} |' for part, count in parts.items()]
+        rows = [f'| {count} | {part} |' for part, count in parts.items() if count > 0]
         of_kernel = ', '.join(f'{part} {count}' for part, count in kernel_parts(family).items())
-        lines.insert(4, f'| | by name: {of_kernel} |')
+        lines += [rows[0], f'| | by name: {of_kernel} |', *rows[1:]]
         lines.append(f'| {sum(shared.values())} | of these in files that others use |')
         lines.append(f'| {test_lines(family)} | and its tests, which are not counted |')
     lines += [f'| {count} | {what} |' for what, count in OTHERS]

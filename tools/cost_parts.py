@@ -6,16 +6,20 @@ first part that is named has the lines; what no part has is what the family bega
 import fnmatch
 import re
 
-# The part, its files, and the words that name it.
-CONV2D = (
+# What a family began with; and the parts, their files, and the words that name them.
+CONV2D = ('forward by TMA', (
     ('loaded by threads', ('*/im2col_copy.h',), r'Im2colCop'),
     ('gradient of the filter', (), r'BackwardFilter|sums_pixels'),
     ('gradient of the image', ('*/conv2d_phase.h', '*/pixel_store.h'),
      r'BackwardData|[Gg]radient|gaps|stored|PixelStore|fill_pixels|store_im2col'),
     ('groups', ('*/conv2d_groups.h',), r'groups|group_|Grouped'),
     ('a third side', (), r'deep|depth|rank == 5'),
-)
-FIRST = 'forward by TMA'
+))
+GROUPED = ('groups', (
+    ('rows by an index', ('*/gather.h',), r'[Gg]ather|a_rows|row index'),
+    ('scales of blocks', (), r'[Ss]cale|blockwise'),
+))
+PARTS = {'conv2d': CONV2D, 'grouped': GROUPED}
 
 
 def statement_end(lines, begin):
@@ -31,15 +35,19 @@ def statement_end(lines, begin):
     return len(lines)
 
 
-def split(name, text):
+def split(family, name, text):
     """Code lines of a file, without comments, by part."""
-    for part, files, _ in CONV2D:
+    first, parts = PARTS[family]
+    for part, files, _ in parts:
         if any(fnmatch.fnmatch(name, pattern) for pattern in files):
             return {part: sum(1 for line in text.split('\n') if line.strip())}
     counts, lines, index = {}, text.split('\n'), 0
     while index < len(lines):
-        part = next((part for part, _, words in CONV2D if re.search(words, lines[index])), FIRST)
-        end = index + 1 if part == FIRST else statement_end(lines, index)
+        # A template's parameters belong to what they are of.
+        headed = re.match(r' *template <.*>$', lines[index]) and index + 1 < len(lines)
+        named = lines[index + 1 if headed else index]
+        part = next((part for part, _, words in parts if re.search(words, named)), first)
+        end = index + 1 if part == first else statement_end(lines, index)
         counts[part] = counts.get(part, 0) + sum(1 for line in lines[index:end] if line.strip())
         index = end
     return counts

@@ -13,12 +13,18 @@ struct Report;
 
 namespace tw {
 
+// Whether a kernel gathers rows of A, by an index.
+template <class Parts>
+constexpr bool gathers_rows = requires(typename Parts::Loader::Params params) {
+  params.index;
+};
+
 struct GroupedInstance {
   const char* name;
   const char* target;  // "sm90a"
   MatmulConfig config;
   unsigned stages;
-  bool gathers;           // rows of A, by an index
+  bool gathers;           // rows of A
   unsigned b_scale_rows;  // of B, that share a scale of 128 of k; 0: there are no scales
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for, and no workspace is needed.

@@ -11,11 +11,11 @@ Status simulate_grouped(const GroupedProblem& problem, const MatmulOrder& order,
                         const vgpu::Options& options, vgpu::Report& report) {
   if (Status status = check(problem); !status.is_good()) return status;
   const MatmulProblem batch = as_batch(problem);
-  const auto [index, a_rows] = problem.gather;
-  TouchedMemory touched(batch, index != nullptr ? a_rows : batch.m);
+  TouchedMemory touched(batch, problem.a_rows > 0 ? problem.a_rows : batch.m);
   touched.add({problem.rows, static_cast<std::size_t>(batch.batch) * 4, "groups", true, false});
-  if (index != nullptr) {
-    touched.add({index, static_cast<std::size_t>(batch.m) * 4, "row index", true, false});
+  if (problem.a_rows > 0) {
+    touched.add(
+        {problem.row_index, static_cast<std::size_t>(batch.m) * 4, "row index", true, false});
   }
   // family blockwise: begin
   if (batch.k > 0 && problem.a_scales.tensor.data != nullptr) {

@@ -198,9 +198,13 @@ GroupedProblem grouped_at(GroupedData& data, const GroupedShape& shape,
         matrix.rows,
         matrix.columns};
   };
-  return {
-      problem_at(data.matmul, shape.matmul, address), integers(data.rows),   shape.capacity,
-      {integers(data.index), shape.a_rows},           scales(data.a_scales), scales(data.b_scales)};
+  return {problem_at(data.matmul, shape.matmul, address),
+          integers(data.rows),
+          shape.capacity,
+          integers(data.index),
+          shape.a_rows,
+          scales(data.a_scales),
+          scales(data.b_scales)};
 }
 
 GroupedProblem grouped_on_host(GroupedData& data, const GroupedShape& shape) {

@@ -188,21 +188,22 @@ TEST(Grouped, RefusesRowsThatCannotBeGathered) {
   };
   using P = GroupedProblem;
   EXPECT_EQ(refusal("gather_128x256", [](P&) {}), "");
-  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.gather.index = nullptr; }),
+  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.row_index = nullptr; }),
             "The address of the row index is null.");
-  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.gather = {}; }),
+  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.a_rows = 0; }),
             "This kernel gathers rows of A, but there is no row index.");
   EXPECT_EQ(refusal("grouped_128x256",
                     [](P& p) {
-                      p.gather = {p.rows, 5};
+                      p.row_index = p.rows;
+                      p.a_rows = 5;
                     }),
             "This kernel takes rows of A as they lie: no row index.");
-  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.gather.a_rows = 0; }),
-            "Rows are gathered from 0 rows of A, but must be from at least 1 and below 2^31.");
+  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.a_rows = -1; }),
+            "Rows are gathered from -1 rows of A, but must be from at least 1 and below 2^31.");
   EXPECT_EQ(refusal("gather_128x256",
                     [](P& p) {
-                      p.gather.index = reinterpret_cast<const std::int32_t*>(
-                          reinterpret_cast<const char*>(p.gather.index) + 1);
+                      p.row_index = reinterpret_cast<const std::int32_t*>(
+                          reinterpret_cast<const char*>(p.row_index) + 1);
                     }),
             "The address of the row index is not a multiple of 4 bytes, its element's size.");
 }

@@ -27,11 +27,7 @@ struct Im2colPage : ArchPage {
 
 // Any page of arch/, with im2col by four warps in its loader's place.
 template <class ArchPage>
-struct Im2colCopies : ThreadPage<ArchPage> {
-  template <Tiling tiling, RoleTable roles>
-  using Loader = Im2colCopyLoader<tiling, roles.load.warps,
-                                  ThreadPage<ArchPage>::template completion<tiling, roles>>;
-};
+using Im2colCopies = ThreadPage<ArchPage, Im2colCopyLoader>;
 template <class ArchPage>
 struct Im2colPage<Im2colCopies<ArchPage>> : Im2colCopies<ArchPage> {};
 

@@ -11,22 +11,17 @@ namespace tw {
 
 // A page of arch/ for a Family whose rows of A are gathered.
 template <class ArchPage>
-struct GatherPage : ThreadPage<ArchPage> {
-  template <Tiling tiling, RoleTable roles>
-  using Loader = GatherLoader<tiling, roles.load.warps,
-                              ThreadPage<ArchPage>::template completion<tiling, roles>>;
-};
+using GatherPage = ThreadPage<ArchPage, GatherLoader>;
 
 // `Family` is Matmul, or what is made of it.
 template <class Family>
 struct Grouped : Family {
   static constexpr MatmulConfig config = Family::config;
   static_assert(config.split == Split::Whole && config.scheduling == Scheduling::Static,
-                "How many tiles there are is known on the device only: nobody can count parts or "
-                "hand out tickets.");
+                "Only the device knows how many tiles there are: no parts, no tickets.");
   static_assert(config.a_major == Major::K && config.few_rows == 0,
                 "Groups begin at any row, and have any number of them.");
-  using Map = GroupTiles<config.cluster, typename Family::Order, config.tile_m>;
+  using Map = GroupTiles<config.cluster, typename Family::Order, int{config.tile_m}>;
   using Schedule = StaticPersistent<config.cluster, Map>;
 };
 

@@ -8,14 +8,16 @@
 
 namespace tw {
 
-// Any page, with four warps that load; a family adds its loader.
-template <class ArchPage>
+// Any page, with four warps that load as `Copies` do.
+template <class ArchPage, template <Tiling, unsigned warps, Completion> class Copies>
 struct ThreadPage : ArchPage {
   // What TMA writes is read through the async proxy: so is then what threads write.
   template <Tiling tiling, RoleTable roles>
   static constexpr Completion completion =
       ArchPage::template Loader<tiling, roles>::elected ? Completion::WarpsArriveFenced
                                                         : Completion::WarpsArrive;
+  template <Tiling tiling, RoleTable roles>
+  using Loader = Copies<tiling, roles.load.warps, completion<tiling, roles>>;
 
   template <class Config>
   static consteval RoleTable roles(const Config& config) {

@@ -8,13 +8,6 @@
 
 namespace tw {
 
-// Row i of D is made of row index[i] of A, on the device and one for each row of D; zero where A,
-// which has `a_rows`, has no such row.
-struct RowGather {
-  const std::int32_t* index = nullptr;
-  std::int64_t a_rows = 0;
-};
-
 // D[row] = epilogue(A[row] B[group of the row]^T). Rows of no group are left alone.
 struct GroupedProblem {
   // m counts the rows of all groups, batch the groups. Batch pitches are of B only.
@@ -23,7 +16,10 @@ struct GroupedProblem {
   // this is the row behind its last; or each has `capacity` rows, and this is how many are there.
   const std::int32_t* rows = nullptr;
   std::int64_t capacity = 0;  // 0: one behind the other
-  RowGather gather = {};      // without an index row i of D is made of row i of A
+  // Where A has rows of its own number, row i of D is made of row row_index[i] of A, or of zeros
+  // where A has no such row: on the device, one for each row of D.
+  const std::int32_t* row_index = nullptr;
+  std::int64_t a_rows = 0;  // 0: row i of D is made of row i of A
   // family blockwise: begin
   ScaleTensor a_scales = {};  // of FP8 with scales of blocks: of all rows of A,
   ScaleTensor b_scales = {};  // and of each group's B, a batch pitch apart
@@ -38,9 +34,9 @@ inline Status check(const GroupedProblem& problem) {
   Status status = check(one);
   if (!status.is_good() || std::min({one.m, one.n, groups}) == 0) return status;
   if (one.k > 0) {
-    const bool by_k = one.b.major == Major::K;
-    status = detail::check_matrix("B", one.b.data, by_k ? one.n : one.k, by_k ? one.k : one.n,
-                                  one.b.pitch, groups, one.b.batch_pitch, one.b.type);
+    // One of them is good; the others are a batch pitch apart.
+    status = detail::check_matrix("B", one.b.data, 1, 0, one.b.pitch, groups, one.b.batch_pitch,
+                                  one.b.type);
     if (!status.is_good()) return status;
   }
   status = detail::check_matrix("the groups' rows", problem.rows, 1, groups, groups, 1, 0,
@@ -52,13 +48,13 @@ inline Status check(const GroupedProblem& problem) {
                            std::to_string(capacity) + " rows, times the number of groups, " +
                            std::to_string(groups) + ".");
   }
-  const auto& [index, a_rows] = problem.gather;
-  if (index == nullptr && a_rows == 0) return Status::good();
-  if (a_rows < 1 || a_rows >= std::int64_t{1} << 31) {
-    return Status::refused("Rows are gathered from " + std::to_string(a_rows) +
+  if (problem.a_rows < 0 || problem.a_rows >= std::int64_t{1} << 31) {
+    return Status::refused("Rows are gathered from " + std::to_string(problem.a_rows) +
                            " rows of A, but must be from at least 1 and below 2^31.");
   }
-  return detail::check_matrix("the row index", index, 1, one.m, one.m, 1, 0, ElementType::S32);
+  if (problem.a_rows == 0) return Status::good();
+  return detail::check_matrix("the row index", problem.row_index, 1, one.m, one.m, 1, 0,
+                              ElementType::S32);
 }
 
 // A batch whose matrices share all that has rows.
@@ -90,19 +86,14 @@ inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows)
 }
 // family blockwise: end
 
-template <class Parts>
-constexpr bool gathers_rows = requires(typename Parts::Loader::Params params) {
-  params.index;
-};
-
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const GroupedProblem& problem, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
   params.schedule.rows = problem.rows;
   params.schedule.capacity = static_cast<int>(problem.capacity);
-  constexpr bool gathers = gathers_rows<Parts>;
-  if (gathers != (problem.gather.index != nullptr)) {
+  constexpr bool gathers = requires { params.loader.index; };
+  if (gathers != (problem.a_rows > 0)) {
     return Status::refused(gathers ? "This kernel gathers rows of A, but there is no row index."
                                    : "This kernel takes rows of A as they lie: no row index.");
   }
@@ -120,8 +111,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   // family blockwise: end
   Status planned = plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
   if constexpr (gathers) {
-    params.loader.index = problem.gather.index;
-    params.loader.a.rows = static_cast<int>(problem.gather.a_rows);
+    params.loader.index = problem.row_index;
+    params.loader.a.rows = static_cast<int>(problem.a_rows);
   }
   return planned;
 }

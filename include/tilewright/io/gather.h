@@ -10,25 +10,20 @@ namespace tw {
 template <Tiling tiling, unsigned warps, Completion how>
 class GatherLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   using Base = ThreadLoader<tiling, AsyncCopy, warps, how>;
-  static_assert(tiling.a_major == Major::K, "Rows can be gathered where they are contiguous.");
 
  public:
   struct Params : Base::Params {
     const std::int32_t* index;
   };
-
-  TW_DEVICE GatherLoader(const Params& params, unsigned thread)
-      : Base(params, thread), index_(params.index) {}
+  TW_DEVICE GatherLoader(const Params& params, unsigned thread) : Base(params, thread) {}
 
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
+    const std::int32_t* const index = static_cast<const Params&>(this->params_).index;
     this->load_rows(stage, tile, k, [&](int row) {
-      return row < tile.m_end ? load_element<Space::Global>(index_ + row) : -1;
+      return row < tile.m_end ? load_element<Space::Global>(index + row) : -1;
     });
   }
-
- private:
-  const std::int32_t* index_;
 };
 
 }  // namespace tw

@@ -98,7 +98,7 @@ class ThreadLoader {
   };
 
   TW_DEVICE ThreadLoader(const Params& params, unsigned thread)
-      : params_(params), thread_(thread) {}
+      : thread_(thread), params_(params) {}
 
   // k counts stages.
   template <class Stage, class WorkTile>
@@ -178,8 +178,10 @@ class ThreadLoader {
         });
   }
 
-  const Params& params_;
   unsigned thread_;
+
+ protected:
+  const Params& params_;
 };
 
 }  // namespace tw

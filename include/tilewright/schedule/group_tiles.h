@@ -2,8 +2,6 @@
 // global memory: the host need not know.
 #pragma once
 
-#include <limits>
-
 #include "tilewright/base/annotate.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/schedule/work_tile.h"
@@ -12,10 +10,8 @@ namespace tw {
 
 // A map for schedules that only count upwards. Tiles of one group follow each other; the batch of a
 // WorkTile is its group, and its rows are counted in all groups.
-template <ClusterShape cluster, class Order, unsigned tile_rows>
+template <ClusterShape cluster, class Order, int tile_m>
 class GroupTiles {
-  static constexpr int tile_m = int{tile_rows};
-
  public:
   struct Params {
     TileMapParams<Order> map;  // `batches` counts groups, `m` the rows of all
@@ -46,9 +42,8 @@ class GroupTiles {
     // The last tile reaches back, but never before its group; TMA can then store it whole.
     const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
     if (reaches_back && row > end_ - tile_m) row = end_ - tile_m;
-    // Groups begin anywhere: each tile reaches back to where it begins, from behind all rows.
-    constexpr int behind = std::numeric_limits<int>::max() / tile_m;
-    return {behind, n, group_, end_, row, map.last_column, 0, map.k_tiles};
+    // Groups begin anywhere: each tile reaches back from the next multiple to where it begins.
+    return {(row + tile_m - 1) / tile_m, n, group_, end_, row, map.last_column, 0, map.k_tiles};
   }
 
  private:
