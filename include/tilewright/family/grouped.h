@@ -21,8 +21,16 @@ struct Grouped : Family {
                 "Only the device knows how many tiles there are: no parts, no tickets.");
   static_assert(config.a_major == Major::K && config.few_rows == 0,
                 "Groups begin at any row, and have any number of them.");
-  using Map = GroupTiles<config.cluster, typename Family::Order, int{config.tile_m}>;
+  using Map = GroupTiles<config.cluster, typename Family::Order, static_cast<int>(config.tile_m)>;
   using Schedule = StaticPersistent<config.cluster, Map>;
+  // On Hopper, to follow groups and to bring scales takes more registers than the least.
+  static consteval RoleTable with_room_for_scales(RoleTable table) {
+    if (!table.side.played() || !table.shifts_registers()) return table;
+    table.load.registers = 40;
+    table.multiply.registers = 232;
+    return table;
+  }
+  static constexpr RoleTable roles = with_room_for_scales(Family::roles);
 };
 
 }  // namespace tw
