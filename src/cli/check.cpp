@@ -94,6 +94,7 @@ void add_check(CLI::App& app, Verdict& verdict) {
   add_check_conv2d(*command, verdict);
   add_check_blockwise(*command, verdict);
   add_check_grouped(*command, verdict);
+  add_check_quantise(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) check(*request, verdict);
   });

@@ -9,6 +9,7 @@
 #include "src/conv2d/task.h"
 #include "src/grouped/instance.h"
 #include "src/matmul/task.h"
+#include "src/quantise/instance.h"
 
 namespace tw::cli {
 
@@ -22,17 +23,14 @@ void add_list(CLI::App& app, Verdict&) {
         "{:<9} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
                "consumers", "sums", "schedule", "stages", "built for");
-    const auto add = [&](const char* family, const auto& instance, bool any_alignment,
-                         const char* direction) {
-      InstanceWords words = words_of(instance.config);
-      if (direction != nullptr) words.layout = direction;
+    const auto add_words = [&](const char* family, const auto& instance, const InstanceWords& words,
+                               unsigned stages, bool any_alignment) {
       const bool both = instance.simulate != nullptr && instance.launch != nullptr;
       const std::string built =
           fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",
                       instance.launch != nullptr ? "GPU" : "");
       fmt::print(row, family, instance.target, words.types, words.layout, instance.name, words.tile,
-                 words.cluster, words.consumers, words.sums, words.schedule, instance.stages,
-                 built);
+                 words.cluster, words.consumers, words.sums, words.schedule, stages, built);
       entries.push_back({{"family", family},
                          {"target", instance.target},
                          {"types", words.types},
@@ -43,10 +41,16 @@ void add_list(CLI::App& app, Verdict&) {
                          {"consumers", words.consumers},
                          {"sums", words.sums},
                          {"schedule", words.schedule},
-                         {"stages", instance.stages},
+                         {"stages", stages},
                          {"any_alignment", any_alignment},
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
+    };
+    const auto add = [&](const char* family, const auto& instance, bool any_alignment,
+                         const char* direction) {
+      InstanceWords words = words_of(instance.config);
+      if (direction != nullptr) words.layout = direction;
+      add_words(family, instance, words, instance.stages, any_alignment);
     };
     for (const MatmulInstance& instance : matmul_instances()) {
       add("matmul", instance, instance.any_alignment, nullptr);
@@ -66,6 +70,14 @@ void add_list(CLI::App& app, Verdict&) {
       add("grouped", instance, false, nullptr);
     }
     // family grouped: end
+    // family quantise: begin
+    for (const QuantiseInstance& instance : quantise_instances()) {
+      const std::string tile = fmt::format("{}x128", instance.tile_rows);
+      const std::string sums = fmt::format("{}x128", instance.scale_rows);
+      add_words("quantise", instance, {"16/32 bit -> fp8", "-", tile, "1x1", "-", sums, "static"},
+                0, true);
+    }
+    // family quantise: end
     if (*json) fmt::print("{}\n", entries.dump());
   });
 }

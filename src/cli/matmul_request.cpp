@@ -173,11 +173,13 @@ Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
   try {
     MatmulTask task;
     if (family.empty())
-      refuse("family is required: matmul, or, of run and check, conv2d, blockwise or grouped.");
+      refuse(
+          "family is required: matmul, or, of run and check, conv2d, blockwise, grouped or "
+          "quantise.");
     if (family != "matmul")
       refuse(
-          "There is no family '{}'; there are matmul and, of run and check, conv2d, blockwise and "
-          "grouped.",
+          "There is no family '{}'; there are matmul and, of run and check, conv2d, blockwise, "
+          "grouped and quantise.",
           family);
     const Wish wish = {arch, instance, tile, cluster, consumers, tracing};
     if (Status known = check_words(wish); !known.is_good()) throw Refused{known.sentence()};

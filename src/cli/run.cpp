@@ -106,6 +106,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
   add_run_conv2d(*command, verdict);
   add_run_blockwise(*command, verdict);
   add_run_grouped(*command, verdict);
+  add_run_quantise(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) run(*request, verdict);
   });

@@ -38,10 +38,12 @@ class OnDevice {
   }
   void read_outputs() {
     MatmulData::for_each(data_, [this](HostMatrix& matrix, bool output) {
-      if (!output || !matrix.exists()) return;
-      must(cudaMemcpy(matrix.bytes.data(), copies_.at(&matrix), matrix.bytes.size(),
-                      cudaMemcpyDeviceToHost));
+      if (output && matrix.exists()) read(matrix);
     });
+  }
+  void read(HostMatrix& matrix) {
+    must(cudaMemcpy(matrix.bytes.data(), copies_.at(&matrix), matrix.bytes.size(),
+                    cudaMemcpyDeviceToHost));
   }
 
  private:

@@ -30,7 +30,7 @@ class Config:
     target: str
     header: str
     page: str
-    fields: str  # of MatmulConfig
+    fields: str  # of MatmulConfig; of quantise, the rows of a scale
     family: str = 'matmul'
 
     def source(self):
@@ -69,6 +69,10 @@ def blockwise(target, page, tile):
 def grouped(target, page, tile, fields=''):
     header = re.search(r'Sm\d+', page).group().lower()
     return Config(target, f'tilewright/arch/{header}.h', page, f'{tile}, .multiply_groups = 1{fields}', 'grouped')
+
+
+def quantise(target, page, scale_rows):
+    return Config(target, f'tilewright/arch/{page.lower()}.h', page, str(scale_rows), 'quantise')
 
 
 CONFIGS = {
@@ -138,6 +142,9 @@ CONFIGS = {
     # Their rows are gathered of 100.
     'gather': grouped('sm_90a', 'GatherPage<Sm90>', '.tile_m = 64, .tile_n = 64'),
     'gather_copies': grouped('sm_80', 'GatherPage<Sm80>', '.tile_m = 64, .tile_n = 64'),
+    # Scales of one row, or of 128.
+    'quantise_rows': quantise('sm_80', 'Sm80', 1),
+    'quantise_blocks': quantise('sm_90a', 'Sm90', 128),
 }
 
 
@@ -147,7 +154,8 @@ class Site:
     config: str
     # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, groups, h, w,
     # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding; or, of
-    # blockwise: m, n, k, multiprocessors; or, of grouped: capacity, n, k, multiprocessors.
+    # blockwise: m, n, k, multiprocessors; or, of grouped: capacity, n, k, multiprocessors;
+    # or, of quantise: m, k, multiprocessors.
     problem: tuple
     finding: str  # the name that the virtual GPU must give it
     role: str = ''

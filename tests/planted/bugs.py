@@ -5,10 +5,11 @@ import conv2d_copy_bugs
 import grouped_bugs
 import operand_bugs
 import output_bugs
+import quantise_bugs
 import ring_bugs
 import tensor_bugs
 import work_bugs
 
 BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS,
         *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *blockwise_bugs.BUGS,
-        *grouped_bugs.BUGS]
+        *grouped_bugs.BUGS, *quantise_bugs.BUGS]

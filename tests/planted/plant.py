@@ -9,7 +9,7 @@ seconds. Every checker has a bug.
 
 usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
                 --link-conv2d LIBRARY... --link-blockwise LIBRARY... --link-grouped LIBRARY...
-                [--only NAME...] [--schedules N]
+                --link-quantise LIBRARY... [--only NAME...] [--schedules N]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
 how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config.
@@ -88,7 +88,8 @@ class Builder:
         # The instance comes first: an inline function that both have is taken from there.
         drivers = {'conv2d': self.options.link_conv2d,
                    'blockwise': self.options.link_blockwise,
-                   'grouped': self.options.link_grouped}.get(config.family, [])
+                   'grouped': self.options.link_grouped,
+                   'quantise': self.options.link_quantise}.get(config.family, [])
         self.call([self.options.compiler, instance, *drivers, *self.options.link, '-o', program])
         instance.unlink()
         return program
@@ -264,6 +265,7 @@ def main():
     parser.add_argument('--link-conv2d', nargs='+', required=True)  # before the others
     parser.add_argument('--link-blockwise', nargs='+', required=True)
     parser.add_argument('--link-grouped', nargs='+', required=True)
+    parser.add_argument('--link-quantise', nargs='+', required=True)
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     options = parser.parse_args()

@@ -1,0 +1,58 @@
+// The launch that quantises a matrix.
+#pragma once
+
+#include <algorithm>
+
+#include "tilewright/family/quantise.h"
+#include "tilewright/host/quantise_problem.h"
+
+namespace tw {
+
+// `max_ctas`: how many the device holds at once. The problem has been checked, and is not empty.
+template <class Parts>
+Status plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+            const QuantiseProblem& problem, unsigned max_ctas) {
+  using Stream = typename Parts::Stream;
+  const std::int64_t rows = (problem.m + Stream::tile_rows - 1) / Stream::tile_rows;
+  const std::int64_t tiles = rows * problem.k_blocks();
+  if (tiles >= std::int64_t{1} << 31) {
+    return Status::refused("The matrix of " + std::to_string(problem.m) + " x " +
+                           std::to_string(problem.k) + " has " + std::to_string(tiles) +
+                           " tiles, but must have fewer than 2^31.");
+  }
+  const bool by_k = problem.scales_major == Major::K;
+  const auto aligned = [](const void* data, std::int64_t pitch, ElementType type, unsigned bytes) {
+    return alignment_of(data, pitch, 1, 0, type) >= bytes;
+  };
+  params.stream = {
+      problem.source,
+      problem.elements,
+      problem.scales,
+      problem.source_pitch,
+      problem.elements_pitch,
+      by_k ? problem.scales_pitch : 1,
+      by_k ? 1 : problem.scales_pitch,
+      static_cast<int>(problem.m),
+      static_cast<int>(problem.k),
+      static_cast<unsigned>(problem.k_blocks()),
+      problem.source_type,
+      problem.element_type,
+      problem.rule,
+      aligned(problem.source, problem.source_pitch, problem.source_type, 16) &&
+          aligned(problem.elements, problem.elements_pitch, problem.element_type, Stream::length)};
+  params.tiles = static_cast<unsigned>(tiles);
+  ctas = std::min(params.tiles, std::max(1u, max_ctas));
+  return Status::good();
+}
+
+// Whether an instance whose scales are of so many rows takes the problem.
+inline Status check(const QuantiseProblem& problem, unsigned scale_rows) {
+  if (Status status = check(problem); !status.is_good()) return status;
+  if (problem.scale_rows != scale_rows) {
+    return Status::refused("A scale is of " + std::to_string(problem.scale_rows) +
+                           " rows; this kernel makes one for " + std::to_string(scale_rows) + ".");
+  }
+  return Status::good();
+}
+
+}  // namespace tw

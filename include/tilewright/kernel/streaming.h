@@ -1,0 +1,36 @@
+// The streaming skeleton: memory goes through registers once, and no matrix instruction is needed.
+// All threads play one role; what hides the way to memory are loads of many threads and several
+// CTAs on an SM, so that there is neither ring nor stage.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/describe.h"
+#include "tilewright/isa/ptx/threads.h"
+
+namespace tw::kernel {
+
+// `Parts` binds a family to a target: its Stream takes one tile at a time, in registers.
+template <class Parts>
+class Streaming {
+  using Stream = typename Parts::Stream;
+
+ public:
+  static constexpr unsigned threads = Stream::threads;
+
+  struct Params {
+    typename Stream::Params stream;
+    unsigned tiles;
+  };
+  using Storage = typename Stream::Storage;
+
+  static TW_DEVICE void run(const Params& params) {
+    isa::describe_role("stream");
+    Stream stream(params.stream, *static_cast<Storage*>(isa::dynamic_shared()),
+                  isa::thread_index());
+    for (unsigned tile = isa::cta_index(); tile < params.tiles; tile += isa::cta_count()) {
+      stream.pass(tile);
+    }
+  }
+};
+
+}  // namespace tw::kernel
