@@ -35,34 +35,6 @@ class Sizes {
   ElementType type_;
 };
 
-class Judge {
- public:
-  explicit Judge(Comparison& result) : result_(result) {}
-
-  void matrix(const char* name, const HostMatrix& found, const HostMatrix& expected) {
-    for (std::int64_t row = 0; row < found.rows; ++row) {
-      for (std::int64_t column = 0; column < found.columns; ++column) {
-        const std::size_t index = found.index(0, row, column);
-        const std::uint32_t bits = read_bits(found.type, found.element(index));
-        const std::uint32_t right = read_bits(found.type, expected.element(index));
-        if (bits == right) continue;
-        if (result_.wrong++ == 0) {
-          char text[160];
-          std::snprintf(text, sizeof text,
-                        "The first: %s at row %lld, column %lld are 0x%x, but must be 0x%x.", name,
-                        static_cast<long long>(row), static_cast<long long>(column), bits, right);
-          result_.first = text;
-        }
-        if (bits == poison_bits(found.type, index)) ++result_.unwritten;
-      }
-    }
-    result_.padding_touched += found.padding_touched();
-  }
-
- private:
-  Comparison& result_;
-};
-
 }  // namespace
 
 QuantiseData make_quantise_data(const QuantiseShape& shape, Fill fill, std::uint64_t seed) {
@@ -119,12 +91,34 @@ QuantiseData quantised(QuantiseData data, const QuantiseShape& shape) {
   return data;
 }
 
+void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
+                  const HostMatrix& expected) {
+  const auto judge = [&](std::int64_t batch, std::int64_t row, std::int64_t column) {
+    const std::size_t index = found.index(batch, row, column);
+    const std::uint32_t bits = read_bits(found.type, found.element(index));
+    const std::uint32_t right = read_bits(found.type, expected.element(index));
+    if (bits == right) return;
+    if (bits == poison_bits(found.type, index)) ++result.unwritten;
+    if (result.wrong++ > 0) return;
+    char numbers[64];
+    std::snprintf(numbers, sizeof numbers, "0x%x, but must be 0x%x.", bits, right);
+    result.first = std::string("The first: ") + name + " at batch " + std::to_string(batch) +
+                   ", row " + std::to_string(row) + ", column " + std::to_string(column) + ": " +
+                   numbers;
+  };
+  for (std::int64_t batch = 0; batch < found.batch; ++batch) {
+    for (std::int64_t row = 0; row < found.rows; ++row) {
+      for (std::int64_t column = 0; column < found.columns; ++column) judge(batch, row, column);
+    }
+  }
+  result.padding_touched += found.padding_touched();
+}
+
 Comparison compare(const QuantiseData& data, const QuantiseData& expected) {
   Comparison result;
   result.exact = true;
-  Judge judge(result);
-  judge.matrix("the elements", data.elements, expected.elements);
-  judge.matrix("the scales", data.scales, expected.scales);
+  compare_bits(result, "the elements", data.elements, expected.elements);
+  compare_bits(result, "the scales", data.scales, expected.scales);
   return result;
 }
 

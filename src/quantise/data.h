@@ -41,7 +41,9 @@ QuantiseProblem quantise_in_place(QuantiseData& data, const QuantiseShape& shape
 // What the host makes of it.
 QuantiseData quantised(QuantiseData data, const QuantiseShape& shape);
 
-// Bit by bit.
+// Bit by bit; `result` gets what is wrong.
+void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
+                  const HostMatrix& expected);
 Comparison compare(const QuantiseData& data, const QuantiseData& expected);
 
 }  // namespace tw
