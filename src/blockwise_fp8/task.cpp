@@ -4,7 +4,7 @@
 #include <random>
 
 #include "src/matmul/block_scales.h"
-#include "src/matmul/names.h"
+#include "src/matmul/epilogue_words.h"
 
 namespace tw {
 
@@ -133,16 +133,8 @@ std::string run_line(const BlockwiseInstance& instance, const MatmulOrder& order
   const auto word = [](Major major) { return major == Major::K ? " row" : " column"; };
   line += std::string(" --a-scales") + word(shape.a_scales) + " --b-scales" + word(shape.b_scales);
   if (shape.unaligned_scales) line += " --unaligned-scales";
-  const EpilogueShape& epilogue = matmul.epilogue;
-  std::string words;
-  for (const auto& [name, present] : epilogue_switches) {
-    if (epilogue.*present) words += std::string(",") + name;
-  }
-  if (epilogue.activation != Activation::None) {
-    words += std::string(",") + name_of(epilogue.activation);
-  }
-  if (epilogue.beta != 0.0f) words += ",residual";
-  if (!words.empty()) line += " --epilogue " + words.substr(1);
+  const std::string words = epilogue_words(matmul.epilogue);
+  if (!words.empty()) line += " --epilogue " + words;
   return line + " --data " + name_of(fill);
 }
 

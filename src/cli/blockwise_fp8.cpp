@@ -1,11 +1,9 @@
 // ./tw run blockwise and ./tw check blockwise, on the virtual GPU.
 #include <fmt/format.h>
 
-#include <sstream>
-
 #include "src/blockwise_fp8/task.h"
 #include "src/cli/family_request.h"
-#include "src/matmul/names.h"
+#include "src/matmul/epilogue_words.h"
 
 namespace tw::cli {
 
@@ -42,19 +40,6 @@ struct BlockwiseRequest : FamilyRequest {
     add_data_options(command);
   }
 
-  static bool add_node(EpilogueShape& shape, const std::string& node) {
-    for (const auto& [name, present] : epilogue_switches) {
-      if (node == name) return shape.*present = true;
-    }
-    for (const Activation activation : activations) {
-      if (activation == Activation::Clamp || node != name_of(activation)) continue;
-      shape.activation = activation;
-      return true;
-    }
-    if (node == "residual") shape.beta = 1.0f;
-    return node == "residual";
-  }
-
   // A sentence, or empty.
   std::string fill_shape(BlockwiseShape& shape) const {
     for (const auto& [name, value] : {std::pair("m", m), {"n", n}, {"k", k}, {"batch", batch}}) {
@@ -74,13 +59,7 @@ struct BlockwiseRequest : FamilyRequest {
       *major = *word == "row" ? Major::K : Major::MN;
     }
     shape.unaligned_scales = unaligned_scales;
-    std::stringstream nodes(epilogue);
-    for (std::string node; std::getline(nodes, node, ',');) {
-      if (!add_node(shape.matmul.epilogue, node)) {
-        return fmt::format("There is no epilogue '{}' here.", node);
-      }
-    }
-    return "";
+    return read_epilogue(shape.matmul.epilogue, epilogue);
   }
 };
 

@@ -17,6 +17,7 @@
 #include "src/cli/command.h"
 #include "src/cli/fuzz_case.h"
 #include "src/cli/fuzz_conv2d.h"
+#include "src/cli/fuzz_grouped.h"
 #include "src/cli/landing.h"
 #include "src/cli/shrink.h"
 #include "src/matmul/gpu.h"
@@ -221,7 +222,10 @@ void add_matmul_cases(std::vector<CaseMaker>& makers, const FuzzRequest& request
 
 void fuzz(const FuzzRequest& request, Verdict& verdict) {
   std::vector<CaseMaker> makers;
-  if (request.on != "gpu") add_conv2d_cases(makers, request.arch, request.instance);
+  if (request.on != "gpu") {
+    add_conv2d_cases(makers, request.arch, request.instance);
+    add_grouped_cases(makers, request.arch, request.instance);
+  }
   Wish wish;
   wish.arch = request.arch;
   if (makers.empty()) wish.instance = request.instance;  // else another family has it

@@ -30,6 +30,50 @@ struct AnyCase {
   std::function<ShrunkCase()> shrink;  // of a case that fails
 };
 
+// Makes a failing case smaller, one thing at a time. `fails` says whether a candidate still does.
+template <class Case>
+class CaseShrinker {
+ public:
+  CaseShrinker(const Case& failing, std::function<bool(const Case&)> fails)
+      : best_(failing), fails_(std::move(fails)) {}
+
+  // Tries all that `round` attempts, again and again, until nothing more can go.
+  Case shrink(const std::function<void(CaseShrinker&)>& round) {
+    do {
+      simpler_ = false;
+      round(*this);
+    } while (simpler_ && tries_ > 0);
+    return best_;
+  }
+  const Case& best() const { return best_; }
+  // Changes a copy of the best so far, and keeps it where it still fails.
+  template <class Change>
+  void attempt(const Change& change) {
+    Case candidate = best_;
+    change(candidate);
+    if (candidate.shape == best_.shape && candidate.fill == best_.fill) return;
+    if (tries_-- <= 0 || !fails_(candidate)) return;
+    best_ = candidate;
+    simpler_ = true;
+  }
+  // A number towards `least`: by all that is left, by half, by one.
+  template <class Number>
+  void reduce(const Number& number, std::int64_t least) {
+    for (const int part : {1, 2, 0}) {
+      attempt([&](Case& candidate) {
+        auto& value = number(candidate);
+        if (value > least) value -= part == 0 ? 1 : (value - least) / part;
+      });
+    }
+  }
+
+ private:
+  Case best_;
+  std::function<bool(const Case&)> fails_;
+  int tries_ = shrink_tries;
+  bool simpler_ = true;
+};
+
 // Of one instance.
 using CaseMaker = std::function<AnyCase(std::mt19937_64& random)>;
 

@@ -38,56 +38,29 @@ std::string line_of(const Case& one) {
          schedule_words(one.schedule);
 }
 
-// Simplifies one thing at a time, until nothing more can go.
 Case shrink(const Case& failing) {
-  int tries = shrink_tries;
-  Case best = failing;
-  bool simpler = true;
-  const auto attempt = [&](const Case& candidate) {
-    if (candidate.shape == best.shape && candidate.fill == best.fill) return;
-    if (tries-- <= 0 || !supports(*candidate.instance, candidate.shape).is_good() ||
-        !judge(candidate).failed()) {
-      return;
-    }
-    best = candidate;
-    simpler = true;
+  const auto fails = [](const Case& one) {
+    return supports(*one.instance, one.shape).is_good() && judge(one).failed();
   };
-  // Towards `least`, by all that is left, by half, by one.
-  const auto reduce = [&](std::int64_t& (*number)(Case&), std::int64_t least) {
-    for (const int part : {1, 2, 0}) {
-      Case candidate = best;
-      std::int64_t& value = number(candidate);
-      if (value <= least) return;
-      value -= part == 0 ? 1 : (value - least) / part;
-      attempt(candidate);
+  return CaseShrinker<Case>(failing, fails).shrink([](CaseShrinker<Case>& shrinker) {
+    shrinker.attempt([](Case& one) { one.shape.epilogue = {}; });
+    for (std::int64_t Conv2dShape::*number :
+         {&Conv2dShape::n, &Conv2dShape::groups, &Conv2dShape::c, &Conv2dShape::k}) {
+      shrinker.reduce([&](Case& one) -> std::int64_t& { return one.shape.*number; }, 1);
     }
-  };
-  while (simpler && tries > 0) {
-    simpler = false;
-    Case plain = best;
-    plain.shape.epilogue = {};
-    attempt(plain);
-    reduce([](Case& one) -> std::int64_t& { return one.shape.n; }, 1);
-    reduce([](Case& one) -> std::int64_t& { return one.shape.groups; }, 1);
-    reduce([](Case& one) -> std::int64_t& { return one.shape.c; }, 1);
-    reduce([](Case& one) -> std::int64_t& { return one.shape.k; }, 1);
     for (Conv2dAxis Conv2dShape::*axis : {&Conv2dShape::h, &Conv2dShape::w, &Conv2dShape::depth}) {
       for (std::int64_t Conv2dAxis::*field :
            {&Conv2dAxis::filter, &Conv2dAxis::stride, &Conv2dAxis::dilation, &Conv2dAxis::extent,
             &Conv2dAxis::pad_low, &Conv2dAxis::pad_high}) {
         const bool padding = field == &Conv2dAxis::pad_low || field == &Conv2dAxis::pad_high;
-        Case candidate = best;
-        std::int64_t& value = candidate.shape.*axis.*field;
-        if (value == (padding ? 0 : 1)) continue;
-        value = padding ? 0 : 1;
-        attempt(candidate);
+        shrinker.attempt([&](Case& one) { one.shape.*axis.*field = padding ? 0 : 1; });
       }
-      Case candidate = best;
-      if ((candidate.shape.*axis).extent > 1) (candidate.shape.*axis).extent -= 1;
-      attempt(candidate);
+      shrinker.attempt([&](Case& one) {
+        std::int64_t& extent = (one.shape.*axis).extent;
+        if (extent > 1) extent -= 1;
+      });
     }
-  }
-  return best;
+  });
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "src/cli/family_request.h"
 #include "src/grouped/task.h"
-#include "src/matmul/names.h"
+#include "src/matmul/epilogue_words.h"
 
 namespace tw::cli {
 
@@ -19,7 +19,7 @@ struct GroupedRequest : FamilyRequest {
   std::int64_t k = 200;
   std::int64_t a_rows = 100;
   bool column_scales = false;
-  bool residual = false;
+  std::string epilogue;
 
   void run(Verdict& verdict) const;
 
@@ -36,7 +36,8 @@ struct GroupedRequest : FamilyRequest {
     command.add_option("--a-rows", a_rows, "rows of A, where an instance gathers them")
         ->capture_default_str();
     command.add_flag("--column-scales", column_scales, "column-major, where there are scales");
-    command.add_flag("--residual", residual, "D = A B^T + C");
+    command.add_option("--epilogue", epilogue,
+                       "comma-separated: bias, gate, relu, residual and others, as of matmul");
     add_data_options(command);
   }
 
@@ -78,7 +79,8 @@ void GroupedRequest::run(Verdict& verdict) const {
   shape.matmul.k = k;
   if (instance.gathers) shape.a_rows = a_rows;
   shape.column_scales = instance.b_scale_rows > 0 && column_scales;
-  if (residual) shape.matmul.epilogue.beta = 1.0f;
+  const std::string unknown = read_epilogue(shape.matmul.epilogue, epilogue);
+  if (!unknown.empty()) return verdict.refuse(unknown);
   const VerifiedGrouped problem(shape, *fill.value, seed);
   run_schedules(
       fmt::format("grouped, {} groups in {} rows x {} x {}, {} ({} stages)", shape.sizes.size(),

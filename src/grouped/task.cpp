@@ -6,7 +6,7 @@
 #include <random>
 
 #include "src/matmul/block_scales.h"
-#include "src/matmul/names.h"
+#include "src/matmul/epilogue_words.h"
 #include "src/matmul/parallel.h"
 
 namespace tw {
@@ -20,16 +20,24 @@ int GroupedShape::group_of(std::int64_t row) const {
   return -1;
 }
 
+std::int64_t GroupedShape::spare() const {
+  return capacity > 0 ? 0 : matmul.m - std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+}
+
+void GroupedShape::resize(const std::vector<std::int32_t>& new_sizes, std::int64_t spare) {
+  sizes = new_sizes;
+  matmul.batch = static_cast<std::int64_t>(sizes.size());
+  matmul.m =
+      capacity > 0 ? capacity * matmul.batch : std::accumulate(sizes.begin(), sizes.end(), spare);
+}
+
 GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::int32_t>& sizes,
                        std::int64_t spare, std::int64_t capacity) {
   GroupedShape shape;
-  shape.sizes = sizes;
   shape.capacity = capacity;
+  shape.resize(sizes, spare);
   shape.a_rows = instance.gathers ? 100 : 0;
   shape.b_scale_rows = instance.b_scale_rows;
-  shape.matmul.batch = static_cast<std::int64_t>(sizes.size());
-  shape.matmul.m = capacity > 0 ? capacity * shape.matmul.batch
-                                : std::accumulate(sizes.begin(), sizes.end(), spare);
   shape.matmul.a_type = instance.config.a_type;
   shape.matmul.b_type = instance.config.b_type;
   shape.matmul.d_type = instance.config.d_type;
@@ -237,13 +245,13 @@ std::string run_line(const GroupedInstance& instance, const GroupedShape& shape,
   if (shape.capacity > 0) {
     line += " --capacity " + std::to_string(shape.capacity);
   } else {
-    const auto spare = matmul.m - std::accumulate(shape.sizes.begin(), shape.sizes.end(), 0);
-    line += " --spare " + std::to_string(spare);
+    line += " --spare " + std::to_string(shape.spare());
   }
   if (shape.a_rows > 0) line += " --a-rows " + std::to_string(shape.a_rows);
   line += " --n " + std::to_string(matmul.n) + " --k " + std::to_string(matmul.k);
   if (shape.column_scales) line += " --column-scales";
-  if (matmul.epilogue.beta != 0.0f) line += " --residual";
+  const std::string words = epilogue_words(matmul.epilogue);
+  if (!words.empty()) line += " --epilogue " + words;
   return line + " --data " + name_of(fill) + " --seed " + std::to_string(seed);
 }
 

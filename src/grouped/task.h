@@ -17,6 +17,10 @@ struct GroupedShape {
 
   // The group of a row, or -1.
   int group_of(std::int64_t row) const;
+  // Rows behind the last group, where there is no capacity.
+  std::int64_t spare() const;
+  void resize(const std::vector<std::int32_t>& new_sizes, std::int64_t spare);
+  bool operator==(const GroupedShape&) const = default;
 };
 // As many groups as there are sizes, and `spare` rows behind the last where there is no capacity.
 // An instance that gathers rows does so of 100.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "src/cli/fuzz_case.h"
+
 namespace tw::cli {
 namespace {
 
@@ -78,6 +80,26 @@ TEST(Shrink, StopsWhenItHasAskedEnough) {
   };
   EXPECT_GT(shrink(wild_case(), fails, 5).task.shape.m, 37);
   EXPECT_EQ(asked, 5);
+}
+
+// What the shrinker of any family asks of a case.
+struct Pair {
+  std::pair<std::int64_t, std::int64_t> shape;
+  Fill fill = Fill::Integers;
+};
+
+TEST(Shrink, ReducesTheNumbersOfAnyCase) {
+  int asked = 0;
+  CaseShrinker<Pair> shrinker({{1000, 77}}, [&](const Pair& one) {
+    ++asked;
+    return one.shape.first > 37 && one.shape.second >= one.shape.first / 10;
+  });
+  const Pair found = shrinker.shrink([](CaseShrinker<Pair>& round) {
+    round.reduce([](Pair& one) -> std::int64_t& { return one.shape.first; }, 1);
+    round.reduce([](Pair& one) -> std::int64_t& { return one.shape.second; }, 1);
+  });
+  EXPECT_EQ(found.shape, std::pair(std::int64_t{38}, std::int64_t{3}));
+  EXPECT_LE(asked, shrink_tries);
 }
 
 }  // namespace
