@@ -1,4 +1,7 @@
 // Grouped matmul on the GPU against the direct product on the host.
+#include <map>
+#include <tuple>
+
 #include "src/matmul/gpu.h"
 #include "tests/families/grouped_problems.h"
 #include "tests/gpu/on_device.h"
@@ -56,13 +59,17 @@ TEST(GroupedGpu, ComputesALargeProblemExactly) {
   for (int i = 0; i < 64; ++i) sizes.push_back(static_cast<std::int32_t>(between(random, 0, 40)));
   sizes[5] = 700;
   sizes[6] = 0;
+  // Most of the time is the host's: instances of one kind share the answers.
+  std::map<std::tuple<bool, unsigned, std::int64_t>, VerifiedGrouped> known;
   for (const GroupedInstance* instance : instances_here()) {
     for (const std::int64_t capacity : {0, 704}) {
       const auto some = sizes.begin() + (capacity > 0 ? 8 : 64);
       GroupedShape shape = shape_for(*instance, {sizes.begin(), some}, 3, capacity);
       shape.matmul.n = 1100;
       shape.matmul.k = 520;
-      expect_right(*instance, VerifiedGrouped(shape, Fill::Integers, 3), Fill::Integers, 3);
+      const std::tuple kind(instance->gathers, instance->b_scale_rows, capacity);
+      const auto [verified, is_new] = known.try_emplace(kind, shape, Fill::Integers, 3);
+      expect_right(*instance, verified->second, Fill::Integers, 3);
       if (HasFatalFailure()) return;
     }
   }
