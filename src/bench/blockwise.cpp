@@ -32,8 +32,8 @@ Candidate candidate_of(const BlockwiseInstance& instance, int split_k, const Mat
 
 }  // namespace
 
-BlockScales::BlockScales(const MatmulCase& what) : a_count_(what.m * blocks_of(what.k)) {
-  a_count_ = MatmulCase::up(a_count_, 64);
+BlockScales::BlockScales(const MatmulCase& what, Major own_a)
+    : own_a_(own_a), a_count_(MatmulCase::up(what.m * blocks_of(what.k), 64)) {
   const std::vector<float> ones(a_count_ + blocks_of(what.n) * b_pitch(what.k), 1.0f);
   void* memory = nullptr;
   must(cudaMalloc(&memory, ones.size() * sizeof(float)), "Allocating scales");
@@ -48,7 +48,9 @@ BlockwiseProblem BlockScales::problem(const MatmulProblem& matmul) const {
   const std::int64_t k_blocks = blocks_of(matmul.k);
   return {
       matmul,
-      {{a(), matmul.m, 0, ElementType::Fp32, Major::MN}, matmul.m, k_blocks},
+      {{a(), own_a_ == Major::K ? k_blocks : matmul.m, 0, ElementType::Fp32, own_a_},
+       matmul.m,
+       k_blocks},
       {{b(), b_pitch(matmul.k), 0, ElementType::Fp32, Major::K}, blocks_of(matmul.n), k_blocks}};
 }
 

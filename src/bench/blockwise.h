@@ -7,11 +7,12 @@
 
 namespace tw::bench {
 
-// Device memory for the scales of one case, all of them one: A's column-major, one for each row;
-// B's row-major, one for each 128 rows, lines a multiple of four, as the peer wants them.
+// Device memory for the scales of one case, all of them one: A's, one for each row, column-major as
+// the peer wants them, or for us row-major; B's row-major, one for each 128 rows, lines a multiple
+// of four, as the peer wants them.
 class BlockScales {
  public:
-  explicit BlockScales(const MatmulCase& what);
+  BlockScales(const MatmulCase& what, Major own_a);
   ~BlockScales();
   BlockScales(const BlockScales&) = delete;
   const float* a() const { return memory_; }
@@ -19,6 +20,7 @@ class BlockScales {
   BlockwiseProblem problem(const MatmulProblem& matmul) const;
 
  private:
+  Major own_a_;
   std::int64_t a_count_;
   float* memory_ = nullptr;
 };

@@ -38,6 +38,7 @@ struct Request {
   std::string json;
   std::string table;
   std::string roofline;
+  bool row_major_scales = false;
   bool tune = false;
   std::string tuned = "bench/tuned/h200.json";
 };
@@ -64,6 +65,8 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--json", request.json, "also write everything there");
   app.add_option("--table", request.table, "also write a table in Markdown there");
   app.add_option("--roofline", request.roofline, "also draw a roofline there, as SVG");
+  app.add_flag("--row-major-scales", request.row_major_scales,
+               "blockwise: our scales of A lie row by row, the peer's column by column");
   app.add_flag("--tune", request.tune,
                "instead: which launches are faster than the cost model's choice");
   app.add_option("--tuned", request.tuned, "the table that --tune extends");
@@ -141,7 +144,7 @@ std::vector<Candidate> own_of(const Request& request, const OwnRequest& own,
 // family blockwise: begin
 ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, double slice) {
   const MatmulBuffers buffers(shape, 1);
-  const BlockScales scales(shape);
+  const BlockScales scales(shape, request.row_major_scales ? tw::Major::K : tw::Major::MN);
   std::vector<Candidate> chosen;
   if (request.peers == "cublaslt") {
     chosen = fastest(CublasLt(buffers, request.algorithms, {scales.a(), scales.b()}).all(),

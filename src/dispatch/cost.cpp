@@ -18,6 +18,7 @@ constexpr double turns_factor = 0.88;         // where groups take turns
 constexpr double wide_factor = 1.03;          // and their tiles are wide
 constexpr double row_cycles = 1.36;           // a line of 128 bytes that TMA brings to an SM
 constexpr double received_share = 0.5;        // of that, for a line that another CTA sends
+constexpr double straddling_factor = 2.5;     // of the rest, where rows begin amid lines
 constexpr double outside_row_cycles = 3.6;    // a line outside of the matrix, filled with zeros
 constexpr double neighbour_factor = 1.64;     // where two SMs of a pair load side by side
 constexpr double l2_bytes_per_us = 19.2e6;
@@ -80,9 +81,14 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   double products = config.tile_m * config.tile_n / 32.0 * product_cycles;
   if (config.multiply_groups == 1) products *= alone_factor;
   if (in_turns) products *= config.tile_n > 128 ? turns_factor * wide_factor : turns_factor;
-  const auto share = [](unsigned ctas) { return received_share + (1 - received_share) / ctas; };
-  double lines = (inside * share(cluster.n) + config.tile_n * share(cluster.m)) * row_cycles +
-                 outside * outside_row_cycles;
+  const auto share = [](unsigned ctas, const MatmulOperand& operand) {
+    const bool straddles = operand.pitch * bytes_of(operand.type) % 128 != 0;
+    return received_share + (1 - received_share) / ctas * (straddles ? straddling_factor : 1.0);
+  };
+  double lines =
+      (inside * share(cluster.n, problem.a) + config.tile_n * share(cluster.m, problem.b)) *
+          row_cycles +
+      outside * outside_row_cycles;
   if (std::min(work, ctas) > sms / 2.0) lines *= neighbour_factor;
   if (kernel.any_alignment) lines *= plain_copy_factor;
   if (kernel.target[2] == '8') products *= mma_sync_factor;

@@ -12,6 +12,7 @@
 #include "tilewright/epilogue/arguments.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/counter.h"
+#include "tilewright/isa/ptx/cp_async.h"
 #include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/scalar.h"
 #include "tilewright/isa/ptx/threads.h"
@@ -152,6 +153,17 @@ template <ElementType type>
 __device__ __forceinline__ void add_column_bias(const void* bias, const Columns& at,
                                                 float (&value)[32]) {
   const Bits<type>* const terms = static_cast<const Bits<type>*>(bias);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(bias) % (2 * sizeof(Bits<type>)) == 0;
+  if (aligned && at.first_column + group_columns <= at.n) {
+    TW_UNROLL
+    for (unsigned pair = 0; pair < 16; ++pair) {
+      float lower, upper;
+      read_two<type>(lower, upper, terms + column_of(at, pair));
+      value[2 * pair] += lower;
+      value[2 * pair + 1] += upper;
+    }
+    return;
+  }
   TW_UNROLL
   for (unsigned pair = 0; pair < 16; ++pair) {
     const int column = column_of(at, pair);
@@ -265,11 +277,21 @@ __device__ __forceinline__ void mix(const tw::EpilogueArguments& epilogue, const
   }
   if (epilogue.column_scale != nullptr) {
     const float* const factors = epilogue.column_scale;
-    TW_UNROLL
-    for (unsigned pair = 0; pair < 16; ++pair) {
-      const int column = column_of(at, pair);
-      value[2 * pair] *= factors[inside(column, at.n)];
-      value[2 * pair + 1] *= factors[inside(column + 1, at.n)];
+    const bool aligned = reinterpret_cast<std::uintptr_t>(factors) % 8 == 0;
+    if (aligned && at.first_column + group_columns <= at.n) {
+      TW_UNROLL
+      for (unsigned pair = 0; pair < 16; ++pair) {
+        const float2 two = *reinterpret_cast<const float2*>(factors + column_of(at, pair));
+        value[2 * pair] *= two.x;
+        value[2 * pair + 1] *= two.y;
+      }
+    } else {
+      TW_UNROLL
+      for (unsigned pair = 0; pair < 16; ++pair) {
+        const int column = column_of(at, pair);
+        value[2 * pair] *= factors[inside(column, at.n)];
+        value[2 * pair + 1] *= factors[inside(column + 1, at.n)];
+      }
     }
   }
   if (!epilogue.gated && epilogue.source != nullptr && epilogue.beta != 0.0f) {
@@ -363,6 +385,17 @@ __device__ __forceinline__ void close(const Output& params, const Group& group,
     isa::cp_async_bulk_tensor_store(&params.d.map, isa::shared_address(buffer), corner);
   }
   if (group.stores) isa::cp_async_bulk_commit_group();
+}
+
+// The biases of a tile of 256 columns, ahead of its sums.
+__device__ __forceinline__ void prefetch_bias(const Output& params, int column, unsigned thread) {
+  const tw::EpilogueArguments& epilogue = params.epilogue;
+  if (epilogue.column_bias == nullptr) return;
+  const int bytes = static_cast<int>(tw::bytes_of(epilogue.bias_type));
+  const int at = static_cast<int>(thread * 128);
+  if (at < min(256, params.n - column) * bytes) {
+    isa::prefetch_global(static_cast<const char*>(epilogue.column_bias) + column * bytes + at);
+  }
 }
 
 // alpha * sum, and nothing else.

@@ -184,6 +184,7 @@ extern "C" __global__ void __launch_bounds__(192, 1)
       for (int index = blockIdx.x / 2; index < params.tiles_m * params.tiles_n * params.batches;
            index += gridDim.x / 2) {
         const flat::Tile tile = flat::tile_at(params, index, rank);
+        flat::prefetch_bias(params.output, first_column(params, tile), thread);
         const unsigned stage = slot;
         while (!isa::mbarrier_try_wait_parity(sum_full + 8 * stage, lap)) {
         }

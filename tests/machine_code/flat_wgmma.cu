@@ -80,6 +80,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         late = 0;
       }
 
+      flat::prefetch_bias(params.output, first_column(params, tile), thread_in_group);
       float sum[128];
       bool started = false;
       SharedAddress held = 0;  // the barrier of the stage whose products are in flight

@@ -28,6 +28,13 @@ class FragmentLoop {
         store_(params.output, buffers, barrier, thread_in_group, trace),
         thread_(thread_in_group) {}
 
+  // Before the sums of a tile of so many columns are made.
+  TW_DEVICE void prepare(const Place& place, unsigned columns) const {
+    const int left = params_.n - place.column;
+    const int inside = left < static_cast<int>(columns) ? left : static_cast<int>(columns);
+    Epilogue::prepare(params_.epilogue, place.column, inside, thread_);
+  }
+
   // By all threads of the group. `sources` is asked for a SourceChunk before each chunk.
   template <FragmentSums Sums, class Sources>
   TW_DEVICE void store(const Sums& sum, const Place& place, Sources& sources) {

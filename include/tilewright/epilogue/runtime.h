@@ -4,12 +4,23 @@
 
 #include "tilewright/epilogue/arguments.h"
 #include "tilewright/epilogue/tree.h"
+#include "tilewright/isa/ptx/cp_async.h"
 
 namespace tw {
 
 class RuntimeEpilogue {
  public:
   using Params = EpilogueArguments;
+
+  // Ahead of a tile of these columns: its biases need not be waited for.
+  static TW_DEVICE void prepare(const Params& params, int column, int columns, unsigned thread) {
+    if (params.column_bias == nullptr) return;
+    const int at = static_cast<int>(thread * 128);
+    const int bytes = static_cast<int>(bytes_of(params.bias_type));
+    if (at < columns * bytes) {
+      isa::prefetch_global(static_cast<const char*>(params.column_bias) + column * bytes + at);
+    }
+  }
 
   // Once per tile. Plain epilogues have code of their own.
   template <class Value, ElementType output, class Body>
@@ -109,8 +120,26 @@ class RuntimeEpilogue {
         });
       }
       if (params.column_scale != nullptr) {
+        each_of_columns<ElementType::Fp32>(
+            values, params.column_scale, place_of, source,
+            [&](unsigned i, FragmentPair pair) { values[i] = values[i] * pair; });
+      }
+    }
+
+    // What `vector` holds for each pair: read at once where all columns are inside and pairs are
+    // aligned, which leaves a few reads at fixed distances.
+    template <ElementType type, unsigned pairs, class PlaceOf, class SourceChunk, class Body>
+    static TW_DEVICE void each_of_columns(const FragmentPair (&values)[pairs], const void* vector,
+                                          const PlaceOf& place_of, const SourceChunk& source,
+                                          const Body& body) {
+      const auto* const first = static_cast<const ElementBits<bytes_of(type)>*>(vector);
+      if (reinterpret_cast<std::uintptr_t>(vector) % (2 * bytes_of(type)) == 0 &&
+          place_of.columns_inside()) {
+        each(values,
+             [&](unsigned i) { body(i, read_pair<type>(first + place_of(i).column, true)); });
+      } else {
         each(values, [&](unsigned i) {
-          values[i] = values[i] * read<node::ColumnScale>(params.column_scale, place_of(i), source);
+          body(i, read<node::ColumnVector<type>>(vector, place_of(i), source));
         });
       }
     }
@@ -149,10 +178,9 @@ class RuntimeEpilogue {
                               const SourceChunk& source) const {
       if (params.column_bias != nullptr) {
         with_float_type(params.bias_type, [&](auto type) {
-          each(values, [&](unsigned i) {
-            values[i] =
-                values[i] + read<node::ColumnBias<type()>>(params.column_bias, place_of(i), source);
-          });
+          each_of_columns<type()>(
+              values, params.column_bias, place_of, source,
+              [&](unsigned i, FragmentPair pair) { values[i] = values[i] + pair; });
         });
       }
       if (params.row_bias != nullptr) {

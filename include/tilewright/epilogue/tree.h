@@ -21,6 +21,8 @@ class Tree {
  public:
   using Params = typename Root::Params;
 
+  static TW_DEVICE void prepare(const Params&, int, int, unsigned) {}
+
   template <class Value, ElementType output, class Body>
   static TW_DEVICE void choose(const Params& params, const Body& body) {
     constexpr bool exact = std::is_same_v<Root, node::Sum> && output == ElementType::S32;

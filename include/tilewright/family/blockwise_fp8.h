@@ -17,8 +17,8 @@ struct BlockwisePage : ArchPage {
     config.promote_every = 0;
     return config;
   }
-  template <Tiling tiling>
-  using Side = ScaleLoader<tiling, b_rows>;
+  template <Tiling tiling, RoleTable roles>
+  using Side = ScaleLoader<tiling, b_rows, roles.side.warps>;
   // Sums that are handed over are added up by who takes them.
   template <class Whole, Tiling, unsigned>
   struct OpOf {
@@ -27,7 +27,7 @@ struct BlockwisePage : ArchPage {
   template <class Whole, Tiling tiling, unsigned stage_bytes>
   requires requires { typename Whole::Piece; }
   struct OpOf<Whole, tiling, stage_bytes> {
-    using Type = ScaledOp<Whole, Side<tiling>, tiling, stage_bytes>;
+    using Type = ScaledOp<Whole, ScaleLoader<tiling, b_rows, 1>::b_columns, tiling, stage_bytes>;
   };
   template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
   using Op = typename OpOf<typename ArchPage::template Op<plain(config), tiling, stage_bytes>,

@@ -9,6 +9,9 @@ namespace tw {
 // RuntimeEpilogue at the columns of all groups.
 struct GroupedEpilogue {
   using Params = RuntimeEpilogue::Params;
+  static TW_DEVICE void prepare(const Params& params, int column, int columns, unsigned thread) {
+    RuntimeEpilogue::prepare(params, column, columns, thread);
+  }
 
   template <class Value, ElementType output, class Body>
   static TW_DEVICE void choose(const Params& params, const Body& body) {

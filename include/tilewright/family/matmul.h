@@ -73,9 +73,9 @@ struct Matmul {
     using Type = NoSide;
   };
   template <class Page>
-  requires requires { typename Page::template Side<tiling>; }
+  requires requires { typename Page::template Side<tiling, roles>; }
   struct SideOf<Page> {
-    using Type = typename Page::template Side<tiling>;
+    using Type = typename Page::template Side<tiling, roles>;
   };
   using Side = typename SideOf<Arch>::Type;
   static_assert(tiling.a_bytes() % 1024 == 0 && tiling.b_bytes() % 1024 == 0,

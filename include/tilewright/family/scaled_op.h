@@ -14,8 +14,9 @@ namespace tw {
 
 // `Whole` sums up what a group does, its Piece multiplies a piece of it. Halves of columns have
 // partial sums of their own, so that the tensor core makes one while the other joins the sums.
-// `Side` says how the scales lie behind the operands.
-template <class Whole, class Side, Tiling tiling, unsigned stage_bytes>
+// The scales lie behind the operands: a row's each, then one for each `group` of columns. Of eight
+// columns that share none, a thread has two.
+template <class Whole, unsigned group, Tiling tiling, unsigned stage_bytes>
 class ScaledOp {
   using Base = typename Whole::Piece;
   using Sum = typename Whole::Accumulator;
@@ -23,8 +24,6 @@ class ScaledOp {
   static constexpr unsigned pieces_n = Sum::columns / Partial::columns;
   static constexpr unsigned pieces = Sum::blocks / Partial::blocks * pieces_n;
   static constexpr unsigned partials = pieces_n;
-  // Columns that share a scale. Of eight that do not, a thread has two.
-  static constexpr unsigned group = Side::b_columns;
   static_assert(partials <= 2, "Of two partial sums one is made while the other joins the sums.");
   static_assert(Sum::blocks * Sum::fragment_size +
                         partials * Partial::blocks * Partial::fragment_size <=

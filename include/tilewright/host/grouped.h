@@ -69,8 +69,8 @@ inline MatmulProblem as_batch(const GroupedProblem& problem) {
 // Of B, that share a scale; 0: there are no scales.
 template <class Side>
 constexpr unsigned rows_of_scale = 0;
-template <Tiling tiling, unsigned b_rows>
-constexpr unsigned rows_of_scale<ScaleLoader<tiling, b_rows>> = b_rows;
+template <Tiling tiling, unsigned b_rows, unsigned warps>
+constexpr unsigned rows_of_scale<ScaleLoader<tiling, b_rows, warps>> = b_rows;
 
 // All groups share the scales of A; those of B are as many matrices as there are groups.
 inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows) {

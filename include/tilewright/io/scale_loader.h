@@ -14,8 +14,8 @@
 
 namespace tw {
 
-// By one warp. Scales outside of the tensors are zero, as are the operands there.
-template <Tiling tiling, unsigned b_rows>
+// By `warps`. Scales outside of the tensors are zero, as are the operands there.
+template <Tiling tiling, unsigned b_rows, unsigned warps>
 class ScaleLoader {
   static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");
   static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
@@ -57,10 +57,10 @@ class ScaleLoader {
   };
   static constexpr bool elected = false;
   static constexpr Completion completion = Completion::CopiesArrive;
-  static constexpr unsigned arrivals = 32;
+  static constexpr unsigned arrivals = warps * 32;
   static constexpr unsigned stages_held = 0;
 
-  TW_DEVICE ScaleLoader(const Params& params, unsigned thread) : params_(params), lane_(thread) {}
+  TW_DEVICE ScaleLoader(const Params& params, unsigned thread) : params_(params), thread_(thread) {}
 
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
@@ -82,7 +82,8 @@ class ScaleLoader {
     const bool by_four = count % 4 == 0 && step == rows_of_scale && view.row_stride == 1 &&
                          view.alignment == 16 && first % int{4 * rows_of_scale} == 0;
     TW_ROLL
-    for (unsigned i = by_four ? 4 * lane_ : lane_; i < count; i += by_four ? 128 : 32) {
+    for (unsigned i = by_four ? 4 * thread_ : thread_; i < count;
+         i += by_four ? 4 * arrivals : arrivals) {
       const int row = (first + static_cast<int>(i * step)) / int{rows_of_scale};
       const int left = view.rows - row;
       const auto offset = [&] {
@@ -99,7 +100,7 @@ class ScaleLoader {
   }
 
   const Params& params_;
-  unsigned lane_;
+  unsigned thread_;
 };
 
 }  // namespace tw

@@ -54,20 +54,22 @@ struct RoleTable {
     return multiply.first_warp * 32 * load.registers + multiply.warps * 32 * multiply.registers;
   }
 
-  // The same with a side role, of the first warp that plays nothing.
+  // The same with a side role, of the first warp that plays nothing, and of those behind it that
+  // are there anyway.
   consteval RoleTable with_side() const {
     RoleTable table = *this;
-    table.side = {free_warp(), 1};
+    unsigned first = 0;
+    while (plays(first)) ++first;
+    unsigned end = first + 1;
+    while (end < warps() && !plays(end)) ++end;
+    table.side = {first, end - first};
     return table;
   }
-  constexpr unsigned free_warp() const {
-    for (unsigned warp = 0;; ++warp) {
-      bool plays = false;
-      for (const RoleSpec& role : {load, side, schedule, source, multiply, epilogue}) {
-        plays = plays || warp - role.first_warp < role.warps;
-      }
-      if (!plays) return warp;
+  constexpr bool plays(unsigned warp) const {
+    for (const RoleSpec& role : {load, side, schedule, source, multiply, epilogue}) {
+      if (warp - role.first_warp < role.warps) return true;
     }
+    return false;
   }
 
   consteval RoleTable checked() const {

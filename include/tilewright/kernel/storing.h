@@ -23,6 +23,10 @@ class Storing {
         reduction_(params.reduction, storage.reduction, group, thread),
         group_(group) {}
 
+  // Before the sums of a tile are made.
+  TW_DEVICE void prepare(const WorkTile& tile) const {
+    if (tile.finishes()) epilogue_.prepare(Parts::place(tile, group_), Parts::config.tile_n);
+  }
   template <class Sum>
   TW_DEVICE void store(const Sum& sum, const WorkTile& tile) {
     if constexpr (Reduction::in_parts) {
@@ -48,6 +52,7 @@ class Storing<Parts, false> {
  public:
   template <class... Arguments>
   TW_DEVICE explicit Storing(const Arguments&...) {}
+  TW_DEVICE void prepare(const WorkTile&) const {}
   template <class Sum>
   TW_DEVICE void store(const Sum&, const WorkTile&) {}
   TW_DEVICE void drain() {}

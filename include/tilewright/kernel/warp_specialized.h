@@ -250,6 +250,7 @@ class WarpSpecialized {
       if constexpr (hands_over) {
         if (!op.leads()) continue;
       }
+      storing.prepare(tile);
       for (const WorkTile part : tile.sums(key, Accumulators::promote_every)) {
         auto sum = accumulators.acquire();
         {
@@ -282,6 +283,7 @@ class WarpSpecialized {
         std::conditional_t<adds_with_side, Consumer<Ring, Release::Warp, Trace>, Nothing>;
     [[maybe_unused]] Stages input(storage.input, thread % 32, trace(params, 0, false));
     for (const WorkTile tile : work.tiles(key)) {
+      storing.prepare(tile);
       if constexpr (Accumulators::promote_every == 0) {
         const auto sum = accumulators.consume(tile.num_k_tiles() > 0);
         storing.store(sum, tile);
