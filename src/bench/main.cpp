@@ -44,7 +44,7 @@ struct Request {
 };
 
 void add_options(CLI::App& app, Request& request) {
-  app.add_option("family", request.family, "matmul, blockwise or conv2d")->required();
+  app.add_option("family", request.family, "matmul, blockwise, conv2d or grouped")->required();
   app.add_option("--suite", request.suite,
                  "bf16, fp8 or ragged of bench/suites, or a JSON file of shapes");
   app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
@@ -75,7 +75,7 @@ void add_options(CLI::App& app, Request& request) {
 Status read_shapes(Request& request, Suite& suite) {
   if (request.family != "matmul" && request.family != "blockwise") {
     return Status::refused("There is no family '" + request.family +
-                           "' to measure; there are matmul, blockwise and conv2d.");
+                           "' to measure; there are matmul, blockwise, conv2d and grouped.");
   }
   if (request.family == "blockwise") {
     if (request.tune) return Status::refused("--tune is for matmul; blockwise has no table.");
@@ -264,6 +264,7 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "conv2d") return measure_conv2d(argc, argv);
+  if (argc > 1 && std::string(argv[1]) == "grouped") return measure_grouped(argc, argv);
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
   add_options(app, request);

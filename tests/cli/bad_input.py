@@ -97,6 +97,8 @@ if bench:
         ([bench, 'conv2d', '--shape', '1x8x8x64x64x3x3', '--epilogue', 'gelu'], "no epilogue 'gelu'"),
         ([bench, 'conv2d', '--shape', '1x8x8x64x64x3x3', '--peers', 'cublaslt'], "no peer 'cublaslt'; there is cudnn"),
         ([bench, 'conv2d'], 'nothing to measure'),
+        ([bench, 'grouped', '--shape', '8x100x64'], "shape '8x100x64' is not of the form GROUPSxROWSxNxK"),
+        ([bench, 'grouped', '--shape', '8x100x64x0'], 'each between 1 and 2^20'),
         ([bench, 'matmul', '--shape', '8x8x8', '--peers', 'abacus'], "no peer 'abacus'"),
         ([bench, 'matmul', '--shape', '8x8x8', '--rounds', '0'], '--rounds'),
     ]
