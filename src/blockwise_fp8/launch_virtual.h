@@ -6,10 +6,7 @@
 
 namespace tw {
 
-template <class Parts, unsigned b_scale_rows>
-Status simulate_blockwise(const BlockwiseProblem& problem, const MatmulOrder& order,
-                          const vgpu::Options& options, vgpu::Report& report) {
-  if (Status status = check(problem, b_scale_rows); !status.is_good()) return status;
+inline TouchedMemory touched_by(const BlockwiseProblem& problem) {
   const MatmulProblem& matmul = problem.matmul;
   TouchedMemory touched(matmul);
   const auto add = [&](const ScaleTensor& scales, const char* name) {
@@ -18,8 +15,15 @@ Status simulate_blockwise(const BlockwiseProblem& problem, const MatmulOrder& or
   };
   add(problem.a_scales, "A's scales");
   add(problem.b_scales, "B's scales");
+  return touched;
+}
+
+template <class Parts, unsigned b_scale_rows>
+Status simulate_blockwise(const BlockwiseProblem& problem, const MatmulOrder& order,
+                          const vgpu::Options& options, vgpu::Report& report) {
+  if (Status status = check(problem, b_scale_rows); !status.is_good()) return status;
   return simulate_planned<Parts>(
-      matmul, order, {}, options, report, touched,
+      problem.matmul, order, {}, options, report, touched_by(problem),
       [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
         return plan<Parts>(params, grid, problem, order, max_clusters, workspace,
                            encode_for_virtual);

@@ -95,6 +95,7 @@ void add_check(CLI::App& app, Verdict& verdict) {
   add_check_blockwise(*command, verdict);
   add_check_grouped(*command, verdict);
   add_check_quantise(*command, verdict);
+  add_check_requantised(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) check(*request, verdict);
   });

@@ -26,6 +26,8 @@ void add_check_grouped(CLI::App& command, Verdict& verdict);
 void add_run_grouped(CLI::App& command, Verdict& verdict);
 void add_check_quantise(CLI::App& command, Verdict& verdict);
 void add_run_quantise(CLI::App& command, Verdict& verdict);
+void add_check_requantised(CLI::App& command, Verdict& verdict);
+void add_run_requantised(CLI::App& command, Verdict& verdict);
 void add_demo(CLI::App& app, Verdict& verdict);
 void add_fuzz(CLI::App& app, Verdict& verdict);
 void add_list(CLI::App& app, Verdict& verdict);

@@ -10,6 +10,7 @@
 #include "src/grouped/instance.h"
 #include "src/matmul/task.h"
 #include "src/quantise/instance.h"
+#include "src/requantised/instance.h"
 
 namespace tw::cli {
 
@@ -20,7 +21,7 @@ void add_list(CLI::App& app, Verdict&) {
   command->callback([json] {
     nlohmann::json entries = nlohmann::json::array();
     constexpr const char* row =
-        "{:<9} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
+        "{:<11} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
                "consumers", "sums", "schedule", "stages", "built for");
     const auto add_words = [&](const char* family, const auto& instance, const InstanceWords& words,
@@ -70,6 +71,11 @@ void add_list(CLI::App& app, Verdict&) {
       add("grouped", instance, false, nullptr);
     }
     // family grouped: end
+    // family requantised: begin
+    for (const RequantisedInstance& instance : requantised_instances()) {
+      add("requantised", instance, false, nullptr);
+    }
+    // family requantised: end
     // family quantise: begin
     for (const QuantiseInstance& instance : quantise_instances()) {
       const std::string tile = fmt::format("{}x128", instance.tile_rows);

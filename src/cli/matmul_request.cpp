@@ -174,12 +174,12 @@ Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
     MatmulTask task;
     if (family.empty())
       refuse(
-          "family is required: matmul, or, of run and check, conv2d, blockwise, grouped or "
-          "quantise.");
+          "family is required: matmul, or, of run and check, conv2d, blockwise, grouped, "
+          "quantise or requantised.");
     if (family != "matmul")
       refuse(
           "There is no family '{}'; there are matmul and, of run and check, conv2d, blockwise, "
-          "grouped and quantise.",
+          "grouped, quantise and requantised.",
           family);
     const Wish wish = {arch, instance, tile, cluster, consumers, tracing};
     if (Status known = check_words(wish); !known.is_good()) throw Refused{known.sentence()};

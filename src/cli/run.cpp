@@ -107,6 +107,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
   add_run_blockwise(*command, verdict);
   add_run_grouped(*command, verdict);
   add_run_quantise(*command, verdict);
+  add_run_requantised(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) run(*request, verdict);
   });

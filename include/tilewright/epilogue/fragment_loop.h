@@ -52,16 +52,25 @@ class FragmentLoop {
   TW_DEVICE void drain() { store_.drain(); }
 
  private:
-  // Columns whose values a thread works on together. Those of a row arrive by 32.
-  template <class Sums>
-  static constexpr unsigned group_columns =
-      Store::chunk_columns < 32                                          ? Store::chunk_columns
-      : Sums::layout == FragmentLayout::Row || Store::chunk_columns < 64 ? 32
-                                                                         : 64;
+  // Columns whose values a thread works on together: as many as a program asks for. Those of a row
+  // arrive by 32.
+  template <class Program, class Sums>
+  static constexpr unsigned columns_together() {
+    if constexpr (requires { Program::block_columns; }) {
+      static_assert(Program::block_columns == Store::chunk_columns,
+                    "What a program works on at once must be one chunk of the output's row.");
+      return Program::block_columns;
+    } else if constexpr (Store::chunk_columns < 32) {
+      return Store::chunk_columns;
+    } else {
+      return Sums::layout == FragmentLayout::Row || Store::chunk_columns < 64 ? 32 : 64;
+    }
+  }
 
-  // Where the pairs of a thread in one group stand.
-  template <class Sums>
+  // Where the pairs of a thread in one group of so many columns stand.
+  template <class Sums, unsigned columns>
   struct GroupPlace {
+    static constexpr FragmentLayout layout = Sums::layout;
     const Place& chunk;
     int column;  // of the group in its chunk
     int n;
@@ -80,7 +89,7 @@ class FragmentLoop {
     // Of all pairs of the warp.
     TW_DEVICE bool columns_inside() const {
       const unsigned first_lane = thread / 32 * 32;
-      int end = chunk.column + column + static_cast<int>(group_columns<Sums>);
+      int end = chunk.column + column + static_cast<int>(columns);
       if constexpr (Sums::layout == FragmentLayout::Matrix) {
         end += static_cast<int>(Sums::column_of(first_lane, 0));
       }
@@ -110,7 +119,7 @@ class FragmentLoop {
   template <class Program, class Sums, class Sources>
   TW_DEVICE void store_chunk(const Program& program, typename Program::State& state,
                              const Sums& sum, unsigned index, const Place& tile, Sources& sources) {
-    constexpr unsigned groups = Store::chunk_columns / group_columns<Sums>;
+    constexpr unsigned groups = Store::chunk_columns / columns_together<Program, Sums>();
     constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
     unsigned chunk = index;
     if constexpr (OverlappedSums<Sums>) chunk = sum.chunk_at(index, chunks_in_row);
@@ -150,12 +159,13 @@ class FragmentLoop {
   TW_DEVICE void write_group(const Program& program, typename Program::State& state,
                              const Sums& sum, unsigned index, const Place& chunk,
                              const Buffer& buffer, const SourceChunk& source) {
-    constexpr unsigned columns = group_columns<Sums>;
+    constexpr unsigned columns = columns_together<Program, Sums>();
     constexpr bool is_row = Sums::layout == FragmentLayout::Row;
     constexpr unsigned pairs = is_row ? columns / 2 : columns / 4;
     using Pair = std::conditional_t<Program::passes_integers, IntegerPair, FragmentPair>;
     const unsigned column = index * columns % Store::chunk_columns;
-    const GroupPlace<Sums> place_of = {chunk, static_cast<int>(column), params_.n, thread_};
+    const GroupPlace<Sums, columns> place_of = {chunk, static_cast<int>(column), params_.n,
+                                                thread_};
     Pair values[pairs];
     take(values, program, sum, index);
     if constexpr (!Program::passes_integers) program.evaluate(state, values, place_of, source);
@@ -168,7 +178,8 @@ class FragmentLoop {
                       unsigned index) {
     using Value = typename Sums::Value;
     using Number = decltype(Pair::first);
-    constexpr unsigned groups_in_row = Sums::columns / group_columns<Sums>;
+    constexpr unsigned columns = columns_together<Program, Sums>();
+    constexpr unsigned groups_in_row = Sums::columns / columns;
     // What others added to the sums of this group.
     constexpr bool has_others = MatrixSums<Sums> && requires { sum.others.parts; };
     Value others[2 * pairs];
@@ -187,10 +198,16 @@ class FragmentLoop {
     };
     const auto each = [&](unsigned group, const auto& use) {
       if constexpr (Sums::layout == FragmentLayout::Row) {
-        Value loaded[32];
-        sum.load(static_cast<int>(group * 32), loaded);
+        static_assert(columns % 32 == 0);
         TW_UNROLL
-        for (unsigned i = 0; i < pairs; ++i) use(i, loaded[2 * i], loaded[2 * i + 1]);
+        for (unsigned first = 0; first < columns; first += 32) {
+          Value loaded[32];
+          sum.load(static_cast<int>(group * columns + first), loaded);
+          TW_UNROLL
+          for (unsigned i = 0; i < 16; ++i) {
+            use(first / 2 + i, loaded[2 * i], loaded[2 * i + 1]);
+          }
+        }
       } else {
         const unsigned block = group / groups_in_row;
         const unsigned first = group % groups_in_row * (2 * pairs);
