@@ -131,6 +131,7 @@ CONFIGS = {
     'conv2d_copies_100': conv2d_copies(100, '.tile_n = 64, .multiply_groups = 1'),
     # FP8 with scales in every stage.
     'blockwise': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
+    'blockwise_halves': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 128'),
     'blockwise_copies': blockwise('sm_80', 'Sm80', '.tile_m = 64, .tile_n = 64'),
     'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.tile_n = 64'),
     # Groups of rows.
