@@ -210,6 +210,56 @@ TW_API tw_status tw_conv2d_simulate(const tw_conv2d_problem* problem,
                                     const tw_conv2d_options* options);
 /* family conv2d: end */
 
+/* family blockwise: begin */
+/* Scales of blocks of 128 of k: float32, one of row_stride and k_stride 1 (any value where the
+ * extent is 1), aligned to their 4 bytes. */
+typedef struct tw_scales {
+  const void* data;
+  int64_t rows;     /* of A: m; of B: n, or ceil(n / 128), where 128 columns share one */
+  int64_t k_blocks; /* ceil(k / 128) */
+  int64_t row_stride;
+  int64_t k_stride;
+  int64_t batch_stride; /* 0: all matrices of the batch share them */
+  tw_type type;         /* TW_FP32 */
+} tw_scales;
+
+/* D = epilogue(sum over blocks of 128 of k of a_scale * b_scale * (A B over that block)), with A
+ * and B in e4m3 or e5m2. docs/scales.md draws which scale belongs where. */
+typedef struct tw_blockwise_problem {
+  size_t size; /* of this struct: what tw_blockwise_init wrote */
+  tw_matmul_problem matmul;
+  tw_scales a_scales;
+  tw_scales b_scales;
+} tw_blockwise_problem;
+
+/* As those of matmul; sums are float32 beyond 128 of k, whatever fast_accumulation says. */
+typedef tw_matmul_options tw_blockwise_options;
+
+/* As tw_matmul_init; scales have type TW_FP32. */
+TW_API void tw_blockwise_init(tw_blockwise_problem* problem, tw_blockwise_options* options);
+
+/* As the functions of matmul above. */
+TW_API tw_status tw_blockwise_supported(const tw_blockwise_problem* problem,
+                                        const tw_blockwise_options* options);
+TW_API tw_status tw_blockwise_workspace_size(size_t* bytes, const tw_blockwise_problem* problem,
+                                             const tw_blockwise_options* options);
+TW_API tw_status tw_blockwise(const tw_blockwise_problem* problem,
+                              const tw_blockwise_options* options, void* workspace,
+                              size_t workspace_bytes, void* stream);
+typedef struct tw_blockwise_plan tw_blockwise_plan;
+TW_API tw_status tw_blockwise_plan_create(tw_blockwise_plan** plan,
+                                          const tw_blockwise_problem* problem,
+                                          const tw_blockwise_options* options);
+TW_API void tw_blockwise_plan_destroy(tw_blockwise_plan* plan);
+TW_API size_t tw_blockwise_plan_workspace_size(const tw_blockwise_plan* plan);
+TW_API const char* tw_blockwise_plan_command(const tw_blockwise_plan* plan);
+TW_API tw_status tw_blockwise_plan_run(const tw_blockwise_plan* plan,
+                                       const tw_blockwise_problem* problem, void* workspace,
+                                       size_t workspace_bytes, void* stream);
+TW_API tw_status tw_blockwise_simulate(const tw_blockwise_problem* problem,
+                                       const tw_blockwise_options* options);
+/* family blockwise: end */
+
 #ifdef __cplusplus
 }
 #endif

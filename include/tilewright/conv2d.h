@@ -2,8 +2,6 @@
 // What the library refuses is thrown as tw::Error.
 #pragma once
 
-#include <memory>
-
 #include "tilewright/matmul.h"
 
 namespace tw {
@@ -70,26 +68,8 @@ inline void conv2d_on_virtual_gpu(const Conv2dView& view, const void* image, con
   detail::must(tw_conv2d_simulate(&problem, &options.choice));
 }
 
-// What is decided from the shape, decided once; used from many threads at once.
-class Conv2dPlan {
- public:
-  explicit Conv2dPlan(const tw_conv2d_problem& problem, const Conv2dOptions& options = {}) {
-    tw_conv2d_plan* plan = nullptr;
-    detail::must(tw_conv2d_plan_create(&plan, &problem, &options.choice));
-    plan_.reset(plan);
-  }
-  std::size_t workspace_bytes() const { return tw_conv2d_plan_workspace_size(plan_.get()); }
-  const char* command() const { return tw_conv2d_plan_command(plan_.get()); }
-  void run(void* stream, const tw_conv2d_problem& problem, void* workspace = nullptr,
-           std::size_t bytes = 0) const {
-    detail::must(tw_conv2d_plan_run(plan_.get(), &problem, workspace, bytes, stream));
-  }
-
- private:
-  struct Destroy {
-    void operator()(tw_conv2d_plan* plan) const { tw_conv2d_plan_destroy(plan); }
-  };
-  std::unique_ptr<tw_conv2d_plan, Destroy> plan_;
-};
+using Conv2dPlan =
+    detail::Plan<tw_conv2d_problem, tw_conv2d_plan, tw_conv2d_plan_create, tw_conv2d_plan_destroy,
+                 tw_conv2d_plan_workspace_size, tw_conv2d_plan_command, tw_conv2d_plan_run>;
 
 }  // namespace tw

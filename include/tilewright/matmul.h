@@ -78,6 +78,30 @@ inline void must_agree(const char* what, std::int64_t value, const char* other,
                               " is " + std::to_string(expected) + ".");
 }
 
+// What is decided from the shape, decided once; used from many threads at once.
+template <class Problem, class Handle, auto create, auto destroy, auto workspace_size,
+          auto command_of, auto run_plan>
+class Plan {
+ public:
+  explicit Plan(const Problem& problem, const MatmulOptions& options = {}) {
+    Handle* plan = nullptr;
+    must(create(&plan, &problem, &options.choice));
+    plan_.reset(plan);
+  }
+  std::size_t workspace_bytes() const { return workspace_size(plan_.get()); }
+  const char* command() const { return command_of(plan_.get()); }
+  void run(void* stream, const Problem& problem, void* workspace = nullptr,
+           std::size_t bytes = 0) const {
+    must(run_plan(plan_.get(), &problem, workspace, bytes, stream));
+  }
+
+ private:
+  struct Destroy {
+    void operator()(Handle* plan) const { destroy(plan); }
+  };
+  std::unique_ptr<Handle, Destroy> plan_;
+};
+
 }  // namespace detail
 
 // D = epilogue(A B). A and B of a single matrix serve D's whole batch.
@@ -128,26 +152,8 @@ inline void matmul_on_virtual_gpu(const MatrixView& a, const MatrixView& b, cons
   detail::must(tw_matmul_simulate(&problem, &options.choice));
 }
 
-// What is decided from the shape, decided once; used from many threads at once.
-class MatmulPlan {
- public:
-  explicit MatmulPlan(const tw_matmul_problem& problem, const MatmulOptions& options = {}) {
-    tw_matmul_plan* plan = nullptr;
-    detail::must(tw_matmul_plan_create(&plan, &problem, &options.choice));
-    plan_.reset(plan);
-  }
-  std::size_t workspace_bytes() const { return tw_matmul_plan_workspace_size(plan_.get()); }
-  const char* command() const { return tw_matmul_plan_command(plan_.get()); }
-  void run(void* stream, const tw_matmul_problem& problem, void* workspace = nullptr,
-           std::size_t bytes = 0) const {
-    detail::must(tw_matmul_plan_run(plan_.get(), &problem, workspace, bytes, stream));
-  }
-
- private:
-  struct Destroy {
-    void operator()(tw_matmul_plan* plan) const { tw_matmul_plan_destroy(plan); }
-  };
-  std::unique_ptr<tw_matmul_plan, Destroy> plan_;
-};
+using MatmulPlan =
+    detail::Plan<tw_matmul_problem, tw_matmul_plan, tw_matmul_plan_create, tw_matmul_plan_destroy,
+                 tw_matmul_plan_workspace_size, tw_matmul_plan_command, tw_matmul_plan_run>;
 
 }  // namespace tw

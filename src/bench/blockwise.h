@@ -3,7 +3,7 @@
 
 #include "src/bench/buffers.h"
 #include "src/bench/own.h"
-#include "tilewright/host/blockwise_fp8.h"
+#include "tilewright/host/blockwise_problem.h"
 
 namespace tw::bench {
 

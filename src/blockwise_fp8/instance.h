@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "tilewright/host/blockwise_fp8.h"
+#include "tilewright/host/blockwise_problem.h"
 #include "tilewright/host/matmul_order.h"
 
 namespace tw::vgpu {
@@ -19,6 +19,8 @@ struct BlockwiseInstance {
   MatmulConfig config;
   unsigned b_scale_rows;  // of B, that share a scale: 1 or 128
   unsigned stages;
+  // Why this kernel cannot compute a problem in this order; good if it can.
+  Status (*supports)(const BlockwiseProblem&, const MatmulOrder&);
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for.
   Status (*workspace)(std::size_t& bytes, const BlockwiseProblem&, const MatmulOrder&);

@@ -2,26 +2,13 @@
 // table of measured exceptions.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "src/dispatch/launch_options.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/matmul/instance.h"
 
 namespace tw {
 
-struct Choice {
-  const MatmulInstance* instance = nullptr;
-  MatmulOrder order;
-  double microseconds = 0;  // by the cost model
-  bool measured = false;    // by the table of exceptions
-};
-
-// Why a candidate was not taken.
-struct Rejection {
-  const MatmulInstance* instance;
-  std::string sentence;
-};
+using Choice = LaunchChoice<MatmulInstance>;
+using Rejection = LaunchRejection<MatmulInstance>;
 
 // Every launch that computes the problem, none twice, with its expected cost.
 std::vector<Choice> candidates(const MatmulProblem& problem, const DispatchRequest& request,

@@ -2,20 +2,12 @@
 #pragma once
 
 #include "src/conv2d/instance.h"
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 
 namespace tw {
 
-struct Conv2dChoice {
-  const Conv2dInstance* instance = nullptr;
-  MatmulOrder order;
-  double microseconds = 0;  // by the cost model
-};
-
-struct Conv2dRejection {
-  const Conv2dInstance* instance;
-  std::string sentence;
-};
+using Conv2dChoice = LaunchChoice<Conv2dInstance>;
+using Conv2dRejection = LaunchRejection<Conv2dInstance>;
 
 // Every launch that computes the problem, none twice, with its expected cost. What the request says
 // of tables does not apply.

@@ -27,6 +27,7 @@ struct KernelFacts {
   MatmulConfig config;
   bool any_alignment = false;  // operands may begin anywhere: plain copies
   bool is_step = false;        // of the ladder
+  bool scales_sums = false;    // of every stage, before they are added up
 };
 
 // sm_80's kernels are compiled for Hopper, too.

@@ -1,26 +1,12 @@
 // The functions of tilewright.h that convolve.
-#include "src/dispatch/conv2d.h"
-
-#include <cstring>
-#include <optional>
-
 #include "src/conv2d/task.h"
-#include "src/library/around_launch.h"
-#include "src/library/conv2d_key.h"
-#include "src/library/convert.h"
-#include "src/library/decide.h"
-#include "src/library/log.h"
-#include "src/library/recent.h"
+#include "src/dispatch/conv2d.h"
+#include "src/library/calls.h"
 #include "tilewright/host/conv2d_check.h"
 
 namespace tw::library {
 
 namespace {
-
-struct Conv2dDecision {
-  Conv2dChoice choice;
-  std::size_t workspace_bytes = 0;
-};
 
 Conv2dAxis axis_of(const tw_conv2d_axis& given) {
   return {given.extent, given.filter, given.stride, given.dilation, given.pad_low, given.pad_high};
@@ -30,7 +16,7 @@ void check_good(const Status& status) {
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
 }
 
-Conv2dProblem convert(const tw_conv2d_problem* given) {
+Conv2dProblem converted(const tw_conv2d_problem* given) {
   check_struct("problem", given, "tw_conv2d_init");
   const auto direction = static_cast<unsigned>(given->direction);
   if (direction > TW_BACKWARD_FILTER) {
@@ -85,89 +71,48 @@ Conv2dShape shape_of(const Conv2dProblem& problem) {
   return shape;
 }
 
-std::string command_of(const Conv2dProblem& problem, const Conv2dChoice& choice) {
-  return run_line(*choice.instance, shape_of(problem), Fill::Integers, 1, choice.order);
-}
-
-int index_of(const char* instance) {
-  if (instance == nullptr) return 0;
-  const auto instances = conv2d_instances();
-  for (std::size_t i = 0; i < instances.size(); ++i) {
-    if (std::strcmp(instances[i].name, instance) == 0) return static_cast<int>(i + 1);
+struct Conv2dFamily : KernelFamily<Conv2dProblem, Conv2dInstance> {
+  static constexpr const char* name = "conv2d";
+  static auto instances() { return conv2d_instances(); }
+  using Given = tw_conv2d_problem;
+  template <class Visit>
+  static constexpr void words(const Given& given, const Visit& visit) {
+    visit("The direction", nullptr, given.direction);
+    visit("n", nullptr, given.n);
+    visit("c", nullptr, given.c);
+    visit("k", nullptr, given.k);
+    visit("groups", nullptr, given.groups);
+    for (const tw_conv2d_axis* axis : {&given.h, &given.w, &given.depth}) {
+      visit("An extent", nullptr, axis->extent);
+      visit("The extent of a filter", nullptr, axis->filter);
+      visit("A stride", nullptr, axis->stride);
+      visit("A dilation", nullptr, axis->dilation);
+      visit("A lower padding", nullptr, axis->pad_low);
+      visit("An upper padding", nullptr, axis->pad_high);
+    }
+    visit("The alignment", "the image", alignment_word(given.image));
+    visit("The alignment", "the filter", alignment_word(given.filter));
+    visit("The alignment", "D", alignment_word(given.d));
+    visit("The type", nullptr, given.type);
+    visit("The type", "D", given.d_type);
+    epilogue_words(given.epilogue, visit);
   }
-  throw Failure{TW_INVALID,
-                fmt::format("There is no instance '{}' of conv2d; ./tw list shows those that "
-                            "there are.",
-                            instance)};
-}
-
-// A call, up to the launch.
-struct Prepared {
-  Prepared(const tw_conv2d_problem* given, const tw_conv2d_options* given_options)
-      : problem(convert(given)), options(checked_options(given_options)) {}
-
-  void decide_on(const Place& place) {
-    static auto& recent = *new Recent<Conv2dKey, Conv2dDecision>;
-    key = Conv2dKey(problem, options, index_of(options.instance), place);
-    if (recent.find(decision, key)) return;
-    std::optional<LoadsWhileCapturing> loads;
-    if (place.device >= 0) loads.emplace();
-    std::vector<Conv2dRejection> rejections;
-    const Status status = choose(decision.choice, problem, request_of(options, place), &rejections);
-    if (logs_dispatch()) {
-      for (const Conv2dRejection& rejection : rejections) {
-        log_line(fmt::format("tw:   not {}: {}", rejection.instance->name, rejection.sentence));
-      }
-    }
-    if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
-    const Conv2dChoice& choice = decision.choice;
-    if (logs_dispatch()) {
-      log_line(
-          fmt::format("tw:   {}: {:.1f} us expected", choice.instance->name, choice.microseconds));
-    }
-    if (place.device >= 0) {
-      const Status asked =
-          choice.instance->workspace(decision.workspace_bytes, problem, choice.order);
-      if (!asked.is_good()) throw Failure{TW_CUDA, asked.sentence()};
-    }
-    recent.store(decision, key);
+  static Problem convert(const Given* given) { return converted(given); }
+  static Choice decide(const Problem& problem, const DispatchRequest& request) {
+    return choose_or_throw("a convolution", problem, request);
   }
-
-  Conv2dProblem problem;
-  tw_conv2d_options options;
-  Conv2dKey key;
-  Conv2dDecision decision;
+  static std::string command(const Problem& problem, const Choice& choice, const char*) {
+    return run_line(*choice.instance, shape_of(problem), Fill::Integers, 1, choice.order);
+  }
 };
 
-Prepared prepare_for_gpu(const tw_conv2d_problem* problem, const tw_conv2d_options* options) {
-  Prepared prepared(problem, options);
-  prepared.decide_on(current_device());
-  return prepared;
-}
-
-void launch(const Conv2dProblem& problem, const Conv2dDecision& decision, bool workspace_is_ready,
-            void* workspace, std::size_t workspace_bytes, void* stream) {
-  check_workspace(workspace, workspace_bytes, decision.workspace_bytes);
-  if (logs_calls()) log_line(command_of(problem, decision.choice));
-  if (!workspace_is_ready) clear_counters(workspace, decision.workspace_bytes, stream);
-  const Status launched = decision.choice.instance->launch(problem, decision.choice.order,
-                                                           {workspace, workspace_bytes}, stream);
-  if (!launched.is_good()) throw Failure{TW_CUDA, launched.sentence()};
-}
+using Convolutions = Calls<Conv2dFamily>;
 
 }  // namespace
 
 }  // namespace tw::library
 
-using namespace tw::library;
-
-struct tw_conv2d_plan {
-  tw_conv2d_options options;
-  int instance;
-  Conv2dKey key;
-  Conv2dDecision decision;
-  std::string command;
-};
+TW_DEFINE_CALLS(conv2d, tw::library::Convolutions)
 
 extern "C" {
 
@@ -180,77 +125,6 @@ void tw_conv2d_init(tw_conv2d_problem* problem, tw_conv2d_options* options) {
   problem->h = problem->w = problem->depth = {1, 1, 1, 1, 0, 0};
   problem->epilogue.alpha = 1.0f;
   problem->epilogue.output_scale = 1.0f;
-}
-
-tw_status tw_conv2d_supported(const tw_conv2d_problem* problem, const tw_conv2d_options* options) {
-  return guarded([&] { prepare_for_gpu(problem, options); });
-}
-
-tw_status tw_conv2d_workspace_size(size_t* bytes, const tw_conv2d_problem* problem,
-                                   const tw_conv2d_options* options) {
-  return guarded([&] {
-    not_null(bytes, "address for the size") = 0;
-    *bytes = prepare_for_gpu(problem, options).decision.workspace_bytes;
-  });
-}
-
-tw_status tw_conv2d(const tw_conv2d_problem* problem, const tw_conv2d_options* options,
-                    void* workspace, size_t workspace_bytes, void* stream) {
-  return guarded([&] {
-    const Prepared prepared = prepare_for_gpu(problem, options);
-    launch(prepared.problem, prepared.decision, prepared.options.workspace_is_ready != 0, workspace,
-           workspace_bytes, stream);
-  });
-}
-
-tw_status tw_conv2d_plan_create(tw_conv2d_plan** plan, const tw_conv2d_problem* problem,
-                                const tw_conv2d_options* options) {
-  return guarded([&] {
-    not_null(plan, "address for the plan") = nullptr;
-    const Prepared prepared = prepare_for_gpu(problem, options);
-    *plan = new tw_conv2d_plan{prepared.options, index_of(prepared.options.instance), prepared.key,
-                               prepared.decision,
-                               command_of(prepared.problem, prepared.decision.choice)};
-  });
-}
-
-void tw_conv2d_plan_destroy(tw_conv2d_plan* plan) { delete plan; }
-
-size_t tw_conv2d_plan_workspace_size(const tw_conv2d_plan* plan) {
-  return plan == nullptr ? 0 : plan->decision.workspace_bytes;
-}
-
-const char* tw_conv2d_plan_command(const tw_conv2d_plan* plan) {
-  return plan == nullptr ? "" : plan->command.c_str();
-}
-
-tw_status tw_conv2d_plan_run(const tw_conv2d_plan* plan, const tw_conv2d_problem* problem,
-                             void* workspace, size_t workspace_bytes, void* stream) {
-  return guarded([&] {
-    const tw_conv2d_plan& made = not_null(plan, "plan");
-    const tw::Conv2dProblem converted = convert(problem);
-    const Conv2dKey key(converted, made.options, made.instance, current_device());
-    if (key != made.key) throw Failure{TW_INVALID, key.difference(made.key)};
-    launch(converted, made.decision, made.options.workspace_is_ready != 0, workspace,
-           workspace_bytes, stream);
-  });
-}
-
-tw_status tw_conv2d_simulate(const tw_conv2d_problem* problem, const tw_conv2d_options* options) {
-  return guarded([&] {
-    Prepared prepared(problem, options);
-    Place place;
-    place.target = checked_target(prepared.options.target);
-    place.sms = tw::vgpu::Options{}.sm_count;
-    prepared.decide_on(place);
-    const tw::Conv2dChoice& choice = prepared.decision.choice;
-    check_virtual_gpu(choice.instance->simulate != nullptr);
-    if (logs_calls()) log_line(command_of(prepared.problem, choice));
-    tw::vgpu::Report report;
-    const tw::Status status = choice.instance->simulate(prepared.problem, choice.order, {}, report);
-    if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
-    check_report(report);
-  });
 }
 
 }  // extern "C"

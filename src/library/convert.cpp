@@ -38,6 +38,15 @@ void check_size(const char* name, const void* given, std::size_t size, std::size
   }
 }
 
+void check_span(const char* name, std::int64_t lines, std::int64_t pitch, std::int64_t batch,
+                std::int64_t batch_pitch) {
+  const double span = static_cast<double>(lines) * static_cast<double>(pitch) +
+                      static_cast<double>(batch) * static_cast<double>(batch_pitch);
+  if (span > 0x1p58) {
+    refuse("{} spans {:.0f} elements, but at most 2^58 are addressed.", name, span);
+  }
+}
+
 namespace {
 
 Activation activation_of(tw_activation activation) {
@@ -53,16 +62,6 @@ Activation activation_of(tw_activation activation) {
 // A pitch for what has one line only, so that it spoils no alignment.
 std::int64_t pitch_of_one_line(std::int64_t length) {
   return (std::max<std::int64_t>(length, 1) + 15) / 16 * 16;
-}
-
-// Offsets up to here are computed without overflow, whatever the element.
-void check_span(const char* name, std::int64_t lines, std::int64_t pitch, std::int64_t batch,
-                std::int64_t batch_pitch) {
-  const double span = static_cast<double>(lines) * static_cast<double>(pitch) +
-                      static_cast<double>(batch) * static_cast<double>(batch_pitch);
-  if (span > 0x1p58) {
-    refuse("{} spans {:.0f} elements, but at most 2^58 are addressed.", name, span);
-  }
 }
 
 // `rows` (m or n) by k.

@@ -28,6 +28,10 @@ void check_struct(const char* name, const Struct* given, const char* initialiser
 
 ElementType type_of(const char* name, tw_type type);
 
+// Offsets up to here are computed without overflow, whatever the element.
+void check_span(const char* name, std::int64_t lines, std::int64_t pitch, std::int64_t batch,
+                std::int64_t batch_pitch);
+
 // Of an output of m by n.
 EpilogueArguments epilogue_of(const tw_epilogue& given, std::int64_t m, std::int64_t n,
                               std::int64_t batch);

@@ -1,12 +1,9 @@
 #include "src/library/log.h"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <cstdlib>
 
 #include "src/matmul/names.h"
-#include "src/matmul/task.h"
 #include "tilewright/host/matmul_check.h"
 
 namespace tw::library {
@@ -28,6 +25,8 @@ LogLevel level() {
   }();
   return asked;
 }
+
+}  // namespace
 
 MatmulShape shape_of(const MatmulProblem& problem) {
   const EpilogueArguments& given = problem.epilogue;
@@ -67,38 +66,15 @@ MatmulShape shape_of(const MatmulProblem& problem) {
   return shape;
 }
 
-}  // namespace
+std::string title_of(const MatmulProblem& problem) {
+  return fmt::format("{} x {} x {} x {}, {} x {} -> {} {}", problem.m, problem.n, problem.k,
+                     problem.batch, name_of(problem.a.type), name_of(problem.b.type),
+                     name_of(problem.d.type), layout_name(problem.a.major, problem.b.major));
+}
 
 bool logs_calls() { return level() != LogLevel::None; }
 bool logs_dispatch() { return level() == LogLevel::Dispatch; }
 
-std::string command_of(const MatmulProblem& problem, const Choice& choice, const char* on) {
-  MatmulTask task;
-  task.shape = shape_of(problem);
-  task.order = choice.order;
-  task.instance = choice.instance;
-  return run_line(task) + " --on " + on;
-}
-
 void log_line(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
-
-void log_dispatch(const MatmulProblem& problem, const std::vector<Rejection>& rejections,
-                  const Status& status, const Choice& choice) {
-  if (!logs_dispatch()) return;
-  std::string text =
-      fmt::format("tw: {} x {} x {} x {}, {} x {} -> {} {}:", problem.m, problem.n, problem.k,
-                  problem.batch, name_of(problem.a.type), name_of(problem.b.type),
-                  name_of(problem.d.type), layout_name(problem.a.major, problem.b.major));
-  for (const Rejection& rejection : rejections) {
-    text += fmt::format("\ntw:   not {}: {}", rejection.instance->name, rejection.sentence);
-  }
-  if (status.is_good()) {
-    text +=
-        fmt::format("\ntw:   {}: {:.1f} us expected", choice.instance->name, choice.microseconds);
-  } else {
-    text += "\ntw:   " + status.sentence();
-  }
-  log_line(text);
-}
 
 }  // namespace tw::library

@@ -1,21 +1,37 @@
 // What the library says on stderr: nothing, unless TW_LOG is `info` or `dispatch`.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <fmt/format.h>
 
-#include "src/dispatch/choose.h"
+#include <string>
+
+#include "src/matmul/shape.h"
+#include "tilewright/base/status.h"
 
 namespace tw::library {
 
 bool logs_calls();     // `info` and `dispatch`: the command that repeats each call
 bool logs_dispatch();  // `dispatch`: also why the other kernels were not taken, once per shape
 
-// The `./tw run` line that repeats a launch, with data of its own. `on`: "gpu" or "virtual".
-std::string command_of(const MatmulProblem& problem, const Choice& choice, const char* on);
-
 void log_line(const std::string& line);
-void log_dispatch(const MatmulProblem& problem, const std::vector<Rejection>& rejections,
-                  const Status& status, const Choice& choice);
+
+// What a problem is, without its numbers.
+MatmulShape shape_of(const MatmulProblem& problem);
+std::string title_of(const MatmulProblem& problem);
+
+// Why kernels were not taken, and which was.
+template <class Rejections, class Choice>
+void log_dispatch(const std::string& title, const Rejections& rejections, const Status& status,
+                  const Choice& choice) {
+  if (!logs_dispatch()) return;
+  std::string text = "tw: " + title + ":";
+  for (const auto& rejection : rejections) {
+    text += fmt::format("\ntw:   not {}: {}", rejection.instance->name, rejection.sentence);
+  }
+  text += status.is_good() ? fmt::format("\ntw:   {}: {:.1f} us expected", choice.instance->name,
+                                         choice.microseconds)
+                           : "\ntw:   " + status.sentence();
+  log_line(text);
+}
 
 }  // namespace tw::library

@@ -1,86 +1,75 @@
 // The functions of tilewright.h.
-#include "src/library/around_launch.h"
-#include "src/library/convert.h"
+#include "src/library/calls.h"
 #include "src/library/decide.h"
-#include "src/library/decision_key.h"
-#include "src/library/device.h"
-#include "src/library/failure.h"
-#include "src/library/log.h"
-#include "tilewright.h"
-#include "vgpu/machine/machine.h"
+#include "src/matmul/task.h"
 
 #define TW_TEXT_OF(token) #token
 #define TW_TEXT(macro) TW_TEXT_OF(macro)
 
-struct tw_matmul_plan {
-  tw_matmul_options options;
-  const tw::MatmulInstance* named;
-  tw::library::Place place;
-  tw::library::DecisionKey key;
-  tw::library::Decision decision;
-  std::string command;
-};
-
 namespace tw::library {
+
+DispatchRequest request_of(const tw_matmul_options& options, const Place& place) {
+  DispatchRequest request;
+  request.target = place.target;
+  request.sms = place.sms;
+  request.device = place.name;
+  request.batch_invariant = options.batch_invariant != 0;
+  request.fast_accumulation = options.fast_accumulation != 0;
+  request.instance = options.instance;
+  request.workspace_limit = options.workspace_limit;
+  return request;
+}
 
 namespace {
 
-// A call, up to the launch.
-struct Prepared {
-  Prepared(const tw_matmul_problem* given, const tw_matmul_options* given_options)
-      : converted(convert(given)),
-        options(checked_options(given_options)),
-        named(named_instance(options)) {}
-
-  void decide_on(const tw_matmul_problem& given, const Place& at) {
-    place = at;
-    key = DecisionKey(given, options, named, place);
-    decision = decide(converted, options, place, key);
+struct MatmulFamily {
+  static constexpr const char* name = "matmul";
+  static auto instances() { return matmul_instances(); }
+  using Given = tw_matmul_problem;
+  template <class Visit>
+  static constexpr void words(const Given& given, const Visit& visit) {
+    matmul_words(given, visit);
   }
-
-  ConvertedProblem converted;
-  tw_matmul_options options;
-  const MatmulInstance* named;
-  Place place;
-  DecisionKey key;
-  Decision decision;
+  using Problem = ConvertedProblem;
+  static Problem convert(const Given* given) { return library::convert(given); }
+  using Choice = FormChoice;
+  static Choice decide(const Problem& problem, const DispatchRequest& request) {
+    return cheapest_form(problem, request);
+  }
+  static const MatmulProblem& stated(Problem& problem, const Choice& choice) {
+    return choice.problem(problem);
+  }
+  static std::string command(const MatmulProblem& problem, const Choice& choice, const char* on) {
+    MatmulTask task;
+    task.shape = shape_of(problem);
+    task.order = choice.order;
+    task.instance = choice.instance;
+    return run_line(task) + " --on " + on;
+  }
+  static Status workspace(std::size_t& bytes, const MatmulProblem& problem, const Choice& choice) {
+    return choice.instance->workspace(bytes, problem, choice.order);
+  }
+  static Status launch(const MatmulProblem& problem, const Choice& choice,
+                       const Workspace& workspace, void* stream) {
+    return choice.instance->launch(problem, choice.order, workspace, {}, stream);
+  }
+  static Status simulate(const MatmulProblem& problem, const Choice& choice,
+                         vgpu::Report& report) {
+    return choice.instance->simulate(problem, choice.order, {}, {}, report);
+  }
 };
 
-Prepared prepare_for_gpu(const tw_matmul_problem* problem, const tw_matmul_options* options) {
-  Prepared prepared(problem, options);
-  prepared.decide_on(*problem, current_device());
-  return prepared;
-}
-
-void launch(ConvertedProblem& converted, const Decision& decision, bool workspace_is_ready,
-            void* workspace, std::size_t workspace_bytes, void* stream) {
-  check_workspace(workspace, workspace_bytes, decision.workspace_bytes);
-  const MatmulProblem& problem = decision.problem(converted);
-  if (logs_calls()) log_line(command_of(problem, decision.choice, "gpu"));
-  if (!workspace_is_ready) clear_counters(workspace, decision.workspace_bytes, stream);
-  const Status launched = decision.choice.instance->launch(
-      problem, decision.choice.order, {workspace, workspace_bytes}, {}, stream);
-  if (!launched.is_good()) throw Failure{TW_CUDA, launched.sentence()};
-}
-
-void simulate(const MatmulProblem& problem, const Choice& choice) {
-  check_virtual_gpu(choice.instance->simulate != nullptr);
-  if (logs_calls()) log_line(command_of(problem, choice, "virtual"));
-  vgpu::Report report;
-  const Status status = choice.instance->simulate(problem, choice.order, {}, {}, report);
-  if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
-  check_report(report);
-}
+using Matmuls = Calls<MatmulFamily>;
 
 }  // namespace
 
 }  // namespace tw::library
 
-using namespace tw::library;
+TW_DEFINE_CALLS(matmul, tw::library::Matmuls)
 
 extern "C" {
 
-const char* tw_message(void) { return message(); }
+const char* tw_message(void) { return tw::library::message(); }
 
 const char* tw_version(void) {
   return TW_TEXT(TW_VERSION_MAJOR) "." TW_TEXT(TW_VERSION_MINOR) "." TW_TEXT(TW_VERSION_PATCH);
@@ -100,72 +89,6 @@ void tw_matmul_init(tw_matmul_problem* problem, tw_matmul_options* options) {
     options->fast_accumulation = 1;
     options->workspace_limit = std::size_t{64} << 20;
   }
-}
-
-tw_status tw_matmul_supported(const tw_matmul_problem* problem, const tw_matmul_options* options) {
-  return guarded([&] { prepare_for_gpu(problem, options); });
-}
-
-tw_status tw_matmul_workspace_size(size_t* bytes, const tw_matmul_problem* problem,
-                                   const tw_matmul_options* options) {
-  return guarded([&] {
-    not_null(bytes, "address for the size") = 0;
-    *bytes = prepare_for_gpu(problem, options).decision.workspace_bytes;
-  });
-}
-
-tw_status tw_matmul(const tw_matmul_problem* problem, const tw_matmul_options* options,
-                    void* workspace, size_t workspace_bytes, void* stream) {
-  return guarded([&] {
-    Prepared prepared = prepare_for_gpu(problem, options);
-    launch(prepared.converted, prepared.decision, prepared.options.workspace_is_ready != 0,
-           workspace, workspace_bytes, stream);
-  });
-}
-
-tw_status tw_matmul_plan_create(tw_matmul_plan** plan, const tw_matmul_problem* problem,
-                                const tw_matmul_options* options) {
-  return guarded([&] {
-    not_null(plan, "address for the plan") = nullptr;
-    Prepared prepared = prepare_for_gpu(problem, options);
-    const tw::MatmulProblem& chosen = prepared.decision.problem(prepared.converted);
-    *plan = new tw_matmul_plan{
-        prepared.options, prepared.named,    prepared.place,
-        prepared.key,     prepared.decision, command_of(chosen, prepared.decision.choice, "gpu")};
-  });
-}
-
-void tw_matmul_plan_destroy(tw_matmul_plan* plan) { delete plan; }
-
-size_t tw_matmul_plan_workspace_size(const tw_matmul_plan* plan) {
-  return plan == nullptr ? 0 : plan->decision.workspace_bytes;
-}
-
-const char* tw_matmul_plan_command(const tw_matmul_plan* plan) {
-  return plan == nullptr ? "" : plan->command.c_str();
-}
-
-tw_status tw_matmul_plan_run(const tw_matmul_plan* plan, const tw_matmul_problem* problem,
-                             void* workspace, size_t workspace_bytes, void* stream) {
-  return guarded([&] {
-    const tw_matmul_plan& made = not_null(plan, "plan");
-    ConvertedProblem converted = convert(problem);
-    const DecisionKey key(*problem, made.options, made.named, current_device());
-    if (key != made.key) throw Failure{TW_INVALID, key.difference(made.key)};
-    launch(converted, made.decision, made.options.workspace_is_ready != 0, workspace,
-           workspace_bytes, stream);
-  });
-}
-
-tw_status tw_matmul_simulate(const tw_matmul_problem* problem, const tw_matmul_options* options) {
-  return guarded([&] {
-    Prepared prepared(problem, options);
-    Place place;
-    place.target = checked_target(prepared.options.target);
-    place.sms = tw::vgpu::Options{}.sm_count;
-    prepared.decide_on(*problem, place);
-    simulate(prepared.decision.problem(prepared.converted), prepared.decision.choice);
-  });
 }
 
 }  // extern "C"

@@ -173,7 +173,7 @@ const Case cases[] = {
      },
      TW_INVALID, "The source begins where D does, but has another type or other strides."},
     {"unknown instance", [](Given& g) { g.options.instance = "zebra"; }, TW_INVALID,
-     "There is no instance 'zebra'; ./tw list shows those that there are."},
+     "There is no instance 'zebra' of matmul; ./tw list shows those that there are."},
 };
 
 TEST(Refusal, EveryCallNamesTheValueAndTheRule) {

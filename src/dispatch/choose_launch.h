@@ -1,0 +1,118 @@
+// How the dispatcher of any family chooses: every launch of its kernels that computes a problem, by
+// expected cost.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "src/dispatch/cost.h"
+
+namespace tw {
+
+template <class Instance>
+struct LaunchChoice {
+  const Instance* instance = nullptr;
+  MatmulOrder order;
+  double microseconds = 0;  // by the cost model
+  bool measured = false;    // by a table of exceptions
+};
+
+// Why a candidate was not taken.
+template <class Instance>
+struct LaunchRejection {
+  const Instance* instance;
+  std::string sentence;
+};
+
+// Every launch that computes the problem, none twice. A Family has
+//   instances()                          what is compiled
+//   facts(instance)                      its KernelFacts
+//   matmul(instance, problem)            the product that it is; asked where the kernel supports
+//   operand_bytes(problem)               as of expected_microseconds
+// `rejections` may be null.
+template <class Family, class Problem, class Instance>
+std::vector<LaunchChoice<Instance>> launches_of(
+    const Problem& problem, const DispatchRequest& request,
+    std::vector<LaunchRejection<Instance>>* rejections) {
+  std::vector<LaunchChoice<Instance>> found;
+  for (const Instance& instance : Family::instances()) {
+    if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
+    const auto rejected = [&](const Status& status) {
+      if (status.is_good()) return false;
+      if (rejections != nullptr) rejections->push_back({&instance, status.sentence()});
+      return true;
+    };
+    const KernelFacts facts = Family::facts(instance);
+    if (rejected(suits(facts, request))) continue;
+    const MatmulOrder usual = {.stream_k = instance.config.split == Split::Stream};
+    if (rejected(instance.supports(problem, usual))) continue;
+    const MatmulProblem matmul = Family::matmul(instance, problem);
+    std::vector<MatmulOrder> orders = orders_of(instance.config, matmul);
+    if (orders.empty()) orders.push_back(usual);  // sums too short for parts
+    for (const MatmulOrder& order : orders) {
+      if (rejected(instance.supports(problem, order))) continue;
+      if (rejected(fits(instance.config, matmul, order, request))) continue;
+      found.push_back(
+          {&instance, order,
+           expected_microseconds(facts, matmul, order, request.sms, Family::operand_bytes(problem))});
+    }
+  }
+  return found;
+}
+
+template <class Instance>
+LaunchChoice<Instance> cheapest_of(const std::vector<LaunchChoice<Instance>>& all) {
+  LaunchChoice<Instance> best;
+  for (const LaunchChoice<Instance>& one : all) {
+    if (best.instance == nullptr || one.microseconds < best.microseconds) best = one;
+  }
+  return best;
+}
+
+// Why there is no choice: what the nearest lacks. `noun` is what is not computed; `distance` tells
+// how far a kernel is from the problem, up to 8.
+template <class Instance, class Distance>
+Status no_launch(const char* noun, const DispatchRequest& request,
+                 const std::vector<LaunchRejection<Instance>>& obstacles,
+                 const Distance& distance) {
+  if (obstacles.empty()) {
+    return Status::refused(std::string("There is no instance '") + request.instance +
+                           "'; ./tw list shows those that there are.");
+  }
+  const auto far = [&](const LaunchRejection<Instance>& rejection) {
+    return 8 * !runs_on(rejection.instance->target, request.target) +
+           distance(rejection.instance->config);
+  };
+  const LaunchRejection<Instance>* nearest = &obstacles.front();
+  for (const LaunchRejection<Instance>& rejection : obstacles) {
+    if (far(rejection) < far(*nearest)) nearest = &rejection;
+  }
+  return Status::refused(std::string("No compiled kernel computes this ") + noun + " on " +
+                         request.target + ". The nearest, " + nearest->instance->name + ": " +
+                         nearest->sentence);
+}
+
+// The cheapest; where there is none, a sentence with what the nearest lack. The Family also has a
+// noun and distance(config, problem).
+template <class Family, class Problem, class Instance>
+Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
+                     const DispatchRequest& request,
+                     std::vector<LaunchRejection<Instance>>* rejections) {
+  std::vector<LaunchRejection<Instance>> obstacles;
+  choice = cheapest_of(launches_of<Family>(problem, request, &obstacles));
+  if (rejections != nullptr) *rejections = obstacles;
+  if (choice.instance != nullptr) return Status::good();
+  return no_launch(Family::noun, request, obstacles, [&](const MatmulConfig& config) {
+    return Family::distance(config, problem);
+  });
+}
+
+// Types first: a kernel of the same types says more than another.
+constexpr int distance_between(const MatmulConfig& config, const MatmulProblem& problem) {
+  return 2 * (config.a_type != problem.a.type) + 2 * (config.b_type != problem.b.type) +
+         2 * (config.d_type != problem.d.type) + (config.a_major != problem.a.major) +
+         (config.b_major != problem.b.major);
+}
+
+}  // namespace tw

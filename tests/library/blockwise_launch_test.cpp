@@ -1,0 +1,154 @@
+// What the library does around the launch of an FP8 product with scales of blocks; a stand-in for
+// the kernels.
+#include <gtest/gtest.h>
+
+#include "src/blockwise_fp8/instance.h"
+#include "tests/library/stand_in.h"
+#include "tilewright.h"
+
+namespace tw {
+
+namespace tests {
+namespace {
+
+struct Launched {
+  BlockwiseProblem problem;
+  Workspace workspace;
+  void* stream = nullptr;
+  int count = 0;
+  int asked = 0;
+} launched;
+
+}  // namespace
+}  // namespace tests
+
+std::span<const BlockwiseInstance> blockwise_instances() {
+  static const BlockwiseInstance table[] = {
+      {"only",
+       "sm90a",
+       {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3, .promote_every = 1},
+       128,
+       4,
+       [](const BlockwiseProblem& problem, const MatmulOrder&) {
+         ++tests::launched.asked;
+         return problem.matmul.a.type == ElementType::E4m3
+                    ? Status::good()
+                    : Status::refused("It multiplies e4m3.");
+       },
+       [](std::size_t& bytes, const BlockwiseProblem&, const MatmulOrder&) {
+         bytes = 4096;
+         return Status::good();
+       },
+       [](const BlockwiseProblem& problem, const MatmulOrder&, const Workspace& workspace,
+          void* stream) {
+         tests::launched.problem = problem;
+         tests::launched.workspace = workspace;
+         tests::launched.stream = stream;
+         ++tests::launched.count;
+         return Status::good();
+       },
+       nullptr}};
+  return table;
+}
+
+namespace tests {
+namespace {
+
+class LaunchBlockwise : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    stand_in() = {};
+    launched = {};
+    tw_blockwise_init(&problem, &options);
+    static std::int64_t next = 100;
+    problem.matmul.m = ++next;  // so that no test finds another's decisions
+    problem.matmul.n = 300;
+    problem.matmul.k = 400;
+    problem.matmul.a = {memory, 400, 1, 0, TW_E4M3};
+    problem.matmul.b = {memory + 64, 1, 400, 0, TW_E4M3};
+    problem.matmul.d = {memory + 128, 300, 1, 0, TW_BF16};
+    problem.a_scales = {memory + 192, next, 4, 1, 512, 0, TW_FP32};
+    problem.b_scales = {memory + 256, 3, 4, 4, 1, 0, TW_FP32};
+  }
+  tw_status call(void* workspace, std::size_t bytes) {
+    return tw_blockwise(&problem, &options, workspace, bytes, memory + 7);
+  }
+
+  alignas(256) unsigned char memory[512] = {};
+  alignas(256) unsigned char room[8192] = {};
+  tw_blockwise_problem problem;
+  tw_blockwise_options options;
+};
+
+TEST_F(LaunchBlockwise, TheProblemArrives) {
+  ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();
+  const BlockwiseProblem& arrived = launched.problem;
+  EXPECT_EQ(arrived.matmul.m, problem.matmul.m);
+  EXPECT_EQ(arrived.matmul.b.data, memory + 64);
+  EXPECT_EQ(arrived.a_scales.tensor.data, memory + 192);
+  EXPECT_EQ(arrived.a_scales.tensor.major, Major::MN);
+  EXPECT_EQ(arrived.a_scales.tensor.pitch, 512);
+  EXPECT_EQ(arrived.a_scales.rows, problem.matmul.m);
+  EXPECT_EQ(arrived.b_scales.tensor.major, Major::K);
+  EXPECT_EQ(arrived.b_scales.tensor.pitch, 4);
+  EXPECT_EQ(arrived.b_scales.k_blocks, 4);
+  EXPECT_EQ(launched.stream, memory + 7);
+  EXPECT_EQ(launched.workspace.data, room);
+  EXPECT_EQ(stand_in().count(Event::Clear), 1);
+}
+
+TEST_F(LaunchBlockwise, AWarmCallAsksNobody) {
+  options.workspace_is_ready = 1;
+  ASSERT_EQ(call(room, sizeof room), TW_OK);
+  const int asked = launched.asked;
+  EXPECT_GT(asked, 0);
+  problem.a_scales.data = memory + 320;  // elsewhere, aligned alike
+  ASSERT_EQ(call(room, sizeof room), TW_OK);
+  EXPECT_EQ(launched.asked, asked);
+  EXPECT_EQ(launched.problem.a_scales.tensor.data, memory + 320);
+  EXPECT_EQ(stand_in().count(Event::Clear), 0);
+  problem.a_scales.k_stride = 513;  // other strides: another decision
+  ASSERT_EQ(call(room, sizeof room), TW_OK);
+  EXPECT_GT(launched.asked, asked);
+}
+
+TEST_F(LaunchBlockwise, WorkspacesAreCheckedAndLimited) {
+  std::size_t bytes = 0;
+  ASSERT_EQ(tw_blockwise_workspace_size(&bytes, &problem, &options), TW_OK);
+  EXPECT_EQ(bytes, 4096u);
+  EXPECT_EQ(call(room, 4095), TW_WORKSPACE);
+  EXPECT_STREQ(tw_message(), "The workspace has 4095 bytes, but this call needs 4096.");
+  options.workspace_limit = 4000;
+  EXPECT_EQ(call(room, sizeof room), TW_UNSUPPORTED);
+  EXPECT_STREQ(tw_message(),
+               "The kernel only needs a workspace of 4096 bytes, but workspace_limit is 4000.");
+  EXPECT_EQ(launched.count, 0);
+}
+
+TEST_F(LaunchBlockwise, APlanIsForItsProblem) {
+  tw_blockwise_plan* plan = nullptr;
+  ASSERT_EQ(tw_blockwise_plan_create(&plan, &problem, &options), TW_OK) << tw_message();
+  EXPECT_EQ(tw_blockwise_plan_workspace_size(plan), 4096u);
+  EXPECT_NE(std::string(tw_blockwise_plan_command(plan)).find("./tw run blockwise --instance only"),
+            std::string::npos);
+  EXPECT_EQ(tw_blockwise_plan_run(plan, &problem, room, sizeof room, nullptr), TW_OK)
+      << tw_message();
+  EXPECT_EQ(launched.count, 1);
+  problem.b_scales.row_stride = 5;
+  EXPECT_EQ(tw_blockwise_plan_run(plan, &problem, room, sizeof room, nullptr), TW_INVALID);
+  EXPECT_STREQ(tw_message(), "The row_stride of the scales of B is 5, but the plan was made for 4.");
+  tw_blockwise_plan_destroy(plan);
+}
+
+TEST_F(LaunchBlockwise, WhatNoKernelComputesIsRefused) {
+  problem.matmul.a.type = TW_E5M2;
+  EXPECT_EQ(tw_blockwise_supported(&problem, &options), TW_UNSUPPORTED);
+  EXPECT_STREQ(tw_message(),
+               "No compiled kernel computes this product with scales of blocks on sm90a. The "
+               "nearest, only: It multiplies e4m3.");
+  EXPECT_EQ(launched.count, 0);
+}
+
+}  // namespace
+}  // namespace tests
+}  // namespace tw
