@@ -4,7 +4,7 @@
 #include <random>
 
 #include "src/matmul/block_scales.h"
-#include "src/matmul/epilogue_words.h"
+#include "src/matmul/names.h"
 
 namespace tw {
 
@@ -118,24 +118,13 @@ VirtualRun run_virtually(const BlockwiseInstance& instance, const MatmulOrder& o
 
 std::string run_line(const BlockwiseInstance& instance, const MatmulOrder& order,
                      const BlockwiseShape& shape, Fill fill, std::uint64_t seed) {
-  const MatmulShape& matmul = shape.matmul;
-  const std::pair<const char*, std::int64_t> options[] = {
-      {"m", matmul.m},
-      {"n", matmul.n},
-      {"k", matmul.k},
-      {"batch", matmul.batch},
-      {"split-k", order.split_k},
-      {"seed", static_cast<std::int64_t>(seed)}};
-  std::string line = std::string("./tw run blockwise --instance ") + instance.name;
-  for (const auto& [name, number] : options) {
-    line += std::string(" --") + name + " " + std::to_string(number);
-  }
+  std::string line =
+      std::string("./tw run blockwise --instance ") + instance.name + shape_words(shape.matmul);
+  if (order.split_k != 1) line += " --split-k " + std::to_string(order.split_k);
   const auto word = [](Major major) { return major == Major::K ? " row" : " column"; };
   line += std::string(" --a-scales") + word(shape.a_scales) + " --b-scales" + word(shape.b_scales);
   if (shape.unaligned_scales) line += " --unaligned-scales";
-  const std::string words = epilogue_words(matmul.epilogue);
-  if (!words.empty()) line += " --epilogue " + words;
-  return line + " --data " + name_of(fill);
+  return line + " --data " + name_of(fill) + " --seed " + std::to_string(seed);
 }
 
 }  // namespace tw

@@ -8,6 +8,7 @@
 
 #include "src/cli/command.h"
 #include "src/cli/landing.h"
+#include "src/cli/product_request.h"
 #include "src/matmul/shape.h"
 #include "src/matmul/virtual.h"
 
@@ -56,7 +57,13 @@ CLI::App* add_family(CLI::App& command, const std::shared_ptr<Request>& request,
                      const char* meaning, Verdict& verdict) {
   CLI::App* family = command.add_subcommand(name, meaning);
   request->add_options(*family);
-  family->callback([request, &verdict] { request->run(verdict); });
+  family->callback([request, &verdict] {
+    try {
+      request->run(verdict);
+    } catch (const Refused& refused) {
+      verdict.refuse(refused.sentence);
+    }
+  });
   return family;
 }
 

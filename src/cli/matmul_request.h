@@ -1,37 +1,19 @@
 // What run, check and trace ask of matmul, as options of the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <cstdint>
-#include <string>
-
+#include "src/cli/product_request.h"
 #include "src/matmul/task.h"
 
 namespace tw::cli {
 
 // Empty strings leave a choice to the instance, or to what is usual.
-struct MatmulRequest {
+struct MatmulRequest : ProductRequest {
   std::string family;
   std::string arch;
-  std::int64_t m = 512;
-  std::int64_t n = 512;
-  std::int64_t k = 512;
-  std::int64_t batch = 1;
   std::string a_type;
   std::string b_type;
   std::string d_type;
   std::string layout;
-  bool shared_b = false;
-  bool unaligned = false;
-  float alpha = 1.0f;
-  float beta = 0.0f;
-  std::string epilogue;       // comma-separated
-  float output_scale = 0.0f;  // 0: 1, or what `quantise` chooses
-  float clamp_low = -8.0f;
-  float clamp_high = 8.0f;
-  std::string source_type = "bf16";
-  std::string bias_type = "bf16";
-  std::string auxiliary_type = "bf16";
   std::string instance;
   std::string cluster;
   std::string consumers;

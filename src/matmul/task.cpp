@@ -9,26 +9,6 @@
 
 namespace tw {
 
-std::optional<ElementType> element_type_of(const std::string& name) {
-  for (const ElementType type : element_types) {
-    if (name == name_of(type)) return type;
-  }
-  return std::nullopt;
-}
-
-std::string epilogue_words(const EpilogueShape& epilogue) {
-  std::string words;
-  const auto add = [&words](const char* word) {
-    if (!words.empty()) words += ',';
-    words += word;
-  };
-  for (const auto& [name, present] : epilogue_switches) {
-    if (epilogue.*present) add(name);
-  }
-  if (epilogue.activation != Activation::None) add(name_of(epilogue.activation));
-  return words;
-}
-
 InstanceWords words_of(const MatmulConfig& config) {
   return {fmt::format("{} x {} -> {}", name_of(config.a_type), name_of(config.b_type),
                       name_of(config.d_type)),
@@ -66,29 +46,16 @@ std::int64_t fitting_rows(const MatmulInstance& instance, std::int64_t rows) {
 
 std::string run_line(const MatmulTask& task) {
   const MatmulShape& shape = task.shape;
-  const EpilogueShape& epilogue = shape.epilogue;
-  std::string line = fmt::format(
-      "./tw run matmul --arch {} --instance {} --m {} --n {} --k {} --a-type {} --b-type {} "
-      "--d-type {} --layout {}",
-      task.instance->target, task.instance->name, shape.m, shape.n, shape.k, name_of(shape.a_type),
-      name_of(shape.b_type), name_of(shape.d_type), layout_name(shape.a_major, shape.b_major));
+  std::string line =
+      fmt::format("./tw run matmul --arch {} --instance {} --a-type {} --b-type {} --d-type {} "
+                  "--layout {}",
+                  task.instance->target, task.instance->name, name_of(shape.a_type),
+                  name_of(shape.b_type), name_of(shape.d_type),
+                  layout_name(shape.a_major, shape.b_major)) +
+      shape_words(shape);
   const auto add = [&line](bool wanted, const std::string& words) {
     if (wanted) line.append(" ").append(words);
   };
-  add(shape.batch != 1, fmt::format("--batch {}", shape.batch));
-  add(shape.shared_b, "--shared-b");
-  add(shape.unaligned, "--unaligned");
-  add(epilogue.alpha != 1.0f, fmt::format("--alpha {}", epilogue.alpha));
-  add(epilogue.beta != 0.0f,
-      fmt::format("--beta {} --source-type {}", epilogue.beta, name_of(epilogue.source_type)));
-  const std::string words = epilogue_words(epilogue);
-  add(!words.empty(), "--epilogue " + words);
-  add(epilogue.activation == Activation::Clamp,
-      fmt::format("--clamp-low {} --clamp-high {}", epilogue.clamp_low, epilogue.clamp_high));
-  add(epilogue.column_bias || epilogue.row_bias,
-      fmt::format("--bias-type {}", name_of(epilogue.bias_type)));
-  add(epilogue.auxiliary, fmt::format("--auxiliary-type {}", name_of(epilogue.auxiliary_type)));
-  add(epilogue.output_scale != 1.0f, fmt::format("--output-scale {}", epilogue.output_scale));
   add(task.order.split_k != 1, fmt::format("--split-k {}", task.order.split_k));
   add(task.order.stream_k, "--stream-k");
   add(task.order.group != 0, fmt::format("--group {}", task.order.group));

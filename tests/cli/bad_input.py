@@ -30,6 +30,7 @@ CASES = [
     ([program, 'run', 'blockwise', '--k', '500', '--n', '-3'], '--n is -3'),
     ([program, 'run', 'blockwise', '--a-scales', 'blocks'], "--a-scales is 'blocks', but must be row or column"),
     ([program, 'run', 'blockwise', '--epilogue', 'magic'], "no epilogue 'magic'"),
+    ([program, 'run', 'blockwise', '--epilogue', 'relu,bias,gelu'], 'two activations, relu and gelu'),
     ([program, 'run', 'blockwise', '--instance', 'none'], 'no such instance of blockwise'),
     ([program, 'check', 'blockwise', '--data', 'zeros'], "--data is 'zeros'"),
     ([program, 'run', 'quantise', '--k', '-1'], '--k is -1, but must be between 0 and 65536'),
