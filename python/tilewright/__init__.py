@@ -20,6 +20,12 @@ __all__.append('conv2d')
 if 'torch' in sys.modules:
     from . import _torch_conv2d  # noqa: F401
 # family conv2d: end
+# family blockwise: begin
+from ._blockwise import matmul_blockwise  # noqa: E402
+__all__.append('matmul_blockwise')
+if 'torch' in sys.modules:
+    from . import _torch_blockwise  # noqa: F401
+# family blockwise: end
 
 if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
     from . import _torch  # noqa: F401

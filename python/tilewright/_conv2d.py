@@ -1,7 +1,8 @@
 """conv2d: torch tensors go to _torch_conv2d.py, host memory runs on the virtual GPU."""
-from ._arrays import View, dense_strides, empty_like_kind, type_name, view_of
+from ._arrays import View, dense_strides, view_of
 from ._library import CODES, Conv2dProblem, Invalid, check, library, new_options
-from ._problem import ARRAYS, PLAIN, Epilogue, fill_epilogue, output_type
+from ._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
+                       fill_epilogue, output_of)
 
 SIDES = {3: ('w',), 4: ('h', 'w'), 5: ('depth', 'h', 'w')}
 
@@ -105,33 +106,18 @@ def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogu
 
     A torch tensor of shape [n, c, h, w] in torch.channels_last is x.permute(0, 2, 3, 1).
     """
-    if epilogue is None:
-        epilogue = PLAIN
-    elif not isinstance(epilogue, Epilogue):
-        raise Invalid(f'epilogue is a {type(epilogue).__name__}, but must be a '
-                      'tilewright.Epilogue.')
+    epilogue = checked_epilogue(epilogue)
     options = (bool(batch_invariant), bool(fast_accumulation), instance, target)
     if hasattr(x, '__torch_function__') or hasattr(w, '__torch_function__'):
         from . import _torch_conv2d
-        if x_type is not None or w_type is not None:
-            raise Invalid('x_type and w_type are for memory that does not tell its type; torch '
-                          'tensors do. view(dtype) changes it.')
+        check_told(x_type, w_type)
         return _torch_conv2d.conv2d(x, w, out, (stride, padding, dilation, groups), epilogue,
                                     out_dtype, stream, options)
-    if stream is not None:
-        raise Invalid('stream is given, but the operands are host memory, which runs on the '
-                      'virtual GPU.')
+    check_on_host(stream)
     x_view, w_view = view_of('x', x, x_type), view_of('w', w, w_type)
     geometry = Geometry(x_view.shape, w_view.shape, stride, padding, dilation, groups)
     scalars = epilogue.scalars()
-    if out is None:
-        type_of_out = output_type(x_view.type) if out_dtype is None else type_name(out_dtype)
-        out = empty_like_kind(x, geometry.output_shape(scalars[-1]), type_of_out)
-        d = view_of('out', out, type_of_out)
-    else:
-        d = view_of('out', out, out_dtype)
-    arrays = tuple(None if array is None else view_of(name, array)
-                   for name, array in zip(ARRAYS, epilogue.arrays()))
-    problem = problem_of(x_view, w_view, d, geometry, scalars, arrays)
+    out, d = output_of(out, out_dtype, x, x_view.type, geometry.output_shape(scalars[-1]))
+    problem = problem_of(x_view, w_view, d, geometry, scalars, epilogue_views(epilogue))
     check(library().tw_conv2d_simulate(problem, new_options(*options)))
     return out

@@ -98,6 +98,19 @@ class Conv2dProblem(Structure):
 # family conv2d: end
 
 
+# family blockwise: begin
+class Scales(Structure):
+    _fields_ = [('data', c_void_p), ('rows', c_int64), ('k_blocks', c_int64),
+                ('row_stride', c_int64), ('k_stride', c_int64), ('batch_stride', c_int64),
+                ('type', c_int)]
+
+
+class BlockwiseProblem(Structure):
+    _fields_ = [('size', c_size_t), ('matmul', Problem), ('a_scales', Scales),
+                ('b_scales', Scales)]
+# family blockwise: end
+
+
 # By their names in the header.
 STRUCTS = {'tw_matrix': Matrix, 'tw_epilogue': Epilogue, 'tw_matmul_problem': Problem,
            'tw_matmul_options': Options}
@@ -115,13 +128,23 @@ FUNCTIONS = {
     'tw_matmul_plan_run': (c_int, c_void_p, POINTER(Problem), c_void_p, c_size_t, c_void_p),
     'tw_matmul_simulate': (c_int, POINTER(Problem), POINTER(Options)),
 }
+
+
+def _add_family(name, problem, **structs):
+    """Its functions are matmul's, with another problem."""
+    FUNCTIONS.update({
+        function.replace('matmul', name): tuple(POINTER(problem) if argument == POINTER(Problem)
+                                                else argument for argument in signature)
+        for function, signature in list(FUNCTIONS.items()) if 'matmul' in function})
+    STRUCTS.update({f'tw_{name}_problem': problem, **structs})
+
+
 # family conv2d: begin
-STRUCTS['tw_conv2d_axis'], STRUCTS['tw_conv2d_problem'] = Conv2dAxis, Conv2dProblem
-FUNCTIONS.update({
-    name.replace('matmul', 'conv2d'): tuple(POINTER(Conv2dProblem) if argument == POINTER(Problem)
-                                            else argument for argument in signature)
-    for name, signature in FUNCTIONS.items() if 'matmul' in name})
+_add_family('conv2d', Conv2dProblem, tw_conv2d_axis=Conv2dAxis)
 # family conv2d: end
+# family blockwise: begin
+_add_family('blockwise', BlockwiseProblem, tw_scales=Scales)
+# family blockwise: end
 
 
 def candidates():

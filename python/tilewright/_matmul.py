@@ -1,7 +1,8 @@
 """matmul: torch tensors go to _torch.py, host memory runs on the virtual GPU."""
-from ._arrays import empty_like_kind, type_name, view_of
+from ._arrays import view_of
 from ._library import Invalid, check, library, new_options
-from ._problem import ARRAYS, PLAIN, Epilogue, Extents, output_type, problem_of
+from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
+                       output_of, problem_of)
 
 _torch = None  # the module; it writes itself here when it is imported
 
@@ -23,23 +24,15 @@ def matmul(a, b, out=None, *, epilogue=None, out_dtype=None, stream=None, batch_
     a_type, b_type: of memory that does not tell it, as bf16 in a numpy array of uint16.
     float32 operands are multiplied as tf32: 10 bits of their fractions.
     """
-    if epilogue is None:
-        epilogue = PLAIN
-    elif not isinstance(epilogue, Epilogue):
-        raise Invalid(f'epilogue is a {type(epilogue).__name__}, but must be a '
-                      'tilewright.Epilogue.')
+    epilogue = checked_epilogue(epilogue)
     if hasattr(a, '__torch_function__') or hasattr(b, '__torch_function__'):
         by_torch = _torch
         if by_torch is None:
             from . import _torch as by_torch
-        if a_type is not None or b_type is not None:
-            raise Invalid('a_type and b_type are for memory that does not tell its type; torch '
-                          'tensors do. view(dtype) changes it.')
+        check_told(a_type, b_type)
         return by_torch.matmul(a, b, out, epilogue, out_dtype, stream, batch_invariant,
                                fast_accumulation, instance, target)
-    if stream is not None:
-        raise Invalid('stream is given, but the operands are host memory, which runs on the '
-                      'virtual GPU.')
+    check_on_host(stream)
     return _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation, instance,
                     target, a_type, b_type)
 
@@ -56,14 +49,7 @@ def _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation,
     extents = Extents(a_view.shape, b_view.shape, scalars[-1])
     shape = (extents.output[:-2] + (() if drop_row else (extents.m,))
              + (() if drop_column else (extents.output[-1],)))
-    if out is None:
-        type = output_type(a_view.type) if out_dtype is None else type_name(out_dtype)
-        out = empty_like_kind(a, shape, type)
-        d = view_of('out', out, type)
-    else:
-        d = view_of('out', out, out_dtype)
-        if out_dtype is not None and type_name(out_dtype) != d.type:
-            raise Invalid(f'out has type {d.type}, but out_dtype is {type_name(out_dtype)}.')
+    out, d = output_of(out, out_dtype, a, a_view.type, shape)
     if d.shape != shape:
         raise Invalid(f'out has shape {d.shape}, but the product has shape {shape}.')
     if drop_row:
@@ -72,9 +58,7 @@ def _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation,
         d.strides = d.strides[:place] + (extents.output[-1],) + d.strides[place:]
     if drop_column:
         d.shape, d.strides = d.shape + (1,), d.strides + (1,)
-    arrays = tuple(None if array is None else view_of(name, array)
-                   for name, array in zip(ARRAYS, epilogue.arrays()))
-    problem = problem_of(a_view, b_view, d, scalars, arrays)
+    problem = problem_of(a_view, b_view, d, scalars, epilogue_views(epilogue))
     check(library().tw_matmul_simulate(
         problem, new_options(batch_invariant, fast_accumulation, instance, target)))
     return out

@@ -2,6 +2,7 @@
 import dataclasses
 from typing import Any, Optional, Union
 
+from ._arrays import empty_like_kind, type_name, view_of
 from ._library import ACTIVATIONS, CODES, Invalid, new_problem
 
 
@@ -67,6 +68,36 @@ class Epilogue:
 ARRAYS = ('source', 'bias', 'row_bias', 'row_scale', 'column_scale', 'auxiliary', 'amax')
 PLAIN = Epilogue()
 
+
+
+def checked_epilogue(epilogue):
+    if epilogue is None:
+        return PLAIN
+    if not isinstance(epilogue, Epilogue):
+        raise Invalid(f'epilogue is a {type(epilogue).__name__}, but must be a '
+                      'tilewright.Epilogue.')
+    return epilogue
+
+
+def check_on_host(stream):
+    if stream is not None:
+        raise Invalid('stream is given, but the operands are host memory, which runs on the '
+                      'virtual GPU.')
+
+
+def check_told(*types):
+    """Of torch tensors."""
+    if any(given is not None for given in types):
+        raise Invalid('Types of operands (a_type, ...) are for memory that does not tell its type; '
+                      'torch tensors do. view(dtype) changes it.')
+
+
+def epilogue_views(epilogue):
+    """In the order of ARRAYS."""
+    return tuple(None if array is None else view_of(name, array)
+                 for name, array in zip(ARRAYS, epilogue.arrays()))
+
+
 # By A's type, where nothing is said.
 OUTPUT_TYPES = {'bf16': 'bf16', 'fp16': 'fp16', 'tf32': 'fp32', 'fp32': 'fp32', 'e4m3': 'bf16',
                 'e5m2': 'bf16', 's8': 's32'}
@@ -76,6 +107,18 @@ def output_type(a):
     if a not in OUTPUT_TYPES:
         raise Invalid(f'a has type {a}, which is not multiplied; {", ".join(OUTPUT_TYPES)} are.')
     return OUTPUT_TYPES[a]
+
+
+def output_of(out, out_dtype, first, first_type, shape):
+    """Host memory for a result, of the first operand's kind where there is none; and its View."""
+    if out is None:
+        type = output_type(first_type) if out_dtype is None else type_name(out_dtype)
+        out = empty_like_kind(first, shape, type)
+        return out, view_of('out', out, type)
+    view = view_of('out', out, out_dtype)
+    if out_dtype is not None and type_name(out_dtype) != view.type:
+        raise Invalid(f'out has type {view.type}, but out_dtype is {type_name(out_dtype)}.')
+    return out, view
 
 
 class Extents:
@@ -130,7 +173,7 @@ def _batch_stride(name, view, batch):
     return stride
 
 
-def _matrix(into, name, view, rows, columns, batch):
+def fill_matrix(into, name, view, rows, columns, batch):
     if len(view.shape) < 2 or view.shape[-2:] != (rows, columns):
         raise Invalid(f'{name} has shape {view.shape}, but its matrices must be {rows} by '
                       f'{columns}.')
@@ -178,10 +221,10 @@ def fill_epilogue(epilogue, scalars, arrays, m, n, batch):
     epilogue.gated = gated
     matrices = []
     if source is not None:
-        _matrix(epilogue.source, 'source', source, m, n // 2 if gated else n, batch)
+        fill_matrix(epilogue.source, 'source', source, m, n // 2 if gated else n, batch)
         matrices.append(epilogue.source)
     if auxiliary is not None:
-        _matrix(epilogue.auxiliary, 'auxiliary', auxiliary, m, n, batch)
+        fill_matrix(epilogue.auxiliary, 'auxiliary', auxiliary, m, n, batch)
         matrices.append(epilogue.auxiliary)
     if bias is not None:
         epilogue.column_bias = _vector('bias', bias, n, SIDE_TYPES)
@@ -201,8 +244,9 @@ def fill_epilogue(epilogue, scalars, arrays, m, n, batch):
     return matrices
 
 
-def problem_of(a, b, d, scalars, arrays):
-    """The tw_matmul_problem of Views; `arrays` has ARRAYS' order, None where there is none."""
+def fill_problem(problem, a, b, d, scalars, arrays, rows_of_a=()):
+    """A tw_matmul_problem from Views; `arrays` has ARRAYS' order, None where there is none. `rows_of_a` are more
+    (Matrix, name, View, columns) with a row for each of a's; they are filled, too."""
     row_bias, row_scale = arrays[2:4]
     extents = Extents(a.shape, b.shape, scalars[-1])
     m, n, k, batch = extents.m, extents.n, extents.k, extents.batch
@@ -211,16 +255,25 @@ def problem_of(a, b, d, scalars, arrays):
     if not d.writable:
         raise Invalid('out is written to, but its memory is read-only.')
 
-    problem = new_problem()
     problem.m, problem.n, problem.k, problem.batch = m, n, k, extents.num_matrices
-    _matrix(problem.a, 'a', a, m, k, batch)
-    _matrix(problem.b, 'b', b, k, n, batch)
-    _matrix(problem.d, 'out', d, m, extents.output[-1], batch)
+    fill_matrix(problem.a, 'a', a, m, k, batch)
+    fill_matrix(problem.b, 'b', b, k, n, batch)
+    fill_matrix(problem.d, 'out', d, m, extents.output[-1], batch)
     for operand in (problem.a, problem.b):
         if operand.type == CODES['fp32']:
             operand.type = CODES['tf32']
 
     stacked = [problem.a, problem.d] + fill_epilogue(problem.epilogue, scalars, arrays, m, n, batch)
+    for matrix, name, view, columns in rows_of_a:
+        fill_matrix(matrix, name, view, m, columns, batch)
+        stacked.append(matrix)
     if problem.batch > 1 and problem.b.batch_stride == 0 and row_bias is None and row_scale is None:
         _stack(problem, stacked)
+    return extents
+
+
+def problem_of(a, b, d, scalars, arrays):
+    """The tw_matmul_problem of Views."""
+    problem = new_problem()
+    fill_problem(problem, a, b, d, scalars, arrays)
     return problem

@@ -77,6 +77,7 @@ Status read_shapes(Request& request, Suite& suite) {
     return Status::refused("There is no family '" + request.family +
                            "' to measure; there are matmul, blockwise, conv2d and grouped.");
   }
+  // family blockwise: begin
   if (request.family == "blockwise") {
     if (request.tune) return Status::refused("--tune is for matmul; blockwise has no table.");
     if (request.type.empty()) request.type = "e4m3";
@@ -84,6 +85,7 @@ Status read_shapes(Request& request, Suite& suite) {
       return Status::refused("--type is " + request.type + ", but blockwise is measured in e4m3.");
     }
   }
+  // family blockwise: end
   if (request.peers != "cublaslt" && request.peers != "none") {
     return Status::refused("There is no peer '" + request.peers + "'; there is cublaslt.");
   }

@@ -15,6 +15,7 @@
 
 #include "src/cli/choose_instance.h"
 #include "src/cli/command.h"
+#include "src/cli/fuzz_blockwise.h"
 #include "src/cli/fuzz_case.h"
 #include "src/cli/fuzz_conv2d.h"
 #include "src/cli/fuzz_grouped.h"
@@ -224,6 +225,7 @@ void fuzz(const FuzzRequest& request, Verdict& verdict) {
   std::vector<CaseMaker> makers;
   if (request.on != "gpu") {
     add_conv2d_cases(makers, request.arch, request.instance);
+    add_blockwise_cases(makers, request.arch, request.instance);
     add_grouped_cases(makers, request.arch, request.instance);
   }
   Wish wish;

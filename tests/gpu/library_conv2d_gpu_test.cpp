@@ -52,34 +52,24 @@ TEST_F(LibraryConv2dOnGpu, ComputesRandomProblemsExactly) {
   }
 }
 
-// Replayed thrice: a launch leaves its workspace as it found it.
 TEST_F(LibraryConv2dOnGpu, IsCapturedIntoGraphs) {
   Random random(base_seed() + 4);
   const DeviceWorkspace workspace(room);
-  cudaStream_t stream;
-  must(cudaStreamCreate(&stream));
   for (int i = 0; i < 20; ++i) {
     const VerifiedConv2d problem(shape(i, random), Fill::Integers, base_seed());
     MatmulData data = problem.data;
     OnDevice device(data);
     const tw_conv2d_problem given =
         c_problem(data, problem.shape, [&](HostMatrix& matrix) { return device.address(matrix); });
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    const tw_status status = tw_conv2d(&given, nullptr, workspace.given().data, room, stream);
-    must(cudaStreamEndCapture(stream, &graph));
+    tw_status status = TW_INVALID;
+    replay_captured([&](cudaStream_t stream) {
+      status = tw_conv2d(&given, nullptr, workspace.given().data, room, stream);
+    });
     ASSERT_EQ(status, TW_OK) << tw_message();
-    must(cudaGraphInstantiate(&executable, graph, 0));
-    for (int replay = 0; replay < 3; ++replay) must(cudaGraphLaunch(executable, stream));
-    must(cudaStreamSynchronize(stream));
-    must(cudaGraphExecDestroy(executable));
-    must(cudaGraphDestroy(graph));
     device.read_outputs();
     const Comparison comparison = compare(data, problem.reference);
     ASSERT_TRUE(comparison.good()) << comparison.complaint();
   }
-  must(cudaStreamDestroy(stream));
 }
 
 }  // namespace

@@ -79,6 +79,25 @@ inline void wait_or_exit(const std::string& what) {
   must(cudaDeviceSynchronize());
 }
 
+// Captures what `call` enqueues on a stream into a graph, and replays that thrice: a launch leaves
+// its workspace as it found it.
+template <class Call>
+void replay_captured(const Call& call) {
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  must(cudaStreamCreate(&stream));
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  call(stream);
+  must(cudaStreamEndCapture(stream, &graph));
+  must(cudaGraphInstantiate(&executable, graph, 0));
+  for (int replay = 0; replay < 3; ++replay) must(cudaGraphLaunch(executable, stream));
+  must(cudaStreamSynchronize(stream));
+  must(cudaGraphExecDestroy(executable));
+  must(cudaGraphDestroy(graph));
+  must(cudaStreamDestroy(stream));
+}
+
 // Whether the device runs instances of "sm90a", or another target. sm_80's are compiled up to
 // sm_90.
 inline bool runs_here(const std::string& target) {

@@ -1,0 +1,9 @@
+"""torch tensors: the operator tilewright::matmul_blockwise."""
+from ._blockwise import problem_of
+from ._problem import Extents
+from ._torch_family import Family
+
+family = Family(
+    'matmul_blockwise', 'blockwise', ('a', 'b', 'a_scales', 'b_scales'), '',
+    lambda tensors, extra, gated: Extents(tensors[0].shape, tensors[1].shape, gated).output,
+    lambda views, d, extra, scalars, sides: problem_of(*views, d, scalars, sides))

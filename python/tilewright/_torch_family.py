@@ -1,0 +1,126 @@
+"""Operators for torch of a family other than matmul: tilewright::NAME and tilewright::NAME_out."""
+import torch
+from torch import Tensor
+
+from ._arrays import View
+from ._library import Invalid, Plan, Unsupported, check, library, new_options
+from ._problem import ARRAYS
+from ._torch import _key, _output_dtype, _raw_stream, _stream, _type_of, _workspace
+
+SIDES = ('Tensor? source, Tensor? bias, Tensor? row_bias, Tensor? row_scale, '
+         'Tensor? column_scale')
+WRITTEN = 'Tensor(b!)? auxiliary, Tensor(c!)? amax'
+SCALARS = ('float alpha, float beta, float output_scale, str activation, float clamp_low, '
+           'float clamp_high, bool gated')
+OPTIONS = 'bool batch_invariant, bool fast_accumulation, str? instance, str? target'
+PLANS_KEPT = 1024
+
+
+class Family:
+    """`family` is its name in the C interface, `operands` the names of its tensors, `extra` the schema of what it takes
+    beside them and the epilogue. output_shape(tensors, extra, gated) and problem_of(views, out's view, extra, scalars,
+    views of the epilogue's arrays) are the family's own."""
+
+    def __init__(self, name, family, operands, extra, output_shape, problem_of):
+        self.name, self.operands = name, operands
+        self.output_shape, self.problem_of = output_shape, problem_of
+        self.plan_of = type('FamilyPlan', (Plan,), {'family': family})
+        self.launch, self.simulate = f'tw_{family}_plan_run', f'tw_{family}_simulate'
+        self.plans = {}
+        tensors = ', '.join(f'Tensor {operand}' for operand in operands)
+        rest = ', '.join(part for part in (extra, SCALARS, OPTIONS) if part)
+        self.operator = torch.library.custom_op(
+            f'tilewright::{name}', self._compute, mutates_args=(),
+            schema=f'({tensors}, {SIDES}, ScalarType out_dtype, {rest}) -> Tensor')
+        self.operator.register_fake(lambda *arguments: self._split(arguments)[-1])
+        self.operator_out = torch.library.custom_op(
+            f'tilewright::{name}_out', self._compute_out,
+            mutates_args=('out', 'auxiliary', 'amax'),
+            schema=f'(Tensor(a!) out, {tensors}, {SIDES}, {WRITTEN}, {rest}) -> ()')
+        self.operator_out.register_fake(lambda *arguments: None)
+
+    def __call__(self, tensors, out, extra, epilogue, out_dtype, stream, options):
+        arrays = epilogue.arrays()
+        for tensor in (*tensors, out, *arrays):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise Invalid(f'One operand is a torch tensor, but another is a '
+                              f'{type(tensor).__name__}.')
+        if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad
+                                           for tensor in (*tensors, out, *arrays)):
+            raise Unsupported(f'An operand requires a gradient, and none goes through '
+                              f'tilewright.{self.name} yet; call with torch.no_grad().')
+        dtype = _output_dtype(tensors[0], out, out_dtype)
+        rest = (*extra, *epilogue.scalars(), *options)
+        if stream is not None:
+            with torch.cuda.stream(_stream(stream, tensors[0])):
+                return self._call(tensors, out, arrays, dtype, rest)
+        return self._call(tensors, out, arrays, dtype, rest)
+
+    def _call(self, tensors, out, arrays, dtype, rest):
+        if out is None and arrays[5] is None and arrays[6] is None:
+            return self.operator(*tensors, *arrays[:5], dtype, *rest)
+        if out is None:
+            out = self._new(tensors, dtype, rest)
+        self.operator_out(out, *tensors, *arrays, *rest)
+        return out
+
+    def _new(self, tensors, dtype, rest):
+        return tensors[0].new_empty(self.output_shape(tensors, rest[:-11], rest[-5]), dtype=dtype)
+
+    def _split(self, arguments):
+        """Tensors, the epilogue's arrays, the rest, and a new output."""
+        count = len(self.operands)
+        tensors, rest = arguments[:count], arguments[count + 6:]
+        return (tensors, (*arguments[count:count + 5], None, None), rest,
+                self._new(tensors, arguments[count + 5], rest))
+
+    def _compute(self, *arguments):
+        tensors, arrays, rest, out = self._split(arguments)
+        self._run(out, tensors, arrays, rest)
+        return out
+
+    def _compute_out(self, out, *arguments):
+        count = len(self.operands)
+        self._run(out, arguments[:count], arguments[count:count + 7], arguments[count + 7:])
+
+    def _view(self, name, tensor, device):
+        if tensor.device != device:
+            raise Invalid(f'{name} lies on {tensor.device}, but {self.operands[0]} lies on '
+                          f'{device}.')
+        return View(tensor.data_ptr(), tensor.shape, tensor.stride(), _type_of(name, tensor), True,
+                    tensor)
+
+    def _run(self, out, tensors, arrays, rest):
+        extra, scalars, options = rest[:-11], rest[-11:-4], rest[-4:]
+        device = tensors[0].device
+        views = [self._view(name, tensor, device) for name, tensor in zip(self.operands, tensors)]
+        sides = tuple(None if tensor is None else self._view(name, tensor, device)
+                      for name, tensor in zip(ARRAYS, arrays))
+        problem = self.problem_of(views, self._view('out', out, device), extra, scalars, sides)
+        if device.type == 'cpu':
+            check(getattr(library(), self.simulate)(problem, new_options(*options)))
+            return
+        if device.type != 'cuda':
+            raise Invalid(f'{self.operands[0]} lies on {device}, but must lie on a CUDA device, or '
+                          'on the host for the virtual GPU.')
+        with torch.cuda.device(device):
+            self._on_gpu(problem, (*tensors, out, *arrays), rest, options, device)
+
+    def _on_gpu(self, problem, tensors, rest, options, device):
+        capturing = torch.cuda.is_current_stream_capturing()
+        key = (*(tuple(one) if isinstance(one, list) else one for one in rest), capturing,
+               *[None if tensor is None else _key(tensor) for tensor in tensors])
+        plan = self.plans.get(key)
+        if plan is None:
+            plan = self.plan_of(problem, new_options(*options, workspace_is_ready=not capturing))
+            if len(self.plans) >= PLANS_KEPT:
+                self.plans.pop(next(iter(self.plans)))  # the oldest
+            self.plans[key] = plan
+        stream = _raw_stream(device.index)
+        address, size, workspace = None, 0, None
+        if plan.workspace_bytes:
+            # A graph keeps its addresses: it gets a workspace of its own pool, cleared by itself.
+            workspace = (torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=device)
+                         if capturing else _workspace(device, stream, plan.workspace_bytes))
+            address, size = workspace.data_ptr(), workspace.numel()
+        check(getattr(library(), self.launch)(plan.handle, problem, address, size, stream))
