@@ -9,12 +9,8 @@ namespace tw {
 // Scales as a matrix: of A, a row for each of A's; of B, a row for each of B's columns, or for each
 // 128 of them; a column for each 128 of k. float32, rows or columns contiguous.
 inline tw_scales scales_of(const MatrixView& view) {
-  return {view.data,
-          view.rows,
-          view.columns,
-          view.row_stride,
-          view.column_stride,
-          view.batch > 1 ? view.batch_stride : 0,
+  return {view.data,       view.rows,          view.columns,
+          view.row_stride, view.column_stride, view.batch > 1 ? view.batch_stride : 0,
           view.type};
 }
 
@@ -58,9 +54,9 @@ inline void matmul_blockwise_on_virtual_gpu(const MatrixView& a, const MatrixVie
   detail::must(tw_blockwise_simulate(&problem, &options.choice));
 }
 
-using BlockwisePlan = detail::Plan<tw_blockwise_problem, tw_blockwise_plan,
-                                   tw_blockwise_plan_create, tw_blockwise_plan_destroy,
-                                   tw_blockwise_plan_workspace_size, tw_blockwise_plan_command,
-                                   tw_blockwise_plan_run>;
+using BlockwisePlan =
+    detail::Plan<tw_blockwise_problem, tw_blockwise_plan, tw_blockwise_plan_create,
+                 tw_blockwise_plan_destroy, tw_blockwise_plan_workspace_size,
+                 tw_blockwise_plan_command, tw_blockwise_plan_run>;
 
 }  // namespace tw

@@ -7,7 +7,8 @@ namespace tw::cli {
 
 namespace {
 
-// The product and its schedule are a FuzzCase of no instance of matmul's, so that they shrink alike.
+// The product and its schedule are a FuzzCase of no instance of matmul's, so that they shrink
+// alike.
 struct Case {
   const BlockwiseInstance* instance;
   BlockwiseShape shape;

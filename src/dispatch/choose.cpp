@@ -43,9 +43,8 @@ Status choose(Choice& choice, const MatmulProblem& problem, const DispatchReques
   }
   if (rejections != nullptr) *rejections = obstacles;
   if (choice.instance != nullptr) return Status::good();
-  return no_launch("product", request, obstacles, [&](const MatmulConfig& config) {
-    return distance_between(config, problem);
-  });
+  return no_launch("product", request, obstacles,
+                   [&](const MatmulConfig& config) { return distance_between(config, problem); });
 }
 
 }  // namespace tw

@@ -53,9 +53,9 @@ std::vector<LaunchChoice<Instance>> launches_of(
     for (const MatmulOrder& order : orders) {
       if (rejected(instance.supports(problem, order))) continue;
       if (rejected(fits(instance.config, matmul, order, request))) continue;
-      found.push_back(
-          {&instance, order,
-           expected_microseconds(facts, matmul, order, request.sms, Family::operand_bytes(problem))});
+      found.push_back({&instance, order,
+                       expected_microseconds(facts, matmul, order, request.sms,
+                                             Family::operand_bytes(problem))});
     }
   }
   return found;
@@ -103,9 +103,8 @@ Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
   choice = cheapest_of(launches_of<Family>(problem, request, &obstacles));
   if (rejections != nullptr) *rejections = obstacles;
   if (choice.instance != nullptr) return Status::good();
-  return no_launch(Family::noun, request, obstacles, [&](const MatmulConfig& config) {
-    return Family::distance(config, problem);
-  });
+  return no_launch(Family::noun, request, obstacles,
+                   [&](const MatmulConfig& config) { return Family::distance(config, problem); });
 }
 
 // Types first: a kernel of the same types says more than another.

@@ -1,6 +1,7 @@
 // The functions of tilewright.h for FP8 with scales of blocks.
-#include "src/blockwise_fp8/task.h"
 #include "src/dispatch/blockwise.h"
+
+#include "src/blockwise_fp8/task.h"
 #include "src/library/calls.h"
 
 namespace tw::library {
@@ -25,7 +26,8 @@ ScaleTensor scales_of(const std::string& name, const tw_scales& given, std::int6
   scales.tensor = {given.data, lines > 1 ? (by_k ? given.row_stride : given.k_stride) : length,
                    batch > 1 ? given.batch_stride : 0, type_of(("the " + name).c_str(), given.type),
                    by_k ? Major::K : Major::MN};
-  check_span(("The memory of the " + name).c_str(), lines, scales.tensor.pitch, batch, scales.tensor.batch_pitch);
+  check_span(("The memory of the " + name).c_str(), lines, scales.tensor.pitch, batch,
+             scales.tensor.batch_pitch);
   scales.rows = given.rows;
   scales.k_blocks = given.k_blocks;
   return scales;

@@ -212,40 +212,40 @@ struct Calls {
 
 // Defines tw_FAMILY, tw_FAMILY_supported and the other functions but tw_FAMILY_init, which
 // tilewright.h declares, by Calls: they differ by their names alone.
-#define TW_DEFINE_CALLS(FAMILY, CALLS)                                                             \
-  struct tw_##FAMILY##_plan : CALLS::Plan {};                                                      \
-  extern "C" {                                                                                     \
-  tw_status tw_##FAMILY##_supported(const tw_##FAMILY##_problem* problem,                          \
-                                    const tw_matmul_options* options) {                            \
-    return CALLS::supported(problem, options);                                                     \
-  }                                                                                                \
-  tw_status tw_##FAMILY##_workspace_size(size_t* bytes, const tw_##FAMILY##_problem* problem,      \
-                                         const tw_matmul_options* options) {                       \
-    return CALLS::workspace_size(bytes, problem, options);                                         \
-  }                                                                                                \
-  tw_status tw_##FAMILY(const tw_##FAMILY##_problem* problem, const tw_matmul_options* options,    \
-                        void* workspace, size_t workspace_bytes, void* stream) {                   \
-    return CALLS::run(problem, options, workspace, workspace_bytes, stream);                       \
-  }                                                                                                \
-  tw_status tw_##FAMILY##_plan_create(tw_##FAMILY##_plan** plan,                                   \
-                                      const tw_##FAMILY##_problem* problem,                        \
-                                      const tw_matmul_options* options) {                          \
-    return CALLS::plan_create(plan, problem, options);                                             \
-  }                                                                                                \
-  void tw_##FAMILY##_plan_destroy(tw_##FAMILY##_plan* plan) { delete plan; }                       \
-  size_t tw_##FAMILY##_plan_workspace_size(const tw_##FAMILY##_plan* plan) {                       \
-    return CALLS::plan_workspace_size(plan);                                                       \
-  }                                                                                                \
-  const char* tw_##FAMILY##_plan_command(const tw_##FAMILY##_plan* plan) {                         \
-    return CALLS::plan_command(plan);                                                              \
-  }                                                                                                \
-  tw_status tw_##FAMILY##_plan_run(const tw_##FAMILY##_plan* plan,                                 \
-                                   const tw_##FAMILY##_problem* problem, void* workspace,          \
-                                   size_t workspace_bytes, void* stream) {                         \
-    return CALLS::plan_run(plan, problem, workspace, workspace_bytes, stream);                     \
-  }                                                                                                \
-  tw_status tw_##FAMILY##_simulate(const tw_##FAMILY##_problem* problem,                           \
-                                   const tw_matmul_options* options) {                             \
-    return CALLS::simulate(problem, options);                                                      \
-  }                                                                                                \
+#define TW_DEFINE_CALLS(FAMILY, CALLS)                                                          \
+  struct tw_##FAMILY##_plan : CALLS::Plan {};                                                   \
+  extern "C" {                                                                                  \
+  tw_status tw_##FAMILY##_supported(const tw_##FAMILY##_problem* problem,                       \
+                                    const tw_matmul_options* options) {                         \
+    return CALLS::supported(problem, options);                                                  \
+  }                                                                                             \
+  tw_status tw_##FAMILY##_workspace_size(size_t* bytes, const tw_##FAMILY##_problem* problem,   \
+                                         const tw_matmul_options* options) {                    \
+    return CALLS::workspace_size(bytes, problem, options);                                      \
+  }                                                                                             \
+  tw_status tw_##FAMILY(const tw_##FAMILY##_problem* problem, const tw_matmul_options* options, \
+                        void* workspace, size_t workspace_bytes, void* stream) {                \
+    return CALLS::run(problem, options, workspace, workspace_bytes, stream);                    \
+  }                                                                                             \
+  tw_status tw_##FAMILY##_plan_create(tw_##FAMILY##_plan** plan,                                \
+                                      const tw_##FAMILY##_problem* problem,                     \
+                                      const tw_matmul_options* options) {                       \
+    return CALLS::plan_create(plan, problem, options);                                          \
+  }                                                                                             \
+  void tw_##FAMILY##_plan_destroy(tw_##FAMILY##_plan* plan) { delete plan; }                    \
+  size_t tw_##FAMILY##_plan_workspace_size(const tw_##FAMILY##_plan* plan) {                    \
+    return CALLS::plan_workspace_size(plan);                                                    \
+  }                                                                                             \
+  const char* tw_##FAMILY##_plan_command(const tw_##FAMILY##_plan* plan) {                      \
+    return CALLS::plan_command(plan);                                                           \
+  }                                                                                             \
+  tw_status tw_##FAMILY##_plan_run(const tw_##FAMILY##_plan* plan,                              \
+                                   const tw_##FAMILY##_problem* problem, void* workspace,       \
+                                   size_t workspace_bytes, void* stream) {                      \
+    return CALLS::plan_run(plan, problem, workspace, workspace_bytes, stream);                  \
+  }                                                                                             \
+  tw_status tw_##FAMILY##_simulate(const tw_##FAMILY##_problem* problem,                        \
+                                   const tw_matmul_options* options) {                          \
+    return CALLS::simulate(problem, options);                                                   \
+  }                                                                                             \
   }

@@ -1,6 +1,7 @@
 // The functions of tilewright.h that convolve.
-#include "src/conv2d/task.h"
 #include "src/dispatch/conv2d.h"
+
+#include "src/conv2d/task.h"
 #include "src/library/calls.h"
 #include "tilewright/host/conv2d_check.h"
 

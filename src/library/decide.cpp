@@ -27,8 +27,8 @@ FormChoice cheapest_form(const ConvertedProblem& converted, const DispatchReques
       choice.takes_other_a = other_a;
       choice.takes_other_b = other_b;
       std::vector<Rejection> rejections;
-      const Status status = choose(choice, choice.problem(form), request,
-                                   logs_dispatch() ? &rejections : nullptr);
+      const Status status =
+          choose(choice, choice.problem(form), request, logs_dispatch() ? &rejections : nullptr);
       log_dispatch(title_of(form.problem), rejections, status, choice);
       if (!status.is_good()) {
         if (sentence.empty()) sentence = status.sentence();

@@ -53,8 +53,7 @@ struct MatmulFamily {
                        const Workspace& workspace, void* stream) {
     return choice.instance->launch(problem, choice.order, workspace, {}, stream);
   }
-  static Status simulate(const MatmulProblem& problem, const Choice& choice,
-                         vgpu::Report& report) {
+  static Status simulate(const MatmulProblem& problem, const Choice& choice, vgpu::Report& report) {
     return choice.instance->simulate(problem, choice.order, {}, {}, report);
   }
 };

@@ -100,7 +100,7 @@ class ProblemKey {
              const Place& place) {
     auto next = words_.begin();
     key_words<Family>(given, options, instance, place,
-         [&next](const char*, const char*, std::int64_t word) { *next++ = word; });
+                      [&next](const char*, const char*, std::int64_t word) { *next++ = word; });
   }
   // All zero: equal to no key of a problem.
   ProblemKey() = default;

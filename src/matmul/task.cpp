@@ -47,11 +47,11 @@ std::int64_t fitting_rows(const MatmulInstance& instance, std::int64_t rows) {
 std::string run_line(const MatmulTask& task) {
   const MatmulShape& shape = task.shape;
   std::string line =
-      fmt::format("./tw run matmul --arch {} --instance {} --a-type {} --b-type {} --d-type {} "
-                  "--layout {}",
-                  task.instance->target, task.instance->name, name_of(shape.a_type),
-                  name_of(shape.b_type), name_of(shape.d_type),
-                  layout_name(shape.a_major, shape.b_major)) +
+      fmt::format(
+          "./tw run matmul --arch {} --instance {} --a-type {} --b-type {} --d-type {} "
+          "--layout {}",
+          task.instance->target, task.instance->name, name_of(shape.a_type), name_of(shape.b_type),
+          name_of(shape.d_type), layout_name(shape.a_major, shape.b_major)) +
       shape_words(shape);
   const auto add = [&line](bool wanted, const std::string& words) {
     if (wanted) line.append(" ").append(words);

@@ -31,9 +31,8 @@ std::span<const BlockwiseInstance> blockwise_instances() {
        4,
        [](const BlockwiseProblem& problem, const MatmulOrder&) {
          ++tests::launched.asked;
-         return problem.matmul.a.type == ElementType::E4m3
-                    ? Status::good()
-                    : Status::refused("It multiplies e4m3.");
+         return problem.matmul.a.type == ElementType::E4m3 ? Status::good()
+                                                           : Status::refused("It multiplies e4m3.");
        },
        [](std::size_t& bytes, const BlockwiseProblem&, const MatmulOrder&) {
          bytes = 4096;
@@ -136,7 +135,8 @@ TEST_F(LaunchBlockwise, APlanIsForItsProblem) {
   EXPECT_EQ(launched.count, 1);
   problem.b_scales.row_stride = 5;
   EXPECT_EQ(tw_blockwise_plan_run(plan, &problem, room, sizeof room, nullptr), TW_INVALID);
-  EXPECT_STREQ(tw_message(), "The row_stride of the scales of B is 5, but the plan was made for 4.");
+  EXPECT_STREQ(tw_message(),
+               "The row_stride of the scales of B is 5, but the plan was made for 4.");
   tw_blockwise_plan_destroy(plan);
 }
 

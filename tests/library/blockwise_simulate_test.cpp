@@ -80,8 +80,9 @@ TEST(SimulateBlockwise, FromCpp) {
   const BlockwiseShape shape = small();
   BlockwiseData data = make_blockwise_data(shape, Fill::Position, 5);
   const auto view = [](HostMatrix& matrix) {
-    return MatrixView{matrix.data(), matrix.rows, matrix.columns, static_cast<tw_type>(matrix.type),
-                      matrix.pitch, 1};
+    return MatrixView{matrix.data(),  matrix.rows,
+                      matrix.columns, static_cast<tw_type>(matrix.type),
+                      matrix.pitch,   1};
   };
   MatmulData& product = data.matmul;
   const auto call = [&](const MatrixView& b_scales) {
@@ -145,16 +146,14 @@ TEST(SimulateBlockwise, RefusesWithASentence) {
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.b_scales.row_stride = 1 << 30; }),
             "The scales of B, with a pitch of 1073741824 elements, must reach over less than 2^31 "
             "elements.");
-  EXPECT_EQ(refusal(TW_INVALID,
-                    [](P& p, O&) { p.b_scales.row_stride = std::int64_t{1} << 60; })
+  EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.b_scales.row_stride = std::int64_t{1} << 60; })
                 .find("The memory of the scales of B spans"),
             0u);
   // Alignment.
-  EXPECT_EQ(refusal(TW_INVALID,
-                    [](P& p, O&) {
-                      p.a_scales.data = static_cast<const char*>(p.a_scales.data) + 2;
-                    }),
-            "The address of the scales of A is not a multiple of 4 bytes, its element's size.");
+  EXPECT_EQ(
+      refusal(TW_INVALID,
+              [](P& p, O&) { p.a_scales.data = static_cast<const char*>(p.a_scales.data) + 2; }),
+      "The address of the scales of A is not a multiple of 4 bytes, its element's size.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.b_scales.data = nullptr; }),
             "The address of the scales of B is null.");
   // The rest.

@@ -61,10 +61,10 @@ inline Status check(const BlockwiseProblem& problem, unsigned b_scale_rows = 0) 
   if (!status.is_good()) return status;
   const bool either = b_scale_rows == 0;
   if (either) b_scale_rows = problem.b_scales.rows == matmul.n ? 1 : 128;
-  return detail::check_scales(
-      "scales of B", problem.b_scales, matmul.n, b_scale_rows, matmul,
-      either && b_scale_rows == 128 ? ", or have a row for each of B's " + std::to_string(matmul.n)
-                                    : "");
+  return detail::check_scales("scales of B", problem.b_scales, matmul.n, b_scale_rows, matmul,
+                              either && b_scale_rows == 128
+                                  ? ", or have a row for each of B's " + std::to_string(matmul.n)
+                                  : "");
 }
 
 }  // namespace tw
