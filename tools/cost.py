@@ -31,6 +31,10 @@ FAMILIES = {
                   'src/bench/finish.*'],
         'words': r'conv2d|im2col|pixel_store',
     },
+    'blockwise': {
+        'files': ['*blockwise*', '*/scaled_op.h', '*/scale_loader.h'],
+        'words': r'blockwise|scaled_op|scale_loader',
+    },
     'grouped': {
         'files': ['*grouped*', '*/group_tiles.h', '*/gather.h'],
         'words': r'Grouped(Instance|Problem)|grouped_instances|(run|check|bench|measure|fuzz)_grouped|grouped_cases|tilewright_grouped|'

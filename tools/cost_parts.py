@@ -19,7 +19,8 @@ GROUPED = ('groups', (
     ('rows by an index', ('*/gather.h',), r'[Gg]ather|a_rows|row index'),
     ('scales of blocks', (), r'[Ss]cale|blockwise'),
 ))
-PARTS = {'conv2d': CONV2D, 'grouped': GROUPED}
+BLOCKWISE = ('kernel and plan', (('the problem and its refusals', ('*/blockwise_problem.h',), r'(?!)'),))
+PARTS = {'conv2d': CONV2D, 'blockwise': BLOCKWISE, 'grouped': GROUPED}
 
 
 def statement_end(lines, begin):
