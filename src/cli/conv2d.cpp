@@ -144,12 +144,11 @@ void Conv2dRequest::run(Verdict& verdict) const {
   const Result<const Conv2dInstance*> chosen = choose(shape);
   if (!chosen.status.is_good()) return verdict.refuse(chosen.status.sentence());
   const Conv2dInstance& instance = **chosen.value;
-  const Result<Fill> fill = this->fill();
-  if (!fill.status.is_good()) return verdict.refuse(fill.status.sentence());
+  const Fill fill = fill_named(data);
   const Result<vgpu::Options> options = schedule.resolve();
   if (!options.status.is_good()) return verdict.refuse(options.status.sentence());
 
-  const VerifiedConv2d problem(shape, *fill.value, seed);
+  const VerifiedConv2d problem(shape, fill, seed);
   run_schedules(
       fmt::format("conv2d {} {} x {} x {} x {} with {} x {} x {}, {} ({} stages)",
                   name_of(shape.direction), shape.n, shape.h.extent, shape.w.extent, shape.c,
@@ -158,7 +157,7 @@ void Conv2dRequest::run(Verdict& verdict) const {
       [&](const vgpu::Options& schedule) {
         return run_virtually(instance, order, problem, schedule);
       },
-      run_line(instance, shape, *fill.value, seed, order), verdict);
+      run_line(instance, shape, fill, seed, order), verdict);
 }
 
 }  // namespace

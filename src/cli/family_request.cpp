@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "src/matmul/names.h"
-
 namespace tw::cli {
 
 void FamilyRequest::add_instance_options(CLI::App& command, const std::string& usual) {
@@ -16,13 +14,6 @@ void FamilyRequest::add_data_options(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--seed", seed)->capture_default_str();
   schedule.add_options(command);
-}
-
-Result<Fill> FamilyRequest::fill() const {
-  if (const auto fill = fill_of(data)) return {Status::good(), *fill};
-  return {Status::refused(
-              fmt::format("--data is '{}', but must be integers, normal or position.", data)),
-          std::nullopt};
 }
 
 void FamilyRequest::run_schedules(const std::string& title, std::int64_t elements,

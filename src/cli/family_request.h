@@ -42,7 +42,6 @@ struct FamilyRequest {
                 fmt::format("There is no such instance of {}; there are{}.", family, known)),
             std::nullopt};
   }
-  Result<Fill> fill() const;
 
   // All schedules of a problem with so many elements of D, the first as `options` say; `line` is
   // its ./tw run line without the schedule.

@@ -3,7 +3,6 @@
 
 #include "src/cli/family_request.h"
 #include "src/grouped/task.h"
-#include "src/matmul/epilogue_words.h"
 
 namespace tw::cli {
 
@@ -11,7 +10,7 @@ namespace {
 
 constexpr const char* meaning = "groups of rows, each with its own B";
 
-struct GroupedRequest : FamilyRequest {
+struct GroupedRequest : FamilyRequest, EpilogueRequest {
   std::vector<std::int32_t> sizes = {70, 0, 1, 300, 5};
   std::int64_t spare = 0;
   std::int64_t capacity = 0;
@@ -19,7 +18,6 @@ struct GroupedRequest : FamilyRequest {
   std::int64_t k = 200;
   std::int64_t a_rows = 100;
   bool column_scales = false;
-  std::string epilogue;
 
   void run(Verdict& verdict) const;
 
@@ -36,8 +34,7 @@ struct GroupedRequest : FamilyRequest {
     command.add_option("--a-rows", a_rows, "rows of A, where an instance gathers them")
         ->capture_default_str();
     command.add_flag("--column-scales", column_scales, "column-major, where there are scales");
-    command.add_option("--epilogue", epilogue,
-                       "comma-separated: bias, gate, relu, residual and others, as of matmul");
+    add_epilogue_options(command);
     add_data_options(command);
   }
 
@@ -69,8 +66,7 @@ void GroupedRequest::run(Verdict& verdict) const {
   const GroupedInstance& instance = **chosen.value;
   const std::string wrong = complaint();
   if (!wrong.empty()) return verdict.refuse(wrong);
-  const Result<Fill> fill = this->fill();
-  if (!fill.status.is_good()) return verdict.refuse(fill.status.sentence());
+  const Fill fill = fill_named(data);
   const Result<vgpu::Options> options = schedule.resolve();
   if (!options.status.is_good()) return verdict.refuse(options.status.sentence());
 
@@ -79,15 +75,14 @@ void GroupedRequest::run(Verdict& verdict) const {
   shape.matmul.k = k;
   if (instance.gathers) shape.a_rows = a_rows;
   shape.column_scales = instance.b_scale_rows > 0 && column_scales;
-  const std::string unknown = read_epilogue(shape.matmul.epilogue, epilogue);
-  if (!unknown.empty()) return verdict.refuse(unknown);
-  const VerifiedGrouped problem(shape, *fill.value, seed);
+  fill_epilogue(shape.matmul, fill);
+  const VerifiedGrouped problem(shape, fill, seed);
   run_schedules(
       fmt::format("grouped, {} groups in {} rows x {} x {}, {} ({} stages)", shape.sizes.size(),
                   shape.matmul.m, n, k, instance.name, instance.stages),
       shape.matmul.m * shape.matmul.n, *options.value,
       [&](const vgpu::Options& schedule) { return run_virtually(instance, problem, schedule); },
-      run_line(instance, shape, *fill.value, seed), verdict);
+      run_line(instance, shape, fill, seed), verdict);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ void add_node(EpilogueShape& epilogue, bool& quantise, const std::string& node) 
   }
 }
 
-EpilogueShape epilogue_of(const ProductRequest& request, bool& quantise) {
+EpilogueShape epilogue_of(const EpilogueRequest& request, bool& quantise) {
   EpilogueShape epilogue;
   check_finite("alpha", epilogue.alpha = request.alpha);
   check_finite("beta", epilogue.beta = request.beta);
@@ -96,13 +96,7 @@ EpilogueShape epilogue_of(const ProductRequest& request, bool& quantise) {
 
 }  // namespace
 
-void ProductRequest::add_product_options(CLI::App& command) {
-  command.add_option("--m", m, "rows of A and D")->capture_default_str();
-  command.add_option("--n", n, "rows of B, columns of D")->capture_default_str();
-  command.add_option("--k", k, "columns of A and B")->capture_default_str();
-  command.add_option("--batch", batch, "products side by side")->capture_default_str();
-  command.add_flag("--shared-b", shared_b, "one B for the whole batch");
-  command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
+void EpilogueRequest::add_epilogue_options(CLI::App& command) {
   command.add_option("--alpha", alpha)->capture_default_str();
   command.add_option("--beta", beta, "0: no C")->capture_default_str();
   command.add_option("--epilogue", epilogue, "comma-separated: " + known_nodes());
@@ -112,6 +106,26 @@ void ProductRequest::add_product_options(CLI::App& command) {
   command.add_option("--source-type", source_type, "of C")->capture_default_str();
   command.add_option("--bias-type", bias_type, "of biases")->capture_default_str();
   command.add_option("--auxiliary-type", auxiliary_type)->capture_default_str();
+}
+
+void EpilogueRequest::fill_epilogue(MatmulShape& shape, Fill fill) const {
+  bool quantise = false;
+  shape.epilogue = epilogue_of(*this, quantise);
+  if (shape.epilogue.gated && shape.n % 2 != 0) {
+    refuse("--n is {}, but a gate makes one column of two: n must be even.", shape.n);
+  }
+  if (quantise) shape.epilogue.output_scale = fitting_output_scale(shape, fill);
+  if (output_scale != 0.0f) shape.epilogue.output_scale = output_scale;
+}
+
+void ProductRequest::add_product_options(CLI::App& command) {
+  command.add_option("--m", m, "rows of A and D")->capture_default_str();
+  command.add_option("--n", n, "rows of B, columns of D")->capture_default_str();
+  command.add_option("--k", k, "columns of A and B")->capture_default_str();
+  command.add_option("--batch", batch, "products side by side")->capture_default_str();
+  command.add_flag("--shared-b", shared_b, "one B for the whole batch");
+  command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
+  add_epilogue_options(command);
 }
 
 void ProductRequest::fill_shape(MatmulShape& shape, Fill fill) const {
@@ -125,13 +139,7 @@ void ProductRequest::fill_shape(MatmulShape& shape, Fill fill) const {
   shape.batch = batch;
   shape.shared_b = shared_b;
   shape.unaligned = unaligned;
-  bool quantise = false;
-  shape.epilogue = epilogue_of(*this, quantise);
-  if (shape.epilogue.gated && n % 2 != 0) {
-    refuse("--n is {}, but a gate makes one column of two: n must be even.", n);
-  }
-  if (quantise) shape.epilogue.output_scale = fitting_output_scale(shape, fill);
-  if (output_scale != 0.0f) shape.epilogue.output_scale = output_scale;
+  fill_epilogue(shape, fill);
 }
 
 }  // namespace tw::cli

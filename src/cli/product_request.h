@@ -27,13 +27,7 @@ void check_between(const char* name, std::int64_t value, std::int64_t low, std::
 ElementType type_named(const char* option, const std::string& name, ElementType usual);
 Fill fill_named(const std::string& name);
 
-struct ProductRequest {
-  std::int64_t m = 512;
-  std::int64_t n = 512;
-  std::int64_t k = 512;
-  std::int64_t batch = 1;
-  bool shared_b = false;
-  bool unaligned = false;
+struct EpilogueRequest {
   float alpha = 1.0f;
   float beta = 0.0f;
   std::string epilogue;       // comma-separated
@@ -44,8 +38,21 @@ struct ProductRequest {
   std::string bias_type = "bf16";
   std::string auxiliary_type = "bf16";
 
+  void add_epilogue_options(CLI::App& command);
+  // Of a shape that has its extents and types. Throws Refused.
+  void fill_epilogue(MatmulShape& shape, Fill fill) const;
+};
+
+struct ProductRequest : EpilogueRequest {
+  std::int64_t m = 512;
+  std::int64_t n = 512;
+  std::int64_t k = 512;
+  std::int64_t batch = 1;
+  bool shared_b = false;
+  bool unaligned = false;
+
   void add_product_options(CLI::App& command);
-  // Everything but the types of A, B and D, which are there, and their layouts. Throws Refused.
+  // Everything but types, which are there, and layouts. Throws Refused.
   void fill_shape(MatmulShape& shape, Fill fill) const;
 };
 

@@ -87,18 +87,17 @@ void QuantiseRequest::run(Verdict& verdict) const {
   shape.scale_rows = instance.scale_rows;
   const std::string wrong = fill_shape(shape);
   if (!wrong.empty()) return verdict.refuse(wrong);
-  const Result<Fill> fill = this->fill();
-  if (!fill.status.is_good()) return verdict.refuse(fill.status.sentence());
+  const Fill fill = fill_named(data);
   const Result<vgpu::Options> options = schedule.resolve();
   if (!options.status.is_good()) return verdict.refuse(options.status.sentence());
 
-  const VerifiedQuantise problem(shape, *fill.value, seed);
+  const VerifiedQuantise problem(shape, fill, seed);
   run_schedules(
       fmt::format("quantise {} x {}, {} -> {}, scales of {} x 128, {}", m, k, source_type,
                   element_type, instance.scale_rows, instance.name),
       m * k, *options.value,
       [&](const vgpu::Options& schedule) { return run_virtually(instance, problem, schedule); },
-      run_line(instance, shape, *fill.value, seed), verdict);
+      run_line(instance, shape, fill, seed), verdict);
 }
 
 }  // namespace

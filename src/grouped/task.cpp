@@ -6,7 +6,7 @@
 #include <random>
 
 #include "src/matmul/block_scales.h"
-#include "src/matmul/epilogue_words.h"
+#include "src/matmul/names.h"
 #include "src/matmul/parallel.h"
 
 namespace tw {
@@ -250,8 +250,7 @@ std::string run_line(const GroupedInstance& instance, const GroupedShape& shape,
   if (shape.a_rows > 0) line += " --a-rows " + std::to_string(shape.a_rows);
   line += " --n " + std::to_string(matmul.n) + " --k " + std::to_string(matmul.k);
   if (shape.column_scales) line += " --column-scales";
-  const std::string words = epilogue_words(matmul.epilogue);
-  if (!words.empty()) line += " --epilogue " + words;
+  line += epilogue_options(matmul.epilogue);
   return line + " --data " + name_of(fill) + " --seed " + std::to_string(seed);
 }
 

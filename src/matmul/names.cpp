@@ -24,15 +24,11 @@ std::string epilogue_words(const EpilogueShape& epilogue) {
   return words;
 }
 
-std::string shape_words(const MatmulShape& shape) {
-  const EpilogueShape& epilogue = shape.epilogue;
-  std::string line = fmt::format(" --m {} --n {} --k {}", shape.m, shape.n, shape.k);
+std::string epilogue_options(const EpilogueShape& epilogue) {
+  std::string line;
   const auto add = [&line](bool wanted, const std::string& words) {
     if (wanted) line.append(" ").append(words);
   };
-  add(shape.batch != 1, fmt::format("--batch {}", shape.batch));
-  add(shape.shared_b, "--shared-b");
-  add(shape.unaligned, "--unaligned");
   add(epilogue.alpha != 1.0f, fmt::format("--alpha {}", epilogue.alpha));
   add(epilogue.beta != 0.0f,
       fmt::format("--beta {} --source-type {}", epilogue.beta, name_of(epilogue.source_type)));
@@ -45,6 +41,14 @@ std::string shape_words(const MatmulShape& shape) {
   add(epilogue.auxiliary, fmt::format("--auxiliary-type {}", name_of(epilogue.auxiliary_type)));
   add(epilogue.output_scale != 1.0f, fmt::format("--output-scale {}", epilogue.output_scale));
   return line;
+}
+
+std::string shape_words(const MatmulShape& shape) {
+  std::string line = fmt::format(" --m {} --n {} --k {}", shape.m, shape.n, shape.k);
+  if (shape.batch != 1) line += fmt::format(" --batch {}", shape.batch);
+  if (shape.shared_b) line += " --shared-b";
+  if (shape.unaligned) line += " --unaligned";
+  return line + epilogue_options(shape.epilogue);
 }
 
 }  // namespace tw

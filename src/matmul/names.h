@@ -63,6 +63,8 @@ inline std::string layout_name(Major a, Major b) {
 std::optional<ElementType> element_type_of(const std::string& name);
 // "bias,gelu": the parts that are words, and not numbers, on the command line.
 std::string epilogue_words(const EpilogueShape& epilogue);
+// " --epilogue bias ...": all of it.
+std::string epilogue_options(const EpilogueShape& epilogue);
 // " --m 3 --n 8 --k 9 ...": all of a shape but types and layouts.
 std::string shape_words(const MatmulShape& shape);
 

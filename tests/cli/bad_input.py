@@ -44,7 +44,7 @@ CASES = [
     ([program, 'run', 'grouped', '--sizes', '3,-1'], 'A size is -1, but must be between 0 and 65536'),
     ([program, 'run', 'grouped', '--sizes', '3,9', '--capacity', '8'], 'A size is 9, but --capacity is 8 rows'),
     ([program, 'run', 'grouped', '--capacity', '400', '--spare', '1'], 'have no --spare rows'),
-    ([program, 'run', 'grouped', '--epilogue', 'bias,nothing'], "no epilogue 'nothing' here"),
+    ([program, 'run', 'grouped', '--epilogue', 'bias,nothing'], "no epilogue 'nothing'"),
     ([program, 'run', 'grouped', '--a-rows', '0'], '--a-rows is 0, but must be between 1 and 65536'),
     ([program, 'check', 'grouped', '--n', '70000'], '--n is 70000'),
     ([program, 'run', 'grouped', '--instance', 'none'], 'no such instance of grouped'),
