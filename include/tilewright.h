@@ -260,6 +260,52 @@ TW_API tw_status tw_blockwise_simulate(const tw_blockwise_problem* problem,
                                        const tw_blockwise_options* options);
 /* family blockwise: end */
 
+/* family grouped: begin */
+/* D[row] = epilogue(A[row] B[group of the row]). Rows of no group are left alone. matmul.m counts
+ * the rows of all groups, matmul.batch the groups; batch strides are B's alone. docs/groups.md. */
+typedef struct tw_grouped_problem {
+  size_t size; /* of this struct: what tw_grouped_init wrote */
+  tw_matmul_problem matmul;
+  /* On the device, one for each group: the row behind its last, groups lying one behind the other;
+   * with a capacity, how many rows are there of each group's. No host reads it. */
+  const int32_t* rows;
+  int64_t capacity; /* of each group: m = capacity * groups; 0: one behind the other */
+  /* On the device, one for each row of D: the row of A that it is made of; zeros where A has no
+   * such row. Null: its own. */
+  const int32_t* row_index;
+  int64_t a_rows; /* of A, where there is a row_index */
+  /* family blockwise: begin */
+  tw_scales a_scales; /* of FP8 with scales of blocks: of all rows of A; data null: none */
+  tw_scales b_scales; /* of each group's B, batch_stride apart */
+  /* family blockwise: end */
+} tw_grouped_problem;
+
+/* As those of matmul. */
+typedef tw_matmul_options tw_grouped_options;
+
+/* As tw_matmul_init. */
+TW_API void tw_grouped_init(tw_grouped_problem* problem, tw_grouped_options* options);
+
+/* As the functions of matmul above; no kernel needs a workspace. */
+TW_API tw_status tw_grouped_supported(const tw_grouped_problem* problem,
+                                      const tw_grouped_options* options);
+TW_API tw_status tw_grouped_workspace_size(size_t* bytes, const tw_grouped_problem* problem,
+                                           const tw_grouped_options* options);
+TW_API tw_status tw_grouped(const tw_grouped_problem* problem, const tw_grouped_options* options,
+                            void* workspace, size_t workspace_bytes, void* stream);
+typedef struct tw_grouped_plan tw_grouped_plan;
+TW_API tw_status tw_grouped_plan_create(tw_grouped_plan** plan, const tw_grouped_problem* problem,
+                                        const tw_grouped_options* options);
+TW_API void tw_grouped_plan_destroy(tw_grouped_plan* plan);
+TW_API size_t tw_grouped_plan_workspace_size(const tw_grouped_plan* plan);
+/* With groups of equal sizes: the host does not know those on the device. */
+TW_API const char* tw_grouped_plan_command(const tw_grouped_plan* plan);
+TW_API tw_status tw_grouped_plan_run(const tw_grouped_plan* plan, const tw_grouped_problem* problem,
+                                     void* workspace, size_t workspace_bytes, void* stream);
+TW_API tw_status tw_grouped_simulate(const tw_grouped_problem* problem,
+                                     const tw_grouped_options* options);
+/* family grouped: end */
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,6 +26,12 @@ __all__.append('matmul_blockwise')
 if 'torch' in sys.modules:
     from . import _torch_blockwise  # noqa: F401
 # family blockwise: end
+# family grouped: begin
+from ._grouped import matmul_grouped  # noqa: E402
+__all__.append('matmul_grouped')
+if 'torch' in sys.modules:
+    from . import _torch_grouped  # noqa: F401
+# family grouped: end
 
 if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
     from . import _torch  # noqa: F401

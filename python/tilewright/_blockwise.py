@@ -11,14 +11,14 @@ def blocks_of(extent):
     return -(-extent // BLOCK)
 
 
-def _check_shape(name, view, expected, words, *others):
+def check_shape(name, view, expected, words, *others):
     if len(view.shape) < 2 or view.shape[-2:] not in (expected, *others):
         also = ''.join(f', or {other}: one for each column' for other in others)
         raise Invalid(f'{name} has shape {view.shape}, but must end in {expected}: one for each '
                       f'{words}{also}.')
 
 
-def _set(scales, matrix, rows, k_blocks, row_stride, k_stride):
+def set_scales(scales, matrix, rows, k_blocks, row_stride, k_stride):
     scales.data, scales.type, scales.batch_stride = matrix.data, matrix.type, matrix.batch_stride
     scales.rows, scales.k_blocks, scales.row_stride, scales.k_stride = (rows, k_blocks, row_stride,
                                                                         k_stride)
@@ -28,17 +28,17 @@ def problem_of(a, b, a_scales, b_scales, d, scalars, arrays):
     """The tw_blockwise_problem of Views; `arrays` has ARRAYS' order, None where there is none."""
     extents = Extents(a.shape, b.shape, scalars[-1])
     blocks, n = blocks_of(extents.k), extents.n
-    _check_shape('a_scales', a_scales, (extents.m, blocks), 'row of a and each 128 of k')
-    _check_shape('b_scales', b_scales, (blocks, blocks_of(n)), '128 of k and each 128 columns of b',
+    check_shape('a_scales', a_scales, (extents.m, blocks), 'row of a and each 128 of k')
+    check_shape('b_scales', b_scales, (blocks, blocks_of(n)), '128 of k and each 128 columns of b',
                  (blocks, n))
     problem = BlockwiseProblem()
     library().tw_blockwise_init(problem, None)
     rows, columns = Matrix(), Matrix()
     fill_problem(problem.matmul, a, b, d, scalars, arrays, [(rows, 'a_scales', a_scales, blocks)])
     fill_matrix(columns, 'b_scales', b_scales, *b_scales.shape[-2:], extents.batch)
-    _set(problem.a_scales, rows, problem.matmul.m, blocks, rows.row_stride, rows.column_stride)
-    _set(problem.b_scales, columns, b_scales.shape[-1], blocks, columns.column_stride,
-         columns.row_stride)
+    set_scales(problem.a_scales, rows, problem.matmul.m, blocks, rows.row_stride, rows.column_stride)
+    set_scales(problem.b_scales, columns, b_scales.shape[-1], blocks, columns.column_stride,
+               columns.row_stride)
     return problem
 
 

@@ -111,6 +111,16 @@ class BlockwiseProblem(Structure):
 # family blockwise: end
 
 
+# family grouped: begin
+class GroupedProblem(Structure):
+    _fields_ = [('size', c_size_t), ('matmul', Problem), ('rows', c_void_p),
+                ('capacity', c_int64), ('row_index', c_void_p), ('a_rows', c_int64)]
+    # family blockwise: begin
+    _fields_ += [('a_scales', Scales), ('b_scales', Scales)]
+    # family blockwise: end
+# family grouped: end
+
+
 # By their names in the header.
 STRUCTS = {'tw_matrix': Matrix, 'tw_epilogue': Epilogue, 'tw_matmul_problem': Problem,
            'tw_matmul_options': Options}
@@ -145,6 +155,9 @@ _add_family('conv2d', Conv2dProblem, tw_conv2d_axis=Conv2dAxis)
 # family blockwise: begin
 _add_family('blockwise', BlockwiseProblem, tw_scales=Scales)
 # family blockwise: end
+# family grouped: begin
+_add_family('grouped', GroupedProblem)
+# family grouped: end
 
 
 def candidates():

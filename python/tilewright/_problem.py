@@ -183,7 +183,7 @@ def fill_matrix(into, name, view, rows, columns, batch):
     into.type = CODES[view.type]
 
 
-def _vector(name, view, length, types):
+def fill_vector(name, view, length, types):
     along = [(extent, step) for extent, step in zip(view.shape, view.strides) if extent != 1]
     if along != ([] if length == 1 else [(length, 1)]):
         raise Invalid(f'{name} has shape {view.shape} and strides {view.strides}, but must be '
@@ -227,20 +227,20 @@ def fill_epilogue(epilogue, scalars, arrays, m, n, batch):
         fill_matrix(epilogue.auxiliary, 'auxiliary', auxiliary, m, n, batch)
         matrices.append(epilogue.auxiliary)
     if bias is not None:
-        epilogue.column_bias = _vector('bias', bias, n, SIDE_TYPES)
+        epilogue.column_bias = fill_vector('bias', bias, n, SIDE_TYPES)
         epilogue.bias_type = CODES[bias.type]
     if row_bias is not None:
-        epilogue.row_bias = _vector('row_bias', row_bias, m, SIDE_TYPES)
+        epilogue.row_bias = fill_vector('row_bias', row_bias, m, SIDE_TYPES)
         epilogue.bias_type = CODES[row_bias.type]
         if bias is not None and bias.type != row_bias.type:
             raise Invalid(f'bias has type {bias.type} and row_bias has type {row_bias.type}, but '
                           'both must have one type.')
     if row_scale is not None:
-        epilogue.row_scale = _vector('row_scale', row_scale, m, ('fp32',))
+        epilogue.row_scale = fill_vector('row_scale', row_scale, m, ('fp32',))
     if column_scale is not None:
-        epilogue.column_scale = _vector('column_scale', column_scale, n, ('fp32',))
+        epilogue.column_scale = fill_vector('column_scale', column_scale, n, ('fp32',))
     if amax is not None:
-        epilogue.amax = _vector('amax', amax, 1, ('fp32',))
+        epilogue.amax = fill_vector('amax', amax, 1, ('fp32',))
     return matrices
 
 

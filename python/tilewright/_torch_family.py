@@ -17,17 +17,18 @@ PLANS_KEPT = 1024
 
 
 class Family:
-    """`family` is its name in the C interface, `operands` the names of its tensors, `extra` the schema of what it takes
-    beside them and the epilogue. output_shape(tensors, extra, gated) and problem_of(views, out's view, extra, scalars,
-    views of the epilogue's arrays) are the family's own."""
+    """`family` is its name in the C interface, `operands` the names of its tensors (with a ? where there may be none),
+    `extra` the schema of what it takes beside them and the epilogue. output_shape(tensors, extra, gated) and
+    problem_of(views, out's view, extra, scalars, views of the epilogue's arrays) are the family's own."""
 
     def __init__(self, name, family, operands, extra, output_shape, problem_of):
-        self.name, self.operands = name, operands
+        self.name, self.operands = name, [operand.rstrip('?') for operand in operands]
         self.output_shape, self.problem_of = output_shape, problem_of
         self.plan_of = type('FamilyPlan', (Plan,), {'family': family})
         self.launch, self.simulate = f'tw_{family}_plan_run', f'tw_{family}_simulate'
         self.plans = {}
-        tensors = ', '.join(f'Tensor {operand}' for operand in operands)
+        tensors = ', '.join(f'Tensor{"?" * operand.endswith("?")} {operand.rstrip("?")}'
+                            for operand in operands)
         rest = ', '.join(part for part in (extra, SCALARS, OPTIONS) if part)
         self.operator = torch.library.custom_op(
             f'tilewright::{name}', self._compute, mutates_args=(),
@@ -93,9 +94,9 @@ class Family:
     def _run(self, out, tensors, arrays, rest):
         extra, scalars, options = rest[:-11], rest[-11:-4], rest[-4:]
         device = tensors[0].device
-        views = [self._view(name, tensor, device) for name, tensor in zip(self.operands, tensors)]
-        sides = tuple(None if tensor is None else self._view(name, tensor, device)
-                      for name, tensor in zip(ARRAYS, arrays))
+        views, sides = ([None if tensor is None else self._view(name, tensor, device)
+                         for name, tensor in zip(names, given)]
+                        for names, given in ((self.operands, tensors), (ARRAYS, arrays)))
         problem = self.problem_of(views, self._view('out', out, device), extra, scalars, sides)
         if device.type == 'cpu':
             check(getattr(library(), self.simulate)(problem, new_options(*options)))

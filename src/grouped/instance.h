@@ -26,6 +26,8 @@ struct GroupedInstance {
   unsigned stages;
   bool gathers;           // rows of A
   unsigned b_scale_rows;  // of B, that share a scale of 128 of k; 0: there are no scales
+  // Why this kernel cannot compute a problem in this order; good if it can.
+  Status (*supports)(const GroupedProblem&, const MatmulOrder&);
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for, and no workspace is needed.
   Status (*launch)(const GroupedProblem&, const MatmulOrder&, void* stream);

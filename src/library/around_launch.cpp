@@ -12,9 +12,8 @@ namespace tw::library {
 void check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) {
   if (needed == 0) return;
   if (bytes < needed || workspace == nullptr) {
-    throw Failure{TW_WORKSPACE,
-                  fmt::format("The workspace has {} bytes{}, but this call needs {}.", bytes,
-                              workspace == nullptr ? " at null" : "", needed)};
+    throw Failure{TW_WORKSPACE, fmt::format("The workspace has {} bytes{}, but this call needs {}.",
+                                            bytes, workspace == nullptr ? " at null" : "", needed)};
   }
   if (const auto beyond = reinterpret_cast<std::uintptr_t>(workspace) % 256; beyond != 0) {
     throw Failure{TW_WORKSPACE,

@@ -64,11 +64,6 @@ std::int64_t pitch_of_one_line(std::int64_t length) {
   return (std::max<std::int64_t>(length, 1) + 15) / 16 * 16;
 }
 
-// `rows` (m or n) by k.
-struct OperandStrides {
-  std::int64_t rows, k, batch, row_stride, k_stride;
-};
-
 MatmulOperand operand_of(const tw_matrix& given, const OperandStrides& strides, Major major,
                          ElementType type) {
   const bool by_k = major == Major::K;
@@ -79,7 +74,8 @@ MatmulOperand operand_of(const tw_matrix& given, const OperandStrides& strides, 
           strides.batch > 1 ? given.batch_stride : 0, type, major};
 }
 
-// The better aligned form first.
+}  // namespace
+
 void take_operand(MatmulOperand& usual, std::optional<MatmulOperand>& other, const char* name,
                   const tw_matrix& given, const OperandStrides& strides) {
   const ElementType type = type_of(name, given.type);
@@ -101,6 +97,8 @@ void take_operand(MatmulOperand& usual, std::optional<MatmulOperand>& other, con
   const std::int64_t lines = usual.major == Major::K ? strides.rows : strides.k;
   check_span(name, lines, usual.pitch, strides.batch, usual.batch_pitch);
 }
+
+namespace {
 
 // Of a matrix whose rows are lines of memory.
 std::int64_t pitch_by_rows(const char* name, const tw_matrix& given, std::int64_t rows,
@@ -220,6 +218,13 @@ ConvertedProblem convert(const tw_matmul_problem* given) {
   if (Status status = check(problem); !status.is_good()) refuse("{}", status.sentence());
   check_apart(problem);
   return converted;
+}
+
+MatmulProblem along_k(const ConvertedProblem& converted) {
+  MatmulProblem problem = converted.problem;
+  if (problem.a.major == Major::MN && converted.other_a) problem.a = *converted.other_a;
+  if (problem.b.major == Major::MN && converted.other_b) problem.b = *converted.other_b;
+  return problem;
 }
 
 tw_matmul_options checked_options(const tw_matmul_options* options) {

@@ -17,6 +17,16 @@ struct ConvertedProblem {
 };
 
 ConvertedProblem convert(const tw_matmul_problem* problem);
+// For kernels that read both along k.
+MatmulProblem along_k(const ConvertedProblem& converted);
+
+// `rows` (m or n) by k.
+struct OperandStrides {
+  std::int64_t rows, k, batch, row_stride, k_stride;
+};
+// The better aligned form first.
+void take_operand(MatmulOperand& usual, std::optional<MatmulOperand>& other, const char* name,
+                  const tw_matrix& given, const OperandStrides& strides);
 
 // `initialiser` is the function that sets a struct's size.
 void check_size(const char* name, const void* given, std::size_t size, std::size_t expected,

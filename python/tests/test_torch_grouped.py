@@ -1,0 +1,54 @@
+"""Products of torch tensors in groups, on the host, that is, on the virtual GPU."""
+import unittest
+
+import support
+
+support.need('torch')
+
+import torch
+
+import tilewright
+from tilewright import _torch_grouped
+
+
+def expected(a, b, sizes):
+    """In float64: rows of the groups, one behind the other."""
+    return torch.cat([rows.double() @ weight.double() for rows, weight in zip(a[:sum(sizes)].split(sizes), b)])
+
+
+class TorchGrouped(unittest.TestCase):
+    sizes = [5, 0, 1, 40]
+
+    def setUp(self):
+        torch.manual_seed(7)
+        self.a, self.w = self.integers(46, 64), self.integers(4, 24, 64)
+        self.ends = torch.tensor(self.sizes).cumsum(0).to(torch.int32)
+
+    def integers(self, *shape):
+        return torch.randint(-3, 4, shape).to(torch.bfloat16)
+
+    def test_against_torch(self):
+        d = tilewright.matmul_grouped(self.a, self.w.mT, self.ends)
+        self.assertTrue(torch.equal(d, expected(self.a, self.w.mT, self.sizes).to(torch.bfloat16)))
+        index = torch.randint(0, 46, (46,), dtype=torch.int32)
+        d = tilewright.matmul_grouped(self.a, self.w.mT, self.ends, row_index=index)
+        self.assertTrue(torch.equal(d, expected(self.a[index], self.w.mT, self.sizes).to(torch.bfloat16)))
+
+    def test_operator(self):
+        scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
+        torch.library.opcheck(
+            _torch_grouped.family.operator,
+            (self.a, self.w.mT, self.ends, None, None, None, None, None, None, None, None, torch.bfloat16, *scalars, False,
+             True, None, None), test_utils=('test_schema', 'test_faketensor'))
+
+    def test_compiled(self):
+        def layer(a, w, ends, bias):
+            return torch.relu(tilewright.matmul_grouped(a, w.mT, ends, epilogue=tilewright.Epilogue(bias=bias)))
+
+        bias = torch.randint(-3, 4, (24,)).float()
+        d = torch.compile(layer, backend='eager', fullgraph=True)(self.a, self.w, self.ends, bias)
+        self.assertTrue(torch.equal(d, torch.relu(expected(self.a, self.w.mT, self.sizes) + bias).to(torch.bfloat16)))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

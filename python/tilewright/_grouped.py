@@ -1,0 +1,110 @@
+"""matmul_grouped: torch tensors go to _torch_grouped.py, host memory runs on the virtual GPU."""
+from ._arrays import View, view_of
+from ._library import GroupedProblem, Invalid, check, library, new_options
+from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
+                       fill_matrix, fill_problem, fill_vector, output_of)
+# family blockwise: begin
+from ._blockwise import blocks_of, check_shape, set_scales
+from ._library import Matrix
+# family blockwise: end
+
+
+def _rows_in_one(name, view):
+    """A matrix of all rows, of [groups, capacity, columns]."""
+    if view is None or len(view.shape) == 2:
+        return view
+    groups, capacity, columns = view.shape
+    if groups > 1 and capacity > 0 and view.strides[0] != capacity * view.strides[1]:
+        raise Invalid(f'{name} has shape {view.shape} and strides {view.strides}, but rows of its '
+                      'groups must lie one stride apart, groups one behind the other.')
+    return View(view.address, (groups * capacity, columns), view.strides[1:], view.type,
+                view.writable, view.owner)
+
+
+def output_shape(a, b, row_index, gated):
+    if len(a) not in (2, 3) or len(b) != 3:
+        raise Invalid(f'a has shape {tuple(a)} and b has shape {tuple(b)}, but a must be [m, k] or '
+                      '[groups, capacity, k], and b [groups, k, n].')
+    if len(a) == 3 and (a[0] != b[0] or row_index is not None):
+        raise Invalid(f'a has shape {tuple(a)}, which is a capacity for each group, but b has '
+                      f'{b[0]} groups and row_index is {"not " * (row_index is not None)}None.')
+    columns = Extents(a[-2:], b[1:], gated).output[-1]
+    return (*(a[:-1] if row_index is None else row_index), columns)
+
+
+def problem_of(views, d, scalars, arrays):
+    """The tw_grouped_problem of Views (a, b, rows, row_index, a_scales, b_scales); `arrays` has ARRAYS' order."""
+    a, b, rows, row_index, a_scales, b_scales = views
+    groups, k, n = b.shape
+    shape = output_shape(a.shape, b.shape, None if row_index is None else row_index.shape,
+                         scalars[-1])
+    if d.shape != shape:
+        raise Invalid(f'out has shape {d.shape}, but the product has shape {shape}.')
+    problem = GroupedProblem()
+    library().tw_grouped_init(problem, None)
+    problem.rows = fill_vector('rows', rows, groups, ('s32',))
+    problem.capacity = a.shape[1] if len(a.shape) == 3 else 0
+    a = _rows_in_one('a', a)
+    flat = list(arrays)
+    for place, name in ((0, 'source'), (5, 'auxiliary')):
+        flat[place] = _rows_in_one(name, flat[place])
+    one = View(b.address, b.shape[1:], b.strides[1:], b.type, False, b.owner)
+    placed = _rows_in_one('out', d)
+    if row_index is None:
+        fill_problem(problem.matmul, a, one, placed, scalars, flat)
+    else:
+        m = placed.shape[0]
+        problem.row_index = fill_vector('row_index', row_index, m, ('s32',))
+        problem.a_rows = a.shape[0]
+        all_rows = View(a.address, (m, k), a.strides, a.type, False, a.owner)
+        fill_problem(problem.matmul, all_rows, one, placed, scalars, flat)
+    problem.matmul.batch, problem.matmul.b.batch_stride = groups, b.strides[0]
+    # family blockwise: begin
+    if (a_scales is None) != (b_scales is None):
+        raise Invalid('One of a_scales and b_scales is given; FP8 with scales of blocks has both.')
+    if a_scales is not None:
+        blocks = blocks_of(k)
+        a_scales = _rows_in_one('a_scales', a_scales)
+        check_shape('a_scales', a_scales, (a.shape[0], blocks), 'row of a and each 128 of k')
+        check_shape('b_scales', b_scales, (blocks, blocks_of(n)), '128 of k and each 128 columns of b')
+        row, column = Matrix(), Matrix()
+        fill_matrix(row, 'a_scales', a_scales, *a_scales.shape, ())
+        fill_matrix(column, 'b_scales', b_scales, *b_scales.shape[-2:], (groups,))
+        set_scales(problem.a_scales, row, *a_scales.shape, row.row_stride, row.column_stride)
+        set_scales(problem.b_scales, column, b_scales.shape[-1], blocks, column.column_stride,
+                   column.row_stride)
+    # family blockwise: end
+    return problem
+
+
+def matmul_grouped(a, b, rows, out=None, *, row_index=None, a_scales=None, b_scales=None,
+                   epilogue=None, out_dtype=None, stream=None, instance=None, target=None,
+                   a_type=None, b_type=None):
+    """Groups of rows of a, each times its own matrix of b: b is [groups, k, n], contiguous along k.
+
+    a is [m, k], groups lying one behind the other, and rows[g] is the row behind group g's last; the result is [m, n]. Or
+        a is [groups, capacity, k], and rows[g] is how many rows of group g are there; the result is [groups, capacity, n].
+    rows: int32, on the device: no host reads it. Rows of no group are left alone in the result.
+    row_index: int32 [m]; row i of the result is then made of row row_index[i] of a [any, k], or of zeros where a has none.
+    a_scales, b_scales: of FP8 with scales of blocks, as for matmul_blockwise: [m, ceil(k / 128)] (or with groups and
+        capacity, as a) and [groups, ceil(k / 128), ceil(n / 128)].
+    The epilogue counts rows in all groups; its bias is one for all. All else is as for matmul.
+    """
+    epilogue = checked_epilogue(epilogue)
+    options = (False, True, instance, target)
+    given = (a, b, rows, row_index, a_scales, b_scales)
+    if any(hasattr(array, '__torch_function__') for array in given):
+        from . import _torch_grouped
+        check_told(a_type, b_type)
+        return _torch_grouped.family(given, out, (), epilogue, out_dtype, stream, options)
+    check_on_host(stream)
+    views = [None if array is None else view_of(name, array, type) for name, array, type in zip(
+        ('a', 'b', 'rows', 'row_index', 'a_scales', 'b_scales'), given,
+        (a_type, b_type, None, None, None, None))]
+    scalars = epilogue.scalars()
+    shape = output_shape(views[0].shape, views[1].shape,
+                         None if row_index is None else views[3].shape, scalars[-1])
+    out, d = output_of(out, out_dtype, a, views[0].type, shape)
+    problem = problem_of(views, d, scalars, epilogue_views(epilogue))
+    check(library().tw_grouped_simulate(problem, new_options(*options)))
+    return out

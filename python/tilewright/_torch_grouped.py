@@ -1,0 +1,13 @@
+"""torch tensors: the operator tilewright::matmul_grouped."""
+from ._grouped import output_shape, problem_of
+from ._torch_family import Family
+
+
+def _shape(tensors, extra, gated):
+    a, b, _, row_index, *_ = tensors
+    return output_shape(a.shape, b.shape, None if row_index is None else row_index.shape, gated)
+
+
+family = Family(
+    'matmul_grouped', 'grouped', ('a', 'b', 'rows', 'row_index?', 'a_scales?', 'b_scales?'), '',
+    _shape, lambda views, d, extra, scalars, sides: problem_of(views, d, scalars, sides))

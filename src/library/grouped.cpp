@@ -1,0 +1,106 @@
+// The functions of tilewright.h for products in groups.
+#include "src/dispatch/grouped.h"
+
+#include "src/grouped/task.h"
+#include "src/library/blockwise_scales.h"
+#include "src/library/calls.h"
+
+namespace tw::library {
+
+namespace {
+
+GroupedProblem converted(const tw_grouped_problem* given) {
+  check_struct("problem", given, "tw_grouped_init");
+  const std::int64_t groups = given->matmul.batch;
+  // One product with all rows, and as many B as there are groups.
+  tw_matmul_problem one = given->matmul;
+  one.batch = groups < 0 ? groups : 1;
+  GroupedProblem problem;
+  problem.matmul = along_k(convert(&one));
+  problem.matmul.batch = groups;
+  if (groups > 1) problem.matmul.b.batch_pitch = one.b.batch_stride;
+  problem.rows = given->rows;
+  problem.capacity = given->capacity;
+  problem.row_index = given->row_index;
+  if (given->row_index != nullptr) {
+    problem.a_rows = given->a_rows;
+    if (given->a_rows < 1) problem.a_rows = -1;  // refused as such
+    std::optional<MatmulOperand> other;
+    take_operand(problem.matmul.a, other, "A", one.a,
+                 {given->a_rows, one.k, 1, one.a.row_stride, one.a.column_stride});
+    if (problem.matmul.a.major == Major::MN && other) problem.matmul.a = *other;
+  }
+  // family blockwise: begin
+  if (given->a_scales.data != nullptr || given->b_scales.data != nullptr) {
+    problem.a_scales = scales_of("scales of A", given->a_scales, 1);
+    problem.b_scales = scales_of("scales of B", given->b_scales, groups);
+  }
+  // family blockwise: end
+  const Status status = check(problem);
+  if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+  return problem;
+}
+
+struct GroupedFamily : KernelFamily<GroupedProblem, GroupedInstance> {
+  static constexpr const char* name = "grouped";
+  static auto instances() { return grouped_instances(); }
+  using Given = tw_grouped_problem;
+  template <class Visit>
+  static constexpr void words(const Given& given, const Visit& visit) {
+    matmul_words(given.matmul, visit);
+    visit("The alignment", "the groups' rows", alignment_word(given.rows));
+    visit("The capacity", nullptr, given.capacity);
+    visit("The alignment", "the row index", alignment_word(given.row_index));
+    visit("The number of A's rows", nullptr, given.a_rows);
+    // family blockwise: begin
+    scale_words("the scales of A", given.a_scales, visit);
+    scale_words("the scales of B", given.b_scales, visit);
+    // family blockwise: end
+  }
+  static Problem convert(const Given* given) { return converted(given); }
+  static Choice decide(const Problem& problem, const DispatchRequest& request) {
+    return choose_or_throw(title_of(problem.matmul) + " in groups", problem, request);
+  }
+  static std::string command(const Problem& problem, const Choice& choice, const char*) {
+    const std::int64_t groups = problem.matmul.batch;
+    std::vector<std::int32_t> sizes(static_cast<std::size_t>(groups));
+    for (std::int32_t& size : sizes) size = static_cast<std::int32_t>(problem.matmul.m / groups);
+    GroupedShape shape = shape_for(*choice.instance, sizes,
+                                   groups > 0 ? problem.matmul.m % groups : 0, problem.capacity);
+    shape.matmul.n = problem.matmul.n;
+    shape.matmul.k = problem.matmul.k;
+    shape.matmul.epilogue = shape_of(problem.matmul).epilogue;
+    if (problem.a_rows > 0) shape.a_rows = problem.a_rows;
+    // family blockwise: begin
+    shape.column_scales = problem.a_scales.tensor.major == Major::MN;
+    // family blockwise: end
+    return run_line(*choice.instance, shape, Fill::Integers, 1);
+  }
+  static Status workspace(std::size_t& bytes, const Problem&, const Choice&) {
+    bytes = 0;
+    return Status::good();
+  }
+  static Status launch(const Problem& problem, const Choice& choice, const Workspace&,
+                       void* stream) {
+    return choice.instance->launch(problem, choice.order, stream);
+  }
+};
+
+using GroupedCalls = Calls<GroupedFamily>;
+
+}  // namespace
+
+}  // namespace tw::library
+
+TW_DEFINE_CALLS(grouped, tw::library::GroupedCalls)
+
+extern "C" void tw_grouped_init(tw_grouped_problem* problem, tw_grouped_options* options) {
+  tw_matmul_init(nullptr, options);
+  if (problem == nullptr) return;
+  *problem = {};
+  problem->size = sizeof *problem;
+  tw_matmul_init(&problem->matmul, nullptr);
+  // family blockwise: begin
+  problem->a_scales.type = problem->b_scales.type = TW_FP32;
+  // family blockwise: end
+}
