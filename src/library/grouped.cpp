@@ -15,6 +15,7 @@ GroupedProblem converted(const tw_grouped_problem* given) {
   // One product with all rows, and as many B as there are groups.
   tw_matmul_problem one = given->matmul;
   one.batch = groups < 0 ? groups : 1;
+  if (groups == 0) one.n = 0;  // there is no B, and nothing to compute
   GroupedProblem problem;
   problem.matmul = along_k(convert(&one));
   problem.matmul.batch = groups;

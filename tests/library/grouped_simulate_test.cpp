@@ -112,7 +112,7 @@ TEST(SimulateGrouped, RefusesWithASentence) {
                 .find("The scales of B are bf16, but must be fp32."),
             std::string::npos);
   EXPECT_EQ(refusal(TW_INVALID, scaled, [](P& p) { p.a_scales.k_stride = 2; }),
-            "The scales of A have a row_stride of 3 and a k_stride of 2, but one of them must be "
+            "The scales of A have a row_stride of 4 and a k_stride of 2, but one of them must be "
             "1.");
   EXPECT_NE(refusal(TW_INVALID, plain, [](P& p) { p.size = 8; }).find("tw_grouped_init"),
             std::string::npos);
