@@ -19,7 +19,10 @@ GROUPED = ('groups', (
     ('rows by an index', ('*/gather.h',), r'[Gg]ather|a_rows|row index'),
     ('scales of blocks', (), r'[Ss]cale|blockwise'),
 ))
-BLOCKWISE = ('kernel and plan', (('the problem and its refusals', ('*/blockwise_problem.h',), r'(?!)'),))
+BLOCKWISE = ('kernel and plan', (
+    ('the problem and its refusals', ('*/blockwise_problem.h',), r'(?!)'),
+    ('D quantised again', ('*/requantised.h',), r'(?!)'),
+))
 PARTS = {'conv2d': CONV2D, 'blockwise': BLOCKWISE, 'grouped': GROUPED}
 
 

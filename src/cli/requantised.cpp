@@ -85,18 +85,17 @@ void RequantisedRequest::run(Verdict& verdict) const {
   RequantisedShape shape = shape_for(instance);
   const std::string wrong = fill_shape(shape);
   if (!wrong.empty()) return verdict.refuse(wrong);
-  const Result<Fill> fill = this->fill();
-  if (!fill.status.is_good()) return verdict.refuse(fill.status.sentence());
+  const Fill fill = fill_named(data);
   const Result<vgpu::Options> options = schedule.resolve();
   if (!options.status.is_good()) return verdict.refuse(options.status.sentence());
 
-  const VerifiedRequantised problem(shape, *fill.value, seed);
+  const VerifiedRequantised problem(shape, fill, seed);
   run_schedules(
       fmt::format("requantised {} x {} x {}, {} ({} stages)", m, n, k, instance.name,
                   instance.stages),
       shape.product.matmul.outputs(), *options.value,
       [&](const vgpu::Options& schedule) { return run_virtually(instance, problem, schedule); },
-      run_line(instance, shape, *fill.value, seed), verdict);
+      run_line(instance, shape, fill, seed), verdict);
 }
 
 }  // namespace

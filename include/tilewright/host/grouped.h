@@ -86,44 +86,33 @@ inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows)
 }
 // family blockwise: end
 
-// Why a kernel cannot compute a problem in this order; good if it can.
-template <class Parts>
-Status supports(const GroupedProblem& problem, const MatmulOrder& order) {
-  constexpr bool gathers = requires(typename Parts::Loader::Params params) { params.index; };
-  if (gathers != (problem.a_rows > 0)) {
-    return Status::refused(gathers ? "This kernel gathers rows of A, but there is no row index."
-                                   : "This kernel takes rows of A as they lie: no row index.");
-  }
-  // family blockwise: begin
-  constexpr unsigned scale_rows = rows_of_scale<typename Parts::Side>;
-  if constexpr (scale_rows > 0) {
-    Status scales = check_scales(problem, scale_rows);
-    if (!scales.is_good()) return scales;
-  } else if (problem.a_scales.tensor.data != nullptr) {
-    return Status::refused("This kernel takes no scales of blocks.");
-  }
-  // family blockwise: end
-  return supports<Parts>(as_batch(problem), order);
-}
-
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
             const GroupedProblem& problem, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
   params.schedule.rows = problem.rows;
   params.schedule.capacity = static_cast<int>(problem.capacity);
-  if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
+  constexpr bool gathers = requires { params.loader.index; };
+  if (gathers != (problem.a_rows > 0)) {
+    return Status::refused(gathers ? "This kernel gathers rows of A, but there is no row index."
+                                   : "This kernel takes rows of A as they lie: no row index.");
+  }
   const MatmulProblem batch = as_batch(problem);
   // family blockwise: begin
-  if constexpr (rows_of_scale < typename Parts::Side >> 0) {
+  constexpr unsigned scale_rows = rows_of_scale<typename Parts::Side>;
+  if constexpr (scale_rows > 0) {
+    Status scales = check_scales(problem, scale_rows);
+    if (!scales.is_good()) return scales;
     const ScaleTensor &a = problem.a_scales, &b = problem.b_scales;
     params.side = {detail::view_of(a.tensor, batch, a.rows),
                    detail::view_of(b.tensor, batch, b.rows)};
     params.side.a.batch_stride = 0;
+  } else if (problem.a_scales.tensor.data != nullptr) {
+    return Status::refused("This kernel takes no scales of blocks.");
   }
   // family blockwise: end
   Status planned = plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
-  if constexpr (requires { params.loader.index; }) {
+  if constexpr (gathers) {
     params.loader.index = problem.row_index;
     params.loader.a.rows = static_cast<int>(problem.a_rows);
   }
