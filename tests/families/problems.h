@@ -2,19 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "src/matmul/random_task.h"
+#include "tests/families/seed.h"
 
 namespace tw::tests {
-
-inline std::uint64_t base_seed() {
-  const char* text = std::getenv("TW_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : 20261115;
-}
 
 // Every instance in turn, or as many of them, evenly, as there are to be problems; run_line() names
 // a problem.

@@ -2,17 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <random>
 
 #include "src/quantise/task.h"
+#include "tests/families/seed.h"
 
 namespace tw::tests {
-
-inline std::uint64_t base_seed() {
-  const char* text = std::getenv("TW_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : 20261115;
-}
 
 using Random = std::mt19937_64;
 inline std::int64_t between(Random& random, std::int64_t first, std::int64_t last) {
