@@ -26,6 +26,7 @@ struct LoadedStage {
 struct TileIndex {
   int m, n, batch;
   int first_row(unsigned rows) const { return m * static_cast<int>(rows); }
+  int first_column(unsigned columns) const { return n * static_cast<int>(columns); }
 };
 
 // A matrix of a batch: element (row, k) of small integers, in memory along k or along the rows.
