@@ -24,6 +24,7 @@ struct NoEpilogue {
   NoEpilogue(const Params&, Buffers&, unsigned, unsigned, Trace) {}
   template <class Sum, class Sources>
   void store(const Sum&, const Place&, Sources&) {}
+  void prepare(const Place&, unsigned) const {}
   void drain() {}
 };
 struct Parts : Matmul<Sm90, Named> {
