@@ -11,8 +11,6 @@
 #include "src/bench/cudnn.h"
 #include "src/bench/device.h"
 #include "src/bench/request.h"
-#include "src/library/failure.h"
-#include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
 
 namespace tw::bench {
@@ -231,30 +229,18 @@ int measure_conv2d(int argc, char** argv) {
   Request request;
   CLI::App app{"Measures convolutions beside cuDNN, interleaved", "./tw bench"};
   add_options(app, request);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return refuse(error.what());
-  }
   Conv2dSuite suite;
-  const Status status = read(request, suite);
-  if (!status.is_good()) return refuse(status.sentence());
-  if (const std::string why = why_no_gpu(); !why.empty()) {
-    return refuse("Measuring needs the GPU. " + why);
-  }
-  try {
-    RunFacts facts = facts_of_run(argc, argv);
-    facts.family = "conv2d";
-    facts.type = request.type;
-    facts.suite = suite.file;
-    facts.rounds = request.rounds;
-    facts.slice_milliseconds = request.slice;
-    return run(request, suite, facts);
-  } catch (const library::Failure& failure) {
-    return refuse(failure.sentence);
-  }
+  return run_command(
+      app, argc, argv, [&] { return read(request, suite); },
+      [&] {
+        RunFacts facts = facts_of_run(argc, argv);
+        facts.family = "conv2d";
+        facts.type = request.type;
+        facts.suite = suite.file;
+        facts.rounds = request.rounds;
+        facts.slice_milliseconds = request.slice;
+        return run(request, suite, facts);
+      });
 }
 
 }  // namespace tw::bench

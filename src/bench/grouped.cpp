@@ -15,7 +15,6 @@
 #include "src/bench/own.h"
 #include "src/bench/request.h"
 #include "src/grouped/instance.h"
-#include "src/library/failure.h"
 #include "src/matmul/gpu.h"
 
 namespace tw::bench {
@@ -248,29 +247,17 @@ int measure_grouped(int argc, char** argv) {
   Request request;
   CLI::App app{"Measures grouped products beside the dense one, interleaved", "./tw bench"};
   add_options(app, request);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return refuse(error.what());
-  }
   std::vector<GroupedCase> cases;
-  const Status status = read_cases(cases, request);
-  if (!status.is_good()) return refuse(status.sentence());
-  if (const std::string why = why_no_gpu(); !why.empty()) {
-    return refuse("Measuring needs the GPU. " + why);
-  }
-  try {
-    RunFacts facts = facts_of_run(argc, argv);
-    facts.family = "grouped";
-    facts.type = "bf16";
-    facts.rounds = request.rounds;
-    facts.slice_milliseconds = request.slice;
-    return run(request, cases, facts);
-  } catch (const library::Failure& failure) {
-    return refuse(failure.sentence);
-  }
+  return run_command(
+      app, argc, argv, [&] { return read_cases(cases, request); },
+      [&] {
+        RunFacts facts = facts_of_run(argc, argv);
+        facts.family = "grouped";
+        facts.type = "bf16";
+        facts.rounds = request.rounds;
+        facts.slice_milliseconds = request.slice;
+        return run(request, cases, facts);
+      });
 }
 
 }  // namespace tw::bench

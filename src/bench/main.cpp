@@ -14,8 +14,6 @@
 #include "src/bench/roofline.h"
 #include "src/bench/suite.h"
 #include "src/bench/tune.h"
-#include "src/library/failure.h"
-#include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
 
 namespace {
@@ -270,23 +268,11 @@ int main(int argc, char** argv) {
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
   add_options(app, request);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return refuse(error.what());
-  }
   Suite suite;
-  const Status status = read_shapes(request, suite);
-  if (!status.is_good()) return refuse(status.sentence());
-  if (const std::string why = tw::why_no_gpu(); !why.empty()) {
-    return refuse("Measuring needs the GPU. " + why);
-  }
-  try {
-    const RunFacts facts = facts_of(request, suite, argc, argv);
-    return request.tune ? run_tuning(request, suite, facts) : run(request, suite, facts);
-  } catch (const tw::library::Failure& failure) {
-    return refuse(failure.sentence);
-  }
+  return run_command(
+      app, argc, argv, [&] { return read_shapes(request, suite); },
+      [&] {
+        const RunFacts facts = facts_of(request, suite, argc, argv);
+        return request.tune ? run_tuning(request, suite, facts) : run(request, suite, facts);
+      });
 }

@@ -8,12 +8,35 @@
 
 #include "src/bench/command_output.h"
 #include "src/bench/device.h"
+#include "src/library/failure.h"
+#include "src/matmul/gpu.h"
 
 namespace tw::bench {
 
 int refuse(const std::string& sentence) {
   std::fprintf(stderr, "tw: %s\n", sentence.c_str());
   return 2;
+}
+
+int run_command(CLI::App& app, int argc, char** argv, const std::function<Status()>& read,
+                const std::function<int()>& run) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return refuse(error.what());
+  }
+  const Status status = read();
+  if (!status.is_good()) return refuse(status.sentence());
+  if (const std::string why = why_no_gpu(); !why.empty()) {
+    return refuse("Measuring needs the GPU. " + why);
+  }
+  try {
+    return run();
+  } catch (const library::Failure& failure) {
+    return refuse(failure.sentence);
+  }
 }
 
 RunFacts facts_of_run(int argc, char** argv) {

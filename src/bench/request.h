@@ -1,15 +1,23 @@
 // What the measurements of all families have in common on the command line.
 #pragma once
 
+#include <CLI/CLI.hpp>
+#include <functional>
 #include <initializer_list>
 #include <string>
 
 #include "src/bench/report.h"
+#include "tilewright/base/status.h"
 
 namespace tw::bench {
 
 // Prints the sentence; the exit status of a bad request.
 int refuse(const std::string& sentence);
+
+// A whole command, up to its exit status: the words of `app`, `read` of what they ask for, then,
+// where there is a GPU, `run`.
+int run_command(CLI::App& app, int argc, char** argv, const std::function<Status()>& read,
+                const std::function<int()>& run);
 
 // About this machine, this tree and this command; the rest is the caller's.
 RunFacts facts_of_run(int argc, char** argv);

@@ -1,25 +1,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/families/grouped_problems.h"
+#include "tests/families/schedule.h"
 
 namespace tw::tests {
 namespace {
 
-constexpr vgpu::Landing policies[] = {vgpu::Landing::Eager, vgpu::Landing::Lazy,
-                                      vgpu::Landing::Random, vgpu::Landing::Adversarial};
-
-vgpu::Options schedule(const GroupedInstance& instance, std::uint64_t seed) {
-  vgpu::Options options;
-  options.landing = policies[seed % 4];
-  options.seed = seed;
-  options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
-  return options;
-}
-
 void expect_exact(const GroupedInstance& instance, const GroupedShape& shape, Fill fill,
                   std::uint64_t seed) {
-  const VirtualRun run =
-      run_virtually(instance, VerifiedGrouped(shape, fill, seed), schedule(instance, seed));
+  const VirtualRun run = run_virtually(instance, VerifiedGrouped(shape, fill, seed),
+                                       schedule(seed, instance.config.cluster.size()));
   const std::string line = run_line(instance, shape, fill, seed);
   ASSERT_TRUE(run.clean()) << line << "\n" << run.complaint();
   EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal) << line;
@@ -84,7 +74,8 @@ TEST(Grouped, AddsToDInPlace) {
     given.matmul.epilogue.source = given.matmul.d.data;
     given.matmul.epilogue.source_pitch = given.matmul.d.pitch;
     vgpu::Report report;
-    const Status status = instance.simulate(given, {}, schedule(instance, 2), report);
+    const Status status =
+        instance.simulate(given, {}, schedule(2, instance.config.cluster.size()), report);
     ASSERT_TRUE(status.is_good()) << status.sentence();
     EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
     const Comparison comparison = compare(problem.data.matmul, problem.reference);
@@ -106,8 +97,8 @@ TEST(Grouped, StaysInsideWhateverTheDeviceSays) {
            {std::vector{most, least, 41}, std::vector{-1, 200, 3}, std::vector{100, 50, most}}) {
         for (int group = 0; group < 3; ++group) data.rows.set(0, 0, group, rows[group]);
         vgpu::Report report;
-        const Status status =
-            instance.simulate(grouped_on_host(data, shape), {}, schedule(instance, 1), report);
+        const Status status = instance.simulate(
+            grouped_on_host(data, shape), {}, schedule(1, instance.config.cluster.size()), report);
         ASSERT_TRUE(status.is_good()) << status.sentence();
         EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
         EXPECT_EQ(data.matmul.d.padding_touched(), 0) << instance.name;
@@ -132,7 +123,8 @@ std::string refusal_of(const GroupedInstance& instance, std::int64_t capacity,
   GroupedProblem problem = grouped_on_host(data, shape);
   change(problem);
   vgpu::Report report;
-  return instance.simulate(problem, {}, schedule(instance, 1), report).sentence();
+  return instance.simulate(problem, {}, schedule(1, instance.config.cluster.size()), report)
+      .sentence();
 }
 
 TEST(Grouped, RefusesWithASentence) {

@@ -2,20 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/families/quantise_problems.h"
+#include "tests/families/schedule.h"
 
 namespace tw::tests {
 namespace {
-
-constexpr vgpu::Landing policies[] = {vgpu::Landing::Eager, vgpu::Landing::Lazy,
-                                      vgpu::Landing::Random, vgpu::Landing::Adversarial};
-
-vgpu::Options schedule(std::uint64_t seed) {
-  vgpu::Options options;
-  options.landing = policies[seed % 4];
-  options.seed = seed;
-  options.sm_count = static_cast<unsigned>(1 + seed % 3);
-  return options;
-}
 
 void expect_exact(const QuantiseInstance& instance, const QuantiseShape& shape, Fill fill,
                   std::uint64_t seed) {
