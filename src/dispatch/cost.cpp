@@ -19,6 +19,7 @@ constexpr double wide_factor = 1.03;          // and their tiles are wide
 constexpr double row_cycles = 1.36;           // a line of 128 bytes that TMA brings to an SM
 constexpr double received_share = 0.5;        // of that, for a line that another CTA sends
 constexpr double straddling_factor = 2.5;     // of the rest, where rows begin amid lines
+constexpr double pixel_factor = 1.4;          // where the lines are pixels of an image
 constexpr double outside_row_cycles = 3.6;    // a line outside of the matrix, filled with zeros
 constexpr double neighbour_factor = 1.64;     // where two SMs of a pair load side by side
 constexpr double l2_bytes_per_us = 19.2e6;
@@ -85,7 +86,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   double products = config.tile_m * config.tile_n / 32.0 * product_cycles;
   if (config.multiply_groups == 1) products *= alone_factor;
   if (in_turns) products *= config.tile_n > 128 ? turns_factor * wide_factor : turns_factor;
-  const auto share = [](unsigned ctas, const MatmulOperand& operand) {
+  // Nothing is gained by a filter that another CTA sends: whoever waits for pixels waits longer.
+  const bool of_image = operand_bytes != 0;
+  const auto share = [of_image](unsigned ctas, const MatmulOperand& operand) {
+    if (of_image) return pixel_factor;
     const bool straddles = operand.pitch * bytes_of(operand.type) % 128 != 0;
     return received_share + (1 - received_share) / ctas * (straddles ? straddling_factor : 1.0);
   };
@@ -142,7 +146,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   if (cluster.size() > 2) expected += cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= ticket_factor;
   // A role that brings C ahead of the epilogue pays where there is one.
-  if (config.staged_source != 0) expected *= has_source ? 0.97 : 1.01;
+  if ((config.staged_source != 0) != has_source) expected *= has_source ? 1.2 : 1.01;
   if (config.promote_every != 0 && !kernel.scales_sums) expected *= 1.2;
   return expected;
 }

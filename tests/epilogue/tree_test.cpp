@@ -170,7 +170,7 @@ struct StagedRun : PlainRun {
     int rows;
     int columns;
 
-    StagedSource next(int row, int column) const {
+    StagedSource<128> next(int row, int column) const {
       const unsigned bytes = bytes_of(from.type);
       isa::barrier_sync(2, 128);  // everybody has read the chunk before
       for (int i = static_cast<int>(isa::thread_index()); i < rows * columns; i += 128) {
@@ -211,19 +211,16 @@ struct StagedRun : PlainRun {
 };
 
 template <ElementType output, class Sums>
-void expect_right_from_shared_memory(ElementType source_type, bool gated) {
-  EpilogueCase problem;
+void expect_right_from_shared_memory(EpilogueCase problem) {
   problem.m = 150;
   problem.n = 202;
   problem.batch = 2;
   problem.output = output;
   problem.arguments.source = &asked;
-  problem.arguments.source_type = source_type;
-  problem.arguments.beta = 2.0f;
-  problem.arguments.gated = gated;
   EpilogueData data(problem);
   using Store = StagedStore<output, Sums::block_rows, NoTrace>;
-  const int columns = static_cast<int>(128 / bytes_of(output)) / (gated ? 2 : 1);
+  const int columns =
+      static_cast<int>(128 / bytes_of(output)) / (problem.arguments.gated ? 2 : 1);
   const StagedRun how = {{}, data, static_cast<int>(Sums::block_rows), columns};
   const vgpu::Report report = run_kernel<RuntimeEpilogue, Store, Sums>(data, data.arguments, how);
   ASSERT_TRUE(clean(report)) << problem.name();
@@ -232,12 +229,41 @@ void expect_right_from_shared_memory(ElementType source_type, bool gated) {
 
 TEST(StagedSource, IsReadFromSharedMemory) {
   for (const bool gated : {false, true}) {
+    const auto with = [gated](ElementType type) {
+      EpilogueCase problem;
+      problem.arguments.source_type = type;
+      problem.arguments.beta = 2.0f;
+      problem.arguments.gated = gated;
+      return problem;
+    };
     for (const ElementType type : {ElementType::Bf16, ElementType::Fp16}) {
-      expect_right_from_shared_memory<ElementType::Bf16, MatrixFloats>(type, gated);
-      expect_right_from_shared_memory<ElementType::Fp32, RowFloats>(type, gated);
+      expect_right_from_shared_memory<ElementType::Bf16, MatrixFloats>(with(type));
+      expect_right_from_shared_memory<ElementType::Fp32, RowFloats>(with(type));
     }
-    expect_right_from_shared_memory<ElementType::Fp32, MatrixFloats>(ElementType::Fp32, gated);
-    expect_right_from_shared_memory<ElementType::Bf16, RowFloats>(ElementType::Bf16, gated);
+    expect_right_from_shared_memory<ElementType::Fp32, MatrixFloats>(with(ElementType::Fp32));
+    expect_right_from_shared_memory<ElementType::Bf16, RowFloats>(with(ElementType::Bf16));
+  }
+}
+
+// What ResidualProgram serves, on tiles that are inside; the tiles at the edge go through the mix.
+TEST(StagedSource, EndsALayer) {
+  const auto with = [](ElementType type, bool bias, Activation activation) {
+    EpilogueCase problem;
+    problem.arguments.source_type = type;
+    problem.arguments.beta = 1.0f;
+    problem.arguments.bias_type = type;
+    problem.arguments.column_bias = bias ? &asked : nullptr;
+    problem.arguments.activation = activation;
+    return problem;
+  };
+  for (const bool bias : {false, true}) {
+    for (const Activation activation : {Activation::None, Activation::Relu}) {
+      const EpilogueCase bf16 = with(ElementType::Bf16, bias, activation);
+      expect_right_from_shared_memory<ElementType::Bf16, MatrixFloats>(bf16);
+      expect_right_from_shared_memory<ElementType::Bf16, RowFloats>(bf16);
+      const EpilogueCase fp16 = with(ElementType::Fp16, bias, activation);
+      expect_right_from_shared_memory<ElementType::Fp16, MatrixFloats>(fp16);
+    }
   }
 }
 

@@ -308,7 +308,7 @@ __device__ __forceinline__ void mix(const tw::EpilogueArguments& epilogue, const
   }
   switch (epilogue.activation) {
     case Activation::None: break;
-    case Activation::Relu: FLAT_ACTIVATE(x < 0.0f ? 0.0f : x) break;
+    case Activation::Relu: FLAT_ACTIVATE(tw::isa::max_nan(x, 0.0f)) break;
     case Activation::Gelu:
       FLAT_ACTIVATE(0.5f * x + 0.5f * x * erff(x * 0.70710678118654752f)) break;
     case Activation::Silu: FLAT_ACTIVATE(x * isa::rcp_approx(1.0f + expf(-x))) break;
@@ -394,7 +394,7 @@ __device__ __forceinline__ void prefetch_bias(const Output& params, int column, 
   const int bytes = static_cast<int>(tw::bytes_of(epilogue.bias_type));
   const int at = static_cast<int>(thread * 128);
   if (at < min(256, params.n - column) * bytes) {
-    isa::prefetch_global(static_cast<const char*>(epilogue.column_bias) + column * bytes + at);
+    isa::touch_global(static_cast<const char*>(epilogue.column_bias) + column * bytes + at);
   }
 }
 

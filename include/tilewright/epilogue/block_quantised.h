@@ -30,12 +30,13 @@ class BlockQuantised {
     Of::prepare(params, column, columns, thread);
   }
 
-  template <class Value, ElementType output, class Body>
-  static TW_DEVICE void choose(const Params& params, const Body& body) {
+  template <class Value, ElementType output, class SourceChunk, class Body>
+  static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
     static_assert(output == ElementType::E4m3, "Outputs that are quantised by blocks are e4m3.");
-    Of::template choose<Value, output>(params, [&](const auto& program) {
+    const auto quantise = [&](const auto& program) {
       body(Quantising<std::remove_cvref_t<decltype(program)>>{program, params.scales});
-    });
+    };
+    Of::template choose<Value, output, SourceChunk>(params, whole_pairs, quantise);
   }
 
  private:

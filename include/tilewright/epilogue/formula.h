@@ -9,7 +9,7 @@
 namespace tw::formula {
 
 struct Relu {
-  TW_DEVICE float operator()(float value) const { return value < 0.0f ? 0.0f : value; }
+  TW_DEVICE float operator()(float value) const { return isa::max_nan(value, 0.0f); }
 };
 
 // The exact one, by the error function; not the approximation by tanh.

@@ -40,8 +40,11 @@ class FragmentLoop {
   TW_DEVICE void store(const Sums& sum, const Place& place, Sources& sources) {
     static_assert(Sums::columns % Store::chunk_columns == 0,
                   "The tile's columns must be whole chunks of the output's row.");
-    Epilogue::template choose<typename Sums::Value, Store::output>(
-        params_.epilogue, [&](const auto& program) { run(program, sum, place, sources); });
+    using Chunk = decltype(sources.next(0, 0));
+    Epilogue::template choose<typename Sums::Value, Store::output, Chunk>(
+        params_.epilogue,
+        params_.n % 2 == 0 && place.column + static_cast<int>(Sums::columns) <= params_.n,
+        [&](const auto& program) { run(program, sum, place, sources); });
   }
   template <FragmentSums Sums>
   TW_DEVICE void store(const Sums& sum, const Place& place) {

@@ -2,7 +2,7 @@
 // by branches that are the same for all threads, so that any mix needs no new instance.
 #pragma once
 
-#include "tilewright/epilogue/arguments.h"
+#include "tilewright/epilogue/residual.h"
 #include "tilewright/epilogue/tree.h"
 #include "tilewright/isa/ptx/cp_async.h"
 
@@ -18,15 +18,22 @@ class RuntimeEpilogue {
     const int at = static_cast<int>(thread * 128);
     const int bytes = static_cast<int>(bytes_of(params.bias_type));
     if (at < columns * bytes) {
-      isa::prefetch_global(static_cast<const char*>(params.column_bias) + column * bytes + at);
+      isa::touch_global(static_cast<const char*>(params.column_bias) + column * bytes + at);
     }
   }
 
-  // Once per tile. Plain epilogues have code of their own.
-  template <class Value, ElementType output, class Body>
-  static TW_DEVICE void choose(const Params& params, const Body& body) {
+  // Once per tile. Plain epilogues have code of their own, and so has what a kernel with staged
+  // sources is for.
+  template <class Value, ElementType output, class SourceChunk, class Body>
+  static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
     constexpr bool exact = std::is_same_v<Value, std::int32_t> && output == ElementType::S32;
-    if (!is_plain(params) || (exact && params.alpha != 1.0f)) return body(Mix{params});
+    if (!is_plain(params) || (exact && params.alpha != 1.0f)) {
+      if constexpr (requires { SourceChunk::is_staged; } && bytes_of(output) == 2) {
+        using Residual = ResidualProgram<output>;
+        if (whole_pairs && Residual::serves(params)) return body(Residual{params});
+      }
+      return body(Mix{params});
+    }
     if constexpr (exact) {
       body(PassThrough{});
     } else {

@@ -2,9 +2,11 @@
 // shared memory.
 #pragma once
 
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/ptx/warp_matrix.h"
 
 namespace tw {
 
@@ -38,9 +40,11 @@ struct GlobalSource {
   }
 };
 
-// A chunk as TMA brings it: rows of 128 bytes with the 128-byte swizzle, the first element being
-// the one at (row, column). The source's elements are no wider than the output's.
+// A chunk as TMA brings it: rows of 128 (or 64) bytes with the swizzle of so many, the first element
+// being the one at (row, column). The source's elements are no wider than the output's.
+template <unsigned row_bytes>
 struct StagedSource {
+  static constexpr bool is_staged = true;
   SharedAddress begin;
   int row;
   int column;
@@ -70,13 +74,40 @@ struct StagedSource {
       return value_of<type>(static_cast<std::uint16_t>(at % 4 == 0 ? word : word >> 16));
     }
   }
+  // All pairs of a group, 16 bytes at a time: as the store writes them.
+  template <ElementType type, unsigned pairs, class PlaceOf, class Body>
+  TW_DEVICE void each_pair(const PlaceOf& place_of, const Body& body) const {
+    static_assert(bytes_of(type) == 2);
+    constexpr bool is_matrix = PlaceOf::layout == FragmentLayout::Matrix;
+    const unsigned thread = place_of.thread;
+    const unsigned own_row = is_matrix ? thread / 32 * 16 + thread % 16 : thread;
+    const unsigned own_piece = is_matrix ? thread % 32 / 16 : 0;
+    const SharedAddress own = begin + own_row * row_bytes + (own_piece ^ turn(own_row)) * 16;
+    TW_UNROLL
+    for (unsigned i = 0; i < pairs / 4; ++i) {
+      const SharedAddress at =
+          own ^ (static_cast<unsigned>(place_of.column) + i * (is_matrix ? 16 : 8)) * 2;
+      std::uint32_t words[4];
+      if constexpr (is_matrix) {
+        isa::ldmatrix_x4(words, at);
+      } else {
+        isa::load_shared_16(words, at);
+      }
+      TW_UNROLL
+      for (unsigned pair = 0; pair < 4; ++pair) body(4 * i + pair, values_of<type>(words[pair]));
+    }
+  }
 
  private:
+  // What the swizzle adds to the number of a row's 16-byte piece, bit by bit.
+  static TW_DEVICE unsigned turn(unsigned chunk_row) {
+    return row_bytes == 128 ? chunk_row % 8 : chunk_row / 2 % 4;
+  }
   template <unsigned bytes>
   TW_DEVICE SharedAddress address(int at_row, int at_column) const {
     const auto chunk_row = static_cast<unsigned>(at_row - row);
     const auto byte = static_cast<unsigned>(at_column - column) * bytes;
-    return begin + chunk_row * 128 + (byte ^ chunk_row % 8 * 16);
+    return begin + chunk_row * row_bytes + (byte ^ turn(chunk_row) * 16);
   }
 };
 

@@ -23,14 +23,14 @@ struct DirectSources {
   };
 };
 
-// Of one storing group: a ring of `staged` chunks, each `rows` rows of 128 bytes, like the
-// output's. A tile has `num_chunks` of them: row_chunks side by side, then the next rows.
-template <ElementType type, unsigned rows, unsigned num_chunks, unsigned row_chunks,
-          unsigned reading_warps, unsigned staged>
+// Of one storing group: a ring of `staged` chunks, each like one of the output's. A tile has
+// `num_chunks` of them: row_chunks side by side, then the next rows.
+template <ElementType type, unsigned rows, unsigned row_bytes, unsigned num_chunks,
+          unsigned row_chunks, unsigned reading_warps, unsigned staged>
 struct StagedSources {
   static constexpr bool has_role = true;
   static constexpr unsigned chunks = num_chunks;
-  static constexpr unsigned chunk_columns = 128 / bytes_of(type);
+  static constexpr unsigned chunk_columns = row_bytes / bytes_of(type);
   static constexpr unsigned chunk_rows = rows;
 
   struct Payload {
@@ -39,7 +39,7 @@ struct StagedSources {
     static constexpr const char* full_name = "source.full";
     static constexpr const char* empty_name = "source.empty";
     struct Tiles {
-      alignas(1024) unsigned char chunk[rows * 128];
+      alignas(1024) unsigned char chunk[rows * row_bytes];
     };
     static constexpr Part parts[1] = {{sizeof(Tiles),
                                        Completion::TransactionBytes,
@@ -49,7 +49,7 @@ struct StagedSources {
   using Ring = tw::Ring<Payload, staged, Mbarriers>;
 
   struct Params {
-    TensorMap map;     // of C: (n, m, batch), box of (chunk_columns, rows, 1), 128-byte swizzle
+    TensorMap map;     // of C: (n, m, batch), box of (chunk_columns, rows, 1), as the output's
     unsigned present;  // 0: there is no C, and nobody asks for it
   };
   struct Storage {
@@ -83,7 +83,7 @@ struct StagedSources {
     using Input = Consumer<Ring, Release::Warp, NoTrace>;
 
    public:
-    struct Chunk : StagedSource {
+    struct Chunk : StagedSource<row_bytes> {
       typename Input::Token token;
     };
     TW_DEVICE Reader(const Params& params, Storage& storage, unsigned thread)

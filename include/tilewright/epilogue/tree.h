@@ -23,8 +23,8 @@ class Tree {
 
   static TW_DEVICE void prepare(const Params&, int, int, unsigned) {}
 
-  template <class Value, ElementType output, class Body>
-  static TW_DEVICE void choose(const Params& params, const Body& body) {
+  template <class Value, ElementType output, class SourceChunk, class Body>
+  static TW_DEVICE void choose(const Params& params, bool /*whole_pairs*/, const Body& body) {
     constexpr bool exact = std::is_same_v<Root, node::Sum> && output == ElementType::S32;
     if constexpr (exact && std::is_same_v<Value, std::int32_t>) {
       body(PassThrough{});

@@ -13,16 +13,20 @@ struct GroupedEpilogue {
     RuntimeEpilogue::prepare(params, column, columns, thread);
   }
 
-  template <class Value, ElementType output, class Body>
-  static TW_DEVICE void choose(const Params& params, const Body& body) {
-    RuntimeEpilogue::choose<Value, output>(
-        params, [&](const auto& program) { body(Shifted<decltype(program)>{program}); });
+  template <class Value, ElementType output, class SourceChunk, class Body>
+  static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
+    RuntimeEpilogue::choose<Value, output, SourceChunk>(
+        params, whole_pairs,
+        [&](const auto& program) { body(Shifted<decltype(program)>{program}); });
   }
 
  private:
   template <class PlaceOf>
   struct ShiftedPlace {
+    static constexpr FragmentLayout layout = PlaceOf::layout;
     const PlaceOf& place_of;
+    int column;
+    unsigned thread;
 
     TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
       const FragmentPlace<2> place = place_of(pair);
@@ -40,8 +44,8 @@ struct GroupedEpilogue {
     template <class State, class Values, class PlaceOf, class SourceChunk>
     TW_DEVICE void evaluate(State& state, Values& values, const PlaceOf& place_of,
                             const SourceChunk& source) const {
-      std::remove_reference_t<Program>::evaluate(state, values, ShiftedPlace<PlaceOf>{place_of},
-                                                 source);
+      const ShiftedPlace<PlaceOf> shifted = {place_of, place_of.column, place_of.thread};
+      std::remove_reference_t<Program>::evaluate(state, values, shifted, source);
     }
   };
 };

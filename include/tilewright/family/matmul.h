@@ -102,10 +102,8 @@ struct Matmul {
   requires(staged > 0) struct SourcesOf<staged, Output> {
     static constexpr unsigned row_chunks = config.tile_n / Output::chunk_columns;
     static constexpr unsigned chunk_rows = config.group_rows() / Output::chunk_rows;
-    using Type = StagedSources<config.d_type, Output::chunk_rows, chunk_rows * row_chunks,
-                               row_chunks, 4, staged>;
-    static_assert(Type::chunk_columns == Output::chunk_columns,
-                  "A staged source comes in chunks of 128 bytes of a row, and so must D leave.");
+    using Type = StagedSources<config.d_type, Output::chunk_rows, Output::row_bytes,
+                               chunk_rows * row_chunks, row_chunks, 4, staged>;
   };
   using Sources = typename SourcesOf<config.staged_source, Store>::Type;
 

@@ -23,11 +23,12 @@ class ScaledOp {
   using Partial = typename Base::Accumulator;
   static constexpr unsigned pieces_n = Sum::columns / Partial::columns;
   static constexpr unsigned pieces = Sum::blocks / Partial::blocks * pieces_n;
-  static constexpr unsigned partials = pieces_n;
-  static_assert(partials <= 2, "Of two partial sums one is made while the other joins the sums.");
-  static_assert(Sum::blocks * Sum::fragment_size +
-                        partials * Partial::blocks * Partial::fragment_size <=
-                    192,
+  // Two where the registers suffice: one is made while the other joins the sums.
+  static constexpr unsigned registers(unsigned partials) {
+    return Sum::blocks * Sum::fragment_size + partials * Partial::blocks * Partial::fragment_size;
+  }
+  static constexpr unsigned partials = pieces_n == 1 || registers(2) > 192 ? 1 : 2;
+  static_assert(pieces_n <= 2 && registers(partials) <= 192,
                 "The sums and the partial sums of a thread must fit 192 registers.");
 
  public:

@@ -252,8 +252,7 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
                               .batch_pitch_bytes = problem.d.batch_pitch * bytes,
                               .box_inner = Store::chunk_columns / (gated ? 2 : 1),
                               .box_outer = Store::chunk_rows,
-                              .swizzle = Store::row_bytes == 128 ? BoxSwizzle::Bytes128
-                                                                 : BoxSwizzle::Bytes64});
+                              .swizzle = swizzle_of_rows(Store::row_bytes)});
     }
   }
   return Status::good();
@@ -312,7 +311,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                            .pitch_bytes = std::max<std::int64_t>(epilogue.source_pitch * bytes, 16),
                            .batch_pitch_bytes = epilogue.source_batch_pitch * bytes,
                            .box_inner = Parts::Sources::chunk_columns,
-                           .box_outer = Parts::Sources::chunk_rows});
+                           .box_outer = Parts::Sources::chunk_rows,
+                           .swizzle = swizzle_of_rows(Parts::Store::row_bytes)});
       if (!brings.is_good()) return brings;
     }
   }

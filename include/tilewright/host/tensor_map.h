@@ -11,6 +11,9 @@ namespace tw {
 
 // Shared memory as the copies write or read it: a span is 16 << swizzle bytes.
 enum class BoxSwizzle : unsigned { None, Bytes32, Bytes64, Bytes128 };
+constexpr BoxSwizzle swizzle_of_rows(unsigned bytes) {
+  return bytes == 128 ? BoxSwizzle::Bytes128 : BoxSwizzle::Bytes64;
+}
 
 // A tensor of rank 3 (inner, outer, batch), contiguous along `inner`, and the box that one copy
 // moves: box_inner by box_outer of one matrix. Extents count elements and are at least 1; pitches

@@ -175,7 +175,7 @@ class WgmmaOp {
   // not.
   using Piece =
       WgmmaOp<tiling, 64, stage_bytes, 0,
-              rows == 64 && tiling.n % 64 == 0 && tiling.n >= 128 ? tiling.n / 2 : tiling.n>;
+              rows == 64 && tiling.n % 32 == 0 && tiling.n >= 128 ? tiling.n / 2 : tiling.n>;
   static constexpr bool elected = false;
   static constexpr Release release = Release::Group;
   static constexpr unsigned releases = 1;  // of each group

@@ -1,6 +1,8 @@
 // Scalar arithmetic and conversions that C++ has no word for.
 #pragma once
 
+#include <cmath>
+
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/model.h"
 #include "tilewright/number/narrow_float.h"
@@ -17,6 +19,18 @@ TW_DEVICE float rcp_approx(float value) {
   const float result = 1.0f / value;
   const bool subnormal = result < 0x1p-126f && result > -0x1p-126f;
   return subnormal ? 0.0f * result : result;
+#endif
+}
+
+// max.NaN.f32 d, a, b;  PTX 7.0, sm_80. NaN if one of them is; +0 is more than -0.
+TW_DEVICE float max_nan(float left, float right) {
+#if defined(__CUDACC__)
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(left), "f"(right));
+  return result;
+#else
+  if (left == right) return std::signbit(left) ? right : left;
+  return left > right || left != left ? left : right;
 #endif
 }
 
