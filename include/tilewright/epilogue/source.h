@@ -40,8 +40,8 @@ struct GlobalSource {
   }
 };
 
-// A chunk as TMA brings it: rows of 128 (or 64) bytes with the swizzle of so many, the first element
-// being the one at (row, column). The source's elements are no wider than the output's.
+// A chunk as TMA brings it: rows of 128 (or 64) bytes with the swizzle of so many, the first
+// element being the one at (row, column). The source's elements are no wider than the output's.
 template <unsigned row_bytes>
 struct StagedSource {
   static constexpr bool is_staged = true;

@@ -28,8 +28,8 @@ TW_DEVICE void cp_async(SharedAddress destination, const void* source, unsigned 
 #endif
 }
 
-// ld.global.b8 d, [address];  PTX 1.0, sm_10. Nobody waits for it: it brings a line to the L1, where
-// prefetch goes to the L2 only.
+// ld.global.b8 d, [address];  PTX 1.0, sm_10. Nobody waits for it: it brings a line to the L1,
+// where prefetch goes to the L2 only.
 TW_DEVICE void touch_global([[maybe_unused]] const void* address) {
 #if defined(__CUDACC__)
   [[maybe_unused]] unsigned short unused;
