@@ -121,10 +121,15 @@ BUGS = [
         'Payload::Tiles)};',
         'const SharedAddress begin = tiles_;',
         [Site('source', (64, 384, 64, 2, 1, 1), 'read-before-full', 'multiply 0', 0),
-         # With beta 1, by the program that ends a layer.
-         Site('source', (64, 384, 64, 1, 1, 1), 'read-before-full', 'multiply 0', 0,
-              also=('wrong-step',)),
          Site('tensor_source', (128, 256, 64, 2, 1, 1), 'read-before-full', 'epilogue', 0)]),
+    Bug('layer_reads_from_the_first_buffer',
+        'the same, with beta 1: the program that ends a layer reads matrices',
+        'epilogue/source_supply.h',
+        'const SharedAddress begin = tiles_ + token.slot() * unsigned{sizeof(typename '
+        'Payload::Tiles)};',
+        'const SharedAddress begin = tiles_;',
+        [Site('source', (64, 384, 64, 1, 1, 1), 'read-before-full', 'multiply 0', 0,
+              also=('wrong-step',))]),
     Bug('source_of_other_columns',
         'a step of 16 bytes is a step of 32 for who reads a row, and the reverse for matrices',
         'epilogue/source.h',
