@@ -15,6 +15,7 @@ CONSEQUENCES = {
     'phase-skipped': 'a barrier that gets too many arrivals runs ahead of who waits for it',
     'overwrite-while-read': 'who goes too early writes over what others read',
     'read-before-full': 'who goes too early reads what has not landed',
+    'wrong-step': 'who goes too early reads what came a lap before',
     'global-race': 'tiles at an edge that reach back store rows twice, and no longer the same',
     'uninitialised': 'what was written elsewhere, or later, is missing where it is read',
     'in-flight-at-exit': 'what nobody waits for may be in flight at the end',
