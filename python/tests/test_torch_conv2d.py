@@ -72,10 +72,52 @@ class TorchConv2d(unittest.TestCase):
         self.same(compiled(self.x, self.w, bias),
                   torch.relu(expected(self.x, self.w, padding=1) + bias))
 
-    def test_gradients_are_refused(self):
+    def gradients(self, function, *tensors):
+        tensors = [tensor.detach().clone().requires_grad_() for tensor in tensors]
+        d = function(*tensors)
+        (d * (torch.arange(d.numel()).reshape(d.shape) % 5 - 2)).sum().backward()
+        return [tensor.grad for tensor in tensors]
+
+    def check_gradients(self, x, w, **steps):
+        for given, right in zip(self.gradients(lambda x, w: tilewright.conv2d(x, w, **steps), x, w),
+                                self.gradients(lambda x, w: expected(x, w, **steps), x, w)):
+            self.same(given, right, x.dtype)
+
+    def test_gradients(self):
+        self.check_gradients(self.x, self.w, stride=(2, 1), padding=1, dilation=(1, 2))
+        self.check_gradients(self.x.half(), self.w.half(), padding=(1, 0))
+        self.check_gradients(self.integers(2, 6, 5, 3), self.integers(5, 3, 2, 3), stride=3)  # channels of no TMA
+
+    def test_gradients_of_groups(self):
+        self.check_gradients(self.x, self.integers(8, 3, 2, 4), groups=4, stride=2, padding=1)
+        self.check_gradients(self.x.half(), self.integers(16, 3, 3, 1).half(), groups=16, padding=1)  # depthwise
+        self.check_gradients(self.integers(1, 5, 5, 16), self.integers(128, 3, 3, 8), groups=2, stride=2)  # dgrad by TMA
+
+    def test_gradients_of_the_epilogue(self):
+        bias, source = self.integers(8), self.integers(2, 4, 3, 8)
+
+        def ours(x, w, bias, source):
+            return tilewright.conv2d(x, w, epilogue=tilewright.Epilogue(alpha=0.5, bias=bias, source=source, beta=2.0))
+
+        def right(x, w, bias, source):
+            return 0.5 * expected(x, w) + bias + 2.0 * source
+
+        tensors = (self.x, self.w, bias, source)
+        for given, true in zip(self.gradients(ours, *tensors), self.gradients(right, *tensors)):
+            self.same(given, true)
+
+    def test_compiled_gradients(self):
+        compiled = torch.compile(lambda x, w: tilewright.conv2d(x, w, padding=1), backend='aot_eager', fullgraph=True)
+        for given, right in zip(self.gradients(compiled, self.x, self.w),
+                                self.gradients(lambda x, w: expected(x, w, padding=1), self.x, self.w)):
+            self.same(given, right)
+
+    def test_gradients_refused(self):
         self.w.requires_grad_(True)
-        with self.assertRaisesRegex(tilewright.Unsupported, 'requires a gradient'):
-            tilewright.conv2d(self.x, self.w)
+        with self.assertRaisesRegex(tilewright.Unsupported, 'gradients are there for bf16 and fp16 alone'):
+            tilewright.conv2d(self.x, self.w, epilogue=tilewright.Epilogue(activation='relu'))
+        with self.assertRaisesRegex(tilewright.Unsupported, 'with an output of the caller'):
+            tilewright.conv2d(self.x, self.w, torch.empty(2, 4, 3, 8, dtype=torch.bfloat16))
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 """conv2d: torch tensors go to _torch_conv2d.py, host memory runs on the virtual GPU."""
 from ._arrays import View, dense_strides, view_of
-from ._library import CODES, Conv2dProblem, Invalid, check, library, new_options
+from ._library import CODES, DIRECTIONS, Conv2dProblem, Invalid, check, library, new_options
 from ._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_epilogue, output_of)
 
@@ -19,7 +19,7 @@ class Geometry:
     """Of a convolution: for each side (extent, filter, stride, dilation, pad_low, pad_high)."""
 
     def __init__(self, x, w, stride, padding, dilation, groups):
-        x, w = tuple(x), tuple(w)
+        self.x, self.w = x, w = tuple(x), tuple(w)
         if len(x) not in SIDES or len(w) != len(x):
             raise Invalid(f'x has shape {x} and w has shape {w}, but both must have 3, 4 or 5 '
                           'extents: images, sides, channels; outputs, sides, channels.')
@@ -43,7 +43,9 @@ class Geometry:
                                      + 1)
                                  for extent, filter, step, spread, low, high in self.axes), self.k)
 
-    def output_shape(self, gated):
+    def output_shape(self, gated, direction='forward'):
+        if direction != 'forward':
+            return self.x if direction == 'backward_data' else self.w
         return self.output[:-1] + (self.k // 2 if gated else self.k,)
 
 
@@ -66,18 +68,20 @@ def _as_matrix(name, view, shape):
                 view.owner)
 
 
-def problem_of(x, w, d, geometry, scalars, arrays):
-    """The tw_conv2d_problem of Views; `arrays` has ARRAYS' order, None where there is none."""
+def problem_of(x, w, d, geometry, scalars, arrays, direction='forward'):
+    """The tw_conv2d_problem of Views; `arrays` has ARRAYS' order, None where there is none. Backward, D's gradient takes the
+    place of x or of w."""
     for name, view in (('x', x), ('w', w)):
         _contiguous(name, view)
     if x.type != w.type:
         raise Invalid(f'x has type {x.type} and w has type {w.type}, but both must have one.')
     gated = scalars[-1]
-    rows = _as_matrix('out', d, geometry.output_shape(gated)).shape[0]
+    rows = _as_matrix('out', d, geometry.output_shape(gated, direction)).shape[0]
     if not d.writable:
         raise Invalid('out is written to, but its memory is read-only.')
     problem = Conv2dProblem()
     library().tw_conv2d_init(problem, None)
+    problem.direction = DIRECTIONS.index(direction)
     problem.n, problem.c, problem.k = geometry.n, geometry.c, geometry.k
     problem.groups = geometry.groups
     for name, axis in zip(SIDES[len(geometry.output)], geometry.axes):

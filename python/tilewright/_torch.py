@@ -285,25 +285,45 @@ def _(out, a, b, *rest):
 
 # Gradients, of what is linear: alpha * a @ b + beta * source + bias + row_bias.
 
-def _setup_context(ctx, inputs, output):
-    (a, b, source, bias, row_bias, row_scale, column_scale, alpha, beta, output_scale, activation,
-     _, _, gated, _, *options) = inputs
-    linear = (activation == 'none' and not gated and row_scale is None and column_scale is None
-              and output_scale == 1.0)
-    if not linear or a.dtype != b.dtype or not a.dtype.is_floating_point or a.dtype.itemsize < 2:
+def save_linear(ctx, operands, sides, scalars, types):
+    """For a backward pass. `sides` are all of an epilogue, `scalars` too; `types` says which operands may have."""
+    a, b = operands
+    source, bias, row_bias, *scales = sides
+    alpha, beta, output_scale, activation, _, _, gated = scalars
+    linear = (activation == 'none' and not gated and output_scale == 1.0
+              and all(scale is None for scale in scales))
+    if not linear or a.dtype != b.dtype or NAMES.get(a.dtype) not in types:
         raise Unsupported(
-            'An operand requires a gradient, but gradients are there for bf16, fp16 and fp32 '
+            f'An operand requires a gradient, but gradients are there for {", ".join(types[:-1])} and {types[-1]} '
             'alone, and go through alpha, source, bias and row_bias, not through scales, '
             'activations and gates; apply those in torch, or call with torch.no_grad().')
     ctx.save_for_backward(a, b)
-    ctx.alpha, ctx.beta, ctx.options = alpha, beta, options
+    ctx.alpha, ctx.beta = alpha, beta
     ctx.sides = [None if side is None else (side.shape, side.dtype)
                  for side in (source, bias, row_bias)]
 
 
+def gradients_of_sides(ctx, gradient):
+    """Of source, bias and row_bias, which are operands 2, 3 and 4."""
+    source, bias, row_bias = (side if needed else None for side, needed in
+                              zip(ctx.sides, ctx.needs_input_grad[2:5]))
+    return (None if source is None else (gradient * ctx.beta).sum_to_size(source[0]).to(source[1]),
+            None if bias is None else _sum_to(bias, gradient, range(gradient.dim() - 1)),
+            None if row_bias is None else _sum_to(row_bias, gradient, ctx.summed_for_rows))
+
+
+def _sum_to(side, gradient, dimensions):
+    return gradient.sum(list(dimensions), dtype=torch.float32).reshape(side[0]).to(side[1])
+
+
+def _setup_context(ctx, inputs, output):
+    save_linear(ctx, inputs[:2], inputs[2:7], inputs[7:14], ('bf16', 'fp16', 'fp32'))
+    ctx.options = inputs[15:]
+    ctx.summed_for_rows = [i for i in range(output.dim()) if i != output.dim() - 2]
+
+
 def _backward(ctx, gradient):
     a, b = ctx.saved_tensors
-    source, bias, row_bias = ctx.sides
     rounded = gradient.to(a.dtype).contiguous()
     result = [None] * 19
     if ctx.needs_input_grad[0]:
@@ -314,12 +334,7 @@ def _backward(ctx, gradient):
                                  rounded.reshape(-1, rounded.shape[-1]))
         else:
             result[1] = _product(ctx, a.mT, rounded).sum_to_size(b.shape)
-    if source is not None and ctx.needs_input_grad[2]:
-        result[2] = (gradient * ctx.beta).sum_to_size(source[0]).to(source[1])
-    if bias is not None and ctx.needs_input_grad[3]:
-        result[3] = _sum_to_vector(gradient, -1).reshape(bias[0]).to(bias[1])
-    if row_bias is not None and ctx.needs_input_grad[4]:
-        result[4] = _sum_to_vector(gradient, -2).reshape(row_bias[0]).to(row_bias[1])
+    result[2:5] = gradients_of_sides(ctx, gradient)
     return tuple(result)
 
 
@@ -329,11 +344,6 @@ def _product(ctx, a, b):
         a, b = a.contiguous(), b.mT.contiguous().mT
     return _operator(a, b, None, None, None, None, None, ctx.alpha, *PLAIN_SCALARS[1:], a.dtype,
                      batch_invariant, fast_accumulation, None, target)
-
-
-def _sum_to_vector(gradient, kept):
-    kept = kept % gradient.dim()
-    return gradient.sum([i for i in range(gradient.dim()) if i != kept], dtype=torch.float32)
 
 
 _operator.register_autograd(_backward, setup_context=_setup_context)

@@ -27,6 +27,7 @@ class Family:
         self.plan_of = type('FamilyPlan', (Plan,), {'family': family})
         self.launch, self.simulate = f'tw_{family}_plan_run', f'tw_{family}_simulate'
         self.plans = {}
+        self.has_gradients = False
         tensors = ', '.join(f'Tensor{"?" * operand.endswith("?")} {operand.rstrip("?")}'
                             for operand in operands)
         rest = ', '.join(part for part in (extra, SCALARS, OPTIONS) if part)
@@ -40,16 +41,22 @@ class Family:
             schema=f'(Tensor(a!) out, {tensors}, {SIDES}, {WRITTEN}, {rest}) -> ()')
         self.operator_out.register_fake(lambda *arguments: None)
 
+    def register_gradients(self, backward, setup_context):
+        self.operator.register_autograd(backward, setup_context=setup_context)
+        self.has_gradients = True
+
     def __call__(self, tensors, out, extra, epilogue, out_dtype, stream, options):
         arrays = epilogue.arrays()
         for tensor in (*tensors, out, *arrays):
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise Invalid(f'One operand is a torch tensor, but another is a '
                               f'{type(tensor).__name__}.')
-        if torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad
-                                           for tensor in (*tensors, out, *arrays)):
+        written = out is not None or arrays[5] is not None or arrays[6] is not None
+        if (written or not self.has_gradients) and torch.is_grad_enabled() and any(
+                tensor is not None and tensor.requires_grad for tensor in (*tensors, out, *arrays)):
             raise Unsupported(f'An operand requires a gradient, and none goes through '
-                              f'tilewright.{self.name} yet; call with torch.no_grad().')
+                              f'tilewright.{self.name}{" with an output of the caller" if self.has_gradients else " yet"}; '
+                              'call with torch.no_grad().')
         dtype = _output_dtype(tensors[0], out, out_dtype)
         rest = (*extra, *epilogue.scalars(), *options)
         if stream is not None:

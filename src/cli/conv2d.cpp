@@ -1,4 +1,6 @@
 // ./tw run conv2d and ./tw check conv2d, on the virtual GPU.
+#include "src/dispatch/conv2d.h"
+
 #include <fmt/format.h>
 
 #include <sstream>
@@ -15,7 +17,7 @@ constexpr const char* meaning = "a convolution, or a gradient of one";
 
 struct Conv2dRequest : FamilyRequest {
   std::string direction = "forward";
-  int split_k = 1;
+  int split_k = 0;
   std::int64_t n = 2;
   std::int64_t c = 64;
   std::int64_t k = 64;
@@ -40,8 +42,8 @@ struct Conv2dRequest : FamilyRequest {
     command.add_option("--direction", direction, "forward, dgrad (of the image) or wgrad")
         ->check(CLI::IsMember({"forward", "dgrad", "wgrad"}))
         ->capture_default_str();
-    command.add_option("--split-k", split_k, "parts of a sum, of wgrad")
-        ->check(CLI::Range(1, 1024))
+    command.add_option("--split-k", split_k, "parts of a sum, of wgrad; 0: as the library chooses")
+        ->check(CLI::Range(0, 1024))
         ->capture_default_str();
     command.add_option("--n", n, "images")->capture_default_str();
     command.add_option("--c", c, "channels of the image")->capture_default_str();
@@ -138,7 +140,6 @@ struct Conv2dRequest : FamilyRequest {
 void Conv2dRequest::run(Verdict& verdict) const {
   Conv2dShape shape;
   MatmulOrder order;
-  order.split_k = split_k;
   const std::string wrong = fill_shape(shape);
   if (!wrong.empty()) return verdict.refuse(wrong);
   const Result<const Conv2dInstance*> chosen = choose(shape);
@@ -147,6 +148,8 @@ void Conv2dRequest::run(Verdict& verdict) const {
   const Fill fill = fill_named(data);
   const Result<vgpu::Options> options = schedule.resolve();
   if (!options.status.is_good()) return verdict.refuse(options.status.sentence());
+  order = order_of(instance, conv2d_anywhere(shape), options.value->sm_count);
+  if (split_k != 0) order.split_k = split_k;
 
   const VerifiedConv2d problem(shape, fill, seed);
   run_schedules(

@@ -21,22 +21,16 @@ class CudaConv2d {
   explicit CudaConv2d(const void* image) : matmul_(image) {}
 
   Status workspace(std::size_t& bytes, const Conv2dProblem& problem, const MatmulOrder& order) {
-    // All launches of a gradient need the same.
-    const bool launches = problem.direction == Conv2dDirection::BackwardData;
-    return matmul_.workspace(bytes, launches ? output_of(problem) : as_matmul<Parts>(problem),
-                             order);
+    return matmul_.workspace(bytes, as_matmul<Parts>(problem), order);
   }
 
   Status launch(const Conv2dProblem& problem, const MatmulOrder& order, const Workspace& workspace,
                 void* stream) {
     if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
-    return for_each_phase(problem, [&](const Conv2dPhase& phase) {
-      return matmul_.launch_planned(as_matmul<Parts>(phase.problem), {}, stream,
-                                    [&](auto& params, auto& grid, unsigned clusters) {
-                                      return plan<Parts>(params, grid, phase, order, clusters,
-                                                         workspace, EncodeForCuda{});
-                                    });
-    });
+    return matmul_.launch_planned(
+        as_matmul<Parts>(problem), {}, stream, [&](auto& params, auto& grid, unsigned clusters) {
+          return plan<Parts>(params, grid, problem, order, clusters, workspace, EncodeForCuda{});
+        });
   }
 
  private:

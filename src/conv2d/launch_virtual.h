@@ -35,15 +35,12 @@ Status simulate_conv2d(const Conv2dProblem& problem, const MatmulOrder& order,
           ? gradient
           : problem.k * problem.positions() * (problem.c / problem.groups),
       "filter");
-  return for_each_phase(problem, [&](const Conv2dPhase& phase) {
-    if (report.verdict() != vgpu::Report::Clean) return Status::good();
-    return simulate_planned<Parts>(
-        as_matmul<Parts>(phase.problem), order, {}, options, report, touched,
-        [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
-          return plan<Parts>(params, grid, phase, order, max_clusters, workspace,
-                             EncodeForVirtual{});
-        });
-  });
+  return simulate_planned<Parts>(
+      as_matmul<Parts>(problem), order, {}, options, report, touched,
+      [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
+        return plan<Parts>(params, grid, problem, order, max_clusters, workspace,
+                           EncodeForVirtual{});
+      });
 }
 
 }  // namespace tw

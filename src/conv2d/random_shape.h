@@ -57,10 +57,12 @@ inline void make_groups(Conv2dShape& shape, Random& random) {
   shape.groups = random() % 2 == 0 ? 1 : between(random, 2, 5);
   shape.c = channels * shape.groups;
   shape.k = between(random, 1, shape.groups == 1 ? 140 : 40) * shape.groups;
-  if (random() % 4 == 0) shape.h.stride = between(random, 9, 12);
+  const bool in_phases = shape.direction == Conv2dDirection::BackwardData;
+  const auto stride = [&] { return in_phases ? between(random, 4, 8) : between(random, 9, 12); };
+  if (random() % 4 == 0) shape.h.stride = stride();
   if (random() % 4 == 0) {
     shape.w.pad_low = between(random, 129, 140);
-    shape.w.stride = between(random, 9, 12);
+    shape.w.stride = stride();
   }
 }
 
@@ -74,19 +76,20 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
   shape.k = forward ? between(random, 1, 140) : piece_of(shape) * between(random, 1, 17);
   if (instance.by_threads) {
     make_groups(shape, random);
-  } else if (forward && random() % 4 == 0) {
+  } else if (shape.direction != Conv2dDirection::BackwardFilter && random() % 4 == 0) {
     shape.groups = 2;  // TMA takes groups of whole k-tiles
     shape.c = 2 * instance.config.tiling().k();
     shape.k = 2 * between(random, 1, 70);
+    if (!forward) {
+      shape.k = shape.c;
+      shape.c = 2 * piece_of(shape) * between(random, 1, 9);
+    }
   }
   const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
-  // What a gradient of an image that is met in strides does not take.
-  const bool in_steps = shape.direction == Conv2dDirection::BackwardData &&
-                        (shape.h.stride > 1 || shape.w.stride > 1);
   shape.epilogue.column_bias = random() % 2 == 0;
   const bool stages_groups = instance.config.staged_source != 0 && shape.groups > 1;
-  if (random() % 3 == 0 && !in_steps && !stages_groups) {
+  if (random() % 3 == 0 && !stages_groups) {
     shape.epilogue.beta = 1.0f;
     shape.epilogue.source_type = shape.d_type;
   }

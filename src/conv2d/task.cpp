@@ -20,7 +20,7 @@ MatmulShape Conv2dShape::as_matmul() const {
     shape.k = positions() * k;
   } else if (direction == Conv2dDirection::BackwardFilter) {
     shape.m = k;
-    shape.n = positions() * c;
+    shape.n = positions() * group_channels();
     shape.k = output_pixels();
   }
   shape.a_type = shape.b_type = type;
@@ -191,7 +191,7 @@ Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape) {
   return conv2d_at(data, shape, [](HostMatrix& matrix) { return matrix.data(); });
 }
 
-Status supports(const Conv2dInstance& instance, const Conv2dShape& shape) {
+Conv2dProblem conv2d_anywhere(const Conv2dShape& shape) {
   alignas(16) static int somewhere[4];
   Conv2dProblem problem;
   problem.n = shape.n;
@@ -205,7 +205,11 @@ Status supports(const Conv2dInstance& instance, const Conv2dShape& shape) {
   problem.image = problem.filter = problem.d = somewhere;
   problem.type = shape.type;
   problem.d_type = shape.d_type;
-  return instance.supports(problem, {});
+  return problem;
+}
+
+Status supports(const Conv2dInstance& instance, const Conv2dShape& shape) {
+  return instance.supports(conv2d_anywhere(shape), {});
 }
 
 VirtualRun run_virtually(const Conv2dInstance& instance, const MatmulOrder& order,
@@ -254,7 +258,9 @@ std::string run_line(const Conv2dInstance& instance, const Conv2dShape& shape, F
   if (shape.epilogue.activation == Activation::Relu) words += ",relu";
   if (shape.epilogue.beta != 0.0f) words += ",residual";
   if (!words.empty()) line += " --epilogue " + words.substr(1);
-  if (order.split_k != 1) line += " --split-k " + std::to_string(order.split_k);
+  if (instance.config.split == Split::Parts) {
+    line += " --split-k " + std::to_string(order.split_k);
+  }
   return line + " --data " + name_of(fill);
 }
 

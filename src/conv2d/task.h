@@ -44,7 +44,9 @@ Conv2dProblem conv2d_at(MatmulData& data, const Conv2dShape& shape,
                         const std::function<void*(HostMatrix&)>& address);
 Conv2dProblem conv2d_on_host(MatmulData& data, const Conv2dShape& shape);
 
-// Before there is any data: why the kernel cannot compute it; good if it can.
+// Before there is any data: its addresses are of nothing in particular.
+Conv2dProblem conv2d_anywhere(const Conv2dShape& shape);
+// Why the kernel cannot compute it; good if it can.
 Status supports(const Conv2dInstance& instance, const Conv2dShape& shape);
 
 // The answer to one problem, computed once for many schedules.

@@ -30,6 +30,7 @@ struct LaunchRejection {
 //   facts(instance)                      its KernelFacts
 //   matmul(instance, problem)            the product that it is; asked where the kernel supports
 //   operand_bytes(problem)               as of expected_microseconds
+//   only_in_parts                        where kernels that cut sums have no like that does not
 // `rejections` may be null.
 template <class Family, class Problem, class Instance>
 std::vector<LaunchChoice<Instance>> launches_of(
@@ -49,7 +50,8 @@ std::vector<LaunchChoice<Instance>> launches_of(
     if (rejected(instance.supports(problem, usual))) continue;
     const MatmulProblem matmul = Family::matmul(instance, problem);
     std::vector<MatmulOrder> orders = orders_of(instance.config, matmul);
-    if (orders.empty()) orders.push_back(usual);  // sums too short for parts
+    // Sums too short for parts, or no other kernel leaves them whole.
+    if (orders.empty() || requires { Family::only_in_parts; }) orders.push_back(usual);
     for (const MatmulOrder& order : orders) {
       if (rejected(instance.supports(problem, order))) continue;
       if (rejected(fits(instance.config, matmul, order, request))) continue;

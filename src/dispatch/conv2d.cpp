@@ -23,6 +23,7 @@ struct Convolutions {
     return (image + filter) * bytes_of(problem.type);
   }
   static constexpr const char* noun = "convolution";
+  static constexpr bool only_in_parts = true;  // gradients of filters
   static int distance(const MatmulConfig& config, const Conv2dProblem& problem) {
     return 4 * (direction_of(config) != problem.direction) + 2 * (config.a_type != problem.type) +
            (config.d_type != problem.d_type);
@@ -39,6 +40,12 @@ std::vector<Conv2dChoice> candidates(const Conv2dProblem& problem, const Dispatc
 Status choose(Conv2dChoice& choice, const Conv2dProblem& problem, const DispatchRequest& request,
               std::vector<Conv2dRejection>* rejections) {
   return choose_launch<Convolutions>(choice, problem, request, rejections);
+}
+
+MatmulOrder order_of(const Conv2dInstance& instance, const Conv2dProblem& problem, unsigned sms) {
+  const DispatchRequest request = {
+      .target = instance.target, .sms = sms, .instance = instance.name};
+  return cheapest_of(candidates(problem, request, nullptr)).order;
 }
 
 }  // namespace tw

@@ -19,4 +19,7 @@ std::vector<Conv2dChoice> candidates(const Conv2dProblem& problem, const Dispatc
 Status choose(Conv2dChoice& choice, const Conv2dProblem& problem, const DispatchRequest& request,
               std::vector<Conv2dRejection>* rejections);
 
+// The cheapest order for one kernel that supports the problem, on so many SMs.
+MatmulOrder order_of(const Conv2dInstance& instance, const Conv2dProblem& problem, unsigned sms);
+
 }  // namespace tw

@@ -25,7 +25,7 @@ CASES = [
     ([program, 'check', 'conv2d', '--data', 'zeros'], "--data is 'zeros'"),
     ([program, 'run', 'conv2d', '--direction', 'back'], 'back'),
     ([program, 'run', 'conv2d', '--direction', 'dgrad', '--instance', 'conv_bf16'], 'no such instance of conv2d'),
-    ([program, 'run', 'conv2d', '--direction', 'dgrad', '--depth', '2', '--stride', '2'], 'in strides has no depth'),
+    ([program, 'run', 'conv2d', '--direction', 'dgrad', '--stride', '9'], 'must be from 1 to 8'),
     ([program, 'run', 'blockwise', '--k', '-1'], '--k is -1, but must be between 0 and 65536'),
     ([program, 'run', 'blockwise', '--k', '500', '--n', '-3'], '--n is -3'),
     ([program, 'run', 'blockwise', '--a-scales', 'blocks'], "--a-scales is 'blocks', but must be row or column"),

@@ -1,9 +1,8 @@
 // TMA copies of columns of pixels (im2col): where columns begin and end, strides, corners, offsets,
-// channels beyond the last; multicast; stores with gaps.
+// channels beyond the last; multicast.
 #pragma once
 
 #include "tests/conformance/loads.h"
-#include "tests/conformance/stores.h"
 #include "tilewright/isa/ptx/im2col.h"
 
 namespace tw::conformance {
@@ -34,9 +33,6 @@ struct ColumnCopy {
     isa::cp_async_bulk_tensor_load_im2col_multicast(to, &params.map, barrier, from.at, from.offsets,
                                                     params.copies.mask[copy],
                                                     isa::CacheHint::EvictNormal);
-  }
-  static TW_DEVICE void store(const Params& params, SharedAddress source, unsigned copy) {
-    isa::cp_async_bulk_tensor_store_im2col(&params.map, source, place(params, copy).at);
   }
 };
 
@@ -153,22 +149,6 @@ inline Program multicast_columns() {
   return program;
 }
 
-// All of three images of 4 by 5 pixels, 32 pixels a column, and channels beyond the first 64;
-// `apart` pixels apart.
-inline Program store_columns(const char* name, unsigned apart) {
-  Columns columns{name, images(2, {72, 5, 4, 3}, 64, 32, Swizzle::Bytes128), {}};
-  for (const int channel : {0, 64}) {
-    columns.places.push_back({{channel, 0, 0, 0}, {}});
-    columns.places.push_back({{channel, 2, 2, 1}, {}});
-  }
-  for (std::uint64_t& pitch : columns.tensor.pitch_bytes) pitch *= apart;
-  Program program = store_program({columns.name, columns.tensor, {}}, "im2col_store_",
-                                  body_of<Store<ColumnCopy<4>>>(), 4);
-  program.params.copies = copies_of(columns);
-  program.grid.shared_bytes = std::size_t{4} * program.params.copies.slot_bytes;
-  return program;
-}
-
 inline std::vector<Program> list_columns() {
   std::vector<Program> programs;
   for (const Columns& columns :
@@ -192,8 +172,6 @@ inline std::vector<Program> list_columns() {
   large.tensor.extents[3] = 30;
   programs.push_back(columns_program(large));
   programs.push_back(multicast_columns());
-  programs.push_back(store_columns("dense", 1));
-  programs.push_back(store_columns("gaps", 2));
   return programs;
 }
 

@@ -17,6 +17,4 @@ __global__ void columns(tw::SharedAddress shared, const tw::TensorMap* map, int 
                         std::uint16_t mask) {
   copy_columns<4>(shared, map, c, mask);
   copy_columns<5>(shared, map, c, mask);
-  const int at[4] = {c, 1, 2, 3};
-  tw::isa::cp_async_bulk_tensor_store_im2col(map, shared, at);
 }

@@ -128,6 +128,10 @@ CONFIGS = {
     'conv2d_1x2': conv2d('.tile_m = 64, .tile_n = 64, .cluster = {1, 2}, .multiply_groups = 1'),
     # Convolutions whose operands threads copy: six stages, and of sm_90a 13, of sm_100a 8.
     'conv2d_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+    'dgrad_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .b_major = Major::MN, '
+                                      '.multiply_groups = 1'),
+    'wgrad_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .a_major = Major::MN, '
+                                      '.b_major = Major::MN, .multiply_groups = 1'),
     'conv2d_copies_90': conv2d_copies(90, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
     'conv2d_copies_100': conv2d_copies(100, '.tile_n = 64, .multiply_groups = 1'),
     # FP8 with scales in every stage.

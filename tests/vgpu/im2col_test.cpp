@@ -109,38 +109,6 @@ TEST_P(Im2colTest, WhatPtxDoesNotDefineIsFound) {
   EXPECT_TRUE(found(report_of(0, 0, 256), Checker::Bounds, "more than 8 bits"));
 }
 
-// Every other pixel of both images, from the second on: the last pixel of the column would be one
-// of a third image, and is not written.
-TEST_P(Im2colTest, StoresPixelsWithGaps) {
-  vgpu::TileMap gaps = vgpu::decode(map);
-  gaps.base = source.data() + 16;
-  gaps.extents[1] = 2;
-  gaps.pitch_bytes[0] = 2 * 16;
-  gaps.im2col.upper[0] = gaps.im2col.upper[1] = 0;
-  const TensorMap stored = vgpu::encode(gaps);
-  kernel.memory = {range_of(source, "target", true)};
-  const std::vector<std::uint8_t> before = source;
-  EXPECT_TRUE(clean(kernel.run([&] {
-    for (unsigned i = isa::thread_index(); i < 128; i += 32) {
-      store_shared(shared_at<std::uint8_t>(i), static_cast<std::uint8_t>(101 + i / 16));
-    }
-    isa::fence_proxy_async();
-    isa::warp_sync();
-    if (isa::thread_index() == 0) {
-      const int at[4] = {0, 1, 2, 0};
-      isa::cp_async_bulk_tensor_store_im2col(&stored, address_at(0), at);
-      isa::cp_async_bulk_commit_group();
-      isa::cp_async_bulk_wait_group_read<0>();
-    }
-  })));
-  for (unsigned i = 0; i < source.size(); ++i) {
-    const unsigned image = i / 192, h = i / 64 % 3, w = i / 16 % 4;
-    const unsigned index = (image * 3 + h) * 2 + w / 2;  // of all that could be stored
-    const bool is_stored = w % 2 == 1 && index >= 5;
-    EXPECT_EQ(source[i], is_stored ? 101 + (index - 5) : before[i]) << i;
-  }
-}
-
 TEST_P(Im2colTest, TheMapMustBeOfTheInstruction) {
   const Report boxes = kernel.run([&] {
     start_barrier(1024, 1, 32);

@@ -56,10 +56,7 @@ std::uint32_t box_bytes(const TileMap& map);
 // What the box occupies in shared memory, gaps included.
 std::uint32_t shared_box_bytes(const TileMap& map);
 
-enum class CopyDirection { Load, Store, LoadIm2col, StoreIm2col };
-constexpr bool is_im2col(CopyDirection direction) {
-  return direction == CopyDirection::LoadIm2col || direction == CopyDirection::StoreIm2col;
-}
+enum class CopyDirection { Load, Store, LoadIm2col };
 
 // What an H200 answers with "illegal instruction": a shared address that is no multiple of 128, an
 // innermost coordinate that is no multiple of 16 bytes, and a negative coordinate of a store. Of

@@ -36,7 +36,7 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, uns
     });
     machine.abandon();
   }
-  if (map.is_im2col() != is_im2col(direction)) {
+  if (map.is_im2col() != (direction == CopyDirection::LoadIm2col)) {
     machine.report(Checker::Bounds, -1, instruction, [&] {
       return fmt::format("The {} gives {} a map of {}.", who(machine.current()), instruction,
                          map.is_im2col() ? "columns of pixels" : "boxes");

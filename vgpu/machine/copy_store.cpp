@@ -60,15 +60,13 @@ namespace tw::model {
 
 using namespace vgpu;
 
-namespace {
-
-void store_as(CopyDirection direction, const TensorMap* packed_map, SharedAddress source,
-              const int* coordinates, unsigned rank) {
+void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coordinates,
+               unsigned rank) {
   constexpr const char* instruction = "cp.async.bulk.tensor store";
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  const TileMap map = as_stored(
-      checked_map(machine, packed_map, coordinates, rank, source, direction, instruction));
+  const TileMap map = as_stored(checked_map(machine, packed_map, coordinates, rank, source,
+                                            CopyDirection::Store, instruction));
   const SharedPlace place = machine.resolve_own(source, shared_box_bytes(map), instruction);
   auto* store = new StoreOperation;
   store->map = map;
@@ -89,17 +87,6 @@ void store_as(CopyDirection direction, const TensorMap* packed_map, SharedAddres
   store->known = machine.order.release_after({}, thread);
   thread.bulk.issue();
   machine.submit(LandingKind::StoreRead, *thread.cta->cluster, store);
-}
-
-}  // namespace
-
-void tma_store(const TensorMap* map, SharedAddress source, const int* coordinates, unsigned rank) {
-  store_as(CopyDirection::Store, map, source, coordinates, rank);
-}
-
-void tma_store_im2col(const TensorMap* map, SharedAddress source, const int* coordinates,
-                      unsigned rank) {
-  store_as(CopyDirection::StoreIm2col, map, source, coordinates, rank);
 }
 
 void bulk_commit_group() { engine().enter().bulk.commit(); }

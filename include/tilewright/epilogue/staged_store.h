@@ -35,6 +35,7 @@ class StagedStore {
   static constexpr unsigned chunk_rows = rows;
   using OutputTrace = Trace;
   using Buffers = typename Output::Buffers;
+  static constexpr unsigned threads = Output::threads;
 
   struct Params {
     // Of D: (n, m, batch), with the swizzle of the rows and a box of (chunk_columns, rows, 1). A
@@ -90,12 +91,13 @@ class StagedStore {
 
   TW_DEVICE void drain() { output_.drain(); }
 
- private:
+ protected:
   template <class Buffer>
   static TW_DEVICE Tile tile(const Buffer& buffer) {
     return Tile(reinterpret_cast<Bits*>(buffer.bytes()));
   }
 
+ private:
   template <class Buffer, class Pair, unsigned pairs>
   TW_DEVICE void write_matrices(const Buffer& buffer, const Pair (&values)[pairs],
                                 unsigned column) {
@@ -193,8 +195,8 @@ class StagedStore {
     const Tile staged = tile(buffer);
     Bits* const d = static_cast<Bits*>(params_.d) + place.batch * params_.batch_pitch;
     TW_ROLL
-    for (unsigned step = 0; step < rows * chunk_columns / Output::threads; ++step) {
-      const unsigned i = step * Output::threads + thread_;
+    for (unsigned step = 0; step < rows * chunk_columns / threads; ++step) {
+      const unsigned i = step * threads + thread_;
       const unsigned chunk_row = i / chunk_columns;
       const unsigned chunk_column = i % chunk_columns;
       const int row = place.row + static_cast<int>(chunk_row);
@@ -208,6 +210,8 @@ class StagedStore {
 
   const Params& params_;
   Output output_;
+
+ protected:
   unsigned thread_;
 };
 

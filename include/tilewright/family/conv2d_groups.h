@@ -1,14 +1,63 @@
-// The epilogue of a convolution in groups. A group is a matrix of a batch, whose columns stand
-// beside those of the other groups: in D, and in whatever the epilogue reads at D's columns.
+// The epilogue of a convolution whose batch is not one of matrices that lie apart. A group is such
+// a matrix, whose columns stand beside those of the other groups: in D, and in whatever the
+// epilogue reads at D's columns.
 #pragma once
 
 #include "tilewright/epilogue/runtime.h"
 
 namespace tw {
 
-// RuntimeEpilogue at the columns of all groups.
+// Where a place of a matrix is in the whole output: beside the matrices before it,
+struct GroupedColumns {
+  TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {
+    const int first = place.batch * place.n;
+    return {0, place.row, first + place.column, place.m_end, first + place.n};
+  }
+};
+// or below them.
+struct GroupedRows {
+  TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {
+    const int first = place.batch * place.m_end;
+    return {0, first + place.row, place.column, first + place.m_end, place.n};
+  }
+};
+
+// Of the pairs of a thread, each row's place is looked for once.
+template <class View, class PlaceOf>
+class ViewedPlace {
+  static constexpr unsigned rows = PlaceOf::layout == FragmentLayout::Row ? 1 : 2;
+
+ public:
+  static constexpr FragmentLayout layout = PlaceOf::layout;
+  const int column;
+  const unsigned thread;
+
+  TW_DEVICE ViewedPlace(const View& view, const PlaceOf& place_of)
+      : column(place_of.column), thread(place_of.thread), place_of_(place_of) {
+    TW_UNROLL
+    for (unsigned row = 0; row < rows; ++row) first_[row] = view(place_of(row));
+  }
+  TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
+    FragmentPlace<2> place = first_[pair % rows];
+    place.column += place_of_(pair).column - place_of_(pair % rows).column;
+    return place;
+  }
+  // Which pairs need: a group that begins at an odd column has none.
+  TW_DEVICE bool columns_inside() const {
+    return place_of_.columns_inside() && place_of_(0).n % 2 == 0;
+  }
+
+ private:
+  const PlaceOf& place_of_;
+  FragmentPlace<2> first_[rows];
+};
+
+// RuntimeEpilogue at the places of the whole output.
+template <class View>
 struct GroupedEpilogue {
-  using Params = RuntimeEpilogue::Params;
+  struct Params : RuntimeEpilogue::Params, View {
+    using RuntimeEpilogue::Params::operator=;
+  };
   static TW_DEVICE void prepare(const Params& params, int column, int columns, unsigned thread) {
     RuntimeEpilogue::prepare(params, column, columns, thread);
   }
@@ -16,36 +65,21 @@ struct GroupedEpilogue {
   template <class Value, ElementType output, class SourceChunk, class Body>
   static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
     RuntimeEpilogue::choose<Value, output, SourceChunk>(
-        params, whole_pairs,
-        [&](const auto& program) { body(Shifted<decltype(program)>{program}); });
+        params, whole_pairs, [&](const auto& program) {
+          body(Viewed<decltype(program)>{program, params});
+        });
   }
 
  private:
-  template <class PlaceOf>
-  struct ShiftedPlace {
-    static constexpr FragmentLayout layout = PlaceOf::layout;
-    const PlaceOf& place_of;
-    int column;
-    unsigned thread;
-
-    TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
-      const FragmentPlace<2> place = place_of(pair);
-      const int first = place.batch * place.n;
-      return {0, place.row, first + place.column, place.m_end, first + place.n};
-    }
-    // Which pairs need: a group that begins at an odd column has none.
-    TW_DEVICE bool columns_inside() const {
-      return place_of.columns_inside() && place_of(0).n % 2 == 0;
-    }
-  };
-
   template <class Program>
-  struct Shifted : std::remove_reference_t<Program> {
+  struct Viewed : std::remove_reference_t<Program> {
+    const View& view;
+
     template <class State, class Values, class PlaceOf, class SourceChunk>
     TW_DEVICE void evaluate(State& state, Values& values, const PlaceOf& place_of,
                             const SourceChunk& source) const {
-      const ShiftedPlace<PlaceOf> shifted = {place_of, place_of.column, place_of.thread};
-      std::remove_reference_t<Program>::evaluate(state, values, shifted, source);
+      std::remove_reference_t<Program>::evaluate(
+          state, values, ViewedPlace<View, PlaceOf>{view, place_of}, source);
     }
   };
 };

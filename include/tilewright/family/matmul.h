@@ -154,15 +154,15 @@ struct Matmul {
                          std::conditional_t<config.split == Split::Cluster,
                                             ClusterSplitTiles<config.cluster, Order>,
                                             StreamTiles<config.cluster, Order>>>>;
-  template <Scheduling scheduling, class Page>
+  template <Scheduling scheduling, class Page, class Tiles>
   struct ScheduleOf {
-    using Type = StaticPersistent<config.cluster, Map>;
+    using Type = StaticPersistent<config.cluster, Tiles>;
   };
-  template <class Page>
-  struct ScheduleOf<Scheduling::Dynamic, Page> {
-    using Type = typename Page::template Tickets<config.cluster, Map, roles>;
+  template <class Page, class Tiles>
+  struct ScheduleOf<Scheduling::Dynamic, Page, Tiles> {
+    using Type = typename Page::template Tickets<config.cluster, Tiles, roles>;
   };
-  using Schedule = typename ScheduleOf<config.scheduling, Arch>::Type;
+  using Schedule = typename ScheduleOf<config.scheduling, Arch, Map>::Type;
 
   static constexpr unsigned group_row(unsigned group) {
     return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;

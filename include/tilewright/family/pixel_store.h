@@ -1,40 +1,112 @@
-// Stores chunks of rows as pixels of images, between which others lie: TMA im2col finds the pixels.
+// Backward data in phases: which k-tiles a work tile of a phase has, and where it is stored, as
+// pixels between those of the other phases.
 #pragma once
 
 #include "tilewright/epilogue/staged_store.h"
-#include "tilewright/io/divisor.h"
-#include "tilewright/isa/ptx/im2col.h"
+#include "tilewright/family/conv2d_groups.h"
+#include "tilewright/io/im2col_axes.h"
 
 namespace tw {
 
-// `Staged` is a StagedStore of rows of 128 bytes.
-template <class Staged>
-class PixelStore : public Staged {
-  static_assert(Staged::row_bytes == 128, "Columns of pixels are stored by 128 bytes of each.");
+// Of one launch.
+constexpr unsigned most_phases = 64;
 
+// The phase tells how long a sum is.
+template <class Map>
+class PhaseTiles : Map {
  public:
-  struct Params : Staged::Params {
-    Divisor width;  // of the images that D is made of
-    Divisor height;
-    unsigned gaps;  // 1: `map` is of columns of chunk_rows pixels (c, w, h, n)
+  struct Params : Map::Params {
+    int groups;
+    int phase_k_tiles[most_phases];
   };
-
-  template <class... Others>
-  TW_DEVICE PixelStore(const Params& params, Others&&... others)
-      : Staged(params, others...), params_(params) {}
-
-  template <class Buffer>
-  TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
-    if (params_.gaps == 0) return Staged::close(buffer, place, m, n, gates);
-    if (!buffer.publish()) return;
-    const auto [line, w] = params_.width.divide(static_cast<unsigned>(place.row));
-    const auto [image, h] = params_.height.divide(line);
-    const int at[4] = {place.column, static_cast<int>(w), static_cast<int>(h),
-                       static_cast<int>(image)};
-    isa::cp_async_bulk_tensor_store_im2col(&params_.map, buffer.address(), at);
+  TW_DEVICE explicit PhaseTiles(const Params& params) : Map(params), params_(params) {}
+  using Map::has;
+  TW_DEVICE WorkTile tile(int index) const {
+    WorkTile tile = Map::tile(index);
+    tile.k_end = params_.phase_k_tiles[tile.batch / params_.groups];
+    return tile;
   }
 
  private:
+  const Params& params_;
+};
+
+// Row i of a phase is a pixel of an image, in steps of the stride. Of the largest phase there are
+// as many as rows; of others, the last ones may be outside.
+struct PixelView : Im2colAxes<8> {
+  int pixels;  // of all images
+
+  TW_DEVICE bool has_gaps() const { return axes[0].stride * axes[1].stride * axes[2].stride > 1; }
+  TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {
+    const auto [phase, group] = batch(place.batch);
+    const std::int64_t at = pixel(static_cast<unsigned>(place.row), 0, phase);
+    const int row = at < 0 || at > pixels ? pixels : static_cast<int>(at);
+    const int first = static_cast<int>(group) * place.n;
+    return {0, row, first + place.column, pixels, first + place.n};
+  }
+};
+
+template <class Plain>
+class PixelStore : public Plain {
+  static constexpr bool staged = requires(typename Plain::Params params) { params.by_tma; };
+
+ public:
+  struct Params : Plain::Params {
+    PixelView view;
+  };
+  template <class... Others>
+  TW_DEVICE PixelStore(const Params& params, Others&&... others)
+      : Plain(params, others...), params_(params) {}
+
+  template <FragmentSums Sums, class Buffer, class Pair, unsigned pairs, class PlaceOf>
+  TW_DEVICE void write(const Buffer& buffer, const Pair (&values)[pairs], unsigned column,
+                       bool gates, const PlaceOf& place_of) {
+    if constexpr (staged) {
+      Plain::template write<Sums>(buffer, values, column, gates, place_of);
+    } else {
+      Plain::template write<Sums>(buffer, values, column, gates,
+                                  ViewedPlace<PixelView, PlaceOf>{params_.view, place_of});
+    }
+  }
+
+  template <class Buffer>
+  TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
+    if constexpr (staged) {
+      if (params_.view.has_gaps()) {
+        buffer.publish();
+        const bool in_pieces = params_.by_tma && n % int{sizeof(Piece) / sizeof(Bits)} == 0;
+        return in_pieces ? copy<Piece>(buffer, place, n, gates)
+                         : copy<Bits>(buffer, place, n, gates);
+      }
+    }
+    Plain::close(buffer, place, m, n, gates);
+  }
+
+ private:
+  using Bits = ElementBits<bytes_of(Plain::output)>;
+  struct alignas(16) Piece {
+    std::uint32_t words[4];
+  };
+  // By all threads of the group.
+  template <class Unit, class Buffer>
+  TW_DEVICE void copy(const Buffer& buffer, const Place& place, int n, bool gates) {
+    constexpr unsigned elements = sizeof(Unit) / sizeof(Bits);
+    constexpr unsigned units = Plain::chunk_columns / elements;
+    TW_ROLL
+    for (unsigned i = this->thread_; i < Plain::chunk_rows * units; i += Plain::threads) {
+      const unsigned line = i / units, column = i % units * elements;
+      const FragmentPlace<2> at =
+          params_.view({place.batch, place.row + static_cast<int>(line),
+                        place.column + static_cast<int>(column), place.m_end, n});
+      if (!at.first_inside() || (gates && column >= Plain::chunk_columns / 2)) continue;
+      const Bits* const from = this->tile(buffer).address(line, column);
+      Bits* const to = static_cast<Bits*>(params_.d) + at.row * params_.pitch + at.column;
+      store_element<Space::Global>(
+          reinterpret_cast<Unit*>(to),
+          load_element<Space::Shared>(reinterpret_cast<const Unit*>(from)));
+    }
+  }
+
   const Params& params_;
 };
 

@@ -3,20 +3,53 @@
 
 #include "tilewright/family/conv2d.h"
 #include "tilewright/host/conv2d_check.h"
-#include "tilewright/host/conv2d_phase.h"
 #include "tilewright/host/matmul.h"
 
 namespace tw {
 
 namespace detail {
 
-inline Im2colAxis im2col_axis(const Conv2dAxis& axis) {
-  return {.outputs = Divisor(static_cast<unsigned>(axis.outputs())),
-          .filter = Divisor(static_cast<unsigned>(axis.filter)),
-          .extent = static_cast<int>(axis.extent),
-          .stride = static_cast<int>(axis.stride),
-          .pad = static_cast<int>(axis.pad_low),
-          .dilation = static_cast<int>(axis.dilation)};
+inline Divisor divisor_of(std::int64_t value) { return Divisor(static_cast<unsigned>(value)); }
+
+// side_at(i) is the Conv2dSide of side i.
+template <unsigned most, class SideAt>
+void fill_axes(Im2colAxes<most>& axes, const Conv2dProblem& problem, const SideAt& side_at) {
+  axes.groups = divisor_of(problem.groups);
+  int positions = 1;
+  for (unsigned i = 0; i < 3; ++i) {
+    const Conv2dSide side = side_at(problem, i);
+    axes.axes[i] = {.outputs = divisor_of(side.axis.outputs()),
+                    .extent = static_cast<int>(side.axis.extent),
+                    .stride = static_cast<int>(side.axis.stride),
+                    .pad = static_cast<int>(side.axis.pad_low),
+                    .dilation = static_cast<int>(side.dilation),
+                    .stored_step = static_cast<int>(side.step) * positions,
+                    .num_phases = divisor_of(side.num_phases),
+                    .phases = {}};
+    for (unsigned p = 0; p < side.num_phases; ++p) {
+      const Conv2dSide::Phase& phase = side.phases[p];
+      axes.axes[i].phases[p] = {divisor_of(std::max<std::int64_t>(1, phase.filter)),
+                                static_cast<int>(phase.begin + side.axis.pad_low),
+                                static_cast<int>(phase.position) * positions};
+    }
+    positions *= static_cast<int>(problem.axis(i).filter);
+  }
+}
+
+// How long the sums of each phase are: `k` for each position of the filter.
+template <class Tiles>
+void fill_phases(Tiles& tiles, const Conv2dProblem& problem, std::int64_t k, std::int64_t tile_k) {
+  tiles.groups = static_cast<int>(problem.groups);
+  for (unsigned index = 0; index < num_phases(problem); ++index) {
+    std::int64_t sum = k;
+    unsigned rest = index;
+    for (unsigned i = 0; i < 3; ++i) {
+      const Conv2dSide side = side_of(problem, i);
+      sum *= side.phases[rest % side.num_phases].filter;
+      rest /= side.num_phases;
+    }
+    tiles.phase_k_tiles[index] = static_cast<int>((sum + tile_k - 1) / tile_k);
+  }
 }
 
 // The image as the filter meets it, by columns of `box`.
@@ -43,8 +76,7 @@ inline Im2colBox image_box(const Conv2dProblem& problem, TmaBox box) {
 }
 
 // The other operand: the filter, or, of backward filter, D's gradient.
-inline MatrixBox matrix_box(const Conv2dPhase& phase, TmaBox box) {
-  const Conv2dProblem& whole = phase.whole;
+inline MatrixBox matrix_box(const Conv2dProblem& whole, TmaBox box) {
   const bool is_filter = whole.direction != Conv2dDirection::BackwardFilter;
   MatrixBox matrix = {.base = whole.filter,
                       .type = whole.type,
@@ -61,44 +93,21 @@ inline MatrixBox matrix_box(const Conv2dPhase& phase, TmaBox box) {
 }
 
 template <class Parts, class Encode>
-Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dPhase& phase,
+Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dProblem& whole,
                    const Encode& encode) {
   using Loader = typename Parts::Loader;
-  const Conv2dProblem& problem = phase.problem;
-  for (unsigned i = 0; i < 3; ++i) {
-    loader.axes[i].stored_step = static_cast<int>(phase.stored_steps[i]);
-  }
-  loader.first_stored = static_cast<int>(phase.first_stored);
+  const Conv2dProblem problem = as_forward(whole);
   loader.deep = problem.is_deep() ? 1 : 0;
   const std::int64_t channels = problem.c / problem.groups;
-  loader.c_tiles = Divisor(static_cast<unsigned>((channels - 1) / Parts::tiling.k() + 1));
+  loader.c_tiles = divisor_of((channels - 1) / Parts::tiling.k() + 1);
   loader.group_channels = static_cast<int>(channels);
-  loader.group_filters = static_cast<int>(problem.k / problem.groups * problem.positions());
+  loader.group_filters = static_cast<int>(whole.k / whole.groups * whole.positions());
   const bool sums_pixels = problem.direction == Conv2dDirection::BackwardFilter;
   const TmaBox image = sums_pixels ? Loader::box_b() : Loader::box_a();
   const TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
   Status status = encode(sums_pixels ? loader.b : loader.a, image_box(problem, image));
   if (!status.is_good()) return status;
-  return encode(sums_pixels ? loader.a : loader.b, matrix_box(phase, matrix));
-}
-
-// What a phase makes, between the pixels of the others.
-template <class Store, class Encode>
-Status fill_pixels(typename Store::Params& output, const Conv2dPhase& phase, const Encode& encode) {
-  const Conv2dProblem &whole = phase.whole, &problem = phase.problem;
-  output.gaps = whole.h.stride * whole.w.stride > 1 ? 1 : 0;
-  if (output.gaps == 0) return Status::good();
-  output.width = Divisor(static_cast<unsigned>(problem.w.outputs()));
-  output.height = Divisor(static_cast<unsigned>(problem.h.outputs()));
-  const std::int64_t pixel = whole.c * bytes_of(whole.d_type), line = whole.w.extent * pixel;
-  return encode(output.map,
-                Im2colBox{.base = problem.d,
-                          .type = whole.d_type,
-                          .extents = {whole.c, output.width.value, output.height.value, whole.n},
-                          .pitch_bytes = {whole.w.stride * pixel, whole.h.stride * line,
-                                          whole.h.extent * line},
-                          .box_channels = Store::chunk_columns,
-                          .box_pixels = Store::chunk_rows});
+  return encode(sums_pixels ? loader.a : loader.b, matrix_box(whole, matrix));
 }
 
 }  // namespace detail
@@ -117,41 +126,43 @@ Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
     return Status::refused("This kernel stages C, whose columns groups = " +
                            std::to_string(problem.groups) + " would shift; it must be 1.");
   }
-  return for_each_phase(problem, [&](const Conv2dPhase& phase) {
-    if constexpr (Parts::Loader::elected) {
-      Status status = check_im2col(phase.problem, Parts::tiling.k());
-      if (!status.is_good()) return status;
-    }
-    return supports<Parts>(as_matmul<Parts>(phase.problem), order);
-  });
+  if constexpr (Parts::Loader::elected) {
+    Status status = check_im2col(as_forward(problem), Parts::tiling.k());
+    if (!status.is_good()) return status;
+  }
+  return supports<Parts>(as_matmul<Parts>(problem), order);
 }
 
 // Of a problem that the kernel supports. `encode` takes a MatrixBox or an Im2colBox.
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const Conv2dPhase& phase, const MatmulOrder& order, unsigned max_clusters,
+            const Conv2dProblem& problem, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
   using Loader = typename Parts::Loader;
-  const Conv2dProblem& problem = phase.problem;
   const MatmulProblem matmul = as_matmul<Parts>(problem);
   Status planned = plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
                                [&](typename Loader::Params& loader) {
                                  // Nothing is summed up, and nothing loaded.
                                  if (matmul.k == 0)
                                    return detail::fill_loader<Loader>(loader, matmul, encode);
-                                 for (unsigned i = 0; i < 3; ++i)
-                                   loader.axes[i] = detail::im2col_axis(problem.axis(i));
+                                 detail::fill_axes(loader, problem, side_of);
                                  if constexpr (Loader::elected) {
-                                   return detail::fill_im2col<Parts>(loader, phase, encode);
+                                   return detail::fill_im2col<Parts>(loader, problem, encode);
                                  } else {
                                    loader.channels =
-                                       Divisor(static_cast<unsigned>(problem.c / problem.groups));
+                                       detail::divisor_of(as_forward(problem).c / problem.groups);
+                                   loader.filter_positions = static_cast<int>(problem.positions());
                                    return detail::fill_loader<Loader>(loader, matmul, encode);
                                  }
                                });
-  if constexpr (requires { params.epilogue.output.gaps; }) {
-    if (!planned.is_good()) return planned;
-    return detail::fill_pixels<typename Parts::Store>(params.epilogue.output, phase, encode);
+  if constexpr (Parts::in_phases) {
+    PixelView& view = params.epilogue.output.view;
+    detail::fill_axes(view, problem, pixels_of);
+    view.pixels = static_cast<int>(problem.n * problem.image_pixels());
+    static_cast<PixelView&>(params.epilogue.epilogue) = view;
+    const bool sums = matmul.k > 0 && problem.epilogue.alpha != 0.0f;
+    detail::fill_phases(detail::tile_map(params.schedule), problem,
+                        sums ? matmul.k / as_forward(problem).positions() : 0, Parts::tiling.k());
   }
   return planned;
 }

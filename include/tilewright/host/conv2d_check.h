@@ -4,39 +4,41 @@
 
 #include <initializer_list>
 #include <string>
-#include <tuple>
 
-#include "tilewright/host/conv2d_problem.h"
+#include "tilewright/host/conv2d_phase.h"
 #include "tilewright/host/matmul_check.h"
 
 namespace tw {
 
-// Of one launch. A group is a matrix of the batch. Where a filter position's channels are padded
+// A group, of each phase, is a matrix of the batch. Where a filter position's channels are padded
 // with zeros to a multiple of `channels`, k counts them, too.
-inline MatmulProblem as_matmul(const Conv2dProblem& problem, std::int64_t channels) {
+inline MatmulProblem as_matmul(const Conv2dProblem& whole, std::int64_t channels) {
+  const Conv2dProblem problem = as_forward(whole);
   const std::int64_t c = problem.c / problem.groups, k = problem.k / problem.groups;
-  const std::int64_t filter = problem.positions() * c;
+  const std::int64_t filter = whole.positions() * c;
   MatmulProblem matmul = {.m = problem.n * problem.pixels(),
                           .n = k,
                           .k = problem.positions() * ((c + channels - 1) / channels * channels),
-                          .batch = problem.groups,
+                          .batch = problem.groups * num_phases(whole),
                           .a = {problem.image, problem.c, c, problem.type},
                           .b = {problem.filter, filter, k * filter, problem.type},
                           .d = {problem.d, problem.k, k, problem.d_type},
                           .epilogue = problem.epilogue};
   if (problem.direction == Conv2dDirection::BackwardData) {
-    matmul.b = {problem.filter, problem.k, 0, problem.type, Major::MN};
+    matmul.b.pitch = k;
+    matmul.b.major = Major::MN;
   }
-  // k counts pixels; a matrix of the batch is the gradient of one of the filter's positions.
+  // k counts pixels. A matrix of the batch is the gradient of a group or, where positions are
+  // padded, of one of them.
   if (problem.direction == Conv2dDirection::BackwardFilter) {
+    const std::int64_t beside = channels == 1 ? 1 : problem.positions();
     matmul.k = matmul.m;
-    matmul.m = problem.k;
-    matmul.n = problem.c;
-    matmul.batch = problem.positions();
-    matmul.a = {problem.filter, problem.k, 0, problem.type, Major::MN};
-    matmul.b = {problem.image, problem.c, 0, problem.type, Major::MN};
-    matmul.d = {problem.d, filter, problem.c, problem.d_type};
-    matmul.epilogue.source_batch_pitch = problem.c;
+    matmul.m = k;
+    matmul.n = filter / beside;
+    matmul.batch = problem.groups * beside;
+    matmul.a = {problem.filter, problem.k, k, problem.type, Major::MN};
+    matmul.b = {problem.image, problem.c, c, problem.type, Major::MN};
+    matmul.d = {problem.d, filter, beside == 1 ? k * filter : c, problem.d_type};
   }
   return matmul;
 }
@@ -52,7 +54,7 @@ inline MatmulProblem output_of(const Conv2dProblem& problem) {
   }
   if (problem.direction == Conv2dDirection::BackwardFilter) {
     output.m = problem.k;
-    output.n = problem.positions() * problem.c;
+    output.n = problem.positions() * (problem.c / problem.groups);
   }
   output.d = {problem.d, output.n, 0, problem.d_type};
   output.epilogue = problem.epilogue;
@@ -85,30 +87,43 @@ Status for_each_axis(const Conv2dProblem& problem, const Body& body) {
   return Status::good();
 }
 
+inline Status check_multiple(const std::string& name, std::int64_t value, std::int64_t of,
+                             const std::string& rule) {
+  if (value % of == 0) return Status::good();
+  return Status::refused(name + " = " + std::to_string(value) + " must be a multiple of " + rule);
+}
+
 inline Status check_groups(const Conv2dProblem& problem) {
-  for (const auto& [name, channels] : {std::pair("c", problem.c), std::pair("k", problem.k)}) {
-    if (channels % problem.groups == 0) continue;
-    return Status::refused(std::string(name) + " = " + std::to_string(channels) +
-                           " must be a multiple of groups = " + std::to_string(problem.groups) +
-                           ".");
+  const std::string groups = "groups = " + std::to_string(problem.groups);
+  Status status = check_multiple("c", problem.c, problem.groups, groups + ".");
+  if (status.is_good()) status = check_multiple("k", problem.k, problem.groups, groups + ".");
+  if (!status.is_good() || !problem.epilogue.gated) return status;
+  if (problem.groups > 1) {
+    return Status::refused("A gate needs pairs of columns, which " + groups +
+                           " would part; it must be 1.");
   }
-  if (problem.groups > 1 && problem.epilogue.gated) {
-    return Status::refused("A gate needs pairs of columns, which groups = " +
-                           std::to_string(problem.groups) + " would part; it must be 1.");
+  if (problem.direction == Conv2dDirection::BackwardFilter) {
+    return Status::refused("A gate needs pairs of columns; the gradient of a filter has none.");
   }
   return Status::good();
 }
 
 }  // namespace detail
 
-// Of TMA im2col. The corners of all sides share the 16 bits that it has for them, and so do the
-// offsets.
+// Of TMA im2col, for what kernels see. The corners of all sides share the 16 bits that it has for
+// them, and so do the offsets.
 inline Status check_im2col(const Conv2dProblem& problem, std::int64_t tile_k) {
+  if (problem.groups > 1 && problem.direction == Conv2dDirection::BackwardFilter) {
+    return Status::refused("groups = " + std::to_string(problem.groups) +
+                           " must be 1 where TMA brings pixels for the gradient of a filter.");
+  }
   // Copies of whole k-tiles would bring channels of the next group.
-  if (problem.groups > 1 && problem.c / problem.groups % tile_k != 0) {
-    return Status::refused("c / groups = " + std::to_string(problem.c / problem.groups) +
-                           " must be a multiple of " + std::to_string(tile_k) +
-                           " where TMA copies groups.");
+  if (problem.groups > 1) {
+    const bool backward = problem.direction == Conv2dDirection::BackwardData;
+    Status status =
+        detail::check_multiple(backward ? "k / groups" : "c / groups", problem.c / problem.groups,
+                               tile_k, std::to_string(tile_k) + " where TMA copies groups.");
+    if (!status.is_good()) return status;
   }
   const std::int64_t corners = problem.is_deep() ? 16 : 128;  // from -corners to corners - 1
   return detail::for_each_axis(problem, [&](const Conv2dAxis& axis, const std::string& along) {
@@ -122,39 +137,11 @@ inline Status check_im2col(const Conv2dProblem& problem, std::int64_t tile_k) {
   });
 }
 
-// Where rows or columns of what is written are not the matmul's.
-inline Status check_gradient(const Conv2dProblem& problem) {
-  const EpilogueArguments& epilogue = problem.epilogue;
-  if (problem.direction != Conv2dDirection::Forward && problem.groups > 1) {
-    return Status::refused("groups = " + std::to_string(problem.groups) +
-                           " must be 1 where a gradient is made.");
-  }
-  if (problem.direction == Conv2dDirection::BackwardFilter && epilogue.gated) {
-    return Status::refused("A gate needs pairs of columns; the gradient of a filter has none.");
-  }
-  if (problem.direction != Conv2dDirection::BackwardData ||
-      problem.depth.stride * problem.h.stride * problem.w.stride == 1) {
-    return Status::good();
-  }
-  const bool by_rows = (epilogue.source != nullptr && epilogue.beta != 0.0f) ||
-                       epilogue.row_bias != nullptr || epilogue.row_scale != nullptr ||
-                       epilogue.auxiliary != nullptr || epilogue.gated;
-  if (problem.is_deep() || by_rows || reinterpret_cast<std::uintptr_t>(problem.d) % 16 != 0) {
-    return Status::refused(
-        "The gradient of an image that is met in strides has no depth, an address that is a "
-        "multiple of 16 bytes, and an epilogue without C, vectors of rows, gate and auxiliary "
-        "output.");
-  }
-  return Status::good();
-}
-
 // Wherever it runs.
 inline Status check(const Conv2dProblem& problem) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 257;
   constexpr std::int64_t most_pixels = std::int64_t{1} << 29;  // so that sums of them are ints
-  // A gradient of the image takes stride^2 launches.
-  const bool launches = problem.direction == Conv2dDirection::BackwardData;
-  const std::int64_t most_stride = launches ? 8 : most_pixels;
+  const bool in_phases = problem.direction == Conv2dDirection::BackwardData;
   Status status = detail::check_ranges({{"n", problem.n, 0, most},
                                         {"c", problem.c, 1, most},
                                         {"k", problem.k, 0, most},
@@ -166,29 +153,27 @@ inline Status check(const Conv2dProblem& problem) {
     Status sides =
         detail::check_ranges({{"The image" + along, axis.extent, 1, most_pixels},
                               {"The filter" + along, axis.filter, 1, 1 << 15},
-                              {"The stride" + along, axis.stride, 1, most_stride},
+                              {"The stride" + along, axis.stride, 1, in_phases ? 8 : most_pixels},
                               {"The dilation" + along, axis.dilation, 1, 1 << 14},
                               {"The lower padding" + along, axis.pad_low, 0, most_pixels},
                               {"The upper padding" + along, axis.pad_high, 0, most_pixels}});
     if (!sides.is_good()) return sides;
-    for (const auto& [name, count, more] : {std::tuple("n * p * q", &pixels, axis.outputs()),
-                                            std::tuple("n * h * w", &image_pixels, axis.extent)}) {
-      if (*count > 0 && more > most / *count) {
-        return Status::refused(name + std::string(" = ") + std::to_string(*count) + " * " +
-                               std::to_string(more) + " must be below 2^31 - 256.");
-      }
-      *count *= more;
-    }
     positions *= axis.filter;
-    return detail::check_ranges({{"r * s * c", positions * problem.c, 1, most},
+    pixels *= axis.outputs();
+    image_pixels *= axis.extent;
+    return detail::check_ranges({{"n * p * q", pixels, 0, most},
+                                 {"n * h * w", image_pixels, 0, most},
+                                 {"r * s * c", positions * problem.c, 1, most},
                                  {"r * s * k", positions * problem.k, 0, most}});
   });
-  if (status.is_good()) status = check_gradient(problem);
-  if (!status.is_good()) return status;
-  const MatmulProblem output = output_of(problem);
-  if (Status checked = check(output); !checked.is_good() || output.m * output.n == 0) {
-    return checked;
+  if (status.is_good()) {
+    const std::int64_t phases = num_phases(problem);
+    status = detail::check_ranges({{"The number of phases, which strides make,", phases, 1, 64},
+                                   {"groups", problem.groups, 1, most / phases}});
   }
+  const MatmulProblem output = output_of(problem);
+  if (status.is_good()) status = check(output);
+  if (!status.is_good() || output.m * output.n == 0) return status;
   if (problem.image == nullptr) return Status::refused("The address of the image is null.");
   if (problem.filter == nullptr) return Status::refused("The address of the filter is null.");
   return Status::good();

@@ -1,65 +1,86 @@
-// What one launch of a convolution does: all of it or, of backward data, a forward convolution of
-// D's gradient that makes every stride-th pixel along each side.
+// A convolution as its kernels see it. Backward data is a forward convolution of D's gradient with
+// a stride of 1, in phases: every stride-th pixel of a side meets the same of the filter's
+// positions.
 #pragma once
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "tilewright/base/status.h"
 #include "tilewright/host/conv2d_problem.h"
 
 namespace tw {
 
-struct Conv2dPhase {
-  Conv2dProblem whole;
-  Conv2dProblem problem = whole;  // of backward data: c and k, image and D have changed places
-  // Which of the filter's positions come: the first, and steps along w, h and depth.
-  std::int64_t first_stored = 0;
-  std::int64_t stored_steps[3] = {};
+struct Conv2dSide {
+  // Of a phase: its first pixel, how many of the filter's positions meet it, the one that comes
+  // first, and which pixel of what is convolved that one meets.
+  struct Phase {
+    std::int64_t pixel = 0;
+    std::int64_t filter = 0;
+    std::int64_t position = 0;
+    std::int64_t begin = 0;
+  };
+  Conv2dAxis axis;  // as large, and with a filter that reaches as far, as all phases need
+  std::int64_t dilation = axis.dilation;
+  std::int64_t step = 0;  // from one of the filter's positions to the next
+  Phase phases[8] = {{0, axis.filter, 0, -axis.pad_low}};
+  unsigned num_phases = 1;
 };
 
-// visit(phase) until one is refused.
-template <class Visit>
-Status for_each_phase(const Conv2dProblem& whole, const Visit& visit) {
-  if (whole.direction != Conv2dDirection::BackwardData) return visit(Conv2dPhase{whole});
-  const auto phases = [&](unsigned i) {
-    return std::min(whole.axis(i).stride, whole.axis(i).extent);
-  };
-  for (std::int64_t index = 0; index < phases(0) * phases(1) * phases(2); ++index) {
-    Conv2dPhase phase = {whole};
-    Conv2dProblem& problem = phase.problem;
-    std::swap(problem.c, problem.k);
-    std::int64_t rest = index, pixel = 0, pixels = 1, positions = 1;
-    for (unsigned i = 0; i < 3; ++i) {
-      const Conv2dAxis& given = whole.axis(i);
-      const std::int64_t first = rest % phases(i), outputs = given.outputs();
-      // Pixel `first` meets positions for which this is a multiple of the stride: the last of them
-      // and every step-th one before it.
-      const auto offset = [&](std::int64_t position) {
-        return first + given.pad_low - position * given.dilation;
-      };
-      const std::int64_t step = given.stride / std::gcd(given.stride, given.dilation);
-      std::int64_t last = given.filter - 1;
-      while (last >= 0 && offset(last) % given.stride != 0) --last;
-      Conv2dAxis axis = {.extent = outputs,
-                         .filter = outputs == 0 ? 0 : (last + step) / step,
-                         .dilation = given.dilation * step / given.stride,
-                         .pad_low = -offset(last) / given.stride};
-      axis.pad_high = (given.extent - first - 1) / given.stride + 1 + axis.reach() - outputs;
-      axis.pad_high -= axis.pad_low;
-      (i == 0 ? problem.w : i == 1 ? problem.h : problem.depth) = axis;
-      phase.first_stored += last * positions;
-      phase.stored_steps[i] = -step * positions;
-      pixel += first * pixels;
-      rest /= phases(i);
-      pixels *= given.extent;
-      positions *= given.filter;
-    }
-    problem.d = static_cast<unsigned char*>(whole.d) + pixel * whole.c * bytes_of(whole.d_type);
-    if (Status status = visit(phase); !status.is_good()) return status;
+inline Conv2dSide side_of(const Conv2dProblem& problem, unsigned i) {
+  const Conv2dAxis& given = problem.axis(i);
+  if (problem.direction != Conv2dDirection::BackwardData) return {given};
+  const std::int64_t common = std::gcd(given.stride, given.dilation), outputs = given.outputs();
+  // What all phases meet lies from here to there.
+  const std::int64_t lowest = (given.pad_low - given.reach() - given.stride + 1) / given.stride;
+  const std::int64_t highest = (given.pad_low + given.stride - 1) / given.stride;
+  Conv2dSide side = {.axis = {.extent = outputs,
+                              .filter = outputs == 0 ? 0 : highest - lowest + 1,
+                              .pad_low = -lowest},
+                     .dilation = given.dilation / common,
+                     .step = -given.stride / common,
+                     .num_phases = static_cast<unsigned>(std::min(given.stride, given.extent))};
+  side.axis.pad_high = (given.extent - 1) / given.stride + 1 + side.axis.reach() - outputs + lowest;
+  for (std::int64_t first = 0; first < side.num_phases; ++first) {
+    // The last position for which this is a multiple of the stride.
+    const auto offset = [&](std::int64_t position) {
+      return first + given.pad_low - position * given.dilation;
+    };
+    std::int64_t last = given.filter - 1;
+    while (last >= 0 && offset(last) % given.stride != 0) --last;
+    const std::int64_t filter = outputs == 0 ? 0 : (last - side.step) / -side.step;
+    side.phases[first] = {first, filter, last, offset(last) / given.stride};
   }
-  return Status::good();
+  // The longest sums first: who is done early finds short ones.
+  std::stable_sort(side.phases, side.phases + side.num_phases,
+                   [](const auto& one, const auto& other) { return one.filter > other.filter; });
+  return side;
+}
+
+// Where the pixels of backward data's phases are in the image: as if each met itself.
+inline Conv2dSide pixels_of(const Conv2dProblem& problem, unsigned i) {
+  Conv2dSide side = side_of(problem, i);
+  side.axis = {.extent = problem.axis(i).extent, .stride = problem.axis(i).stride};
+  for (Conv2dSide::Phase& phase : side.phases) phase = {phase.pixel, 1, 0, phase.pixel};
+  return side;
+}
+
+// With c and k, image and D in each other's place.
+inline Conv2dProblem as_forward(const Conv2dProblem& problem) {
+  if (problem.direction != Conv2dDirection::BackwardData) return problem;
+  Conv2dProblem forward = problem;
+  std::swap(forward.c, forward.k);
+  forward.w = side_of(problem, 0).axis;
+  forward.h = side_of(problem, 1).axis;
+  forward.depth = side_of(problem, 2).axis;
+  return forward;
+}
+
+// Of one launch.
+inline std::int64_t num_phases(const Conv2dProblem& problem) {
+  std::int64_t count = 1;
+  for (unsigned i = 0; i < 3; ++i) count *= side_of(problem, i).num_phases;
+  return count;
 }
 
 }  // namespace tw

@@ -225,6 +225,16 @@ Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem
   }
 }
 
+// Of a schedule that counts for itself, or asks others.
+template <class Schedule>
+auto& tile_map(Schedule& schedule) {
+  if constexpr (requires { schedule.map; }) {
+    return schedule.map;
+  } else {
+    return schedule;
+  }
+}
+
 template <class Epilogue, class Store, class Encode>
 Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& problem,
                      const Encode& encode) {
@@ -331,11 +341,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   map.order.group = std::min(order.group > 0 ? order.group : 4, fast);
 
   auto* memory = static_cast<unsigned char*>(workspace.data);
-  if constexpr (requires { params.schedule.map; }) {
-    params.schedule.map = map;
-  } else {
-    params.schedule = map;
-  }
+  TileMapParams<typename Parts::Order>& tiles = detail::tile_map(params.schedule);
+  tiles = map;
   if constexpr (detail::draws_tickets<Parts>) {
     params.schedule.counter = reinterpret_cast<std::uint32_t*>(memory);
     params.schedule.work = static_cast<int>(extent.tiles * extent.splits);

@@ -68,8 +68,6 @@ void tma_load_im2col(SharedAddress destination, const TensorMap* map, SharedAddr
                      const int* coordinates, const std::uint16_t* offsets, unsigned rank,
                      std::uint16_t mask);
 void tma_store(const TensorMap* map, SharedAddress source, const int* coordinates, unsigned rank);
-void tma_store_im2col(const TensorMap* map, SharedAddress source, const int* coordinates,
-                      unsigned rank);
 void tma_prefetch_map(const TensorMap* map);
 void bulk_commit_group();
 void bulk_wait_group_read(unsigned pending);

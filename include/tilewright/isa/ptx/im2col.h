@@ -65,21 +65,4 @@ TW_DEVICE void cp_async_bulk_tensor_load_im2col_multicast(
 #endif
 }
 
-// cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [map, {c, w, h, n}],
-// [source];
-//     PTX 8.0, sm_90
-// Pixels outside the tensor are not written.
-TW_DEVICE void cp_async_bulk_tensor_store_im2col(const TensorMap* map, SharedAddress source,
-                                                 const int (&at)[4]) {
-#if defined(__CUDACC__)
-  asm volatile(
-      "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group "
-      "[%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
-      "r"(source), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])
-      : "memory");
-#else
-  model::tma_store_im2col(map, source, at, 4);
-#endif
-}
-
 }  // namespace tw::isa
