@@ -394,7 +394,7 @@ __device__ __forceinline__ void prefetch_bias(const Output& params, int column, 
   const int bytes = static_cast<int>(tw::bytes_of(epilogue.bias_type));
   const int at = static_cast<int>(thread * 128);
   if (at < min(256, params.n - column) * bytes) {
-    isa::touch_global(static_cast<const char*>(epilogue.column_bias) + column * bytes + at);
+    isa::prefetch_global(static_cast<const char*>(epilogue.column_bias) + column * bytes + at);
   }
 }
 

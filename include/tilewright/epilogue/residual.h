@@ -34,12 +34,14 @@ struct ResidualProgram {
                           const SourceChunk& source) const {
     // Of a matrix, neighbours in the list stand in the same columns.
     constexpr unsigned sharing = PlaceOf::layout == FragmentLayout::Matrix ? 2 : 1;
-    FragmentPair bias[pairs / sharing];
+    // As they are in memory: who converts them waits for them, and should do so behind C.
+    PairBits<2> bias[pairs / sharing];
     if (params.column_bias != nullptr) {
       const auto* const first = static_cast<const std::uint16_t*>(params.column_bias);
       TW_UNROLL
       for (unsigned i = 0; i < pairs / sharing; ++i) {
-        bias[i] = read_pair<type>(first + place_of(sharing * i).column, true);
+        bias[i] = load_element<Space::Global>(
+            reinterpret_cast<const PairBits<2>*>(first + place_of(sharing * i).column));
       }
     }
     if (params.source != nullptr) {
@@ -48,7 +50,9 @@ struct ResidualProgram {
     }
     if (params.column_bias != nullptr) {
       TW_UNROLL
-      for (unsigned i = 0; i < pairs; ++i) values[i] = values[i] + bias[i / sharing];
+      for (unsigned i = 0; i < pairs; ++i) {
+        values[i] = values[i] + values_of<type>(bias[i / sharing]);
+      }
     }
     if (params.activation == Activation::Relu) {
       TW_UNROLL

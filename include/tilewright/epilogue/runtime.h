@@ -18,7 +18,7 @@ class RuntimeEpilogue {
     const int at = static_cast<int>(thread * 128);
     const int bytes = static_cast<int>(bytes_of(params.bias_type));
     if (at < columns * bytes) {
-      isa::touch_global(static_cast<const char*>(params.column_bias) + column * bytes + at);
+      isa::prefetch_global(static_cast<const char*>(params.column_bias) + column * bytes + at);
     }
   }
 

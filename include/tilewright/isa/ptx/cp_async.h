@@ -28,12 +28,10 @@ TW_DEVICE void cp_async(SharedAddress destination, const void* source, unsigned 
 #endif
 }
 
-// ld.global.b8 d, [address];  PTX 1.0, sm_10. Nobody waits for it: it brings a line to the L1,
-// where prefetch goes to the L2 only.
-TW_DEVICE void touch_global([[maybe_unused]] const void* address) {
+// prefetch.global.L2 [address];  PTX 2.0, sm_20. To the L2 only, and without effect on anybody.
+TW_DEVICE void prefetch_global([[maybe_unused]] const void* address) {
 #if defined(__CUDACC__)
-  [[maybe_unused]] unsigned short unused;
-  asm volatile("ld.global.b8 %0, [%1];" : "=h"(unused) : "l"(address));
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 #endif
 }
 
