@@ -306,6 +306,47 @@ TW_API tw_status tw_grouped_simulate(const tw_grouped_problem* problem,
                                      const tw_grouped_options* options);
 /* family grouped: end */
 
+/* family quantise: begin */
+/* Elements and scales of a matrix of m by k, for each matrix of the batch: what FP8 with scales of
+ * blocks multiplies. A scale is of scale_rows rows and 128 of k. docs/scales.md says which numbers
+ * come out. */
+typedef struct tw_quantise_problem {
+  size_t size; /* of this struct: what tw_quantise_init wrote */
+  int64_t m, k, batch;
+  int64_t scale_rows; /* 1 or 128 */
+  tw_matrix source;   /* bf16, fp16 or fp32, rows contiguous */
+  tw_matrix elements; /* e4m3 or e5m2, rows contiguous */
+  tw_matrix scales;   /* ceil(m / scale_rows) by ceil(k / 128), fp32, rows or columns contiguous */
+  int powers_of_two;  /* scales are rounded up to such */
+} tw_quantise_problem;
+
+/* As those of matmul, of which only instance and target matter. */
+typedef tw_matmul_options tw_quantise_options;
+
+/* As tw_matmul_init; batch and scale_rows 1, elements TW_E4M3, scales TW_FP32. */
+TW_API void tw_quantise_init(tw_quantise_problem* problem, tw_quantise_options* options);
+
+/* As the functions of matmul above; no kernel needs a workspace. */
+TW_API tw_status tw_quantise_supported(const tw_quantise_problem* problem,
+                                       const tw_quantise_options* options);
+TW_API tw_status tw_quantise_workspace_size(size_t* bytes, const tw_quantise_problem* problem,
+                                            const tw_quantise_options* options);
+TW_API tw_status tw_quantise(const tw_quantise_problem* problem, const tw_quantise_options* options,
+                             void* workspace, size_t workspace_bytes, void* stream);
+typedef struct tw_quantise_plan tw_quantise_plan;
+TW_API tw_status tw_quantise_plan_create(tw_quantise_plan** plan,
+                                         const tw_quantise_problem* problem,
+                                         const tw_quantise_options* options);
+TW_API void tw_quantise_plan_destroy(tw_quantise_plan* plan);
+TW_API size_t tw_quantise_plan_workspace_size(const tw_quantise_plan* plan);
+TW_API const char* tw_quantise_plan_command(const tw_quantise_plan* plan);
+TW_API tw_status tw_quantise_plan_run(const tw_quantise_plan* plan,
+                                      const tw_quantise_problem* problem, void* workspace,
+                                      size_t workspace_bytes, void* stream);
+TW_API tw_status tw_quantise_simulate(const tw_quantise_problem* problem,
+                                      const tw_quantise_options* options);
+/* family quantise: end */
+
 #ifdef __cplusplus
 }
 #endif

@@ -265,6 +265,7 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "conv2d") return measure_conv2d(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "grouped") return measure_grouped(argc, argv);
+  if (argc > 1 && std::string(argv[1]) == "quantise") return measure_quantise(argc, argv);
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
   add_options(app, request);

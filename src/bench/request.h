@@ -26,8 +26,9 @@ RunFacts facts_of_run(int argc, char** argv);
 std::string unwritable(std::initializer_list<std::string> paths);
 void write_file(const std::string& path, const std::string& text);
 
-// ./tw bench conv2d, and grouped
+// ./tw bench conv2d, grouped, and quantise
 int measure_conv2d(int argc, char** argv);
 int measure_grouped(int argc, char** argv);
+int measure_quantise(int argc, char** argv);
 
 }  // namespace tw::bench

@@ -19,6 +19,7 @@
 #include "src/cli/fuzz_case.h"
 #include "src/cli/fuzz_conv2d.h"
 #include "src/cli/fuzz_grouped.h"
+#include "src/cli/fuzz_quantise.h"
 #include "src/cli/landing.h"
 #include "src/cli/shrink.h"
 #include "src/matmul/gpu.h"
@@ -227,6 +228,7 @@ void fuzz(const FuzzRequest& request, Verdict& verdict) {
     add_conv2d_cases(makers, request.arch, request.instance);
     add_blockwise_cases(makers, request.arch, request.instance);
     add_grouped_cases(makers, request.arch, request.instance);
+    add_quantise_cases(makers, request.arch, request.instance);
   }
   Wish wish;
   wish.arch = request.arch;

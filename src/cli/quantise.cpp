@@ -14,6 +14,7 @@ constexpr const char* meaning = "elements and scales of a matrix, for blockwise"
 struct QuantiseRequest : FamilyRequest {
   std::int64_t m = 200;
   std::int64_t k = 500;
+  std::int64_t batch = 1;
   std::int64_t scale_rows = 0;
   std::string source_type = "bf16";
   std::string element_type = "e4m3";
@@ -27,6 +28,7 @@ struct QuantiseRequest : FamilyRequest {
     add_instance_options(command, "the first of the target that makes such scales");
     command.add_option("--m", m, "rows")->capture_default_str();
     command.add_option("--k", k, "columns")->capture_default_str();
+    command.add_option("--batch", batch, "matrices")->capture_default_str();
     command.add_option("--scale-rows", scale_rows, "rows that share a scale: 1 or 128; 0: any");
     command.add_option("--source-type", source_type, "bf16, fp16 or fp32")->capture_default_str();
     command.add_option("--element-type", element_type, "e4m3 or e5m2")->capture_default_str();
@@ -39,7 +41,7 @@ struct QuantiseRequest : FamilyRequest {
 
   // A sentence, or empty.
   std::string fill_shape(QuantiseShape& shape) const {
-    for (const auto& [name, value] : {std::pair("m", m), {"k", k}}) {
+    for (const auto& [name, value] : {std::pair("m", m), {"k", k}, {"batch", batch}}) {
       if (value < 0 || value > 65536) {
         return fmt::format("--{} is {}, but must be between 0 and 65536.", name, value);
       }
@@ -61,6 +63,7 @@ struct QuantiseRequest : FamilyRequest {
     }
     shape.m = m;
     shape.k = k;
+    shape.batch = batch;
     shape.scales = scales == "row" ? Major::K : Major::MN;
     shape.rule = powers_of_two ? BlockScale::power_of_two : BlockScale::real;
     shape.unaligned = unaligned;
@@ -95,7 +98,7 @@ void QuantiseRequest::run(Verdict& verdict) const {
   run_schedules(
       fmt::format("quantise {} x {}, {} -> {}, scales of {} x 128, {}", m, k, source_type,
                   element_type, instance.scale_rows, instance.name),
-      m * k, *options.value,
+      batch * m * k, *options.value,
       [&](const vgpu::Options& schedule) { return run_virtually(instance, problem, schedule); },
       run_line(instance, shape, fill, seed), verdict);
 }

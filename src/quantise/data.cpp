@@ -39,7 +39,7 @@ class Sizes {
 
 QuantiseData make_quantise_data(const QuantiseShape& shape, Fill fill, std::uint64_t seed) {
   const auto matrix = [&](ElementType type, Major major, std::int64_t rows, std::int64_t columns) {
-    HostMatrix made(type, major, 1, rows, columns, shape.unaligned);
+    HostMatrix made(type, major, shape.batch, rows, columns, shape.unaligned);
     made.allocate();
     made.poison();
     return made;
@@ -55,9 +55,11 @@ QuantiseData make_quantise_data(const QuantiseShape& shape, Fill fill, std::uint
   std::normal_distribution<double> normal;
   Sizes sizes(seed + 1, shape.source_type);
   double size = 1.0;
-  data.source.fill([&](std::int64_t, std::int64_t row, std::int64_t column) -> double {
+  data.source.fill([&](std::int64_t batch, std::int64_t row, std::int64_t column) -> double {
     if (fill == Fill::Integers) return static_cast<double>(random() % 17) - 8;
-    if (fill == Fill::Position) return static_cast<double>((row * 31 + column * 7) % 251 - 125);
+    if (fill == Fill::Position) {
+      return static_cast<double>((batch * 101 + row * 31 + column * 7) % 251 - 125);
+    }
     if (column % block == 0) size = sizes.next();
     return sizes.special(normal(random) * size);
   });
@@ -68,14 +70,18 @@ QuantiseProblem quantise_at(QuantiseData& data, const QuantiseShape& shape,
                             const std::function<void*(HostMatrix&)>& address) {
   return {shape.m,
           shape.k,
+          shape.batch,
           address(data.source),
           data.source.pitch,
+          data.source.batch_pitch,
           data.source.type,
           address(data.elements),
           data.elements.pitch,
+          data.elements.batch_pitch,
           data.elements.type,
           static_cast<float*>(address(data.scales)),
           data.scales.pitch,
+          data.scales.batch_pitch,
           data.scales.major,
           shape.scale_rows,
           shape.rule};

@@ -20,6 +20,8 @@ struct QuantiseShape {
   Major scales = Major::K;
   BlockScale rule = BlockScale::real;
   bool unaligned = false;  // lines of memory begin at no multiple of 16 bytes
+  std::int64_t batch = 1;
+  bool operator==(const QuantiseShape&) const = default;
 };
 
 struct QuantiseData {

@@ -18,7 +18,7 @@ class CudaQuantise {
 
   Status launch(const QuantiseProblem& problem, void* stream) {
     if (Status status = check(problem, scale_rows); !status.is_good()) return status;
-    if (problem.m == 0 || problem.k == 0) return Status::good();
+    if (problem.is_empty()) return Status::good();
     unsigned max_ctas = 0, ctas = 0;
     if (Status asked = kernel_.max_active_clusters(max_ctas); !asked.is_good()) return asked;
     typename Kernel::Params params;

@@ -11,25 +11,28 @@ Status simulate_quantise(const QuantiseProblem& problem, const vgpu::Options& op
                          vgpu::Report& report) {
   using Kernel = kernel::Streaming<Parts>;
   if (Status status = check(problem, scale_rows); !status.is_good()) return status;
-  if (problem.m == 0 || problem.k == 0) return Status::good();
+  if (problem.is_empty()) return Status::good();
   typename Kernel::Params params;
   unsigned ctas = 0;
   if (Status planned = plan<Parts>(params, ctas, problem, options.sm_count); !planned.is_good()) {
     return planned;
   }
-  const auto range = [](const void* data, std::int64_t lines, std::int64_t length,
-                        std::int64_t pitch, unsigned bytes, const char* name, bool written) {
-    const auto elements = static_cast<std::size_t>((lines - 1) * pitch + length);
+  const auto range = [&](const void* data, std::int64_t lines, std::int64_t length,
+                         std::int64_t pitch, std::int64_t batch_pitch, unsigned bytes,
+                         const char* name, bool written) {
+    const auto elements =
+        static_cast<std::size_t>((problem.batch - 1) * batch_pitch + (lines - 1) * pitch + length);
     return vgpu::GlobalRange{data, elements * bytes, name, !written, written};
   };
   const bool by_k = problem.scales_major == Major::K;
   const std::int64_t lines = problem.scale_lines(), blocks = problem.k_blocks();
   const vgpu::GlobalRange touched[] = {
-      range(problem.source, problem.m, problem.k, problem.source_pitch,
+      range(problem.source, problem.m, problem.k, problem.source_pitch, problem.source_batch_pitch,
             bytes_of(problem.source_type), "source", false),
-      range(problem.elements, problem.m, problem.k, problem.elements_pitch, 1, "elements", true),
-      range(problem.scales, by_k ? lines : blocks, by_k ? blocks : lines, problem.scales_pitch, 4,
-            "scales", true)};
+      range(problem.elements, problem.m, problem.k, problem.elements_pitch,
+            problem.elements_batch_pitch, 1, "elements", true),
+      range(problem.scales, by_k ? lines : blocks, by_k ? blocks : lines, problem.scales_pitch,
+            problem.scales_batch_pitch, 4, "scales", true)};
   const vgpu::Launch launch = {ctas, 1, Kernel::threads, sizeof(typename Kernel::Storage),
                                [&params] { Kernel::run(params); }};
   report = vgpu::run(launch, touched, options);

@@ -26,6 +26,7 @@ std::string run_line(const QuantiseInstance& instance, const QuantiseShape& shap
                      (shape.scales == Major::K ? "row" : "column");
   if (shape.rule == BlockScale::power_of_two) line += " --powers-of-two";
   if (shape.unaligned) line += " --unaligned";
+  if (shape.batch != 1) line += " --batch " + std::to_string(shape.batch);
   return line + " --data " + name_of(fill) + " --seed " + std::to_string(seed);
 }
 

@@ -35,23 +35,24 @@ RequantisedData requantised(RequantisedData data, const RequantisedShape& shape)
     values.push_back(static_cast<float>(expected.value));
   }
   HostMatrix& d = data.product.matmul.d;
-  for (std::int64_t batch = 0; batch < matmul.batch; ++batch) {
-    const QuantiseProblem problem = {
-        .m = matmul.m,
-        .k = matmul.n,
-        .source = values.data() + batch * matmul.m * matmul.n,
-        .source_pitch = matmul.n,
-        .source_type = ElementType::Fp32,
-        .elements = d.element(d.index(batch, 0, 0)),
-        .elements_pitch = d.pitch,
-        .element_type = d.type,
-        .scales = static_cast<float*>(data.scales.element(data.scales.index(batch, 0, 0))),
-        .scales_pitch = data.scales.pitch,
-        .scales_major = data.scales.major,
-        .rule = shape.rule};
-    const Status status = quantise_on_host(problem);
-    require(status.is_good(), status.sentence().c_str());
-  }
+  const QuantiseProblem problem = {.m = matmul.m,
+                                   .k = matmul.n,
+                                   .batch = matmul.batch,
+                                   .source = values.data(),
+                                   .source_pitch = matmul.n,
+                                   .source_batch_pitch = matmul.m * matmul.n,
+                                   .source_type = ElementType::Fp32,
+                                   .elements = d.data(),
+                                   .elements_pitch = d.pitch,
+                                   .elements_batch_pitch = d.batch_pitch,
+                                   .element_type = d.type,
+                                   .scales = static_cast<float*>(data.scales.data()),
+                                   .scales_pitch = data.scales.pitch,
+                                   .scales_batch_pitch = data.scales.batch_pitch,
+                                   .scales_major = data.scales.major,
+                                   .rule = shape.rule};
+  const Status status = quantise_on_host(problem);
+  require(status.is_good(), status.sentence().c_str());
   return data;
 }
 

@@ -103,6 +103,8 @@ if bench:
         ([bench, 'conv2d'], 'nothing to measure'),
         ([bench, 'grouped', '--shape', '8x100x64'], "shape '8x100x64' is not of the form GROUPSxROWSxNxK"),
         ([bench, 'grouped', '--shape', '8x100x64x0'], 'each between 1 and 2^20'),
+        ([bench, 'quantise', '--shape', '64'], "shape '64' is not of the form MxK"),
+        ([bench, 'quantise', '--scales', 'both'], '--scales'),
         ([bench, 'matmul', '--shape', '8x8x8', '--peers', 'abacus'], "no peer 'abacus'"),
         ([bench, 'matmul', '--shape', '8x8x8', '--rounds', '0'], '--rounds'),
     ]

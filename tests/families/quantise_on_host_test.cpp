@@ -16,8 +16,8 @@ constexpr std::uint64_t seed = 20261115;
 
 // One block, its rows and columns inside of the matrix.
 template <class Element>
-void expect_block(const QuantiseData& data, const QuantiseShape& shape, std::int64_t row_block,
-                  std::int64_t k_block) {
+void expect_block(const QuantiseData& data, const QuantiseShape& shape, std::int64_t batch,
+                  std::int64_t row_block, std::int64_t k_block) {
   const std::int64_t first_row = row_block * shape.scale_rows, first = k_block * 128;
   const auto each = [&](const auto& visit) {
     for (std::int64_t row = first_row; row < std::min(shape.m, first_row + shape.scale_rows); ++row)
@@ -26,21 +26,21 @@ void expect_block(const QuantiseData& data, const QuantiseShape& shape, std::int
   };
   double amax = 0.0;
   each([&](std::int64_t row, std::int64_t column) {
-    const double value = std::fabs(data.source.at(0, row, column));
+    const double value = std::fabs(data.source.at(batch, row, column));
     if (!(value <= amax)) amax = std::isnan(amax) ? amax : value;
   });
   const auto& oracle = oracle::oracle_of<Element>();
   const float scale =
       oracle::block_scale(amax, oracle.spec().max, shape.rule == BlockScale::power_of_two);
-  const auto bits = [](const HostMatrix& matrix, std::int64_t row, std::int64_t column) {
-    return read_bits(matrix.type, matrix.element(matrix.index(0, row, column)));
+  const auto bits = [&](const HostMatrix& matrix, std::int64_t row, std::int64_t column) {
+    return read_bits(matrix.type, matrix.element(matrix.index(batch, row, column)));
   };
   ASSERT_EQ(bits(data.scales, row_block, k_block), std::bit_cast<std::uint32_t>(scale))
       << "amax " << amax << " of block " << row_block << ", " << k_block;
   const float inverse = static_cast<float>(1.0 / static_cast<double>(scale));
   each([&](std::int64_t row, std::int64_t column) {
     // The product of two floats is a double.
-    const auto value = static_cast<float>(data.source.at(0, row, column) * inverse);
+    const auto value = static_cast<float>(data.source.at(batch, row, column) * inverse);
     ASSERT_EQ(bits(data.elements, row, column), oracle.encode(value, Overflow::saturate))
         << row << ", " << column;
   });
@@ -50,14 +50,16 @@ void expect_defined(const QuantiseShape& shape, Fill fill, std::uint64_t from) {
   QuantiseData data = make_quantise_data(shape, fill, from);
   const Status status = quantise_on_host(quantise_in_place(data, shape));
   ASSERT_TRUE(status.is_good()) << status.sentence();
-  for (std::int64_t i = 0; i < data.scales.rows; ++i) {
-    for (std::int64_t j = 0; j < data.scales.columns; ++j) {
-      if (shape.element_type == ElementType::E4m3) {
-        expect_block<E4m3>(data, shape, i, j);
-      } else {
-        expect_block<E5m2>(data, shape, i, j);
+  for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+    for (std::int64_t i = 0; i < data.scales.rows; ++i) {
+      for (std::int64_t j = 0; j < data.scales.columns; ++j) {
+        if (shape.element_type == ElementType::E4m3) {
+          expect_block<E4m3>(data, shape, batch, i, j);
+        } else {
+          expect_block<E5m2>(data, shape, batch, i, j);
+        }
+        if (testing::Test::HasFatalFailure()) return;
       }
-      if (testing::Test::HasFatalFailure()) return;
     }
   }
   EXPECT_EQ(data.elements.padding_touched() + data.scales.padding_touched(), 0);
@@ -79,7 +81,8 @@ TEST(QuantiseOnHost, FollowsTheDefinition) {
                                          scale_rows,
                                          problem % 2 == 0 ? Major::K : Major::MN,
                                          rule,
-                                         problem % 3 == 0};
+                                         problem % 3 == 0,
+                                         problem % 5 == 0 ? 2 : 1};
             expect_defined(shape, fill, seed + static_cast<std::uint64_t>(problem));
             ASSERT_FALSE(HasFatalFailure()) << "problem " << problem << " of seed " << seed;
           }
@@ -158,6 +161,13 @@ TEST(QuantiseOnHost, RefusesWithASentence) {
               p.scales_pitch = 4;
             }),
             "The pitch of the scales is 4 elements, but its lines have 5.");
+  EXPECT_EQ(
+      refusal([](P& p) {
+        p.batch = 2;
+        p.elements_batch_pitch = 1515;
+      }),
+      "The batch pitch of the elements is 1515 elements, but a matrix takes 1516: matrices of "
+      "the batch would overlap.");
   EXPECT_EQ(refusal([](P& p) { p.source = nullptr; }), "The address of the source is null.");
 }
 

@@ -1,5 +1,4 @@
-// The quantising kernels on the GPU against the host, bit by bit; and how fast they go through
-// memory beside a copy.
+// The quantising kernels on the GPU against the host, bit by bit.
 #include "src/matmul/gpu.h"
 #include "tests/families/quantise_problems.h"
 #include "tests/gpu/on_device.h"
@@ -57,83 +56,6 @@ TEST(QuantiseGpu, QuantisesALargeMatrix) {
     shape.scale_rows = instance->scale_rows;
     expect_right(*instance, shape, Fill::Normal, base_seed());
     if (HasFatalFailure()) return;
-  }
-}
-
-class Timer {
- public:
-  Timer() {
-    must(cudaEventCreate(&begin_));
-    must(cudaEventCreate(&end_));
-  }
-  ~Timer() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-  // Of one of `count` calls.
-  template <class Call>
-  double microseconds(int count, const Call& call) {
-    must(cudaEventRecord(begin_));
-    for (int i = 0; i < count; ++i) call(i);
-    must(cudaEventRecord(end_));
-    must(cudaEventSynchronize(end_));
-    float milliseconds = 0;
-    must(cudaEventElapsedTime(&milliseconds, begin_, end_));
-    return 1000.0 * static_cast<double>(milliseconds) / count;
-  }
-
- private:
-  cudaEvent_t begin_, end_;
-};
-
-// Nothing is judged: printed beside a copy of as many bytes in all, both over buffers that together
-// are larger than the L2, in turns.
-TEST(QuantiseGpu, PrintsItsBandwidthBesideACopy) {
-  if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
-  constexpr int buffers = 4, rounds = 5, calls = 20;
-  for (const auto& [m, k] : {std::pair<std::int64_t, std::int64_t>{8192, 8192},
-                             {4096, 7168},
-                             {16384, 16384},
-                             {64, 7168}}) {
-    const auto elements = static_cast<std::size_t>(m * k);
-    void* allocated = nullptr;
-    const std::size_t bytes = elements * 4;  // of a buffer: source, elements, scales
-    must(cudaMalloc(&allocated, buffers * bytes));
-    must(cudaMemset(allocated, 0x3f, buffers * bytes));
-    auto* const memory = static_cast<unsigned char*>(allocated);
-    for (const QuantiseInstance* instance : instances_here()) {
-      QuantiseProblem problem;
-      problem.m = m;
-      problem.k = k;
-      problem.scale_rows = instance->scale_rows;
-      problem.source_pitch = problem.elements_pitch = k;
-      problem.scales_pitch = problem.k_blocks();
-      const auto quantise = [&](int i) {
-        unsigned char* const buffer = memory + static_cast<std::size_t>(i % buffers) * bytes;
-        problem.source = buffer;
-        problem.elements = buffer + 2 * elements;
-        problem.scales = reinterpret_cast<float*>(buffer + 3 * elements);
-        ASSERT_TRUE(instance->launch(problem, nullptr).is_good());
-      };
-      const std::size_t moved =
-          3 * elements + 4 * static_cast<std::size_t>(problem.scale_lines() * problem.k_blocks());
-      const auto copy = [&](int i) {
-        unsigned char* const buffer = memory + static_cast<std::size_t>(i % buffers) * bytes;
-        must(cudaMemcpyAsync(buffer + 2 * elements, buffer, moved / 2, cudaMemcpyDeviceToDevice));
-      };
-      Timer timer;
-      quantise(0);
-      wait_or_exit(instance->name);
-      double best = 1e30, best_copy = 1e30;
-      for (int round = 0; round < rounds; ++round) {
-        best = std::min(best, timer.microseconds(calls, quantise));
-        best_copy = std::min(best_copy, timer.microseconds(calls, copy));
-      }
-      std::printf("%-24s %6lld x %5lld bf16 -> e4m3: %8.1f us, %5.0f GB/s; copy %8.1f us; %.2f\n",
-                  instance->name, static_cast<long long>(m), static_cast<long long>(k), best,
-                  static_cast<double>(moved) / best / 1000.0, best_copy, best_copy / best);
-    }
-    must(cudaFree(allocated));
   }
 }
 

@@ -34,9 +34,13 @@ class QuantiseStream {
     std::int64_t elements_pitch;
     std::int64_t scale_row_pitch;  // from the scale of a row, or of 128, to the next one's,
     std::int64_t scale_k_pitch;    // and from a block of k to the next
+    std::int64_t source_batch_pitch;
+    std::int64_t elements_batch_pitch;
+    std::int64_t scale_batch_pitch;
     int m;
     int k;
     unsigned k_blocks;
+    unsigned row_tiles;  // of each matrix
     ElementType source_type;
     ElementType element_type;
     BlockScale rule;
@@ -56,7 +60,9 @@ class QuantiseStream {
 
   // Tiles of the same rows come one after the other.
   TW_DEVICE void pass(unsigned tile) {
-    const unsigned row_tile = tile / params_.k_blocks, k_block = tile % params_.k_blocks;
+    const unsigned k_block = tile % params_.k_blocks, tile_of_batch = tile / params_.k_blocks;
+    const unsigned row_tile = tile_of_batch % params_.row_tiles;
+    batch_ = static_cast<int>(tile_of_batch / params_.row_tiles);
     const int row = static_cast<int>(row_tile * tile_rows + thread_ / row_threads);
     const int column = static_cast<int>(k_block * block + thread_ % row_threads * length);
     with_float_type(params_.source_type, [&](auto type) {
@@ -125,7 +131,7 @@ class QuantiseStream {
     using Bits = ElementBits<bytes_of(type)>;
     const auto from = [&](unsigned i) {
       const int row = row_of(first_row, i);
-      return static_cast<const Bits*>(params_.source) +
+      return static_cast<const Bits*>(params_.source) + batch_ * params_.source_batch_pitch +
              (row < params_.m ? row : params_.m - 1) * params_.source_pitch + column;
     };
     if (in_vectors(column)) {
@@ -168,8 +174,9 @@ class QuantiseStream {
 
   TW_DEVICE void store(const Piece& piece, float inverse_scale, int row, int column) const {
     if (row >= params_.m) return;
-    std::uint8_t* const to =
-        static_cast<std::uint8_t*>(params_.elements) + row * params_.elements_pitch + column;
+    std::uint8_t* const to = static_cast<std::uint8_t*>(params_.elements) +
+                             batch_ * params_.elements_batch_pitch + row * params_.elements_pitch +
+                             column;
     using Pairs = Vector<std::uint16_t, length / 2>;
     static_assert(alignof(Pairs) == length);
     Pairs pairs;
@@ -190,12 +197,15 @@ class QuantiseStream {
 
   TW_DEVICE void store_scale(float scale, int row, unsigned k_block) const {
     if (scale_rows == 1 && row >= params_.m) return;
-    store_element<Space::Global>(
-        params_.scales + row * params_.scale_row_pitch + k_block * params_.scale_k_pitch, scale);
+    store_element<Space::Global>(params_.scales + batch_ * params_.scale_batch_pitch +
+                                     row * params_.scale_row_pitch +
+                                     k_block * params_.scale_k_pitch,
+                                 scale);
   }
 
   const Params& params_;
   unsigned thread_;
+  int batch_ = 0;
   Maximum maximum_;
 };
 

@@ -14,33 +14,40 @@ Status plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
             const QuantiseProblem& problem, unsigned max_ctas) {
   using Stream = typename Parts::Stream;
   const std::int64_t rows = (problem.m + Stream::tile_rows - 1) / Stream::tile_rows;
-  const std::int64_t tiles = rows * problem.k_blocks();
-  if (tiles >= std::int64_t{1} << 31) {
-    return Status::refused("The matrix of " + std::to_string(problem.m) + " x " +
-                           std::to_string(problem.k) + " has " + std::to_string(tiles) +
-                           " tiles, but must have fewer than 2^31.");
+  const std::int64_t tiles_of_one = rows * problem.k_blocks();
+  if (tiles_of_one >= (std::int64_t{1} << 31) / problem.batch) {
+    return Status::refused("The " + std::to_string(problem.batch) + " matrices of " +
+                           std::to_string(problem.m) + " x " + std::to_string(problem.k) +
+                           " have " + std::to_string(tiles_of_one) +
+                           " tiles each, but must have fewer than 2^31 in all.");
   }
   const bool by_k = problem.scales_major == Major::K;
-  const auto aligned = [](const void* data, std::int64_t pitch, ElementType type, unsigned bytes) {
-    return alignment_of(data, pitch, 1, 0, type) >= bytes;
+  const auto aligned = [&](const void* data, std::int64_t pitch, std::int64_t batch_pitch,
+                           ElementType type, unsigned bytes) {
+    return alignment_of(data, pitch, problem.batch, batch_pitch, type) >= bytes;
   };
-  params.stream = {
-      problem.source,
-      problem.elements,
-      problem.scales,
-      problem.source_pitch,
-      problem.elements_pitch,
-      by_k ? problem.scales_pitch : 1,
-      by_k ? 1 : problem.scales_pitch,
-      static_cast<int>(problem.m),
-      static_cast<int>(problem.k),
-      static_cast<unsigned>(problem.k_blocks()),
-      problem.source_type,
-      problem.element_type,
-      problem.rule,
-      aligned(problem.source, problem.source_pitch, problem.source_type, 16) &&
-          aligned(problem.elements, problem.elements_pitch, problem.element_type, Stream::length)};
-  params.tiles = static_cast<unsigned>(tiles);
+  params.stream = {problem.source,
+                   problem.elements,
+                   problem.scales,
+                   problem.source_pitch,
+                   problem.elements_pitch,
+                   by_k ? problem.scales_pitch : 1,
+                   by_k ? 1 : problem.scales_pitch,
+                   problem.source_batch_pitch,
+                   problem.elements_batch_pitch,
+                   problem.scales_batch_pitch,
+                   static_cast<int>(problem.m),
+                   static_cast<int>(problem.k),
+                   static_cast<unsigned>(problem.k_blocks()),
+                   static_cast<unsigned>(rows),
+                   problem.source_type,
+                   problem.element_type,
+                   problem.rule,
+                   aligned(problem.source, problem.source_pitch, problem.source_batch_pitch,
+                           problem.source_type, 16) &&
+                       aligned(problem.elements, problem.elements_pitch,
+                               problem.elements_batch_pitch, problem.element_type, Stream::length)};
+  params.tiles = static_cast<unsigned>(tiles_of_one * problem.batch);
   ctas = std::min(params.tiles, std::max(1u, max_ctas));
   return Status::good();
 }

@@ -1,0 +1,63 @@
+#include "src/cli/fuzz_quantise.h"
+
+#include "src/quantise/random_shape.h"
+
+namespace tw::cli {
+
+namespace {
+
+struct Case {
+  const QuantiseInstance* instance;
+  QuantiseShape shape;
+  Fill fill;
+  std::uint64_t seed;
+  vgpu::Options schedule;
+};
+
+Outcome judge(const Case& one) {
+  const VirtualRun run =
+      run_virtually(*one.instance, VerifiedQuantise(one.shape, one.fill, one.seed), one.schedule);
+  return {run.status, run.complaint()};
+}
+
+std::string line_of(const Case& one) {
+  return run_line(*one.instance, one.shape, one.fill, one.seed) + schedule_words(one.schedule);
+}
+
+Case shrink(const Case& failing) {
+  const auto fails = [](const Case& one) { return judge(one).failed(); };
+  return CaseShrinker<Case>(failing, fails).shrink([](CaseShrinker<Case>& shrinker) {
+    shrinker.attempt([](Case& one) { one.fill = Fill::Integers; });
+    shrinker.attempt([](Case& one) { one.shape.rule = BlockScale::real; });
+    shrinker.attempt([](Case& one) { one.shape.scales = Major::K; });
+    shrinker.attempt([](Case& one) { one.shape.unaligned = false; });
+    shrinker.attempt([](Case& one) { one.shape.source_type = ElementType::Bf16; });
+    shrinker.attempt([](Case& one) { one.shape.element_type = ElementType::E4m3; });
+    shrinker.reduce([](Case& one) -> std::int64_t& { return one.shape.batch; }, 1);
+    shrinker.reduce([](Case& one) -> std::int64_t& { return one.shape.m; }, 1);
+    shrinker.reduce([](Case& one) -> std::int64_t& { return one.shape.k; }, 1);
+  });
+}
+
+}  // namespace
+
+void add_quantise_cases(std::vector<CaseMaker>& makers, const std::string& arch,
+                        const std::string& instance) {
+  for (const QuantiseInstance& one : quantise_instances()) {
+    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
+        (!instance.empty() && instance != one.name)) {
+      continue;
+    }
+    makers.push_back([&one](std::mt19937_64& random) -> AnyCase {
+      const Case made = {&one, quantise::random_shape(one, random), quantise::fills[random() % 4],
+                         random() % 1000000, random_schedule(1, random)};
+      return {one.name, line_of(made), [made] { return judge(made); },
+              [made] {
+                const Case small = shrink(made);
+                return ShrunkCase{line_of(small), judge(small).complaint};
+              }};
+    });
+  }
+}
+
+}  // namespace tw::cli
