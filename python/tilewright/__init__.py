@@ -32,6 +32,12 @@ __all__.append('matmul_grouped')
 if 'torch' in sys.modules:
     from . import _torch_grouped  # noqa: F401
 # family grouped: end
+# family quantise: begin
+from ._quantise import quantise_blocks  # noqa: E402
+__all__.append('quantise_blocks')
+if 'torch' in sys.modules:
+    from . import _torch_quantise  # noqa: F401
+# family quantise: end
 
 if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
     from . import _torch  # noqa: F401

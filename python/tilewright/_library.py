@@ -121,6 +121,14 @@ class GroupedProblem(Structure):
 # family grouped: end
 
 
+# family quantise: begin
+class QuantiseProblem(Structure):
+    _fields_ = [('size', c_size_t), ('m', c_int64), ('k', c_int64), ('batch', c_int64),
+                ('scale_rows', c_int64), ('source', Matrix), ('elements', Matrix),
+                ('scales', Matrix), ('powers_of_two', c_int)]
+# family quantise: end
+
+
 # By their names in the header.
 STRUCTS = {'tw_matrix': Matrix, 'tw_epilogue': Epilogue, 'tw_matmul_problem': Problem,
            'tw_matmul_options': Options}
@@ -158,6 +166,9 @@ _add_family('blockwise', BlockwiseProblem, tw_scales=Scales)
 # family grouped: begin
 _add_family('grouped', GroupedProblem)
 # family grouped: end
+# family quantise: begin
+_add_family('quantise', QuantiseProblem)
+# family quantise: end
 
 
 def candidates():

@@ -16,6 +16,54 @@ OPTIONS = 'bool batch_invariant, bool fast_accumulation, str? instance, str? tar
 PLANS_KEPT = 1024
 
 
+class Launcher:
+    """How a problem gets to the device, with the plans of what was launched lately. `family` is its name in the C interface,
+    `first` the name of the tensor on whose device all others lie."""
+
+    def __init__(self, family, first):
+        self.first = first
+        self.plan_of = type('FamilyPlan', (Plan,), {'family': family})
+        self.launch, self.simulate = f'tw_{family}_plan_run', f'tw_{family}_simulate'
+        self.plans = {}
+
+    def view(self, name, tensor, device):
+        if tensor.device != device:
+            raise Invalid(f'{name} lies on {tensor.device}, but {self.first} lies on {device}.')
+        return View(tensor.data_ptr(), tensor.shape, tensor.stride(), _type_of(name, tensor), True,
+                    tensor)
+
+    def run(self, problem, tensors, rest, options):
+        """`tensors` and `rest` are all that the problem was made of; the first tensor is there."""
+        device = tensors[0].device
+        if device.type == 'cpu':
+            check(getattr(library(), self.simulate)(problem, new_options(*options)))
+            return
+        if device.type != 'cuda':
+            raise Invalid(f'{self.first} lies on {device}, but must lie on a CUDA device, or on '
+                          'the host for the virtual GPU.')
+        with torch.cuda.device(device):
+            self._on_gpu(problem, tensors, rest, options, device)
+
+    def _on_gpu(self, problem, tensors, rest, options, device):
+        capturing = torch.cuda.is_current_stream_capturing()
+        key = (*(tuple(one) if isinstance(one, list) else one for one in rest), capturing,
+               *[None if tensor is None else _key(tensor) for tensor in tensors])
+        plan = self.plans.get(key)
+        if plan is None:
+            plan = self.plan_of(problem, new_options(*options, workspace_is_ready=not capturing))
+            if len(self.plans) >= PLANS_KEPT:
+                self.plans.pop(next(iter(self.plans)))  # the oldest
+            self.plans[key] = plan
+        stream = _raw_stream(device.index)
+        address, size, workspace = None, 0, None
+        if plan.workspace_bytes:
+            # A graph keeps its addresses: it gets a workspace of its own pool, cleared by itself.
+            workspace = (torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=device)
+                         if capturing else _workspace(device, stream, plan.workspace_bytes))
+            address, size = workspace.data_ptr(), workspace.numel()
+        check(getattr(library(), self.launch)(plan.handle, problem, address, size, stream))
+
+
 class Family:
     """`family` is its name in the C interface, `operands` the names of its tensors (with a ? where there may be none),
     `extra` the schema of what it takes beside them and the epilogue. output_shape(tensors, extra, gated) and
@@ -24,9 +72,7 @@ class Family:
     def __init__(self, name, family, operands, extra, output_shape, problem_of):
         self.name, self.operands = name, [operand.rstrip('?') for operand in operands]
         self.output_shape, self.problem_of = output_shape, problem_of
-        self.plan_of = type('FamilyPlan', (Plan,), {'family': family})
-        self.launch, self.simulate = f'tw_{family}_plan_run', f'tw_{family}_simulate'
-        self.plans = {}
+        self.launcher = Launcher(family, self.operands[0])
         self.has_gradients = False
         tensors = ', '.join(f'Tensor{"?" * operand.endswith("?")} {operand.rstrip("?")}'
                             for operand in operands)
@@ -91,44 +137,12 @@ class Family:
         count = len(self.operands)
         self._run(out, arguments[:count], arguments[count:count + 7], arguments[count + 7:])
 
-    def _view(self, name, tensor, device):
-        if tensor.device != device:
-            raise Invalid(f'{name} lies on {tensor.device}, but {self.operands[0]} lies on '
-                          f'{device}.')
-        return View(tensor.data_ptr(), tensor.shape, tensor.stride(), _type_of(name, tensor), True,
-                    tensor)
-
     def _run(self, out, tensors, arrays, rest):
         extra, scalars, options = rest[:-11], rest[-11:-4], rest[-4:]
         device = tensors[0].device
-        views, sides = ([None if tensor is None else self._view(name, tensor, device)
+        views, sides = ([None if tensor is None else self.launcher.view(name, tensor, device)
                          for name, tensor in zip(names, given)]
                         for names, given in ((self.operands, tensors), (ARRAYS, arrays)))
-        problem = self.problem_of(views, self._view('out', out, device), extra, scalars, sides)
-        if device.type == 'cpu':
-            check(getattr(library(), self.simulate)(problem, new_options(*options)))
-            return
-        if device.type != 'cuda':
-            raise Invalid(f'{self.operands[0]} lies on {device}, but must lie on a CUDA device, or '
-                          'on the host for the virtual GPU.')
-        with torch.cuda.device(device):
-            self._on_gpu(problem, (*tensors, out, *arrays), rest, options, device)
-
-    def _on_gpu(self, problem, tensors, rest, options, device):
-        capturing = torch.cuda.is_current_stream_capturing()
-        key = (*(tuple(one) if isinstance(one, list) else one for one in rest), capturing,
-               *[None if tensor is None else _key(tensor) for tensor in tensors])
-        plan = self.plans.get(key)
-        if plan is None:
-            plan = self.plan_of(problem, new_options(*options, workspace_is_ready=not capturing))
-            if len(self.plans) >= PLANS_KEPT:
-                self.plans.pop(next(iter(self.plans)))  # the oldest
-            self.plans[key] = plan
-        stream = _raw_stream(device.index)
-        address, size, workspace = None, 0, None
-        if plan.workspace_bytes:
-            # A graph keeps its addresses: it gets a workspace of its own pool, cleared by itself.
-            workspace = (torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=device)
-                         if capturing else _workspace(device, stream, plan.workspace_bytes))
-            address, size = workspace.data_ptr(), workspace.numel()
-        check(getattr(library(), self.launch)(plan.handle, problem, address, size, stream))
+        problem = self.problem_of(views, self.launcher.view('out', out, device), extra, scalars,
+                                  sides)
+        self.launcher.run(problem, (*tensors, out, *arrays), rest, options)

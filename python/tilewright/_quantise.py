@@ -1,0 +1,94 @@
+"""quantise_blocks: torch tensors go to _torch_quantise.py, host memory runs on the virtual GPU."""
+from ._arrays import Buffer, count, dense_strides, empty_like_kind, is_numpy, type_name, view_of
+from ._library import Invalid, QuantiseProblem, check, library, new_options
+from ._problem import check_on_host, check_told, fill_matrix
+
+BLOCK = 128
+
+
+def scales_of(shape, scale_rows, column_major):
+    """Shape and strides of the scales of x's shape. Columns are those of all rows of the batch, and begin at 16 bytes."""
+    if len(shape) < 2:
+        raise Invalid(f'x has shape {tuple(shape)}, but must be a matrix, or a batch of them.')
+    if scale_rows not in (1, BLOCK):
+        raise Invalid(f'scale_rows is {scale_rows}, but must be 1 or {BLOCK}.')
+    *batch, m, k = shape
+    rows, blocks = (*batch, -(-m // scale_rows)), -(-k // BLOCK)
+    if not column_major:
+        return (*rows, blocks), dense_strides((*rows, blocks))
+    return (*rows, blocks), (*dense_strides(rows), -(-count(rows) // 4) * 4)
+
+
+def problem_of(x, elements, scales, scale_rows, powers_of_two):
+    """The tw_quantise_problem of Views."""
+    shape, _ = scales_of(x.shape, scale_rows, False)
+    for name, view, right in (('elements', elements, x.shape), ('scales', scales, shape)):
+        if view.shape != right:
+            raise Invalid(f'The {name} of out have shape {view.shape}, but those of x have shape {right}.')
+        if not view.writable:
+            raise Invalid(f'The {name} of out are written to, but their memory is read-only.')
+    *batch, m, k = x.shape
+    problem = QuantiseProblem()
+    library().tw_quantise_init(problem, None)
+    problem.m, problem.k, problem.batch = m, k, count(batch)
+    problem.scale_rows, problem.powers_of_two = scale_rows, powers_of_two
+    for into, name, view in ((problem.source, 'x', x), (problem.elements, 'elements', elements),
+                             (problem.scales, 'scales', scales)):
+        fill_matrix(into, name, view, *view.shape[-2:], tuple(batch))
+    return problem
+
+
+def pair_of(out):
+    """(elements, scales), or (None, None)."""
+    if out is None:
+        return None, None
+    if not isinstance(out, (tuple, list)) or len(out) != 2:
+        raise Invalid(f'out is a {type(out).__name__}, but must be a pair: elements and scales.')
+    return out
+
+
+def _strided(example, shape, strides):
+    """New float32 memory of the example's kind."""
+    needed = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides)) if count(shape) else 0
+    flat = empty_like_kind(example, (needed,), 'fp32')
+    if is_numpy(flat):
+        import numpy
+        return numpy.lib.stride_tricks.as_strided(flat, shape, [4 * stride for stride in strides])
+    return Buffer(flat.data, shape, 'fp32', strides, flat.offset)
+
+
+def quantise_blocks(x, out=None, *, scale_rows=1, out_dtype=None, column_major=False,
+                    powers_of_two=False, stream=None, instance=None, target=None, x_type=None):
+    """(elements, scales) of x, as FP8 products with scales of blocks take them: x is [.., m, k] in bf16, fp16 or fp32,
+    contiguous along k; elements are [.., m, k] in e4m3, or what out_dtype says (e5m2).
+
+    scale_rows: 1, and scales are [.., m, ceil(k / 128)], one for each row and 128 of k, as of activations;
+        128, and they are [.., ceil(m / 128), ceil(k / 128)], as of weights.
+    column_major: scales of consecutive rows lie side by side, which large products read faster.
+    powers_of_two: scales are rounded up to such.
+    out: a pair of elements and scales to write to.
+
+        x_elements, x_scales = quantise_blocks(x, column_major=True)
+        w_elements, w_scales = quantise_blocks(w, scale_rows=128)      # w is [n, k]
+        d = matmul_blockwise(x_elements, w_elements.mT, x_scales, w_scales.mT)
+
+    A scale is the largest magnitude of its block over the largest element (448 of e4m3, 57344 of e5m2).
+    """
+    elements, scales = pair_of(out)
+    options = (False, True, instance, target)
+    if any(hasattr(array, '__torch_function__') for array in (x, elements, scales)):
+        from . import _torch_quantise
+        check_told(x_type)
+        return _torch_quantise.quantise_blocks(x, elements, scales, scale_rows, out_dtype,
+                                               column_major, powers_of_two, stream, options)
+    check_on_host(stream)
+    view = view_of('x', x, x_type)
+    shape, strides = scales_of(view.shape, scale_rows, column_major)
+    element_type = 'e4m3' if out_dtype is None else type_name(out_dtype)
+    if out is None:
+        elements, scales = empty_like_kind(x, view.shape, element_type), _strided(x, shape, strides)
+    views = (view_of('elements', elements, element_type if out is None else out_dtype),
+             view_of('scales', scales))
+    problem = problem_of(view, *views, scale_rows, powers_of_two)
+    check(library().tw_quantise_simulate(problem, new_options(*options)))
+    return elements, scales
