@@ -34,6 +34,23 @@ class TorchGrouped(unittest.TestCase):
         d = tilewright.matmul_grouped(self.a, self.w.mT, self.ends, row_index=index)
         self.assertTrue(torch.equal(d, expected(self.a[index], self.w.mT, self.sizes).to(torch.bfloat16)))
 
+    def test_quantised_and_gathered(self):
+        a, a_scales = tilewright.quantise_blocks(torch.randn(20, 272).to(torch.bfloat16), column_major=True)
+        w, w_scales = tilewright.quantise_blocks(torch.randn(4, 48, 272).to(torch.bfloat16), scale_rows=128)
+        index = torch.randint(0, 20, (46,), dtype=torch.int32)
+        d = tilewright.matmul_grouped(a, w.mT, self.ends, row_index=index, a_scales=a_scales, b_scales=w_scales.mT)
+        lying = tilewright.matmul_grouped(a.view(torch.uint8)[index].view(a.dtype), w.mT, self.ends, a_scales=a_scales[index].contiguous(),
+                                          b_scales=w_scales.mT)
+        self.assertTrue(torch.equal(d, lying))
+        wide = a.double() * a_scales.double().repeat_interleave(128, -1)[:, :272]
+        weight = w.double() * w_scales.double().repeat_interleave(128, -2)[:, :48].repeat_interleave(128, -1)[:, :, :272]
+        right = expected(wide[index], weight.mT, self.sizes)
+        self.assertLess((d.double() - right).abs().max(), 0.01 * right.abs().max())
+
+    def test_no_gradient(self):
+        with self.assertRaisesRegex(tilewright.Unsupported, 'An operand requires a gradient'):
+            tilewright.matmul_grouped(self.a.clone().requires_grad_(), self.w.mT, self.ends)
+
     def test_operator(self):
         scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
         torch.library.opcheck(

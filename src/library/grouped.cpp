@@ -31,13 +31,14 @@ GroupedProblem converted(const tw_grouped_problem* given) {
                  {given->a_rows, one.k, 1, one.a.row_stride, one.a.column_stride});
     if (problem.matmul.a.major == Major::MN && other) problem.matmul.a = *other;
   }
+  Status status = check(problem);
   // family blockwise: begin
   if (given->a_scales.data != nullptr || given->b_scales.data != nullptr) {
     problem.a_scales = scales_of("scales of A", given->a_scales, 1);
     problem.b_scales = scales_of("scales of B", given->b_scales, groups);
+    if (status.is_good()) status = check_scales(problem, 0);
   }
   // family blockwise: end
-  const Status status = check(problem);
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
   return problem;
 }

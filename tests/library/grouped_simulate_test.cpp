@@ -42,6 +42,10 @@ TEST(SimulateGrouped, EveryTargetAndKind) {
     shape.column_scales = true;
     expect_right(shape, &options);
   }
+  GroupedShape shape = shape_like("gather_fp8_128x128");
+  expect_right(shape);
+  shape.column_scales = true;
+  expect_right(shape);
 }
 
 TEST(SimulateGrouped, CapacitiesEpiloguesAndEmptyProblems) {
@@ -105,12 +109,13 @@ TEST(SimulateGrouped, RefusesWithASentence) {
             "The address of B is null.");
   EXPECT_EQ(refusal(TW_INVALID, "gather_128x256", [](P& p) { p.a_rows = 0; }),
             "Rows are gathered from -1 rows of A, but must be from at least 1 and below 2^31.");
-  EXPECT_NE(refusal(TW_UNSUPPORTED, scaled, [](P& p) { p.a_scales.rows = 9; })
-                .find("The scales of A are 9 x 3, but must be 209 x 3: one for each row"),
-            std::string::npos);
-  EXPECT_NE(refusal(TW_UNSUPPORTED, scaled, [](P& p) { p.b_scales.type = TW_BF16; })
-                .find("The scales of B are bf16, but must be fp32."),
-            std::string::npos);
+  EXPECT_EQ(refusal(TW_INVALID, scaled, [](P& p) { p.a_scales.rows = 9; }),
+            "The scales of A are 9 x 3, but must be 209 x 3: one for each row and each 128 of k.");
+  EXPECT_EQ(
+      refusal(TW_INVALID, "gather_fp8_128x128", [](P& p) { p.a_scales.rows = 209; }),
+      "The scales of A are 209 x 3, but must be 100 x 3: one for each row and each 128 of k.");
+  EXPECT_EQ(refusal(TW_INVALID, scaled, [](P& p) { p.b_scales.type = TW_BF16; }),
+            "The scales of B are bf16, but must be fp32.");
   EXPECT_EQ(refusal(TW_INVALID, scaled, [](P& p) { p.a_scales.k_stride = 2; }),
             "The scales of A have a row_stride of 4 and a k_stride of 2, but one of them must be "
             "1.");

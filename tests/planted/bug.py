@@ -148,6 +148,8 @@ CONFIGS = {
     # Their rows are gathered of 100.
     'gather': grouped('sm_90a', 'GatherPage<Sm90>', '.tile_m = 64, .tile_n = 64'),
     'gather_copies': grouped('sm_80', 'GatherPage<Sm80>', '.tile_m = 64, .tile_n = 64'),
+    'gather_fp8': grouped('sm_90a', 'GatherPage<BlockwisePage<Sm90,128>>', '.tile_m = 64, .tile_n = 64, '
+                          '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3', ', .promote_every = 1'),
     # Scales of one row, or of 128.
     'quantise_rows': quantise('sm_80', 'Sm80', 1),
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),

@@ -9,9 +9,12 @@
 
 namespace tw {
 
-// A page of arch/ for a Family whose rows of A are gathered.
+// A page of arch/ for a Family whose rows of A are gathered, and with them what has a row for each.
 template <class ArchPage>
-using GatherPage = ThreadPage<ArchPage, GatherLoader>;
+struct GatherPage : ThreadPage<ArchPage, GatherLoader> {
+  template <Tiling tiling, RoleTable roles, class Page = ArchPage>  // which may have none
+  using Side = Gathered<typename Page::template Side<tiling, roles>>;
+};
 
 // `Family` is Matmul, or what is made of it.
 template <class Family>
@@ -25,7 +28,8 @@ struct Grouped : Family {
   using Schedule = StaticPersistent<config.cluster, Map>;
   // On Hopper, to follow groups and to bring scales takes more registers than the least.
   static consteval RoleTable with_room_for_scales(RoleTable table) {
-    if (!table.side.played() || !table.shifts_registers()) return table;
+    const bool has_room = table.load.registers >= 40;
+    if (!table.side.played() || !table.shifts_registers() || has_room) return table;
     table.load.registers = 40;
     table.multiply.registers = 232;
     return table;

@@ -8,7 +8,7 @@
 
 namespace tw {
 
-// Any page, with four warps that load as `Copies` do.
+// Any page, with four warps that load as `Copies` do; three where the fourth is the side role's.
 template <class ArchPage, template <Tiling, unsigned warps, Completion> class Copies>
 struct ThreadPage : ArchPage {
   // What TMA writes is read through the async proxy: so is then what threads write.
@@ -25,7 +25,9 @@ struct ThreadPage : ArchPage {
     require(!table.schedule.played() && !table.source.played(),
             "Where threads copy, nobody asks for work or brings sources.");
     const bool fits = table.load.first_warp + 4 <= table.multiply.first_warp;
-    table.load = {fits ? table.load.first_warp : table.warps(), 4, 56};
+    const bool shares = fits && table.side.played();
+    if (shares) table.side = {table.load.first_warp + 3, 1};
+    table.load = {fits ? table.load.first_warp : table.warps(), shares ? 3u : 4u, 56};
     if (table.shifts_registers()) table.multiply.registers = 224;
     return table.checked();
   }

@@ -69,13 +69,14 @@ inline MatmulProblem as_batch(const GroupedProblem& problem) {
 // Of B, that share a scale; 0: there are no scales.
 template <class Side>
 constexpr unsigned rows_of_scale = 0;
-template <Tiling tiling, unsigned b_rows, unsigned warps>
-constexpr unsigned rows_of_scale<ScaleLoader<tiling, b_rows, warps>> = b_rows;
+template <class Side>
+requires(Side::rows_of_scale > 0) constexpr unsigned rows_of_scale<Side> = Side::rows_of_scale;
 
 // All groups share the scales of A; those of B are as many matrices as there are groups.
 inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows) {
   MatmulProblem one = problem.matmul;
   one.batch = 1;
+  if (problem.a_rows > 0) one.m = problem.a_rows;
   const std::int64_t pitch = problem.b_scales.tensor.batch_pitch, groups = problem.matmul.batch;
   if (pitch < 0 || pitch * groups >= std::int64_t{1} << 31) {
     return Status::refused("The scales of B of " + std::to_string(groups) + " groups are " +
@@ -107,6 +108,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     params.side = {detail::view_of(a.tensor, batch, a.rows),
                    detail::view_of(b.tensor, batch, b.rows)};
     params.side.a.batch_stride = 0;
+    if constexpr (gathers) params.side.index = problem.row_index;
   } else if (problem.a_scales.tensor.data != nullptr) {
     return Status::refused("This kernel takes no scales of blocks.");
   }

@@ -5,17 +5,14 @@
 
 namespace tw {
 
-// Row i is row index[i] of A, or zero where A has no such row. Rows that are not the tile's to
-// store are not read, and neither are their indices.
-template <Tiling tiling, unsigned warps, Completion how>
-class GatherLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
-  using Base = ThreadLoader<tiling, AsyncCopy, warps, how>;
-
- public:
-  struct Params : Base::Params {
-    const std::int32_t* index;
+// A loader whose row i is row index[i] of A, or zero where A has no such row. Rows that are not the
+// tile's to store are not read, and neither are their indices.
+template <class Loader>
+struct Gathered : Loader {
+  struct Params : Loader::Params {
+    const std::int32_t* index = nullptr;
   };
-  TW_DEVICE GatherLoader(const Params& params, unsigned thread) : Base(params, thread) {}
+  TW_DEVICE Gathered(const Params& params, unsigned thread) : Loader(params, thread) {}
 
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
@@ -25,5 +22,8 @@ class GatherLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
     });
   }
 };
+
+template <Tiling tiling, unsigned warps, Completion how>
+using GatherLoader = Gathered<ThreadLoader<tiling, AsyncCopy, warps, how>>;
 
 }  // namespace tw

@@ -24,6 +24,7 @@ class ScaleLoader {
   // Columns of a tile that surely share a scale, wherever it begins.
   static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
   static constexpr unsigned column_step = b_columns;
+  static constexpr unsigned rows_of_scale = b_rows;
   struct Tile {
     float a[tiling.m];
     float b[tiling.n / b_columns];
@@ -64,28 +65,36 @@ class ScaleLoader {
 
   template <class Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
-    const SharedAddress a = stage.tiles() + tiling.a_bytes() + tiling.b_bytes();
-    const SharedAddress b = a + unsigned{sizeof(Tile::a)};
-    copy<tiling.m, 1, 1>(a, params_.a, tile.first_row(tiling.m), k, tile.batch);
-    copy<tiling.n / b_columns, b_columns, b_rows>(b, params_.b, tile.first_column(tiling.n), k,
-                                                  tile.batch);
+    load_rows<true>(stage, tile, k, [](int row) { return row; });
   }
   TW_DEVICE void finish() {}
+
+ protected:
+  // The scale of row i of A's tile is that of row_of(i), or zero where there is none.
+  template <bool in_order = false, class Stage, class WorkTile, class RowOf>
+  TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
+    const SharedAddress a = stage.tiles() + tiling.a_bytes() + tiling.b_bytes();
+    const SharedAddress b = a + unsigned{sizeof(Tile::a)};
+    copy<tiling.m, 1, 1, in_order>(a, params_.a, tile.first_row(tiling.m), k, tile.batch, row_of);
+    copy<tiling.n / b_columns, b_columns, b_rows, true>(b, params_.b, tile.first_column(tiling.n),
+                                                        k, tile.batch, [](int row) { return row; });
+  }
+  const Params& params_;
 
  private:
   // `count` scales, of every `step` rows from `first` on: four at once where they lie side by side.
   // On Hopper the warp has 24 registers: the loop is rolled, and offsets have 32 bits and are
   // computed where they are needed.
-  template <unsigned count, unsigned step, unsigned rows_of_scale>
-  TW_DEVICE void copy(SharedAddress to, const OperandView& view, int first, int k,
-                      int batch) const {
-    const bool by_four = count % 4 == 0 && step == rows_of_scale && view.row_stride == 1 &&
-                         view.alignment == 16 && first % int{4 * rows_of_scale} == 0;
+  template <unsigned count, unsigned step, unsigned scale_rows, bool in_order, class RowOf>
+  TW_DEVICE void copy(SharedAddress to, const OperandView& view, int first, int k, int batch,
+                      const RowOf& row_of) const {
+    const bool by_four = in_order && count % 4 == 0 && step == scale_rows && view.row_stride == 1 &&
+                         view.alignment == 16 && first % int{4 * scale_rows} == 0;
     TW_ROLL
     for (unsigned i = by_four ? 4 * thread_ : thread_; i < count;
          i += by_four ? 4 * arrivals : arrivals) {
-      const int row = (first + static_cast<int>(i * step)) / int{rows_of_scale};
-      const int left = view.rows - row;
+      const int row = row_of((first + static_cast<int>(i * step)) / int{scale_rows});
+      const int left = row < 0 ? 0 : view.rows - row;
       const auto offset = [&] {
         return batch * static_cast<int>(view.batch_stride) + k * static_cast<int>(view.k_stride) +
                row * static_cast<int>(view.row_stride);
@@ -99,7 +108,6 @@ class ScaleLoader {
     }
   }
 
-  const Params& params_;
   unsigned thread_;
 };
 
