@@ -47,16 +47,21 @@ class TorchGrouped(unittest.TestCase):
         right = expected(wide[index], weight.mT, self.sizes)
         self.assertLess((d.double() - right).abs().max(), 0.01 * right.abs().max())
 
-    def test_no_gradient(self):
+    def arguments(self, a):
+        """Of the operator."""
+        scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
+        return (a, self.w.mT, self.ends, *[None] * 8, torch.bfloat16, *scalars, False, True, None, None)
+
+    def test_no_gradient_is_lost(self):
+        a = self.a.clone().requires_grad_()
         with self.assertRaisesRegex(tilewright.Unsupported, 'An operand requires a gradient'):
-            tilewright.matmul_grouped(self.a.clone().requires_grad_(), self.w.mT, self.ends)
+            tilewright.matmul_grouped(a, self.w.mT, self.ends)
+        with self.assertRaisesRegex(RuntimeError, 'Trying to backward through tilewright.matmul_grouped'):
+            _torch_grouped.family.operator(*self.arguments(a)).sum().backward()
 
     def test_operator(self):
-        scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
-        torch.library.opcheck(
-            _torch_grouped.family.operator,
-            (self.a, self.w.mT, self.ends, None, None, None, None, None, None, None, None, torch.bfloat16, *scalars, False,
-             True, None, None), test_utils=('test_schema', 'test_faketensor'))
+        torch.library.opcheck(_torch_grouped.family.operator, self.arguments(self.a),
+                              test_utils=('test_schema', 'test_faketensor'))
 
     def test_compiled(self):
         def layer(a, w, ends, bias):
