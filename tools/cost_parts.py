@@ -11,7 +11,7 @@ CONV2D = ('forward by TMA', (
     ('loaded by threads', ('*/im2col_copy.h',), r'Im2colCop'),
     ('gradient of the filter', (), r'BackwardFilter|sums_pixels'),
     ('gradient of the image', ('*/conv2d_phase.h', '*/pixel_store.h'),
-     r'BackwardData|[Gg]radient|[Pp]hase|stored|PixelStore|PixelView|PixelPage|pixels_of'),
+     r'BackwardData|backward_data|[Gg]radient|[Pp]hase|stored|PixelStore|PixelView|PixelPage|pixels_of'),
     ('groups', ('*/conv2d_groups.h',), r'groups|group_|Grouped'),
     ('a third side', (), r'deep|depth|rank == 5'),
 ))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tilewright.conv2d against torch on a GPU: random convolutions, a compiled layer, a graph.
+"""tilewright.conv2d against torch on a GPU: random convolutions and their gradients, a compiled layer, a graph.
 
 usage: PYTHONPATH=python python3 python/tests/gpu_conv2d_against_torch.py [--problems 200] [--seed N]
 With --virtual the random convolutions run on the virtual GPU, and nothing else does.
@@ -61,8 +61,29 @@ def check_random_problems(draw, device, wanted):
         if d.dtype != expected.dtype or not torch.equal(d, expected):
             wrong = (d != expected).nonzero()
             sys.exit(f'{words}: {len(wrong)} elements are wrong, the first at {wrong[0].tolist()}')
+        if done % 2 == 0:
+            check_gradients(x, w, steps, words)
         done += 1
     print(f'{done} convolutions are exact; {sum(refused.values())} were refused: {refused.most_common(3)}')
+
+
+def gradients(function, x, w):
+    x, w = x.detach().clone().requires_grad_(), w.detach().clone().requires_grad_()
+    d = function(x, w)
+    # Few of them, so that sums of many pixels are still integers of the type.
+    weights = torch.arange(d.numel(), device=d.device).reshape(d.shape) % 97 == 0
+    (d * weights).sum().backward()
+    return x.grad, w.grad
+
+
+def check_gradients(x, w, steps, words):
+    """Of both operands, in groups, too."""
+    ours = gradients(lambda x, w: tilewright.conv2d(x, w, **steps), x, w)
+    exact = gradients(lambda x, w: right(x, w, tilewright.Epilogue(), steps), x.double(), w.double())
+    for name, given, true in zip('xw', ours, exact):
+        if given.dtype != x.dtype or not torch.equal(given, true.to(x.dtype)):
+            wrong = (given != true.to(x.dtype)).nonzero()
+            sys.exit(f'{words}: the gradient of {name} has {len(wrong)} wrong elements, the first at {wrong[0].tolist()}')
 
 
 def layer(x, w, bias, residual):

@@ -85,7 +85,10 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
       shape.c = 2 * piece_of(shape) * between(random, 1, 9);
     }
   }
-  const std::int64_t pixels = shape.h.outputs() * shape.w.outputs();
+  // Of what is made of them.
+  const std::int64_t pixels = shape.direction == Conv2dDirection::BackwardData
+                                  ? shape.h.extent * shape.w.extent
+                                  : shape.h.outputs() * shape.w.outputs();
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
   shape.epilogue.column_bias = random() % 2 == 0;
   const bool stages_groups = instance.config.staged_source != 0 && shape.groups > 1;

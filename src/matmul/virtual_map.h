@@ -43,7 +43,7 @@ inline Status encode_im2col_for_virtual(TensorMap& map, const Im2colBox& box) {
   for (unsigned i = 0; i + 2 < box.rank; ++i) {
     tile_map.im2col.lower[i] = box.lower[i];
     tile_map.im2col.upper[i] = box.upper[i];
-    tile_map.im2col.steps[i] = box.step[i];
+    tile_map.im2col.steps[i] = box.step[i + 1];
   }
   if (Status status = vgpu::check(tile_map); !status.is_good()) return status;
   map = vgpu::encode(tile_map);

@@ -17,44 +17,40 @@ constexpr bool is_backward_data(const MatmulConfig& config) {
   return config.a_major == Major::K && config.b_major == Major::MN;
 }
 
-// Backward data stores what all phases make as one image.
-template <class ArchPage>
-struct PixelPage : ArchPage {
-  template <auto config, class Trace,
-            class Plain = typename ArchPage::template Store<config, Trace>>
-  using Store = std::conditional_t<is_backward_data(config), PixelStore<Plain>, Plain>;
-};
-
 // A page of arch/ that loads by TMA, with im2col in its place.
 template <class ArchPage>
-struct Im2colPage : PixelPage<ArchPage> {
+struct Im2colPage : ArchPage {
   template <Tiling tiling, RoleTable>
   using Loader = Im2colLoader<tiling>;
-  using OutputOfFilter = GroupedColumns;
 };
 
 // Any page of arch/, with im2col by four warps in its loader's place.
 template <class ArchPage>
 using Im2colCopies = ThreadPage<ArchPage, Im2colCopyLoader>;
 template <class ArchPage>
-struct Im2colPage<Im2colCopies<ArchPage>> : PixelPage<Im2colCopies<ArchPage>> {
-  using OutputOfFilter = GroupedRows;
-};
+struct Im2colPage<Im2colCopies<ArchPage>> : Im2colCopies<ArchPage> {};
 
 template <class ArchPage, class Named>
 struct Conv2d : Matmul<Im2colPage<ArchPage>, Named> {
-  using Page = Im2colPage<ArchPage>;
-  using Base = Matmul<Page, Named>;
+  using Base = Matmul<Im2colPage<ArchPage>, Named>;
   static constexpr MatmulConfig config = Base::config;
-  static constexpr bool in_phases = is_backward_data(config);
-  static_assert(!in_phases || config.split == Split::Whole, "Sums of phases differ in length.");
-  using View =
-      std::conditional_t<in_phases, PixelView,
-                         std::conditional_t<config.a_major == Major::MN,
-                                            typename Page::OutputOfFilter, GroupedColumns>>;
-  using Epilogue = FragmentLoop<GroupedEpilogue<View>, typename Base::Store>;
-  using Map = std::conditional_t<in_phases, PhaseTiles<typename Base::Map>, typename Base::Map>;
-  using Schedule = typename Base::template ScheduleOf<config.scheduling, Page, Map>::Type;
+  using Epilogue = FragmentLoop<
+      GroupedEpilogue<std::conditional_t<config.a_major == Major::MN && !Base::Loader::elected,
+                                         GroupedRows, GroupedColumns>>,
+      typename Base::Store>;
+};
+// Backward data makes an image in phases.
+template <class ArchPage, class Named>
+requires(is_backward_data(Named::config)) struct Conv2d<ArchPage, Named>
+    : Matmul<Im2colPage<ArchPage>, Named> {
+  using Base = Matmul<Im2colPage<ArchPage>, Named>;
+  static constexpr MatmulConfig config = Base::config;
+  static_assert(config.split == Split::Whole, "Sums of phases differ in length.");
+  using Store = PixelStore<typename Base::Store>;
+  using Epilogue = FragmentLoop<GroupedEpilogue<PixelView>, Store>;
+  using Map = PhaseTiles<typename Base::Map>;
+  using Schedule =
+      typename Base::template ScheduleOf<config.scheduling, typename Base::Arch, Map>::Type;
 };
 template <class ArchPage, class Named>
 using Conv2dKernel = kernel::WarpSpecialized<Conv2d<ArchPage, Named>>;

@@ -24,53 +24,32 @@ struct GroupedRows {
 
 // Of the pairs of a thread, each row's place is looked for once.
 template <class View, class PlaceOf>
-class ViewedPlace {
+struct ViewedPlace : PlaceOf {
   static constexpr unsigned rows = PlaceOf::layout == FragmentLayout::Row ? 1 : 2;
+  FragmentPlace<2> first[rows];
 
- public:
-  static constexpr FragmentLayout layout = PlaceOf::layout;
-  const int column;
-  const unsigned thread;
-
-  TW_DEVICE ViewedPlace(const View& view, const PlaceOf& place_of)
-      : column(place_of.column), thread(place_of.thread), place_of_(place_of) {
+  TW_DEVICE ViewedPlace(const View& view, const PlaceOf& place_of) : PlaceOf(place_of) {
     TW_UNROLL
-    for (unsigned row = 0; row < rows; ++row) first_[row] = view(place_of(row));
+    for (unsigned row = 0; row < rows; ++row) first[row] = view(place_of(row));
   }
   TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
-    FragmentPlace<2> place = first_[pair % rows];
-    place.column += place_of_(pair).column - place_of_(pair % rows).column;
+    FragmentPlace<2> place = first[pair % rows];
+    place.column += PlaceOf::operator()(pair).column - PlaceOf::operator()(pair % rows).column;
     return place;
   }
   // Which pairs need: a group that begins at an odd column has none.
   TW_DEVICE bool columns_inside() const {
-    return place_of_.columns_inside() && place_of_(0).n % 2 == 0;
+    return PlaceOf::columns_inside() && PlaceOf::operator()(0).n % 2 == 0;
   }
-
- private:
-  const PlaceOf& place_of_;
-  FragmentPlace<2> first_[rows];
 };
 
 // RuntimeEpilogue at the places of the whole output.
 template <class View>
-struct GroupedEpilogue {
+struct GroupedEpilogue : RuntimeEpilogue {
   struct Params : RuntimeEpilogue::Params, View {
     using RuntimeEpilogue::Params::operator=;
   };
-  static TW_DEVICE void prepare(const Params& params, int column, int columns, unsigned thread) {
-    RuntimeEpilogue::prepare(params, column, columns, thread);
-  }
 
-  template <class Value, ElementType output, class SourceChunk, class Body>
-  static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
-    RuntimeEpilogue::choose<Value, output, SourceChunk>(
-        params, whole_pairs, [&](const auto& program) {
-          body(Viewed<decltype(program)>{program, params});
-        });
-  }
-
- private:
   template <class Program>
   struct Viewed : std::remove_reference_t<Program> {
     const View& view;
@@ -82,6 +61,13 @@ struct GroupedEpilogue {
           state, values, ViewedPlace<View, PlaceOf>{view, place_of}, source);
     }
   };
+  template <class Value, ElementType output, class SourceChunk, class Body>
+  static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
+    RuntimeEpilogue::choose<Value, output, SourceChunk>(
+        params, whole_pairs, [&](const auto& program) {
+          body(Viewed<decltype(program)>{program, params});
+        });
+  }
 };
 
 }  // namespace tw

@@ -48,8 +48,6 @@ struct PixelView : Im2colAxes<8> {
 
 template <class Plain>
 class PixelStore : public Plain {
-  static constexpr bool staged = requires(typename Plain::Params params) { params.by_tma; };
-
  public:
   struct Params : Plain::Params {
     PixelView view;
@@ -61,17 +59,13 @@ class PixelStore : public Plain {
   template <FragmentSums Sums, class Buffer, class Pair, unsigned pairs, class PlaceOf>
   TW_DEVICE void write(const Buffer& buffer, const Pair (&values)[pairs], unsigned column,
                        bool gates, const PlaceOf& place_of) {
-    if constexpr (staged) {
-      Plain::template write<Sums>(buffer, values, column, gates, place_of);
-    } else {
-      Plain::template write<Sums>(buffer, values, column, gates,
-                                  ViewedPlace<PixelView, PlaceOf>{params_.view, place_of});
-    }
+    Plain::template write<Sums>(buffer, values, column, gates,
+                                ViewedPlace<PixelView, PlaceOf>{params_.view, place_of});
   }
 
   template <class Buffer>
   TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
-    if constexpr (staged) {
+    if constexpr (requires { params_.by_tma; }) {
       if (params_.view.has_gaps()) {
         buffer.publish();
         const bool in_pieces = params_.by_tma && n % int{sizeof(Piece) / sizeof(Bits)} == 0;

@@ -67,7 +67,7 @@ inline Im2colBox image_box(const Conv2dProblem& problem, TmaBox box) {
     image.pitch_bytes[i] = pitch;
     image.lower[i] = static_cast<int>(-axis.pad_low);
     image.upper[i] = static_cast<int>(axis.pad_high - axis.reach());
-    image.step[i] = static_cast<unsigned>(axis.stride);
+    image.step[i + 1] = static_cast<unsigned>(axis.stride);
     pitch *= axis.extent;
   }
   image.extents[image.rank - 1] = problem.n;
@@ -155,7 +155,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                                    return detail::fill_loader<Loader>(loader, matmul, encode);
                                  }
                                });
-  if constexpr (Parts::in_phases) {
+  if constexpr (is_backward_data(Parts::config)) {
     PixelView& view = params.epilogue.output.view;
     detail::fill_axes(view, problem, pixels_of);
     view.pixels = static_cast<int>(problem.n * problem.image_pixels());

@@ -2,6 +2,7 @@
 // refusal is a sentence with the number and the rule.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string>
 
@@ -45,17 +46,12 @@ inline MatmulProblem as_matmul(const Conv2dProblem& whole, std::int64_t channels
 
 // All that is written, as one matrix.
 inline MatmulProblem output_of(const Conv2dProblem& problem) {
+  const auto direction = static_cast<unsigned>(problem.direction);
+  const std::int64_t filter = problem.positions() * (problem.c / problem.groups);
   MatmulProblem output;
-  output.m = problem.n * problem.pixels();
-  output.n = problem.k;
-  if (problem.direction == Conv2dDirection::BackwardData) {
-    output.m = problem.n * problem.image_pixels();
-    output.n = problem.c;
-  }
-  if (problem.direction == Conv2dDirection::BackwardFilter) {
-    output.m = problem.k;
-    output.n = problem.positions() * (problem.c / problem.groups);
-  }
+  output.m = std::array{problem.n * problem.pixels(), problem.n * problem.image_pixels(),
+                        problem.k}[direction];
+  output.n = std::array{problem.k, problem.c, filter}[direction];
   output.d = {problem.d, output.n, 0, problem.d_type};
   output.epilogue = problem.epilogue;
   return output;
@@ -97,15 +93,11 @@ inline Status check_groups(const Conv2dProblem& problem) {
   const std::string groups = "groups = " + std::to_string(problem.groups);
   Status status = check_multiple("c", problem.c, problem.groups, groups + ".");
   if (status.is_good()) status = check_multiple("k", problem.k, problem.groups, groups + ".");
-  if (!status.is_good() || !problem.epilogue.gated) return status;
-  if (problem.groups > 1) {
-    return Status::refused("A gate needs pairs of columns, which " + groups +
-                           " would part; it must be 1.");
-  }
-  if (problem.direction == Conv2dDirection::BackwardFilter) {
-    return Status::refused("A gate needs pairs of columns; the gradient of a filter has none.");
-  }
-  return Status::good();
+  const bool has_pairs =
+      problem.groups == 1 && problem.direction != Conv2dDirection::BackwardFilter;
+  if (!status.is_good() || !problem.epilogue.gated || has_pairs) return status;
+  return Status::refused("A gate needs pairs of columns, which neither groups (" + groups +
+                         ") nor the gradient of a filter leave together.");
 }
 
 }  // namespace detail

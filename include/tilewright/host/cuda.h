@@ -106,29 +106,21 @@ inline Status encode_im2col_for_cuda(TensorMap& map, const Im2colBox& box) {
       detail::driver_function<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
   if (encode == nullptr) return Status::refused("The driver offers no cuTensorMapEncodeIm2col.");
 
-  cuuint64_t extents[5], pitches[4];
-  cuuint32_t steps[5] = {1, 1, 1, 1, 1};
-  for (unsigned d = 0; d < box.rank; ++d) extents[d] = static_cast<cuuint64_t>(box.extents[d]);
-  for (unsigned d = 0; d + 1 < box.rank; ++d) {
-    pitches[d] = static_cast<cuuint64_t>(box.pitch_bytes[d]);
-  }
-  for (unsigned d = 0; d + 2 < box.rank; ++d) steps[d + 1] = box.step[d];
+  const auto numbers = [](const std::int64_t* given) {
+    return reinterpret_cast<const cuuint64_t*>(given);
+  };
   CUtensorMap encoded;
   const CUresult result = detail::with_context([&] {
-    return encode(&encoded, cuda_type_of(box.type), box.rank, const_cast<void*>(box.base), extents,
-                  pitches, box.lower, box.upper, box.box_channels, box.box_pixels, steps,
-                  CU_TENSOR_MAP_INTERLEAVE_NONE,
+    return encode(&encoded, cuda_type_of(box.type), box.rank, const_cast<void*>(box.base),
+                  numbers(box.extents), numbers(box.pitch_bytes), box.lower, box.upper,
+                  box.box_channels, box.box_pixels, box.step, CU_TENSOR_MAP_INTERLEAVE_NONE,
                   detail::swizzles[static_cast<unsigned>(box.swizzle)],
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   });
   if (result != CUDA_SUCCESS) {
-    std::string extents_text;
-    for (unsigned d = box.rank; d-- > 0;) {
-      extents_text += std::to_string(box.extents[d]) + (d > 0 ? " x " : " ");
-    }
-    return Status::refused("The driver refused an im2col descriptor of " + extents_text +
-                           name_of(box.type) + " (error " +
-                           std::to_string(static_cast<int>(result)) + ").");
+    return Status::refused("The driver refused an im2col descriptor of " +
+                           std::to_string(box.extents[0]) + " channels, " + name_of(box.type) +
+                           " (error " + std::to_string(static_cast<int>(result)) + ").");
   }
   std::memcpy(&map, &encoded, sizeof map);
   return Status::good();

@@ -41,8 +41,8 @@ struct MatrixBox {
 // family conv2d: begin
 // A tensor of images (c, w, h, n) or (c, w, h, depth, n), contiguous along c, and the column that
 // one copy moves: box_channels of box_pixels pixels, which lie `step` apart from pixel `lower` of a
-// line to the pixel that is `upper` behind its last, then on the next line. Entry i of pitches,
-// corners and steps belongs to dimension i + 1.
+// line to the pixel that is `upper` behind its last, then on the next line. Entry i of pitches
+// and corners belongs to dimension i + 1.
 struct Im2colBox {
   const void* base = nullptr;
   ElementType type = ElementType::Bf16;
@@ -51,7 +51,7 @@ struct Im2colBox {
   std::int64_t pitch_bytes[4] = {};
   int lower[3] = {};
   int upper[3] = {};
-  unsigned step[3] = {1, 1, 1};
+  unsigned step[5] = {1, 1, 1, 1, 1};
   unsigned box_channels = 1;
   unsigned box_pixels = 1;
   BoxSwizzle swizzle = BoxSwizzle::Bytes128;
