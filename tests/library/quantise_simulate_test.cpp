@@ -30,7 +30,7 @@ TEST(SimulateQuantise, RandomMatricesOnEveryTarget) {
   std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
   tw_quantise_options options;
   tw_quantise_init(nullptr, &options);
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 20; ++i) {
     for (const QuantiseInstance& instance : quantise_instances()) {
       options.target = instance.target;
       options.instance = i % 2 == 0 ? instance.name : nullptr;
