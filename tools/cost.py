@@ -26,10 +26,10 @@ a string. Tests and the virtual GPU, which models the hardware, are not counted.
 # Files, and the words by which other files name the family.
 FAMILIES = {
     'conv2d': {
-        'files': ['*conv2d*', '*im2col*', 'include/tilewright/io/divisor.h',
+        'files': ['*conv2d*', '*im2col*', '*depthwise*', 'include/tilewright/io/divisor.h',
                   'include/tilewright/family/pixel_store.h', 'src/bench/cudnn*',
                   'src/bench/finish.*'],
-        'words': r'conv2d|im2col|pixel_store',
+        'words': r'conv2d|im2col|depthwise|pixel_store',
     },
     # With its D quantised again, which nothing else can be.
     'blockwise': {

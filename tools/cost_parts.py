@@ -12,6 +12,7 @@ CONV2D = ('forward by TMA', (
     ('gradient of the filter', (), r'BackwardFilter|sums_pixels'),
     ('gradient of the image', ('*/conv2d_phase.h', '*/pixel_store.h'),
      r'BackwardData|backward_data|[Gg]radient|[Pp]hase|stored|PixelStore|PixelView|PixelPage|pixels_of'),
+    ('depthwise', ('*/depthwise.h',), r'[Dd]epthwise'),
     ('groups', ('*/conv2d_groups.h',), r'groups|group_|Grouped'),
     ('a third side', (), r'deep|depth|rank == 5'),
 ))

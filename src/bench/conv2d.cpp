@@ -37,9 +37,10 @@ struct Request {
 
 void add_options(CLI::App& app, Request& request) {
   app.add_option("family", request.family, "conv2d")->required();
-  app.add_option("--suite", request.suite, "bf16 of bench/suites, or a JSON file of shapes");
+  app.add_option("--suite", request.suite,
+                 "bf16 or depthwise of bench/suites, or a JSON file of shapes");
   app.add_option("--shape", request.shapes,
-                 "NxHxWxCxKxRxS[,STRIDE[,PAD[,DILATION]]]; may be repeated");
+                 "NxHxWxCxKxRxS[,STRIDE[,PAD[,DILATION[,GROUPS]]]]; may be repeated");
   app.add_option("--type", request.type, "of everything: bf16 or fp16");
   app.add_option("--peers", request.peers, "cudnn or none");
   app.add_option("--instances", request.instances,

@@ -46,6 +46,7 @@ Conv2dProblem Conv2dBuffers::problem(int set, const Conv2dEpilogue& epilogue) co
   problem.n = what_.n;
   problem.c = what_.c;
   problem.k = what_.k;
+  problem.groups = what_.groups;
   problem.h = what_.h;
   problem.w = what_.w;
   problem.type = problem.d_type = what_.type;

@@ -19,13 +19,13 @@ struct Conv2dEpilogue {
 
 // D = image * filter in bf16 or fp16, NHWC and KRSC.
 struct Conv2dCase {
-  std::int64_t n = 1, c = 1, k = 1;
+  std::int64_t n = 1, c = 1, k = 1, groups = 1;
   Conv2dAxis h, w;
   ElementType type = ElementType::Bf16;
 
   std::int64_t pixels() const { return n * h.outputs() * w.outputs(); }
   std::int64_t image_elements() const { return n * h.extent * w.extent * c; }
-  std::int64_t filter_elements() const { return k * h.filter * w.filter * c; }
+  std::int64_t filter_elements() const { return k * h.filter * w.filter * (c / groups); }
   std::int64_t output_elements() const { return pixels() * k; }
 
   // Read and written once.
@@ -36,7 +36,9 @@ struct Conv2dCase {
   double bytes_with_residual() const {
     return bytes() + double(bytes_of(type)) * double(output_elements());
   }
-  double flops() const { return 2.0 * double(output_elements()) * h.filter * w.filter * c; }
+  double flops() const {
+    return 2.0 * double(output_elements()) * h.filter * w.filter * double(c / groups);
+  }
 
   // 32x56x56x64 to 64, 3x3; what is not one or the same on both sides is said.
   std::string text() const {
@@ -44,6 +46,7 @@ struct Conv2dCase {
         fmt::format("{}x{}x{}x{} to {}, {}x{}", n, h.extent, w.extent, c, k, h.filter, w.filter);
     if (h.stride != 1 || w.stride != 1) words += fmt::format(" /{}", h.stride);
     if (h.dilation != 1 || w.dilation != 1) words += fmt::format(" *{}", h.dilation);
+    if (groups != 1) words += fmt::format(" in {}", groups);
     return words;
   }
 };

@@ -13,8 +13,13 @@ Json json_of(const Conv2dCase& shape) {
     return {{"extent", given.extent},     {"filter", given.filter},   {"stride", given.stride},
             {"dilation", given.dilation}, {"pad_low", given.pad_low}, {"pad_high", given.pad_high}};
   };
-  return {{"n", shape.n},        {"c", shape.c},       {"k", shape.k},
-          {"h", axis(shape.h)},  {"w", axis(shape.w)}, {"type", name_of(shape.type)},
+  return {{"n", shape.n},
+          {"c", shape.c},
+          {"k", shape.k},
+          {"groups", shape.groups},
+          {"h", axis(shape.h)},
+          {"w", axis(shape.w)},
+          {"type", name_of(shape.type)},
           {"text", shape.text()}};
 }
 

@@ -12,15 +12,17 @@ namespace {
 // What a file's entry or a text says of one convolution; both sides alike.
 struct Numbers {
   std::int64_t n = 0, h = 0, w = 0, c = 0, k = 0, r = 0, s = 0, stride = 1, pad = 0, dilation = 1;
+  std::int64_t groups = 1;
   bool good() const {
     return n > 0 && h > 0 && w > 0 && c > 0 && k > 0 && r > 0 && s > 0 && stride > 0 && pad >= 0 &&
-           dilation > 0;
+           dilation > 0 && groups > 0 && c % groups == 0 && k % groups == 0;
   }
   Conv2dCase convolution() const {
     Conv2dCase shape;
     shape.n = n;
     shape.c = c;
     shape.k = k;
+    shape.groups = groups;
     shape.h = {h, r, stride, dilation, pad, pad};
     shape.w = {w, s, stride, dilation, pad, pad};
     return shape;
@@ -32,13 +34,13 @@ struct Numbers {
 Status read_conv2d_shape(Conv2dCase& shape, const std::string& text) {
   Numbers of;
   int end = 0;
-  std::sscanf(text.c_str(), "%ldx%ldx%ldx%ldx%ldx%ldx%ld%n,%ld%n,%ld%n,%ld%n", &of.n, &of.h, &of.w,
-              &of.c, &of.k, &of.r, &of.s, &end, &of.stride, &end, &of.pad, &end, &of.dilation,
-              &end);
+  std::sscanf(text.c_str(), "%ldx%ldx%ldx%ldx%ldx%ldx%ld%n,%ld%n,%ld%n,%ld%n,%ld%n", &of.n, &of.h,
+              &of.w, &of.c, &of.k, &of.r, &of.s, &end, &of.stride, &end, &of.pad, &end,
+              &of.dilation, &end, &of.groups, &end);
   if (end == 0 || text.size() != std::size_t(end) || !of.good()) {
     return Status::refused(fmt::format(
-        "The shape '{}' is not of the form NxHxWxCxKxRxS[,STRIDE[,PAD[,DILATION]]] with positive "
-        "numbers.",
+        "The shape '{}' is not of the form NxHxWxCxKxRxS[,STRIDE[,PAD[,DILATION[,GROUPS]]]] with "
+        "positive numbers, C and K multiples of GROUPS.",
         text));
   }
   shape = of.convolution();
@@ -74,10 +76,11 @@ Status read_conv2d_suite(Conv2dSuite& suite, const std::string& name) {
     read(of.stride, "stride");
     read(of.pad, "pad");
     read(of.dilation, "dilation");
+    read(of.groups, "groups");
     if (!of.good()) {
       return Status::refused(fmt::format(
           "The suite '{}' has the shape {}; a convolution has n, h, w, c, k, r and s, and may have "
-          "stride, pad and dilation, all positive numbers.",
+          "stride, pad, dilation and groups that divide c and k, all positive numbers.",
           name, entry.dump()));
     }
     suite.shapes.push_back(of.convolution());

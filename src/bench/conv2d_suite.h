@@ -15,8 +15,8 @@ struct Conv2dSuite {
   std::vector<Conv2dCase> shapes;
 };
 
-// NxHxWxCxKxRxS, then the stride, the padding of all sides and the dilation where they are not
-// 1, 0 and 1: 32x56x56x64x64x3x3,2,1.
+// NxHxWxCxKxRxS, then the stride, the padding of all sides, the dilation and the groups where they
+// are not 1, 0, 1 and 1: 32x56x56x64x64x3x3,2,1.
 Status read_conv2d_shape(Conv2dCase& shape, const std::string& text);
 
 // `name` is a path, or `bf16` for bench/suites/conv2d-bf16.json.

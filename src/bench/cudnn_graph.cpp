@@ -132,7 +132,8 @@ Descriptor graph_of(const Target& target, const Conv2dCase& what, const Conv2dEp
   std::vector<Descriptor> operations = {forward(
       functions, what,
       tensor(functions, ImageId, type, {what.n, what.c, what.h.extent, what.w.extent}, false),
-      tensor(functions, FilterId, type, {what.k, what.c, what.h.filter, what.w.filter}, false),
+      tensor(functions, FilterId, type,
+             {what.k, what.c / what.groups, what.h.filter, what.w.filter}, false),
       value)};
   const auto apply = [&](Pointwise mode, const Descriptor* with) {
     const Descriptor after = result();

@@ -44,6 +44,9 @@ Case shrink(const Case& failing) {
   };
   return CaseShrinker<Case>(failing, fails).shrink([](CaseShrinker<Case>& shrinker) {
     shrinker.attempt([](Case& one) { one.shape.epilogue = {}; });
+    shrinker.attempt([](Case& one) {
+      if (one.instance->depthwise) one.shape.groups = one.shape.k = one.shape.c /= 2;
+    });
     for (std::int64_t Conv2dShape::*number :
          {&Conv2dShape::n, &Conv2dShape::groups, &Conv2dShape::c, &Conv2dShape::k}) {
       shrinker.reduce([&](Case& one) -> std::int64_t& { return one.shape.*number; }, 1);

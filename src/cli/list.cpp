@@ -47,33 +47,33 @@ void add_list(CLI::App& app, Verdict&) {
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
     };
-    const auto add = [&](const char* family, const auto& instance, bool any_alignment,
-                         const char* direction) {
-      InstanceWords words = words_of(instance.config);
-      if (direction != nullptr) words.layout = direction;
-      add_words(family, instance, words, instance.stages, any_alignment);
+    const auto add = [&](const char* family, const auto& instance, bool any_alignment) {
+      add_words(family, instance, words_of(instance.config), instance.stages, any_alignment);
     };
     for (const MatmulInstance& instance : matmul_instances()) {
-      add("matmul", instance, instance.any_alignment, nullptr);
+      add("matmul", instance, instance.any_alignment);
     }
     // family conv2d: begin
     for (const Conv2dInstance& instance : conv2d_instances()) {
-      add("conv2d", instance, false, name_of(direction_of(instance.config)));
+      InstanceWords words = words_of(instance.config);
+      words.layout = name_of(direction_of(instance.config));
+      if (instance.depthwise) words.tile = words.consumers = "-";
+      add_words("conv2d", instance, words, instance.stages, false);
     }
     // family conv2d: end
     // family blockwise: begin
     for (const BlockwiseInstance& instance : blockwise_instances()) {
-      add("blockwise", instance, false, nullptr);
+      add("blockwise", instance, false);
     }
     // family blockwise: end
     // family grouped: begin
     for (const GroupedInstance& instance : grouped_instances()) {
-      add("grouped", instance, false, nullptr);
+      add("grouped", instance, false);
     }
     // family grouped: end
     // family requantised: begin
     for (const RequantisedInstance& instance : requantised_instances()) {
-      add("requantised", instance, false, nullptr);
+      add("requantised", instance, false);
     }
     // family requantised: end
     // family quantise: begin

@@ -18,6 +18,7 @@ struct Conv2dInstance {
   const char* target;  // "sm90a"
   MatmulConfig config;
   bool by_threads;  // loaded by them, not by TMA: slower, and takes anything
+  bool depthwise;   // takes one channel in each group only, and streams
   unsigned stages;
   // Why this kernel cannot compute a problem in this order; good if it can.
   Status (*supports)(const Conv2dProblem&, const MatmulOrder&);

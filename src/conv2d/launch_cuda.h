@@ -2,7 +2,8 @@
 #pragma once
 
 #include "src/matmul/launch_cuda.h"
-#include "tilewright/host/conv2d.h"
+#include "src/matmul/streaming_cuda.h"
+#include "tilewright/host/depthwise.h"
 
 namespace tw {
 
@@ -35,6 +36,30 @@ class CudaConv2d {
 
  private:
   CudaMatmul<Parts> matmul_;
+};
+
+template <DepthwiseParts Parts>
+class CudaConv2d<Parts> {
+ public:
+  explicit CudaConv2d(const void* image) : stream_(image) {}
+
+  Status workspace(std::size_t& bytes, const Conv2dProblem&, const MatmulOrder&) {
+    bytes = 0;
+    return Status::good();
+  }
+
+  Status launch(const Conv2dProblem& problem, const MatmulOrder& order, const Workspace&,
+                void* stream) {
+    if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
+    if (problem.n * problem.pixels() * problem.k == 0) return Status::good();
+    return stream_.launch(stream, [&](auto& params, unsigned& ctas, unsigned max_ctas) {
+      plan<Parts>(params, ctas, problem, max_ctas);
+      return Status::good();
+    });
+  }
+
+ private:
+  CudaStreaming<Parts> stream_;
 };
 
 }  // namespace tw

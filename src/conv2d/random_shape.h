@@ -66,6 +66,22 @@ inline void make_groups(Conv2dShape& shape, Random& random) {
   }
 }
 
+// Each channel for itself; shapes for which there is code of their own come often.
+inline void make_depthwise(Conv2dShape& shape, Random& random) {
+  shape.c = random() % 3 == 0 ? between(random, 1, 150) : 8 * between(random, 1, 20);
+  shape.groups = shape.c;
+  shape.k = shape.c * (random() % 4 == 0 ? between(random, 2, 3) : 1);
+  if (random() % 2 == 0) return;
+  shape.w.filter = 3 + 2 * between(random, 0, 2);
+  shape.w.stride = between(random, 1, 2);
+  shape.w.dilation = 1;
+  shape.w.extent += shape.w.reach();
+  if (shape.w.filter == 3) {
+    shape.h.extent += 2 * shape.h.dilation;
+    shape.h.filter = 3;
+  }
+}
+
 inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) {
   Conv2dShape shape = shape_for(instance);
   shape.h = random_axis(random);
@@ -74,7 +90,9 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
   shape.c = piece_of(shape) * between(random, 1, shape.h.filter * shape.w.filter > 9 ? 10 : 20);
   const bool forward = shape.direction == Conv2dDirection::Forward;
   shape.k = forward ? between(random, 1, 140) : piece_of(shape) * between(random, 1, 17);
-  if (instance.by_threads) {
+  if (instance.depthwise) {
+    make_depthwise(shape, random);
+  } else if (instance.by_threads) {
     make_groups(shape, random);
   } else if (shape.direction != Conv2dDirection::BackwardFilter && random() % 4 == 0) {
     shape.groups = 2;  // TMA takes groups of whole k-tiles

@@ -9,8 +9,10 @@ namespace {
 struct Convolutions {
   static auto instances() { return conv2d_instances(); }
   static KernelFacts facts(const Conv2dInstance& instance) {
-    return {
-        .target = instance.target, .config = instance.config, .any_alignment = instance.by_threads};
+    return {.target = instance.target,
+            .config = instance.config,
+            .any_alignment = instance.by_threads,
+            .streams = instance.depthwise};
   }
   static MatmulProblem matmul(const Conv2dInstance& instance, const Conv2dProblem& problem) {
     return as_matmul(problem, instance.by_threads ? 1 : instance.config.tiling().k());

@@ -65,6 +65,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
   const double element = bytes_of(config.a_type);
+  if (operand_bytes == 0) operand_bytes = batch * element * (m * k + n * k);
+  const double from_dram =
+      (operand_bytes + batch * double(bytes_of(config.d_type)) * m * n) / dram_bytes_per_us;
+  if (kernel.streams) return start_us + late_start_us + from_dram;
 
   const double tiles_m = up(m, config.tile_m * cluster.m) * cluster.m;
   const double tiles_n = up(n, config.tile_n * cluster.n) * cluster.n;
@@ -126,9 +130,6 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
 
   const double from_l2 = work * stages * config.spans * 128.0 *
                          (inside / cluster.n + config.tile_n / double(cluster.m)) / l2_bytes_per_us;
-  if (operand_bytes == 0) operand_bytes = batch * element * (m * k + n * k);
-  const double from_dram =
-      (operand_bytes + batch * double(bytes_of(config.d_type)) * m * n) / dram_bytes_per_us;
   const double body = together(sharpness, busy, from_l2, from_dram);
 
   double joining = 0;

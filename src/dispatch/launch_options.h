@@ -28,6 +28,7 @@ struct KernelFacts {
   bool any_alignment = false;  // operands may begin anywhere: plain copies
   bool is_step = false;        // of the ladder
   bool scales_sums = false;    // of every stage, before they are added up
+  bool streams = false;        // memory goes through registers, once
 };
 
 // sm_80's kernels are compiled for Hopper, too.

@@ -39,6 +39,10 @@ TEST(Conv2dCases, CountFlopsAndBytes) {
   EXPECT_EQ(shape.bytes(), 2.0 * (2 * 9 * 11 * 16 + 24 * 15 * 16 + 50 * 24));
   EXPECT_EQ(shape.bytes_with_residual() - shape.bytes(), 2.0 * 50 * 24);
   EXPECT_EQ(shape.text(), "2x9x11x16 to 24, 3x5 /2");
+  const Conv2dCase depthwise = convolution("2x9x11x16x32x3x5,2,1,1,16");
+  EXPECT_EQ(depthwise.flops(), 2.0 * 50 * 32 * 15);
+  EXPECT_EQ(depthwise.bytes(), 2.0 * (2 * 9 * 11 * 16 + 32 * 15 + 50 * 32));
+  EXPECT_EQ(depthwise.text(), "2x9x11x16 to 32, 3x5 /2 in 16");
 }
 
 TEST(Conv2dSuites, AreRead) {
@@ -49,6 +53,10 @@ TEST(Conv2dSuites, AreRead) {
   ASSERT_EQ(suite.shapes.size(), 17u);
   EXPECT_EQ(suite.shapes[12].text(), "32x56x56x128 to 128, 3x3 /2");
   EXPECT_EQ(suite.shapes[12].h.outputs(), 28);
+  Conv2dSuite depthwise;
+  ASSERT_TRUE(
+      read_conv2d_suite(depthwise, TW_REPOSITORY "/bench/suites/conv2d-depthwise.json").is_good());
+  for (const Conv2dCase& shape : depthwise.shapes) EXPECT_EQ(shape.groups, shape.c);
 }
 
 TEST(Conv2dSuites, RefuseWithASentence) {
@@ -61,8 +69,9 @@ TEST(Conv2dSuites, RefuseWithASentence) {
                 .find("a convolution has n, h, w, c, k, r and s"),
             std::string::npos);
   Conv2dCase shape;
-  for (const char* text : {"", "1x2x3", "1x2x3x4x5x6x7x8", "1x1x1x8x8x1x0", "1x4x4x8x8x3x3,0",
-                           "1x4x4x8x8x3x3,1,-1", "1x4x4x8x8x3x3,1,1,1,1", "1x4x4x8x8x3x3 "}) {
+  for (const char* text :
+       {"", "1x2x3", "1x2x3x4x5x6x7x8", "1x1x1x8x8x1x0", "1x4x4x8x8x3x3,0", "1x4x4x8x8x3x3,1,-1",
+        "1x4x4x8x8x3x3,1,1,1,3", "1x4x4x8x8x3x3,1,1,1,1,1", "1x4x4x8x8x3x3 "}) {
     EXPECT_NE(read_conv2d_shape(shape, text).sentence().find("is not of the form"),
               std::string::npos)
         << text;

@@ -8,4 +8,12 @@ namespace tw::tests {
 
 using namespace conv2d;
 
+// The shape, or where the instance takes that only, the depthwise one like it.
+inline Conv2dShape suited(const Conv2dInstance& instance, Conv2dShape shape) {
+  if (!instance.depthwise) return shape;
+  shape.groups = shape.c;
+  shape.k = std::max<std::int64_t>(1, shape.k / shape.c) * shape.c;
+  return shape;
+}
+
 }  // namespace tw::tests

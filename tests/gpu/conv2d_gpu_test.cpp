@@ -68,8 +68,28 @@ TEST_F(Conv2dGpu, ComputesManyTilesExactly) {
       shape.epilogue.beta = 1.0f;
       shape.epilogue.source_type = shape.d_type;
     }
-    expect_right(*instance, shape, Fill::Integers, base_seed());
+    expect_right(*instance, suited(*instance, shape), Fill::Integers, base_seed());
     if (HasFatalFailure()) return;
+  }
+}
+
+// More tiles than CTAs, in vectors of channels: several blocks of columns, every size of filter
+// that has code of its own, lines that end within a strip.
+TEST_F(Conv2dGpu, ComputesManyDepthwiseTilesExactly) {
+  for (const Conv2dInstance* instance : instances_) {
+    if (!instance->depthwise) continue;
+    for (const std::int64_t taps : {3, 4, 5, 7}) {
+      for (const std::int64_t stride : {1, 2}) {
+        Conv2dShape shape = shape_for(*instance);
+        shape.n = 16;
+        shape.c = shape.k = shape.groups = 144;
+        shape.h = {.extent = 56, .filter = taps, .stride = stride, .pad_low = 1, .pad_high = 2};
+        shape.w = {.extent = 57, .filter = taps, .stride = stride, .pad_low = 2, .pad_high = 1};
+        shape.epilogue.column_bias = taps == 5;
+        expect_right(*instance, shape, Fill::Integers, base_seed());
+        if (HasFatalFailure()) return;
+      }
+    }
   }
 }
 

@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).parents[2] / 'include/tilewright'
 SHARED = ('layout', 'accumulator', 'pipeline', 'op', 'epilogue', 'schedule', 'kernel', 'arch')
-NAMES = re.compile(r'conv2d|im2col|blockwise', re.IGNORECASE)
+NAMES = re.compile(r'conv2d|im2col|depthwise|blockwise', re.IGNORECASE)
 
 files = [file for folder in SHARED for file in sorted((ROOT / folder).glob('*.h'))]
 found = [f'{file.relative_to(ROOT)}:{number}: {line.strip()}' for file in files

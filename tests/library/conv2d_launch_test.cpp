@@ -28,6 +28,7 @@ std::span<const Conv2dInstance> conv2d_instances() {
        "sm90a",
        {},
        false,
+       false,
        4,
        [](const Conv2dProblem& problem, const MatmulOrder&) {
          ++tests::launched.asked;

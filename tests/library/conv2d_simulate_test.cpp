@@ -53,6 +53,9 @@ TEST(SimulateConv2d, AnyChannelsAndGroups) {
   shape.k = 8;
   shape.groups = 4;
   expect_right(shape);
+  shape.groups = 12;
+  shape.k = 24;
+  expect_right(shape);
 }
 
 TEST(SimulateConv2d, Fp16AndThreeSides) {

@@ -134,6 +134,8 @@ CONFIGS = {
                                       '.b_major = Major::MN, .multiply_groups = 1'),
     'conv2d_copies_90': conv2d_copies(90, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
     'conv2d_copies_100': conv2d_copies(100, '.tile_n = 64, .multiply_groups = 1'),
+    # Convolutions of single channels, which stream.
+    'depthwise': Config('sm_80', 'tilewright/arch/sm80.h', 'Depthwise<Sm80>', '', 'conv2d'),
     # FP8 with scales in every stage.
     'blockwise': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
     'blockwise_halves': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 128'),

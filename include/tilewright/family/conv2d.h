@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tilewright/family/conv2d_groups.h"
+#include "tilewright/family/depthwise.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/pixel_store.h"
 #include "tilewright/family/thread_page.h"
@@ -52,7 +53,29 @@ requires(is_backward_data(Named::config)) struct Conv2d<ArchPage, Named>
   using Schedule =
       typename Base::template ScheduleOf<config.scheduling, typename Base::Arch, Map>::Type;
 };
+
 template <class ArchPage, class Named>
-using Conv2dKernel = kernel::WarpSpecialized<Conv2d<ArchPage, Named>>;
+struct Conv2d<Depthwise<ArchPage>, Named> {
+  using Arch = ArchPage;
+  static constexpr MatmulConfig config = Named::config;
+  using Stream = DepthwiseStream<config.a_type, config.d_type>;
+  using Loader = Stream;
+  static constexpr unsigned stages = 0;
+};
+template <class Parts>
+concept DepthwiseParts = requires {
+  typename Parts::Stream;
+};
+
+template <class Parts>
+struct SkeletonOf {
+  using Type = kernel::WarpSpecialized<Parts>;
+};
+template <DepthwiseParts Parts>
+struct SkeletonOf<Parts> {
+  using Type = kernel::Streaming<Parts>;
+};
+template <class ArchPage, class Named>
+using Conv2dKernel = typename SkeletonOf<Conv2d<ArchPage, Named>>::Type;
 
 }  // namespace tw

@@ -18,7 +18,7 @@ namespace tw {
 template <unsigned scale_rows>
 class QuantiseStream {
  public:
-  static constexpr unsigned threads = 256;
+  static constexpr unsigned threads = 256, least_ctas = 1;
   static constexpr unsigned block = 128;
   static constexpr unsigned length = 8;  // of a thread's piece of a row
   static constexpr unsigned row_threads = block / length;

@@ -3,8 +3,15 @@
 
 namespace tw::kernel {
 
+// How many CTAs of a kernel an SM must hold, which bounds their registers: one, if it does not say.
 template <class Kernel>
-__global__ void __launch_bounds__(Kernel::threads, 1)
+constexpr unsigned least_ctas() {
+  if constexpr (requires { Kernel::least_ctas; }) return Kernel::least_ctas;
+  return 1;
+}
+
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::threads, least_ctas<Kernel>())
     entry(const __grid_constant__ typename Kernel::Params params) {
   Kernel::run(params);
 }

@@ -16,6 +16,7 @@ class Streaming {
 
  public:
   static constexpr unsigned threads = Stream::threads;
+  static constexpr unsigned least_ctas = Stream::least_ctas;  // on an SM
 
   struct Params {
     typename Stream::Params stream;

@@ -1,0 +1,33 @@
+// Launches one instance of the streaming skeleton on the current CUDA device.
+#pragma once
+
+#include "tilewright/host/cuda.h"
+#include "tilewright/kernel/streaming.h"
+
+namespace tw {
+
+template <class Parts>
+class CudaStreaming {
+  using Kernel = kernel::Streaming<Parts>;
+
+ public:
+  explicit CudaStreaming(const void* image)
+      : kernel_(CudaKernel::Image{image},
+                {1, false, Parts::Arch::capability_begin, Parts::Arch::capability_end,
+                 Kernel::threads, sizeof(typename Kernel::Storage), false}) {}
+
+  // make_plan(params, ctas, max_ctas) plans the launch.
+  template <class MakePlan>
+  Status launch(void* stream, const MakePlan& make_plan) {
+    unsigned max_ctas = 0, ctas = 0;
+    if (Status asked = kernel_.max_active_clusters(max_ctas); !asked.is_good()) return asked;
+    typename Kernel::Params params;
+    if (Status planned = make_plan(params, ctas, max_ctas); !planned.is_good()) return planned;
+    return kernel_.launch(params, ctas, static_cast<cudaStream_t>(stream));
+  }
+
+ private:
+  CudaKernel kernel_;
+};
+
+}  // namespace tw
