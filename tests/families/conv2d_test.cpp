@@ -269,12 +269,6 @@ TEST(Conv2d, RefusesGradientsWithASentence) {
             "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
             "multiples of 16.");
   EXPECT_EQ(refusal(data, [](P& p) { p.w.stride = p.h.stride = p.depth.stride = 8; }), "");
-  EXPECT_EQ(refusal(data,
-                    [](P& p) {
-                      p.w.extent = p.h.extent = p.depth.extent = 8;
-                      p.w.stride = p.h.stride = p.depth.stride = 8;
-                    }),
-            "The number of phases, which strides make, = 512 must be from 1 to 64.");
   const auto in_groups = [](P& p) { p.groups = 2; };
   EXPECT_EQ(refusal(data, in_groups),
             "k / groups = 8 must be a multiple of 64 where TMA copies groups.");

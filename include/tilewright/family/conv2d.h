@@ -49,7 +49,7 @@ requires(is_backward_data(Named::config)) struct Conv2d<ArchPage, Named>
   static_assert(config.split == Split::Whole, "Sums of phases differ in length.");
   using Store = PixelStore<typename Base::Store>;
   using Epilogue = FragmentLoop<GroupedEpilogue<PixelView>, Store>;
-  using Map = PhaseTiles<typename Base::Map>;
+  using Map = PhaseTiles<typename Base::Map, int{Base::tiling.k()}>;
   using Schedule =
       typename Base::template ScheduleOf<config.scheduling, typename Base::Arch, Map>::Type;
 };

@@ -8,22 +8,21 @@
 
 namespace tw {
 
-// Of one launch.
-constexpr unsigned most_phases = 64;
-
 // The phase tells how long a sum is.
-template <class Map>
+template <class Map, int tile_k>
 class PhaseTiles : Map {
  public:
-  struct Params : Map::Params {
-    int groups;
-    int phase_k_tiles[most_phases];
+  struct Params : Map::Params, Im2colAxes<8> {
+    int position_k;  // of each position of the filter
   };
   TW_DEVICE explicit PhaseTiles(const Params& params) : Map(params), params_(params) {}
   using Map::has;
   TW_DEVICE WorkTile tile(int index) const {
     WorkTile tile = Map::tile(index);
-    tile.k_end = params_.phase_k_tiles[tile.batch / params_.groups];
+    unsigned phases = params_.batch(tile.batch).quotient;
+    int k = params_.position_k;
+    for (const auto& axis : params_.axes) k *= static_cast<int>(axis.phase(phases).filter.value);
+    tile.k_end = (k + tile_k - 1) / tile_k;
     return tile;
   }
 

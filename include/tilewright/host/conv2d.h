@@ -28,27 +28,12 @@ void fill_axes(Im2colAxes<most>& axes, const Conv2dProblem& problem, const SideA
                     .phases = {}};
     for (unsigned p = 0; p < side.num_phases; ++p) {
       const Conv2dSide::Phase& phase = side.phases[p];
-      axes.axes[i].phases[p] = {divisor_of(std::max<std::int64_t>(1, phase.filter)),
-                                static_cast<int>(phase.begin + side.axis.pad_low),
+      Divisor filter = divisor_of(std::max<std::int64_t>(1, phase.filter));
+      filter.value = static_cast<unsigned>(phase.filter);  // by 0 nothing is divided
+      axes.axes[i].phases[p] = {filter, static_cast<int>(phase.begin + side.axis.pad_low),
                                 static_cast<int>(phase.position) * positions};
     }
     positions *= static_cast<int>(problem.axis(i).filter);
-  }
-}
-
-// How long the sums of each phase are: `k` for each position of the filter.
-template <class Tiles>
-void fill_phases(Tiles& tiles, const Conv2dProblem& problem, std::int64_t k, std::int64_t tile_k) {
-  tiles.groups = static_cast<int>(problem.groups);
-  for (unsigned index = 0; index < num_phases(problem); ++index) {
-    std::int64_t sum = k;
-    unsigned rest = index;
-    for (unsigned i = 0; i < 3; ++i) {
-      const Conv2dSide side = side_of(problem, i);
-      sum *= side.phases[rest % side.num_phases].filter;
-      rest /= side.num_phases;
-    }
-    tiles.phase_k_tiles[index] = static_cast<int>((sum + tile_k - 1) / tile_k);
   }
 }
 
@@ -160,9 +145,10 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     detail::fill_axes(view, problem, pixels_of);
     view.pixels = static_cast<int>(problem.n * problem.image_pixels());
     static_cast<PixelView&>(params.epilogue.epilogue) = view;
+    auto& tiles = detail::tile_map(params.schedule);
+    detail::fill_axes(tiles, problem, side_of);
     const bool sums = matmul.k > 0 && problem.epilogue.alpha != 0.0f;
-    detail::fill_phases(detail::tile_map(params.schedule), problem,
-                        sums ? matmul.k / as_forward(problem).positions() : 0, Parts::tiling.k());
+    tiles.position_k = sums ? static_cast<int>(matmul.k / as_forward(problem).positions()) : 0;
   }
   return planned;
 }

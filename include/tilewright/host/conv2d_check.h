@@ -158,11 +158,6 @@ inline Status check(const Conv2dProblem& problem) {
                                  {"r * s * c", positions * problem.c, 1, most},
                                  {"r * s * k", positions * problem.k, 0, most}});
   });
-  if (status.is_good()) {
-    const std::int64_t phases = num_phases(problem);
-    status = detail::check_ranges({{"The number of phases, which strides make,", phases, 1, 64},
-                                   {"groups", problem.groups, 1, most / phases}});
-  }
   const MatmulProblem output = output_of(problem);
   if (status.is_good()) status = check(output);
   if (!status.is_good() || output.m * output.n == 0) return status;
