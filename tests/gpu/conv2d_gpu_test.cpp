@@ -73,8 +73,8 @@ TEST_F(Conv2dGpu, ComputesManyTilesExactly) {
   }
 }
 
-// More tiles than CTAs, in vectors of channels: several blocks of columns, every size of filter
-// that has code of its own, lines that end within a strip.
+// In vectors of channels: several blocks of columns, every size of filter that has code of its own,
+// lines that end within a strip; once with more tiles than an H200 has CTAs for.
 TEST_F(Conv2dGpu, ComputesManyDepthwiseTilesExactly) {
   for (const Conv2dInstance* instance : instances_) {
     if (!instance->depthwise) continue;
