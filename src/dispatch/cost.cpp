@@ -65,7 +65,8 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
   const double element = bytes_of(config.a_type);
-  if (operand_bytes == 0) operand_bytes = batch * element * (m * k + n * k);
+  const bool of_image = operand_bytes != 0;
+  if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   const double from_dram =
       (operand_bytes + batch * double(bytes_of(config.d_type)) * m * n) / dram_bytes_per_us;
   if (kernel.streams) return start_us + late_start_us + from_dram;
@@ -91,7 +92,6 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   if (config.multiply_groups == 1) products *= alone_factor;
   if (in_turns) products *= config.tile_n > 128 ? turns_factor * wide_factor : turns_factor;
   // Nothing is gained by a filter that another CTA sends: whoever waits for pixels waits longer.
-  const bool of_image = operand_bytes != 0;
   const auto share = [of_image](unsigned ctas, const MatmulOperand& operand) {
     if (of_image) return pixel_factor;
     const bool straddles = operand.pitch * bytes_of(operand.type) % 128 != 0;
