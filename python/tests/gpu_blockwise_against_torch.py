@@ -10,14 +10,13 @@ largest, cuts each at 2^-13 of it and the new sum at no more than twice that: 12
 their magnitudes. Scales, blocks and parts of a sum add a float32 rounding each, of 2^-24. An element is right when it lies between
 the casts of value - error and value + error.
 """
-import argparse
 import collections
-import random
 import sys
 
 import torch
 
 import tilewright
+import torch_script
 
 E4M3, E5M2 = torch.float8_e4m3fn, torch.float8_e5m2
 BF16, FP32 = torch.bfloat16, torch.float32
@@ -105,32 +104,9 @@ def compiled_and_captured():
         a_scales, w_scales = 2.0 ** torch.randint(-2, 3, (m, 16), device='cuda'), 2.0 ** torch.randint(-2, 3, (8, 16), device='cuda')
         bias = torch.randint(-3, 4, (1024,), device='cuda').float()
         expected = torch.relu(wide(a, a_scales, 1) @ wide(w, w_scales, 128).mT + bias).to(BF16)
-        if not torch.equal(torch.compile(layer, fullgraph=True)(a, w, a_scales, w_scales, bias), expected):
-            sys.exit(f'A compiled layer of {m} rows is wrong.')
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            d = layer(a, w, a_scales, w_scales, bias)
-        for _ in range(3):
-            d.zero_()
-            graph.replay()
-            torch.cuda.synchronize()
-            if not torch.equal(d, expected):
-                sys.exit(f'A captured layer of {m} rows is wrong.')
+        torch_script.check_compiled_and_captured(f' of {m} rows', layer, (a, w, a_scales, w_scales, bias), expected)
     print('compiled and captured layers are exact')
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--problems', type=int, default=300)
-    parser.add_argument('--seed', type=int, default=20261115)
-    parser.add_argument('--virtual', action='store_true')
-    options = parser.parse_args()
-    print(f'seed {options.seed}')
-    torch.manual_seed(options.seed)
-    check_random_problems(random.Random(options.seed), 'cpu' if options.virtual else 'cuda', options.problems)
-    if not options.virtual:
-        compiled_and_captured()
-
-
 if __name__ == '__main__':
-    main()
+    torch_script.run(300, check_random_problems, compiled_and_captured)

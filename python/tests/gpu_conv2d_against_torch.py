@@ -6,14 +6,13 @@ With --virtual the random convolutions run on the virtual GPU, and nothing else 
 
 Operands are small integers, so that sums are exact, and results are held bitwise against torch's convolution in float64, cast.
 """
-import argparse
 import collections
-import random
 import sys
 
 import torch
 
 import tilewright
+import torch_script
 
 BF16, FP16 = torch.bfloat16, torch.float16
 
@@ -95,33 +94,9 @@ def compiled_and_captured():
     bias, residual = integers('cuda', 64), integers('cuda', 8, 28, 28, 64)
     epilogue = tilewright.Epilogue(bias=bias, residual=residual, activation='relu')
     expected = right(x, w, epilogue, dict(padding=1))
-    if not torch.equal(torch.compile(layer, fullgraph=True)(x, w, bias, residual), expected):
-        sys.exit('A compiled layer is wrong.')
-    layer(x, w, bias, residual)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        d = layer(x, w, bias, residual)
-    for _ in range(3):
-        d.zero_()
-        graph.replay()
-        torch.cuda.synchronize()
-        if not torch.equal(d, expected):
-            sys.exit('A captured layer is wrong.')
+    torch_script.check_compiled_and_captured('', layer, (x, w, bias, residual), expected)
     print('compiled and captured layers are exact')
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--problems', type=int, default=200)
-    parser.add_argument('--seed', type=int, default=20261115)
-    parser.add_argument('--virtual', action='store_true')
-    options = parser.parse_args()
-    print(f'seed {options.seed}')
-    torch.manual_seed(options.seed)
-    check_random_problems(random.Random(options.seed), 'cpu' if options.virtual else 'cuda', options.problems)
-    if not options.virtual:
-        compiled_and_captured()
-
-
 if __name__ == '__main__':
-    main()
+    torch_script.run(200, check_random_problems, compiled_and_captured)

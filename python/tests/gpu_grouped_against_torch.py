@@ -9,14 +9,13 @@ torch's product in float64. Half of the products are of small integers (FP8: wit
 are compared bitwise. The others are normal, FP8 as tilewright.quantise_blocks leaves it, and held to the errors that gpu_against_torch.py and
 gpu_blockwise_against_torch.py derive. Rows of no group must be left as they were.
 """
-import argparse
 import collections
-import random
 import sys
 
 import torch
 
 import tilewright
+import torch_script
 from gpu_blockwise_against_torch import BF16, E4M3, wide
 
 MARK = 77.0  # what rows of no group hold
@@ -126,18 +125,5 @@ def captured():
     print('captured products with three sets of sizes are exact')
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--problems', type=int, default=120)
-    parser.add_argument('--seed', type=int, default=20261115)
-    parser.add_argument('--virtual', action='store_true')
-    options = parser.parse_args()
-    print(f'seed {options.seed}')
-    torch.manual_seed(options.seed)
-    check_random_groups(random.Random(options.seed), 'cpu' if options.virtual else 'cuda', options.problems)
-    if not options.virtual:
-        captured()
-
-
 if __name__ == '__main__':
-    main()
+    torch_script.run(120, check_random_groups, captured)

@@ -9,13 +9,12 @@ float64: that of the elements times their scales, with the error that gpu_blockw
 they were. An e4m3 element of a block is off by 2^-4 of itself, or by half of the smallest, 2^-10 of the scale; making it takes two float32
 roundings of 2^-24.
 """
-import argparse
-import random
 import sys
 
 import torch
 
 import tilewright
+import torch_script
 from gpu_blockwise_against_torch import BF16, E4M3, E5M2, wide
 
 LARGEST = {E4M3: 448.0, E5M2: 57344.0}
@@ -98,34 +97,14 @@ def compiled_and_captured():
     for m in (8, 512):
         x, w = torch.randn(m, 2048, device='cuda', dtype=BF16), torch.randn(1024, 2048, device='cuda', dtype=BF16)
         expected = layer(x, w)
-        if not torch.equal(torch.compile(layer, fullgraph=True)(x, w), expected):
-            sys.exit(f'A compiled layer of {m} rows is wrong.')
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            d = layer(x, w)
-        for _ in range(3):
-            d.zero_()
-            graph.replay()
-            torch.cuda.synchronize()
-            if not torch.equal(d, expected):
-                sys.exit(f'A captured layer of {m} rows is wrong.')
+        torch_script.check_compiled_and_captured(f' of {m} rows', layer, (x, w), expected)
     print('compiled and captured layers are as eager ones')
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--problems', type=int, default=200)
-    parser.add_argument('--seed', type=int, default=20261115)
-    parser.add_argument('--virtual', action='store_true')
-    options = parser.parse_args()
-    print(f'seed {options.seed}')
-    torch.manual_seed(options.seed)
-    draw, device = random.Random(options.seed), 'cpu' if options.virtual else 'cuda'
-    check_random_matrices(draw, device, options.problems)
-    check_products(draw, device, options.problems // 4)
-    if not options.virtual:
-        compiled_and_captured()
+def check(draw, device, problems):
+    check_random_matrices(draw, device, problems)
+    check_products(draw, device, problems // 4)
 
 
 if __name__ == '__main__':
-    main()
+    torch_script.run(200, check, compiled_and_captured)

@@ -234,12 +234,9 @@ int measure_conv2d(int argc, char** argv) {
   return run_command(
       app, argc, argv, [&] { return read(request, suite); },
       [&] {
-        RunFacts facts = facts_of_run(argc, argv);
-        facts.family = "conv2d";
-        facts.type = request.type;
+        RunFacts facts =
+            facts_of_run(argc, argv, "conv2d", request.type, request.rounds, request.slice);
         facts.suite = suite.file;
-        facts.rounds = request.rounds;
-        facts.slice_milliseconds = request.slice;
         return run(request, suite, facts);
       });
 }

@@ -251,12 +251,8 @@ int measure_grouped(int argc, char** argv) {
   return run_command(
       app, argc, argv, [&] { return read_cases(cases, request); },
       [&] {
-        RunFacts facts = facts_of_run(argc, argv);
-        facts.family = "grouped";
-        facts.type = "bf16";
-        facts.rounds = request.rounds;
-        facts.slice_milliseconds = request.slice;
-        return run(request, cases, facts);
+        return run(request, cases,
+                   facts_of_run(argc, argv, "grouped", "bf16", request.rounds, request.slice));
       });
 }
 

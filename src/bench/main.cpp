@@ -194,12 +194,9 @@ ShapeResult measure(const Request& request, const MatmulCase& shape, double slic
 }
 
 RunFacts facts_of(const Request& request, const Suite& suite, int argc, char** argv) {
-  RunFacts facts = facts_of_run(argc, argv);
-  facts.family = request.family;
-  facts.type = request.type;
+  RunFacts facts = facts_of_run(argc, argv, request.family, request.type, request.rounds,
+                                request.slice > 0 ? request.slice : final_slice_milliseconds);
   facts.suite = suite.file;
-  facts.rounds = request.rounds;
-  facts.slice_milliseconds = request.slice > 0 ? request.slice : final_slice_milliseconds;
   return facts;
 }
 

@@ -178,12 +178,8 @@ int measure_quantise(int argc, char** argv) {
   return run_command(
       app, argc, argv, [&] { return read_cases(cases, request); },
       [&] {
-        RunFacts facts = facts_of_run(argc, argv);
-        facts.family = "quantise";
-        facts.type = "bf16";
-        facts.rounds = request.rounds;
-        facts.slice_milliseconds = request.slice;
-        return run(request, cases, facts);
+        return run(request, cases,
+                   facts_of_run(argc, argv, "quantise", "bf16", request.rounds, request.slice));
       });
 }
 

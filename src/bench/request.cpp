@@ -39,8 +39,13 @@ int run_command(CLI::App& app, int argc, char** argv, const std::function<Status
   }
 }
 
-RunFacts facts_of_run(int argc, char** argv) {
+RunFacts facts_of_run(int argc, char** argv, const std::string& family, const std::string& type,
+                      int rounds, double slice_milliseconds) {
   RunFacts facts;
+  facts.family = family;
+  facts.type = type;
+  facts.rounds = rounds;
+  facts.slice_milliseconds = slice_milliseconds;
   facts.date = fmt::format("{:%F %T} UTC", fmt::gmtime(std::time(nullptr)));
   facts.device = device_name();
   facts.driver = driver_version();

@@ -19,8 +19,9 @@ int refuse(const std::string& sentence);
 int run_command(CLI::App& app, int argc, char** argv, const std::function<Status()>& read,
                 const std::function<int()>& run);
 
-// About this machine, this tree and this command; the rest is the caller's.
-RunFacts facts_of_run(int argc, char** argv);
+// About this machine, this tree and this command, what it measures and how long.
+RunFacts facts_of_run(int argc, char** argv, const std::string& family, const std::string& type,
+                      int rounds, double slice_milliseconds);
 
 // A sentence about the first file that cannot be written; empty names are no files.
 std::string unwritable(std::initializer_list<std::string> paths);

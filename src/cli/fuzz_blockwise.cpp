@@ -48,32 +48,21 @@ std::string line_of(const Case& one) {
          schedule_words(one.product.schedule);
 }
 
-ShrunkCase shrunk(const Case& failing) {
+Case shrink(const Case& failing) {
   Case plain = failing;
   plain.shape.a_scales = plain.shape.b_scales = Major::K;
   plain.shape.unaligned_scales = false;
   if (!judge(plain).failed()) plain = failing;
-  const Case small = plain.with(shrink(
+  return plain.with(shrink(
       plain.product, [&](const FuzzCase& other) { return judge(plain.with(other)).failed(); },
       shrink_tries));
-  return {line_of(small), judge(small).complaint};
 }
 
 }  // namespace
 
 void add_blockwise_cases(std::vector<CaseMaker>& makers, const std::string& arch,
                          const std::string& instance) {
-  for (const BlockwiseInstance& one : blockwise_instances()) {
-    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
-        (!instance.empty() && instance != one.name)) {
-      continue;
-    }
-    makers.push_back([&one](std::mt19937_64& random) -> AnyCase {
-      const Case made = random_case(one, random);
-      return {one.name, line_of(made), [made] { return judge(made); },
-              [made] { return shrunk(made); }};
-    });
-  }
+  add_cases(makers, blockwise_instances(), arch, instance, random_case);
 }
 
 }  // namespace tw::cli

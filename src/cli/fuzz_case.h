@@ -4,6 +4,7 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "src/cli/landing.h"
 #include "tilewright/base/status.h"
@@ -76,6 +77,27 @@ class CaseShrinker {
 
 // Of one instance.
 using CaseMaker = std::function<AnyCase(std::mt19937_64& random)>;
+
+// For those of a family's instances that have this target and this name, where they are not empty.
+// `random_case` makes a Case of one, for which there are judge(), line_of() and shrink().
+template <class Instances, class RandomCase>
+void add_cases(std::vector<CaseMaker>& makers, const Instances& instances, const std::string& arch,
+               const std::string& name, const RandomCase& random_case) {
+  for (const auto& one : instances) {
+    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
+        (!name.empty() && name != one.name)) {
+      continue;
+    }
+    makers.push_back([&one, random_case](std::mt19937_64& random) -> AnyCase {
+      const auto made = random_case(one, random);
+      return {one.name, line_of(made), [made] { return judge(made); },
+              [made] {
+                const auto small = shrink(made);
+                return ShrunkCase{line_of(small), judge(small).complaint};
+              }};
+    });
+  }
+}
 
 inline vgpu::Options random_schedule(unsigned cluster, std::mt19937_64& random) {
   vgpu::Options schedule;

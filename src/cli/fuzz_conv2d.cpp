@@ -70,20 +70,7 @@ Case shrink(const Case& failing) {
 
 void add_conv2d_cases(std::vector<CaseMaker>& makers, const std::string& arch,
                       const std::string& instance) {
-  for (const Conv2dInstance& one : conv2d_instances()) {
-    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
-        (!instance.empty() && instance != one.name)) {
-      continue;
-    }
-    makers.push_back([&one](std::mt19937_64& random) -> AnyCase {
-      const Case made = random_case(one, random);
-      return {one.name, line_of(made), [made] { return judge(made); },
-              [made] {
-                const Case small = shrink(made);
-                return ShrunkCase{line_of(small), judge(small).complaint};
-              }};
-    });
-  }
+  add_cases(makers, conv2d_instances(), arch, instance, random_case);
 }
 
 }  // namespace tw::cli

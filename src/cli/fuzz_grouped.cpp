@@ -59,27 +59,18 @@ Case shrink(const Case& failing) {
   });
 }
 
+Case random_case(const GroupedInstance& instance, std::mt19937_64& random) {
+  const Fill fills[] = {Fill::Integers, Fill::Integers, Fill::Position, Fill::Normal};
+  const GroupedShape shape = grouped::random_shape(instance, random);
+  return {&instance, shape, fills[random() % 4], random() % 1000000,
+          random_schedule(instance.config.cluster.size(), random)};
+}
+
 }  // namespace
 
 void add_grouped_cases(std::vector<CaseMaker>& makers, const std::string& arch,
                        const std::string& instance) {
-  for (const GroupedInstance& one : grouped_instances()) {
-    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
-        (!instance.empty() && instance != one.name)) {
-      continue;
-    }
-    makers.push_back([&one](std::mt19937_64& random) -> AnyCase {
-      const Fill fills[] = {Fill::Integers, Fill::Integers, Fill::Position, Fill::Normal};
-      const GroupedShape shape = grouped::random_shape(one, random);
-      const Case made = {&one, shape, fills[random() % 4], random() % 1000000,
-                         random_schedule(one.config.cluster.size(), random)};
-      return {one.name, line_of(made), [made] { return judge(made); },
-              [made] {
-                const Case small = shrink(made);
-                return ShrunkCase{line_of(small), judge(small).complaint};
-              }};
-    });
-  }
+  add_cases(makers, grouped_instances(), arch, instance, random_case);
 }
 
 }  // namespace tw::cli

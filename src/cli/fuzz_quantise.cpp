@@ -39,25 +39,17 @@ Case shrink(const Case& failing) {
   });
 }
 
+Case random_case(const QuantiseInstance& instance, std::mt19937_64& random) {
+  const QuantiseShape shape = quantise::random_shape(instance, random);
+  return {&instance, shape, quantise::fills[random() % 4], random() % 1000000,
+          random_schedule(1, random)};
+}
+
 }  // namespace
 
 void add_quantise_cases(std::vector<CaseMaker>& makers, const std::string& arch,
                         const std::string& instance) {
-  for (const QuantiseInstance& one : quantise_instances()) {
-    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
-        (!instance.empty() && instance != one.name)) {
-      continue;
-    }
-    makers.push_back([&one](std::mt19937_64& random) -> AnyCase {
-      const Case made = {&one, quantise::random_shape(one, random), quantise::fills[random() % 4],
-                         random() % 1000000, random_schedule(1, random)};
-      return {one.name, line_of(made), [made] { return judge(made); },
-              [made] {
-                const Case small = shrink(made);
-                return ShrunkCase{line_of(small), judge(small).complaint};
-              }};
-    });
-  }
+  add_cases(makers, quantise_instances(), arch, instance, random_case);
 }
 
 }  // namespace tw::cli
