@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/cli/landing.h"
+#include "src/matmul/shape.h"
 #include "tilewright/base/status.h"
 
 namespace tw::cli {
@@ -29,6 +30,25 @@ struct AnyCase {
   std::string line;  // ./tw run ...
   std::function<Outcome()> judge;
   std::function<ShrunkCase()> shrink;  // of a case that fails
+};
+
+// Of a family whose launches have no order. `Verified` is a shape with data and the right answers.
+template <class Instance, class Shape, class Verified>
+struct UnorderedCase {
+  const Instance* instance;
+  Shape shape;
+  Fill fill;
+  std::uint64_t seed;
+  vgpu::Options schedule;
+
+  friend Outcome judge(const UnorderedCase& one) {
+    const auto run =
+        run_virtually(*one.instance, Verified(one.shape, one.fill, one.seed), one.schedule);
+    return {run.status, run.complaint()};
+  }
+  friend std::string line_of(const UnorderedCase& one) {
+    return run_line(*one.instance, one.shape, one.fill, one.seed) + schedule_words(one.schedule);
+  }
 };
 
 // Makes a failing case smaller, one thing at a time. `fails` says whether a candidate still does.

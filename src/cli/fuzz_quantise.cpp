@@ -6,23 +6,7 @@ namespace tw::cli {
 
 namespace {
 
-struct Case {
-  const QuantiseInstance* instance;
-  QuantiseShape shape;
-  Fill fill;
-  std::uint64_t seed;
-  vgpu::Options schedule;
-};
-
-Outcome judge(const Case& one) {
-  const VirtualRun run =
-      run_virtually(*one.instance, VerifiedQuantise(one.shape, one.fill, one.seed), one.schedule);
-  return {run.status, run.complaint()};
-}
-
-std::string line_of(const Case& one) {
-  return run_line(*one.instance, one.shape, one.fill, one.seed) + schedule_words(one.schedule);
-}
+struct Case : UnorderedCase<QuantiseInstance, QuantiseShape, VerifiedQuantise> {};
 
 Case shrink(const Case& failing) {
   const auto fails = [](const Case& one) { return judge(one).failed(); };
