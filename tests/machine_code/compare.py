@@ -12,12 +12,14 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "tools"))
+import cubin
+
 TOLERANCE = 0.005
 
 # Instructions of sm_90 and sm_100 are 16 bytes. The low 9 bits tell the operation, the 3 bits above
@@ -90,12 +92,7 @@ TARGETS = {
 BRANCH = 0x147
 NO_OPERATION = 0x118
 
-# Attributes of .nv.info: kind of value 4 is a sized block, whose first word names the kernel's
-# symbol.
-SIZED_VALUE = 4
-REGISTER_COUNT = 0x2f
 REGISTER_UNIT = 8  # a thread gets whole units
-PARAMETER_BANK = 0x0a
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--nvcc", required=True)
@@ -105,45 +102,11 @@ arguments = parser.parse_args()
 TARGET = TARGETS[arguments.target]
 
 
-def sections(image):
-    """Name and bytes of every section of a 64-bit little-endian ELF file."""
-    table, = struct.unpack_from("<Q", image, 0x28)
-    entry_bytes, count, names = struct.unpack_from("<HHH", image, 0x3a)
-    headers = [struct.unpack_from("<IIQQQQ", image, table + i * entry_bytes) for i in range(count)]
-    names_at = headers[names][4]
-    for name, kind, _, _, offset, size in headers:
-        start = names_at + name
-        text = image[start:image.index(b"\0", start)].decode()
-        no_bits = 8
-        yield text, b"" if kind == no_bits else image[offset:offset + size]
-
-
-def attributes(block):
-    """The sized attributes of an .nv.info section: number and bytes."""
-    at = 0
-    while at < len(block):
-        kind, number, size = struct.unpack_from("<BBH", block, at)
-        at += 4
-        if kind == SIZED_VALUE:
-            yield number, block[at:at + size]
-            at += size
-
-
-class Kernel:
-    """The one kernel of a cubin."""
+class Kernel(cubin.Code):
+    """The one kernel of a cubin, with its k loop."""
 
     def __init__(self, path):
-        found = {"text": []}
-        for name, content in sections(path.read_bytes()):
-            if name.startswith(".text."):
-                found["text"].append(content)
-            if name.startswith(".nv.info"):
-                for number, value in attributes(content):
-                    found[number] = value
-        self.text, = found["text"]
-        self.registers = struct.unpack_from("<II", found[REGISTER_COUNT])[1]
-        # From the start of the bank's parameters, so with the gap that aligns the first.
-        self.parameter_bytes = struct.unpack_from("<IHH", found[PARAMETER_BANK])[2]
+        super().__init__(path.read_bytes())
         words = [int.from_bytes(self.text[at:at + INSTRUCTION_BYTES], "little")
                  for at in range(0, len(self.text), INSTRUCTION_BYTES)]
         while words[-1] & 0x1ff == NO_OPERATION:  # the padding behind the kernel
