@@ -94,7 +94,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   // Nothing is gained by a filter that another CTA sends: whoever waits for pixels waits longer.
   const auto share = [of_image](unsigned ctas, const MatmulOperand& operand) {
     if (of_image) return pixel_factor;
-    const bool straddles = operand.pitch * bytes_of(operand.type) % 128 != 0;
+    // Unsigned: nobody checks a pitch where nothing is read.
+    const bool straddles =
+        static_cast<std::uint64_t>(operand.pitch) * bytes_of(operand.type) % 128 != 0;
     return received_share + (1 - received_share) / ctas * (straddles ? straddling_factor : 1.0);
   };
   double lines =

@@ -54,7 +54,7 @@ Conv2dProblem converted(const tw_conv2d_problem* given) {
   return problem;
 }
 
-Conv2dShape shape_of(const Conv2dProblem& problem) {
+Conv2dShape conv2d_shape_of(const Conv2dProblem& problem) {
   Conv2dShape shape;
   shape.n = problem.n;
   shape.c = problem.c;
@@ -103,7 +103,7 @@ struct Conv2dFamily : KernelFamily<Conv2dProblem, Conv2dInstance> {
     return choose_or_throw("a convolution", problem, request);
   }
   static std::string command(const Problem& problem, const Choice& choice, const char*) {
-    return run_line(*choice.instance, shape_of(problem), Fill::Integers, 1, choice.order);
+    return run_line(*choice.instance, conv2d_shape_of(problem), Fill::Integers, 1, choice.order);
   }
 };
 

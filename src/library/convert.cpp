@@ -206,6 +206,10 @@ ConvertedProblem convert(const tw_matmul_problem* given) {
   problem.n = n;
   problem.k = k;
   problem.batch = batch;
+  // Extents first: spans and pitches are computed from them.
+  if (Status status = detail::check_extents(problem); !status.is_good()) {
+    refuse("{}", status.sentence());
+  }
   take_operand(problem.a, converted.other_a, "A", given->a,
                {m, k, batch, given->a.row_stride, given->a.column_stride});
   // The kernels' B is n by k.

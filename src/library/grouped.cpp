@@ -25,11 +25,13 @@ GroupedProblem converted(const tw_grouped_problem* given) {
   problem.row_index = given->row_index;
   if (given->row_index != nullptr) {
     problem.a_rows = given->a_rows;
-    if (given->a_rows < 1) problem.a_rows = -1;  // refused as such
-    std::optional<MatmulOperand> other;
-    take_operand(problem.matmul.a, other, "A", one.a,
-                 {given->a_rows, one.k, 1, one.a.row_stride, one.a.column_stride});
-    if (problem.matmul.a.major == Major::MN && other) problem.matmul.a = *other;
+    if (given->a_rows < 1) problem.a_rows = -1;  // refused as such, as is what 31 bits do not hold
+    if (problem.a_rows > 0 && problem.a_rows < std::int64_t{1} << 31) {
+      std::optional<MatmulOperand> other;
+      take_operand(problem.matmul.a, other, "A", one.a,
+                   {given->a_rows, one.k, 1, one.a.row_stride, one.a.column_stride});
+      if (problem.matmul.a.major == Major::MN && other) problem.matmul.a = *other;
+    }
   }
   Status status = check(problem);
   // family blockwise: begin

@@ -144,7 +144,7 @@ TEST(Grouped, RefusesWithASentence) {
   EXPECT_EQ(refusal(50, [](P& p) { p.capacity = 51; }),
             "m is 150, but must be the capacity, 51 rows, times the number of groups, 3.");
   EXPECT_EQ(refusal(50, [](P& p) { p.capacity = -1; }),
-            "m is 150, but must be the capacity, -1 rows, times the number of groups, 3.");
+            "The capacity is -1 rows, but must be at least 0 and below 2^31.");
   EXPECT_EQ(refusal(0, [](P& p) { p.matmul.batch = -1; }),
             "batch = -1 must be at least 0 and below 2^31 - 256.");
   EXPECT_EQ(refusal(0, [](P& p) { p.matmul.b.batch_pitch = -64; }),

@@ -17,6 +17,7 @@ template <unsigned index>
 Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
   const MatmulConfig& config = matmul_instances()[index].config;
   if (problem.a.type != config.a_type) return Status::refused("It multiplies another type.");
+  if (problem.d.type != config.d_type) return Status::refused("It stores another type.");
   if (problem.b.major != config.b_major) return Status::refused("It reads B the other way.");
   return record({Event::Supports, nullptr, 0, nullptr, &matmul_instances()[index], problem, order});
 }

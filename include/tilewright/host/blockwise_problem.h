@@ -40,7 +40,9 @@ inline Status check_scales(const std::string& name, const ScaleTensor& given, st
     return Status::refused("The " + name + " are " + name_of(type) + ", but must be fp32.");
   }
   const std::int64_t lines = major == Major::K ? rows : blocks;
-  if (lines * pitch + problem.batch * batch_pitch >= std::int64_t{1} << 31) {
+  if (static_cast<double>(lines) * static_cast<double>(pitch) +
+          static_cast<double>(problem.batch) * static_cast<double>(batch_pitch) >=
+      0x1p31) {
     return Status::refused("The " + name + ", with a pitch of " + std::to_string(pitch) +
                            " elements, must reach over less than 2^31 elements.");
   }

@@ -158,8 +158,9 @@ inline Status check(const Conv2dProblem& problem) {
                                  {"r * s * c", positions * problem.c, 1, most},
                                  {"r * s * k", positions * problem.k, 0, most}});
   });
+  if (!status.is_good()) return status;  // what is made of such axes may divide by zero
   const MatmulProblem output = output_of(problem);
-  if (status.is_good()) status = check(output);
+  status = check(output);
   if (!status.is_good() || output.m * output.n == 0) return status;
   if (problem.image == nullptr) return Status::refused("The address of the image is null.");
   if (problem.filter == nullptr) return Status::refused("The address of the filter is null.");

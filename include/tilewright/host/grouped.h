@@ -32,7 +32,12 @@ inline Status check(const GroupedProblem& problem) {
   // All groups share what has rows; a number of them that no batch can have is refused as such.
   if (groups > 0 && groups < (std::int64_t{1} << 31) - 256) one.batch = 1;
   Status status = check(one);
-  if (!status.is_good() || std::min({one.m, one.n, groups}) == 0) return status;
+  if (!status.is_good()) return status;
+  if (problem.capacity < 0 || problem.capacity >= std::int64_t{1} << 31) {
+    return Status::refused("The capacity is " + std::to_string(problem.capacity) +
+                           " rows, but must be at least 0 and below 2^31.");
+  }
+  if (std::min({one.m, one.n, groups}) == 0) return status;
   if (one.k > 0) {
     // One of them is good; the others are a batch pitch apart.
     status = detail::check_matrix("B", one.b.data, 1, 0, one.b.pitch, groups, one.b.batch_pitch,
@@ -43,7 +48,7 @@ inline Status check(const GroupedProblem& problem) {
                                 ElementType::S32);
   if (!status.is_good()) return status;
   const std::int64_t capacity = problem.capacity;
-  if (capacity < 0 || capacity > one.m || (capacity > 0 && capacity * groups != one.m)) {
+  if (capacity > one.m || (capacity > 0 && capacity * groups != one.m)) {
     return Status::refused("m is " + std::to_string(one.m) + ", but must be the capacity, " +
                            std::to_string(capacity) + " rows, times the number of groups, " +
                            std::to_string(groups) + ".");
@@ -78,7 +83,7 @@ inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows)
   one.batch = 1;
   if (problem.a_rows > 0) one.m = problem.a_rows;
   const std::int64_t pitch = problem.b_scales.tensor.batch_pitch, groups = problem.matmul.batch;
-  if (pitch < 0 || pitch * groups >= std::int64_t{1} << 31) {
+  if (pitch < 0 || static_cast<double>(pitch) * static_cast<double>(groups) >= 0x1p31) {
     return Status::refused("The scales of B of " + std::to_string(groups) + " groups are " +
                            std::to_string(pitch) +
                            " elements apart, but must reach over less than 2^31 elements.");

@@ -2,6 +2,7 @@
 // rule.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -41,10 +42,13 @@ inline Status check_matrix(const std::string& name, const void* data, std::int64
 
 inline Status check_output(const std::string& name, std::int64_t m, std::int64_t pitch,
                            std::int64_t columns, std::int64_t batch, std::int64_t batch_pitch) {
-  if (batch > 1 && batch_pitch < (m - 1) * pitch + columns) {
+  // Of long lines the product is beyond 64 bits.
+  const double taken =
+      static_cast<double>(m - 1) * static_cast<double>(pitch) + static_cast<double>(columns);
+  if (batch > 1 && static_cast<double>(batch_pitch) < taken) {
     return Status::refused("The batch pitch of " + name + " is " + std::to_string(batch_pitch) +
                            " elements, but a matrix takes " +
-                           std::to_string((m - 1) * pitch + columns) +
+                           std::to_string(static_cast<std::int64_t>(std::min(taken, 0x1p62))) +
                            ": matrices of the batch would overlap.");
   }
   return Status::good();
@@ -95,9 +99,7 @@ inline Status check_epilogue(const MatmulProblem& problem, std::int64_t columns)
   return Status::good();
 }
 
-}  // namespace detail
-
-inline Status check(const MatmulProblem& problem) {
+inline Status check_extents(const MatmulProblem& problem) {
   constexpr std::int64_t limit = std::int64_t{1} << 31;
   const std::pair<const char*, std::int64_t> extents[] = {
       {"m", problem.m}, {"n", problem.n}, {"k", problem.k}, {"batch", problem.batch}};
@@ -107,6 +109,13 @@ inline Status check(const MatmulProblem& problem) {
                              " must be at least 0 and below 2^31 - 256.");
     }
   }
+  return Status::good();
+}
+
+}  // namespace detail
+
+inline Status check(const MatmulProblem& problem) {
+  if (Status extents = detail::check_extents(problem); !extents.is_good()) return extents;
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
   if (problem.k > 0) {
     const auto operand = [&](const char* name, const MatmulOperand& given, std::int64_t rows) {

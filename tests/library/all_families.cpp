@@ -1,0 +1,75 @@
+// Stand-ins for the kernels of every family but matmul: they take whatever arrives.
+#include "src/blockwise_fp8/instance.h"
+#include "src/conv2d/instance.h"
+#include "src/grouped/instance.h"
+#include "src/quantise/instance.h"
+
+namespace tw {
+
+namespace {
+
+template <class Problem>
+Status supports(const Problem&, const MatmulOrder&) {
+  return Status::good();
+}
+template <class Problem>
+Status workspace(std::size_t& bytes, const Problem&, const MatmulOrder&) {
+  bytes = 0;
+  return Status::good();
+}
+template <class Problem>
+Status launch(const Problem&, const MatmulOrder&, const Workspace&, void*) {
+  return Status::good();
+}
+
+}  // namespace
+
+std::span<const Conv2dInstance> conv2d_instances() {
+  static const Conv2dInstance table[] = {{"convolves",
+                                          "sm90a",
+                                          {},
+                                          false,
+                                          false,
+                                          4,
+                                          supports<Conv2dProblem>,
+                                          workspace<Conv2dProblem>,
+                                          launch<Conv2dProblem>,
+                                          nullptr}};
+  return table;
+}
+
+std::span<const BlockwiseInstance> blockwise_instances() {
+  static const BlockwiseInstance table[] = {{"scales",
+                                             "sm90a",
+                                             {},
+                                             128,
+                                             4,
+                                             supports<BlockwiseProblem>,
+                                             workspace<BlockwiseProblem>,
+                                             launch<BlockwiseProblem>,
+                                             nullptr}};
+  return table;
+}
+
+std::span<const GroupedInstance> grouped_instances() {
+  static const GroupedInstance table[] = {
+      {"groups",
+       "sm90a",
+       {},
+       4,
+       false,
+       0,
+       supports<GroupedProblem>,
+       [](const GroupedProblem&, const MatmulOrder&, void*) { return Status::good(); },
+       nullptr}};
+  return table;
+}
+
+std::span<const QuantiseInstance> quantise_instances() {
+  static const QuantiseInstance table[] = {
+      {"quantises", "sm90a", 1, 64, [](const QuantiseProblem&, void*) { return Status::good(); },
+       nullptr}};
+  return table;
+}
+
+}  // namespace tw
