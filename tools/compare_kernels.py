@@ -57,7 +57,7 @@ def main():
     for name, where, other in (("old", old, new), ("new", new, old)):
         alone = sorted({key[0] for key in where if key not in other})
         if alone:
-            print(f"only in the {name} tree: {', '.join(alone)}")
+            print(f"only in the {name} tree: {', '.join(alone[:8])}{f' and {len(alone) - 8} more' if len(alone) > 8 else ''}")
     print(f"{len(both) - len(different)} of {len(both)} kernels are the same bytes.")
     return 1 if different else 0 if both else 2
 

@@ -59,9 +59,9 @@ std::vector<Candidate> blockwise_candidates(const OwnRequest& request, const Mat
   std::vector<Candidate> candidates;
   const std::string target = dispatch_request().target;
   for (const BlockwiseInstance& instance : blockwise_instances()) {
-    const bool takes =
-        instance.b_scale_rows == block && instance.target == target &&
-        (instance.config.few_rows == 0 || buffers.what().m <= instance.config.few_rows);
+    const bool takes = instance.b_scale_rows == block && instance.target == target &&
+                       (instance.config.tiling.loaded_rows == 0 ||
+                        buffers.what().m <= instance.config.tiling.loaded_rows);
     if (!takes || (!request.instances.empty() && !is_wanted(request.instances, instance.name))) {
       continue;
     }

@@ -18,7 +18,8 @@ inline std::int64_t between(Random& random, std::int64_t first, std::int64_t las
 inline BlockwiseShape random_shape(const BlockwiseInstance& instance, Random& random) {
   BlockwiseShape shape = shape_for(instance);
   MatmulShape& matmul = shape.matmul;
-  const auto most_rows = instance.config.few_rows != 0 ? instance.config.few_rows : 300u;
+  const auto most_rows =
+      instance.config.tiling.loaded_rows != 0 ? instance.config.tiling.loaded_rows : 300u;
   matmul.m = between(random, 1, random() % 3 == 0 ? std::min(most_rows, 16u) : most_rows);
   matmul.n = between(random, 1, 300);
   matmul.k = between(random, 1, random() % 3 == 0 ? 1280 : 300);

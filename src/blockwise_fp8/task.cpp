@@ -19,8 +19,8 @@ std::int64_t blocks_of(std::int64_t extent, std::int64_t size) {
 
 BlockwiseShape shape_for(const BlockwiseInstance& instance) {
   BlockwiseShape shape;
-  shape.matmul.a_type = instance.config.a_type;
-  shape.matmul.b_type = instance.config.b_type;
+  shape.matmul.a_type = instance.config.tiling.a_type;
+  shape.matmul.b_type = instance.config.tiling.b_type;
   shape.matmul.d_type = instance.config.d_type;
   shape.b_scale_rows = instance.b_scale_rows;
   return shape;

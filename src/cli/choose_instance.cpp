@@ -35,8 +35,8 @@ std::vector<std::string> obstacles(const MatmulInstance& instance, const Wish& w
   expect("cluster", wish.cluster, words.cluster);
   expect("consumers", wish.consumers, words.consumers);
   const MatmulConfig& config = instance.config;
-  expect("a-type", name_of(shape.a_type), name_of(config.a_type));
-  expect("b-type", name_of(shape.b_type), name_of(config.b_type));
+  expect("a-type", name_of(shape.a_type), name_of(config.tiling.a_type));
+  expect("b-type", name_of(shape.b_type), name_of(config.tiling.b_type));
   expect("d-type", name_of(shape.d_type), name_of(config.d_type));
   expect("layout", layout_name(shape.a_major, shape.b_major), words.layout);
   if (found.empty()) {

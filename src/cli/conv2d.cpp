@@ -78,7 +78,7 @@ struct Conv2dRequest : FamilyRequest {
       known += fmt::format(" {} ({}, {})", candidate.name, candidate.target, name_of(makes));
       if (direction != name_of(makes)) continue;
       if (!names(candidate.name, candidate.target)) continue;
-      shape.type = candidate.config.a_type;
+      shape.type = candidate.config.tiling.a_type;
       shape.d_type = candidate.config.d_type;
       shape.direction = makes;
       if (shape.epilogue.beta != 0.0f) shape.epilogue.source_type = shape.d_type;

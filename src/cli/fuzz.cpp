@@ -94,7 +94,7 @@ FuzzCase random_case(const MatmulInstance& instance, int largest, std::mt19937_6
     one.task.fill = Fill::Normal;
     one.task.shape.epilogue.output_scale = fitting_output_scale(one.task.shape, Fill::Normal);
   }
-  one.schedule = random_schedule(instance.config.cluster.size(), random);
+  one.schedule = random_schedule(instance.config.tiling.cluster.size(), random);
   return one;
 }
 

@@ -30,7 +30,7 @@ Case random_case(const BlockwiseInstance& instance, std::mt19937_64& random) {
   product.task.order = blockwise::random_order(instance, random);
   product.task.fill = fills[random() % std::size(fills)];
   product.task.seed = random() % 1000000;
-  product.schedule = random_schedule(instance.config.cluster.size(), random);
+  product.schedule = random_schedule(instance.config.tiling.cluster.size(), random);
   return one.with(product);
 }
 

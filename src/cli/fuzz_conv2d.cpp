@@ -24,7 +24,7 @@ Case random_case(const Conv2dInstance& instance, std::mt19937_64& random) {
           fill,
           random() % 1000000,
           conv2d::order_for(instance, random()),
-          random_schedule(instance.config.cluster.size(), random)};
+          random_schedule(instance.config.tiling.cluster.size(), random)};
 }
 
 Outcome judge(const Case& one) {

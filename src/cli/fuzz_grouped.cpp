@@ -47,7 +47,7 @@ Case random_case(const GroupedInstance& instance, std::mt19937_64& random) {
   const Fill fills[] = {Fill::Integers, Fill::Integers, Fill::Position, Fill::Normal};
   const GroupedShape shape = grouped::random_shape(instance, random);
   return {&instance, shape, fills[random() % 4], random() % 1000000,
-          random_schedule(instance.config.cluster.size(), random)};
+          random_schedule(instance.config.tiling.cluster.size(), random)};
 }
 
 }  // namespace

@@ -11,13 +11,13 @@ namespace {
 // What is not said is as the named instance has it, or bf16 and tn.
 void take_types(MatmulShape& shape, const MatmulRequest& request, const MatmulInstance* named) {
   const MatmulConfig usual = named != nullptr ? named->config : MatmulConfig{};
-  shape.a_type = type_named("a-type", request.a_type, usual.a_type);
+  shape.a_type = type_named("a-type", request.a_type, usual.tiling.a_type);
   const bool follows = named == nullptr || !request.a_type.empty();
-  shape.b_type = type_named("b-type", request.b_type, follows ? shape.a_type : usual.b_type);
+  shape.b_type = type_named("b-type", request.b_type, follows ? shape.a_type : usual.tiling.b_type);
   const ElementType output = is_integer(shape.a_type) ? ElementType::S32 : ElementType::Bf16;
   shape.d_type = type_named("d-type", request.d_type, named != nullptr ? usual.d_type : output);
-  shape.a_major = usual.a_major;
-  shape.b_major = usual.b_major;
+  shape.a_major = usual.tiling.a_major;
+  shape.b_major = usual.tiling.b_major;
   if (request.layout.empty()) return;
   for (const Major a : {Major::K, Major::MN}) {
     for (const Major b : {Major::K, Major::MN}) {

@@ -34,9 +34,9 @@ std::span<const Conv2dInstance> conv2d_instances();
 
 // What its operands tell.
 constexpr Conv2dDirection direction_of(const MatmulConfig& config) {
-  if (config.b_major == Major::K) return Conv2dDirection::Forward;
-  return config.a_major == Major::K ? Conv2dDirection::BackwardData
-                                    : Conv2dDirection::BackwardFilter;
+  if (config.tiling.b_major == Major::K) return Conv2dDirection::Forward;
+  return config.tiling.a_major == Major::K ? Conv2dDirection::BackwardData
+                                           : Conv2dDirection::BackwardFilter;
 }
 
 }  // namespace tw

@@ -31,7 +31,7 @@ inline Conv2dAxis random_axis(Random& random) {
 
 inline Conv2dShape shape_for(const Conv2dInstance& instance) {
   Conv2dShape shape;
-  shape.type = instance.config.a_type;
+  shape.type = instance.config.tiling.a_type;
   shape.d_type = instance.config.d_type;
   shape.direction = direction_of(instance.config);
   return shape;
@@ -96,7 +96,7 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
     make_groups(shape, random);
   } else if (shape.direction != Conv2dDirection::BackwardFilter && random() % 4 == 0) {
     shape.groups = 2;  // TMA takes groups of whole k-tiles
-    shape.c = 2 * instance.config.tiling().k();
+    shape.c = 2 * instance.config.tiling.k();
     shape.k = 2 * between(random, 1, 70);
     if (!forward) {
       shape.k = shape.c;
@@ -109,7 +109,7 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
                                   : shape.h.outputs() * shape.w.outputs();
   shape.n = between(random, 1, std::max<std::int64_t>(1, 400 / pixels));
   shape.epilogue.column_bias = random() % 2 == 0;
-  const bool stages_groups = instance.config.staged_source != 0 && shape.groups > 1;
+  const bool stages_groups = instance.config.c_stages != 0 && shape.groups > 1;
   if (random() % 3 == 0 && !stages_groups) {
     shape.epilogue.beta = 1.0f;
     shape.epilogue.source_type = shape.d_type;

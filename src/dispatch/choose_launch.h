@@ -111,9 +111,9 @@ Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
 
 // Types first: a kernel of the same types says more than another.
 constexpr int distance_between(const MatmulConfig& config, const MatmulProblem& problem) {
-  return 2 * (config.a_type != problem.a.type) + 2 * (config.b_type != problem.b.type) +
-         2 * (config.d_type != problem.d.type) + (config.a_major != problem.a.major) +
-         (config.b_major != problem.b.major);
+  return 2 * (config.tiling.a_type != problem.a.type) +
+         2 * (config.tiling.b_type != problem.b.type) + 2 * (config.d_type != problem.d.type) +
+         (config.tiling.a_major != problem.a.major) + (config.tiling.b_major != problem.b.major);
 }
 
 }  // namespace tw

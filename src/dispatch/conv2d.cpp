@@ -15,7 +15,7 @@ struct Convolutions {
             .streams = instance.depthwise};
   }
   static MatmulProblem matmul(const Conv2dInstance& instance, const Conv2dProblem& problem) {
-    return as_matmul(problem, instance.by_threads ? 1 : instance.config.tiling().k());
+    return as_matmul(problem, instance.by_threads ? 1 : instance.config.tiling.k());
   }
   // Of image and filter, each read once: the matmul's operands repeat the image.
   static double operand_bytes(const Conv2dProblem& problem) {
@@ -27,8 +27,8 @@ struct Convolutions {
   static constexpr const char* noun = "convolution";
   static constexpr bool only_in_parts = true;  // gradients of filters
   static int distance(const MatmulConfig& config, const Conv2dProblem& problem) {
-    return 4 * (direction_of(config) != problem.direction) + 2 * (config.a_type != problem.type) +
-           (config.d_type != problem.d_type);
+    return 4 * (direction_of(config) != problem.direction) +
+           2 * (config.tiling.a_type != problem.type) + (config.d_type != problem.d_type);
   }
 };
 

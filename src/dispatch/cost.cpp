@@ -61,36 +61,37 @@ double running_ctas(unsigned cluster, unsigned sms) {
 double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
                              const MatmulOrder& order, unsigned sms, double operand_bytes) {
   const MatmulConfig& config = kernel.config;
-  const ClusterShape& cluster = config.cluster;
+  const ClusterShape& cluster = config.tiling.cluster;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
-  const double element = bytes_of(config.a_type);
+  const double element = bytes_of(config.tiling.a_type);
   const bool of_image = operand_bytes != 0;
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   const double from_dram =
       (operand_bytes + batch * double(bytes_of(config.d_type)) * m * n) / dram_bytes_per_us;
   if (kernel.streams) return start_us + late_start_us + from_dram;
 
-  const double tiles_m = up(m, config.tile_m * cluster.m) * cluster.m;
-  const double tiles_n = up(n, config.tile_n * cluster.n) * cluster.n;
+  const double tiles_m = up(m, config.tiling.m * cluster.m) * cluster.m;
+  const double tiles_n = up(n, config.tiling.n * cluster.n) * cluster.n;
   double parts = cluster.k;
   if (config.split == Split::Parts) parts = order.split_k;
   const double work = tiles_m * tiles_n * batch * parts;
-  const double stages = std::max(1.0, up(up(k, config.tiling().k()), parts));
+  const double stages = std::max(1.0, up(up(k, config.tiling.k()), parts));
   const double ctas = running_ctas(cluster.size(), sms);
   const double waves = config.split == Split::Stream ? std::max(1.0, work / ctas) : up(work, ctas);
 
   // Of one stage, for a CTA: products, and lines of 128 bytes. A tile at the edge reaches back
   // where there is no C.
   const bool has_source = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
-  const double loaded = config.few_rows != 0 ? config.few_rows : config.tile_m;
-  const bool reaches_back = m >= config.tile_m && !has_source;
+  const double loaded =
+      config.tiling.loaded_rows != 0 ? config.tiling.loaded_rows : config.tiling.m;
+  const bool reaches_back = m >= config.tiling.m && !has_source;
   const double outside = reaches_back ? 0 : std::max(0.0, loaded * tiles_m - m) / tiles_m;
   const double inside = loaded - outside;
   const bool in_turns = config.consumers == Consumers::PingPong;
-  double products = config.tile_m * config.tile_n / 32.0 * product_cycles;
+  double products = config.tiling.m * config.tiling.n / 32.0 * product_cycles;
   if (config.multiply_groups == 1) products *= alone_factor;
-  if (in_turns) products *= config.tile_n > 128 ? turns_factor * wide_factor : turns_factor;
+  if (in_turns) products *= config.tiling.n > 128 ? turns_factor * wide_factor : turns_factor;
   // Nothing is gained by a filter that another CTA sends: whoever waits for pixels waits longer.
   const auto share = [of_image](unsigned ctas, const MatmulOperand& operand) {
     if (of_image) return pixel_factor;
@@ -100,38 +101,41 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
     return received_share + (1 - received_share) / ctas * (straddles ? straddling_factor : 1.0);
   };
   double lines =
-      (inside * share(cluster.n, problem.a) + config.tile_n * share(cluster.m, problem.b)) *
+      (inside * share(cluster.n, problem.a) + config.tiling.n * share(cluster.m, problem.b)) *
           row_cycles +
       outside * outside_row_cycles;
   if (std::min(work, ctas) > sms / 2.0) lines *= neighbour_factor;
   if (kernel.any_alignment) lines *= plain_copy_factor;
   if (kernel.target[2] == '8') products *= mma_sync_factor;
-  if (kernel.target[2] == '8' && element == 1 && !is_integer(config.a_type)) {
+  if (kernel.target[2] == '8' && element == 1 && !is_integer(config.tiling.a_type)) {
     products *= unpacked_factor;
   }
   if (kernel.scales_sums) {
-    products += config.tile_m * config.tile_n * scaled_cycles + scaled_stage_cycles;
+    products += config.tiling.m * config.tiling.n * scaled_cycles + scaled_stage_cycles;
   }
-  const double cycles = waves * stages * config.spans * together(stage_sharpness, products, lines);
+  const double cycles =
+      waves * stages * config.tiling.spans * together(stage_sharpness, products, lines);
   const double hot = std::clamp((cycles - 2e5) / 3e5, 0.0, 1.0);
   double busy = cycles / (cycles_per_us - cycles_lost_when_hot * hot);
 
   // Stores of a tile are hidden behind the next tile's products where groups take turns and the
   // products last; else the less the shorter the sums are.
-  const double size = config.tile_m * config.tile_n / 16384.0;
+  const double size = config.tiling.m * config.tiling.n / 16384.0;
   // Groups share the storing; rows that are not whole lines of 128 bytes take longer.
-  const unsigned row_bytes = config.tile_n * bytes_of(config.d_type);
+  const unsigned row_bytes = config.tiling.n * bytes_of(config.d_type);
   const double groups =
       (config.groups_per_tile() == 1 ? 1.0 : 0.67) * (row_bytes % 128 == 0  ? 1.0
                                                       : row_bytes % 64 == 0 ? 1.15
                                                                             : 1.5);
   const double tile_us = cycles / waves / cycles_per_us;
-  const double shown = in_turns ? std::max(0.1, 1 - tile_us / (store_us * size))
-                                : 0.33 + 0.63 * std::max(0.0, 1 - stages * config.spans / 44);
+  const double shown = in_turns
+                           ? std::max(0.1, 1 - tile_us / (store_us * size))
+                           : 0.33 + 0.63 * std::max(0.0, 1 - stages * config.tiling.spans / 44);
   busy += store_us * size * groups * shown * (waves - 1);
 
-  const double from_l2 = work * stages * config.spans * 128.0 *
-                         (inside / cluster.n + config.tile_n / double(cluster.m)) / l2_bytes_per_us;
+  const double from_l2 = work * stages * config.tiling.spans * 128.0 *
+                         (inside / cluster.n + config.tiling.n / double(cluster.m)) /
+                         l2_bytes_per_us;
   const double body = together(sharpness, busy, from_l2, from_dram);
 
   double joining = 0;
@@ -142,14 +146,14 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
     joining = workspace_parts_us + workspace_part_us * (in_turns ? 2 : 1) * size * (parts - 1);
   }
   if (config.split == Split::Stream) joining = stream_us + stream_share * body;
-  const double first_stage = config.spans * lines / cycles_per_us;
+  const double first_stage = config.tiling.spans * lines / cycles_per_us;
   double expected = start_us + first_stage + body + last_store_us * size * groups + joining;
-  if (config.overlaps_launches == 0) expected += late_start_us;
+  if (config.dependent_launch == 0) expected += late_start_us;
   if (cluster.size() == 2) expected += pair_us;
   if (cluster.size() > 2) expected += cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= ticket_factor;
   // A role that brings C ahead of the epilogue pays where there is one.
-  if ((config.staged_source != 0) != has_source) expected *= has_source ? 1.2 : 1.01;
+  if ((config.c_stages != 0) != has_source) expected *= has_source ? 1.2 : 1.01;
   if (config.promote_every != 0 && !kernel.scales_sums) expected *= 1.2;
   return expected;
 }

@@ -13,7 +13,7 @@ std::vector<MatmulOrder> orders_of(const MatmulConfig& config, const MatmulProbl
   if (config.split == Split::Stream) return {{.stream_k = true}};
   if (config.split != Split::Parts) return {MatmulOrder{}};
   std::vector<MatmulOrder> orders;
-  const std::int64_t stages = problem.k / config.tiling().k();
+  const std::int64_t stages = problem.k / config.tiling.k();
   for (int parts = 2; parts <= most_parts && parts <= stages; ++parts) {
     orders.push_back({.split_k = parts});
   }
@@ -34,8 +34,8 @@ Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
   if (request.instance != nullptr) return Status::good();
   if (config.tracing == Tracing::On) return Status::refused("It is traced.");
   if (kernel.is_step) return Status::refused("It is a step of the ladder.");
-  if (!request.fast_accumulation && bytes_of(config.a_type) == 1 && !is_integer(config.a_type) &&
-      config.promote_every == 0) {
+  if (!request.fast_accumulation && bytes_of(config.tiling.a_type) == 1 &&
+      !is_integer(config.tiling.a_type) && config.promote_every == 0) {
     return Status::refused("It adds up fp8 products in the tensor core's short sums.");
   }
   if (request.batch_invariant && config.split != Split::Whole) {
@@ -50,13 +50,13 @@ Status fits(const MatmulConfig& config, const MatmulProblem& problem, const Matm
   const auto count = [](std::int64_t extent, std::int64_t tile) {
     return static_cast<double>((extent + tile - 1) / tile);
   };
-  const ClusterShape& cluster = config.cluster;
-  const double tiles = count(problem.m, config.tile_m * cluster.m) *
-                       count(problem.n, config.tile_n * cluster.n) * cluster.size() *
+  const ClusterShape& cluster = config.tiling.cluster;
+  const double tiles = count(problem.m, config.tiling.m * cluster.m) *
+                       count(problem.n, config.tiling.n * cluster.n) * cluster.size() *
                        static_cast<double>(problem.batch);
   const double slots = config.split == Split::Stream ? request.sms : tiles * (order.split_k - 1);
   const double bytes =
-      slots * config.tile_m * config.tile_n * 4 + static_cast<double>(workspace_counter_bytes);
+      slots * config.tiling.m * config.tiling.n * 4 + static_cast<double>(workspace_counter_bytes);
   if (bytes > static_cast<double>(request.workspace_limit)) {
     return Status::refused("Its workspace of " + std::to_string(static_cast<std::int64_t>(bytes)) +
                            " bytes is beyond the limit of " +

@@ -38,8 +38,8 @@ GroupedShape shape_for(const GroupedInstance& instance, const std::vector<std::i
   shape.resize(sizes, spare);
   shape.a_rows = instance.gathers ? 100 : 0;
   shape.b_scale_rows = instance.b_scale_rows;
-  shape.matmul.a_type = instance.config.a_type;
-  shape.matmul.b_type = instance.config.b_type;
+  shape.matmul.a_type = instance.config.tiling.a_type;
+  shape.matmul.b_type = instance.config.tiling.b_type;
   shape.matmul.d_type = instance.config.d_type;
   return shape;
 }

@@ -13,9 +13,9 @@ class CudaMatmul {
  public:
   explicit CudaMatmul(const void* image)
       : kernel_(CudaKernel::Image{image},
-                {Parts::config.cluster.size(), Parts::in_clusters, Parts::Arch::capability_begin,
-                 Parts::Arch::capability_end, Kernel::threads, sizeof(typename Kernel::Storage),
-                 Parts::overlaps_launches}) {}
+                {Parts::config.tiling.cluster.size(), Parts::in_clusters,
+                 Parts::Arch::capability_begin, Parts::Arch::capability_end, Kernel::threads,
+                 sizeof(typename Kernel::Storage), Parts::dependent_launch}) {}
 
   Status workspace(std::size_t& bytes, const MatmulProblem& problem, const MatmulOrder& order) {
     bytes = 0;

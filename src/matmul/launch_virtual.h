@@ -78,7 +78,7 @@ Status simulate_planned(const MatmulProblem& problem, const MatmulOrder& order,
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
   typename Kernel::Params params;
   MatmulGrid grid = {};
-  const unsigned max_clusters = options.sm_count / Parts::config.cluster.size();
+  const unsigned max_clusters = options.sm_count / Parts::config.tiling.cluster.size();
   std::vector<std::uint64_t> memory(workspace_bytes<Parts>(problem, order, max_clusters) / 8 + 1);
   const Workspace workspace = {memory.data(), memory.size() * 8};
   Status planned = make_plan(params, grid, max_clusters, workspace);

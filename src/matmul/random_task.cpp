@@ -77,7 +77,7 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   shape.shared_b = shape.batch > 1 && dice.one_in(3);
   shape.unaligned = instance.any_alignment && dice.one_in(2);
   shape.epilogue = random_epilogue(dice);
-  if (instance.config.staged_source != 0) {
+  if (instance.config.c_stages != 0) {
     shape.epilogue.source_type = shape.d_type;
     if (shape.epilogue.beta != 0.0f) shape.epilogue.gated = false;
   }

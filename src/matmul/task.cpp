@@ -10,11 +10,11 @@
 namespace tw {
 
 InstanceWords words_of(const MatmulConfig& config) {
-  return {fmt::format("{} x {} -> {}", name_of(config.a_type), name_of(config.b_type),
+  return {fmt::format("{} x {} -> {}", name_of(config.tiling.a_type), name_of(config.tiling.b_type),
                       name_of(config.d_type)),
-          layout_name(config.a_major, config.b_major),
-          fmt::format("{}x{}", config.tile_m, config.tile_n),
-          fmt::format("{}x{}", config.cluster.m, config.cluster.n),
+          layout_name(config.tiling.a_major, config.tiling.b_major),
+          fmt::format("{}x{}", config.tiling.m, config.tiling.n),
+          fmt::format("{}x{}", config.tiling.cluster.m, config.tiling.cluster.n),
           config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong",
           config.split == Split::Whole     ? "whole"
           : config.split == Split::Parts   ? "split-k"
@@ -25,11 +25,11 @@ InstanceWords words_of(const MatmulConfig& config) {
 
 MatmulShape usual_shape(const MatmulInstance& instance) {
   MatmulShape shape;
-  shape.a_type = instance.config.a_type;
-  shape.b_type = instance.config.b_type;
+  shape.a_type = instance.config.tiling.a_type;
+  shape.b_type = instance.config.tiling.b_type;
   shape.d_type = instance.config.d_type;
-  shape.a_major = instance.config.a_major;
-  shape.b_major = instance.config.b_major;
+  shape.a_major = instance.config.tiling.a_major;
+  shape.b_major = instance.config.tiling.b_major;
   return shape;
 }
 
@@ -40,7 +40,7 @@ MatmulOrder usual_order(const MatmulInstance& instance) {
 }
 
 std::int64_t fitting_rows(const MatmulInstance& instance, std::int64_t rows) {
-  const std::int64_t few = instance.config.few_rows;
+  const std::int64_t few = instance.config.tiling.loaded_rows;
   return few == 0 ? rows : std::min(rows, few);
 }
 
@@ -66,16 +66,16 @@ std::string run_line(const MatmulTask& task) {
 Status serves(const MatmulInstance& instance, const MatmulShape& shape, const MatmulOrder& order) {
   const MatmulConfig& config = instance.config;
   const auto refused = [](const std::string& what) { return Status::refused("It " + what + "."); };
-  if (config.a_type != shape.a_type || config.b_type != shape.b_type ||
+  if (config.tiling.a_type != shape.a_type || config.tiling.b_type != shape.b_type ||
       config.d_type != shape.d_type) {
     return refused(fmt::format("multiplies {} by {} into {}, not {} by {} into {}",
-                               name_of(config.a_type), name_of(config.b_type),
+                               name_of(config.tiling.a_type), name_of(config.tiling.b_type),
                                name_of(config.d_type), name_of(shape.a_type), name_of(shape.b_type),
                                name_of(shape.d_type)));
   }
-  if (config.a_major != shape.a_major || config.b_major != shape.b_major) {
+  if (config.tiling.a_major != shape.a_major || config.tiling.b_major != shape.b_major) {
     return refused(fmt::format("takes the layout {}, not {}",
-                               layout_name(config.a_major, config.b_major),
+                               layout_name(config.tiling.a_major, config.tiling.b_major),
                                layout_name(shape.a_major, shape.b_major)));
   }
   if (shape.unaligned && !instance.any_alignment) {

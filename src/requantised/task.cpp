@@ -7,8 +7,8 @@ namespace tw {
 
 RequantisedShape shape_for(const RequantisedInstance& instance) {
   RequantisedShape shape;
-  shape.product.matmul.a_type = instance.config.a_type;
-  shape.product.matmul.b_type = instance.config.b_type;
+  shape.product.matmul.a_type = instance.config.tiling.a_type;
+  shape.product.matmul.b_type = instance.config.tiling.b_type;
   shape.product.matmul.d_type = instance.config.d_type;
   shape.product.b_scale_rows = instance.b_scale_rows;
   return shape;

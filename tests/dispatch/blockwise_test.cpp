@@ -14,8 +14,8 @@ BlockwiseProblem problem(std::int64_t m, std::int64_t n, std::int64_t k, unsigne
   problem.matmul.m = m;
   problem.matmul.n = n;
   problem.matmul.k = k;
-  problem.matmul.a = {memory, k, 0, config.a_type};
-  problem.matmul.b = {memory, k, 0, config.b_type};
+  problem.matmul.a = {memory, k, 0, config.tiling.a_type};
+  problem.matmul.b = {memory, k, 0, config.tiling.b_type};
   problem.matmul.d = {memory, n, 0, config.d_type};
   problem.a_scales = {{memory, blocks, 0, ElementType::Fp32}, m, blocks};
   problem.b_scales = {{memory, blocks, 0, ElementType::Fp32}, b_rows, blocks};

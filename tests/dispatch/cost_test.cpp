@@ -25,23 +25,24 @@ double microseconds(const MatmulConfig& config, std::int64_t m, std::int64_t n, 
 }  // namespace
 
 TEST(Cost, TakesTurnsWhereProductsAreLarge) {
-  constexpr MatmulConfig cooperative = {.cluster = {2, 1}, .stagger = 2};
-  constexpr MatmulConfig in_turns = {
-      .tile_n = 160, .cluster = {2, 1}, .consumers = Consumers::PingPong, .overlaps_launches = 1};
+  constexpr MatmulConfig cooperative = {.tiling = {.cluster = {2, 1}}, .stagger = 2};
+  constexpr MatmulConfig in_turns = {.tiling = {.n = 160, .cluster = {2, 1}},
+                                     .consumers = Consumers::PingPong,
+                                     .dependent_launch = 1};
   EXPECT_LT(microseconds(in_turns, 4096, 28672, 4096),
             microseconds(cooperative, 4096, 28672, 4096));
   EXPECT_LT(microseconds(in_turns, 8192, 8192, 8192), microseconds(cooperative, 8192, 8192, 8192));
 }
 
 TEST(Cost, ARowThatIsSentPaysForMatricesAndNotForImages) {
-  constexpr MatmulConfig alone = {.tile_n = 64, .overlaps_launches = 1};
+  constexpr MatmulConfig alone = {.tiling = {.n = 64}, .dependent_launch = 1};
   MatmulConfig pair = alone;
-  pair.cluster = {2, 1};
+  pair.tiling.cluster = {2, 1};
   EXPECT_LT(microseconds(pair, 4096, 4096, 4096), microseconds(alone, 4096, 4096, 4096));
   // 32 images of 28 x 28 x 128, a filter of 3 x 3 x 128 to 128.
   constexpr double bytes = 2 * (32 * 28 * 28 * 128 + 128 * 9 * 128);
   constexpr MatmulConfig in_turns = {
-      .tile_n = 128, .consumers = Consumers::PingPong, .staged_source = 2, .overlaps_launches = 1};
+      .tiling = {.n = 128}, .consumers = Consumers::PingPong, .c_stages = 2, .dependent_launch = 1};
   EXPECT_LT(microseconds(in_turns, 25088, 128, 1152, bytes),
             microseconds(pair, 25088, 128, 1152, bytes));
 }

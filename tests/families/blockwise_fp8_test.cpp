@@ -13,7 +13,7 @@ void expect_clean(const BlockwiseInstance& instance, const MatmulOrder& order,
   vgpu::Options options;
   options.landing = policies[seed % 4];
   options.seed = seed;
-  options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
+  options.sm_count = instance.config.tiling.cluster.size() * static_cast<unsigned>(1 + seed % 3);
   const std::string line = run_line(instance, order, shape, fill, seed);
   const VirtualRun run =
       run_virtually(instance, order, VerifiedBlockwise(shape, fill, seed), options);
@@ -51,7 +51,7 @@ TEST(BlockwiseFp8, EveryScaleMeetsItsOwnBlock) {
   for (const BlockwiseInstance& instance : blockwise_instances()) {
     for (const Major major : {Major::K, Major::MN}) {
       BlockwiseShape shape = shape_for(instance);
-      shape.matmul.m = instance.config.few_rows != 0 ? 15 : 131;
+      shape.matmul.m = instance.config.tiling.loaded_rows != 0 ? 15 : 131;
       shape.matmul.n = 257;
       shape.matmul.k = 645;
       shape.a_scales = shape.b_scales = major;

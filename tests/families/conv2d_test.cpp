@@ -19,7 +19,7 @@ void expect_clean(const Conv2dInstance& instance, const Conv2dShape& given, Fill
   vgpu::Options options;
   options.landing = policies[seed % 4];
   options.seed = seed;
-  options.sm_count = instance.config.cluster.size() * static_cast<unsigned>(1 + seed % 3);
+  options.sm_count = instance.config.tiling.cluster.size() * static_cast<unsigned>(1 + seed % 3);
   const MatmulOrder order = order_for(instance, seed);
   const VirtualRun run = run_virtually(instance, order, VerifiedConv2d(shape, fill, seed), options);
   const std::string line = run_line(instance, shape, fill, seed, order);
@@ -179,7 +179,7 @@ TEST(Conv2d, KeepsGroupsApart) {
     const bool of_filter = direction_of(instance.config) == Conv2dDirection::BackwardFilter;
     if (instance.depthwise || (of_filter && !instance.by_threads)) continue;
     // By cp.async, element by element, and depthwise; or by TMA.
-    const std::int64_t whole = instance.config.tiling().k();
+    const std::int64_t whole = instance.config.tiling.k();
     for (const std::int64_t channels : {whole, std::int64_t{8}, std::int64_t{6}, std::int64_t{1}}) {
       if ((channels == whole) == instance.by_threads) continue;
       expect_groups_apart(instance, channels);

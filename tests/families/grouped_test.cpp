@@ -9,7 +9,7 @@ namespace {
 void expect_exact(const GroupedInstance& instance, const GroupedShape& shape, Fill fill,
                   std::uint64_t seed) {
   const VirtualRun run = run_virtually(instance, VerifiedGrouped(shape, fill, seed),
-                                       schedule(seed, instance.config.cluster.size()));
+                                       schedule(seed, instance.config.tiling.cluster.size()));
   const std::string line = run_line(instance, shape, fill, seed);
   ASSERT_TRUE(run.clean()) << line << "\n" << run.complaint();
   EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal) << line;
@@ -39,7 +39,7 @@ TEST(Grouped, KeepsRandomDataWithinTheDerivedBound) {
 
 TEST(Grouped, TakesGroupsOfNothingOneAndMany) {
   for (const GroupedInstance& instance : grouped_instances()) {
-    const auto tile = static_cast<std::int32_t>(instance.config.tile_m);
+    const auto tile = static_cast<std::int32_t>(instance.config.tiling.m);
     const std::vector<std::int32_t> mixed[] = {
         {0}, {0, 0, 0}, {1}, {0, 1, 0, 1, 0}, {6 * tile + 1, 1, 0, tile, 2 * tile - 1}};
     for (const auto& sizes : mixed) {
@@ -60,7 +60,7 @@ TEST(Grouped, TakesGroupsOfNothingOneAndMany) {
 // D is read as C: a row that is stored twice would be added to twice.
 TEST(Grouped, AddsToDInPlace) {
   for (const GroupedInstance& instance : grouped_instances()) {
-    const auto tile = static_cast<std::int32_t>(instance.config.tile_m);
+    const auto tile = static_cast<std::int32_t>(instance.config.tiling.m);
     GroupedShape shape = shape_for(instance, {2 * tile + 3, 5, tile + 1}, 0, 0);
     shape.matmul.n = 64;
     shape.matmul.k = 64;
@@ -75,7 +75,7 @@ TEST(Grouped, AddsToDInPlace) {
     given.matmul.epilogue.source_pitch = given.matmul.d.pitch;
     vgpu::Report report;
     const Status status =
-        instance.simulate(given, {}, schedule(2, instance.config.cluster.size()), report);
+        instance.simulate(given, {}, schedule(2, instance.config.tiling.cluster.size()), report);
     ASSERT_TRUE(status.is_good()) << status.sentence();
     EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
     const Comparison comparison = compare(problem.data.matmul, problem.reference);
@@ -97,8 +97,9 @@ TEST(Grouped, StaysInsideWhateverTheDeviceSays) {
            {std::vector{most, least, 41}, std::vector{-1, 200, 3}, std::vector{100, 50, most}}) {
         for (int group = 0; group < 3; ++group) data.rows.set(0, 0, group, rows[group]);
         vgpu::Report report;
-        const Status status = instance.simulate(
-            grouped_on_host(data, shape), {}, schedule(1, instance.config.cluster.size()), report);
+        const Status status =
+            instance.simulate(grouped_on_host(data, shape), {},
+                              schedule(1, instance.config.tiling.cluster.size()), report);
         ASSERT_TRUE(status.is_good()) << status.sentence();
         EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
         EXPECT_EQ(data.matmul.d.padding_touched(), 0) << instance.name;
@@ -123,7 +124,7 @@ std::string refusal_of(const GroupedInstance& instance, std::int64_t capacity,
   GroupedProblem problem = grouped_on_host(data, shape);
   change(problem);
   vgpu::Report report;
-  return instance.simulate(problem, {}, schedule(1, instance.config.cluster.size()), report)
+  return instance.simulate(problem, {}, schedule(1, instance.config.tiling.cluster.size()), report)
       .sentence();
 }
 

@@ -36,7 +36,7 @@ TEST(Matmul, ComputesRaggedProblemsExactlyOnTheVirtualGpu) {
     vgpu::Options options;
     options.landing = policies[problem.seed % 4];
     options.seed = problem.seed;
-    options.sm_count = problem.instance->config.cluster.size() + problem.seed % 5;
+    options.sm_count = problem.instance->config.tiling.cluster.size() + problem.seed % 5;
     const VirtualRun run =
         run_virtually(*problem.instance, problem.order, verified, room.buffer, options);
     ASSERT_TRUE(run.clean()) << run_line(problem) << " --on virtual --landing "
@@ -186,7 +186,7 @@ TEST(Matmul, NamesTheMisalignedOperand) {
 TEST(Matmul, TakesRandomProblemsAndFewRows) {
   std::mt19937_64 random(base_seed());
   for (const MatmulInstance& instance : matmul_instances()) {
-    const std::int64_t few = instance.config.few_rows;
+    const std::int64_t few = instance.config.tiling.loaded_rows;
     std::set<std::int64_t> rows;
     for (int i = 0; i < 2000; ++i) {
       const MatmulTask task = random_task(instance, i % 2 == 0 ? 320 : 2500, random);

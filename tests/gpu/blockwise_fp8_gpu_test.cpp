@@ -70,7 +70,8 @@ TEST(BlockwiseFp8Gpu, ComputesALargeProblemExactly) {
   if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
   for (const BlockwiseInstance* instance : instances_here()) {
     BlockwiseShape shape = shape_for(*instance);
-    shape.matmul.m = instance->config.few_rows != 0 ? instance->config.few_rows : 1111;
+    shape.matmul.m =
+        instance->config.tiling.loaded_rows != 0 ? instance->config.tiling.loaded_rows : 1111;
     shape.matmul.n = 2100;
     shape.matmul.k = 400;
     shape.a_scales = Major::MN;

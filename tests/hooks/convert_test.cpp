@@ -15,9 +15,7 @@ constexpr int codes = 256, k = 128;
 
 template <ElementType a_type, ElementType b_type>
 struct Converting {
-  static constexpr MatmulConfig config = {.tile_n = 128,
-                                          .a_type = a_type,
-                                          .b_type = b_type,
+  static constexpr MatmulConfig config = {.tiling = {.n = 128, .a_type = a_type, .b_type = b_type},
                                           .d_type = ElementType::Fp32,
                                           .multiply_groups = 1};
 };
@@ -44,8 +42,8 @@ int wrong_sums(Spread a, Spread b, const vgpu::Options& options) {
   MatmulShape shape;
   shape.m = shape.n = codes;
   shape.k = k;
-  shape.a_type = Parts::config.a_type;
-  shape.b_type = Parts::config.b_type;
+  shape.a_type = Parts::config.tiling.a_type;
+  shape.b_type = Parts::config.tiling.b_type;
   shape.d_type = ElementType::Fp32;
   MatmulData data = make_matmul_data(shape, Fill::Integers, 1);
   fill_codes(data.a, a);

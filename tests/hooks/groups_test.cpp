@@ -83,15 +83,15 @@ std::int64_t run_groups(const vgpu::Options& options, vgpu::Report& report) {
 
 struct Hopper {
   using Page = Sm90;
-  static constexpr MatmulConfig config = {.tile_m = 64, .tile_n = 64, .multiply_groups = 1};
+  static constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 64}, .multiply_groups = 1};
 };
 struct Ampere {
   using Page = Sm80;
-  static constexpr MatmulConfig config = {.tile_m = 64, .tile_n = 64, .multiply_groups = 1};
+  static constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 64}, .multiply_groups = 1};
 };
 struct Blackwell {
   using Page = Sm100;
-  static constexpr MatmulConfig config = {.tile_m = 128, .tile_n = 64, .multiply_groups = 1};
+  static constexpr MatmulConfig config = {.tiling = {.m = 128, .n = 64}, .multiply_groups = 1};
 };
 
 template <class Named>

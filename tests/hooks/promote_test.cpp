@@ -15,13 +15,11 @@ using test::found;
 
 constexpr unsigned tile_k = 128;
 constexpr MatmulConfig config_of(unsigned tile_m, unsigned promote_every) {
-  return {.tile_m = tile_m,
-          .tile_n = 64,
-          .a_type = ElementType::E4m3,
-          .b_type = ElementType::E4m3,
-          .d_type = ElementType::Fp32,
-          .multiply_groups = 1,
-          .promote_every = promote_every};
+  return {
+      .tiling = {.m = tile_m, .n = 64, .a_type = ElementType::E4m3, .b_type = ElementType::E4m3},
+      .d_type = ElementType::Fp32,
+      .multiply_groups = 1,
+      .promote_every = promote_every};
 }
 template <unsigned promote_every>
 struct Hopper {

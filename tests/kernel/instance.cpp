@@ -3,7 +3,7 @@
 #include "tilewright/family/matmul.h"
 
 struct Named {
-  static constexpr tw::MatmulConfig config = {.tile_n = 128, .multiply_groups = 1};
+  static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}, .multiply_groups = 1};
 };
 using Kernel = tw::MatmulKernel<tw::ARCH, Named>;
 void (*const run)(const Kernel::Params&) = &Kernel::run;

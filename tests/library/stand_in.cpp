@@ -16,9 +16,9 @@ Status record(const Event& event) {
 template <unsigned index>
 Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
   const MatmulConfig& config = matmul_instances()[index].config;
-  if (problem.a.type != config.a_type) return Status::refused("It multiplies another type.");
+  if (problem.a.type != config.tiling.a_type) return Status::refused("It multiplies another type.");
   if (problem.d.type != config.d_type) return Status::refused("It stores another type.");
-  if (problem.b.major != config.b_major) return Status::refused("It reads B the other way.");
+  if (problem.b.major != config.tiling.b_major) return Status::refused("It reads B the other way.");
   return record({Event::Supports, nullptr, 0, nullptr, &matmul_instances()[index], problem, order});
 }
 
@@ -55,8 +55,8 @@ StandIn& stand_in() {
 std::span<const MatmulInstance> matmul_instances() {
   static const MatmulInstance table[] = {
       tests::instance<0>("whole", {}),
-      tests::instance<1>("split", {.a_type = ElementType::Fp16, .split = Split::Parts}),
-      tests::instance<2>("rows", {.b_major = Major::MN}),
+      tests::instance<1>("split", {.tiling = {.a_type = ElementType::Fp16}, .split = Split::Parts}),
+      tests::instance<2>("rows", {.tiling = {.b_major = Major::MN}}),
   };
   return table;
 }

@@ -5,7 +5,7 @@
 #include "tilewright/kernel/entry.h"
 
 struct Composed {
-  static constexpr tw::MatmulConfig config = {.cluster = {2, 1}, .multiply_groups = 1};
+  static constexpr tw::MatmulConfig config = {.tiling = {.cluster = {2, 1}}, .multiply_groups = 1};
 };
 using ComposedKernel = tw::MatmulKernel<tw::Sm100, Composed>;
 

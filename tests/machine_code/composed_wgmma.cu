@@ -7,9 +7,9 @@
 struct Composed {
 #if defined(TW_TRACED)
   static constexpr tw::MatmulConfig config = {
-      .cluster = {2, 1}, .stagger = 2, .tracing = tw::Tracing::On};
+      .tiling = {.cluster = {2, 1}}, .stagger = 2, .tracing = tw::Tracing::On};
 #else
-  static constexpr tw::MatmulConfig config = {.cluster = {2, 1}, .stagger = 2};
+  static constexpr tw::MatmulConfig config = {.tiling = {.cluster = {2, 1}}, .stagger = 2};
 #endif
 };
 using ComposedKernel = tw::MatmulKernel<tw::Sm90, Composed>;

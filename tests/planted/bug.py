@@ -38,38 +38,47 @@ class Config:
         return 'instance.cpp' if self.family == 'matmul' else f'{self.family}_instance.cpp'
 
 
-def ampere(page, fields=''):
+def fields_of(tiling, others):
+    """Fields of MatmulConfig, of which some are its tiling's."""
+    return ', '.join(filter(None, [f'.tiling = {{{tiling}}}' if tiling else '', others]))
+
+
+def ampere(page, others=''):
     return Config('sm_80', 'tilewright/arch/sm80.h', page,
-                  f'.tile_m = 64, .tile_n = 64, .multiply_groups = 1{fields}')
+                  fields_of('.m = 64, .n = 64', f'.multiply_groups = 1{others}'))
 
 
-def hopper(fields):
-    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields)
+def hopper(tiling, others=''):
+    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields_of(tiling, others))
 
 
-def blackwell(fields='', cluster=''):
+def blackwell(others='', tiling=''):
     return Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100',
-                  f'.tile_n = 64, {cluster}.multiply_groups = 1{fields}')
+                  fields_of(f'.n = 64{tiling}', f'.multiply_groups = 1{others}'))
 
 
-def conv2d(fields):
-    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields, 'conv2d')
+def conv2d(tiling):
+    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields_of(tiling, '.multiply_groups = 1'), 'conv2d')
 
 
-def conv2d_copies(number, fields):
+def conv2d_copies(number, tiling):
     return Config(f'sm_{number}a' if number >= 90 else f'sm_{number}',
-                  f'tilewright/arch/sm{number}.h', f'Im2colCopies<Sm{number}>', fields, 'conv2d')
+                  f'tilewright/arch/sm{number}.h', f'Im2colCopies<Sm{number}>',
+                  fields_of(tiling, '.multiply_groups = 1'), 'conv2d')
+
+
+FP8 = '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3'
 
 
 def blockwise(target, page, tile):
     return Config(target, f'tilewright/arch/{page.lower()}.h', page,
-                  f'{tile}, .a_type = ElementType::E4m3, .b_type = ElementType::E4m3, '
-                  '.multiply_groups = 1, .promote_every = 1', 'blockwise')
+                  fields_of(f'{tile}, {FP8}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise')
 
 
-def grouped(target, page, tile, fields=''):
+def grouped(target, page, tiling, others=''):
     header = re.search(r'Sm\d+', page).group().lower()
-    return Config(target, f'tilewright/arch/{header}.h', page, f'{tile}, .multiply_groups = 1{fields}', 'grouped')
+    return Config(target, f'tilewright/arch/{header}.h', page,
+                  fields_of(tiling, f'.multiply_groups = 1{others}'), 'grouped')
 
 
 def quantise(target, page, scale_rows):
@@ -87,71 +96,64 @@ CONFIGS = {
     'cooperative': hopper('.cluster = {1, 1}'),
     'cooperative_2x1': hopper('.cluster = {2, 1}'),
     'cooperative_1x2': hopper('.cluster = {1, 2}'),
-    'mn_major_2x1': hopper('.tile_n = 128, .a_major = Major::MN, .b_major = Major::MN, '
-                           '.cluster = {2, 1}'),
-    'narrow': hopper('.tile_n = 128, .cluster = {1, 1}'),
-    'ping_pong': hopper('.tile_m = 64, .cluster = {1, 1}, .consumers = Consumers::PingPong'),
-    'one_group_in_parts': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
-                                 '.split = Split::Parts'),
-    'wide_in_parts': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, '
-                            '.split = Split::Parts'),
-    'one_group_1x1x2': hopper('.tile_m = 64, .tile_n = 64, .cluster = {1, 1, 2}, '
+    'mn_major_2x1': hopper('.n = 128, .a_major = Major::MN, .b_major = Major::MN, .cluster = {2, 1}'),
+    'narrow': hopper('.n = 128, .cluster = {1, 1}'),
+    'ping_pong': hopper('.m = 64, .cluster = {1, 1}', '.consumers = Consumers::PingPong'),
+    'one_group_in_parts': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .split = Split::Parts'),
+    'wide_in_parts': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .split = Split::Parts'),
+    'one_group_1x1x2': hopper('.m = 64, .n = 64, .cluster = {1, 1, 2}',
                               '.multiply_groups = 1, .split = Split::Cluster'),
     # Six stages, of which 16 rows of A are loaded; rows of 64 bytes are stored.
-    'few_rows': hopper('.tile_m = 64, .tile_n = 224, .multiply_groups = 1, .few_rows = 16'),
-    'few_rows_2x1': hopper('.tile_m = 64, .tile_n = 96, .cluster = {2, 1}, .multiply_groups = 1, '
-                           '.few_rows = 16'),
-    'dynamic': hopper('.tile_m = 64, .tile_n = 64, .multiply_groups = 1, '
-                      '.scheduling = Scheduling::Dynamic'),
-    'source': hopper('.tile_m = 64, .tile_n = 128, .multiply_groups = 1, .staged_source = 2'),
+    'few_rows': hopper('.m = 64, .n = 224, .loaded_rows = 16', '.multiply_groups = 1'),
+    'few_rows_2x1': hopper('.m = 64, .n = 96, .cluster = {2, 1}, .loaded_rows = 16', '.multiply_groups = 1'),
+    'dynamic': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .scheduling = Scheduling::Dynamic'),
+    'source': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .c_stages = 2'),
     'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'FencedCopies',
-                            '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+                            fields_of('.m = 64, .n = 64', '.multiply_groups = 1')),
     # Eight stages of 128 by 64; a pair: nine.
     'tensor': blackwell(),
-    'tensor_2x1': blackwell(cluster='.cluster = {2, 1}, '),
-    'tensor_mn_major_2x1': blackwell(cluster='.a_major = Major::MN, .b_major = Major::MN, '
-                                             '.cluster = {2, 1}, '),
-    'tensor_pair': blackwell(cluster='.cluster = {2, 1}, .cta_group = 2, '),
+    'tensor_2x1': blackwell(tiling=', .cluster = {2, 1}'),
+    'tensor_mn_major_2x1': blackwell(tiling=', .a_major = Major::MN, .b_major = Major::MN, .cluster = {2, 1}'),
+    'tensor_pair': blackwell(tiling=', .cluster = {2, 1}, .group = 2'),
     'tensor_dynamic': blackwell(', .scheduling = Scheduling::Dynamic'),
     'tensor_in_parts': blackwell(', .split = Split::Parts'),
-    'tensor_1x1x2': blackwell(', .split = Split::Cluster', cluster='.cluster = {1, 1, 2}, '),
-    'tensor_source': blackwell(', .staged_source = 2'),
+    'tensor_1x1x2': blackwell(', .split = Split::Cluster', tiling=', .cluster = {1, 1, 2}'),
+    'tensor_source': blackwell(', .c_stages = 2'),
     # Five stages of 128 by 128; of 128 columns, two sums share 64.
     'tensor_overlapped': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100Overlapped',
-                                '.tile_n = 128, .multiply_groups = 1'),
+                                fields_of('.n = 128', '.multiply_groups = 1')),
     # Convolutions, the loader's half of A for itself or for its cluster.
-    'conv2d': conv2d('.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
+    'conv2d': conv2d('.m = 64, .n = 64'),
     # Gradients, of the image and of the filter.
-    'dgrad': conv2d('.tile_m = 64, .tile_n = 64, .b_major = Major::MN, .multiply_groups = 1'),
-    'wgrad': conv2d('.tile_m = 64, .tile_n = 64, .a_major = Major::MN, .b_major = Major::MN, '
-                    '.cluster = {2, 1}, .multiply_groups = 1'),
-    'conv2d_1x2': conv2d('.tile_m = 64, .tile_n = 64, .cluster = {1, 2}, .multiply_groups = 1'),
+    'dgrad': conv2d('.m = 64, .n = 64, .b_major = Major::MN'),
+    'wgrad': conv2d('.m = 64, .n = 64, .a_major = Major::MN, .b_major = Major::MN, '
+                    '.cluster = {2, 1}'),
+    'conv2d_1x2': conv2d('.m = 64, .n = 64, .cluster = {1, 2}'),
     # Convolutions whose operands threads copy: six stages, and of sm_90a 13, of sm_100a 8.
-    'conv2d_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
-    'dgrad_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .b_major = Major::MN, '
-                                      '.multiply_groups = 1'),
-    'wgrad_copies': conv2d_copies(80, '.tile_m = 64, .tile_n = 64, .a_major = Major::MN, '
-                                      '.b_major = Major::MN, .multiply_groups = 1'),
-    'conv2d_copies_90': conv2d_copies(90, '.tile_m = 64, .tile_n = 64, .multiply_groups = 1'),
-    'conv2d_copies_100': conv2d_copies(100, '.tile_n = 64, .multiply_groups = 1'),
+    'conv2d_copies': conv2d_copies(80, '.m = 64, .n = 64'),
+    'dgrad_copies': conv2d_copies(80, '.m = 64, .n = 64, .b_major = Major::MN'),
+    'wgrad_copies': conv2d_copies(80, '.m = 64, .n = 64, .a_major = Major::MN, '
+                                      '.b_major = Major::MN'),
+    'conv2d_copies_90': conv2d_copies(90, '.m = 64, .n = 64'),
+    'conv2d_copies_100': conv2d_copies(100, '.n = 64'),
     # Convolutions of single channels, which stream.
     'depthwise': Config('sm_80', 'tilewright/arch/sm80.h', 'Depthwise<Sm80>', '', 'conv2d'),
     # FP8 with scales in every stage.
-    'blockwise': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
-    'blockwise_halves': blockwise('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 128'),
-    'blockwise_copies': blockwise('sm_80', 'Sm80', '.tile_m = 64, .tile_n = 64'),
-    'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.tile_n = 64'),
+    'blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 64'),
+    'blockwise_halves': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 128'),
+    'blockwise_copies': blockwise('sm_80', 'Sm80', '.m = 64, .n = 64'),
+    'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.n = 64'),
     # Groups of rows.
-    'grouped': grouped('sm_90a', 'Sm90', '.tile_m = 64, .tile_n = 64'),
-    'grouped_copies': grouped('sm_80', 'Sm80', '.tile_m = 64, .tile_n = 64'),
-    'grouped_tensor': grouped('sm_100a', 'Sm100', '.tile_n = 64'),
-    'grouped_fp8': grouped('sm_90a', 'BlockwisePage<Sm90,128>', '.tile_m = 64, .tile_n = 64, '
-                           '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3', ', .promote_every = 1'),
+    'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
+    'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
+    'grouped_tensor': grouped('sm_100a', 'Sm100', '.n = 64'),
+    'grouped_fp8': grouped('sm_90a', 'BlockwisePage<Sm90,128>', f'.m = 64, .n = 64, {FP8}',
+                           ', .promote_every = 1'),
     # Their rows are gathered of 100.
-    'gather': grouped('sm_90a', 'GatherPage<Sm90>', '.tile_m = 64, .tile_n = 64'),
-    'gather_copies': grouped('sm_80', 'GatherPage<Sm80>', '.tile_m = 64, .tile_n = 64'),
-    'gather_fp8': grouped('sm_90a', 'GatherPage<BlockwisePage<Sm90,128>>', '.tile_m = 64, .tile_n = 64, '
-                          '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3', ', .promote_every = 1'),
+    'gather': grouped('sm_90a', 'GatherPage<Sm90>', '.m = 64, .n = 64'),
+    'gather_copies': grouped('sm_80', 'GatherPage<Sm80>', '.m = 64, .n = 64'),
+    'gather_fp8': grouped('sm_90a', 'GatherPage<BlockwisePage<Sm90,128>>', f'.m = 64, .n = 64, {FP8}',
+                          ', .promote_every = 1'),
     # Scales of one row, or of 128.
     'quantise_rows': quantise('sm_80', 'Sm80', 1),
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),

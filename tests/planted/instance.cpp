@@ -12,8 +12,8 @@ struct Planted {
 };
 
 void adapt(MatmulShape& shape) {
-  shape.a_major = Planted::config.a_major;
-  shape.b_major = Planted::config.b_major;
+  shape.a_major = Planted::config.tiling.a_major;
+  shape.b_major = Planted::config.tiling.b_major;
 }
 
 Status simulate(const MatmulProblem& problem, int parts, const vgpu::Options& options,

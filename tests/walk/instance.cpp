@@ -13,7 +13,7 @@ extern "C" void __gcov_dump();
 namespace tw::walk {
 
 struct Named {
-  static constexpr MatmulConfig config = {.tile_m = 128, .tile_n = 64, .multiply_groups = 2};
+  static constexpr MatmulConfig config = {.tiling = {.m = 128, .n = 64}, .multiply_groups = 2};
 };
 
 // Takes the sums and does nothing with them.

@@ -28,8 +28,9 @@ struct Sm100 {
   using Op = Tcgen05Op<tiling, stage_bytes>;
   template <auto config, class Op, class Trace>
   using Accumulators =
-      TensorAccumulators<config.tile_n, std::conditional_t<is_integer(config.a_type), int, float>,
-                         2, config.cta_group, Trace, static_cast<int>(config.promote_every)>;
+      TensorAccumulators<config.tiling.n,
+                         std::conditional_t<is_integer(config.tiling.a_type), int, float>, 2,
+                         config.tiling.group, Trace, static_cast<int>(config.promote_every)>;
   template <auto config, class Trace>
   using Store = StagedStore<config.d_type, 128, Trace>;
   template <ClusterShape cluster, class Map, RoleTable roles>
@@ -38,21 +39,21 @@ struct Sm100 {
   // The epilogue comes first: its warps reach the lanes of their place in a warpgroup.
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
-    require(config.tile_m == 128, "tile_m must be 128: the lanes of tensor memory.");
-    require(config.tile_n % 32 == 0 && config.tile_n <= 256,
-            "tile_n must be a multiple of 32 up to 256.");
-    require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
-    require(config.cta_group == 1 || (config.cta_group == 2 && config.cluster.m == 2),
+    require(config.tiling.m == 128, "The tile's m must be 128: the lanes of tensor memory.");
+    require(config.tiling.n % 32 == 0 && config.tiling.n <= 256,
+            "The tile's n must be a multiple of 32 up to 256.");
+    require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
+    require(config.tiling.group == 1 || (config.tiling.group == 2 && config.tiling.cluster.m == 2),
             "A pair of CTAs stands along m: the cluster must be two high.");
-    require(config.cta_group == 1 || config.cluster.k == 1,
+    require(config.tiling.group == 1 || config.tiling.cluster.k == 1,
             "A pair of CTAs commits to its whole cluster, which must not have parts along k.");
     require(config.multiply_groups == 1, "One thread multiplies on sm_100a.");
-    require(config.promote_every == 0 || config.tile_n <= 128,
-            "A promoted row must fit the registers of a thread: tile_n up to 128.");
+    require(config.promote_every == 0 || config.tiling.n <= 128,
+            "A promoted row must fit the registers of a thread: n up to 128.");
     const bool asks = config.scheduling != decltype(config.scheduling){};
     return RoleTable{.load = {4, 1},
                      .schedule = {6, asks ? 1u : 0u},
-                     .source = {7, config.staged_source != 0 ? 1u : 0u},
+                     .source = {7, config.c_stages != 0 ? 1u : 0u},
                      .multiply = {5, 1},
                      .epilogue = {0, 4}}
         .checked();
@@ -64,15 +65,16 @@ struct Sm100 {
 struct Sm100Overlapped : Sm100 {
   template <auto config, class Op, class Trace>
   using Accumulators =
-      TensorAccumulators<config.tile_n, std::conditional_t<is_integer(config.a_type), int, float>,
-                         2, config.cta_group, Trace, static_cast<int>(config.promote_every),
+      TensorAccumulators<config.tiling.n,
+                         std::conditional_t<is_integer(config.tiling.a_type), int, float>, 2,
+                         config.tiling.group, Trace, static_cast<int>(config.promote_every),
                          128 / bytes_of(config.d_type)>;
 
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
-    require(config.tile_n > 128 / bytes_of(config.d_type),
+    require(config.tiling.n > 128 / bytes_of(config.d_type),
             "Sums that overlap must have more columns than a chunk of the output.");
-    require(config.staged_source == 0,
+    require(config.c_stages == 0,
             "A source comes chunk by chunk from left to right; sums that overlap are read in turns "
             "from the left and from the right.");
     return Sm100::roles(config);

@@ -32,11 +32,11 @@ struct Sm80 {
 
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
-    require(config.cluster.size() == 1, "Clusters need sm_90.");
-    require(config.cta_group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
+    require(config.tiling.cluster.size() == 1, "Clusters need sm_90.");
+    require(config.tiling.group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
     require(config.multiply_groups == 1, "The multiplying warps are one group on sm_80.");
     require(config.promote_every == 0, "mma.sync adds up in float32: nothing to promote.");
-    require(config.staged_source == 0, "Sources are staged by TMA, which needs sm_90.");
+    require(config.c_stages == 0, "Sources are staged by TMA, which needs sm_90.");
     require(config.scheduling == decltype(config.scheduling){},
             "Work is announced by transactions, which need sm_90.");
     return RoleTable{.load = {0, 4}, .multiply = {4, 4}}.checked();

@@ -30,32 +30,31 @@ struct Sm90 {
   using Accumulators = RegisterAccumulators<typename Op::Accumulator>;
   // Tiles of few columns are stored as they lie.
   template <auto config, class Trace>
-  using Store =
-      std::conditional_t<config.tile_n % (128 / bytes_of(config.d_type)) == 0,
-                         StagedStore<config.d_type, 64, Trace>,
-                         std::conditional_t<config.tile_n % 32 == 0 && bytes_of(config.d_type) == 2,
-                                            StagedStore<config.d_type, 64, Trace, 64>,
-                                            DirectStore<config.d_type, Trace, 16>>>;
+  using Store = std::conditional_t<
+      config.tiling.n % (128 / bytes_of(config.d_type)) == 0, StagedStore<config.d_type, 64, Trace>,
+      std::conditional_t<config.tiling.n % 32 == 0 && bytes_of(config.d_type) == 2,
+                         StagedStore<config.d_type, 64, Trace, 64>,
+                         DirectStore<config.d_type, Trace, 16>>>;
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;
 
   // The helpers share a warpgroup, which keeps the least that setmaxnreg allows.
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
-    require(config.tile_m % (64 * config.groups_per_tile()) == 0,
-            "tile_m must be a multiple of 64 rows for each warpgroup that shares the tile.");
-    require(config.tile_n % 16 == 0 && config.tile_n <= 256,
-            "tile_n must be a multiple of 16 up to 256.");
-    require(config.group_rows() * config.tile_n * (config.promote_every == 0 ? 1 : 2) <= 64 * 320,
+    require(config.tiling.m % (64 * config.groups_per_tile()) == 0,
+            "The tile's m must be a multiple of 64 rows for each warpgroup that shares the tile.");
+    require(config.tiling.n % 16 == 0 && config.tiling.n <= 256,
+            "The tile's n must be a multiple of 16 up to 256.");
+    require(config.group_rows() * config.tiling.n * (config.promote_every == 0 ? 1 : 2) <= 64 * 320,
             "A warpgroup's share of the tile must fit 160 accumulators a thread: 64 by 320.");
-    require(config.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
-    require(config.cta_group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
+    require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
+    require(config.tiling.group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
     // A Hilbert curve is more than 24 registers can follow.
     const unsigned helping = config.sweep == decltype(config.sweep){} ? 24 : 40;
     const bool asks = config.scheduling != decltype(config.scheduling){};
     return RoleTable{.load = {0, 1, helping},
                      .schedule = {1, asks ? 1u : 0u, helping},
-                     .source = {2, config.staged_source != 0 ? 1u : 0u, helping},
+                     .source = {2, config.c_stages != 0 ? 1u : 0u, helping},
                      .multiply = {4, 4 * config.multiply_groups, helping == 24 ? 240u : 232u},
                      .groups = config.multiply_groups,
                      .consumers = config.consumers}

@@ -15,7 +15,7 @@
 namespace tw {
 
 constexpr bool is_backward_data(const MatmulConfig& config) {
-  return config.a_major == Major::K && config.b_major == Major::MN;
+  return config.tiling.a_major == Major::K && config.tiling.b_major == Major::MN;
 }
 
 // A page of arch/ that loads by TMA, with im2col in its place.
@@ -35,10 +35,11 @@ template <class ArchPage, class Named>
 struct Conv2d : Matmul<Im2colPage<ArchPage>, Named> {
   using Base = Matmul<Im2colPage<ArchPage>, Named>;
   static constexpr MatmulConfig config = Base::config;
-  using Epilogue = FragmentLoop<
-      GroupedEpilogue<std::conditional_t<config.a_major == Major::MN && !Base::Loader::elected,
-                                         GroupedRows, GroupedColumns>>,
-      typename Base::Store>;
+  using Epilogue =
+      FragmentLoop<GroupedEpilogue<std::conditional_t<config.tiling.a_major == Major::MN &&
+                                                          !Base::Loader::elected,
+                                                      GroupedRows, GroupedColumns>>,
+                   typename Base::Store>;
 };
 // Backward data makes an image in phases.
 template <class ArchPage, class Named>
@@ -58,7 +59,7 @@ template <class ArchPage, class Named>
 struct Conv2d<Depthwise<ArchPage>, Named> {
   using Arch = ArchPage;
   static constexpr MatmulConfig config = Named::config;
-  using Stream = DepthwiseStream<config.a_type, config.d_type>;
+  using Stream = DepthwiseStream<config.tiling.a_type, config.d_type>;
   using Loader = Stream;
   static constexpr unsigned stages = 0;
 };

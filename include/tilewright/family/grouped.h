@@ -22,10 +22,11 @@ struct Grouped : Family {
   static constexpr MatmulConfig config = Family::config;
   static_assert(config.split == Split::Whole && config.scheduling == Scheduling::Static,
                 "Only the device knows how many tiles there are: no parts, no tickets.");
-  static_assert(config.a_major == Major::K && config.few_rows == 0,
+  static_assert(config.tiling.a_major == Major::K && config.tiling.loaded_rows == 0,
                 "Groups begin at any row, and have any number of them.");
-  using Map = GroupTiles<config.cluster, typename Family::Order, static_cast<int>(config.tile_m)>;
-  using Schedule = StaticPersistent<config.cluster, Map>;
+  using Map =
+      GroupTiles<config.tiling.cluster, typename Family::Order, static_cast<int>(config.tiling.m)>;
+  using Schedule = StaticPersistent<config.tiling.cluster, Map>;
   // On Hopper, to follow groups and to bring scales takes more registers than the least.
   static consteval RoleTable with_room_for_scales(RoleTable table) {
     const bool has_room = table.load.registers >= 40;

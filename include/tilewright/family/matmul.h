@@ -63,10 +63,10 @@ struct Matmul {
   static_assert(roles.registers() <= Arch::registers,
                 "The roles ask for more registers than an SM has.");
   static constexpr bool in_clusters = Arch::in_clusters;
-  static constexpr bool overlaps_launches = config.overlaps_launches != 0;
+  static constexpr bool dependent_launch = config.dependent_launch != 0;
   using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
 
-  using Loader = typename Arch::template Loader<config.tiling(), roles>;
+  using Loader = typename Arch::template Loader<config.tiling, roles>;
   static constexpr Tiling tiling = Loader::in_shared();
   template <class Page>
   struct SideOf {
@@ -100,12 +100,12 @@ struct Matmul {
   };
   template <unsigned staged, class Output>
   requires(staged > 0) struct SourcesOf<staged, Output> {
-    static constexpr unsigned row_chunks = config.tile_n / Output::chunk_columns;
+    static constexpr unsigned row_chunks = config.tiling.n / Output::chunk_columns;
     static constexpr unsigned chunk_rows = config.group_rows() / Output::chunk_rows;
     using Type = StagedSources<config.d_type, Output::chunk_rows, Output::row_bytes,
                                chunk_rows * row_chunks, row_chunks, 4, staged>;
   };
-  using Sources = typename SourcesOf<config.staged_source, Store>::Type;
+  using Sources = typename SourcesOf<config.c_stages, Store>::Type;
 
   // Groups that take turns have tiles of their own; others have shares of one.
   static constexpr unsigned storing_warps = roles.epilogue.played()
@@ -115,7 +115,7 @@ struct Matmul {
   template <Split split, unsigned warps>
   struct ReductionOf {
     using Type =
-        WorkspaceReduction<group_step, warps, config.tile_m * config.tile_n / (warps * 32)>;
+        WorkspaceReduction<group_step, warps, config.tiling.m * config.tiling.n / (warps * 32)>;
   };
   template <unsigned warps>
   struct ReductionOf<Split::Whole, warps> {
@@ -123,8 +123,8 @@ struct Matmul {
   };
   template <unsigned warps>
   struct ReductionOf<Split::Cluster, warps> {
-    using Type = ClusterReduction<config.cluster, group_step, warps,
-                                  config.tile_m * config.tile_n / (warps * 32)>;
+    using Type = ClusterReduction<config.tiling.cluster, group_step, warps,
+                                  config.tiling.m * config.tiling.n / (warps * 32)>;
   };
   using Reduction = typename ReductionOf<config.split, storing_warps>::Type;
 
@@ -145,22 +145,23 @@ struct Matmul {
                 "A ring with fewer stages than are held would never let go of one.");
   static_assert(config.stagger * (roles.groups - 1) < stages,
                 "A group that starts this late would wait for a stage that cannot be filled yet.");
-  using Ring = tw::Ring<Payload, stages, typename Arch::Signal, config.cluster, config.cta_group>;
+  using Ring =
+      tw::Ring<Payload, stages, typename Arch::Signal, config.tiling.cluster, config.tiling.group>;
 
   using Order = std::conditional_t<config.sweep == TileSweep::Hilbert, HilbertOrder, GroupedOrder>;
   using Map = std::conditional_t<
-      config.split == Split::Whole, WholeTiles<config.cluster, Order>,
-      std::conditional_t<config.split == Split::Parts, SplitTiles<config.cluster, Order>,
+      config.split == Split::Whole, WholeTiles<config.tiling.cluster, Order>,
+      std::conditional_t<config.split == Split::Parts, SplitTiles<config.tiling.cluster, Order>,
                          std::conditional_t<config.split == Split::Cluster,
-                                            ClusterSplitTiles<config.cluster, Order>,
-                                            StreamTiles<config.cluster, Order>>>>;
+                                            ClusterSplitTiles<config.tiling.cluster, Order>,
+                                            StreamTiles<config.tiling.cluster, Order>>>>;
   template <Scheduling scheduling, class Page, class Tiles>
   struct ScheduleOf {
-    using Type = StaticPersistent<config.cluster, Tiles>;
+    using Type = StaticPersistent<config.tiling.cluster, Tiles>;
   };
   template <class Page, class Tiles>
   struct ScheduleOf<Scheduling::Dynamic, Page, Tiles> {
-    using Type = typename Page::template Tickets<config.cluster, Tiles, roles>;
+    using Type = typename Page::template Tickets<config.tiling.cluster, Tiles, roles>;
   };
   using Schedule = typename ScheduleOf<config.scheduling, Arch, Map>::Type;
 
@@ -168,8 +169,8 @@ struct Matmul {
     return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;
   }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
-    return {tile.batch, tile.first_row(config.tile_m) + static_cast<int>(group_row(group)),
-            tile.first_column(config.tile_n), tile.m_end};
+    return {tile.batch, tile.first_row(config.tiling.m) + static_cast<int>(group_row(group)),
+            tile.first_column(config.tiling.n), tile.m_end};
   }
 };
 

@@ -19,16 +19,8 @@ enum class Scheduling : unsigned { Static, Dynamic };
 enum class TileSweep : unsigned { Grouped, Hilbert };
 
 struct MatmulConfig {
-  unsigned tile_m = 128;
-  unsigned tile_n = 256;
-  unsigned spans = 1;  // k-tiles of 128 bytes in a stage
-  ElementType a_type = ElementType::Bf16;
-  ElementType b_type = ElementType::Bf16;
+  Tiling tiling = {};
   ElementType d_type = ElementType::Bf16;
-  Major a_major = Major::K;
-  Major b_major = Major::K;
-  ClusterShape cluster = {1, 1};
-  unsigned cta_group = 1;  // CTAs that multiply as one (sm_100a: 1 or 2)
   Consumers consumers = Consumers::Cooperative;
   unsigned multiply_groups = 2;
   // Stages by which each cooperative group starts behind the one before it.
@@ -38,31 +30,27 @@ struct MatmulConfig {
   Split split = Split::Whole;
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
-  unsigned staged_source = 0;      // chunks of C that a role brings ahead of a group's epilogue
-  unsigned overlaps_launches = 0;  // starts while the grid before it ends
-  unsigned few_rows = 0;           // m is at most this: the tile's other rows are not loaded
-  unsigned b_once = 0;             // B's lines are the first to leave the L2
+  unsigned c_stages = 0;          // chunks of C that a role brings ahead of a group's epilogue
+  unsigned dependent_launch = 0;  // 1: the grid starts while the grid before it ends
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned groups_per_tile() const {
     return consumers == Consumers::Cooperative ? multiply_groups : 1;
   }
-  constexpr unsigned group_rows() const { return tile_m / groups_per_tile(); }
-  constexpr Tiling tiling() const {
-    return {tile_m,  tile_n,  spans,     a_type,   b_type, a_major,
-            b_major, cluster, cta_group, few_rows, b_once};
-  }
+  constexpr unsigned group_rows() const { return tiling.m / groups_per_tile(); }
 
   consteval MatmulConfig checked() const {
-    require(bytes_of(a_type) == bytes_of(b_type), "A and B must have elements of one size.");
-    require(is_integer(a_type) == is_integer(b_type), "Integers multiply integers.");
-    require(spans >= 1, "A stage must hold a k-tile.");
-    require(few_rows == 0 ||
-                (few_rows % 8 == 0 && few_rows < tile_m && a_major == Major::K && cluster.n == 1),
-            "few_rows are a multiple of 8 below tile_m of a K-major A that no CTAs share.");
+    require(bytes_of(tiling.a_type) == bytes_of(tiling.b_type),
+            "A and B must have elements of one size.");
+    require(is_integer(tiling.a_type) == is_integer(tiling.b_type), "Integers multiply integers.");
+    require(tiling.spans >= 1, "A stage must hold a k-tile.");
+    require(
+        tiling.loaded_rows == 0 || (tiling.loaded_rows % 8 == 0 && tiling.loaded_rows < tiling.m &&
+                                    tiling.a_major == Major::K && tiling.cluster.n == 1),
+        "loaded_rows are a multiple of 8 below the tile's m of a K-major A that no CTAs share.");
     require(stagger == 0 || consumers == Consumers::Cooperative,
             "stagger is for cooperative groups; ping-pong groups take turns.");
-    require((split == Split::Cluster) == (cluster.k > 1),
+    require((split == Split::Cluster) == (tiling.cluster.k > 1),
             "A cluster has CTAs along k if and only if they split the sums.");
     require(split != Split::Cluster || consumers == Consumers::Cooperative,
             "Parts travel between the same warps of two CTAs: groups that take turns would mix.");

@@ -12,7 +12,7 @@ template <class Family>
 struct Requantised : Family {
   static constexpr MatmulConfig config = Family::config;
   static_assert(config.d_type == ElementType::E4m3, "What is quantised again is e4m3.");
-  static_assert(config.tile_n % 128 == 0 && Family::Side::column_step % 128 == 0,
+  static_assert(config.tiling.n % 128 == 0 && Family::Side::column_step % 128 == 0,
                 "Tiles must begin and end with whole blocks of 128 columns.");
   using Epilogue = FragmentLoop<BlockQuantised<RuntimeEpilogue>, typename Family::Store>;
 };

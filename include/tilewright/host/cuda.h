@@ -159,7 +159,7 @@ struct KernelNeeds {
   int capability_end;
   unsigned threads;
   std::size_t shared_bytes;
-  bool overlaps_launches;
+  bool dependent_launch;
 };
 
 // A kernel that nvcc compiled into this binary, or an image (a fatbin with one kernel) that is
@@ -196,7 +196,7 @@ class CudaKernel {
   template <class Params>
   Status launch(const Params& params, unsigned ctas, cudaStream_t stream) const {
     const KernelLaunch launch(ctas, cluster_size(), needs_.threads, needs_.shared_bytes,
-                              needs_.overlaps_launches, stream);
+                              needs_.dependent_launch, stream);
     void* arguments[] = {const_cast<Params*>(&params)};
     return cuda_status(cudaLaunchKernelExC(&launch.config, function_, arguments), "The launch");
   }

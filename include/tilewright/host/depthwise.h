@@ -10,7 +10,7 @@ namespace tw {
 // Why the kernel cannot compute a convolution; good if it can.
 template <DepthwiseParts Parts>
 Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
-  constexpr ElementType type = Parts::config.a_type, output = Parts::config.d_type;
+  constexpr ElementType type = Parts::config.tiling.a_type, output = Parts::config.d_type;
   if (Status status = check(problem); !status.is_good()) return status;
   if (problem.type != type || problem.d_type != output || problem.groups != problem.c ||
       problem.direction != Conv2dDirection::Forward) {

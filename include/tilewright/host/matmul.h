@@ -25,8 +25,8 @@ struct MatmulExtent {
     const auto count = [](std::int64_t extent, std::int64_t tile) {
       return (extent + tile - 1) / tile;
     };
-    tiles_m = count(problem.m, config.tile_m * config.cluster.m);
-    tiles_n = count(problem.n, config.tile_n * config.cluster.n);
+    tiles_m = count(problem.m, config.tiling.m * config.tiling.cluster.m);
+    tiles_n = count(problem.n, config.tiling.n * config.tiling.cluster.n);
     tiles = tiles_m * tiles_n * problem.batch;
     // A scale of zero means that the operand is not read: it may hold anything, NaN too.
     k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
@@ -39,7 +39,7 @@ struct MatmulExtent {
     slots = 0;
     if (config.split == Split::Parts) slots = tiles * (splits - 1);
     if (config.split == Split::Stream) slots = clusters;
-    slots *= config.cluster.size();
+    slots *= config.tiling.cluster.size();
   }
 };
 
@@ -96,18 +96,18 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
     return Status::good();
   };
   constexpr unsigned least = Parts::Loader::least_alignment;
-  Status a = operand("A", problem.a, config.a_type, config.a_major, least);
+  Status a = operand("A", problem.a, config.tiling.a_type, config.tiling.a_major, least);
   if (!a.is_good()) return a;
-  Status b = operand("B", problem.b, config.b_type, config.b_major, least);
+  Status b = operand("B", problem.b, config.tiling.b_type, config.tiling.b_major, least);
   if (!b.is_good()) return b;
   if (problem.d.type != config.d_type) {
     return Status::refused(std::string("D has type ") + name_of(problem.d.type) +
                            "; this kernel stores " + name_of(config.d_type) + ".");
   }
-  if (config.few_rows != 0 && problem.m > config.few_rows) {
+  if (config.tiling.loaded_rows != 0 && problem.m > config.tiling.loaded_rows) {
     return Status::refused("m is " + std::to_string(problem.m) +
                            ", but this kernel is for few rows: at most " +
-                           std::to_string(config.few_rows) + ".");
+                           std::to_string(config.tiling.loaded_rows) + ".");
   }
   if constexpr (Parts::Sources::has_role) {
     const EpilogueArguments& epilogue = problem.epilogue;
@@ -179,14 +179,14 @@ int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile,
 // Contiguous rows begin at multiples of 16 bytes.
 template <class Parts>
 int last_row(const MatmulProblem& problem) {
-  if (Parts::config.a_major == Major::MN) return std::numeric_limits<int>::max();
-  return last_begin<Parts>(problem, problem.m, Parts::config.tile_m, 1);
+  if (Parts::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
+  return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, 1);
 }
 // As do D's columns, of which one is of two where it is gated.
 template <class Parts>
 int last_column(const MatmulProblem& problem) {
   const unsigned step = std::max(problem.epilogue.gated ? 32u : 16u, Parts::Side::column_step);
-  return last_begin<Parts>(problem, problem.n, Parts::config.tile_n, step);
+  return last_begin<Parts>(problem, problem.n, Parts::config.tiling.n, step);
 }
 
 template <class Loader, class Encode>
@@ -282,7 +282,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   static_assert(sizeof(typename Kernel::Storage) <= Parts::Arch::shared_bytes,
                 "Stages, staging and barriers do not fit the shared memory of an SM.");
   if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
-  constexpr unsigned cluster_size = config.cluster.size();
+  constexpr unsigned cluster_size = config.tiling.cluster.size();
   if (max_clusters == 0) {
     return Status::refused("No cluster of " + std::to_string(cluster_size) + " CTAs with " +
                            std::to_string(sizeof(typename Kernel::Storage)) +

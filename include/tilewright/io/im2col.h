@@ -20,7 +20,7 @@ class Im2colLoader : public TmaLoader<tiling> {
   static constexpr bool sums_positions = tiling.a_major == Major::K;
   static_assert(sums_positions || tiling.b_major == Major::MN,
                 "Channels are what is contiguous in an image.");
-  static_assert(tiling.group == 1 && tiling.few_rows == 0,
+  static_assert(tiling.group == 1 && tiling.loaded_rows == 0,
                 "im2col loads whole tiles, each CTA for itself or its cluster.");
 
  public:

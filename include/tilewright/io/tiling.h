@@ -22,14 +22,14 @@ struct Tiling {
   unsigned group = 1;
   // Rows of A that are loaded at all (0: m); the others are zero. Filling rows outside of a matrix
   // takes TMA longer than reading them.
-  unsigned few_rows = 0;
-  unsigned b_once = 0;  // B is read once: its lines need not stay in the L2
+  unsigned loaded_rows = 0;
+  unsigned b_evict_first = 0;  // B is read once: its lines are the first to leave the L2
 
   static constexpr unsigned span_bytes = 128;
   constexpr unsigned span_k() const { return span_bytes / bytes_of(a_type); }
   constexpr unsigned k() const { return spans * span_k(); }                  // of a stage
   constexpr unsigned a_bytes() const { return m * k() * bytes_of(a_type); }  // of a stage
-  constexpr unsigned a_rows() const { return few_rows == 0 ? m : few_rows; }
+  constexpr unsigned a_rows() const { return loaded_rows == 0 ? m : loaded_rows; }
   constexpr unsigned b_rows() const { return n / group; }
   constexpr unsigned b_bytes() const { return b_rows() * k() * bytes_of(b_type); }
 };

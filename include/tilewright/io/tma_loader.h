@@ -104,7 +104,7 @@ class TmaLoader {
   using CopyA = OperandCopy<a_tile, tiling.group, isa::CacheHint::EvictNormal>;
   using CopyB =
       OperandCopy<b_tile, tiling.group,
-                  tiling.b_once ? isa::CacheHint::EvictFirst : isa::CacheHint::EvictNormal>;
+                  tiling.b_evict_first ? isa::CacheHint::EvictFirst : isa::CacheHint::EvictNormal>;
   static_assert(tiling.cluster.m % tiling.group == 0,
                 "CTAs that multiply as one stand above each other in a cluster.");
 

@@ -25,7 +25,7 @@ class Storing {
 
   // Before the sums of a tile are made.
   TW_DEVICE void prepare(const WorkTile& tile) const {
-    if (tile.finishes()) epilogue_.prepare(Parts::place(tile, group_), Parts::config.tile_n);
+    if (tile.finishes()) epilogue_.prepare(Parts::place(tile, group_), Parts::config.tiling.n);
   }
   template <class Sum>
   TW_DEVICE void store(const Sum& sum, const WorkTile& tile) {

@@ -88,7 +88,7 @@ class WarpSpecialized {
       for (auto& sources : storage.sources) Sources::init(sources);
     });
     // Before anything of an earlier grid is read, or overwritten, by any role.
-    if constexpr (Parts::overlaps_launches) isa::griddepcontrol_wait();
+    if constexpr (Parts::dependent_launch) isa::griddepcontrol_wait();
 
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
     const unsigned warp = isa::shuffle(thread / 32, 0);
@@ -167,7 +167,7 @@ class WarpSpecialized {
       }
       loader.finish();
     }
-    if constexpr (leads && Parts::overlaps_launches) isa::griddepcontrol_launch_dependents();
+    if constexpr (leads && Parts::dependent_launch) isa::griddepcontrol_launch_dependents();
     input.drain();
   }
 

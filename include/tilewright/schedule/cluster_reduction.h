@@ -137,8 +137,9 @@ class ClusterReduction {
  private:
   template <class Sum>
   static TW_DEVICE TotalSums<Sum> copy_of(const Sum& sum) {
-    static_assert(Sum::columns / 2 % words == 0,
-                  "What a cluster exchanges is whole chunks: tile_n must be a multiple of 32.");
+    static_assert(
+        Sum::columns / 2 % words == 0,
+        "What a cluster exchanges is whole chunks: the tile's n must be a multiple of 32.");
     TotalSums<Sum> copy;
     TW_UNROLL
     for (unsigned block = 0; block < Sum::blocks; ++block) {

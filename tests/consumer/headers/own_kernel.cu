@@ -9,10 +9,10 @@
 #include <vector>
 
 struct Own {
-  static constexpr tw::MatmulConfig config = {.tile_m = 64,
-                                              .tile_n = 192,
-                                              .a_type = tw::ElementType::Fp16,
-                                              .b_type = tw::ElementType::Fp16,
+  static constexpr tw::MatmulConfig config = {.tiling = {.m = 64,
+                                                         .n = 192,
+                                                         .a_type = tw::ElementType::Fp16,
+                                                         .b_type = tw::ElementType::Fp16},
                                               .d_type = tw::ElementType::Fp32,
                                               .multiply_groups = 1};
 };
@@ -20,11 +20,10 @@ using Parts = tw::Matmul<tw::Sm90, Own>;
 using Kernel = tw::MatmulKernel<tw::Sm90, Own>;
 
 tw::Status multiply(const tw::MatmulProblem& problem, cudaStream_t stream) {
-  static tw::CudaKernel kernel(
-      reinterpret_cast<const void*>(&tw::kernel::entry<Kernel>),
-      {Parts::config.cluster.size(), Parts::in_clusters, tw::Sm90::capability_begin,
-       tw::Sm90::capability_end, Kernel::threads, sizeof(Kernel::Storage),
-       Parts::overlaps_launches});
+  static tw::CudaKernel kernel(reinterpret_cast<const void*>(&tw::kernel::entry<Kernel>),
+                               {Parts::config.tiling.cluster.size(), Parts::in_clusters,
+                                tw::Sm90::capability_begin, tw::Sm90::capability_end,
+                                Kernel::threads, sizeof(Kernel::Storage), Parts::dependent_launch});
   if (tw::Status status = tw::check(problem); !status.is_good()) return status;
   unsigned clusters = 0;
   if (tw::Status asked = kernel.max_active_clusters(clusters); !asked.is_good()) return asked;

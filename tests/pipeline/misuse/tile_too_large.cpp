@@ -5,7 +5,7 @@
 
 struct Named {
 #if defined(TW_MISUSE)
-  static constexpr tw::MatmulConfig config = {.tile_m = 256};
+  static constexpr tw::MatmulConfig config = {.tiling = {.m = 256}};
 #else
   static constexpr tw::MatmulConfig config = {};
 #endif
