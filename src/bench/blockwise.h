@@ -25,8 +25,9 @@ class BlockScales {
   float* memory_ = nullptr;
 };
 
-// All launches of the instances that run on this device and whose names the request wants.
-std::vector<Candidate> blockwise_candidates(const OwnRequest& request, const MatmulBuffers& buffers,
-                                            const BlockScales& scales);
+// As own_candidates: a plan of the C interface, or all launches of the wanted instances or of a
+// shortlist.
+Status blockwise_candidates(std::vector<Candidate>& candidates, const OwnRequest& request,
+                            const MatmulBuffers& buffers, const BlockScales& scales);
 
 }  // namespace tw::bench

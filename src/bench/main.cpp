@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "src/bench/blockwise.h"
@@ -29,6 +30,7 @@ struct Request {
   std::string type;  // empty: the suite's, or bf16
   OwnRequest own;
   bool each = false;
+  bool regret = false;
   bool host_time = false;
   int rounds = 11;
   int algorithms = 16;
@@ -36,6 +38,7 @@ struct Request {
   std::string json;
   std::string table;
   std::string roofline;
+  std::string csv;
   bool row_major_scales = false;
   bool tune = false;
   std::string tuned = "bench/tuned/h200.json";
@@ -51,6 +54,11 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--instances", request.own.instances,
                  "the fastest of the instances whose name contains one of these, or all; without "
                  "it the library's C interface is measured");
+  app.add_option("--candidates", request.own.candidates,
+                 "instead: each of about so many launches, by the cost model and of every kind")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--regret", request.regret,
+               "also the fastest launch of a shortlist, beside the library's choice");
   app.add_flag("!--by-model", request.own.by_table,
                "the dispatcher's choice without the table of measured exceptions");
   app.add_option("--group", request.own.groups,
@@ -62,6 +70,7 @@ void add_options(CLI::App& app, Request& request) {
   app.add_flag("--host-time", request.host_time, "also the host's time in a warm tw_matmul");
   app.add_option("--json", request.json, "also write everything there");
   app.add_option("--table", request.table, "also write a table in Markdown there");
+  app.add_option("--csv", request.csv, "also write a line for each kernel there, shape by shape");
   app.add_option("--roofline", request.roofline, "also draw a roofline there, as SVG");
   app.add_flag("--row-major-scales", request.row_major_scales,
                "blockwise: our scales of A lie row by row, the peer's column by column");
@@ -84,6 +93,11 @@ Status read_shapes(Request& request, Suite& suite) {
     }
   }
   // family blockwise: end
+  if (request.regret && !request.own.asks_the_library()) {
+    return Status::refused(
+        "--regret is of the library's choice, but --instances, --candidates or --by-model asks for "
+        "another.");
+  }
   if (request.peers != "cublaslt" && request.peers != "none") {
     return Status::refused("There is no peer '" + request.peers + "'; there is cublaslt.");
   }
@@ -129,68 +143,100 @@ void print_rows(const ShapeResult& result) {
     print_row(result.shape.rounded_up(), *result.rounded_up,
               fmt::format("/{:.3f}", result.of_rounded_up()));
   }
+  if (result.compiled) {
+    print_row(result.shape, *result.compiled, fmt::format("*{:.3f}", result.regret()));
+  }
   std::fflush(stdout);
 }
 
-// Ours in buffers of its own; a refusal is a measurement that did not run.
-std::vector<Candidate> own_of(const Request& request, const OwnRequest& own,
-                              const MatmulBuffers& buffers) {
+// What one shape's measurement is made of: its peer's algorithms, and ours by request.
+struct Contest {
+  int sets;
+  std::vector<Candidate> peers;
+  std::function<Status(std::vector<Candidate>&, const OwnRequest&)> own;
+};
+
+// Short slices are meant for the choice among many, too.
+double choosing_slice(double slice) { return std::min(slice, choosing_slice_milliseconds); }
+
+// A refusal is a measurement that did not run.
+std::vector<Candidate> own_of(const Request& request, const Contest& contest, double slice) {
   std::vector<Candidate> candidates;
-  const Status status = own_candidates(candidates, own, buffers);
+  const Status status = contest.own(candidates, request.own);
   if (!status.is_good()) return {{"tilewright", [status](int, void*) { return status; }}};
-  return request.each ? candidates : fastest(candidates, buffers.sets());
+  if (request.each || request.own.candidates > 0) return candidates;
+  return fastest(candidates, contest.sets, choosing_slice(slice));
+}
+
+// The fastest of a shortlist, to be measured once more beside the library's choice.
+std::vector<Candidate> compiled_of(const Contest& contest, double slice) {
+  OwnRequest shortlist;
+  shortlist.candidates = 12;
+  std::vector<Candidate> candidates;
+  if (!contest.own(candidates, shortlist).is_good()) return {};
+  return fastest(candidates, contest.sets, choosing_slice(slice));
+}
+
+ShapeResult measure(const Request& request, const MatmulCase& shape, const Contest& contest,
+                    const std::vector<Candidate>& rounded_up, double slice) {
+  std::vector<Candidate> chosen = fastest(contest.peers, contest.sets, choosing_slice(slice));
+  const std::size_t peers = chosen.size();
+  for (const Candidate& one : own_of(request, contest, slice)) chosen.push_back(one);
+  const std::size_t ours = chosen.size();
+  if (request.regret) {
+    for (const Candidate& one : compiled_of(contest, slice)) chosen.push_back(one);
+  }
+  const std::size_t compiled = chosen.size();
+  // The library's choice is not measured against itself.
+  const bool is_same = compiled > ours && chosen[peers].name == chosen[ours].name;
+  if (is_same) chosen.pop_back();
+  const std::size_t with_rounded_up = chosen.size();
+  for (const Candidate& one : rounded_up) chosen.push_back(one);
+  const auto measured = interleave(chosen, contest.sets, request.rounds, slice);
+  ShapeResult result;
+  result.shape = shape;
+  if (peers > 0) result.peer = measured.front();
+  result.own.assign(measured.begin() + peers, measured.begin() + ours);
+  if (compiled > ours) result.compiled = measured[is_same ? peers : ours];
+  if (!rounded_up.empty()) result.rounded_up = measured[with_rounded_up];
+  return result;
 }
 
 // family blockwise: begin
 ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, double slice) {
   const MatmulBuffers buffers(shape, 1);
   const BlockScales scales(shape, request.row_major_scales ? tw::Major::K : tw::Major::MN);
-  std::vector<Candidate> chosen;
+  Contest contest = {buffers.sets(), {}, [&](auto& candidates, const OwnRequest& own) {
+                       return blockwise_candidates(candidates, own, buffers, scales);
+                     }};
   if (request.peers == "cublaslt") {
-    chosen = fastest(CublasLt(buffers, request.algorithms, {scales.a(), scales.b()}).all(),
-                     buffers.sets());
+    contest.peers = CublasLt(buffers, request.algorithms, {scales.a(), scales.b()}).all();
   }
-  const bool with_peer = !chosen.empty();
-  const auto own = blockwise_candidates(request.own, buffers, scales);
-  for (const Candidate& one : request.each ? own : fastest(own, buffers.sets())) {
-    chosen.push_back(one);
-  }
-  const auto measured = interleave(chosen, buffers.sets(), request.rounds, slice);
-  ShapeResult result;
-  result.shape = shape;
-  if (with_peer) result.peer = measured.front();
-  result.own.assign(measured.begin() + with_peer, measured.end());
-  return result;
+  return measure(request, shape, contest, {}, slice);
 }
 
 // family blockwise: end
 
 ShapeResult measure(const Request& request, const MatmulCase& shape, double slice) {
   if (request.family == "blockwise") return measure_blockwise(request, shape, slice);
+  const auto contest_in = [](const MatmulBuffers& buffers) -> Contest {
+    return {buffers.sets(), {}, [&buffers](auto& candidates, const OwnRequest& own) {
+              return own_candidates(candidates, own, buffers);
+            }};
+  };
   const MatmulBuffers buffers(shape, 1);
-  int sets = buffers.sets();
-  std::vector<Candidate> chosen;
-  if (request.peers == "cublaslt") {
-    chosen = fastest(CublasLt(buffers, request.algorithms).all(), sets);
-  }
-  const bool with_peer = !chosen.empty();
-  for (const Candidate& own : own_of(request, request.own, buffers)) chosen.push_back(own);
-  std::optional<MatmulBuffers> rounded_up;
+  Contest contest = contest_in(buffers);
+  if (request.peers == "cublaslt") contest.peers = CublasLt(buffers, request.algorithms).all();
+  std::optional<MatmulBuffers> larger;
+  std::vector<Candidate> rounded_up;
   if (shape.compared_to > 0) {
-    rounded_up.emplace(shape.rounded_up(), 1);
-    sets = std::min(sets, rounded_up->sets());
-    chosen.push_back(fastest(own_of(request, request.own, *rounded_up), sets).front());
+    larger.emplace(shape.rounded_up(), 1);
+    contest.sets = std::min(contest.sets, larger->sets());
+    Contest of_larger = contest_in(*larger);
+    of_larger.sets = contest.sets;
+    rounded_up = fastest(own_of(request, of_larger, slice), contest.sets, choosing_slice(slice));
   }
-  std::vector<Measurement> measured = interleave(chosen, sets, request.rounds, slice);
-  ShapeResult result;
-  result.shape = shape;
-  if (rounded_up) {
-    result.rounded_up = measured.back();
-    measured.pop_back();
-  }
-  if (with_peer) result.peer = measured.front();
-  result.own.assign(measured.begin() + with_peer, measured.end());
-  return result;
+  return measure(request, shape, contest, rounded_up, slice);
 }
 
 RunFacts facts_of(const Request& request, const Suite& suite, int argc, char** argv) {
@@ -225,7 +271,8 @@ int run_tuning(const Request& request, const Suite& suite, const RunFacts& facts
 }
 
 int run(const Request& request, const Suite& suite, RunFacts facts) {
-  if (const std::string why = unwritable({request.json, request.table, request.roofline});
+  if (const std::string why =
+          unwritable({request.json, request.table, request.roofline, request.csv});
       !why.empty()) {
     return refuse(why);
   }
@@ -239,6 +286,7 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
     facts.host_planned_us = time.planned_us;
   }
   std::vector<ShapeResult> results;
+  std::string csv = csv_head();
   double copy = 0;
   if (!suite.shapes.empty()) {
     copy = copy_bytes_per_second();
@@ -248,6 +296,9 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
   for (const MatmulCase& shape : suite.shapes) {
     results.push_back(measure(request, shape, facts.slice_milliseconds));
     print_rows(results.back());
+    // So far: a run that is ended early has what it measured.
+    csv += csv_of(facts, results.back());
+    write_file(request.csv, csv);
   }
   const Summary summary = summarise(results, copy);
   if (!results.empty()) std::printf("\n%s", text_of(summary).c_str());

@@ -119,9 +119,10 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
   return results;
 }
 
-std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets) {
+std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets,
+                               double slice_milliseconds) {
   if (candidates.size() < 2) return candidates;
-  const auto results = interleave(candidates, sets, 3, choosing_slice_milliseconds);
+  const auto results = interleave(candidates, sets, 3, slice_milliseconds);
   std::size_t best = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].ran()) continue;

@@ -29,6 +29,7 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
 
 // The fastest of the candidates that run, found in a pass of its own: the final rounds are then no
 // lottery. Where none runs, the first stands for all and says why; empty where there are none.
-std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets);
+std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets,
+                               double slice_milliseconds = choosing_slice_milliseconds);
 
 }  // namespace tw::bench

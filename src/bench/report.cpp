@@ -50,6 +50,11 @@ Json json_of(const Summary& summary) {
   if (summary.rounded_up_compared > 0) {
     json["geometric_mean_of_rounded_up"] = summary.mean_of_rounded_up;
   }
+  if (summary.regret_compared > 0) {
+    json["geometric_mean_regret"] = summary.mean_regret;
+    json["highest_regret"] = {{"shape", summary.highest_regret.shape},
+                              {"value", summary.highest_regret.value}};
+  }
   return json;
 }
 
@@ -102,8 +107,30 @@ Json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
       }
     }
     if (result.rounded_up) add("own, rounded up", result.shape.rounded_up(), *result.rounded_up);
+    if (result.compiled) {
+      Json& row = *add("own, fastest compiled", result.shape, *result.compiled);
+      row["regret"] = known(result.regret());
+    }
   }
   return report;
+}
+
+std::string csv_head() { return "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts\n"; }
+
+std::string csv_of(const RunFacts& facts, const ShapeResult& result) {
+  std::string text;
+  const auto add = [&](const char* side, const Measurement& kernel) {
+    if (!kernel.ran()) return;
+    const MatmulCase& shape = result.shape;
+    text += fmt::format("{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.0f},{:.0f}\n", facts.family,
+                        name_of(shape.type), shape.m, shape.n, shape.k, side, kernel.name,
+                        kernel.median_us, kernel.low_us, kernel.high_us, kernel.reading.sm_mhz,
+                        kernel.reading.watts);
+  };
+  if (result.peer) add("peer", *result.peer);
+  for (const Measurement& kernel : result.own) add("own", kernel);
+  if (result.compiled) add("compiled", *result.compiled);
+  return text;
 }
 
 std::string rate_text(const MatmulCase& shape, double us) {

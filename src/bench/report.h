@@ -32,6 +32,10 @@ std::string markdown_head(const RunFacts& facts);
 nlohmann::json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
                        const Summary& summary);
 
+// Lines of a table for fits: what was measured of one shape, a kernel in each.
+std::string csv_head();
+std::string csv_of(const RunFacts& facts, const ShapeResult& result);
+
 std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
                         const Summary& summary);
 

@@ -1,6 +1,7 @@
 // What was measured.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct ShapeResult {
   std::optional<Measurement> peer;        // the fastest of its algorithms
   std::vector<Measurement> own;           // several where each was to be shown
   std::optional<Measurement> rounded_up;  // ours at shape.rounded_up()
+  std::optional<Measurement> compiled;    // the fastest of a shortlist, beside the library's choice
 
   // The fastest of ours; null where none ran.
   const Measurement* best() const {
@@ -50,6 +52,11 @@ struct ShapeResult {
   double of_rounded_up() const {
     if (best() == nullptr || !rounded_up || !rounded_up->ran()) return 0;
     return best()->median_us / rounded_up->median_us;
+  }
+  // Our time over that of the fastest kernel that is compiled, at least 1; 0 where none was sought.
+  double regret() const {
+    if (best() == nullptr || !compiled || !compiled->ran()) return 0;
+    return std::max(1.0, best()->median_us / compiled->median_us);
   }
 };
 

@@ -45,7 +45,10 @@ struct Summary {
   std::vector<ShapeValue> bandwidth;  // share of it that each decode product reaches
   double mean_bandwidth = 0;
   std::size_t rounded_up_compared = 0;
-  double mean_of_rounded_up = 0;   // time over that of the rounded-up product
+  double mean_of_rounded_up = 0;  // time over that of the rounded-up product
+  std::size_t regret_compared = 0;
+  double mean_regret = 0;
+  ShapeValue highest_regret;
   std::vector<ShapeValue> failed;  // shapes that none of our kernels computed
 };
 

@@ -50,6 +50,17 @@ TEST(Report, WhatWasNotMeasuredIsNull) {
   EXPECT_TRUE(json["summary"]["geometric_mean_ratio"].is_null());
 }
 
+TEST(Report, LinesForFitsHoldWhatRan) {
+  ShapeResult result = beside(16, 4096, 512, 10, 20);
+  result.own.push_back(refused("hopper_split"));
+  result.compiled = took("hopper_split /2", 16);
+  EXPECT_EQ(csv_head(), "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts\n");
+  EXPECT_EQ(csv_of(facts(), result),
+            "matmul,bf16,16,4096,512,peer,cublaslt#3,10.000,9.000,11.000,1500,690\n"
+            "matmul,bf16,16,4096,512,own,bf16_64x64,20.000,18.000,22.000,1500,690\n"
+            "matmul,bf16,16,4096,512,compiled,hopper_split /2,16.000,14.400,17.600,1500,690\n");
+}
+
 TEST(Report, TheTableHasOneLinePerShape) {
   ShapeResult failed = beside(8, 8, 8, 100, 200);
   failed.own = {refused("tilewright")};

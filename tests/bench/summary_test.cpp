@@ -64,6 +64,23 @@ TEST(Summary, KnowsWhatDidNotRun) {
             "None of our kernels ran 8 x 8 x 8.\n");
 }
 
+TEST(Summary, RegretIsOfTheFastestCompiled) {
+  ShapeResult worse = beside(16, 4096, 4096, 10, 20);
+  worse.compiled = took("bf16_16x64", 16);
+  ShapeResult better = beside(32, 4096, 4096, 10, 20);  // the choice was the fastest, after all
+  better.compiled = took("bf16_32x64", 25);
+  ShapeResult failed = beside(64, 4096, 4096, 10, 20);
+  failed.compiled = refused("bf16_64x64");
+  const std::vector<ShapeResult> results = {worse, better, failed, beside(1, 4096, 4096, 10, 20)};
+  const Summary summary = summarise(results, 0);
+  EXPECT_EQ(summary.regret_compared, 2u);
+  EXPECT_NEAR(summary.mean_regret, std::sqrt(1.25), 1e-9);
+  EXPECT_EQ(summary.highest_regret.shape, "16 x 4096 x 4096");
+  EXPECT_NE(text_of(summary).find("2 shapes: 1.118 in the geometric mean, highest 1.250 at 16 x "
+                                  "4096 x 4096."),
+            std::string::npos);
+}
+
 TEST(Summary, RaggedShapesAreComparedWithRoundedUpOnes) {
   ShapeResult ragged = beside(1000, 3000, 5000, 90, 99);
   ragged.shape.compared_to = 64;
