@@ -20,7 +20,7 @@ MatmulProblem problem(std::int64_t m, std::int64_t n, std::int64_t k) {
   problem.m = m;
   problem.n = n;
   problem.k = k;
-  problem.a.type = problem.b.type = problem.d.type = ElementType::Fp16;
+  problem.a.type = problem.b.type = ElementType::Fp16;
   problem.a.pitch = problem.b.pitch = k;
   problem.d.pitch = n;
   return problem;
