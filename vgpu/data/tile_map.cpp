@@ -201,6 +201,9 @@ TileMap decode(const TensorMap& packed) {
   map.element_bytes = shape >> 40 & 0xff;
   map.rank = shape >> 48 & 0xff;
   map.swizzle = static_cast<MapSwizzle>(shape >> 56);
+  // A kernel may write over its parameters, or copy a map in part.
+  require(map.rank >= 1 && map.rank <= 5,
+          "TileMap: this TensorMap is damaged: its rank is not in 1 to 5.");
   for (unsigned d = 0; d < map.rank; ++d) {
     map.extents[d] = (packed.words[ExtentWords + d / 2] >> (d % 2 * 32) & 0xffff'ffff) + 1;
     map.box[d] = (shape >> (d * 8) & 0xff) + 1;
@@ -215,6 +218,8 @@ TileMap decode(const TensorMap& packed) {
     map.im2col.upper[i] = static_cast<std::int16_t>(word >> 16);
     map.im2col.steps[i] = static_cast<std::uint32_t>(word >> 32);
   }
+  const Status status = check(map);
+  require(status.is_good(), status.sentence().c_str());
   return map;
 }
 

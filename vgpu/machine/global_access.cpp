@@ -8,13 +8,19 @@
 namespace tw::vgpu {
 namespace {
 
+// `range` holds the bytes, but may not be written; null: no range holds them.
 void report_outside(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes,
-                    const char* verb) {
-  const GlobalMemory::Range* range = machine.global.nearest(begin);
+                    const char* verb, const GlobalMemory::Range* range = nullptr) {
+  if (range == nullptr) range = machine.global.nearest(begin);
   machine.report_about(thread.role, Checker::Bounds, -1, range, [&] {
     if (range == nullptr) {
       return fmt::format("The {} {} {} bytes of global memory at an address before all ranges.",
                          who(thread), verb, bytes);
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(begin);
+    if (address >> 48 != 0) {  // as null with an index of -1
+      return fmt::format("The {} {} {} bytes of global memory at address {:#x}, behind all ranges.",
+                         who(thread), verb, bytes, address);
     }
     return fmt::format("The {} {} {} bytes at byte {} of {}, which has {} bytes{}.", who(thread),
                        verb, bytes, static_cast<const std::byte*>(begin) - range->begin,
@@ -45,7 +51,7 @@ bool may_write_global(Engine& machine, const Thread& thread, const void* begin,
                       std::uint32_t bytes) {
   GlobalMemory::Range* range = machine.global.find(begin, bytes);
   if (range == nullptr || !range->writable) {
-    report_outside(machine, thread, begin, bytes, "writes");
+    report_outside(machine, thread, begin, bytes, "writes", range);
     return false;
   }
   GlobalMemory::mark_written(*range, begin, bytes);
@@ -62,7 +68,7 @@ std::uint32_t shared_offset(Engine& machine, const void* element, unsigned bytes
   const Cta& cta = *machine.current().cta;
   const auto* byte = static_cast<const std::byte*>(element);
   const std::byte* begin = cta.shared.get();
-  if (byte >= begin && byte + bytes <= begin + cta.shared_bytes) {
+  if (lies_in(byte, bytes, begin, cta.shared_bytes)) {
     return static_cast<std::uint32_t>(byte - begin);
   }
   machine.report(Checker::Bounds, -1, "element", [&] {

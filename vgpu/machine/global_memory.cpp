@@ -18,9 +18,8 @@ GlobalMemory::GlobalMemory(std::span<const GlobalRange> ranges, bool check) {
 }
 
 GlobalMemory::Range* GlobalMemory::find(const void* address, std::size_t bytes) {
-  const auto* begin = static_cast<const std::byte*>(address);
   const auto holds = [&](const Range& range) {
-    return begin >= range.begin && begin + bytes <= range.end;
+    return lies_in(address, bytes, range.begin, static_cast<std::size_t>(range.end - range.begin));
   };
   if (last_ < ranges_.size() && holds(ranges_[last_])) return &ranges_[last_];
   for (std::size_t index = 0; index < ranges_.size(); ++index) {

@@ -12,6 +12,14 @@
 
 namespace tw::vgpu {
 
+// Whether [begin, begin + bytes) lies in [first, first + room). The sum of an address and a size
+// may wrap, so it is not made.
+inline bool lies_in(const void* begin, std::size_t bytes, const void* first, std::size_t room) {
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(begin) - reinterpret_cast<std::uintptr_t>(first);
+  return begin >= first && bytes <= room && offset <= room - bytes;
+}
+
 class GlobalMemory {
  public:
   GlobalMemory(std::span<const GlobalRange> ranges, bool check);
