@@ -161,6 +161,8 @@ class Torch(Case):
             (dict(a=self.x, b=b, out_dtype='fp32', out=torch.zeros(3, 5, 24).bfloat16()),
              'out has dtype torch.bfloat16'),
             (dict(a=self.x, b=b.to('meta')), 'b lies on meta'),
+            (dict(a=torch._neg_view(self.x), b=b), 'a is a view that negates its memory'),
+            (dict(a=self.x, b=b, instance=5), 'instance is 5, but must be a name'),
         ]
         for arguments, text in cases:
             with self.subTest(text), self.assertRaisesRegex(tilewright.Invalid, text):

@@ -1,9 +1,10 @@
 """Memory on the host, whoever owns it: Buffer, and what else is taken as an operand."""
 import ctypes
+import re
 import struct
 import sys
 
-from ._library import BYTES, CODES, Invalid
+from ._library import BYTES, CODES, TYPES, Invalid, integer
 from ._numbers import FORMATS, decode, encode
 
 ALIASES = {'bfloat16': 'bf16', 'float16': 'fp16', 'half': 'fp16', 'float32': 'fp32',
@@ -19,7 +20,9 @@ class View:
     __slots__ = ('address', 'shape', 'strides', 'type', 'writable', 'owner')
 
     def __init__(self, address, shape, strides, type, writable, owner):
-        self.address, self.shape, self.strides = address, tuple(shape), tuple(strides)
+        self.address = integer('An address', address, 0, (1 << 64) - 1)
+        self.shape = tuple(integer('An extent', extent, 0) for extent in shape)
+        self.strides = tuple(integer('A stride', stride) for stride in strides)
         self.type, self.writable, self.owner = type, writable, owner
 
 
@@ -62,9 +65,11 @@ class Buffer:
     """
 
     def __init__(self, data, shape, type, strides=None, offset=0):
-        self.shape, self.type = tuple(shape), type_name(type)
-        self.strides = dense_strides(self.shape) if strides is None else tuple(strides)
-        self.offset = offset
+        self.shape = tuple(integer('An extent', extent, 0) for extent in shape)
+        self.type = type_name(type)
+        self.strides = (dense_strides(self.shape) if strides is None
+                        else tuple(integer('A stride', stride) for stride in strides))
+        self.offset = integer('offset', offset)
         if len(self.strides) != len(self.shape):
             raise Invalid(f'The shape {self.shape} has {len(self.shape)} extents, but there are '
                           f'{len(self.strides)} strides.')
@@ -140,12 +145,34 @@ def _of_buffer(buffer):
                 buffer.type, writable, owner)
 
 
+# By the name of an argument: the type it must have, or the argument that tells its type.
+MUST_BE = {'rows': 'int32', 'row_index': 'int32', 'a_scales': 'float32', 'b_scales': 'float32',
+           'scales': 'float32', 'row_scale': 'float32', 'column_scale': 'float32',
+           'amax': 'float32'}
+TOLD_BY = {'a': 'a_type', 'b': 'b_type', 'x': 'x_type', 'w': 'w_type', 'out': 'out_dtype',
+           'elements': 'out_dtype'}
+
+
+def _untold(name, width):
+    """Why elements of `width` bytes, of which nobody says what they are, are refused."""
+    size = f'{name} has elements of {width} byte{"s" * (width != 1)}'
+    if name in MUST_BE:
+        return f'{size} that are no {MUST_BE[name]}, but must be {MUST_BE[name]}.'
+    possible = [type for type in TYPES if BYTES[type] == width]
+    if not possible:
+        sizes = ', '.join(f'{type} ({BYTES[type]})' for type in TYPES)
+        return f'{size}, but no type has so many; there are {sizes}.'
+    wrapped = f'tilewright.Buffer({name}, {name}.shape, {possible[0]!r})'
+    told = f'{TOLD_BY[name]}={possible[0]!r}, or ' if name in TOLD_BY else ''
+    return (f'{size}, but which type they are must be said ({" or ".join(possible)}): '
+            f'{told}{wrapped}.')
+
+
 def _stated(name, width, found, asked):
     """The type of memory whose elements have `width` bytes and say that they are `found`."""
     if asked is None:
         if found is None:
-            raise Invalid(f'{name} has elements of {width} bytes, but which type they are must be '
-                          'said (a_type, b_type, out_dtype, or tilewright.Buffer).')
+            raise Invalid(_untold(name, width))
         return found
     asked = type_name(asked)
     if BYTES[asked] != width:
@@ -162,8 +189,14 @@ def _element_strides(name, strides, width):
 
 def _of_array_interface(name, array, asked):
     interface = array.__array_interface__
-    kind, width = interface['typestr'][1], int(interface['typestr'][2:])
-    if interface['typestr'][0] == '>':
+    try:
+        order, kind, size = re.fullmatch(r'([<>|])(\w)(\d+)', interface['typestr']).groups()
+        shape = tuple(interface['shape'])
+    except (AttributeError, KeyError, TypeError):
+        raise Invalid(f'The __array_interface__ of {name} tells no shape of numbers, but '
+                      f'{interface!r}.') from None
+    width = int(size)
+    if order == '>':
         raise Invalid(f'{name} has the other order of bytes ({interface["typestr"]}).')
     found = {'f2': 'fp16', 'f4': 'fp32', 'i1': 's8', 'i4': 's32'}.get(f'{kind}{width}')
     # ml_dtypes calls its bf16 and fp8 void.
@@ -171,7 +204,6 @@ def _of_array_interface(name, array, asked):
     if interface.get('data') is None:
         raise Invalid(f'{name} does not tell its address.')
     address, readonly = interface['data']
-    shape = tuple(interface['shape'])
     strides = interface.get('strides')
     strides = (dense_strides(shape) if strides is None
                else _element_strides(name, strides, width))
@@ -200,7 +232,11 @@ def _of_dlpack(name, array, asked):
     capsule = array.__dlpack__()
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _DLTensor.from_address(get(capsule, b'dltensor'))
+    try:
+        tensor = _DLTensor.from_address(get(capsule, b'dltensor'))
+    except ValueError:
+        raise Invalid(f'The __dlpack__ of {name} gives {capsule!r}, but must give a capsule '
+                      '"dltensor".') from None
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = (tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides
                else dense_strides(shape))

@@ -1,6 +1,7 @@
 """matmul_blockwise: torch tensors go to _torch_blockwise.py, host memory runs on the virtual GPU."""
 from ._arrays import view_of
-from ._library import BlockwiseProblem, Invalid, Matrix, check, library, new_options
+from ._library import (BlockwiseProblem, Invalid, Matrix, check, library, new_options,
+                       set_integers)
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_matrix, fill_problem, output_of)
 
@@ -19,9 +20,9 @@ def check_shape(name, view, expected, words, *others):
 
 
 def set_scales(scales, matrix, rows, k_blocks, row_stride, k_stride):
-    scales.data, scales.type, scales.batch_stride = matrix.data, matrix.type, matrix.batch_stride
-    scales.rows, scales.k_blocks, scales.row_stride, scales.k_stride = (rows, k_blocks, row_stride,
-                                                                        k_stride)
+    scales.data, scales.type = matrix.data, matrix.type
+    set_integers(scales, 'the scales', rows=rows, k_blocks=k_blocks, row_stride=row_stride,
+                 k_stride=k_stride, batch_stride=matrix.batch_stride)
 
 
 def problem_of(a, b, a_scales, b_scales, d, scalars, arrays):

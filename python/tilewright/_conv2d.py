@@ -1,14 +1,16 @@
 """conv2d: torch tensors go to _torch_conv2d.py, host memory runs on the virtual GPU."""
 from ._arrays import View, dense_strides, view_of
-from ._library import CODES, DIRECTIONS, Conv2dProblem, Invalid, check, library, new_options
+from ._library import (CODES, DIRECTIONS, Conv2dProblem, Invalid, check, integer, library,
+                       new_options, set_integers)
 from ._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_epilogue, output_of)
 
+AXIS = ('extent', 'filter', 'stride', 'dilation', 'pad_low', 'pad_high')
 SIDES = {3: ('w',), 4: ('h', 'w'), 5: ('depth', 'h', 'w')}
 
 
 def _per_side(name, given, sides):
-    numbers = (given,) * sides if isinstance(given, int) else tuple(given)
+    numbers = tuple(given) if hasattr(given, '__iter__') else (given,) * sides
     if len(numbers) != sides:
         raise Invalid(f'{name} is {given}, but must be one number, or one for each of {sides} '
                       'sides.')
@@ -24,15 +26,18 @@ class Geometry:
             raise Invalid(f'x has shape {x} and w has shape {w}, but both must have 3, 4 or 5 '
                           'extents: images, sides, channels; outputs, sides, channels.')
         sides = len(x) - 2
+        groups = integer('groups', groups)
         self.n, self.c, self.k, self.groups = x[0], x[-1], w[0], groups
         if groups < 1 or self.c != w[-1] * groups:
             raise Invalid(f'x has {self.c} channels, but w has {w[-1]} in each of {groups} '
                           'groups.')
-        pads = [(pad, pad) if isinstance(pad, int) else tuple(pad)
+        pads = [tuple(integer('padding', one) for one in pad) if hasattr(pad, '__iter__')
+                else (integer('padding', pad),) * 2
                 for pad in _per_side('padding', padding, sides)]
+        steps = [integer('stride', step) for step in _per_side('stride', stride, sides)]
+        spreads = [integer('dilation', one) for one in _per_side('dilation', dilation, sides)]
         self.axes = [(extent, filter, step, spread, *pad) for extent, filter, step, spread, pad in
-                     zip(x[1:-1], w[1:-1], _per_side('stride', stride, sides),
-                         _per_side('dilation', dilation, sides), pads)]
+                     zip(x[1:-1], w[1:-1], steps, spreads, pads)]
         for axis in self.axes:
             if len(axis) != 6:
                 raise Invalid(f'padding is {padding}, but a side has one number, or two: below '
@@ -82,11 +87,9 @@ def problem_of(x, w, d, geometry, scalars, arrays, direction='forward'):
     problem = Conv2dProblem()
     library().tw_conv2d_init(problem, None)
     problem.direction = DIRECTIONS.index(direction)
-    problem.n, problem.c, problem.k = geometry.n, geometry.c, geometry.k
-    problem.groups = geometry.groups
+    set_integers(problem, None, n=geometry.n, c=geometry.c, k=geometry.k, groups=geometry.groups)
     for name, axis in zip(SIDES[len(geometry.output)], geometry.axes):
-        side = getattr(problem, name)
-        (side.extent, side.filter, side.stride, side.dilation, side.pad_low, side.pad_high) = axis
+        set_integers(getattr(problem, name), name, **dict(zip(AXIS, axis)))
     problem.image, problem.filter, problem.d = x.address, w.address, d.address
     problem.type = CODES['tf32' if x.type == 'fp32' else x.type]
     problem.d_type = CODES[d.type]

@@ -1,6 +1,6 @@
 """matmul_grouped: torch tensors go to _torch_grouped.py, host memory runs on the virtual GPU."""
 from ._arrays import View, view_of
-from ._library import GroupedProblem, Invalid, check, library, new_options
+from ._library import GroupedProblem, Invalid, check, library, new_options, set_integers
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_matrix, fill_problem, fill_vector, output_of)
 # family blockwise: begin
@@ -43,7 +43,7 @@ def problem_of(views, d, scalars, arrays):
     problem = GroupedProblem()
     library().tw_grouped_init(problem, None)
     problem.rows = fill_vector('rows', rows, groups, ('s32',))
-    problem.capacity = a.shape[1] if len(a.shape) == 3 else 0
+    set_integers(problem, None, capacity=a.shape[1] if len(a.shape) == 3 else 0)
     a = _rows_in_one('a', a)
     flat = list(arrays)
     for place, name in ((0, 'source'), (5, 'auxiliary')):
@@ -55,10 +55,11 @@ def problem_of(views, d, scalars, arrays):
     else:
         m = placed.shape[0]
         problem.row_index = fill_vector('row_index', row_index, m, ('s32',))
-        problem.a_rows = a.shape[0]
+        set_integers(problem, None, a_rows=a.shape[0])
         all_rows = View(a.address, (m, k), a.strides, a.type, False, a.owner)
         fill_problem(problem.matmul, all_rows, one, placed, scalars, flat)
-    problem.matmul.batch, problem.matmul.b.batch_stride = groups, b.strides[0]
+    set_integers(problem.matmul, None, batch=groups)
+    set_integers(problem.matmul.b, 'b', batch_stride=b.strides[0])
     # family blockwise: begin
     if (a_scales is None) != (b_scales is None):
         raise Invalid('One of a_scales and b_scales is given; FP8 with scales of blocks has both.')

@@ -1,6 +1,7 @@
 """include/tilewright.h by ctypes: its structs, the library that implements it, its errors."""
 import ctypes
 import ctypes.util
+import operator
 import os
 import pathlib
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
@@ -50,6 +51,23 @@ class CudaError(Error):
 class Found(Error):
     """The virtual GPU reports a fault of the kernel."""
     status = FOUND
+
+
+def integer(name, value, lowest=-1 << 63, highest=(1 << 63) - 1):
+    """Of 64 bits, with a sign: ctypes cuts what does not fit a field without a word."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise Invalid(f'{name} is {value!r}, but must be an integer.') from None
+    if not lowest <= number <= highest:
+        raise Invalid(f'{name} is {number}, but must be from {lowest} to {highest}.')
+    return number
+
+
+def set_integers(struct, what, **fields):
+    """Fields of a struct; `what` it is says the refusal of one that does not fit."""
+    for name, value in fields.items():
+        setattr(struct, name, integer(f'{name} of {what}' if what else name, value))
 
 
 class LibraryNotFound(Error, ImportError):
@@ -243,9 +261,17 @@ def new_options(batch_invariant, fast_accumulation, instance, target=None, works
     options.batch_invariant = batch_invariant
     options.fast_accumulation = fast_accumulation
     options.workspace_is_ready = workspace_is_ready
-    options.instance = None if instance is None else instance.encode()
-    options.target = None if target is None else target.encode()
+    options.instance, options.target = _text('instance', instance), _text('target', target)
     return options
+
+
+def _text(name, given):
+    if given is None:
+        return None
+    # A string of C ends at the first NUL: the rest would be cut off.
+    if not isinstance(given, str) or '\0' in given:
+        raise Invalid(f'{name} is {given!r}, but must be a name, or None.')
+    return given.encode()
 
 
 class Plan:

@@ -3,7 +3,7 @@ import dataclasses
 from typing import Any, Optional, Union
 
 from ._arrays import empty_like_kind, type_name, view_of
-from ._library import ACTIVATIONS, CODES, Invalid, new_problem
+from ._library import ACTIVATIONS, CODES, Invalid, new_problem, set_integers
 
 
 @dataclasses.dataclass(eq=False)
@@ -47,10 +47,11 @@ class Epilogue:
         if activation is None:
             activation = 'none'
         elif not isinstance(activation, str):
-            if len(activation) != 3 or activation[0] != 'clamp':
+            words = activation if isinstance(activation, (tuple, list)) else ()
+            if len(words) != 3 or words[0] != 'clamp':
                 raise Invalid(f'The activation {activation!r} is neither a word nor '
                               '("clamp", low, high).')
-            activation, low, high = activation
+            activation, low, high = words
         elif activation == 'clamp':
             raise Invalid('The activation "clamp" needs its bounds: ("clamp", low, high).')
         if activation not in ACTIVATIONS:
@@ -178,8 +179,9 @@ def fill_matrix(into, name, view, rows, columns, batch):
         raise Invalid(f'{name} has shape {view.shape}, but its matrices must be {rows} by '
                       f'{columns}.')
     into.data = view.address
-    into.row_stride, into.column_stride = view.strides[-2:]
-    into.batch_stride = _batch_stride(name, view, batch)
+    row, column = view.strides[-2:]
+    set_integers(into, name, row_stride=row, column_stride=column,
+                 batch_stride=_batch_stride(name, view, batch))
     into.type = CODES[view.type]
 
 
@@ -201,8 +203,8 @@ def _stack(problem, matrices):
            for row, x in zip(rows, matrices)):
         return
     for row, x in zip(rows, matrices):
-        x.row_stride, x.batch_stride = row, 0
-    problem.m, problem.batch = m * problem.batch, 1
+        set_integers(x, None, row_stride=row, batch_stride=0)
+    set_integers(problem, None, m=m * problem.batch, batch=1)
 
 
 SIDE_TYPES = ('bf16', 'fp16', 'fp32')
@@ -255,7 +257,7 @@ def fill_problem(problem, a, b, d, scalars, arrays, rows_of_a=()):
     if not d.writable:
         raise Invalid('out is written to, but its memory is read-only.')
 
-    problem.m, problem.n, problem.k, problem.batch = m, n, k, extents.num_matrices
+    set_integers(problem, None, m=m, n=n, k=k, batch=extents.num_matrices)
     fill_matrix(problem.a, 'a', a, m, k, batch)
     fill_matrix(problem.b, 'b', b, k, n, batch)
     fill_matrix(problem.d, 'out', d, m, extents.output[-1], batch)

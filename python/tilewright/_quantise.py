@@ -1,6 +1,6 @@
 """quantise_blocks: torch tensors go to _torch_quantise.py, host memory runs on the virtual GPU."""
 from ._arrays import Buffer, count, dense_strides, empty_like_kind, is_numpy, type_name, view_of
-from ._library import Invalid, QuantiseProblem, check, library, new_options
+from ._library import Invalid, QuantiseProblem, check, library, new_options, set_integers
 from ._problem import check_on_host, check_told, fill_matrix
 
 BLOCK = 128
@@ -30,8 +30,8 @@ def problem_of(x, elements, scales, scale_rows, powers_of_two):
     *batch, m, k = x.shape
     problem = QuantiseProblem()
     library().tw_quantise_init(problem, None)
-    problem.m, problem.k, problem.batch = m, k, count(batch)
-    problem.scale_rows, problem.powers_of_two = scale_rows, powers_of_two
+    set_integers(problem, None, m=m, k=k, batch=count(batch), scale_rows=scale_rows)
+    problem.powers_of_two = bool(powers_of_two)
     for into, name, view in ((problem.source, 'x', x), (problem.elements, 'elements', elements),
                              (problem.scales, 'scales', scales)):
         fill_matrix(into, name, view, *view.shape[-2:], tuple(batch))

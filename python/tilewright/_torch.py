@@ -134,6 +134,13 @@ def _run(a, b, out, scalars, arrays, dtype, options):
 def _view(name, tensor, device):
     if tensor.device != device:
         raise Invalid(f'{name} lies on {tensor.device}, but a lies on {device}.')
+    return _memory_of(name, tensor)
+
+
+def _memory_of(name, tensor):
+    if tensor.is_neg():
+        raise Invalid(f'{name} is a view that negates its memory, which kernels do not; '
+                      'resolve_neg() makes a tensor of it.')
     return View(tensor.data_ptr(), tensor.shape, tensor.stride(), _type_of(name, tensor), True,
                 tensor)
 
@@ -173,7 +180,8 @@ LEAST_WORKSPACE = 1 << 20
 
 
 def _key(tensor):
-    return tensor.shape, tensor.stride(), tensor.dtype, tensor.data_ptr() & 15, tensor.get_device()
+    return (tensor.shape, tensor.stride(), tensor.dtype, tensor.data_ptr() & 15,
+            tensor.get_device(), tensor.is_neg())
 
 
 def _on_gpu(index, a, b, out, scalars, arrays, dtype, options):

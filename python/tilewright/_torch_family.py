@@ -2,10 +2,9 @@
 import torch
 from torch import Tensor
 
-from ._arrays import View
 from ._library import Invalid, Plan, Unsupported, check, library, new_options
 from ._problem import ARRAYS
-from ._torch import _key, _output_dtype, _raw_stream, _stream, _type_of, _workspace
+from ._torch import _key, _memory_of, _output_dtype, _raw_stream, _stream, _workspace
 
 SIDES = ('Tensor? source, Tensor? bias, Tensor? row_bias, Tensor? row_scale, '
          'Tensor? column_scale')
@@ -29,8 +28,7 @@ class Launcher:
     def view(self, name, tensor, device):
         if tensor.device != device:
             raise Invalid(f'{name} lies on {tensor.device}, but {self.first} lies on {device}.')
-        return View(tensor.data_ptr(), tensor.shape, tensor.stride(), _type_of(name, tensor), True,
-                    tensor)
+        return _memory_of(name, tensor)
 
     def run(self, problem, tensors, rest, options):
         """`tensors` and `rest` are all that the problem was made of; the first tensor is there."""
