@@ -23,9 +23,10 @@ struct Request {
   std::vector<std::string> shapes;
   std::string type;  // empty: the suite's, or bf16
   std::string peers = "cudnn";
-  std::string instances;
+  OwnRequest own;
   std::string epilogue = "bias,residual,relu";
   bool each = false;
+  bool regret = false;
   int rounds = 11;
   int plans = 40;
   double slice = final_slice_milliseconds;
@@ -43,9 +44,14 @@ void add_options(CLI::App& app, Request& request) {
                  "NxHxWxCxKxRxS[,STRIDE[,PAD[,DILATION[,GROUPS]]]]; may be repeated");
   app.add_option("--type", request.type, "of everything: bf16 or fp16");
   app.add_option("--peers", request.peers, "cudnn or none");
-  app.add_option("--instances", request.instances,
+  app.add_option("--instances", request.own.instances,
                  "the fastest of the instances whose name contains one of these, or all; without "
-                 "it the dispatcher's choice is measured");
+                 "it the library's C interface is measured");
+  app.add_option("--candidates", request.own.candidates,
+                 "instead: each of about so many launches, by the cost model and of every kind")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--regret", request.regret,
+               "also the fastest launch of a shortlist, beside the library's choice");
   app.add_option("--epilogue", request.epilogue,
                  "comma-separated bias, residual, relu; none: convolutions alone");
   app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
@@ -61,6 +67,10 @@ void add_options(CLI::App& app, Request& request) {
 Status read(Request& request, Conv2dSuite& suite) {
   if (request.peers != "cudnn" && request.peers != "none") {
     return Status::refused("There is no peer '" + request.peers + "'; there is cudnn.");
+  }
+  if (request.regret && !request.own.asks_the_library()) {
+    return Status::refused(
+        "--regret is of the library's choice, but --instances or --candidates asks for another.");
   }
   std::stringstream words(request.epilogue == "none" ? "" : request.epilogue);
   for (std::string word; std::getline(words, word, ',');) {
@@ -108,9 +118,19 @@ struct Chosen {
 std::vector<Candidate> own_of(const Request& request, const Conv2dBuffers& buffers,
                               const Conv2dEpilogue& epilogue) {
   std::vector<Candidate> candidates;
-  const Status status = own_convolutions(candidates, request.instances, buffers, epilogue);
+  const Status status = own_convolutions(candidates, request.own, buffers, epilogue);
   if (!status.is_good()) return {{"tilewright", [status](int, void*) { return status; }}};
-  return request.each ? candidates : fastest(candidates, buffers.sets());
+  if (request.each || request.own.candidates > 0) return candidates;
+  return fastest(candidates, buffers.sets(), choosing_slice(request.slice));
+}
+
+// The fastest of a shortlist, to be measured once more beside the library's choice.
+std::vector<Candidate> compiled_of(const Request& request, const Conv2dBuffers& buffers) {
+  OwnRequest shortlist;
+  shortlist.candidates = shortlist_length;
+  std::vector<Candidate> candidates;
+  if (!own_convolutions(candidates, shortlist, buffers, {}).is_good()) return {};
+  return fastest(candidates, buffers.sets(), choosing_slice(request.slice));
 }
 
 // Everything of one shape that computes the same must agree, but for rounding: what is measured is
@@ -124,7 +144,9 @@ void compare_outputs(Conv2dResult& result, const Chosen& chosen, const Conv2dBuf
     (void)buffers.take_output(0);
     if (!candidate.launch(0, nullptr).is_good()) continue;
     const std::vector<float> values = buffers.take_output(0);
-    const bool plain = chosen.roles[i] == Conv2dRole::Own || chosen.roles[i] == Conv2dRole::Peer;
+    const Conv2dRole role = chosen.roles[i];
+    const bool plain =
+        role == Conv2dRole::Own || role == Conv2dRole::Peer || role == Conv2dRole::Compiled;
     std::vector<float>& first = expected[plain ? 0 : 1];
     if (first.empty()) first = values;
     double difference = 0, norm = 0;
@@ -151,7 +173,7 @@ Conv2dResult measure(const Request& request, const Conv2dCase& shape) {
     const Cudnn cudnn(buffers, request.plans);
     const auto of_peer = [&](Conv2dRole role, const Conv2dEpilogue& epilogue) {
       std::string why;
-      const auto best = fastest(cudnn.fused(epilogue, why), sets);
+      const auto best = fastest(cudnn.fused(epilogue, why), sets, choosing_slice(request.slice));
       if (!why.empty()) result.notes.push_back(std::string(name_of(role)) + ": " + why);
       chosen.add(role, best);
       return best;
@@ -164,7 +186,14 @@ Conv2dResult measure(const Request& request, const Conv2dCase& shape) {
       }
     }
   }
-  chosen.add(Conv2dRole::Own, own_of(request, buffers, {}));
+  const auto own = own_of(request, buffers, {});
+  chosen.add(Conv2dRole::Own, own);
+  bool is_fastest = false;
+  if (request.regret) {
+    const auto compiled = compiled_of(request, buffers);
+    is_fastest = !compiled.empty() && compiled.front().name == own.front().name;
+    if (!is_fastest) chosen.add(Conv2dRole::Compiled, compiled);
+  }
   if (with_epilogue) {
     chosen.add(Conv2dRole::OwnEpilogue, own_of(request, buffers, request.nodes));
   }
@@ -173,6 +202,11 @@ Conv2dResult measure(const Request& request, const Conv2dCase& shape) {
     result.rows.push_back({chosen.roles[i], measured[i]});
   }
   compare_outputs(result, chosen, buffers);
+  // The library's choice is not measured against itself.
+  const Measurement* chosen_one = result.fastest(Conv2dRole::Own);
+  if (is_fastest && chosen_one != nullptr) {
+    result.rows.push_back({Conv2dRole::Compiled, Measurement(*chosen_one)});
+  }
   return result;
 }
 

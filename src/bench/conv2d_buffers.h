@@ -24,7 +24,7 @@ class Conv2dBuffers {
   void* d(int set) const { return base_[set] + d_at_; }
   Conv2dProblem problem(int set, const Conv2dEpilogue& epilogue) const;
 
-  // D of one set, as numbers; poisons it for the next.
+  // D of one set, as numbers, of a large one its beginning and its end; poisons it for the next.
   std::vector<float> take_output(int set) const;
 
  private:

@@ -36,6 +36,7 @@ const char* name_of(Conv2dRole role) {
     case Conv2dRole::Peer: return "peer";
     case Conv2dRole::OwnEpilogue: return "own, epilogue";
     case Conv2dRole::PeerFused: return "peer, epilogue fused";
+    case Conv2dRole::Compiled: return "own, fastest compiled";
     default: return "peer, epilogue as a second kernel";
   }
 }
@@ -52,6 +53,11 @@ const Measurement* Conv2dResult::fastest(Conv2dRole role) const {
 double Conv2dResult::ratio(Conv2dRole other, Conv2dRole own) const {
   const Measurement *theirs = fastest(other), *ours = fastest(own);
   return theirs == nullptr || ours == nullptr ? 0 : theirs->median_us / ours->median_us;
+}
+
+double Conv2dResult::regret() const {
+  const double relative = ratio(Conv2dRole::Own, Conv2dRole::Compiled);
+  return relative > 0 ? std::max(1.0, relative) : 0;
 }
 
 double Conv2dResult::overhead() const {
@@ -72,6 +78,10 @@ Conv2dSummary summarise(const std::vector<Conv2dResult>& results, double copy_by
       }
       summary.beside_peer.add(ratio);
       if (ratio < Conv2dSummary::lowest_wanted_ratio) summary.below.push_back({shape, ratio});
+    }
+    if (const double regret = result.regret(); regret > 0) {
+      summary.regrets.add(regret);
+      if (regret > summary.highest_regret.value) summary.highest_regret = {shape, regret};
     }
     const double fused = result.ratio(Conv2dRole::PeerFused, Conv2dRole::OwnEpilogue);
     if (fused > 0) summary.beside_fused.add(fused);
@@ -122,6 +132,9 @@ std::string text_of(const Conv2dSummary& summary) {
         Conv2dSummary::least_microseconds, 100 * Conv2dSummary::most_share_of_bytes,
         100 * summary.highest_overhead.value, summary.highest_overhead.shape);
   }
+  if (summary.regrets.count() > 0) {
+    text += regret_text(summary.regrets, summary.highest_regret);
+  }
   if (summary.copy_bytes_per_second > 0) {
     text += fmt::format("A copy on the device reads and writes {:.2f} TB/s.\n",
                         summary.copy_bytes_per_second * 1e-12);
@@ -144,6 +157,7 @@ Json json_of(const RunFacts& facts, const std::vector<Conv2dResult>& results,
                        {"geometric_mean_ratio_two_kernels", mean(summary.beside_two_kernels)},
                        {"overheads", summary.relative_time.count()},
                        {"geometric_mean_relative_time", mean(summary.relative_time)},
+                       {"geometric_mean_regret", mean(summary.regrets)},
                        {"copy_tb_per_s", summary.copy_bytes_per_second * 1e-12},
                        {"failed", summary.failed}};
   report["results"] = Json::array();

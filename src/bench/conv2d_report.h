@@ -10,8 +10,9 @@
 
 namespace tw::bench {
 
-// Whose kernel, and what it computed: the convolution alone, or with an epilogue.
-enum class Conv2dRole { Own, Peer, OwnEpilogue, PeerFused, PeerThenKernel };
+// Whose kernel, and what it computed: the convolution alone, or with an epilogue. Compiled: the
+// fastest of a shortlist of ours, beside the library's choice.
+enum class Conv2dRole { Own, Peer, OwnEpilogue, PeerFused, PeerThenKernel, Compiled };
 const char* name_of(Conv2dRole role);
 
 struct Conv2dRow {
@@ -29,6 +30,8 @@ struct Conv2dResult {
   const Measurement* fastest(Conv2dRole role) const;
   // The time of `other` over that of `own`; 0 where one of them did not run.
   double ratio(Conv2dRole other, Conv2dRole own) const;
+  // Our time over that of the fastest kernel that is compiled, at least 1; 0 where none was sought.
+  double regret() const;
   // Of the epilogue, in our time: 0.02 where it takes 2 % more; -1 where it was not measured.
   double overhead() const;
 };
@@ -49,6 +52,8 @@ struct Conv2dSummary {
   std::vector<ShapeValue> behind_two_kernels;
   GeometricMean relative_time;  // with the epilogue over without, where overheads count
   ShapeValue highest_overhead;
+  GeometricMean regrets;
+  ShapeValue highest_regret;
   std::vector<std::string> failed;  // none of our kernels ran, or outputs differ
 };
 

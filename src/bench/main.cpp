@@ -156,9 +156,6 @@ struct Contest {
   std::function<Status(std::vector<Candidate>&, const OwnRequest&)> own;
 };
 
-// Short slices are meant for the choice among many, too.
-double choosing_slice(double slice) { return std::min(slice, choosing_slice_milliseconds); }
-
 // A refusal is a measurement that did not run.
 std::vector<Candidate> own_of(const Request& request, const Contest& contest, double slice) {
   std::vector<Candidate> candidates;
@@ -171,7 +168,7 @@ std::vector<Candidate> own_of(const Request& request, const Contest& contest, do
 // The fastest of a shortlist, to be measured once more beside the library's choice.
 std::vector<Candidate> compiled_of(const Contest& contest, double slice) {
   OwnRequest shortlist;
-  shortlist.candidates = 12;
+  shortlist.candidates = shortlist_length;
   std::vector<Candidate> candidates;
   if (!contest.own(candidates, shortlist).is_good()) return {};
   return fastest(candidates, contest.sets, choosing_slice(slice));

@@ -1,6 +1,7 @@
 // Interleaved measurements: every candidate runs in every round, on rotating buffers beyond the L2.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ struct Candidate {
 // that its neighbour saved; for a first choice among many a shorter one will do.
 inline constexpr double final_slice_milliseconds = 30;
 inline constexpr double choosing_slice_milliseconds = 8;
+// Short slices are meant for the choice among many, too.
+constexpr double choosing_slice(double slice_milliseconds) {
+  return std::min(slice_milliseconds, choosing_slice_milliseconds);
+}
 
 // Each round launches every candidate's graph twice, timing the second, in an order that changes
 // from round to round (and with the seed). The device's clock and power are read while the second

@@ -11,15 +11,6 @@ namespace tw::bench {
 
 namespace {
 
-tw_type c_type(ElementType type) {
-  switch (type) {
-    case ElementType::Fp16: return TW_FP16;
-    case ElementType::E4m3: return TW_E4M3;
-    case ElementType::E5m2: return TW_E5M2;
-    default: return TW_BF16;
-  }
-}
-
 Candidate planned_candidate(const MatmulBuffers& buffers) {
   std::vector<tw_matmul_problem> problems;
   for (int set = 0; set < buffers.sets(); ++set) problems.push_back(c_problem(buffers, set));
@@ -38,6 +29,15 @@ bool is_wanted(const std::string& filter, const std::string& name) {
     if (part == "all" || name.find(part) != std::string::npos) return true;
   }
   return false;
+}
+
+tw_type c_type(ElementType type) {
+  switch (type) {
+    case ElementType::Fp16: return TW_FP16;
+    case ElementType::E4m3: return TW_E4M3;
+    case ElementType::E5m2: return TW_E5M2;
+    default: return TW_BF16;
+  }
 }
 
 tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set) {

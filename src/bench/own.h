@@ -12,6 +12,9 @@
 
 namespace tw::bench {
 
+// Of the launches among which the fastest compiled one is sought.
+inline constexpr int shortlist_length = 12;
+
 struct OwnRequest {
   std::string instances;    // comma-separated parts of names, or all; empty: the library's choice
   std::vector<int> groups;  // empty: what the plan chooses
@@ -35,6 +38,8 @@ std::vector<Choice> OwnRequest::wanted(const std::vector<Choice>& all) const {
   }
   return candidates > 0 ? shortlist(some, static_cast<std::size_t>(candidates)) : some;
 }
+
+tw_type c_type(ElementType type);
 
 // A set of buffers as a caller of the library states it.
 tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set);

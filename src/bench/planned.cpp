@@ -18,7 +18,7 @@ std::string name_in_command(const std::string& command) {
   std::string name = option_of(command, "--instance");
   const std::string parts = option_of(command, "--split-k");
   const std::string group = option_of(command, "--group");
-  if (!parts.empty()) name += " /" + parts;
+  if (!parts.empty() && parts != "1") name += " /" + parts;
   if (!group.empty()) name += (option_of(command, "--raster") == "n" ? " n" : " m") + group;
   return name;
 }

@@ -50,8 +50,8 @@ Json json_of(const Summary& summary) {
   if (summary.rounded_up_compared > 0) {
     json["geometric_mean_of_rounded_up"] = summary.mean_of_rounded_up;
   }
-  if (summary.regret_compared > 0) {
-    json["geometric_mean_regret"] = summary.mean_regret;
+  if (summary.regrets.count() > 0) {
+    json["geometric_mean_regret"] = summary.regrets.value();
     json["highest_regret"] = {{"shape", summary.highest_regret.shape},
                               {"value", summary.highest_regret.value}};
   }

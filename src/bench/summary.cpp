@@ -9,7 +9,7 @@ namespace tw::bench {
 Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per_second) {
   Summary summary;
   summary.copy_bytes_per_second = copy_bytes_per_second;
-  GeometricMean all, decode, bandwidth, rounded_up, regrets;
+  GeometricMean all, decode, bandwidth, rounded_up;
   for (const ShapeResult& result : results) {
     const Measurement* best = result.best();
     if (best == nullptr) {
@@ -32,7 +32,7 @@ Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per
     }
     if (const double relative = result.of_rounded_up(); relative > 0) rounded_up.add(relative);
     if (const double regret = result.regret(); regret > 0) {
-      regrets.add(regret);
+      summary.regrets.add(regret);
       if (regret > summary.highest_regret.value) {
         summary.highest_regret = {result.shape.text(), regret};
       }
@@ -45,11 +45,16 @@ Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per
   summary.mean_bandwidth = bandwidth.value();
   summary.rounded_up_compared = rounded_up.count();
   summary.mean_of_rounded_up = rounded_up.value();
-  summary.regret_compared = regrets.count();
-  summary.mean_regret = regrets.value();
   std::sort(summary.below.begin(), summary.below.end(),
             [](const ShapeValue& a, const ShapeValue& b) { return a.value < b.value; });
   return summary;
+}
+
+std::string regret_text(const GeometricMean& regrets, const ShapeValue& highest) {
+  return fmt::format(
+      "Regret, the library's choice over the fastest compiled kernel, {} shapes: {:.3f} in the "
+      "geometric mean, highest {:.3f} at {}.\n",
+      regrets.count(), regrets.value(), highest.value, highest.shape);
 }
 
 std::string text_of(const Summary& summary) {
@@ -91,13 +96,7 @@ std::string text_of(const Summary& summary) {
         "Ragged shapes take {:.3f} x the time of the rounded-up ones in the geometric mean.\n",
         summary.mean_of_rounded_up);
   }
-  if (summary.regret_compared > 0) {
-    text += fmt::format(
-        "Regret, the library's choice over the fastest compiled kernel, {} shapes: {:.3f} in the "
-        "geometric mean, highest {:.3f} at {}.\n",
-        summary.regret_compared, summary.mean_regret, summary.highest_regret.value,
-        summary.highest_regret.shape);
-  }
+  if (summary.regrets.count() > 0) text += regret_text(summary.regrets, summary.highest_regret);
   for (const ShapeValue& failed : summary.failed) {
     text += fmt::format("None of our kernels ran {}.\n", failed.shape);
   }

@@ -46,11 +46,13 @@ struct Summary {
   double mean_bandwidth = 0;
   std::size_t rounded_up_compared = 0;
   double mean_of_rounded_up = 0;  // time over that of the rounded-up product
-  std::size_t regret_compared = 0;
-  double mean_regret = 0;
+  GeometricMean regrets;
   ShapeValue highest_regret;
   std::vector<ShapeValue> failed;  // shapes that none of our kernels computed
 };
+
+// A line about how much slower the library's choices are than the fastest compiled kernels.
+std::string regret_text(const GeometricMean& regrets, const ShapeValue& highest);
 
 Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per_second);
 

@@ -111,6 +111,19 @@ TEST(Conv2dReports, SummariseSuites) {
   EXPECT_EQ(summary.beside_peer.count(), 1u);
 }
 
+TEST(Conv2dReports, RegretIsOfTheFastestCompiled) {
+  Conv2dResult worse = measured(100, 110, 102, 120, 140), better = worse;
+  EXPECT_EQ(worse.regret(), 0);
+  worse.rows.push_back({Conv2dRole::Compiled, took("conv_bf16_2x1", 80)});
+  better.rows.push_back({Conv2dRole::Compiled, took("conv_bf16_2x1", 101)});
+  EXPECT_DOUBLE_EQ(better.regret(), 1);
+  const Conv2dSummary summary = summarise({better, worse}, 4e12);
+  EXPECT_EQ(summary.regrets.count(), 2u);
+  EXPECT_NEAR(summary.highest_regret.value, 1.25, 1e-12);
+  EXPECT_NE(text_of(summary).find("2 shapes: 1.118 in the geometric mean, highest 1.250 at "),
+            std::string::npos);
+}
+
 TEST(Conv2dReports, AreFiles) {
   std::vector<Conv2dResult> results = {measured(100, 110, 104, 104, 208)};
   results.push_back({.shape = results[0].shape,

@@ -73,8 +73,8 @@ TEST(Summary, RegretIsOfTheFastestCompiled) {
   failed.compiled = refused("bf16_64x64");
   const std::vector<ShapeResult> results = {worse, better, failed, beside(1, 4096, 4096, 10, 20)};
   const Summary summary = summarise(results, 0);
-  EXPECT_EQ(summary.regret_compared, 2u);
-  EXPECT_NEAR(summary.mean_regret, std::sqrt(1.25), 1e-9);
+  EXPECT_EQ(summary.regrets.count(), 2u);
+  EXPECT_NEAR(summary.regrets.value(), std::sqrt(1.25), 1e-9);
   EXPECT_EQ(summary.highest_regret.shape, "16 x 4096 x 4096");
   EXPECT_NE(text_of(summary).find("2 shapes: 1.118 in the geometric mean, highest 1.250 at 16 x "
                                   "4096 x 4096."),
