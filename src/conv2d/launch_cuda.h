@@ -38,7 +38,7 @@ class CudaConv2d {
   CudaMatmul<Parts> matmul_;
 };
 
-template <DepthwiseParts Parts>
+template <DepthwiseKernel Parts>
 class CudaConv2d<Parts> {
  public:
   explicit CudaConv2d(const void* image) : stream_(image) {}

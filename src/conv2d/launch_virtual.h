@@ -37,7 +37,7 @@ inline TouchedMemory touched_by(const Conv2dProblem& problem) {
 }
 
 // Of a problem that the kernel supports.
-template <DepthwiseParts Parts>
+template <DepthwiseKernel Parts>
 Status simulate_depthwise(const Conv2dProblem& problem, const vgpu::Options& options,
                           vgpu::Report& report) {
   if (problem.n * problem.pixels() * problem.k == 0) return Status::good();
@@ -55,7 +55,7 @@ template <class Parts>
 Status simulate_conv2d(const Conv2dProblem& problem, const MatmulOrder& order,
                        const vgpu::Options& options, vgpu::Report& report) {
   if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
-  if constexpr (DepthwiseParts<Parts>) {
+  if constexpr (DepthwiseKernel<Parts>) {
     return simulate_depthwise<Parts>(problem, options, report);
   } else {
     return simulate_planned<Parts>(

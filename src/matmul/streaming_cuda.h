@@ -13,7 +13,7 @@ class CudaStreaming {
  public:
   explicit CudaStreaming(const void* image)
       : kernel_(CudaKernel::Image{image},
-                {1, false, Parts::Arch::capability_begin, Parts::Arch::capability_end,
+                {1, false, Parts::Target::capability_begin, Parts::Target::capability_end,
                  Kernel::threads, sizeof(typename Kernel::Storage), false}) {}
 
   // make_plan(params, ctas, max_ctas) plans the launch.

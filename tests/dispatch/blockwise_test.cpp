@@ -23,7 +23,8 @@ BlockwiseProblem problem(std::int64_t m, std::int64_t n, std::int64_t k, unsigne
 }
 
 BlockwiseProblem usual(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return problem(m, n, k, 128, {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3});
+  return problem(m, n, k, 128,
+                 {.tiling = {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3}});
 }
 
 BlockwiseChoice chosen(const BlockwiseProblem& problem, const DispatchRequest& request) {

@@ -13,7 +13,8 @@ struct Planted {
 
 Status simulate(const BlockwiseProblem& problem, const vgpu::Options& options,
                 vgpu::Report& report) {
-  return simulate_blockwise<BlockwiseFp8<PLANTED_PAGE, Planted>, 128>(problem, {}, options, report);
+  return simulate_blockwise<Kernel<PLANTED_PAGE, BlockwiseRecipe<128>, Planted>, 128>(
+      problem, {}, options, report);
 }
 
 }  // namespace tw::planted

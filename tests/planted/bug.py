@@ -33,6 +33,7 @@ class Config:
     page: str
     fields: str  # of MatmulConfig; of quantise, the rows of a scale
     family: str = 'matmul'
+    recipe: str = 'MatmulRecipe'
 
     def source(self):
         return 'instance.cpp' if self.family == 'matmul' else f'{self.family}_instance.cpp'
@@ -58,13 +59,14 @@ def blackwell(others='', tiling=''):
 
 
 def conv2d(tiling):
-    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields_of(tiling, '.multiply_groups = 1'), 'conv2d')
+    return Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', fields_of(tiling, '.multiply_groups = 1'), 'conv2d',
+                  'Conv2dRecipe')
 
 
 def conv2d_copies(number, tiling):
     return Config(f'sm_{number}a' if number >= 90 else f'sm_{number}',
-                  f'tilewright/arch/sm{number}.h', f'Im2colCopies<Sm{number}>',
-                  fields_of(tiling, '.multiply_groups = 1'), 'conv2d')
+                  f'tilewright/arch/sm{number}.h', f'Sm{number}',
+                  fields_of(tiling, '.multiply_groups = 1'), 'conv2d', 'Conv2dByThreads')
 
 
 FP8 = '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3'
@@ -75,10 +77,9 @@ def blockwise(target, page, tile):
                   fields_of(f'{tile}, {FP8}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise')
 
 
-def grouped(target, page, tiling, others=''):
-    header = re.search(r'Sm\d+', page).group().lower()
-    return Config(target, f'tilewright/arch/{header}.h', page,
-                  fields_of(tiling, f'.multiply_groups = 1{others}'), 'grouped')
+def grouped(target, page, tiling, others='', recipe='MatmulRecipe'):
+    return Config(target, f'tilewright/arch/{page.lower()}.h', page,
+                  fields_of(tiling, f'.multiply_groups = 1{others}'), 'grouped', recipe)
 
 
 def quantise(target, page, scale_rows):
@@ -137,7 +138,7 @@ CONFIGS = {
     'conv2d_copies_90': conv2d_copies(90, '.m = 64, .n = 64'),
     'conv2d_copies_100': conv2d_copies(100, '.n = 64'),
     # Convolutions of single channels, which stream.
-    'depthwise': Config('sm_80', 'tilewright/arch/sm80.h', 'Depthwise<Sm80>', '', 'conv2d'),
+    'depthwise': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'conv2d', 'DepthwiseRecipe'),
     # FP8 with scales in every stage.
     'blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'blockwise_halves': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 128'),
@@ -147,13 +148,13 @@ CONFIGS = {
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'grouped_tensor': grouped('sm_100a', 'Sm100', '.n = 64'),
-    'grouped_fp8': grouped('sm_90a', 'BlockwisePage<Sm90,128>', f'.m = 64, .n = 64, {FP8}',
-                           ', .promote_every = 1'),
+    'grouped_fp8': grouped('sm_90a', 'Sm90', f'.m = 64, .n = 64, {FP8}', ', .promote_every = 1',
+                           'BlockwiseRecipe<128>'),
     # Their rows are gathered of 100.
-    'gather': grouped('sm_90a', 'GatherPage<Sm90>', '.m = 64, .n = 64'),
-    'gather_copies': grouped('sm_80', 'GatherPage<Sm80>', '.m = 64, .n = 64'),
-    'gather_fp8': grouped('sm_90a', 'GatherPage<BlockwisePage<Sm90,128>>', f'.m = 64, .n = 64, {FP8}',
-                          ', .promote_every = 1'),
+    'gather': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64', recipe='GatheredRecipe<MatmulRecipe>'),
+    'gather_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64', recipe='GatheredRecipe<MatmulRecipe>'),
+    'gather_fp8': grouped('sm_90a', 'Sm90', f'.m = 64, .n = 64, {FP8}', ', .promote_every = 1',
+                          'GatheredRecipe<BlockwiseRecipe<128>>'),
     # Scales of one row, or of 128.
     'quantise_rows': quantise('sm_80', 'Sm80', 1),
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),

@@ -14,7 +14,8 @@ struct Planted {
 Conv2dDirection direction() { return direction_of(Planted::config); }
 
 Status simulate(const Conv2dProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
-  return simulate_conv2d<Conv2d<PLANTED_PAGE, Planted>>(problem, {}, options, report);
+  return simulate_conv2d<Kernel<PLANTED_PAGE, PLANTED_RECIPE, Planted>>(problem, {}, options,
+                                                                        report);
 }
 
 }  // namespace tw::planted

@@ -83,5 +83,5 @@ BUGS = [
         'a negative index leads outside of the scales of A',
         'io/scale_loader.h', 'const int left = row < 0 ? 0 : view.rows - row;',
         'const int left = view.rows - row;',
-        [Site('gather_fp8', BEHIND, 'bounds', 'side', -1)]),
+        [Site('gather_fp8', BEHIND, 'bounds', 'load scales', -1)]),
 ]

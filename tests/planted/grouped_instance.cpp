@@ -9,11 +9,11 @@ namespace tw::planted {
 struct Planted {
   static constexpr MatmulConfig config = {PLANTED_CONFIG};
 };
-using Parts = Grouped<Matmul<PLANTED_PAGE, Planted>>;
+using Parts = Kernel<PLANTED_PAGE, GroupedRecipe<PLANTED_RECIPE>, Planted>;
 
 GroupedInstance described() {
-  return {"planted",           Parts::Arch::name,          Planted::config, Parts::stages,
-          gathers_rows<Parts>, rows_of_scale<Parts::Side>, nullptr,         nullptr};
+  return {"planted",           Parts::Target::name,          Planted::config, Parts::stages,
+          gathers_rows<Parts>, rows_of_scale<Parts::Scales>, nullptr,         nullptr};
 }
 
 Status simulate(const GroupedProblem& problem, const vgpu::Options& options, vgpu::Report& report) {

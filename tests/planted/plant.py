@@ -83,6 +83,7 @@ class Builder:
         include_flags = [f'-I{path}' for path in [*includes, root / 'include', root]]
         self.call([self.options.compiler, *self.flags, '-include', self.common, *include_flags,
                    f'-DPLANTED_HEADER="{config.header}"', f'-DPLANTED_PAGE={config.page}',
+                   f'-DPLANTED_RECIPE={config.recipe}',
                    f'-DPLANTED_CONFIG={config.fields}', '-c',
                    root / 'tests/planted' / config.source(), '-o', instance])
         # The instance comes first: an inline function that both have is taken from there.

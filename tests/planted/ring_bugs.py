@@ -241,7 +241,7 @@ BUGS = [
          Site('tensor_pair', PAIR, 'barrier-life', 'load', -1, landing='adversarial', stops=True)]),
     Bug('no_drain_in_a_cluster',
         'a peer may signal a CTA that is gone',
-        'kernel/warp_specialized.h', 'input.drain();', '',
+        'kernel/warp_specialized.h', 'loads.drain();', '',
         [Site('cooperative_2x1', (256, 256, 192, 0, 2, 1), 'barrier-life', 'multiply 0', 0),
          Site('tensor_2x1', (256, 64, 192, 0, 2, 1), 'barrier-life', 'multiply 0', 0)]),
     Bug('token_not_held',

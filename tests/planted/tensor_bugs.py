@@ -14,7 +14,7 @@ BUGS = [
         [Site('tensor', TENSOR_SHORT, 'tensor-memory-life', 'multiply 0', -1, stops=True)]),
     Bug('freed_before_the_last_sum_is_read',
         'the epilogue reads tensor memory that is not theirs any more',
-        'kernel/warp_specialized.h', 'accumulators.drain(op.leads());', '',
+        'kernel/warp_specialized.h', 'accumulators.drain(program.leads());', '',
         [Site('tensor', TENSOR_SHORT, 'tensor-memory-life', 'multiply 0', -1,
               also=('tensor-memory-bounds',), stops=True)]),
     Bug('allocated_after_the_permit',

@@ -9,16 +9,21 @@
 
 namespace tw {
 
-// A page of arch/, with scales. `b_rows` of B share one.
-template <class ArchPage, unsigned b_rows>
-struct BlockwisePage : ArchPage {
-  // As the page itself multiplies, which knows of no promotion.
-  static constexpr MatmulConfig plain(MatmulConfig config) {
+// `b_rows` rows of B share a scale: 1 or 128.
+template <unsigned b_rows>
+struct BlockwiseRecipe : MatmulRecipe {
+  static constexpr unsigned b_scale_rows = b_rows;
+  // The target itself multiplies as if nothing were promoted.
+  static constexpr MatmulConfig asked(MatmulConfig config) {
     config.promote_every = 0;
     return config;
   }
-  template <Tiling tiling, RoleTable roles>
-  using Side = ScaleLoader<tiling, b_rows, roles.side.warps>;
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
+    return table.with(Role::LoadScales);
+  }
+  template <Tiling tiling, RoleTable table>
+  using Scales = ScaleLoader<tiling, b_rows, table.spec_of(Role::LoadScales).warps>;
   // Sums that are handed over are added up by who takes them.
   template <class Whole, Tiling, unsigned>
   struct OpOf {
@@ -29,18 +34,8 @@ struct BlockwisePage : ArchPage {
   struct OpOf<Whole, tiling, stage_bytes> {
     using Type = ScaledOp<Whole, ScaleLoader<tiling, b_rows, 1>::b_columns, tiling, stage_bytes>;
   };
-  template <MatmulConfig config, Tiling tiling, unsigned stage_bytes>
-  using Op = typename OpOf<typename ArchPage::template Op<plain(config), tiling, stage_bytes>,
-                           tiling, stage_bytes>::Type;
-
-  static consteval RoleTable roles(const MatmulConfig& config) {
-    require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
-    return ArchPage::roles(plain(config)).with_side();
-  }
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op = typename OpOf<TargetOp, tiling, stage_bytes>::Type;
 };
-
-// `Named` carries the configuration and b_scale_rows: 1 or 128.
-template <class ArchPage, class Named>
-using BlockwiseFp8 = Matmul<BlockwisePage<ArchPage, Named::b_scale_rows>, Named>;
 
 }  // namespace tw

@@ -8,7 +8,7 @@
 #include "tilewright/family/depthwise.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/pixel_store.h"
-#include "tilewright/family/thread_page.h"
+#include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/im2col.h"
 #include "tilewright/io/im2col_copy.h"
 
@@ -18,65 +18,72 @@ constexpr bool is_backward_data(const MatmulConfig& config) {
   return config.tiling.a_major == Major::K && config.tiling.b_major == Major::MN;
 }
 
-// A page of arch/ that loads by TMA, with im2col in its place.
-template <class ArchPage>
-struct Im2colPage : ArchPage {
-  template <Tiling tiling, RoleTable>
+// One recipe for the three directions, of a loader by TMA; its epilogue sees the whole output.
+struct Conv2dRecipe : MatmulRecipe {
+  template <class, Tiling tiling, RoleTable>
   using Loader = Im2colLoader<tiling>;
+
+  // Backward data makes an image in phases, whose sums differ in length.
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    require(!is_backward_data(config) || config.split == Split::Whole,
+            "Sums of phases differ in length.");
+    return table;
+  }
+  template <MatmulConfig config, class TargetStore>
+  using Store = std::conditional_t<is_backward_data(config), PixelStore<TargetStore>, TargetStore>;
+  template <MatmulConfig config, bool elected>
+  using Epilogue = GroupedEpilogue<
+      std::conditional_t<is_backward_data(config), PixelView,
+                         std::conditional_t<config.tiling.a_major == Major::MN && !elected,
+                                            GroupedRows, GroupedColumns>>>;
+  template <MatmulConfig config, Tiling tiling, class TileMap>
+  using Map =
+      std::conditional_t<is_backward_data(config), PhaseTiles<TileMap, int{tiling.k()}>, TileMap>;
 };
 
-// Any page of arch/, with im2col by four warps in its loader's place.
-template <class ArchPage>
-using Im2colCopies = ThreadPage<ArchPage, Im2colCopyLoader>;
-template <class ArchPage>
-struct Im2colPage<Im2colCopies<ArchPage>> : Im2colCopies<ArchPage> {};
+// The same with im2col by four warps.
+struct Conv2dByThreads : ThreadRecipe<Conv2dRecipe, Im2colCopyLoader> {};
 
-template <class ArchPage, class Named>
-struct Conv2d : Matmul<Im2colPage<ArchPage>, Named> {
-  using Base = Matmul<Im2colPage<ArchPage>, Named>;
-  static constexpr MatmulConfig config = Base::config;
-  using Epilogue =
-      FragmentLoop<GroupedEpilogue<std::conditional_t<config.tiling.a_major == Major::MN &&
-                                                          !Base::Loader::elected,
-                                                      GroupedRows, GroupedColumns>>,
-                   typename Base::Store>;
-};
-// Backward data makes an image in phases.
-template <class ArchPage, class Named>
-requires(is_backward_data(Named::config)) struct Conv2d<ArchPage, Named>
-    : Matmul<Im2colPage<ArchPage>, Named> {
-  using Base = Matmul<Im2colPage<ArchPage>, Named>;
-  static constexpr MatmulConfig config = Base::config;
-  static_assert(config.split == Split::Whole, "Sums of phases differ in length.");
-  using Store = PixelStore<typename Base::Store>;
-  using Epilogue = FragmentLoop<GroupedEpilogue<PixelView>, Store>;
-  using Map = PhaseTiles<typename Base::Map, int{Base::tiling.k()}>;
-  using Schedule =
-      typename Base::template ScheduleOf<config.scheduling, typename Base::Arch, Map>::Type;
-};
+struct DepthwiseRecipe;
 
-template <class ArchPage, class Named>
-struct Conv2d<Depthwise<ArchPage>, Named> {
-  using Arch = ArchPage;
+// A column of D sees one channel: there is nothing to multiply by tiles, so it streams.
+template <TargetPage Page, class Named>
+struct Kernel<Page, DepthwiseRecipe, Named> {
+  using Target = Page;
   static constexpr MatmulConfig config = Named::config;
   using Stream = DepthwiseStream<config.tiling.a_type, config.d_type>;
-  using Loader = Stream;
-  static constexpr unsigned stages = 0;
 };
-template <class Parts>
-concept DepthwiseParts = requires {
-  typename Parts::Stream;
+template <class Bound>
+concept DepthwiseKernel = requires {
+  typename Bound::Stream;
 };
 
-template <class Parts>
+// Whether all threads of a role load, or one by TMA.
+template <class Bound>
+constexpr bool loads_by_threads() {
+  if constexpr (DepthwiseKernel<Bound>) {
+    return true;
+  } else {
+    return !Bound::Loader::elected;
+  }
+}
+
+template <class Bound>
+constexpr unsigned stages_of() {
+  if constexpr (DepthwiseKernel<Bound>) {
+    return 0;
+  } else {
+    return Bound::stages;
+  }
+}
+
+template <class Bound>
 struct SkeletonOf {
-  using Type = kernel::WarpSpecialized<Parts>;
+  using Type = kernel::WarpSpecialized<Bound>;
 };
-template <DepthwiseParts Parts>
-struct SkeletonOf<Parts> {
-  using Type = kernel::Streaming<Parts>;
+template <DepthwiseKernel Bound>
+struct SkeletonOf<Bound> {
+  using Type = kernel::Streaming<Bound>;
 };
-template <class ArchPage, class Named>
-using Conv2dKernel = typename SkeletonOf<Conv2d<ArchPage, Named>>::Type;
 
 }  // namespace tw

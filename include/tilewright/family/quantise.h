@@ -209,9 +209,9 @@ class QuantiseStream {
   Maximum maximum_;
 };
 
-template <class ArchPage, class Named>
+template <class Page, class Named>
 struct Quantise {
-  using Arch = ArchPage;
+  using Target = Page;
   using Stream = QuantiseStream<Named::scale_rows>;
 };
 

@@ -7,14 +7,19 @@
 
 namespace tw {
 
-// `Family` is BlockwiseFp8, or what is made of it.
-template <class Family>
-struct Requantised : Family {
-  static constexpr MatmulConfig config = Family::config;
-  static_assert(config.d_type == ElementType::E4m3, "What is quantised again is e4m3.");
-  static_assert(config.tiling.n % 128 == 0 && Family::Side::column_step % 128 == 0,
-                "Tiles must begin and end with whole blocks of 128 columns.");
-  using Epilogue = FragmentLoop<BlockQuantised<RuntimeEpilogue>, typename Family::Store>;
+template <class Recipe>
+struct RequantisedRecipe : Recipe {
+  static_assert(
+      Recipe::b_scale_rows % 128 == 0,
+      "Tiles begin at whole blocks of 128 columns only where 128 rows of B share a scale.");
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    require(config.d_type == ElementType::E4m3, "What is quantised again is e4m3.");
+    require(config.tiling.n % 128 == 0,
+            "Tiles must begin and end with whole blocks of 128 columns.");
+    return Recipe::roles(table, config);
+  }
+  template <MatmulConfig, bool elected>
+  using Epilogue = BlockQuantised<RuntimeEpilogue>;
 };
 
 }  // namespace tw

@@ -20,7 +20,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   const auto view = [&](const ScaleTensor& given) {
     return detail::view_of(given.tensor, problem.matmul, given.rows);
   };
-  params.side = {view(problem.a_scales), view(problem.b_scales)};
+  params.own = {view(problem.a_scales), view(problem.b_scales)};
   return plan<Parts>(params, grid, problem.matmul, order, max_clusters, workspace, encode);
 }
 

@@ -8,7 +8,7 @@
 namespace tw {
 
 // Why the kernel cannot compute a convolution; good if it can.
-template <DepthwiseParts Parts>
+template <DepthwiseKernel Parts>
 Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
   constexpr ElementType type = Parts::config.tiling.a_type, output = Parts::config.d_type;
   if (Status status = check(problem); !status.is_good()) return status;
@@ -27,7 +27,7 @@ Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
 
 // Of a problem that the kernel supports and that is not empty. `max_ctas`: how many the device
 // holds at once.
-template <DepthwiseParts Parts>
+template <DepthwiseKernel Parts>
 void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
           const Conv2dProblem& problem, unsigned max_ctas) {
   using Stream = typename Parts::Stream;

@@ -72,10 +72,11 @@ inline MatmulProblem as_batch(const GroupedProblem& problem) {
 
 // family blockwise: begin
 // Of B, that share a scale; 0: there are no scales.
-template <class Side>
+template <class Scales>
 constexpr unsigned rows_of_scale = 0;
-template <class Side>
-requires(Side::rows_of_scale > 0) constexpr unsigned rows_of_scale<Side> = Side::rows_of_scale;
+template <class Scales>
+requires(Scales::rows_of_scale >
+         0) constexpr unsigned rows_of_scale<Scales> = Scales::rows_of_scale;
 
 // All groups share the scales of A; those of B are as many matrices as there are groups.
 inline Status check_scales(const GroupedProblem& problem, unsigned b_scale_rows) {
@@ -105,15 +106,15 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   }
   const MatmulProblem batch = as_batch(problem);
   // family blockwise: begin
-  constexpr unsigned scale_rows = rows_of_scale<typename Parts::Side>;
+  constexpr unsigned scale_rows = rows_of_scale<typename Parts::Scales>;
   if constexpr (scale_rows > 0) {
     Status scales = check_scales(problem, scale_rows);
     if (!scales.is_good()) return scales;
     const ScaleTensor &a = problem.a_scales, &b = problem.b_scales;
-    params.side = {detail::view_of(a.tensor, batch, a.rows),
-                   detail::view_of(b.tensor, batch, b.rows)};
-    params.side.a.batch_stride = 0;
-    if constexpr (gathers) params.side.index = problem.row_index;
+    params.own = {detail::view_of(a.tensor, batch, a.rows),
+                  detail::view_of(b.tensor, batch, b.rows)};
+    params.own.a.batch_stride = 0;
+    if constexpr (gathers) params.own.index = problem.row_index;
   } else if (problem.a_scales.tensor.data != nullptr) {
     return Status::refused("This kernel takes no scales of blocks.");
   }

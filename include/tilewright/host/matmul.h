@@ -185,7 +185,7 @@ int last_row(const MatmulProblem& problem) {
 // As do D's columns, of which one is of two where it is gated.
 template <class Parts>
 int last_column(const MatmulProblem& problem) {
-  const unsigned step = std::max(problem.epilogue.gated ? 32u : 16u, Parts::Side::column_step);
+  const unsigned step = std::max(problem.epilogue.gated ? 32u : 16u, Parts::Scales::column_step);
   return last_begin<Parts>(problem, problem.n, Parts::config.tiling.n, step);
 }
 
@@ -279,7 +279,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
             const Workspace& workspace, const Encode& encode, const FillLoader& fill_loader) {
   constexpr MatmulConfig config = Parts::config;
   using Kernel = kernel::WarpSpecialized<Parts>;
-  static_assert(sizeof(typename Kernel::Storage) <= Parts::Arch::shared_bytes,
+  static_assert(sizeof(typename Kernel::Storage) <= Parts::Target::shared_bytes,
                 "Stages, staging and barriers do not fit the shared memory of an SM.");
   if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
   constexpr unsigned cluster_size = config.tiling.cluster.size();

@@ -8,6 +8,8 @@ namespace tw::isa {
 
 #if defined(__CUDACC__)
 TW_DEVICE void describe_role(const char*) {}
+template <auto role>
+TW_DEVICE void describe_role() {}
 TW_DEVICE void describe_barrier(SharedAddress, const char*, unsigned) {}
 TW_DEVICE void describe_shared(SharedAddress, unsigned, const char*, unsigned) {}
 TW_DEVICE void describe_step(unsigned) {}
@@ -18,6 +20,10 @@ using model::describe_role;
 using model::describe_shared;
 using model::describe_step;
 using model::fragment_access;
+template <auto role>
+void describe_role() {
+  model::describe_role(role.name);
+}
 #endif
 
 }  // namespace tw::isa

@@ -6,7 +6,7 @@
 namespace tw::kernel {
 
 class Key {
-  template <class Parts>
+  template <class Kernel>
   friend class WarpSpecialized;
   TW_DEVICE Key() {}
 };

@@ -1,6 +1,8 @@
 // The role table of a kernel: who does what, with how many registers. Counts derive from it.
 #pragma once
 
+#include <algorithm>
+
 #include "tilewright/base/require.h"
 #include "tilewright/pipeline/payload.h"
 
@@ -19,23 +21,43 @@ struct RoleSpec {
   constexpr unsigned end() const { return first_warp + warps; }
 };
 
+// A role that the skeleton does not know, but the program that it runs.
+struct OwnRole {
+  Role role = Role::Load;
+  RoleSpec spec = {};
+};
+
 struct RoleTable {
   RoleSpec load = {};
-  RoleSpec side = {};  // brings parts of a stage that the load role does not
   RoleSpec schedule = {};
   RoleSpec source = {};    // brings the epilogue's source tiles
   RoleSpec multiply = {};  // in `groups` of equally many warps
   RoleSpec epilogue = {};  // where the accumulator stays in the multiplying warps they play it, too
   unsigned groups = 1;
   Consumers consumers = Consumers::Cooperative;
+  OwnRole own[2] = {};  // of the program
 
   static constexpr unsigned warpgroup_warps = 4;
+  static constexpr unsigned most_own = 2;
+
+  // 0: nobody plays it.
+  constexpr RoleSpec spec_of(Role role) const {
+    if (role == Role::Load) return load;
+    if (role == Role::Schedule) return schedule;
+    if (role == Role::Source) return source;
+    if (role == Role::Multiply) return multiply;
+    if (role == Role::Epilogue) return epilogue;
+    for (const OwnRole& other : own) {
+      if (other.role == role) return other.spec;
+    }
+    return {};
+  }
 
   constexpr unsigned warps() const {
     unsigned last = 0;
-    for (const RoleSpec& role : {load, side, schedule, source, multiply, epilogue}) {
-      if (role.played() && role.end() > last) last = role.end();
-    }
+    for_each([&](const RoleSpec& role) {
+      if (role.played()) last = std::max(last, role.end());
+    });
     return last;
   }
   constexpr unsigned threads() const { return warps() * 32; }
@@ -46,7 +68,9 @@ struct RoleTable {
   }
   // Warps that must learn of work that is announced. One thread loads where that is done.
   constexpr unsigned listening_warps() const {
-    return 1 + side.warps + schedule.warps + source.warps + multiply.warps + epilogue.warps;
+    unsigned sum = 1 - load.warps;
+    for_each([&](const RoleSpec& role) { sum += role.warps; });
+    return sum;
   }
   // setmaxnreg acts on whole warpgroups: the helpers fill one, the multiplying warps the others.
   constexpr bool shifts_registers() const { return multiply.registers != 0; }
@@ -54,22 +78,26 @@ struct RoleTable {
     return multiply.first_warp * 32 * load.registers + multiply.warps * 32 * multiply.registers;
   }
 
-  // The same with a side role, of the first warp that plays nothing, and of those behind it that
-  // are there anyway.
-  consteval RoleTable with_side() const {
+  // The same with one more role, played by the first warp that plays nothing, and by those behind
+  // it that are there anyway.
+  consteval RoleTable with(Role role) const {
     RoleTable table = *this;
     unsigned first = 0;
     while (plays(first)) ++first;
     unsigned end = first + 1;
     while (end < warps() && !plays(end)) ++end;
-    table.side = {first, end - first};
+    for (OwnRole& free : table.own) {
+      if (free.spec.played()) continue;
+      free = {role, {first, end - first}};
+      return table;
+    }
+    require(false, "A program has at most two roles of its own.");
     return table;
   }
   constexpr bool plays(unsigned warp) const {
-    for (const RoleSpec& role : {load, side, schedule, source, multiply, epilogue}) {
-      if (warp - role.first_warp < role.warps) return true;
-    }
-    return false;
+    bool played = false;
+    for_each([&](const RoleSpec& role) { played = played || warp - role.first_warp < role.warps; });
+    return played;
   }
 
   consteval RoleTable checked() const {
@@ -77,6 +105,13 @@ struct RoleTable {
     require(!shifts_registers() || multiply.first_warp % warpgroup_warps == 0,
             "Registers are shifted between whole warpgroups: multiplying warps must begin at one.");
     return *this;
+  }
+
+ private:
+  template <class Visit>
+  constexpr void for_each(const Visit& visit) const {
+    for (const RoleSpec& role : {load, schedule, source, multiply, epilogue}) visit(role);
+    for (const OwnRole& role : own) visit(role.spec);
   }
 };
 

@@ -6,12 +6,12 @@
 
 namespace tw::kernel {
 
-template <class Parts, bool active>
+template <class Kernel, bool active>
 class Storing {
-  using Epilogue = typename Parts::Epilogue;
-  using Reduction = typename Parts::Reduction;
-  using Sources = typename Parts::Sources;
-  using Trace = typename Parts::Trace;
+  using Epilogue = typename Kernel::Epilogue;
+  using Reduction = typename Kernel::Reduction;
+  using Sources = typename Kernel::Sources;
+  using Trace = typename Kernel::Trace;
 
  public:
   template <class Params, class Storage>
@@ -25,14 +25,14 @@ class Storing {
 
   // Before the sums of a tile are made.
   TW_DEVICE void prepare(const WorkTile& tile) const {
-    if (tile.finishes()) epilogue_.prepare(Parts::place(tile, group_), Parts::config.tiling.n);
+    if (tile.finishes()) epilogue_.prepare(Kernel::place(tile, group_), Kernel::config.tiling.n);
   }
   template <class Sum>
   TW_DEVICE void store(const Sum& sum, const WorkTile& tile) {
     if constexpr (Reduction::in_parts) {
       if (!tile.finishes()) return reduction_.deposit(sum, tile);
     }
-    epilogue_.store(reduction_.collect(sum, tile), Parts::place(tile, group_), sources_);
+    epilogue_.store(reduction_.collect(sum, tile), Kernel::place(tile, group_), sources_);
   }
   TW_DEVICE void drain() {
     epilogue_.drain();
@@ -47,8 +47,8 @@ class Storing {
 };
 
 // The sums go to another role.
-template <class Parts>
-class Storing<Parts, false> {
+template <class Kernel>
+class Storing<Kernel, false> {
  public:
   template <class... Arguments>
   TW_DEVICE explicit Storing(const Arguments&...) {}

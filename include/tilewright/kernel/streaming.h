@@ -1,6 +1,6 @@
 // The streaming skeleton: memory goes through registers once, and no matrix instruction is needed.
-// All threads play one role; what hides the way to memory are loads of many threads and several
-// CTAs on an SM, so that there is neither ring nor stage.
+// All threads play one role; latency is hidden by many outstanding loads and several CTAs per SM,
+// so that there is neither ring nor stage.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -9,10 +9,10 @@
 
 namespace tw::kernel {
 
-// `Parts` binds a family to a target: its Stream takes one tile at a time, in registers.
-template <class Parts>
+// `Kernel` binds a family to a target: its Stream takes one tile at a time, in registers.
+template <class Kernel>
 class Streaming {
-  using Stream = typename Parts::Stream;
+  using Stream = typename Kernel::Stream;
 
  public:
   static constexpr unsigned threads = Stream::threads;

@@ -1,12 +1,14 @@
-// The warp-specialised skeleton: the only loops over work tiles and k-tiles.
+// The warp-specialised skeleton, and the program of a matmul: the only loops over work tiles and
+// k-tiles. The skeleton plays the roles and knows nothing of k; the loops over k are a program over
+// the rings that it names.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/grid.h"
 #include "tilewright/isa/ptx/threads.h"
+#include "tilewright/kernel/contracts.h"
 #include "tilewright/kernel/key.h"
-#include "tilewright/kernel/roles.h"
 #include "tilewright/kernel/storing.h"
 #include "tilewright/pipeline/mbarrier.h"
 #include "tilewright/pipeline/ring.h"
@@ -15,33 +17,163 @@
 
 namespace tw::kernel {
 
-// `Parts` binds a family to a target: Ring, Loader, Side, Op, Accumulators, Reduction, Epilogue,
-// Schedule, Trace, the role table and where the tiles of a group lie.
-template <class Parts>
+// The loading end of one ring, in the hands of `role`: a stage for every k-tile.
+template <class Ring, Role role, class Loader, class Trace>
+class Loading {
+  using Output = Producer<Ring, role, Trace>;
+
+ public:
+  static constexpr bool elected = Loader::elected;
+  static constexpr Role plays = role;
+
+  TW_DEVICE Loading(const typename Loader::Params& params, typename Ring::Barriers& barriers,
+                    typename Ring::Tiles* tiles, unsigned thread, Trace trace)
+      : loader_(params, thread), output_(barriers, tiles, trace) {}
+
+  // All work. Of several roles that load, one leads: it says when it begins with a tile.
+  template <bool leads, class Work>
+  TW_DEVICE void load(Work& work, const Key& key) {
+    Held<typename Output::Token, Loader::stages_held> held;
+    for (const WorkTile tile : work.tiles(key)) {
+      if constexpr (leads) work.begin();
+      for (const int k : tile.k_tiles(key)) {
+        auto stage = output_.produce();
+        loader_.load(stage, tile, k);
+        held.keep(std::move(stage));
+      }
+    }
+    loader_.finish();
+  }
+  TW_DEVICE void drain() { output_.drain(); }
+
+ private:
+  Loader loader_;
+  Output output_;
+};
+
+// The program of a matmul: one ring, `input`, and one product for each of its stages. Where stages
+// have scales, a role of its own brings them.
+template <class Kernel>
+struct OneProduct {
+  using Ring = typename Kernel::Ring;
+  using Op = typename Kernel::Op;
+  using Loader = typename Kernel::Loader;
+  using Scales = typename Kernel::Scales;
+  using Trace = typename Kernel::Trace;
+  using LoaderParams = typename Loader::Params;
+  using OwnParams = typename Scales::Params;
+  static constexpr bool reads_scales_in_epilogue = Ring::Counts::read_by(Role::Epilogue);
+  static_assert(!reads_scales_in_epilogue || Kernel::Accumulators::promote_every == 1,
+                "The scales of a stage are of one partial sum.");
+
+  struct Stages {
+    alignas(1024) typename Ring::Tiles input[Ring::stages];
+  };
+  struct Signals {
+    typename Ring::Barriers input;
+  };
+  static TW_DEVICE void init(Signals& signals, Stages& stages) {
+    Ring::init(signals.input, stages.input);
+  }
+  // Before the start, by all threads: what no copy fills.
+  static constexpr bool clears = Loader::clears;
+  static TW_DEVICE void clear(Stages& stages, unsigned thread, unsigned threads) {
+    Loader::clear(isa::shared_address(&stages.input[0]), Ring::stages, sizeof(typename Ring::Tiles),
+                  thread, threads);
+  }
+
+  struct Loads : Loading<Ring, Role::Load, Loader, Trace> {
+    TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages, unsigned thread,
+                    Trace trace)
+        : Loading<Ring, Role::Load, Loader, Trace>(params, signals.input, stages.input, thread,
+                                                   trace) {}
+  };
+  struct LoadsScales : Loading<Ring, Role::LoadScales, Scales, Trace> {
+    TW_DEVICE LoadsScales(const OwnParams& params, Signals& signals, Stages& stages,
+                          unsigned thread, Trace trace)
+        : Loading<Ring, Role::LoadScales, Scales, Trace>(params, signals.input, stages.input,
+                                                         thread, trace) {}
+  };
+  // What the program's own roles do, by their place in the role table.
+  template <unsigned>
+  using Own = LoadsScales;
+
+  class Multiplies {
+    using Input = Consumer<Ring, Op::release, Trace>;
+
+   public:
+    TW_DEVICE Multiplies(Signals& signals, Stages& stages, unsigned group, unsigned thread,
+                         Trace trace)
+        : input_(signals.input, Op::speaker(thread), trace),
+          op_(isa::shared_address(&stages.input[0]), Kernel::group_row(group), thread) {}
+
+    // In a pair of CTAs the leader multiplies for both.
+    TW_DEVICE bool leads() const { return op_.leads(); }
+    TW_DEVICE void hang_back(unsigned stages) { input_.hang_back(stages); }
+    // A tile that another group multiplies.
+    TW_DEVICE void skip(const WorkTile& tile) { input_.skip(tile.num_k_tiles()); }
+    template <class Sum>
+    TW_DEVICE void multiply(Sum& sum, const WorkTile& part, const Key& key) {
+      Held<typename Input::Token, Op::stages_held> held;
+      for ([[maybe_unused]] const int k : part.k_tiles(key)) {
+        auto stage = input_.consume();
+        op_.multiply(sum, stage);
+        held.keep(std::move(stage));
+      }
+      op_.finish(sum);
+    }
+
+   private:
+    Input input_;
+    Op op_;
+  };
+
+  // In the epilogue role: partial sums that are handed over join their total, with their scales
+  // where they have some.
+  class AddsWithScales {
+   public:
+    TW_DEVICE AddsWithScales(Signals& signals, Stages& stages, unsigned thread, Trace trace)
+        : input_(signals.input, thread % 32, trace), stages_(stages), thread_(thread) {}
+    template <class Total, class Sum>
+    TW_DEVICE void add(Total& total, const Sum& sum, bool has_products) {
+      if (!has_products) return;
+      const auto stage = input_.consume();
+      const SharedAddress tiles = isa::shared_address(&stages_.input[stage.slot()]);
+      total.add(sum, typename Scales::Reader(tiles, thread_));
+    }
+
+   private:
+    Consumer<Ring, Release::Warp, Trace> input_;
+    Stages& stages_;
+    unsigned thread_;
+  };
+  struct AddsPlainly {
+    TW_DEVICE AddsPlainly(Signals&, Stages&, unsigned, Trace) {}
+    template <class Total, class Sum>
+    TW_DEVICE void add(Total& total, const Sum& sum, bool) {
+      total.add(sum);
+    }
+  };
+  using Adds = std::conditional_t<reads_scales_in_epilogue, AddsWithScales, AddsPlainly>;
+};
+
+// `Kernel` binds a recipe to a target (family/kernel.h).
+template <class Kernel>
 class WarpSpecialized {
-  using Ring = typename Parts::Ring;
-  using Loader = typename Parts::Loader;
-  using Side = typename Parts::Side;
-  using Op = typename Parts::Op;
-  using Accumulators = typename Parts::Accumulators;
-  using Epilogue = typename Parts::Epilogue;
-  using Schedule = typename Parts::Schedule;
-  using Sources = typename Parts::Sources;
-  using Trace = typename Parts::Trace;
-  static constexpr RoleTable roles = Parts::roles;
+  using Program = typename Kernel::Recipe::template Program<Kernel>;
+  static_assert(KernelProgram<Program>);
+  using Op = typename Kernel::Op;
+  using Accumulators = typename Kernel::Accumulators;
+  using Epilogue = typename Kernel::Epilogue;
+  using Schedule = typename Kernel::Schedule;
+  using Sources = typename Kernel::Sources;
+  using Trace = typename Kernel::Trace;
+  static constexpr RoleTable roles = Kernel::roles;
+  static constexpr bool in_cluster = Kernel::tiling.cluster.size() > 1;
   static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
   // Where the accumulator lives outside of the multiplying threads, others read it.
   static constexpr bool hands_over = roles.epilogue.played();
   using Order = std::conditional_t<in_turns, Turns<roles.groups, roles.group_warps()>, NoTurns>;
-  using Input = Consumer<Ring, Op::release, Trace>;
-  // Partial sums of one stage each are added up with another part of that stage.
-  static constexpr bool adds_with_side = Ring::Counts::read_by(Role::Epilogue);
-  static_assert(!adds_with_side || Accumulators::promote_every == 1,
-                "What a stage brings for the sums is of one partial sum.");
-  struct Nothing {
-    template <class... Arguments>
-    TW_DEVICE explicit Nothing(const Arguments&...) {}
-  };
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -50,22 +182,22 @@ class WarpSpecialized {
   static constexpr unsigned tracks = 1 + roles.groups + storing_groups;
 
   struct Params {
-    typename Loader::Params loader;
+    typename Program::LoaderParams loader;
     typename Epilogue::Params epilogue;
     typename Schedule::Params schedule;
-    typename Parts::Reduction::Params reduction;
+    typename Kernel::Reduction::Params reduction;
     typename Sources::Params sources;
     typename Trace::Params trace;
-    typename Side::Params side;
+    typename Program::OwnParams own;
   };
 
   struct Storage {
-    alignas(1024) typename Ring::Tiles tiles[Ring::stages];
+    typename Program::Stages stages;
     typename Epilogue::Buffers output[storing_groups];
     typename Sources::Storage sources[storing_groups];
-    typename Ring::Barriers input;
+    typename Program::Signals signals;
     typename Order::Barriers turns;
-    typename Parts::Reduction::Storage reduction;
+    typename Kernel::Reduction::Storage reduction;
     typename Schedule::Storage schedule;
     typename Accumulators::Storage accumulators;
   };
@@ -73,22 +205,20 @@ class WarpSpecialized {
   static TW_DEVICE void run(const Params& params) {
     Storage& storage = *static_cast<Storage*>(isa::dynamic_shared());
     const unsigned thread = isa::thread_index();
-    if constexpr (Loader::clears) {
-      prepare_operands<(Ring::cluster.size() > 1)>(threads, [&] {
-        Loader::clear(isa::shared_address(&storage.tiles[0]), Ring::stages,
-                      sizeof(typename Ring::Tiles), thread, threads);
-      });
+    if constexpr (Program::clears) {
+      prepare_operands<in_cluster>(threads,
+                                   [&] { Program::clear(storage.stages, thread, threads); });
     }
-    start_together<(Ring::cluster.size() > 1)>(thread, threads, [&] {
-      Ring::init(storage.input, storage.tiles);
+    start_together<in_cluster>(thread, threads, [&] {
+      Program::init(storage.signals, storage.stages);
       Order::init(storage.turns);
       Schedule::init(storage.schedule);
       Accumulators::init(storage.accumulators);
-      Parts::Reduction::init(storage.reduction);
+      Kernel::Reduction::init(storage.reduction);
       for (auto& sources : storage.sources) Sources::init(sources);
     });
     // Before anything of an earlier grid is read, or overwritten, by any role.
-    if constexpr (Parts::dependent_launch) isa::griddepcontrol_wait();
+    if constexpr (Kernel::dependent_launch) isa::griddepcontrol_wait();
 
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
     const unsigned warp = isa::shuffle(thread / 32, 0);
@@ -114,16 +244,13 @@ class WarpSpecialized {
   static TW_DEVICE void help(const Params& params, Storage& storage, unsigned warp,
                              unsigned thread) {
     if (plays<roles.load>(warp)) {
-      if (!Loader::elected || (warp == roles.load.first_warp && isa::elect_one())) {
-        load<Loader, Role::Load>(params.loader, params, storage,
-                                 thread - roles.load.first_warp * 32);
+      if (!Program::Loads::elected || (warp == roles.load.first_warp && isa::elect_one())) {
+        load<typename Program::Loads, true>(params.loader, params, storage,
+                                            thread - roles.load.first_warp * 32);
       }
     }
-    if constexpr (roles.side.played()) {
-      if (plays<roles.side>(warp)) {
-        load<Side, Role::Side>(params.side, params, storage, thread - roles.side.first_warp * 32);
-      }
-    }
+    play_own<0>(params, storage, warp, thread);
+    play_own<1>(params, storage, warp, thread);
     if constexpr (roles.schedule.played()) {
       if (plays<roles.schedule>(warp) && isa::elect_one()) schedule(params, storage);
     }
@@ -137,38 +264,36 @@ class WarpSpecialized {
     }
     Accumulators::leave();
   }
+  template <unsigned index>
+  static TW_DEVICE void play_own(const Params& params, Storage& storage, unsigned warp,
+                                 unsigned thread) {
+    constexpr RoleSpec role = roles.own[index].spec;
+    if constexpr (role.played()) {
+      using Own = typename Program::template Own<index>;
+      if (!plays<role>(warp)) return;
+      if (!Own::elected || (warp == role.first_warp && isa::elect_one())) {
+        load<Own, false>(params.own, params, storage, thread - role.first_warp * 32);
+      }
+    }
+  }
 
   static TW_DEVICE Trace trace(const Params& params, unsigned track, bool speaks) {
     return Trace(params.trace, isa::cta_index() * tracks + track, speaks);
   }
 
-  // The load role, or the side role; of the two the former speaks for the CTA.
-  template <class Loading, Role role>
-  static TW_DEVICE void load(const typename Loading::Params& given, const Params& params,
-                             Storage& storage, unsigned thread) {
-    constexpr bool leads = role == Role::Load;
-    isa::describe_role(leads ? "load" : "side");
+  // A role that loads; the one that leads also speaks for the CTA.
+  template <class Loads, bool leads, class Given>
+  static TW_DEVICE void load(const Given& given, const Params& params, Storage& storage,
+                             unsigned thread) {
+    isa::describe_role<Loads::plays>();
     const Key key;
-    constexpr Release reading = Loading::elected ? Release::Thread : Release::Warp;
+    constexpr Release reading = Loads::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
-    Loading loader(given, thread);
-    using Output = Producer<Ring, role, Trace>;
-    Output input(storage.input, storage.tiles,
-                 trace(params, 0, leads && (Loading::elected || thread == 0)));
-    {
-      Held<typename Output::Token, Loading::stages_held> held;
-      for (const WorkTile tile : work.tiles(key)) {
-        if constexpr (leads) work.begin();
-        for (const int k : tile.k_tiles(key)) {
-          auto stage = input.produce();
-          loader.load(stage, tile, k);
-          held.keep(std::move(stage));
-        }
-      }
-      loader.finish();
-    }
-    if constexpr (leads && Parts::dependent_launch) isa::griddepcontrol_launch_dependents();
-    input.drain();
+    Loads loads(given, storage.signals, storage.stages, thread,
+                trace(params, 0, leads && (Loads::elected || thread == 0)));
+    loads.template load<leads>(work, key);
+    if constexpr (leads && Kernel::dependent_launch) isa::griddepcontrol_launch_dependents();
+    loads.drain();
   }
 
   static TW_DEVICE void schedule(const Params& params, Storage& storage) {
@@ -176,7 +301,7 @@ class WarpSpecialized {
     const Key key;
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
     typename Schedule::Asker asker(params.schedule, storage.schedule);
-    const bool asks = Ring::cluster.size() == 1 || isa::cluster_rank() == 0;
+    const bool asks = !in_cluster || isa::cluster_rank() == 0;
     for ([[maybe_unused]] const WorkTile tile : work.tiles(key)) {
       if (asks) asker.ask();
     }
@@ -197,9 +322,9 @@ class WarpSpecialized {
       if constexpr (in_turns) whose ^= 1;
       if (!tile.finishes() || params.sources.present == 0) continue;
       for (unsigned chunk = 0; chunk < Sources::chunks; ++chunk) {
-        if (!in_turns || mine == 0) first.load(Parts::place(tile, 0), chunk);
+        if (!in_turns || mine == 0) first.load(Kernel::place(tile, 0), chunk);
         if (storing_groups > 1 && (!in_turns || mine == 1)) {
-          second.load(Parts::place(tile, 1), chunk);
+          second.load(Kernel::place(tile, 1), chunk);
         }
       }
     }
@@ -224,50 +349,44 @@ class WarpSpecialized {
     const bool speaks = Op::elected || thread == 0;
     constexpr Release reading = Op::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
-    Input input(storage.input, Op::speaker(thread), trace(params, 1 + group, speaks));
-    Op op(isa::shared_address(&storage.tiles[0]), Parts::group_row(group), thread);
+    typename Program::Multiplies program(storage.signals, storage.stages, group, thread,
+                                         trace(params, 1 + group, speaks));
     typename Accumulators::Writer accumulators(scope, storage.accumulators);
     Order order(storage.turns, group, thread);
-    Storing<Parts, !hands_over> storing(params, storage, group, thread,
-                                        trace(params, 1 + roles.groups + group, speaks));
-    unsigned late = group * Parts::config.stagger;
+    Storing<Kernel, !hands_over> storing(params, storage, group, thread,
+                                         trace(params, 1 + roles.groups + group, speaks));
+    unsigned late = group * Kernel::config.stagger;
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
       if (late > 0) {
         // Only on the first tile, and only if that one fills the stage at all.
-        if (static_cast<int>(late) < tile.num_k_tiles()) input.hang_back(late);
+        if (static_cast<int>(late) < tile.num_k_tiles()) program.hang_back(late);
         late = 0;
       }
       if constexpr (in_turns) {
         const bool mine = whose == group;
         whose = whose + 1 == roles.groups ? 0 : whose + 1;
         if (!mine) {
-          input.skip(tile.num_k_tiles());
+          program.skip(tile);
           continue;
         }
       }
       // In a pair of CTAs the leader multiplies for both.
       if constexpr (hands_over) {
-        if (!op.leads()) continue;
+        if (!program.leads()) continue;
       }
       storing.prepare(tile);
       for (const WorkTile part : tile.sums(key, Accumulators::promote_every)) {
         auto sum = accumulators.acquire();
         {
           const auto turn = order.take();
-          Held<typename Input::Token, Op::stages_held> held;
-          for ([[maybe_unused]] const int k : part.k_tiles(key)) {
-            auto stage = input.consume();
-            op.multiply(sum, stage);
-            held.keep(std::move(stage));
-          }
-          op.finish(sum);
+          program.multiply(sum, part, key);
         }
         storing.store(sum, tile);
       }
     }
     storing.drain();
-    accumulators.drain(op.leads());
+    accumulators.drain(program.leads());
   }
 
   // Where the accumulator is handed over: the sums are read and stored by warps of their own.
@@ -276,12 +395,11 @@ class WarpSpecialized {
     const Key key;
     typename Schedule::template Reader<Release::Warp> work(params.schedule, storage.schedule,
                                                            thread);
-    Storing<Parts, true> storing(params, storage, 0, thread,
-                                 trace(params, 1 + roles.groups, thread == 0));
+    Storing<Kernel, true> storing(params, storage, 0, thread,
+                                  trace(params, 1 + roles.groups, thread == 0));
     typename Accumulators::Reader accumulators(storage.accumulators, thread);
-    using Stages =
-        std::conditional_t<adds_with_side, Consumer<Ring, Release::Warp, Trace>, Nothing>;
-    [[maybe_unused]] Stages input(storage.input, thread % 32, trace(params, 0, false));
+    [[maybe_unused]]
+    typename Program::Adds adds(storage.signals, storage.stages, thread, trace(params, 0, false));
     for (const WorkTile tile : work.tiles(key)) {
       storing.prepare(tile);
       if constexpr (Accumulators::promote_every == 0) {
@@ -291,13 +409,7 @@ class WarpSpecialized {
         typename Accumulators::Promoted total;
         for (const WorkTile part : tile.sums(key, Accumulators::promote_every)) {
           const auto sum = accumulators.consume(part.num_k_tiles() > 0);
-          if constexpr (!adds_with_side) {
-            total.add(sum);
-          } else if (part.num_k_tiles() > 0) {
-            const auto stage = input.consume();
-            const SharedAddress tiles = isa::shared_address(&storage.tiles[stage.slot()]);
-            total.add(sum, typename Side::Reader(tiles, thread));
-          }
+          adds.add(total, sum, part.num_k_tiles() > 0);
         }
         storing.store(total, tile);
       }

@@ -3,14 +3,36 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 
+#include "tilewright/base/require.h"
 #include "tilewright/io/completion.h"
 
 namespace tw {
 
-// The roles that the warps of a kernel play. Side brings parts that Load does not.
-enum class Role : unsigned { Load, Side, Schedule, Source, Multiply, Epilogue };
-inline constexpr unsigned role_count = 6;
+// A role that warps of a kernel play. It is its name, which reports show: the skeleton's own roles
+// are listed here, a program names others as it needs them.
+struct Role {
+  char name[16] = {};
+
+  consteval Role(const char* text) {
+    unsigned length = 0;
+    for (; text[length] != 0; ++length) {
+      require(length + 1 < sizeof(name), "The name of a role has at most 15 letters.");
+      name[length] = text[length];
+    }
+    require(length > 0, "A role must have a name.");
+  }
+  friend constexpr bool operator==(const Role&, const Role&) = default;
+
+  static const Role Load, LoadScales, Schedule, Source, Multiply, Epilogue;
+};
+inline constexpr Role Role::Load = "load";
+inline constexpr Role Role::LoadScales = "load scales";
+inline constexpr Role Role::Schedule = "schedule";
+inline constexpr Role Role::Source = "source";
+inline constexpr Role Role::Multiply = "multiply";
+inline constexpr Role Role::Epilogue = "epilogue";
 
 // `arrivals` of a role on a signal, in each stage and CTA.
 struct RoleArrivals {
@@ -38,29 +60,44 @@ struct Part {
 // arrives once for all of them.
 template <class Payload>
 class PayloadCounts {
-  struct Sums {
-    unsigned loading[role_count] = {};
-    unsigned reading[role_count] = {};
-    unsigned bytes[role_count] = {};
-    unsigned full = 0;
-    unsigned empty = 0;
-  };
-  static constexpr Sums sums() {
-    Sums result;
+  static constexpr unsigned loads(Role role) {
+    unsigned arrivals = 0;
     for (const Part& part : Payload::parts) {
-      const unsigned by = static_cast<unsigned>(part.loaded_by.role);
-      result.loading[by] = std::max(result.loading[by], part.loaded_by.arrivals);
-      if (part.completion == Completion::TransactionBytes) result.bytes[by] += part.bytes;
+      if (part.loaded_by.role == role) arrivals = std::max(arrivals, part.loaded_by.arrivals);
+    }
+    return arrivals;
+  }
+  static constexpr unsigned reads(Role role) {
+    unsigned arrivals = 0;
+    for (const Part& part : Payload::parts) {
       for (const RoleArrivals& reader : part.read_by) {
-        unsigned& reading = result.reading[static_cast<unsigned>(reader.role)];
-        reading = std::max(reading, reader.arrivals);
+        if (reader.role == role) arrivals = std::max(arrivals, reader.arrivals);
       }
     }
-    for (unsigned role = 0; role < role_count; ++role) {
-      result.full += result.loading[role];
-      result.empty += result.reading[role];
+    return arrivals;
+  }
+  // A role's arrivals count where it is first named.
+  static constexpr unsigned all_loads() {
+    unsigned sum = 0;
+    for (auto part = std::begin(Payload::parts); part != std::end(Payload::parts); ++part) {
+      const auto names_it = [&](const Part& other) {
+        return other.loaded_by.role == part->loaded_by.role;
+      };
+      if (std::none_of(std::begin(Payload::parts), part, names_it))
+        sum += loads(part->loaded_by.role);
     }
-    return result;
+    return sum;
+  }
+  static constexpr unsigned all_reads() {
+    constexpr unsigned count = 2 * std::size(Payload::parts);
+    const auto reader = [](unsigned i) { return Payload::parts[i / 2].read_by[i % 2].role; };
+    unsigned sum = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      bool is_first = true;
+      for (unsigned j = 0; j < i; ++j) is_first = is_first && reader(j) != reader(i);
+      if (is_first) sum += reads(reader(i));
+    }
+    return sum;
   }
 
   // A role's token announces all that it loads in one way.
@@ -78,13 +115,17 @@ class PayloadCounts {
                 "Parts that one role loads must be announced in one way: one token does it.");
 
  public:
-  static constexpr unsigned full_arrivals = sums().full;
-  static constexpr unsigned empty_arrivals = sums().empty;  // in each CTA that reads the stage
-  static constexpr bool read_by(Role role) {
-    return sums().reading[static_cast<unsigned>(role)] > 0;
-  }
+  static constexpr unsigned full_arrivals = all_loads();
+  static constexpr unsigned empty_arrivals = all_reads();  // in each CTA that reads the stage
+  static constexpr bool loaded_by(Role role) { return loads(role) > 0; }
+  static constexpr bool read_by(Role role) { return reads(role) > 0; }
   static constexpr unsigned bytes_by(Role role) {
-    return sums().bytes[static_cast<unsigned>(role)];
+    unsigned bytes = 0;
+    for (const Part& part : Payload::parts) {
+      const bool counts = part.completion == Completion::TransactionBytes;
+      if (counts && part.loaded_by.role == role) bytes += part.bytes;
+    }
+    return bytes;
   }
   static constexpr Completion completion_by(Role role) {
     for (const Part& part : Payload::parts) {

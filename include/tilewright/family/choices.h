@@ -1,0 +1,94 @@
+// Parts that follow from a configuration: each choice of a type is a function, which can be asked
+// alone.
+#pragma once
+
+#include "tilewright/epilogue/source_supply.h"
+#include "tilewright/family/matmul_config.h"
+#include "tilewright/pipeline/trace.h"
+#include "tilewright/schedule/cluster_reduction.h"
+#include "tilewright/schedule/hilbert_order.h"
+#include "tilewright/schedule/reduction.h"
+#include "tilewright/schedule/split_tiles.h"
+#include "tilewright/schedule/work_tile.h"
+
+namespace tw {
+
+template <class T>
+struct Choice {
+  using Type = T;
+};
+
+template <MatmulConfig config>
+consteval auto trace_of() {
+  if constexpr (config.tracing == Tracing::On) {
+    return Choice<EventTrace>();
+  } else {
+    return Choice<NoTrace>();
+  }
+}
+
+template <MatmulConfig config>
+consteval auto order_of() {
+  if constexpr (config.sweep == TileSweep::Hilbert) {
+    return Choice<HilbertOrder>();
+  } else {
+    return Choice<GroupedOrder>();
+  }
+}
+
+template <MatmulConfig config>
+consteval auto tile_map_of() {
+  using Order = typename decltype(order_of<config>())::Type;
+  constexpr ClusterShape cluster = config.tiling.cluster;
+  if constexpr (config.split == Split::Whole) {
+    return Choice<WholeTiles<cluster, Order>>();
+  } else if constexpr (config.split == Split::Parts) {
+    return Choice<SplitTiles<cluster, Order>>();
+  } else if constexpr (config.split == Split::Cluster) {
+    return Choice<ClusterSplitTiles<cluster, Order>>();
+  } else {
+    return Choice<StreamTiles<cluster, Order>>();
+  }
+}
+
+// Whoever is done asks as the target can; else a formula says what comes next.
+template <MatmulConfig config, class Target, RoleTable roles, class Map>
+consteval auto schedule_of() {
+  if constexpr (config.scheduling == Scheduling::Dynamic) {
+    return Choice<typename Target::template Tickets<config.tiling.cluster, Map, roles>>();
+  } else {
+    return Choice<StaticPersistent<config.tiling.cluster, Map>>();
+  }
+}
+
+// One chunk of C for each chunk of D.
+template <MatmulConfig config, class Store>
+consteval auto sources_of() {
+  if constexpr (config.c_stages == 0) {
+    return Choice<DirectSources>();
+  } else {
+    constexpr unsigned row_chunks = config.tiling.n / Store::chunk_columns;
+    constexpr unsigned chunk_rows = config.group_rows() / Store::chunk_rows;
+    return Choice<StagedSources<config.d_type, Store::chunk_rows, Store::row_bytes,
+                                chunk_rows * row_chunks, row_chunks, 4, config.c_stages>>();
+  }
+}
+
+template <MatmulConfig config, RoleTable roles>
+consteval auto reduction_of() {
+  // Groups that take turns have tiles of their own; others have shares of one.
+  constexpr unsigned warps = roles.epilogue.played()
+                                 ? roles.epilogue.warps
+                                 : roles.group_warps() * config.groups_per_tile();
+  constexpr unsigned group_step = config.groups_per_tile() == 1 ? 0 : roles.group_warps();
+  constexpr unsigned values = config.tiling.m * config.tiling.n / (warps * 32);  // of a thread
+  if constexpr (config.split == Split::Whole) {
+    return Choice<NoReduction>();
+  } else if constexpr (config.split == Split::Cluster) {
+    return Choice<ClusterReduction<config.tiling.cluster, group_step, warps, values>>();
+  } else {
+    return Choice<WorkspaceReduction<group_step, warps, values>>();
+  }
+}
+
+}  // namespace tw
