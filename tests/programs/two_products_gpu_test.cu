@@ -1,0 +1,70 @@
+// The same program on a GPU: both pages, exact.
+#include <gtest/gtest.h>
+
+#include "tests/gpu/on_device.h"
+#include "tests/programs/two_products_case.h"
+#include "tilewright/arch/sm80.h"
+#include "tilewright/arch/sm90.h"
+#include "tilewright/host/cuda.h"
+#include "tilewright/kernel/entry.h"
+
+namespace tw::programs {
+namespace {
+
+template <class Bound>
+void expect_exact(int m, int n, int k, std::uint64_t seed) {
+  using Kernel = kernel::WarpSpecialized<Bound>;
+  using Target = typename Bound::Target;
+  static CudaKernel entry(reinterpret_cast<const void*>(&kernel::entry<Kernel>),
+                          {Bound::config.tiling.cluster.size(), Bound::in_clusters,
+                           Target::capability_begin, Target::capability_end, Kernel::threads,
+                           sizeof(typename Kernel::Storage), Bound::dependent_launch});
+  Case data(m, n, k, seed);
+  tests::OnDevice first(data.first), second(data.second);
+  MatmulProblem one = problem_on_host(data.first, data.shape);
+  MatmulProblem two = problem_on_host(data.second, data.shape);
+  one.a.data = first.address(data.first.a);
+  one.b.data = first.address(data.first.b);
+  one.d.data = first.address(data.first.d);
+  two.a.data = second.address(data.second.a);
+  two.b.data = second.address(data.second.b);
+  unsigned clusters = 0;
+  Status status = entry.max_active_clusters(clusters);
+  ASSERT_TRUE(status.is_good()) << status.sentence();
+  typename Kernel::Params params;
+  MatmulGrid grid = {};
+  status = plan_two<Bound>(params, grid, one, two, clusters, encode_for_cuda);
+  ASSERT_TRUE(status.is_good()) << status.sentence();
+  status = entry.launch(params, grid.ctas, nullptr);
+  ASSERT_TRUE(status.is_good()) << status.sentence();
+  tests::wait_or_exit("two products");
+  first.read_outputs();
+  EXPECT_EQ(data.wrong(), 0) << m << " x " << n << " x " << k;
+}
+
+class TwoProductsGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+      GTEST_SKIP() << "There is no NVIDIA GPU here.";
+    }
+    if (!tests::runs_here("sm90a")) GTEST_SKIP() << "This test is compiled for sm_90a.";
+  }
+};
+
+TEST_F(TwoProductsGpu, IsExactByTmaAndWgmma) {
+  for (int i = 0; i < 20; ++i) {
+    expect_exact<Kernel<Sm90, TwoProductsRecipe<>, Tile>>(64 + 37 * i, 128 + 24 * i, 8 + 72 * i,
+                                                          static_cast<std::uint64_t>(i));
+  }
+}
+TEST_F(TwoProductsGpu, IsExactByThreadsAndMmaSync) {
+  for (int i = 0; i < 20; ++i) {
+    expect_exact<Kernel<Sm80, TwoProductsRecipe<>, Tile>>(64 + 37 * i, 128 + 24 * i, 8 + 72 * i,
+                                                          static_cast<std::uint64_t>(i));
+  }
+}
+
+}  // namespace
+}  // namespace tw::programs
