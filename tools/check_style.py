@@ -15,6 +15,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ASSEMBLY = re.compile(r'(^|[^_\w])asm\s*(volatile)?\s*\(|__builtin_amdgcn_')
 TARGET = re.compile(r'#\s*(if|elif).*(__CUDA_ARCH__|__AMDGCN__|__gfx)')
+TARGET_NAME = re.compile(r'"sm(80|90a|100a)"')
 BARRIER = re.compile(r'isa::(mbarrier_(arrive|init|try_wait)|barrier_(sync|arrive)|cluster_(arrive|wait)|fence_|counter_|tcgen05_(commit|fence)|cp_async_mbarrier)')
 MISPLACED = re.compile(r'\[\[no_unique_address\]\]')
 LEFTOVER = re.compile(r'\b(TODO|FIXME|XXX)\b')
@@ -68,6 +69,8 @@ def complaints(root):
                 yield f'{where}: conditions on the target stand only in isa/, arch/ and base/.'
             if in_include and MISPLACED.search(line):
                 yield f'{where}: [[no_unique_address]] misplaces elements of arrays (nvcc 13.0). An empty base is safe.'
+            if own is not None and folder != 'arch' and TARGET_NAME.search(line.split('//')[0]):
+                yield f'{where}: names of targets stand only in arch/target.h.'
             if in_include and folder not in ('isa', 'pipeline') and BARRIER.search(line):
                 yield f'{where}: barriers are called only in pipeline/.'
             if in_include and folder != 'kernel' and re.search(r'\.(k_tiles|tiles|sums)\(key', line):

@@ -6,18 +6,17 @@
 #include <vector>
 
 #include "src/matmul/names.h"
+#include "tilewright/host/targets.h"
 
 namespace tw::cli {
 
 namespace {
 
-constexpr const char* targets[] = {"sm80", "sm90a", "sm100a"};
-
 // The target of a plain request.
 std::string target_of(const Wish& wish) {
   if (!wish.arch.empty()) return wish.arch;
   const MatmulInstance* named = instance_named(wish.instance);
-  return named != nullptr ? named->target : "sm90a";
+  return named != nullptr ? named->target : usual_target;
 }
 
 // What keeps an instance from serving, one entry each.
@@ -75,10 +74,8 @@ const MatmulInstance* instance_named(const std::string& name) {
 }
 
 Status check_words(const Wish& wish) {
-  if (!wish.arch.empty() &&
-      std::find(std::begin(targets), std::end(targets), wish.arch) == std::end(targets)) {
-    return Status::refused(
-        fmt::format("There is no target '{}'; there are sm80, sm90a and sm100a.", wish.arch));
+  if (!wish.arch.empty() && target_named(wish.arch) == nullptr) {
+    return Status::refused(no_target(wish.arch));
   }
   if (!wish.instance.empty() && instance_named(wish.instance) == nullptr) {
     return Status::refused(

@@ -5,7 +5,7 @@
 namespace tw::cli {
 
 void FamilyRequest::add_instance_options(CLI::App& command, const std::string& usual) {
-  command.add_option("--arch", arch, "the target: sm80, sm90a or sm100a")->capture_default_str();
+  command.add_option("--arch", arch, "the target: " + target_names(" or "))->capture_default_str();
   command.add_option("--instance", instance, "by name; empty: " + usual);
 }
 

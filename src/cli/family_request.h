@@ -11,11 +11,12 @@
 #include "src/cli/product_request.h"
 #include "src/matmul/shape.h"
 #include "src/matmul/virtual.h"
+#include "tilewright/host/targets.h"
 
 namespace tw::cli {
 
 struct FamilyRequest {
-  std::string arch = "sm90a";
+  std::string arch = usual_target;
   std::string instance;
   std::string on;
   std::string data = "integers";

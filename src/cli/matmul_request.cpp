@@ -3,6 +3,7 @@
 #include "src/cli/choose_instance.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
+#include "tilewright/host/targets.h"
 
 namespace tw::cli {
 
@@ -35,7 +36,8 @@ void take_types(MatmulShape& shape, const MatmulRequest& request, const MatmulIn
 void MatmulRequest::add_options(CLI::App& command) {
   // Not ->required(): such a word would come before subcommands, other families.
   command.add_option("family", family, "the kernel family: matmul");
-  command.add_option("--arch", arch, "the target: sm80, sm90a or sm100a; empty: sm90a");
+  command.add_option("--arch", arch,
+                     "the target: " + target_names(" or ") + "; empty: " + usual_target);
   add_product_options(command);
   command.add_option("--a-type", a_type, "of A: bf16, fp16, tf32, e4m3, e5m2 or s8");
   command.add_option("--b-type", b_type, "of B; empty: as A");

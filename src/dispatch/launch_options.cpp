@@ -20,11 +20,6 @@ std::vector<MatmulOrder> orders_of(const MatmulConfig& config, const MatmulProbl
   return orders;
 }
 
-bool runs_on(const char* target, const char* device) {
-  return std::strcmp(target, device) == 0 ||
-         (std::strcmp(target, "sm80") == 0 && std::strcmp(device, "sm90a") == 0);
-}
-
 Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
   const MatmulConfig& config = kernel.config;
   if (!runs_on(kernel.target, request.target)) {

@@ -7,11 +7,12 @@
 
 #include "tilewright/host/matmul_order.h"
 #include "tilewright/host/matmul_problem.h"
+#include "tilewright/host/targets.h"
 
 namespace tw {
 
 struct DispatchRequest {
-  const char* target = "sm90a";
+  const char* target = usual_target;
   unsigned sms = 132;
   const char* device = nullptr;  // its name; null: no table is about it
   bool batch_invariant = false;
@@ -30,9 +31,6 @@ struct KernelFacts {
   bool scales_sums = false;    // of every stage, before they are added up
   bool streams = false;        // memory goes through registers, once
 };
-
-// sm_80's kernels are compiled for Hopper, too.
-bool runs_on(const char* target, const char* device);
 
 // Whether a kernel may be asked at all.
 Status suits(const KernelFacts& kernel, const DispatchRequest& request);

@@ -5,6 +5,7 @@
 
 #include "src/library/device.h"
 #include "tilewright/host/matmul_order.h"
+#include "tilewright/host/targets.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw::library {
@@ -30,12 +31,9 @@ void clear_counters(void* workspace, std::size_t bytes, void* stream) {
 }
 
 const char* checked_target(const char* target) {
-  if (target == nullptr) return "sm90a";
-  for (const char* known : {"sm80", "sm90a", "sm100a"}) {
-    if (std::strcmp(target, known) == 0) return known;
-  }
-  throw Failure{TW_INVALID,
-                fmt::format("There is no target '{}'; there are sm80, sm90a and sm100a.", target)};
+  if (target == nullptr) return usual_target;
+  if (const TargetFacts* const known = target_named(target)) return known->name;
+  throw Failure{TW_INVALID, no_target(target)};
 }
 
 void check_virtual_gpu(bool is_there) {

@@ -6,6 +6,7 @@
 
 #include "src/library/device.h"
 #include "src/library/failure.h"
+#include "tilewright/host/targets.h"
 
 namespace tw::library {
 
@@ -25,9 +26,8 @@ int attribute(cudaDeviceAttr which, int device) {
 }
 
 const char* target_of(int major, int minor) {
-  if (major == 8) return "sm80";
-  if (major == 9 && minor == 0) return "sm90a";
-  if (major == 10 && minor == 0) return "sm100a";
+  const TargetFacts* const target = tw::target_of(major * 10 + minor);
+  if (target != nullptr) return target->name;
   throw Failure{TW_UNSUPPORTED,
                 fmt::format("The device has compute capability {}.{}, but kernels are compiled for "
                             "8.x, 9.0 and 10.0.",

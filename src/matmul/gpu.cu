@@ -6,6 +6,7 @@
 
 #include "src/matmul/gpu.h"
 #include "tilewright/host/cuda.h"
+#include "tilewright/host/targets.h"
 
 namespace tw {
 
@@ -168,16 +169,13 @@ std::string why_not_on_gpu(const MatmulInstance& instance) {
   }
   int major = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-  const std::string target = instance.target;
   int minor = 0;
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
   const int capability = major * 10 + minor;
-  const bool fits = target == "sm80"    ? capability >= 80 && capability <= 90
-                    : target == "sm90a" ? capability == 90
-                                        : capability == 100;
-  if (fits) return "";
+  const TargetFacts* const target = target_named(instance.target);
+  if (capability >= target->capability_begin && capability < target->capability_end) return "";
   return "The GPU has compute capability " + std::to_string(major) + ".x; the instance " +
-         instance.name + " is for " + target + ".";
+         instance.name + " is for " + target->name + ".";
 }
 
 std::string gpu_name() {

@@ -14,8 +14,8 @@ class CudaMatmul {
   explicit CudaMatmul(const void* image)
       : kernel_(CudaKernel::Image{image},
                 {Parts::config.tiling.cluster.size(), Parts::in_clusters,
-                 Parts::Target::capability_begin, Parts::Target::capability_end, Kernel::threads,
-                 sizeof(typename Kernel::Storage), Parts::dependent_launch}) {}
+                 Parts::Target::target.capability_begin, Parts::Target::target.capability_end,
+                 Kernel::threads, sizeof(typename Kernel::Storage), Parts::dependent_launch}) {}
 
   Status workspace(std::size_t& bytes, const MatmulProblem& problem, const MatmulOrder& order) {
     bytes = 0;

@@ -12,9 +12,9 @@ class CudaStreaming {
 
  public:
   explicit CudaStreaming(const void* image)
-      : kernel_(CudaKernel::Image{image},
-                {1, false, Parts::Target::capability_begin, Parts::Target::capability_end,
-                 Kernel::threads, sizeof(typename Kernel::Storage), false}) {}
+      : kernel_(CudaKernel::Image{image}, {1, false, Parts::Target::target.capability_begin,
+                                           Parts::Target::target.capability_end, Kernel::threads,
+                                           sizeof(typename Kernel::Storage), false}) {}
 
   // make_plan(params, ctas, max_ctas) plans the launch.
   template <class MakePlan>

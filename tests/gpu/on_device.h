@@ -11,6 +11,7 @@
 
 #include "src/matmul/data.h"
 #include "tilewright/host/matmul_order.h"
+#include "tilewright/host/targets.h"
 
 namespace tw::tests {
 
@@ -98,15 +99,13 @@ void replay_captured(const Call& call) {
   must(cudaStreamDestroy(stream));
 }
 
-// Whether the device runs instances of "sm90a", or another target. sm_80's are compiled up to
-// sm_90.
+// Whether the device runs instances of a target.
 inline bool runs_here(const std::string& target) {
-  int major = 0;
+  int major = 0, minor = 0;
   must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
-  return target == (major == 9    ? "sm90a"
-                    : major == 10 ? "sm100a"
-                                  : "") ||
-         (target == "sm80" && major < 10);
+  must(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  const TargetFacts* const here = target_of(major * 10 + minor);
+  return here != nullptr && runs_on(target, here->name);
 }
 
 }  // namespace tw::tests

@@ -12,7 +12,7 @@ struct Planted {
 using Parts = Kernel<PLANTED_PAGE, GroupedRecipe<PLANTED_RECIPE>, Planted>;
 
 GroupedInstance described() {
-  return {"planted",           Parts::Target::name,          Planted::config, Parts::stages,
+  return {"planted",           Parts::Target::target.name,   Planted::config, Parts::stages,
           gathers_rows<Parts>, rows_of_scale<Parts::Scales>, nullptr,         nullptr};
 }
 

@@ -15,10 +15,11 @@ template <class Bound>
 void expect_exact(int m, int n, int k, std::uint64_t seed) {
   using Kernel = kernel::WarpSpecialized<Bound>;
   using Target = typename Bound::Target;
-  static CudaKernel entry(reinterpret_cast<const void*>(&kernel::entry<Kernel>),
-                          {Bound::config.tiling.cluster.size(), Bound::in_clusters,
-                           Target::capability_begin, Target::capability_end, Kernel::threads,
-                           sizeof(typename Kernel::Storage), Bound::dependent_launch});
+  static CudaKernel entry(
+      reinterpret_cast<const void*>(&kernel::entry<Kernel>),
+      {Bound::config.tiling.cluster.size(), Bound::in_clusters, Target::target.capability_begin,
+       Target::target.capability_end, Kernel::threads, sizeof(typename Kernel::Storage),
+       Bound::dependent_launch});
   Case data(m, n, k, seed);
   tests::OnDevice first(data.first), second(data.second);
   MatmulProblem one = problem_on_host(data.first, data.shape);
@@ -29,14 +30,14 @@ void expect_exact(int m, int n, int k, std::uint64_t seed) {
   two.a.data = second.address(data.second.a);
   two.b.data = second.address(data.second.b);
   unsigned clusters = 0;
-  Status status = entry.max_active_clusters(clusters);
-  ASSERT_TRUE(status.is_good()) << status.sentence();
+  const Status asked = entry.max_active_clusters(clusters);
+  ASSERT_TRUE(asked.is_good()) << asked.sentence();
   typename Kernel::Params params;
   MatmulGrid grid = {};
-  status = plan_two<Bound>(params, grid, one, two, clusters, encode_for_cuda);
-  ASSERT_TRUE(status.is_good()) << status.sentence();
-  status = entry.launch(params, grid.ctas, nullptr);
-  ASSERT_TRUE(status.is_good()) << status.sentence();
+  const Status planned = plan_two<Bound>(params, grid, one, two, clusters, encode_for_cuda);
+  ASSERT_TRUE(planned.is_good()) << planned.sentence();
+  const Status launched = entry.launch(params, grid.ctas, nullptr);
+  ASSERT_TRUE(launched.is_good()) << launched.sentence();
   tests::wait_or_exit("two products");
   first.read_outputs();
   EXPECT_EQ(data.wrong(), 0) << m << " x " << n << " x " << k;

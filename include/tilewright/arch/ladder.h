@@ -13,9 +13,7 @@ namespace tw {
 // Copies through registers, atomic counters, products by single warps, stores by threads: what
 // every GPU can do.
 struct LadderPlain : Sm80 {
-  static constexpr const char* name = "sm90a";
-  static constexpr int capability_begin = 90;
-  static constexpr int capability_end = 91;
+  static constexpr TargetFacts target = target::sm90a;
   static constexpr bool in_clusters = true;
   static constexpr unsigned shared_bytes = 232448;
   using Signal = SplitCounters;

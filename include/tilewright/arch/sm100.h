@@ -2,6 +2,7 @@
 // or of a pair, an epilogue of its own, work handed out by the launcher.
 #pragma once
 
+#include "tilewright/arch/target.h"
 #include "tilewright/epilogue/staged_store.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/kernel/roles.h"
@@ -13,9 +14,7 @@
 namespace tw {
 
 struct Sm100 {
-  static constexpr const char* name = "sm100a";
-  static constexpr int capability_begin = 100;
-  static constexpr int capability_end = 101;
+  static constexpr TargetFacts target = target::sm100a;
   static constexpr unsigned shared_bytes = 232448;  // per CTA, opted in; the host checks the device
   static constexpr unsigned registers = 65536;
   static constexpr unsigned max_cluster = 8;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/accumulator/in_registers.h"
+#include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/io/thread_loader.h"
 #include "tilewright/kernel/roles.h"
@@ -13,9 +14,7 @@
 namespace tw {
 
 struct Sm80 {
-  static constexpr const char* name = "sm80";
-  static constexpr int capability_begin = 80;
-  static constexpr int capability_end = 100;
+  static constexpr TargetFacts target = target::sm80;
   static constexpr unsigned shared_bytes = 101376;  // of sm_86 and sm_89; sm_80 has more
   static constexpr unsigned registers = 65536;
   static constexpr bool in_clusters = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/accumulator/in_registers.h"
+#include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/epilogue/staged_store.h"
 #include "tilewright/io/tma_loader.h"
@@ -13,9 +14,7 @@
 namespace tw {
 
 struct Sm90 {
-  static constexpr const char* name = "sm90a";
-  static constexpr int capability_begin = 90;
-  static constexpr int capability_end = 91;
+  static constexpr TargetFacts target = target::sm90a;
   static constexpr unsigned shared_bytes = 232448;  // per CTA, opted in; the host checks the device
   static constexpr unsigned registers = 65536;
   static constexpr unsigned max_cluster = 8;

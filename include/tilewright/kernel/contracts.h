@@ -12,9 +12,7 @@ namespace tw {
 // A page of arch/: the target's limits, and which mechanism plays each part.
 template <class Page>
 concept TargetPage = requires {
-  Page::name;
-  Page::capability_begin;
-  Page::capability_end;
+  Page::target;
   Page::shared_bytes;
   Page::registers;
   Page::in_clusters;

@@ -22,7 +22,7 @@ using Kernel = tw::MatmulKernel<tw::Sm90, Own>;
 tw::Status multiply(const tw::MatmulProblem& problem, cudaStream_t stream) {
   static tw::CudaKernel kernel(reinterpret_cast<const void*>(&tw::kernel::entry<Kernel>),
                                {Parts::config.tiling.cluster.size(), Parts::in_clusters,
-                                tw::Sm90::capability_begin, tw::Sm90::capability_end,
+                                tw::Sm90::target.capability_begin, tw::Sm90::target.capability_end,
                                 Kernel::threads, sizeof(Kernel::Storage), Parts::dependent_launch});
   if (tw::Status status = tw::check(problem); !status.is_good()) return status;
   unsigned clusters = 0;

@@ -1,0 +1,52 @@
+// Questions to the table of targets.
+#pragma once
+
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "tilewright/arch/target.h"
+
+namespace tw {
+
+// Null if there is none of that name.
+inline const TargetFacts* target_named(std::string_view name) {
+  for (const TargetFacts& target : targets) {
+    if (name == target.name) return &target;
+  }
+  return nullptr;
+}
+
+// A device's own target; null if kernels are compiled for none.
+inline const TargetFacts* target_of(int capability) {
+  for (const TargetFacts& target : targets) {
+    if (capability >= target.capability_begin && capability < target.own_end) return &target;
+  }
+  return nullptr;
+}
+
+// Whether kernels of `target` run on devices whose own target is `device`.
+inline bool runs_on(std::string_view target, std::string_view device) {
+  const TargetFacts* const kernel = target_named(target);
+  const TargetFacts* const here = target_named(device);
+  return kernel != nullptr && here != nullptr &&
+         here->capability_begin >= kernel->capability_begin &&
+         here->capability_begin < kernel->capability_end;
+}
+
+// "sm80, sm90a and sm100a"
+inline std::string target_names(const char* last = " and ") {
+  std::string names;
+  constexpr std::size_t count = std::size(targets);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) names += i + 1 == count ? last : ", ";
+    names += targets[i].name;
+  }
+  return names;
+}
+
+inline std::string no_target(const std::string& name) {
+  return "There is no target '" + name + "'; there are " + target_names() + ".";
+}
+
+}  // namespace tw
