@@ -18,7 +18,7 @@ import pathlib
 import subprocess
 import sys
 
-MOST_FILES, MOST_LINES = 10, 2500
+MOST_FILES, MOST_LINES = 14, 2500
 END = 'isa/ptx/wgmma.h'
 
 
