@@ -1,5 +1,6 @@
 #include "src/dispatch/launch_options.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -53,9 +54,9 @@ Status fits(const MatmulConfig& config, const MatmulProblem& problem, const Matm
   const double bytes =
       slots * config.tiling.m * config.tiling.n * 4 + static_cast<double>(workspace_counter_bytes);
   if (bytes > static_cast<double>(request.workspace_limit)) {
-    return Status::refused("Its workspace of " + std::to_string(static_cast<std::int64_t>(bytes)) +
-                           " bytes is beyond the limit of " +
-                           std::to_string(request.workspace_limit) + ".");
+    return Status::refused(
+        "Its workspace of " + std::to_string(static_cast<std::int64_t>(std::min(bytes, 0x1p62))) +
+        " bytes is beyond the limit of " + std::to_string(request.workspace_limit) + ".");
   }
   return Status::good();
 }

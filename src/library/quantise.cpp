@@ -127,7 +127,7 @@ struct QuantiseFamily : KernelFamily<QuantiseProblem, QuantiseInstance> {
         continue;
       }
       if (!runs_on(instance.target, request.target)) continue;
-      const Status status = check(problem, instance.scale_rows);
+      const Status status = check(problem, instance.scale_rows, instance.tile_rows);
       if (status.is_good()) return {&instance, {}};
       sentence = std::string(instance.name) + ": " + status.sentence();
     }

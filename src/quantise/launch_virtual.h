@@ -10,7 +10,8 @@ template <class Parts, unsigned scale_rows>
 Status simulate_quantise(const QuantiseProblem& problem, const vgpu::Options& options,
                          vgpu::Report& report) {
   using Kernel = kernel::Streaming<Parts>;
-  if (Status status = check(problem, scale_rows); !status.is_good()) return status;
+  if (Status status = check(problem, scale_rows, Parts::Stream::tile_rows); !status.is_good())
+    return status;
   if (problem.is_empty()) return Status::good();
   typename Kernel::Params params;
   unsigned ctas = 0;

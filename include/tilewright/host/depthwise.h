@@ -21,8 +21,12 @@ Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
                            " and groups = " + std::to_string(problem.groups) + ".");
   }
   constexpr std::int64_t most = Parts::Stream::filter_room / 2;
-  return detail::check_ranges({{"The filter's number of positions", problem.positions(), 1, most},
-                               {"split_k", order.split_k, 1, 1}});
+  // So that tiles, which are of at least 256 elements but at the edges, are fewer than 2^32.
+  constexpr std::int64_t most_elements = (std::int64_t{1} << 39) - 1;
+  return detail::check_ranges(
+      {{"n * p * q * k", problem.n * problem.pixels() * problem.k, 0, most_elements},
+       {"The filter's number of positions", problem.positions(), 1, most},
+       {"split_k", order.split_k, 1, 1}});
 }
 
 // Of a problem that the kernel supports and that is not empty. `max_ctas`: how many the device

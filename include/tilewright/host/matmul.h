@@ -15,7 +15,18 @@
 
 namespace tw {
 
-// How much work there is, and how it is cut.
+namespace detail {
+
+// Of counts; the largest number where the product does not fit, so that it is refused as too many.
+constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
+}
+
+}  // namespace detail
+
+// How much work there is, and how it is cut. Products that do not fit are the largest number.
 template <class Parts>
 struct MatmulExtent {
   static constexpr MatmulConfig config = Parts::config;
@@ -25,21 +36,22 @@ struct MatmulExtent {
     const auto count = [](std::int64_t extent, std::int64_t tile) {
       return (extent + tile - 1) / tile;
     };
+    constexpr auto product = detail::saturated_product;
     tiles_m = count(problem.m, config.tiling.m * config.tiling.cluster.m);
     tiles_n = count(problem.n, config.tiling.n * config.tiling.cluster.n);
-    tiles = tiles_m * tiles_n * problem.batch;
+    tiles = product(product(tiles_m, tiles_n), problem.batch);
     // A scale of zero means that the operand is not read: it may hold anything, NaN too.
     k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
     splits = config.split == Split::Parts
                  ? std::clamp<std::int64_t>(order.split_k, 1, std::max<std::int64_t>(k_tiles, 1))
                  : 1;
-    std::int64_t work = tiles * splits;
-    if (config.split == Split::Stream && k_tiles > 0) work = tiles * k_tiles;
+    std::int64_t work = product(tiles, splits);
+    if (config.split == Split::Stream && k_tiles > 0) work = product(tiles, k_tiles);
     clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
     slots = 0;
-    if (config.split == Split::Parts) slots = tiles * (splits - 1);
+    if (config.split == Split::Parts) slots = product(tiles, splits - 1);
     if (config.split == Split::Stream) slots = clusters;
-    slots *= config.tiling.cluster.size();
+    slots = product(slots, config.tiling.cluster.size());
   }
 };
 
@@ -56,6 +68,17 @@ template <class Parts>
 constexpr bool draws_tickets = requires(typename Parts::Schedule::Params params) {
   params.counter;
 };
+
+// Tiles, slots and CTAs are counted with 31 bits, in kernels and by CUDA.
+template <class Parts>
+Status countable(const MatmulExtent<Parts>& extent) {
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  const std::int64_t tiles = saturated_product(extent.tiles, extent.splits);
+  const std::int64_t ctas = saturated_product(extent.clusters, Parts::config.tiling.cluster.size());
+  if (tiles < limit && extent.slots < limit && ctas < limit) return Status::good();
+  return Status::refused("The problem has " + std::to_string(tiles) +
+                         " tiles; at most 2^31 - 1 can be counted.");
+}
 
 // Of sums in parts, each warp counts in each slot.
 template <class Parts>
@@ -134,9 +157,9 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
     return Status::refused(order.stream_k ? "This kernel does not stream k."
                                           : "This kernel streams k, which was not asked for.");
   }
-  if constexpr (config.split == Split::Parts) {
-    return detail::counters_fit<Parts>(MatmulExtent<Parts>(problem, order, 1).slots);
-  }
+  const MatmulExtent<Parts> extent(problem, order, 1);
+  if (Status status = detail::countable(extent); !status.is_good()) return status;
+  if constexpr (config.split == Split::Parts) return detail::counters_fit<Parts>(extent.slots);
   return Status::good();
 }
 
@@ -289,11 +312,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                            " bytes of shared memory each fits the device.");
   }
   const MatmulExtent<Parts> extent(problem, order, max_clusters);
-  if (extent.tiles * extent.splits >= std::int64_t{1} << 31 || extent.slots >= std::int64_t{1}
-                                                                                   << 31) {
-    return Status::refused("The problem has " + std::to_string(extent.tiles * extent.splits) +
-                           " tiles; at most 2^31 - 1 can be counted.");
-  }
+  if (Status status = detail::countable(extent); !status.is_good()) return status;
   const std::size_t needed = workspace_bytes<Parts>(problem, order, max_clusters);
   if (workspace.bytes < needed) {
     return Status::refused("The workspace has " + std::to_string(workspace.bytes) +
