@@ -2,6 +2,7 @@
 #include "src/dispatch/blockwise.h"
 
 #include "src/blockwise_fp8/task.h"
+#include "src/library/apart.h"
 #include "src/library/blockwise_scales.h"
 #include "src/library/calls.h"
 
@@ -16,6 +17,12 @@ BlockwiseProblem converted(const tw_blockwise_problem* given) {
                                     scales_of("scales of B", given->b_scales, given->matmul.batch)};
   const Status status = check(problem);
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+  const MatmulProblem& matmul = problem.matmul;
+  if (std::min({matmul.m, matmul.n, matmul.k, matmul.batch}) == 0) return problem;
+  Touched touched;
+  add_scales(touched, problem.a_scales, problem.b_scales, matmul.batch);
+  add_outputs(touched, matmul);
+  touched.check_apart();
   return problem;
 }
 

@@ -26,4 +26,15 @@ ScaleTensor scales_of(const std::string& name, const tw_scales& given, std::int6
   return scales;
 }
 
+void add_scales(Touched& touched, const ScaleTensor& a, const ScaleTensor& b, std::int64_t batch) {
+  const auto add = [&](const char* name, const ScaleTensor& scales) {
+    const auto& [data, pitch, batch_pitch, type, major] = scales.tensor;
+    const bool by_k = major == Major::K;
+    touched.reads(memory_of(name, data, type, by_k ? scales.rows : scales.k_blocks,
+                            by_k ? scales.k_blocks : scales.rows, pitch, batch, batch_pitch));
+  };
+  add("the scales of A", a);
+  add("the scales of B", b);
+}
+
 }  // namespace tw::library

@@ -1,6 +1,7 @@
 // Scales of blocks, from the C interface's to the kernels'.
 #pragma once
 
+#include "src/library/apart.h"
 #include "src/library/problem_key.h"
 #include "tilewright/host/blockwise_problem.h"
 
@@ -8,6 +9,8 @@ namespace tw::library {
 
 // "scales of A" of so many matrices. What is wrong is thrown.
 ScaleTensor scales_of(const std::string& name, const tw_scales& given, std::int64_t batch);
+
+void add_scales(Touched& touched, const ScaleTensor& a, const ScaleTensor& b, std::int64_t batch);
 
 // As the words of problem_key.h.
 template <class Visit>

@@ -2,6 +2,7 @@
 #include "src/dispatch/conv2d.h"
 
 #include "src/conv2d/task.h"
+#include "src/library/apart.h"
 #include "src/library/calls.h"
 #include "tilewright/host/conv2d_check.h"
 
@@ -15,6 +16,30 @@ Conv2dAxis axis_of(const tw_conv2d_axis& given) {
 
 void check_good(const Status& status) {
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+}
+
+// Backward, D's gradient lies where the image or the filter would.
+void check_apart(const Conv2dProblem& problem) {
+  using enum Conv2dDirection;
+  const std::int64_t filters = problem.positions() * (problem.c / problem.groups);
+  const std::int64_t rows = problem.n * problem.pixels();
+  const auto dense = [&](const char* name, const void* data, std::int64_t lines,
+                         std::int64_t length) {
+    check_span(name, lines, length, 1, 0);
+    return memory_of(name, data, problem.type, lines, length, length);
+  };
+  Touched touched;
+  touched.reads(
+      problem.direction == BackwardData
+          ? dense("the image", problem.image, rows, problem.k)
+          : dense("the image", problem.image, problem.n * problem.image_pixels(), problem.c));
+  touched.reads(problem.direction == BackwardFilter
+                    ? dense("the filter", problem.filter, rows, problem.k)
+                    : dense("the filter", problem.filter, problem.k, filters));
+  const MatmulProblem output = output_of(problem);
+  check_span("D", output.m, output.n, 1, 0);
+  add_outputs(touched, output);
+  touched.check_apart();
 }
 
 Conv2dProblem converted(const tw_conv2d_problem* given) {
@@ -44,13 +69,7 @@ Conv2dProblem converted(const tw_conv2d_problem* given) {
   const MatmulProblem output = output_of(problem);
   problem.epilogue = epilogue_of(given->epilogue, output.m, output.n, 1);
   check_good(check(problem));
-  if (output.m == 0 || output.n == 0) return problem;
-  for (const auto& [name, memory] :
-       {std::pair("the image", problem.image), std::pair("the filter", problem.filter)}) {
-    if (memory != problem.d) continue;
-    throw Failure{TW_INVALID,
-                  fmt::format("D begins where {} does, but must have memory of its own.", name)};
-  }
+  if (output.m != 0 && output.n != 0) check_apart(problem);
   return problem;
 }
 

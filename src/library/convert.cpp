@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/library/apart.h"
 #include "src/library/failure.h"
 #include "tilewright/host/matmul_check.h"
 
@@ -167,32 +168,13 @@ EpilogueArguments epilogue_of(const tw_epilogue& given, std::int64_t m, std::int
 
 namespace {
 
-// Memory that is written begins nowhere else's. Spans may overlap: columns of one matrix side by
-// side do.
+// In the order in which a caller looks for his mistake: the operands first.
 void check_apart(const MatmulProblem& problem) {
-  const EpilogueArguments& epilogue = problem.epilogue;
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return;
-  const auto apart = [](const char* written, const void* output, const char* other,
-                        const void* memory) {
-    if (output == nullptr || output != memory) return;
-    refuse("{} begins where {} does, but must have memory of its own.", written, other);
-  };
-  if (problem.k > 0) {
-    for (const auto& [written, output] :
-         {std::pair{"D", static_cast<const void*>(problem.d.data)},
-          std::pair{"The auxiliary output", static_cast<const void*>(epilogue.auxiliary)}}) {
-      apart(written, output, "A", problem.a.data);
-      apart(written, output, "B", problem.b.data);
-    }
-  }
-  apart("The auxiliary output", epilogue.auxiliary, "D", problem.d.data);
-  apart("The auxiliary output", epilogue.auxiliary, "the source", epilogue.source);
-  // In place the source is read where D is written.
-  if (epilogue.source == problem.d.data &&
-      (epilogue.source_type != problem.d.type || epilogue.source_pitch != problem.d.pitch ||
-       epilogue.source_batch_pitch != problem.d.batch_pitch)) {
-    refuse("The source begins where D does, but has another type or other strides.");
-  }
+  Touched touched;
+  add_operands(touched, problem);
+  add_outputs(touched, problem);
+  touched.check_apart();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "src/dispatch/grouped.h"
 
 #include "src/grouped/task.h"
+#include "src/library/apart.h"
 #include "src/library/blockwise_scales.h"
 #include "src/library/calls.h"
 
@@ -42,6 +43,18 @@ GroupedProblem converted(const tw_grouped_problem* given) {
   }
   // family blockwise: end
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+  const MatmulProblem batch = as_batch(problem);
+  if (std::min({batch.m, batch.n, groups}) == 0) return problem;
+  if (batch.k > 0) check_span("B", batch.n, batch.b.pitch, groups, batch.b.batch_pitch);
+  Touched touched;
+  add_operands(touched, batch, problem.a_rows);
+  touched.reads(vector_of("the groups' rows", problem.rows, ElementType::S32, groups));
+  touched.reads(vector_of("the row index", problem.row_index, ElementType::S32, batch.m));
+  // family blockwise: begin
+  if (batch.k > 0) add_scales(touched, problem.a_scales, problem.b_scales, groups);
+  // family blockwise: end
+  add_outputs(touched, batch);
+  touched.check_apart();
   return problem;
 }
 

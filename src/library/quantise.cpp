@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "src/library/apart.h"
 #include "src/library/calls.h"
 #include "src/quantise/task.h"
 
@@ -95,10 +96,18 @@ QuantiseProblem converted(const tw_quantise_problem* given) {
   problem.scales_batch_pitch = scales.batch_pitch;
   problem.scales_major = scales.major;
   must(check(problem));
-  if (problem.elements == problem.source) {
-    throw Failure{TW_INVALID,
-                  "The elements begin where the source does, but must have memory of their own."};
-  }
+  const bool by_k = problem.scales_major == Major::K;
+  const std::int64_t rows = problem.scale_lines(), blocks = problem.k_blocks();
+  Touched touched;
+  touched.reads(memory_of("the source", problem.source, problem.source_type, problem.m, problem.k,
+                          problem.source_pitch, problem.batch, problem.source_batch_pitch));
+  touched.writes(memory_of("the matrix of elements", problem.elements, problem.element_type,
+                           problem.m, problem.k, problem.elements_pitch, problem.batch,
+                           problem.elements_batch_pitch));
+  touched.writes(memory_of("the matrix of scales", problem.scales, ElementType::Fp32,
+                           by_k ? rows : blocks, by_k ? blocks : rows, problem.scales_pitch,
+                           problem.batch, problem.scales_batch_pitch));
+  touched.check_apart();
   stack(problem);
   return problem;
 }

@@ -26,7 +26,7 @@ std::span<const BlockwiseInstance> blockwise_instances() {
   static const BlockwiseInstance table[] = {
       {"only",
        "sm90a",
-       {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3, .promote_every = 1},
+       {.tiling = {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3}, .promote_every = 1},
        128,
        4,
        [](const BlockwiseProblem& problem, const MatmulOrder&) {
@@ -64,16 +64,16 @@ class LaunchBlockwise : public ::testing::Test {
     problem.matmul.n = 300;
     problem.matmul.k = 400;
     problem.matmul.a = {memory, 400, 1, 0, TW_E4M3};
-    problem.matmul.b = {memory + 64, 1, 400, 0, TW_E4M3};
-    problem.matmul.d = {memory + 128, 300, 1, 0, TW_BF16};
-    problem.a_scales = {memory + 192, next, 4, 1, 512, 0, TW_FP32};
-    problem.b_scales = {memory + 256, 3, 4, 4, 1, 0, TW_FP32};
+    problem.matmul.b = {memory + 64 * 4096, 1, 400, 0, TW_E4M3};
+    problem.matmul.d = {memory + 128 * 4096, 300, 1, 0, TW_BF16};
+    problem.a_scales = {memory + 192 * 4096, next, 4, 1, 512, 0, TW_FP32};
+    problem.b_scales = {memory + 256 * 4096, 3, 4, 4, 1, 0, TW_FP32};
   }
   tw_status call(void* workspace, std::size_t bytes) {
     return tw_blockwise(&problem, &options, workspace, bytes, memory + 7);
   }
 
-  alignas(256) unsigned char memory[512] = {};
+  alignas(256) static inline unsigned char memory[512 * 4096];
   alignas(256) unsigned char room[8192] = {};
   tw_blockwise_problem problem;
   tw_blockwise_options options;
@@ -83,8 +83,8 @@ TEST_F(LaunchBlockwise, TheProblemArrives) {
   ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();
   const BlockwiseProblem& arrived = launched.problem;
   EXPECT_EQ(arrived.matmul.m, problem.matmul.m);
-  EXPECT_EQ(arrived.matmul.b.data, memory + 64);
-  EXPECT_EQ(arrived.a_scales.tensor.data, memory + 192);
+  EXPECT_EQ(arrived.matmul.b.data, memory + 64 * 4096);
+  EXPECT_EQ(arrived.a_scales.tensor.data, memory + 192 * 4096);
   EXPECT_EQ(arrived.a_scales.tensor.major, Major::MN);
   EXPECT_EQ(arrived.a_scales.tensor.pitch, 512);
   EXPECT_EQ(arrived.a_scales.rows, problem.matmul.m);
@@ -101,10 +101,10 @@ TEST_F(LaunchBlockwise, AWarmCallAsksNobody) {
   ASSERT_EQ(call(room, sizeof room), TW_OK);
   const int asked = launched.asked;
   EXPECT_GT(asked, 0);
-  problem.a_scales.data = memory + 320;  // elsewhere, aligned alike
+  problem.a_scales.data = memory + 320 * 4096;  // elsewhere, aligned alike
   ASSERT_EQ(call(room, sizeof room), TW_OK);
   EXPECT_EQ(launched.asked, asked);
-  EXPECT_EQ(launched.problem.a_scales.tensor.data, memory + 320);
+  EXPECT_EQ(launched.problem.a_scales.tensor.data, memory + 320 * 4096);
   EXPECT_EQ(stand_in().count(Event::Clear), 0);
   problem.a_scales.k_stride = 513;  // other strides: another decision
   ASSERT_EQ(call(room, sizeof room), TW_OK);

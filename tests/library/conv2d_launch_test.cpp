@@ -66,14 +66,14 @@ class LaunchConv2d : public ::testing::Test {
     problem.h = {6, 3, 1, 1, 1, 1};
     problem.w = {5, 1, 2, 1, 0, 0};
     problem.image = memory;
-    problem.filter = memory + 64;
-    problem.d = memory + 128;
+    problem.filter = memory + 64 * 1024;
+    problem.d = memory + 128 * 1024;
   }
   tw_status call(void* workspace, std::size_t bytes) {
     return tw_conv2d(&problem, &options, workspace, bytes, memory + 7);
   }
 
-  alignas(256) unsigned char memory[512] = {};
+  alignas(256) static inline unsigned char memory[512 * 1024];
   alignas(256) unsigned char room[8192] = {};
   tw_conv2d_problem problem;
   tw_conv2d_options options;
@@ -81,14 +81,14 @@ class LaunchConv2d : public ::testing::Test {
 
 TEST_F(LaunchConv2d, TheProblemArrives) {
   problem.epilogue.beta = 1.0f;
-  problem.epilogue.source = {memory + 256, 8, 1, 0, TW_BF16};
+  problem.epilogue.source = {memory + 256 * 1024, 8, 1, 0, TW_BF16};
   ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();
   const Conv2dProblem& arrived = launched.problem;
   EXPECT_EQ(arrived.n, problem.n);
   EXPECT_EQ(arrived.h, (Conv2dAxis{6, 3, 1, 1, 1, 1}));
   EXPECT_EQ(arrived.w, (Conv2dAxis{5, 1, 2, 1, 0, 0}));
   EXPECT_EQ(arrived.image, memory);
-  EXPECT_EQ(arrived.epilogue.source, memory + 256);
+  EXPECT_EQ(arrived.epilogue.source, memory + 256 * 1024);
   EXPECT_EQ(arrived.epilogue.source_pitch, 8);
   EXPECT_EQ(launched.stream, memory + 7);
   EXPECT_EQ(launched.workspace.data, room);
@@ -104,7 +104,7 @@ TEST_F(LaunchConv2d, AWarmCallAsksNobodyAndAReadyWorkspaceIsNotCleared) {
   EXPECT_EQ(launched.asked, asked);
   EXPECT_EQ(launched.count, 2);
   EXPECT_EQ(stand_in().count(Event::Clear), 0);
-  problem.filter = memory + 66;  // aligned otherwise: another decision
+  problem.filter = memory + 64 * 1024 + 2;  // aligned otherwise: another decision
   ASSERT_EQ(call(room, sizeof room), TW_OK);
   EXPECT_GT(launched.asked, asked);
 }

@@ -12,10 +12,8 @@ namespace {
 
 constexpr std::int64_t power(int bits) { return std::int64_t{1} << bits; }
 
-void* place(int i) {
-  alignas(256) static unsigned char memory[16 * 256];
-  return memory + 256 * i;
-}
+// Far enough from the next for every matrix here; nobody reads what lies there.
+void* place(int i) { return reinterpret_cast<void*>(std::uintptr_t(i + 1) << 60); }
 
 tw_matmul_options with_instance(const char* name) {
   tw_matmul_options options;

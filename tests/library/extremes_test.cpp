@@ -135,8 +135,8 @@ TEST(Extremes, Conv2d) {
   problem.c = problem.k = 8;
   problem.h = problem.w = {6, 3, 2, 2, 1, 1};
   problem.image = memory;
-  problem.filter = memory + 256;
-  problem.d = memory + 512;
+  problem.filter = memory + 1024;
+  problem.d = memory + 2560;
   for (const tw_direction direction : {TW_FORWARD, TW_BACKWARD_DATA, TW_BACKWARD_FILTER}) {
     problem.direction = direction;
     with_every_two_extremes(problem, [](const auto& problem, const auto& judge) {

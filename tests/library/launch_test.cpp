@@ -23,7 +23,7 @@ class Launch : public ::testing::Test {
     problem.k = 2048;
     problem.a = {memory, 2048, 1, 0, TW_BF16};
     problem.b = {memory, 1, 2048, 0, TW_BF16};
-    problem.d = {memory + 64, 40, 1, 0, TW_BF16};
+    problem.d = {output, 40, 1, 0, TW_BF16};
   }
   void use_split() { problem.a.type = problem.b.type = TW_FP16; }
   tw_status call(void* workspace = nullptr, std::size_t bytes = 0) {
@@ -32,7 +32,9 @@ class Launch : public ::testing::Test {
   const Event& last() { return stand_in().events.back(); }
   std::string sentence() { return tw_message(); }
 
-  alignas(256) unsigned char memory[512] = {};
+  // What is read, and what is written.
+  alignas(256) static inline unsigned char memory[1 << 20];
+  alignas(256) static inline unsigned char output[2 << 20];
   alignas(256) unsigned char room[split_workspace_bytes + 256] = {};
   void* stream = memory + 128;
   tw_matmul_problem problem;
@@ -44,7 +46,7 @@ TEST_F(Launch, TheProblemArrives) {
   problem.a.batch_stride = 100'000;
   problem.d.batch_stride = 200'000;
   problem.d.row_stride = 48;
-  problem.epilogue.amax = reinterpret_cast<float*>(memory + 4);
+  problem.epilogue.amax = reinterpret_cast<float*>(output + sizeof output - 4);
   ASSERT_EQ(call(), TW_OK) << tw_message();
   ASSERT_EQ(last().kind, Event::Launch);
   EXPECT_EQ(last().stream, stream);
@@ -62,7 +64,7 @@ TEST_F(Launch, TheProblemArrives) {
   EXPECT_EQ(arrived.b.major, Major::K);
   EXPECT_EQ(arrived.d.pitch, 48);
   EXPECT_EQ(arrived.d.batch_pitch, 200'000);
-  EXPECT_EQ(static_cast<void*>(arrived.epilogue.amax), memory + 4);
+  EXPECT_EQ(static_cast<void*>(arrived.epilogue.amax), output + sizeof output - 4);
 }
 
 // Row-major B (k by n) is MN-major for the kernels, whose B is n by k.
@@ -106,7 +108,7 @@ TEST_F(Launch, OtherProblemsAreDecidedAnew) {
   EXPECT_TRUE(decisions_after([this] { problem.k = 2000; }));
   EXPECT_TRUE(decisions_after([this] { problem.a.row_stride = 4096; }));
   EXPECT_TRUE(decisions_after([this] { problem.d.row_stride = 48; }));
-  EXPECT_TRUE(decisions_after([this] { problem.d.data = memory + 2; }));
+  EXPECT_TRUE(decisions_after([this] { problem.d.data = output + 2; }));
   EXPECT_TRUE(decisions_after([this] { problem.epilogue.activation = TW_GELU; }));
   EXPECT_TRUE(decisions_after([this] { problem.epilogue.alpha = 0.0f; }));
   EXPECT_FALSE(decisions_after([this] { problem.epilogue.alpha = 0.5f; }));
@@ -205,14 +207,14 @@ TEST_F(Launch, PlansAreReused) {
   ASSERT_EQ(run(), TW_OK) << tw_message();
   EXPECT_EQ(stand_in().count(Event::Supports), 0);
   EXPECT_EQ(stand_in().count(Event::Clear), 1);
-  problem.d.data = memory + 256;
+  problem.d.data = output + 256;
   ASSERT_EQ(run(), TW_OK) << tw_message();
-  EXPECT_EQ(last().problem.d.data, memory + 256);
+  EXPECT_EQ(last().problem.d.data, output + 256);
 
-  problem.d.data = memory + 2;
+  problem.d.data = output + 2;
   EXPECT_EQ(run(), TW_INVALID);
   EXPECT_EQ(sentence(), "The alignment of D is 2, but the plan was made for 16.");
-  problem.d.data = memory + 64;
+  problem.d.data = output;
   problem.k = 1024;
   EXPECT_EQ(run(), TW_INVALID);
   EXPECT_EQ(sentence(), "k is 1024, but the plan was made for 2048.");

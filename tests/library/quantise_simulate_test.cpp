@@ -179,8 +179,9 @@ TEST(SimulateQuantise, RefusesWithASentence) {
             "the batch would overlap.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.scales.data = nullptr; }),
             "The address of the scales is null.");
-  EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.elements.data = p.source.data; }),
-            "The elements begin where the source does, but must have memory of their own.");
+  EXPECT_EQ(
+      refusal(TW_INVALID, [](P& p, O&) { p.elements.data = p.source.data; }),
+      "The matrix of elements begins where the source does, but must have memory of its own.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.source.row_stride = std::int64_t{1} << 60; })
                 .find("The memory of the source spans"),
             0u);

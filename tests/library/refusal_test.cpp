@@ -17,10 +17,10 @@ struct Given {
     problem.n = 40;
     problem.k = 32;
     problem.a = {memory, 32, 1, 0, TW_BF16};
-    problem.b = {memory + 16, 1, 32, 0, TW_BF16};
-    problem.d = {memory + 32, 40, 1, 0, TW_BF16};
+    problem.b = {memory + 4096, 1, 32, 0, TW_BF16};
+    problem.d = {memory + 8192, 40, 1, 0, TW_BF16};
   }
-  alignas(256) unsigned char memory[64] = {};
+  alignas(256) unsigned char memory[12288] = {};
   tw_matmul_problem problem;
   tw_matmul_options options;
 };

@@ -1,0 +1,126 @@
+#include "src/library/apart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "src/library/failure.h"
+
+namespace tw::library {
+
+namespace {
+
+// From the first byte of one matrix to its last; and of all of them.
+std::int64_t matrix_bytes(const Memory& memory) {
+  return (memory.lines - 1) * memory.pitch + memory.line;
+}
+std::int64_t span(const Memory& memory) {
+  return (memory.batch - 1) * memory.batch_pitch + matrix_bytes(memory);
+}
+
+// Whether two that repeat every `period` bytes, `own` and `other` bytes long, the second beginning
+// `offset` behind the first, never meet.
+bool alternate(std::int64_t offset, std::int64_t own, std::int64_t other, std::int64_t period) {
+  if (period <= 0) return false;
+  const std::int64_t place = (offset % period + period) % period;
+  return place >= own && place + other <= period;
+}
+
+bool lines_are_evenly_apart(const Memory& memory) {
+  return memory.batch == 1 || (memory.pitch > 0 && memory.batch_pitch % memory.pitch == 0);
+}
+
+std::int64_t distance(const Memory& from, const Memory& to) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to.data) -
+                                   reinterpret_cast<std::uintptr_t>(from.data));
+}
+
+bool overlap(const Memory& one, const Memory& other) {
+  const std::int64_t offset = distance(one, other);
+  if (offset >= 0 ? offset >= span(one) : -offset >= span(other)) return false;
+  if (one.batch_pitch == other.batch_pitch &&
+      alternate(offset, matrix_bytes(one), matrix_bytes(other), one.batch_pitch)) {
+    return false;
+  }
+  return !(one.pitch == other.pitch && lines_are_evenly_apart(one) &&
+           lines_are_evenly_apart(other) && alternate(offset, one.line, other.line, one.pitch));
+}
+
+void refuse_overlap(const Memory& written, const Memory& other) {
+  if (!overlap(written, other)) return;
+  const std::int64_t offset = distance(other, written);
+  std::string subject = written.name;
+  if (subject.starts_with("the ")) subject[0] = 'T';
+  std::string where = "begins where";
+  std::string what = " does,";
+  if (offset != 0) {
+    where = fmt::format("begins {} bytes {}", offset > 0 ? offset : -offset,
+                        offset > 0 ? "behind" : "before");
+    what = " and overlaps it,";
+  }
+  throw Failure{TW_INVALID, fmt::format("{} {} {}{} but must have memory of its own.", subject,
+                                        where, other.name, what)};
+}
+
+}  // namespace
+
+Memory memory_of(const char* name, const void* data, ElementType type, std::int64_t lines,
+                 std::int64_t length, std::int64_t pitch, std::int64_t batch,
+                 std::int64_t batch_pitch) {
+  const std::int64_t bytes = bytes_of(type);
+  return {name,
+          data,
+          length * bytes,
+          lines,
+          lines > 1 ? pitch * bytes : length * bytes,
+          batch_pitch == 0 ? 1 : batch,
+          batch_pitch * bytes};
+}
+
+void Touched::check_apart() const {
+  for (std::size_t i = 0; i < writes_; ++i) {
+    for (std::size_t j = 0; j < reads_; ++j) refuse_overlap(written_[i], read_[j]);
+    for (std::size_t j = 0; j < i; ++j) refuse_overlap(written_[i], written_[j]);
+  }
+}
+
+void add_outputs(Touched& touched, const MatmulProblem& problem) {
+  const EpilogueArguments& epilogue = problem.epilogue;
+  const std::int64_t m = problem.m, n = problem.n, batch = problem.batch;
+  const std::int64_t columns = epilogue.gated ? n / 2 : n;
+  touched.writes(memory_of("D", problem.d.data, problem.d.type, m, columns, problem.d.pitch, batch,
+                           problem.d.batch_pitch));
+  touched.writes(memory_of("the auxiliary output", epilogue.auxiliary, epilogue.auxiliary_type, m,
+                           n, epilogue.auxiliary_pitch, batch, epilogue.auxiliary_batch_pitch));
+  touched.writes(vector_of("amax", epilogue.amax, ElementType::Fp32, 1));
+  const bool in_place = epilogue.source == problem.d.data;
+  if (epilogue.beta != 0.0f && !in_place) {
+    touched.reads(memory_of("the source", epilogue.source, epilogue.source_type, m, columns,
+                            epilogue.source_pitch, batch, epilogue.source_batch_pitch));
+  }
+  touched.reads(vector_of("the column bias", epilogue.column_bias, epilogue.bias_type, n));
+  touched.reads(vector_of("the row bias", epilogue.row_bias, epilogue.bias_type, m));
+  touched.reads(vector_of("the column scale", epilogue.column_scale, ElementType::Fp32, n));
+  touched.reads(vector_of("the row scale", epilogue.row_scale, ElementType::Fp32, m));
+  if (in_place && epilogue.source != nullptr && epilogue.beta != 0.0f &&
+      (epilogue.source_type != problem.d.type ||
+       (m > 1 && epilogue.source_pitch != problem.d.pitch) ||
+       (batch > 1 && epilogue.source_batch_pitch != problem.d.batch_pitch))) {
+    throw Failure{TW_INVALID,
+                  "The source begins where D does, but has another type or other strides."};
+  }
+}
+
+void add_operands(Touched& touched, const MatmulProblem& problem, std::int64_t a_rows) {
+  if (problem.k == 0) return;
+  const auto operand = [&](const char* name, const MatmulOperand& given, std::int64_t rows) {
+    const bool by_k = given.major == Major::K;
+    touched.reads(memory_of(name, given.data, given.type, by_k ? rows : problem.k,
+                            by_k ? problem.k : rows, given.pitch, problem.batch,
+                            given.batch_pitch));
+  };
+  operand("A", problem.a, a_rows > 0 ? a_rows : problem.m);
+  operand("B", problem.b, problem.n);
+}
+
+}  // namespace tw::library
