@@ -61,8 +61,12 @@ OTHERS = (('forward conv2d of the original, bf16, sm_100, stride, dilation and g
 
 
 def tracked():
-    names = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard'], check=True,
-                           capture_output=True, text=True).stdout.split('\n')
+    listed = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard'],
+                            capture_output=True, text=True)
+    if listed.returncode != 0:
+        print(f'tw: git does not list the files of {ROOT}, of which lines are counted: {listed.stderr.strip()}', file=sys.stderr)
+        sys.exit(2)
+    names = listed.stdout.split('\n')
     return [name for name in names if name and (ROOT / name).is_file()]
 
 

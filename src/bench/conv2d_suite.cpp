@@ -1,9 +1,11 @@
 #include "src/bench/conv2d_suite.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "src/bench/shape_numbers.h"
+#include "src/checkout.h"
 
 namespace tw::bench {
 
@@ -33,11 +35,20 @@ struct Numbers {
 
 Status read_conv2d_shape(Conv2dCase& shape, const std::string& text) {
   Numbers of;
-  int end = 0;
-  std::sscanf(text.c_str(), "%ldx%ldx%ldx%ldx%ldx%ldx%ld%n,%ld%n,%ld%n,%ld%n,%ld%n", &of.n, &of.h,
-              &of.w, &of.c, &of.k, &of.r, &of.s, &end, &of.stride, &end, &of.pad, &end,
-              &of.dilation, &end, &of.groups, &end);
-  if (end == 0 || text.size() != std::size_t(end) || !of.good()) {
+  const std::size_t comma = text.find(',');
+  const std::vector<std::int64_t> extents = numbers_in(text.substr(0, comma), 'x');
+  const std::vector<std::int64_t> steps = comma == std::string::npos
+                                              ? std::vector<std::int64_t>{}
+                                              : numbers_in(text.substr(comma + 1), ',');
+  const bool complete =
+      extents.size() == 7 && steps.size() <= 4 && (comma == std::string::npos || !steps.empty());
+  if (complete) {
+    std::int64_t* const sides[] = {&of.n, &of.h, &of.w, &of.c, &of.k, &of.r, &of.s};
+    std::int64_t* const others[] = {&of.stride, &of.pad, &of.dilation, &of.groups};
+    for (std::size_t i = 0; i < extents.size(); ++i) *sides[i] = extents[i];
+    for (std::size_t i = 0; i < steps.size(); ++i) *others[i] = steps[i];
+  }
+  if (!complete || !of.good()) {
     return Status::refused(fmt::format(
         "The shape '{}' is not of the form NxHxWxCxKxRxS[,STRIDE[,PAD[,DILATION[,GROUPS]]]] with "
         "positive numbers, C and K multiples of GROUPS.",
@@ -48,7 +59,7 @@ Status read_conv2d_shape(Conv2dCase& shape, const std::string& text) {
 }
 
 Status read_conv2d_suite(Conv2dSuite& suite, const std::string& name) {
-  const std::string by_name = fmt::format("bench/suites/conv2d-{}.json", name);
+  const std::string by_name = in_checkout(fmt::format("bench/suites/conv2d-{}.json", name));
   suite.file = std::filesystem::is_regular_file(name) ? name : by_name;
   std::ifstream file(suite.file);
   if (!file) {
@@ -79,9 +90,9 @@ Status read_conv2d_suite(Conv2dSuite& suite, const std::string& name) {
     read(of.groups, "groups");
     if (!of.good()) {
       return Status::refused(fmt::format(
-          "The suite '{}' has the shape {}; a convolution has n, h, w, c, k, r and s, and may have "
-          "stride, pad, dilation and groups that divide c and k, all positive numbers.",
-          name, entry.dump()));
+          "Shape {} of the suite '{}' is no convolution: that has n, h, w, c, k, r and s, and may "
+          "have stride, pad, dilation and groups that divide c and k, all positive numbers.",
+          suite.shapes.size() + 1, name));
     }
     suite.shapes.push_back(of.convolution());
   }

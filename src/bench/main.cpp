@@ -15,7 +15,9 @@
 #include "src/bench/roofline.h"
 #include "src/bench/suite.h"
 #include "src/bench/tune.h"
+#include "src/checkout.h"
 #include "src/matmul/names.h"
+#include "src/program.h"
 
 namespace {
 
@@ -41,7 +43,7 @@ struct Request {
   std::string csv;
   bool row_major_scales = false;
   bool tune = false;
-  std::string tuned = "bench/tuned/h200.json";
+  std::string tuned = tw::in_checkout("bench/tuned/h200.json");
 };
 
 void add_options(CLI::App& app, Request& request) {
@@ -305,9 +307,7 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
   return summary.failed.empty() ? 0 : 1;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_any(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "conv2d") return measure_conv2d(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "grouped") return measure_grouped(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "quantise") return measure_quantise(argc, argv);
@@ -321,4 +321,10 @@ int main(int argc, char** argv) {
         const RunFacts facts = facts_of(request, suite, argc, argv);
         return request.tune ? run_tuning(request, suite, facts) : run(request, suite, facts);
       });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tw::run_program([&] { return run_any(argc, argv); });
 }

@@ -8,6 +8,7 @@
 
 #include "src/bench/command_output.h"
 #include "src/bench/device.h"
+#include "src/checkout.h"
 #include "src/library/failure.h"
 #include "src/matmul/gpu.h"
 
@@ -49,8 +50,9 @@ RunFacts facts_of_run(int argc, char** argv, const std::string& family, const st
   facts.date = fmt::format("{:%F %T} UTC", fmt::gmtime(std::time(nullptr)));
   facts.device = device_name();
   facts.driver = driver_version();
-  facts.commit = first_line("git rev-parse HEAD 2>/dev/null");
-  if (!first_line("git status --porcelain --untracked-files=no 2>/dev/null").empty()) {
+  const std::string git = fmt::format("git -C '{}'", in_checkout("."));
+  facts.commit = first_line(git + " rev-parse HEAD 2>/dev/null");
+  if (!first_line(git + " status --porcelain --untracked-files=no 2>/dev/null").empty()) {
     facts.commit += ", and changes";
   }
   facts.command = "./tw bench";

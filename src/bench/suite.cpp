@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "src/bench/shape_numbers.h"
+#include "src/checkout.h"
 
 namespace tw::bench {
 
@@ -18,9 +21,11 @@ bool is_positive(const nlohmann::json& value) {
 }  // namespace
 
 Status read_shape(MatmulCase& shape, const std::string& text) {
-  char rest;
-  if (std::sscanf(text.c_str(), "%ldx%ldx%ld%c", &shape.m, &shape.n, &shape.k, &rest) == 3 &&
-      shape.m > 0 && shape.n > 0 && shape.k > 0) {
+  const std::vector<std::int64_t> numbers = numbers_in(text, 'x');
+  if (numbers.size() == 3 && *std::min_element(numbers.begin(), numbers.end()) > 0) {
+    shape.m = numbers[0];
+    shape.n = numbers[1];
+    shape.k = numbers[2];
     return Status::good();
   }
   return Status::refused(
@@ -28,7 +33,7 @@ Status read_shape(MatmulCase& shape, const std::string& text) {
 }
 
 Status read_suite(Suite& suite, const std::string& family, const std::string& name) {
-  const std::string by_name = fmt::format("bench/suites/{}-{}.json", family, name);
+  const std::string by_name = in_checkout(fmt::format("bench/suites/{}-{}.json", family, name));
   suite.file = std::filesystem::is_regular_file(name) ? name : by_name;
   std::ifstream file(suite.file);
   if (!file) {
@@ -64,8 +69,8 @@ Status read_suite(Suite& suite, const std::string& family, const std::string& na
     }
     if (!is_positive(entry["m"]) || !is_positive(entry["n"]) || !is_positive(entry["k"])) {
       return Status::refused(
-          fmt::format("The suite '{}' has the shape {}, whose m, n and k must be positive numbers.",
-                      name, entry.dump()));
+          fmt::format("Shape {} of the suite '{}' has an m, n or k that is no positive number.",
+                      suite.shapes.size() + 1, name));
     }
     shape.m = entry["m"];
     shape.n = entry["n"];

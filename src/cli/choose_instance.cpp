@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "src/cli/family_of.h"
 #include "src/matmul/names.h"
 #include "tilewright/host/targets.h"
 
@@ -79,9 +80,9 @@ Status check_words(const Wish& wish) {
   }
   if (!wish.instance.empty() && instance_named(wish.instance) == nullptr) {
     return Status::refused(
-        fmt::format("There is no instance '{}'; ./tw list shows those that "
-                    "there are.",
-                    wish.instance));
+        no_instance(wish.instance, "matmul",
+                    fmt::format("There is no instance '{}'; ./tw list shows those that there are.",
+                                wish.instance)));
   }
   if (!wish.consumers.empty() && wish.consumers != "cooperative" && wish.consumers != "ping-pong") {
     return Status::refused(

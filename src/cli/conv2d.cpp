@@ -86,8 +86,8 @@ struct Conv2dRequest : FamilyRequest {
       if (refusal.is_good()) return {refusal, &candidate};
     }
     if (!refusal.is_good()) return {refusal, std::nullopt};
-    return {Status::refused("There is no such instance of conv2d; there are" + known + "."),
-            std::nullopt};
+    const std::string usual = "There is no such instance of conv2d; there are" + known + ".";
+    return {Status::refused(no_instance(instance, "conv2d", usual)), std::nullopt};
   }
 
   // A sentence, or empty.

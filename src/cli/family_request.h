@@ -7,6 +7,7 @@
 #include <string>
 
 #include "src/cli/command.h"
+#include "src/cli/family_of.h"
 #include "src/cli/landing.h"
 #include "src/cli/product_request.h"
 #include "src/matmul/shape.h"
@@ -39,8 +40,9 @@ struct FamilyRequest {
       if (names(candidate.name, candidate.target)) return {Status::good(), &candidate};
       known += fmt::format(" {} ({})", candidate.name, candidate.target);
     }
-    return {Status::refused(
-                fmt::format("There is no such instance of {}; there are{}.", family, known)),
+    return {Status::refused(no_instance(
+                instance, family,
+                fmt::format("There is no such instance of {}; there are{}.", family, known))),
             std::nullopt};
   }
 

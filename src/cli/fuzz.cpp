@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include "src/checkout.h"
 #include "src/cli/choose_instance.h"
 #include "src/cli/command.h"
 #include "src/cli/fuzz_blockwise.h"
@@ -39,7 +41,7 @@ struct FuzzRequest {
   std::string arch;
   std::string instance;
   int largest = 0;  // 0: 320 on the virtual GPU, 2000 on the GPU
-  std::string corpus = "tests/corpus/found.txt";
+  std::string corpus = in_checkout("tests/corpus/found.txt");
   bool json = false;
 };
 
@@ -241,10 +243,17 @@ void fuzz(const FuzzRequest& request, Verdict& verdict) {
     return verdict.refuse(fmt::format("No instance of this build runs on {} for --arch '{}'.",
                                       *on_gpu.value ? "the GPU" : "the virtual GPU", request.arch));
   }
+  if (std::isnan(request.minutes)) {  // which no range refuses
+    return verdict.refuse("--minutes is nan, but must be a number.");
+  }
   const std::filesystem::path corpus(request.corpus);
   if (corpus.has_parent_path() && !std::filesystem::is_directory(corpus.parent_path())) {
     return verdict.refuse(fmt::format("--corpus is '{}', but there is no folder '{}'.",
                                       request.corpus, corpus.parent_path().string()));
+  }
+  if (std::filesystem::exists(corpus) && !std::filesystem::is_regular_file(corpus)) {
+    return verdict.refuse(fmt::format(
+        "--corpus is '{}', but must be a file that keeps what is appended.", request.corpus));
   }
   const std::uint64_t seed = request.seed != 0 ? request.seed : std::random_device{}();
   const std::size_t count = makers.size();

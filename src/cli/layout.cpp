@@ -120,7 +120,11 @@ void run_layout(const LayoutRequest& request, Verdict& verdict) {
     if (!saved.is_good()) return verdict.refuse(saved.sentence());
   }
   fmt::print("{}", answer.text);
-  if (request.json) fmt::print("{}\n", answer.json.dump());
+  // The name of a file need not be UTF-8.
+  using Json = nlohmann::ordered_json;
+  if (request.json) {
+    fmt::print("{}\n", answer.json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
 }
 
 std::string help_text() {

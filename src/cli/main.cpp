@@ -1,9 +1,10 @@
 // The program behind ./tw: one subcommand, one file.
-#include <new>
-
 #include "src/cli/command.h"
+#include "src/program.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   CLI::App app{"Tilewright: structured GPU kernels, on the GPU or on the virtual one", "./tw"};
   app.require_subcommand(1);
   tw::cli::Verdict verdict;
@@ -21,9 +22,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "tw: %s\n", error.what());
     return 2;
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "tw: this machine has not enough memory for the request.\n");
-    return 2;
   }
   return verdict.status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tw::run_program([&] { return run(argc, argv); });
 }

@@ -9,13 +9,23 @@ namespace tw::cli {
 
 namespace {
 
+// D's type where nobody says it: that which kernels of A's type store.
+ElementType output_of(ElementType a_type) {
+  switch (a_type) {
+    case ElementType::S8: return ElementType::S32;
+    case ElementType::Fp16: return ElementType::Fp16;
+    case ElementType::Tf32: return ElementType::Fp32;
+    default: return ElementType::Bf16;
+  }
+}
+
 // What is not said is as the named instance has it, or bf16 and tn.
 void take_types(MatmulShape& shape, const MatmulRequest& request, const MatmulInstance* named) {
   const MatmulConfig usual = named != nullptr ? named->config : MatmulConfig{};
   shape.a_type = type_named("a-type", request.a_type, usual.tiling.a_type);
   const bool follows = named == nullptr || !request.a_type.empty();
   shape.b_type = type_named("b-type", request.b_type, follows ? shape.a_type : usual.tiling.b_type);
-  const ElementType output = is_integer(shape.a_type) ? ElementType::S32 : ElementType::Bf16;
+  const ElementType output = output_of(shape.a_type);
   shape.d_type = type_named("d-type", request.d_type, named != nullptr ? usual.d_type : output);
   shape.a_major = usual.tiling.a_major;
   shape.b_major = usual.tiling.b_major;
@@ -41,7 +51,8 @@ void MatmulRequest::add_options(CLI::App& command) {
   add_product_options(command);
   command.add_option("--a-type", a_type, "of A: bf16, fp16, tf32, e4m3, e5m2 or s8");
   command.add_option("--b-type", b_type, "of B; empty: as A");
-  command.add_option("--d-type,--c-type", d_type, "of D; empty: bf16, or s32 for s8");
+  command.add_option("--d-type,--c-type", d_type,
+                     "of D; empty: bf16, but fp16 for fp16, fp32 for tf32, s32 for s8");
   command.add_option("--layout", layout, "of A and B in BLAS's letters: tn, tt, nn or nt");
   command.add_option("--instance", instance, "by name; empty: the first that serves");
   command.add_option("--cluster", cluster, "CTAs along m x n, e.g. 2x1; empty: any");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "src/checkout.h"
 #include "src/cli/command.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/gpu.h"
@@ -18,7 +19,7 @@ namespace {
 struct TraceRequest {
   MatmulRequest matmul;
   std::string on;
-  std::string output = "out/trace.json";
+  std::string output = in_checkout("out/trace.json");
   unsigned capacity = 4096;
   unsigned ctas = 16;
 };

@@ -55,6 +55,11 @@ class Parser {
       if (reader_.name() != "o") {
         throw ExpressionError(circles.back(), "The expression should end here, or go on with o.");
       }
+      if (depth + static_cast<int>(circles.size()) > deepest_call) {
+        throw ExpressionError(
+            circles.back(),
+            fmt::format("Compositions are nested more than {} deep.", deepest_call));
+      }
       operands.push_back(operand(depth));
     }
     Expression result = std::move(operands.back());

@@ -68,6 +68,9 @@ CASES = [
     ([program, 'run', 'matmul', '--split-k', '0'], '--split-k is 0'),
     ([program, 'run', 'matmul', '--split-k', '2', '--stream-k'], '--split-k is 2'),
     ([program, 'run', 'matmul', '--instance', 'zebra'], "no instance 'zebra'"),
+    ([program, 'run', 'matmul', '--instance', 'grouped_128x256'], 'an instance of grouped, not of matmul: ./tw run grouped'),
+    ([program, 'run', 'conv2d', '--instance', 'grouped_128x256'], 'an instance of grouped, not of conv2d'),
+    ([program, 'fuzz', '--instance', 'requantised_128x128'], 'an instance of requantised'),
     ([program, 'run', 'matmul', '--data', 'noise'], "--data is 'noise'"),
     ([program, 'run', 'matmul', '--raster', 'z'], "--raster is 'z'"),
     ([program, 'run', 'matmul', '--group', '-2'], '--group is -2'),
@@ -84,19 +87,25 @@ CASES = [
     ([program, 'trace', 'matmul', '--m', '-5', '-o', 'x.json'], '--m is -5'),
     ([program, 'trace', 'matmul', '--m', '64', '--n', '64', '--k', '64', '-o', '/proc/nowhere/x.json'], 'cannot be written'),
     ([program, 'fuzz', '--minutes', '-1'], '--minutes'),
+    ([program, 'fuzz', '--minutes', 'nan'], '--minutes is nan'),
+    ([program, 'fuzz', '--corpus', '/'], "--corpus is '/', but must be a file"),
+    ([program, 'fuzz', '--corpus', '/dev/full'], "--corpus is '/dev/full', but must be a file"),
     ([program, 'fuzz', '--arch', 'sm42'], "no target 'sm42'"),
     ([program, 'fuzz', '--on', 'mars'], "--on is 'mars'"),
     ([program, 'list', 'more'], 'more'),
     ([program, 'layout', 'coalesce(('], ''),
+    ([program, 'layout', '(8,8)\v:(8,1)', '-o', 'a.svg'], ''),  # no character of XML
+    ([program, 'layout', ' o '.join(['2:1'] * 10000)], 'Compositions are nested more than'),
 ]
 if bench:
     CASES += [
         ([bench, 'conv9d', '--shape', '1x1x1'], "no family 'conv9d'"),
         ([bench, 'matmul'], 'nothing to measure'),
         ([bench, 'matmul', '--shape', '12x'], "shape '12x'"),
+        ([bench, 'matmul', '--shape', '99999999999999999999x1x1'], "shape '99999999999999999999x1x1'"),
         ([bench, 'matmul', '--suite', 'missing.json'], "suite 'missing.json'"),
         ([bench, 'matmul', '--suite', str(suites / 'conv2d-bf16.json')], 'without m, n and k'),
-        ([bench, 'conv2d', '--suite', str(suites / 'matmul-bf16.json')], 'a convolution has n, h, w, c, k, r and s'),
+        ([bench, 'conv2d', '--suite', str(suites / 'matmul-bf16.json')], 'is no convolution: that has n, h, w, c, k, r and s'),
         ([bench, 'conv2d', '--shape', '1x8x8x64'], "shape '1x8x8x64' is not of the form NxHxWxCxKxRxS"),
         ([bench, 'conv2d', '--shape', '1x8x8x64x64x3x3', '--epilogue', 'gelu'], "no epilogue 'gelu'"),
         ([bench, 'conv2d', '--shape', '1x8x8x64x64x3x3', '--peers', 'cublaslt'], "no peer 'cublaslt'; there is cudnn"),
@@ -120,5 +129,25 @@ for command, sentence in CASES:
         failures += 1
         print(f'FAIL {" ".join(command)}: status {run.returncode}, wrote {written}\n'
               f'  stdout: {run.stdout!r}\n  stderr: {run.stderr!r}\n  expected: {sentence!r}')
+
+
+def judged(what, command, status, sentence, **how):
+    global failures
+    run = subprocess.run(command, stderr=subprocess.PIPE, timeout=60, **how)
+    errors = run.stderr.decode(errors='replace')
+    if run.returncode != status or sentence not in errors:
+        failures += 1
+        print(f'FAIL {what}: status {run.returncode}, stderr {errors!r}')
+
+
+# Output that cannot be written is no success, however much of it there is.
+with open('/dev/full', 'w') as full:
+    for words in (['list'], ['layout', '(2,2)'], ['--help']):
+        judged(f'{words} to a full disk', [program, *words], 2, 'tw: ', stdout=full)
+judged('list without stdout', ['sh', '-c', f'"{program}" list >&-'], 2, 'tw: ')
+# The name of a file may have any bytes.
+with tempfile.TemporaryDirectory() as folder:
+    judged('a name that is no UTF-8', [program, 'layout', '(2,2)', '-o', b'\xff.svg', '--json'], 0, '', cwd=folder,
+           stdout=subprocess.DEVNULL)
 print(f'{len(CASES) - failures} of {len(CASES)} bad inputs are refused with a sentence.')
 sys.exit(1 if failures else 0)

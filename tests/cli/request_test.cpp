@@ -49,5 +49,20 @@ TEST(Request, RunLinesAreReadBackExactly) {
   }
 }
 
+// With every other default, each type of A is served.
+TEST(Request, TheTypeOfDFollowsThatOfA) {
+  const std::pair<const char*, ElementType> outputs[] = {{"bf16", ElementType::Bf16},
+                                                         {"fp16", ElementType::Fp16},
+                                                         {"tf32", ElementType::Fp32},
+                                                         {"e4m3", ElementType::Bf16},
+                                                         {"s8", ElementType::S32}};
+  for (const auto& [a_type, d_type] : outputs) {
+    const Result<MatmulTask> result = read_back(std::string("./tw run matmul --a-type ") + a_type);
+    ASSERT_TRUE(result.status.is_good()) << a_type << ": " << result.status.sentence();
+    EXPECT_EQ(result.value->shape.d_type, d_type) << a_type;
+    EXPECT_EQ(result.value->instance->config.d_type, d_type) << a_type;
+  }
+}
+
 }  // namespace
 }  // namespace tw::cli

@@ -1,0 +1,48 @@
+#include "src/cli/family_of.h"
+
+#include <fmt/format.h>
+
+#include "src/blockwise_fp8/instance.h"
+#include "src/conv2d/instance.h"
+#include "src/grouped/instance.h"
+#include "src/matmul/instance.h"
+#include "src/quantise/instance.h"
+#include "src/requantised/instance.h"
+
+namespace tw::cli {
+
+std::string family_of(const std::string& instance) {
+  const auto has = [&](const auto& instances) {
+    for (const auto& one : instances) {
+      if (instance == one.name) return true;
+    }
+    return false;
+  };
+  if (has(matmul_instances())) return "matmul";
+  // family conv2d: begin
+  if (has(conv2d_instances())) return "conv2d";
+  // family conv2d: end
+  // family blockwise: begin
+  if (has(blockwise_instances())) return "blockwise";
+  // family blockwise: end
+  // family grouped: begin
+  if (has(grouped_instances())) return "grouped";
+  // family grouped: end
+  // family quantise: begin
+  if (has(quantise_instances())) return "quantise";
+  // family quantise: end
+  // family requantised: begin
+  if (has(requantised_instances())) return "requantised";
+  // family requantised: end
+  return "";
+}
+
+std::string no_instance(const std::string& instance, const std::string& family,
+                        const std::string& usual) {
+  const std::string other = family_of(instance);
+  if (other.empty() || other == family) return usual;
+  return fmt::format("'{0}' is an instance of {1}, not of {2}: ./tw run {1} --instance {0}.",
+                     instance, other, family);
+}
+
+}  // namespace tw::cli

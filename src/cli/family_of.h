@@ -1,0 +1,15 @@
+// The family that an instance is of.
+#pragma once
+
+#include <string>
+
+namespace tw::cli {
+
+// Empty where no family has an instance of that name.
+std::string family_of(const std::string& instance);
+
+// Why `family` has no instance of that name, and which family has; `usual` where none has.
+std::string no_instance(const std::string& instance, const std::string& family,
+                        const std::string& usual);
+
+}  // namespace tw::cli

@@ -1,0 +1,91 @@
+"""./tw in a tree of a few files: paths are the caller's, one build at a time, a copied tree builds itself, and a tree of
+somebody else runs.
+
+usage: script.py SCRIPT
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SCRIPT = pathlib.Path(sys.argv[1])
+
+PRESETS = '''{"version": 4, "configurePresets": [{"name": "host", "generator": "Ninja",
+ "binaryDir": "${sourceDir}/build/host"}]}'''
+# The program says whose it is, where it runs and with which words. Building it takes long enough for others to come.
+LISTS = '''cmake_minimum_required(VERSION 3.25)
+project(Small LANGUAGES NONE)
+file(WRITE ${CMAKE_BINARY_DIR}/made.sh "#!/bin/sh\\necho ${CMAKE_SOURCE_DIR} $PWD $TW_CHECKOUT $*\\n")
+file(WRITE ${CMAKE_BINARY_DIR}/make.sh "set -e\\necho made >> '${CMAKE_SOURCE_DIR}/count'\\nsleep 1\\nmkdir -p src\\n"
+  "cp made.sh src/tilewright\\nchmod +x src/tilewright\\n")
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/src/tilewright COMMAND sh make.sh VERBATIM)
+add_custom_target(tilewright DEPENDS ${CMAKE_BINARY_DIR}/src/tilewright)
+'''
+
+
+def expect(holds, *what):
+    if not holds:
+        sys.exit(' '.join(map(str, what)))
+
+
+def make_tree(folder):
+    folder.mkdir()
+    shutil.copy(SCRIPT, folder / 'tw')
+    (folder / 'CMakePresets.json').write_text(PRESETS)
+    (folder / 'CMakeLists.txt').write_text(LISTS)
+    (folder / 'build').mkdir()
+    (folder / 'build/.set_up').touch()  # nothing is installed
+
+
+def start(tree, where, *words, before=()):
+    return subprocess.Popen([*before, tree / 'tw', *words], cwd=where, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, 'TW_PRESET': 'host'})
+
+
+def finish(process):
+    out, errors = process.communicate()
+    expect(process.returncode == 0, f'Status {process.returncode}:', out, errors)
+    return out.strip()
+
+
+def state(tree):
+    return {path: path.stat().st_mtime_ns for path in (tree / 'build').rglob('*')}
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    base = pathlib.Path(temporary).resolve()
+    base.chmod(0o755)
+    tree, elsewhere = base / 'a tree', base / 'elsewhere'
+    make_tree(tree)
+    elsewhere.mkdir()
+
+    # Two at once: the second waits for the first, and finds everything built.
+    both = [start(tree, elsewhere, 'layout', '(8,8)', '-o', 'a.svg') for _ in range(2)]
+    for words in map(finish, both):
+        expect(words == f'{tree} {elsewhere} {tree} layout (8,8) -o a.svg', 'It runs where its caller is, not:', words)
+    made = (tree / 'count').read_text().split()
+    expect(made == ['made'], 'Two builds at once, or none:', made)
+
+    # A copy has another's build folder, and makes its own of it.
+    copy = base / 'copy'
+    shutil.copytree(tree, copy, symlinks=True)
+    before = state(tree)
+    words = finish(start(copy, elsewhere, 'list'))
+    expect(words.startswith(f'{copy} '), 'The copy runs the program of', words)
+    expect(state(tree) == before, 'The copy built into the tree that it was copied from.')
+    expect((copy / 'count').read_text().split() == ['made', 'made'], 'The copy was not built.')
+
+    # Built by one user, run by another who may not write.
+    before = []
+    for path in [tree, *tree.rglob('*')]:
+        path.chmod(path.stat().st_mode & ~0o222)
+    if os.geteuid() == 0:
+        if shutil.which('setpriv') is None:
+            sys.exit(0)
+        before = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+    words = finish(start(tree, elsewhere, 'list', before=before))
+    expect(words.startswith(f'{tree} '), words)
+    for path in [tree, *tree.rglob('*')]:
+        path.chmod(path.stat().st_mode | 0o200)
