@@ -66,12 +66,13 @@ TEST(Conv2dSuites, RefuseWithASentence) {
             "'bench/suites/conv2d-nowhere.json'.");
   EXPECT_NE(read_conv2d_suite(suite, TW_REPOSITORY "/bench/suites/matmul-bf16.json")
                 .sentence()
-                .find("a convolution has n, h, w, c, k, r and s"),
+                .find("is no convolution: that has n, h, w, c, k, r and s"),
             std::string::npos);
   Conv2dCase shape;
   for (const char* text :
        {"", "1x2x3", "1x2x3x4x5x6x7x8", "1x1x1x8x8x1x0", "1x4x4x8x8x3x3,0", "1x4x4x8x8x3x3,1,-1",
-        "1x4x4x8x8x3x3,1,1,1,3", "1x4x4x8x8x3x3,1,1,1,1,1", "1x4x4x8x8x3x3 "}) {
+        "1x4x4x8x8x3x3,1,1,1,3", "1x4x4x8x8x3x3,1,1,1,1,1", "1x4x4x8x8x3x3 ", "1x4x4x8x8x3x3,",
+        "99999999999999999999x4x4x8x8x3x3"}) {
     EXPECT_NE(read_conv2d_shape(shape, text).sentence().find("is not of the form"),
               std::string::npos)
         << text;
