@@ -75,9 +75,15 @@ void expect_exact_sums() {
 TEST(HookConvert, EveryCodeOfE4m3TimesEveryCodeOfE5m2) { expect_exact_sums<E4m3E5m2>(); }
 TEST(HookConvert, EveryCodeOfE5m2TimesEveryCodeOfE4m3) { expect_exact_sums<E5m2E4m3>(); }
 
-// The operands' types exchanged: most codes mean something else.
+// The operands' types exchanged: most codes mean something else. The op takes no tensors of other
+// types, so that the same memory has to be named anew.
+struct MistakenOp : E5m2E4m3::Op {
+  using Tensors = E5m2E4m3::Payload::RingTensors;
+  MistakenOp(const E4m3E5m2::Payload::RingTensors& stages, unsigned first_row, unsigned thread)
+      : E5m2E4m3::Op(Tensors(stages.a.address()), first_row, thread) {}
+};
 struct Mistaken : E4m3E5m2 {
-  using Op = E5m2E4m3::Op;
+  using Op = MistakenOp;
 };
 TEST(HookConvert, NoticesCodesOfTheOtherType) {
   const int wrong = wrong_sums<Mistaken>(Spread::AtFive, Spread::AtFive, {});

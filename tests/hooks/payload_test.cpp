@@ -25,10 +25,9 @@ struct MixedPayload {
   static constexpr const char* name = "input";
   static constexpr const char* full_name = "input.full";
   static constexpr const char* empty_name = "input.empty";
-  struct Tiles {
-    alignas(1024) unsigned char a[tiling.a_bytes()];
-    alignas(1024) unsigned char b[tiling.b_bytes()];
-  };
+  using Tiles = OperandTiles<tiling>;
+  using StageTensors = OperandTensors<tiling>;
+  using RingTensors = OperandTensors<tiling, sizeof(Tiles)>;
   static constexpr RoleArrivals multiplies = {Role::Multiply, 1};
   static constexpr RoleArrivals finishes = {Role::Epilogue, epilogue_arrivals};
   static constexpr Part parts[2] = {
@@ -69,7 +68,7 @@ struct MixedKernel {
     for (unsigned i = 0; i < k_tiles; ++i) {
       const auto stage = input.produce();
       const int at[3] = {static_cast<int>(i * tiling.k()), 0, 0};
-      isa::cp_async_bulk_tensor_load(stage.tiles(), &a_map, stage.full(), at,
+      isa::cp_async_bulk_tensor_load(stage.tensors().a.address(), &a_map, stage.full(), at,
                                      isa::CacheHint::EvictNormal);
     }
     input.drain();
@@ -82,7 +81,7 @@ struct MixedKernel {
     for (unsigned i = 0; i < k_tiles; ++i) {
       const auto stage = input.produce();
       const Bf16* from = b + row * k + i * tiling.k() + chunk * 8;
-      PlainCopy::chunk(stage.tiles() + tiling.a_bytes() + row * 128 + ((chunk ^ row) << 4),
+      PlainCopy::chunk(stage.tensors().b.template chunks<16>().address(row, chunk, 0u),
                        reinterpret_cast<const std::uint16_t*>(from), 1, 8, 16);
     }
     input.drain();
@@ -91,7 +90,7 @@ struct MixedKernel {
     isa::describe_role("multiply");
     using Input = Consumer<Ring, Op::release, NoTrace>;
     Input input(storage.barriers, thread, trace());
-    Op op(isa::shared_address(&storage.tiles[0]), 0, thread);
+    Op op(Ring::tensors(storage.tiles), 0, thread);
     typename Op::Accumulator sum;
     {
       Held<typename Input::Token, Op::stages_held> held;

@@ -85,8 +85,8 @@ TARGETS = {
             "one commit more in the composed kernel": [
                 ("pipeline/ring.h", r"(isa::tcgen05_commit<1>\(full\);)", r"\1 \1")],
             "descriptors made anew for each product of the composed kernel": [
-                ("op/tcgen05.h", r"(\bb \+ \(b_at >> 4\))",
-                 r"descriptor(tiling.b_major) + ((at * 16 + tiling.a_bytes() + b_at) >> 4)")],
+                ("op/tcgen05.h", r"\bb \+ (BlocksB::units\(0, k, span, 0\))",
+                 r"b_descriptor + in_descriptor(at * 16 + Tensors::b_at) + \1")],
         }),
 }
 BRANCH = 0x147

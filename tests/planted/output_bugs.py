@@ -53,7 +53,7 @@ BUGS = [
         [Site('cooperative', SHORT, 'bounds', 'multiply 0', -1, stops=True)]),
     Bug('narrow_rows_swizzled_like_wide_ones',
         'rows of 64 bytes change places by other bits of the address than the map says',
-        'epilogue/staged_store.h', 'Swizzle{row_bytes == 128 ? 3 : 2, piece_bits, 3});',
+        'epilogue/staged_layout.h', 'Swizzle{row_bytes == 128 ? 3 : 2, piece_bits, 3});',
         'Swizzle{3, piece_bits, 3});',
         [Site('few_rows', (16, 224, 64, 0, 1, 1), WRONG_RESULT)]),
     Bug('map_of_narrow_rows_like_wide_ones',
@@ -103,9 +103,9 @@ BUGS = [
     Bug('source_chunk_not_loaded',
         'the bytes of the second chunk never come',
         'epilogue/source_supply.h',
-        'isa::cp_async_bulk_tensor_load(stage.tiles(), &params_.map, stage.full(), at,',
-        'if (index == 0) isa::cp_async_bulk_tensor_load(stage.tiles(), &params_.map, '
-        'stage.full(), at,',
+        'isa::cp_async_bulk_tensor_load(stage.tensors().chunk.address(), &params_.map, stage.full(),',
+        'if (index == 0) isa::cp_async_bulk_tensor_load(stage.tensors().chunk.address(), '
+        '&params_.map, stage.full(),',
         [Site('source', (64, 128, 64, 2, 1, 1), 'transaction-bytes', 'source', 1,
               also=('deadlock',), stops=True)]),
     Bug('source_of_another_chunk',

@@ -17,6 +17,8 @@ struct SecondPayload {
   static constexpr const char* full_name = "second.full";
   static constexpr const char* empty_name = "second.empty";
   using Tiles = typename Payload::Tiles;
+  using StageTensors = typename Payload::StageTensors;
+  using RingTensors = typename Payload::RingTensors;
   static constexpr Part brought(Part part) {
     part.loaded_by.role = load_second;
     return part;
@@ -76,8 +78,8 @@ struct TwoProducts {
                          Trace trace)
         : first_(signals.first, Op::speaker(thread), trace),
           second_(signals.second, Op::speaker(thread), trace),
-          first_op_(isa::shared_address(&stages.first[0]), Kernel::group_row(group), thread),
-          second_op_(isa::shared_address(&stages.second[0]), Kernel::group_row(group), thread) {}
+          first_op_(First::tensors(stages.first), Kernel::group_row(group), thread),
+          second_op_(Second::tensors(stages.second), Kernel::group_row(group), thread) {}
 
     TW_DEVICE bool leads() const { return first_op_.leads(); }
     TW_DEVICE void hang_back(unsigned stages) { first_.hang_back(stages); }

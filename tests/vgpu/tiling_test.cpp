@@ -13,13 +13,14 @@ namespace {
 
 constexpr unsigned stages = 3;
 
+template <Tiling tiling>
 struct LoadedStage {
+  static constexpr unsigned bytes = sizeof(OperandTiles<tiling>);
   SharedAddress first;
-  unsigned bytes;
   unsigned index;
   SharedAddress barriers;
   unsigned slot() const { return index; }
-  SharedAddress tiles() const { return first + index * bytes; }
+  OperandTensors<tiling> tensors() const { return OperandTensors<tiling>(first + index * bytes); }
   SharedAddress full() const { return barriers + 8 * index; }
 };
 
@@ -106,7 +107,7 @@ class Operand {
 // ragged along k, and the last CTAs are along m and n. One warpgroup for each 64 rows.
 template <Tiling tiling, unsigned promote_every = 0>
 void expect_product(bool a_shared = false, vgpu::Landing landing = vgpu::Landing::Random) {
-  constexpr unsigned stage_bytes = tiling.a_bytes() + tiling.b_bytes();
+  constexpr unsigned stage_bytes = LoadedStage<tiling>::bytes;
   constexpr unsigned groups = tiling.m / 64, threads = 128 * groups;
   constexpr unsigned batch = 2, tile_batch = 1;
   constexpr unsigned m = tiling.m * tiling.cluster.m - 5, n = tiling.n * tiling.cluster.n - 3;
@@ -126,7 +127,7 @@ void expect_product(bool a_shared = false, vgpu::Landing landing = vgpu::Landing
   kernel.options.landing = landing;
   const Report report = kernel.run([&] {
     const unsigned rank = isa::cluster_rank();
-    LoadedStage stage = {address_at(0), stage_bytes, 0, address_at(stages * stage_bytes)};
+    LoadedStage<tiling> stage = {address_at(0), 0, address_at(stages * stage_bytes)};
     if (isa::thread_index() == 0) {
       for (unsigned s = 0; s < stages; ++s) isa::mbarrier_init(stage.barriers + 8 * s, 1);
       isa::fence_mbarrier_init();
@@ -143,7 +144,7 @@ void expect_product(bool a_shared = false, vgpu::Landing landing = vgpu::Landing
       }
     }
     const unsigned group = isa::thread_index() / 128;
-    Op op(stage.first, 64 * group, isa::thread_index() % 128);
+    Op op(OperandTensors<tiling, stage_bytes>(stage.first), 64 * group, isa::thread_index() % 128);
     {
       typename Op::Accumulator sum;
       for (stage.index = 0; stage.index < stages; ++stage.index) {

@@ -4,9 +4,11 @@
 
 #include "tilewright/epilogue/fragment.h"
 #include "tilewright/epilogue/source.h"
+#include "tilewright/epilogue/staged_layout.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/isa/model.h"
 #include "tilewright/isa/ptx/tma.h"
+#include "tilewright/layout/shared_tile.h"
 #include "tilewright/pipeline/mbarrier.h"
 #include "tilewright/pipeline/ring.h"
 
@@ -41,6 +43,10 @@ struct StagedSources {
     struct Tiles {
       alignas(1024) unsigned char chunk[rows * row_bytes];
     };
+    struct StageTensors {
+      SharedTile<Element<type>, staged_layout(rows, bytes_of(type), row_bytes)> chunk;
+      TW_DEVICE explicit StageTensors(SharedAddress tiles) : chunk(tiles) {}
+    };
     static constexpr Part parts[1] = {{sizeof(Tiles),
                                        Completion::TransactionBytes,
                                        {Role::Source, 1},
@@ -68,8 +74,8 @@ struct StagedSources {
       auto stage = ring_.produce();
       const int at[3] = {place.column + static_cast<int>(index % row_chunks * chunk_columns),
                          place.row + static_cast<int>(index / row_chunks * rows), place.batch};
-      isa::cp_async_bulk_tensor_load(stage.tiles(), &params_.map, stage.full(), at,
-                                     isa::CacheHint::EvictFirst);
+      isa::cp_async_bulk_tensor_load(stage.tensors().chunk.address(), &params_.map, stage.full(),
+                                     at, isa::CacheHint::EvictFirst);
     }
     TW_DEVICE void drain() { ring_.drain(); }
 

@@ -4,20 +4,13 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/epilogue/staged_layout.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/tma.h"
-#include "tilewright/layout/algebra.h"
 #include "tilewright/layout/tile_tensor.h"
 #include "tilewright/pipeline/staging.h"
 
 namespace tw {
-
-// The 128-byte (or 64-byte) swizzle: 16-byte pieces of a row change places by the row.
-constexpr Layout staged_layout(unsigned rows, unsigned element_bytes, unsigned row_bytes) {
-  const int piece_bits = element_bytes == 1 ? 4 : element_bytes == 2 ? 3 : 2;
-  return with_swizzle(row_major(rows, row_bytes / element_bytes),
-                      Swizzle{row_bytes == 128 ? 3 : 2, piece_bits, 3});
-}
 
 // `rows` is the sums' block_rows.
 template <ElementType output_type, unsigned rows, class Trace, unsigned bytes_of_row = 128>

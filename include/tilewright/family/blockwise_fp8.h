@@ -32,7 +32,8 @@ struct BlockwiseRecipe : MatmulRecipe {
   template <class Whole, Tiling tiling, unsigned stage_bytes>
   requires requires { typename Whole::Piece; }
   struct OpOf<Whole, tiling, stage_bytes> {
-    using Type = ScaledOp<Whole, ScaleLoader<tiling, b_rows, 1>::b_columns, tiling, stage_bytes>;
+    using Scales = ScaleLoader<tiling, b_rows, 1>;
+    using Type = ScaledOp<Whole, Scales::b_columns, typename Scales::template Tensors<stage_bytes>>;
   };
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>
   using Op = typename OpOf<TargetOp, tiling, stage_bytes>::Type;

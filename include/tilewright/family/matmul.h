@@ -4,27 +4,35 @@
 
 #include "tilewright/epilogue/runtime.h"
 #include "tilewright/family/kernel.h"
+#include "tilewright/io/stage.h"
 
 namespace tw {
 
 // Nothing beside A and B.
 struct NoScales {
   struct Tile {};
+  template <unsigned stage_bytes = 0>
+  struct Tensors {
+    TW_DEVICE explicit Tensors(SharedAddress) {}
+  };
   struct Params {};
   static constexpr Completion completion = Completion::WarpsArrive;
   static constexpr unsigned arrivals = 0;
   static constexpr unsigned column_step = 1;  // tiles begin at multiples of it
 };
 
-template <Tiling tiling>
-struct OperandTiles {
-  alignas(1024) unsigned char a[tiling.a_bytes()];  // (m,k) lines of 128 bytes, swizzled
-  alignas(1024) unsigned char b[tiling.b_bytes()];  // (n,k) lines of 128 bytes, swizzled
-};
-
 // One stage: the tiles of A and B, and their scales (which may be none).
 template <Tiling tiling, class Scales>
 struct MatmulTiles : OperandTiles<tiling>, Scales::Tile {};
+
+// The same as tensors: of one stage, or of a ring.
+template <Tiling tiling, class Scales, unsigned stage_bytes = 0>
+struct MatmulTensors : OperandTensors<tiling, stage_bytes>, Scales::template Tensors<stage_bytes> {
+  TW_DEVICE explicit MatmulTensors(SharedAddress first_stage)
+      : OperandTensors<tiling, stage_bytes>(first_stage),
+        Scales::template Tensors<stage_bytes>(first_stage +
+                                              unsigned{sizeof(OperandTiles<tiling>)}) {}
+};
 
 // A and B are read by the role that multiplies, scales by the one that adds up.
 template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
@@ -34,6 +42,8 @@ struct MatmulPayload {
   static constexpr const char* full_name = "input.full";
   static constexpr const char* empty_name = "input.empty";
   using Tiles = MatmulTiles<tiling, Scales>;
+  using StageTensors = MatmulTensors<tiling, Scales>;
+  using RingTensors = MatmulTensors<tiling, Scales, unsigned{sizeof(Tiles)}>;
   static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
   static constexpr Part parts[3] = {
       {tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {reads}},

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/io/scale_loader.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/pipeline/payload.h"
 
@@ -14,9 +14,9 @@ namespace tw {
 
 // `Whole` sums up what a group does, its Piece multiplies a piece of it. Halves of columns have
 // partial sums of their own, so that the tensor core makes one while the other joins the sums.
-// The scales lie behind the operands: a row's each, then one for each `group` of columns. Of eight
-// columns that share none, a thread has two.
-template <class Whole, unsigned group, Tiling tiling, unsigned stage_bytes>
+// A row has a scale, and each `group` of columns. Of eight columns that share none, a thread has
+// two. `Scales` are the tensors of a ring: a_scales (m,stage) and b_scales (n / group,stage).
+template <class Whole, unsigned group, class Scales>
 class ScaledOp {
   using Base = typename Whole::Piece;
   using Sum = typename Whole::Accumulator;
@@ -44,16 +44,16 @@ class ScaledOp {
   static constexpr unsigned stages_held = 0;
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread % 32; }
 
-  TW_DEVICE ScaledOp(SharedAddress first_stage, unsigned first_row, unsigned thread)
-      : base_(first_stage, first_row, thread),
-        row_(first_stage + tiling.a_bytes() + tiling.b_bytes() +
-             (first_row + Partial::row_of(thread, 0)) * 4),
-        column_((tiling.m + Partial::column_of(thread, 0) / group) * 4 -
-                (first_row + Partial::row_of(thread, 0)) * 4) {}
+  template <class Stages>
+  TW_DEVICE ScaledOp(const Stages& stages, unsigned first_row, unsigned thread)
+      : base_(stages, first_row, thread),
+        a_scales_(stages.a_scales.template from<1>(first_row + Partial::row_of(thread, 0))),
+        to_b_scales_(Scales::distance(first_row + Partial::row_of(thread, 0),
+                                      Partial::column_of(thread, 0) / group)) {}
 
   template <class Stage>
   TW_DEVICE void multiply(Accumulator& sum, Stage& stage) {
-    const SharedAddress scales = row_ + stage.slot() * stage_bytes;
+    const auto scales = a_scales_.slice(whole, stage.slot());
     TW_UNROLL
     for (unsigned piece = 0; piece < pieces; ++piece) {
       base_.issue(sum.partial[piece % partials], stage, row_of(piece), column_of(piece));
@@ -72,9 +72,13 @@ class ScaledOp {
     return piece % pieces_n * Partial::columns;
   }
 
+  // From this thread's first row and first column on.
+  using StageA = SharedTile<float, mode(Scales::A::tensor_layout(), 0)>;
+  using StageB = SharedTile<float, mode(Scales::B::tensor_layout(), 0)>;
+
   // A piece whose products are done when no more than `issued` pieces behind it are not.
   template <unsigned issued, class Release>
-  TW_DEVICE void add(Accumulator& sum, unsigned piece, SharedAddress scales,
+  TW_DEVICE void add(Accumulator& sum, unsigned piece, const StageA& a_scales,
                      const Release& release) const {
     Partial& partial = sum.partial[piece % partials];
     constexpr unsigned most = group == 1 ? Partial::columns / 4 : Partial::columns / group + 2;
@@ -84,11 +88,12 @@ class ScaledOp {
     float rows[2 * Partial::blocks], shared[most];
     TW_UNROLL
     for (unsigned i = 0; i < 2 * Partial::blocks; ++i) {
-      rows[i] = scale(scales, row_of(piece) + i / 2 * Partial::block_rows + i % 2 * 8);
+      rows[i] = scale(a_scales, row_of(piece) + i / 2 * Partial::block_rows + i % 2 * 8);
     }
+    const auto b_scales = a_scales.template at_distance<StageB>(to_b_scales_);
     TW_UNROLL
     for (unsigned i = 0; i < columns; ++i) {
-      shared[i] = scale(scales + column_, first + (group == 1 ? i / 2 * 8 + i % 2 : i));
+      shared[i] = scale(b_scales, first + (group == 1 ? i / 2 * 8 + i % 2 : i));
     }
     base_.template wait<issued>(partial);
     release();
@@ -100,13 +105,14 @@ class ScaledOp {
             });
     partial.start_over();
   }
-  static TW_DEVICE float scale(SharedAddress first, unsigned index) {
-    return std::bit_cast<float>(isa::load_shared_4(first + index * 4));
+  template <class Tensor>
+  static TW_DEVICE float scale(const Tensor& scales, unsigned index) {
+    return std::bit_cast<float>(isa::load_shared_4(scales.address(index)));
   }
 
   Base base_;
-  SharedAddress row_;  // this thread's first scale, in the first stage
-  unsigned column_;    // from there to the first of its columns
+  typename Scales::A a_scales_;  // (m,stage), from this thread's first row on
+  std::uint32_t to_b_scales_;    // of its first column
 };
 
 }  // namespace tw

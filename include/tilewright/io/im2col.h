@@ -43,16 +43,17 @@ class Im2colLoader : public TmaLoader<tiling> {
       const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
       const auto [phase, in_phase] = params_.batch(tile.batch);
       const int c = static_cast<int>(c_tile * tiling.k()), group = static_cast<int>(in_phase);
-      load_pixels<Base::a_tile>(stage.tiles(), &params_.a, stage.full(), tile.first_row(tiling.m),
-                                group * params_.group_channels + c, position, phase,
-                                cluster.column(this->rank_), cluster.row_mask(this->rank_));
+      load_pixels<Base::a_tile>(stage.tensors().a, &params_.a, stage.full(),
+                                tile.first_row(tiling.m), group * params_.group_channels + c,
+                                position, phase, cluster.column(this->rank_),
+                                cluster.row_mask(this->rank_));
       int stored = static_cast<int>(position);
       if constexpr (tiling.b_major == Major::MN) stored = params_.stored(position, phase);
       this->load_b(stage, tile, c, group * params_.group_filters + stored);
     } else {
       const int pixel = k * static_cast<int>(tiling.k());
       this->load_a(stage, tile, pixel, 0);
-      load_pixels<Base::b_tile>(stage.tiles() + tiling.a_bytes(), &params_.b, stage.full(),
+      load_pixels<Base::b_tile>(stage.tensors().b, &params_.b, stage.full(),
                                 tile.first_column(tiling.n), pixel,
                                 static_cast<unsigned>(tile.batch), 0, cluster.row(this->rank_),
                                 cluster.column_mask(this->rank_));
@@ -68,8 +69,8 @@ class Im2colLoader : public TmaLoader<tiling> {
       load_columns<operand, 4>(place...);
   }
 
-  template <OperandTile operand, unsigned dimensions>
-  TW_DEVICE void load_columns(SharedAddress destination, const TensorMap* map, SharedAddress full,
+  template <OperandTile operand, unsigned dimensions, class Tensor>
+  TW_DEVICE void load_columns(const Tensor& destination, const TensorMap* map, SharedAddress full,
                               int first, int k, unsigned position, unsigned phase, unsigned share,
                               unsigned mask) const {
     for_each_copy<operand>(destination, first, k, share, [&](SharedAddress to, int c, int pixel) {

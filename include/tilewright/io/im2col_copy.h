@@ -34,18 +34,17 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k_tile) {
     const auto [phase, group] = params_.batch(tile.batch);
     const OperandView &a = params_.a, &b = params_.b;
-    copy<tiling.a_major, tiling.m>(
-        stage.tiles(), a, tile.first_row(tiling.m), k_tile, group, [&](int row, int k) {
+    const auto tensors = stage.tensors();
+    copy<tiling.a_major>(
+        tensors.a, a, tile.first_row(tiling.m), k_tile, group, [&](int row, int k) {
           return sums_positions ? element(row, k, phase, a.row_stride) : row + k * a.k_stride;
         });
-    copy<tiling.b_major, tiling.n>(stage.tiles() + tiling.a_bytes(), b, tile.first_column(tiling.n),
-                                   k_tile, group, [&](int row, int k) {
-                                     if constexpr (!sums_positions)
-                                       return element(k, row, phase, b.k_stride);
-                                     if constexpr (tiling.b_major == Major::K)
-                                       return row * b.row_stride + k;
-                                     return weight(row, k, phase);
-                                   });
+    copy<tiling.b_major>(tensors.b, b, tile.first_column(tiling.n), k_tile, group,
+                         [&](int row, int k) {
+                           if constexpr (!sums_positions) return element(k, row, phase, b.k_stride);
+                           if constexpr (tiling.b_major == Major::K) return row * b.row_stride + k;
+                           return weight(row, k, phase);
+                         });
     isa::cp_async_commit_group();
     isa::cp_async_wait_group<stages_held>();
   }
@@ -67,13 +66,13 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
     return at < 0 ? -1 : (k * params_.filter_positions + at) * params_.b.k_stride + c;
   }
 
-  // `extent` rows of a view from `first_row` on, `group` of its batch. Memory that is aligned to 16
-  // bytes goes by cp.async, other memory element by element.
-  template <Major major, unsigned extent, class OffsetOf>
-  TW_DEVICE void copy(SharedAddress tile, const OperandView& view, int first_row, int k_tile,
+  // A tile (row,k,span) of a view from `first_row` on, `group` of its batch. Memory that is aligned
+  // to 16 bytes goes by cp.async, other memory element by element.
+  template <Major major, class Tensor, class OffsetOf>
+  TW_DEVICE void copy(const Tensor& tile, const OperandView& view, int first_row, int k_tile,
                       unsigned group, const OffsetOf& offset_of) {
     const T* const first = static_cast<const T*>(view.data) + group * view.batch_stride;
-    this->template each_chunk<major, extent, sizeof(T)>(
+    this->template each_chunk<major>(
         tile, first_row, k_tile * int{tiling.k()}, [&](SharedAddress to, int row, int k) {
           const auto offset = [&](int i) -> std::int64_t {
             const int at_row = major == Major::K ? row : row + i;

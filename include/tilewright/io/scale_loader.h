@@ -8,7 +8,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/io/operand.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/cp_async.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 
@@ -34,27 +34,41 @@ class ScaleLoader {
     OperandView a;
     OperandView b;
   };
-  // For a thread that adds up a row of the tile, of the stage at `stage`.
+  // One stage, or with `stage_bytes` from one to the next all stages of a ring.
+  template <unsigned stage_bytes = 0>
+  struct Tensors {
+    using A = SharedTile<float, in_stages(single(tiling.m, 1), stage_bytes, sizeof(float))>;
+    using B =
+        SharedTile<float, in_stages(single(tiling.n / b_columns, 1), stage_bytes, sizeof(float))>;
+    A a_scales;  // (m), of a ring (m,stage)
+    B b_scales;  // (n / b_columns), of a ring (n / b_columns,stage)
+    // In bytes from the scale of a row to that of b_columns columns of the same stage.
+    static TW_DEVICE std::uint32_t distance(unsigned row, unsigned column) {
+      return B::offset_of(column, 0u) + unsigned{offsetof(Tile, b)} - A::offset_of(row, 0u);
+    }
+    TW_DEVICE explicit Tensors(SharedAddress tile)
+        : a_scales(tile + unsigned{offsetof(Tile, a)}),
+          b_scales(tile + unsigned{offsetof(Tile, b)}) {}
+  };
+  // For a thread that adds up a row of the tile, of one stage.
   class Reader {
    public:
-    TW_DEVICE Reader(SharedAddress stage, unsigned row)
-        : a_(stage + tiling.a_bytes() + tiling.b_bytes() + row * 4),
-          b_(stage + tiling.a_bytes() + tiling.b_bytes() + unsigned{sizeof(Tile::a)}) {}
+    TW_DEVICE Reader(const Tensors<>& stage, unsigned row)
+        : a_(stage.a_scales.address(row)), b_(stage.b_scales) {}
     template <unsigned count>
     TW_DEVICE void operator()(unsigned first_column, float (&factors)[count]) const {
       const float row = std::bit_cast<float>(isa::load_shared_4(a_));
       TW_UNROLL
       for (unsigned i = 0; i < count; ++i) {
-        const unsigned column = (first_column + i) / b_columns * 4;
-        factors[i] = i % b_columns == 0
-                         ? row * std::bit_cast<float>(isa::load_shared_4(b_ + column))
-                         : factors[i - 1];
+        const SharedAddress column = b_.address((first_column + i) / b_columns);
+        factors[i] = i % b_columns == 0 ? row * std::bit_cast<float>(isa::load_shared_4(column))
+                                        : factors[i - 1];
       }
     }
 
    private:
     SharedAddress a_;
-    SharedAddress b_;
+    typename Tensors<>::B b_;
   };
   static constexpr bool elected = false;
   static constexpr Completion completion = Completion::CopiesArrive;
@@ -73,21 +87,22 @@ class ScaleLoader {
   // The scale of row i of A's tile is that of row_of(i), or zero where there is none.
   template <bool in_order = false, class Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
-    const SharedAddress a = stage.tiles() + tiling.a_bytes() + tiling.b_bytes();
-    const SharedAddress b = a + unsigned{sizeof(Tile::a)};
-    copy<tiling.m, 1, 1, in_order>(a, params_.a, tile.first_row(tiling.m), k, tile.batch, row_of);
-    copy<tiling.n / b_columns, b_columns, b_rows, true>(b, params_.b, tile.first_column(tiling.n),
-                                                        k, tile.batch, [](int row) { return row; });
+    const auto tensors = stage.tensors();
+    copy<1, 1, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k, tile.batch,
+                         row_of);
+    copy<b_columns, b_rows, true>(tensors.b_scales, params_.b, tile.first_column(tiling.n), k,
+                                  tile.batch, [](int row) { return row; });
   }
   const Params& params_;
 
  private:
-  // `count` scales, of every `step` rows from `first` on: four at once where they lie side by side.
+  // A scale of every `step` rows from `first` on: four at once where they lie side by side.
   // On Hopper the warp has 24 registers: the loop is rolled, and offsets have 32 bits and are
   // computed where they are needed.
-  template <unsigned count, unsigned step, unsigned scale_rows, bool in_order, class RowOf>
-  TW_DEVICE void copy(SharedAddress to, const OperandView& view, int first, int k, int batch,
+  template <unsigned step, unsigned scale_rows, bool in_order, class Tensor, class RowOf>
+  TW_DEVICE void copy(const Tensor& to, const OperandView& view, int first, int k, int batch,
                       const RowOf& row_of) const {
+    constexpr unsigned count = Tensor::template static_extent<0>;
     const bool by_four = in_order && count % 4 == 0 && step == scale_rows && view.row_stride == 1 &&
                          view.alignment == 16 && first % int{4 * scale_rows} == 0;
     TW_ROLL
@@ -101,9 +116,9 @@ class ScaleLoader {
       };
       const auto* const from = static_cast<const float*>(view.data) + (left > 0 ? offset() : 0);
       if (by_four) {
-        isa::cp_async<16>(to + i * 4, from, left < 1 ? 0 : left < 4 ? left * 4 : 16);
+        isa::cp_async<16>(to.address(i), from, left < 1 ? 0 : left < 4 ? left * 4 : 16);
       } else {
-        isa::cp_async<4>(to + i * 4, from, left < 1 ? 0 : 4);
+        isa::cp_async<4>(to.address(i), from, left < 1 ? 0 : 4);
       }
     }
   }

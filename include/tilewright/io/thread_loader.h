@@ -5,7 +5,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/io/operand.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/cp_async.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/layout/access.h"
@@ -34,12 +34,14 @@ struct AsyncCopy {
  private:
   template <unsigned piece, class T>
   static TW_DEVICE void pieces(SharedAddress destination, const T* line, unsigned bytes) {
+    const SharedTile<Chunk<piece>, single(16 / piece, 1)> to(destination);
     TW_UNROLL
-    for (unsigned at = 0; at < 16; at += piece) {
+    for (unsigned i = 0; i < 16 / piece; ++i) {
+      const unsigned at = i * piece;
       const unsigned inside = bytes > at ? bytes - at : 0;
       // Outside nothing is read; the address then only has to be one.
       const T* source = inside > 0 ? line + at / sizeof(T) : line;
-      isa::cp_async<piece>(destination + at, source, inside < piece ? inside : piece);
+      isa::cp_async<piece>(to.address(i), source, inside < piece ? inside : piece);
     }
   }
 };
@@ -118,32 +120,34 @@ class ThreadLoader {
   // Row i of A's tile is row_of(i) of the matrix, or zero where that has no such row.
   template <class Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
-    const SharedAddress a = stage.tiles();
+    const auto tensors = stage.tensors();
     const int first_k = k * static_cast<int>(tiling.k());
-    operand<in_shared().a_major, tiling.m, bytes_of(tiling.a_type)>(
-        a, params_.a, tile.first_row(tiling.m), first_k, tile.batch, row_of);
-    operand<in_shared().b_major, tiling.n, bytes_of(tiling.b_type)>(
-        a + tiling.a_bytes(), params_.b, tile.first_column(tiling.n), first_k, tile.batch,
-        [](int row) { return row; });
+    operand<in_shared().a_major>(tensors.a, params_.a, tile.first_row(tiling.m), first_k,
+                                 tile.batch, row_of);
+    operand<in_shared().b_major>(tensors.b, params_.b, tile.first_column(tiling.n), first_k,
+                                 tile.batch, [](int row) { return row; });
     if constexpr (stages_held > 0) {
       isa::cp_async_commit_group();
       isa::cp_async_wait_group<stages_held>();
     }
   }
 
-  // Calls body(destination, row, k) for each of this thread's chunks, of `extent` rows in every
-  // span; a line is 128 bytes along k (K-major), or of one k (MN-major).
-  template <Major major, unsigned extent, unsigned bytes, class Body>
-  TW_DEVICE void each_chunk(SharedAddress tile, int first_row, int first_k, const Body& body) {
-    constexpr unsigned chunks_of_line = Tiling::span_bytes / 16;
+  // Calls body(destination, row, k) for each of this thread's chunks of a tile (row,k,span); a line
+  // is 128 bytes along k (K-major), or of one k (MN-major).
+  template <Major major, class Tensor, class Body>
+  TW_DEVICE void each_chunk(const Tensor& tile, int first_row, int first_k, const Body& body) {
+    constexpr unsigned bytes = sizeof(typename Tensor::Value);
+    const auto lines = tile.template as<Chunk<16>, lines_of(Tensor::tensor_layout(), bytes)>();
+    constexpr unsigned num_lines = decltype(lines)::template static_extent<0>;
+    constexpr unsigned chunks_of_line = decltype(lines)::template static_extent<1>;
+    constexpr unsigned extent = Tensor::template static_extent<0>;
     constexpr unsigned elements = 16 / bytes;
-    constexpr unsigned span_k = tiling.span_k();
+    constexpr unsigned span_k = Tensor::template static_extent<1>;
     // The same of every line that the thread touches.
     const unsigned chunk = thread_ % chunks_of_line;
-    for (unsigned line = thread_ / chunks_of_line; line < tiling.spans * extent;
+    for (unsigned line = thread_ / chunks_of_line; line < num_lines;
          line += threads / chunks_of_line) {
-      const SharedAddress destination =
-          tile + line * Tiling::span_bytes + ((chunk ^ line % 8) << 4);
+      const SharedAddress destination = lines.address(line, chunk);
       const unsigned span = line / extent, in_span = line % extent;
       if constexpr (major == Major::K) {
         body(destination, first_row + static_cast<int>(in_span),
@@ -157,13 +161,13 @@ class ThreadLoader {
   }
 
  private:
-  template <Major major, unsigned extent, unsigned bytes, class RowOf>
-  TW_DEVICE void operand(SharedAddress tile, const OperandView& view, int first_row, int first_k,
+  template <Major major, class Tensor, class RowOf>
+  TW_DEVICE void operand(const Tensor& tile, const OperandView& view, int first_row, int first_k,
                          int batch, const RowOf& row_of) {
-    using T = Bits<bytes>;
-    constexpr unsigned elements = 16 / bytes;
+    using T = Bits<sizeof(typename Tensor::Value)>;
+    constexpr unsigned elements = 16 / sizeof(T);
     const T* base = static_cast<const T*>(view.data) + batch * view.batch_stride;
-    each_chunk<major, extent, bytes>(
+    each_chunk<major>(
         tile, first_row, first_k, [&](SharedAddress destination, int tile_row, int k) {
           const int row = row_of(tile_row);
           int inside;

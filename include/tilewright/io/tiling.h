@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/io/major.h"
+#include "tilewright/io/operand_layout.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/number/element_type.h"
 
@@ -32,6 +33,13 @@ struct Tiling {
   constexpr unsigned a_rows() const { return loaded_rows == 0 ? m : loaded_rows; }
   constexpr unsigned b_rows() const { return n / group; }
   constexpr unsigned b_bytes() const { return b_rows() * k() * bytes_of(b_type); }
+  // In shared memory: (m,k,span) and (n,k,span).
+  constexpr Layout a_layout() const {
+    return operand_layout(m, span_k(), spans, a_major, bytes_of(a_type));
+  }
+  constexpr Layout b_layout() const {
+    return operand_layout(b_rows(), span_k(), spans, b_major, bytes_of(b_type));
+  }
 };
 
 }  // namespace tw

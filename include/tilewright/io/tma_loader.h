@@ -5,7 +5,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/io/operand.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/tma.h"
@@ -13,9 +13,7 @@
 
 namespace tw {
 
-// One operand's tile in shared memory, 128-byte lines swizzled over 128 bytes. A span of K after
-// the other; K-major, a span is `extent` rows; MN-major, a span is boxes of 128 bytes of m or n
-// by span_k lines, one after the other. `shares` CTAs load it together: K-major each its rows;
+// How `shares` CTAs load one operand's tile (io/operand_layout.h) together: K-major each its rows;
 // MN-major each its boxes or, where these do not divide, its lines of every box.
 struct OperandTile {
   unsigned extent;  // m or n
@@ -25,12 +23,18 @@ struct OperandTile {
   unsigned shares;
   unsigned loaded;  // of the extent; below it only where K-major and not shared
 
-  static constexpr unsigned line_bytes = Tiling::span_bytes;
   constexpr unsigned boxes() const { return major == Major::K ? 1 : extent / span_k; }  // of a span
   constexpr bool shares_boxes() const { return boxes() % shares == 0; }
   // By each of the sharing CTAs, for each span.
   constexpr unsigned copies() const { return shares_boxes() ? boxes() / shares : boxes(); }
   constexpr unsigned box_lines() const { return major == Major::K ? extent : span_k; }
+  // Of what one copy may fill.
+  constexpr int box_rows() const {
+    return static_cast<int>(major == Major::K ? extent / shares : span_k);
+  }
+  constexpr int box_k() const {
+    return static_cast<int>(major == Major::K || shares_boxes() ? span_k : span_k / shares);
+  }
   constexpr TmaBox box() const {
     if (loaded < extent) return {span_k, loaded};
     return {span_k, shares_boxes() ? box_lines() : box_lines() / shares};
@@ -43,26 +47,30 @@ struct OperandTile {
 
 // One CTA's share of a tile: issue(shared address, inner, outer) for each copy. `first` is the
 // tile's row (or column) in the matrix, `k` its k; `share` is which part this CTA loads.
-template <OperandTile tile, class Issue>
-TW_DEVICE void for_each_copy(SharedAddress destination, int first, int k, unsigned share,
+// `destination` is the tile: (row,k,span).
+template <OperandTile tile, class Tensor, class Issue>
+TW_DEVICE void for_each_copy(const Tensor& destination, int first, int k, unsigned share,
                              const Issue& issue) {
   static_assert(tile.is_legal(),
                 "Each CTA's share of a tile must be whole groups of eight lines, at most 256; an "
                 "MN-major tile is boxes of 128 bytes.");
+  // (row,k,1,row box,k box,span)
+  const auto boxes = destination.template tiles<tile.box_rows(), tile.box_k(), 1>();
   TW_UNROLL
   for (unsigned span = 0; span < tile.spans; ++span) {
     TW_UNROLL
     for (unsigned copy = 0; copy < tile.copies(); ++copy) {
       const unsigned in_span = tile.shares_boxes() ? share * tile.copies() + copy : copy;
-      const unsigned line = tile.shares_boxes() ? 0 : share * tile.box().outer;
-      const SharedAddress at_shared = destination + span * (tile.extent * OperandTile::line_bytes) +
-                                      in_span * (tile.box_lines() * OperandTile::line_bytes) +
-                                      line * OperandTile::line_bytes;
+      const unsigned part = tile.shares_boxes() ? 0 : share;
+      const unsigned line = part * tile.box().outer;
+      const auto box = tile.major == Major::K
+                           ? boxes.slice(whole, whole, whole, part, 0u, span)
+                           : boxes.slice(whole, whole, whole, in_span, part, span);
       const int inner = tile.major == Major::K ? k + static_cast<int>(span * tile.span_k)
                                                : first + static_cast<int>(in_span * tile.span_k);
       const int outer = tile.major == Major::K ? first + static_cast<int>(line)
                                                : k + static_cast<int>(span * tile.span_k + line);
-      issue(at_shared, inner, outer);
+      issue(box.address(), inner, outer);
     }
   }
 }
@@ -70,7 +78,8 @@ TW_DEVICE void for_each_copy(SharedAddress destination, int first, int k, unsign
 template <OperandTile tile, unsigned group, isa::CacheHint hint>
 struct OperandCopy {
   // `mask` says who gets it.
-  static TW_DEVICE void load(SharedAddress destination, const TensorMap* map, SharedAddress full,
+  template <class Tensor>
+  static TW_DEVICE void load(const Tensor& destination, const TensorMap* map, SharedAddress full,
                              int first, int k, int batch, unsigned share, unsigned mask) {
     const auto issue = [&](SharedAddress to, int inner, int outer) {
       const int at[3] = {inner, outer, batch};
@@ -125,19 +134,21 @@ class TmaLoader {
   static constexpr TmaBox box_b() { return b_tile.box(); }
 
   // Rows of A that no copy fills, in each of `count` stages: by all `threads` of a CTA, before the
-  // start.
+  // start. `a` is (m,k,span,stage).
   static constexpr bool clears = tiling.a_rows() < tiling.m;
-  static TW_DEVICE void clear(SharedAddress stages, unsigned count, unsigned stage_bytes,
-                              unsigned thread, unsigned threads) {
-    constexpr unsigned span = tiling.m * Tiling::span_bytes;
-    constexpr unsigned filled = tiling.a_rows() * Tiling::span_bytes;
-    constexpr unsigned pieces = (span - filled) / 16;  // of a span
+  template <class Tensor>
+  static TW_DEVICE void clear(const Tensor& a, unsigned count, unsigned thread, unsigned threads) {
+    constexpr Layout rows = rows_of(Tensor::tensor_layout(), sizeof(typename Tensor::Value));
+    using Chunks = SharedTile<Chunk<16>, rows>;  // (stage,span,chunk)
+    constexpr unsigned of_span = Chunks::template static_extent<2>;
+    constexpr unsigned filled = of_span / tiling.m * tiling.a_rows();
+    constexpr unsigned pieces = of_span - filled;
+    const Chunks chunks = a.template as<Chunk<16>, rows>().template from<1, 2>(filled);
     const std::uint32_t zeros[4] = {};
     for (unsigned i = thread; i < count * tiling.spans * pieces; i += threads) {
       const unsigned at = i / pieces;
-      isa::store_shared_16(stages + at / tiling.spans * stage_bytes + at % tiling.spans * span +
-                               filled + i % pieces * 16,
-                           zeros);
+      const auto span = chunks.slice(at / tiling.spans, at % tiling.spans, whole);
+      isa::store_shared_16(span.address(i % pieces), zeros);
     }
   }
 
@@ -160,16 +171,14 @@ class TmaLoader {
  protected:
   template <class Stage, class WorkTile>
   TW_DEVICE void load_a(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
-    const SharedAddress a = stage.tiles();
     const int row = tile.first_row(tiling.m);
-    CopyA::load(a, &params_.a, stage.full(), row, first_k, batch, tiling.cluster.column(rank_),
-                tiling.cluster.row_mask(rank_));
+    CopyA::load(stage.tensors().a, &params_.a, stage.full(), row, first_k, batch,
+                tiling.cluster.column(rank_), tiling.cluster.row_mask(rank_));
   }
   template <class Stage, class WorkTile>
   TW_DEVICE void load_b(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
-    const SharedAddress b = stage.tiles() + tiling.a_bytes();
     const int column = tile.first_column(tiling.n) + static_cast<int>(member() * tiling.b_rows());
-    CopyB::load(b, &params_.b, stage.full(), column, first_k, batch,
+    CopyB::load(stage.tensors().b, &params_.b, stage.full(), column, first_k, batch,
                 tiling.cluster.row(rank_) / tiling.group, b_mask());
   }
 

@@ -78,8 +78,7 @@ struct OneProduct {
   // Before the start, by all threads: what no copy fills.
   static constexpr bool clears = Loader::clears;
   static TW_DEVICE void clear(Stages& stages, unsigned thread, unsigned threads) {
-    Loader::clear(isa::shared_address(&stages.input[0]), Ring::stages, sizeof(typename Ring::Tiles),
-                  thread, threads);
+    Loader::clear(Ring::tensors(stages.input).a, Ring::stages, thread, threads);
   }
 
   struct Loads : Loading<Ring, Role::Load, Loader, Trace> {
@@ -105,7 +104,7 @@ struct OneProduct {
     TW_DEVICE Multiplies(Signals& signals, Stages& stages, unsigned group, unsigned thread,
                          Trace trace)
         : input_(signals.input, Op::speaker(thread), trace),
-          op_(isa::shared_address(&stages.input[0]), Kernel::group_row(group), thread) {}
+          op_(Ring::tensors(stages.input), Kernel::group_row(group), thread) {}
 
     // In a pair of CTAs the leader multiplies for both.
     TW_DEVICE bool leads() const { return op_.leads(); }
@@ -138,8 +137,8 @@ struct OneProduct {
     TW_DEVICE void add(Total& total, const Sum& sum, bool has_products) {
       if (!has_products) return;
       const auto stage = input_.consume();
-      const SharedAddress tiles = isa::shared_address(&stages_.input[stage.slot()]);
-      total.add(sum, typename Scales::Reader(tiles, thread_));
+      const auto tensors = Ring::stage_tensors(stages_.input, stage.slot());
+      total.add(sum, typename Scales::Reader(tensors, thread_));
     }
 
    private:

@@ -8,7 +8,9 @@
 
 namespace tw {
 
-enum class Space : unsigned { Global, Shared, Tensor, Register };
+// Shared memory is reached by pointers (Shared), or by the 32-bit addresses that instructions take
+// (Window: the own CTA's window of the cluster's shared memory).
+enum class Space : unsigned { Global, Shared, Tensor, Register, Window };
 
 #if !defined(__CUDACC__) && !defined(__HIP__)
 // Told of every access before it happens, of what is written, and whether what is read is wanted;

@@ -97,9 +97,19 @@ constexpr Sum sum_of_modes(std::integer_sequence<int, modes...>, Indices... indi
           ...);
 }
 
+// Coalesces inside each mode. With `runs_on`, an index may lie beyond an extent of 1: the last leaf
+// of a mode stays.
+constexpr Layout merged_modes(const Layout& layout, bool runs_on) {
+  Layout result{};
+  for (int i = 0; i < rank(layout); ++i) {
+    push_mode(result, coalesce_leaves(layout, leaves_of_mode(layout, i), runs_on));
+  }
+  return result;
+}
+
 // The sum of index times stride: one index per mode, or one for the whole layout. Coalescing spares
 // divisions.
-template <class Sum, Layout weights, class... Indices>
+template <class Sum, Layout weights, bool runs_on = false, class... Indices>
 constexpr Sum sum_as(Indices... indices) {
   constexpr int given = sizeof...(Indices);
   static_assert(given == 1 || given == rank(weights),
@@ -107,7 +117,7 @@ constexpr Sum sum_as(Indices... indices) {
   static_assert(((std::is_integral_v<Indices> || std::is_same_v<Indices, Whole>)&&...),
                 "An index is a number or `whole`.");
   if constexpr (given == rank(weights)) {
-    constexpr Layout merged = coalesce_modes(weights);
+    constexpr Layout merged = merged_modes(weights, runs_on);
     return sum_of_modes<Sum, merged>(std::make_integer_sequence<int, given>(), indices...);
   } else {
     constexpr Layout merged = coalesce(weights);
@@ -125,6 +135,84 @@ constexpr auto weighted_sum(Indices... indices) {
     return static_cast<std::int32_t>(sum_as<std::uint32_t, weights>(indices...));
   } else {
     return sum_as<std::uint32_t, weights>(indices...);
+  }
+}
+
+// Strides in units one `factor`th as large: elements become bytes.
+constexpr Layout scaled(Layout layout, std::int64_t factor) {
+  for (int i = 0; i < layout.leaves; ++i) {
+    layout.strides.set(i, checked_product(layout.strides[i], factor));
+  }
+  if (!layout.swizzle.is_identity()) {
+    require((factor & (factor - 1)) == 0, "swizzle: elements must have a power of two of bytes");
+    for (; factor > 1; factor /= 2) ++layout.swizzle.base;
+  }
+  return layout;
+}
+
+// Whether every `step` indices of a mode lead equally far.
+constexpr bool goes_in_steps(const Layout& mode, std::int64_t step) {
+  const std::int64_t stride = offset(mode, step);
+  for (std::int64_t i = 0; i < size(mode) / step; ++i) {
+    if (offset(mode, i * step) != i * stride) return false;
+  }
+  return true;
+}
+
+// Without the strides of all leaves but one, whose digit it then computes; or without that one's.
+constexpr Layout digit_of(Layout layout, int leaf) {
+  for (int i = 0; i < layout.leaves; ++i) layout.strides.set(i, i == leaf ? 1 : 0);
+  return without_swizzle(layout);
+}
+constexpr Layout without_digit(Layout layout, int leaf) {
+  layout.strides.set(leaf, 0);
+  return without_swizzle(layout);
+}
+
+// The leaf whose digit is all that a swizzle changes, and the leaf whose lowest digits it takes for
+// that; -1 where it goes by single bits.
+struct SwizzledLeaves {
+  int target;
+  int source;
+};
+constexpr SwizzledLeaves swizzled_leaves(const Layout& layout) {
+  const Swizzle swizzle = layout.swizzle;
+  const std::int64_t target = std::int64_t{1} << swizzle.target_bit();
+  const std::int64_t source = std::int64_t{1} << swizzle.source_bit();
+  const std::int64_t count = std::int64_t{1} << swizzle.bits;
+  SwizzledLeaves result{-1, -1};
+  for (int i = 0; i < layout.leaves; ++i) {
+    const std::int64_t stride = layout.strides[i], extent = layout.extents[i];
+    if (extent == 1) continue;
+    if (stride == target && extent == count) {
+      if (result.target >= 0) return {-1, -1};
+      result.target = i;
+    } else if (stride == source && extent % count == 0) {
+      if (result.source >= 0) return {-1, -1};
+      result.source = i;
+    } else if (stride % (source * count) != 0) {
+      return {-1, -1};
+    }
+  }
+  return result;
+}
+
+// `first` plus the offset of an element, its swizzle applied. `first` is a multiple of the
+// swizzle's period.
+template <Layout layout, class... Indices>
+constexpr std::uint32_t swizzled_sum(std::uint32_t first, Indices... indices) {
+  constexpr SwizzledLeaves leaves = swizzled_leaves(layout);
+  if constexpr (layout.swizzle.is_identity()) {
+    return first + sum_as<std::uint32_t, layout, true>(indices...);
+  } else if constexpr (leaves.target >= 0 && leaves.source >= 0) {
+    constexpr std::uint32_t mask = (1u << layout.swizzle.bits) - 1;
+    const auto others =
+        sum_as<std::uint32_t, without_digit(layout, leaves.target), true>(indices...);
+    const auto moved = sum_as<std::uint32_t, digit_of(layout, leaves.target), true>(indices...);
+    const auto by = sum_as<std::uint32_t, digit_of(layout, leaves.source), true>(indices...);
+    return first + others + ((moved ^ (by & mask)) << layout.swizzle.target_bit());
+  } else {
+    return first + layout.swizzle(sum_as<std::uint32_t, without_swizzle(layout), true>(indices...));
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "tilewright/accumulator/warp.h"
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/warp_matrix.h"
 #include "tilewright/pipeline/payload.h"
@@ -36,6 +36,7 @@ class MmaSyncOp {
   static_assert((tiling.a_major == Major::K && tiling.b_major == Major::K) ||
                     bytes_of(tiling.a_type) == 2,
                 "ldmatrix transposes elements of 16 bits only.");
+  using Tensors = OperandTensors<tiling, stage_bytes>;
   static constexpr unsigned blocks = rows / 16;
   static constexpr unsigned step_bytes = 32;
   static constexpr unsigned steps = Tiling::span_bytes / step_bytes;  // of a span
@@ -50,8 +51,8 @@ class MmaSyncOp {
   static TW_DEVICE bool leads() { return true; }
   using Piece = MmaSyncOp;  // what is multiplied at once
 
-  TW_DEVICE MmaSyncOp(SharedAddress first_stage, unsigned /*first_row*/, unsigned thread)
-      : first_stage_(first_stage),
+  TW_DEVICE MmaSyncOp(const Tensors& stages, unsigned /*first_row*/, unsigned thread)
+      : stages_(stages),
         lane_(thread % 32),
         row_(thread / 32 / warps.n * rows),
         column_(thread / 32 % warps.n * columns) {}
@@ -59,23 +60,20 @@ class MmaSyncOp {
   template <class Stage>
   TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
     if (!sum.started()) sum.clear();
-    const SharedAddress a_tile = first_stage_ + stage.slot() * stage_bytes;
-    const SharedAddress b_tile = a_tile + tiling.a_bytes();
+    const unsigned slot = stage.slot();
     TW_UNROLL
     for (unsigned span = 0; span < tiling.spans; ++span) {
-      const SharedAddress a_span = a_tile + span * tiling.m * Tiling::span_bytes;
-      const SharedAddress b_span = b_tile + span * tiling.n * Tiling::span_bytes;
       TW_UNROLL
       for (unsigned step = 0; step < steps; ++step) {
         std::uint32_t a[blocks][4];
         TW_UNROLL
         for (unsigned block = 0; block < blocks; ++block) {
-          load<tiling.a_major, false>(a[block], a_span, row_ + 16 * block, step);
+          load<tiling.a_major, false>(a[block], stages_.a, row_ + 16 * block, step, span, slot);
         }
         TW_UNROLL
         for (unsigned pair = 0; pair < columns / 16; ++pair) {
           std::uint32_t b[4];
-          load<tiling.b_major, true>(b, b_span, column_ + 16 * pair, step);
+          load<tiling.b_major, true>(b, stages_.b, column_ + 16 * pair, step, span, slot);
           TW_UNROLL
           for (unsigned block = 0; block < blocks; ++block) {
             product(sum.fragment(block, 2 * pair), a[block], b[0], b[1]);
@@ -101,27 +99,24 @@ class MmaSyncOp {
  private:
   // 16 rows (of A, or of B) by 32 bytes of k, as four 8 by 16-byte matrices: of A the second 8 rows
   // come before the second 16 bytes, of B after them.
-  template <Major major, bool is_b>
-  TW_DEVICE void load(std::uint32_t (&registers)[4], SharedAddress span, unsigned first_row,
-                      unsigned step) const {
+  template <Major major, bool is_b, class Tensor>
+  TW_DEVICE void load(std::uint32_t (&registers)[4], const Tensor& operand, unsigned first_row,
+                      unsigned step, unsigned span, unsigned slot) const {
+    const auto chunks = operand.template chunks<16>();
     const unsigned matrix = lane_ / 8;
     const unsigned in_matrix = lane_ % 8;
     const unsigned half_row = is_b ? matrix / 2 : matrix % 2;
     const unsigned half_k = is_b ? matrix % 2 : matrix / 2;
     if constexpr (major == Major::K) {
       const unsigned row = first_row + 8 * half_row + in_matrix;
-      isa::ldmatrix_x4(registers, span + swizzled(row, 2 * step + half_k));
+      isa::ldmatrix_x4(registers, chunks.address(row, 2 * step + half_k, span, slot));
     } else {
-      // Lines of one k and 64 rows; a box of 64 lines follows another.
       const unsigned row = first_row + 8 * half_row;
-      const unsigned line = 16 * step + 8 * half_k + in_matrix;
-      const SharedAddress box = span + row / 64 * (64 * Tiling::span_bytes);
-      isa::ldmatrix_x4_transposed(registers, box + swizzled(line, row % 64 / 8));
+      const unsigned k = 16 * step + 8 * half_k + in_matrix;
+      const auto boxes = chunks.flattened();  // (row chunk,box,k,span,stage)
+      const auto box = boxes.slice(whole, row / 64, whole, whole, whole);
+      isa::ldmatrix_x4_transposed(registers, box.address(row % 64 / 8, k, span, slot));
     }
-  }
-  // Chunk of 16 bytes of a line of 128, swizzled over 128 bytes.
-  static TW_DEVICE unsigned swizzled(unsigned line, unsigned chunk) {
-    return line * Tiling::span_bytes + ((chunk ^ line % 8) << 4);
   }
 
   static TW_DEVICE void product(isa::MmaSum<type> (&d)[4], const std::uint32_t (&a)[4],
@@ -158,7 +153,7 @@ class MmaSyncOp {
     }
   }
 
-  SharedAddress first_stage_;
+  Tensors stages_;
   unsigned lane_;
   unsigned row_;
   unsigned column_;

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/tcgen05.h"
 #include "tilewright/isa/ptx/tcgen05_descriptor.h"
 #include "tilewright/isa/ptx/threads.h"
+#include "tilewright/op/operand_descriptor.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
@@ -22,7 +23,7 @@ constexpr isa::MmaFormat mma_format_of(ElementType type) {
   }
 }
 
-// Stages lie `stage_bytes` apart: A, then B, each span after span (io/tma_loader.h).
+// Stages lie `stage_bytes` apart.
 template <Tiling tiling, unsigned stage_bytes>
 class Tcgen05Op {
   static_assert(tiling.m == 128, "A CTA's accumulator has 128 rows: the lanes of tensor memory.");
@@ -31,9 +32,8 @@ class Tcgen05Op {
   static_assert((tiling.a_major == Major::K && tiling.b_major == Major::K) ||
                     bytes_of(tiling.a_type) <= 2,
                 "tf32 operands must be K-major: the other way needs another swizzle.");
-  static constexpr unsigned step_k_bytes = 32;
-  static constexpr unsigned steps = Tiling::span_bytes / step_k_bytes;  // of a span
-  static constexpr unsigned step_k = step_k_bytes / bytes_of(tiling.a_type);
+  static constexpr unsigned step_k = 32 / bytes_of(tiling.a_type);
+  static constexpr unsigned steps = tiling.span_k() / step_k;  // of a span
 
   static constexpr MmaKind kind = mma_format_of(tiling.a_type).kind;
   static constexpr std::uint32_t instruction = isa::tcgen05_instruction_descriptor(
@@ -46,17 +46,16 @@ class Tcgen05Op {
        .a_major = static_cast<isa::OperandMajor>(tiling.a_major),
        .b_major = static_cast<isa::OperandMajor>(tiling.b_major)});
 
+  using Tensors = OperandTensors<tiling, stage_bytes>;
+  using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, tiling.m, step_k>;
+  using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, tiling.b_rows(), step_k>;
   // Without the address.
-  static constexpr std::uint64_t descriptor(Major major) {
-    constexpr isa::OperandSwizzle swizzle = isa::OperandSwizzle::Bytes128;
-    return major == Major::K
-               ? isa::tcgen05_k_major_descriptor(0, swizzle)
-               : isa::tcgen05_mn_major_descriptor(0, tiling.span_k() * Tiling::span_bytes, swizzle);
+  static constexpr std::uint64_t descriptor(const DescribedLayout& layout) {
+    return isa::tcgen05_matrix_descriptor(0, layout.leading_bytes, layout.stride_bytes,
+                                          isa::operand_swizzle(layout.line_bytes));
   }
-  // From one step of k to the next: along a line, or to the lines of the next k.
-  static constexpr unsigned step_bytes(Major major) {
-    return major == Major::K ? step_k_bytes : step_k * Tiling::span_bytes;
-  }
+  static constexpr std::uint64_t a_descriptor = descriptor(BlocksA::layout);
+  static constexpr std::uint64_t b_descriptor = descriptor(BlocksB::layout);
 
  public:
   static constexpr bool elected = true;
@@ -65,9 +64,8 @@ class Tcgen05Op {
   static constexpr unsigned releases = 1;
   static TW_DEVICE unsigned speaker(unsigned) { return 0; }
 
-  TW_DEVICE Tcgen05Op(SharedAddress first_stage, unsigned /*first_row*/, unsigned /*thread*/)
-      // Without the CTA's rank, which stands above the address in a cluster; in units of 16 bytes.
-      : first_stage_((first_stage & 0x3FFFF) >> 4) {}
+  TW_DEVICE Tcgen05Op(const Tensors& stages, unsigned /*first_row*/, unsigned /*thread*/)
+      : first_stage_(in_descriptor(stages.a.address())) {}
 
   // In a pair only the CTA of even rank multiplies.
   TW_DEVICE bool leads() const {
@@ -79,18 +77,17 @@ class Tcgen05Op {
 
   template <class Sum, class Stage>
   TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
-    const unsigned at = first_stage_ + stage.slot() * (stage_bytes >> 4);
-    const std::uint64_t a = descriptor(tiling.a_major) + at;
-    const std::uint64_t b = descriptor(tiling.b_major) + (tiling.a_bytes() >> 4) + at;
+    // Both operands are as far from those of the first stage, and B as far from A in every stage.
+    const unsigned at = first_stage_ + BlocksA::units(0, 0, 0, stage.slot());
+    const std::uint64_t a = a_descriptor + at;
+    const std::uint64_t b = b_descriptor + in_descriptor(Tensors::b_at) + at;
     TW_UNROLL
     for (unsigned span = 0; span < tiling.spans; ++span) {
       TW_UNROLL
       for (unsigned k = 0; k < steps; ++k) {
-        const unsigned a_at = span * tiling.m * Tiling::span_bytes + k * step_bytes(tiling.a_major);
-        const unsigned b_at =
-            span * tiling.b_rows() * Tiling::span_bytes + k * step_bytes(tiling.b_major);
-        isa::tcgen05_mma<kind, tiling.group>(sum.address, a + (a_at >> 4), b + (b_at >> 4),
-                                             instruction, span + k > 0 || sum.started != 0);
+        isa::tcgen05_mma<kind, tiling.group>(sum.address, a + BlocksA::units(0, k, span, 0),
+                                             b + BlocksB::units(0, k, span, 0), instruction,
+                                             span + k > 0 || sum.started != 0);
       }
     }
     sum.started = 1;
@@ -99,7 +96,7 @@ class Tcgen05Op {
   TW_DEVICE void finish(Sum&) {}
 
  private:
-  unsigned first_stage_;
+  unsigned first_stage_;  // units of 16 bytes
 };
 
 }  // namespace tw

@@ -6,10 +6,12 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/io/stage.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/wgmma.h"
+#include "tilewright/isa/ptx/wgmma_descriptor.h"
+#include "tilewright/op/operand_descriptor.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
@@ -130,21 +132,9 @@ class PromotedAccumulator : public RegisterAccumulator<block_count, n, SumValue>
   unsigned stages_ = 0;
 };
 
-// The descriptor of a tile whose lines are 128 bytes and swizzled over 128 bytes: groups of eight
-// lines follow each other every 1024 bytes. K-major, a line is a row of the operand. MN-major, it
-// is 64 elements of one k, and the next 64 of the same k lie a box of 64 lines further. Units of 16
-// bytes; the low half is the address.
-constexpr std::uint64_t swizzled_128_descriptor(Major major) {
-  const std::uint64_t leading = major == Major::K ? 1 : 64 * Tiling::span_bytes / 16;
-  return std::uint64_t{1} << 62 | std::uint64_t{1024 / 16} << 32 | leading << 16;
-}
-
-// The address without the CTA's rank, which stands above it in a cluster, in units of 16 bytes.
-TW_DEVICE std::uint32_t in_descriptor(SharedAddress address) { return (address & 0x3FFFF) >> 4; }
-
-// `rows` of the tile's m are this warpgroup's; stages lie `stage_bytes` apart: A, then B, each span
-// after span (io/tma_loader.h). After `promote_every` stages a partial sum joins the sums (0: the
-// tensor core adds up everything). `columns`: of the tile's n, fewer for an op of pieces.
+// `rows` of the tile's m are this warpgroup's; stages lie `stage_bytes` apart. After
+// `promote_every` stages a partial sum joins the sums (0: the tensor core adds up everything).
+// `columns`: of the tile's n, fewer for an op of pieces.
 template <Tiling tiling, unsigned rows, unsigned stage_bytes, unsigned promote_every = 0,
           unsigned columns = tiling.n>
 class WgmmaOp {
@@ -158,13 +148,18 @@ class WgmmaOp {
   static_assert(stage_bytes % 1024 == 0 && stage_bytes >= tiling.a_bytes() + tiling.b_bytes(),
                 "A stage holds A and B, and the next starts where the swizzle does.");
 
-  static constexpr unsigned blocks = rows / 64;
-  static constexpr unsigned block_bytes = 64 * Tiling::span_bytes;  // K-major or MN-major
-  static constexpr unsigned steps = Tiling::span_bytes / WgmmaShape::step_bytes;  // of a span
-  // From one step of k to the next: along a line, or to the lines of the next k.
-  static constexpr unsigned step_bytes(Major major) {
-    return major == Major::K ? WgmmaShape::step_bytes : shape.k() * Tiling::span_bytes;
+  using Tensors = OperandTensors<tiling, stage_bytes>;
+  using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, 64, shape.k()>;
+  using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, columns, shape.k()>;
+  // Without the address.
+  static constexpr std::uint64_t descriptor(const DescribedLayout& layout) {
+    return isa::wgmma_matrix_descriptor(layout.leading_bytes, layout.stride_bytes,
+                                        layout.line_bytes);
   }
+  static constexpr std::uint64_t a_descriptor = descriptor(BlocksA::layout);
+  static constexpr std::uint64_t b_descriptor = descriptor(BlocksB::layout);
+  static constexpr unsigned blocks = rows / 64;
+  static constexpr unsigned steps = tiling.span_k() / shape.k();  // of a span
   using Value = WgmmaSum<shape>;
 
  public:
@@ -184,10 +179,10 @@ class WgmmaOp {
   // The product of the newest stage is still reading it when multiply() returns.
   static constexpr unsigned stages_held = 1;
 
-  // The first stage, and this warpgroup's first row of the tile: a multiple of 64.
-  TW_DEVICE WgmmaOp(SharedAddress first_stage, unsigned first_row, unsigned /*thread*/)
-      : a_(isa::shuffle(in_descriptor(first_stage + first_row * Tiling::span_bytes), 0)),
-        b_(isa::shuffle(in_descriptor(first_stage + tiling.a_bytes()), 0)) {}
+  // The ring's stages, and this warpgroup's first row of the tile: a multiple of 64.
+  TW_DEVICE WgmmaOp(const Tensors& stages, unsigned first_row, unsigned /*thread*/)
+      : a_(isa::shuffle(in_descriptor(stages.a.template from<64>(first_row).address()), 0)),
+        b_(isa::shuffle(in_descriptor(stages.b.address()), 0)) {}
 
   // Issues the products of one stage and waits for those of the stage before.
   template <class Stage>
@@ -219,21 +214,19 @@ class WgmmaOp {
   // `row` of this warpgroup's rows, a multiple of 64, and `column`, of 8, are a piece's first.
   template <class Sum, class Stage>
   TW_DEVICE void issue(Sum& sum, const Stage& stage, unsigned row = 0, unsigned column = 0) {
-    const std::uint64_t a = swizzled_128_descriptor(tiling.a_major) + a_ +
-                            row * (Tiling::span_bytes / 16) + stage.slot() * (stage_bytes / 16);
-    const std::uint64_t b = swizzled_128_descriptor(tiling.b_major) + b_ +
-                            column * (Tiling::span_bytes / 16) + stage.slot() * (stage_bytes / 16);
+    const std::uint64_t a = a_descriptor + a_ + BlocksA::units(row / 64, 0, 0, 0) +
+                            BlocksA::units(0, 0, 0, stage.slot());
+    const std::uint64_t b = b_descriptor + b_ + BlocksB::units(column / columns, 0, 0, 0) +
+                            BlocksB::units(0, 0, 0, stage.slot());
     isa::wgmma_fence();
     TW_UNROLL
     for (unsigned span = 0; span < tiling.spans; ++span) {
       TW_UNROLL
       for (unsigned k = 0; k < steps; ++k) {
-        const unsigned a_at = span * tiling.m * Tiling::span_bytes + k * step_bytes(tiling.a_major);
-        const unsigned b_at = span * tiling.n * Tiling::span_bytes + k * step_bytes(tiling.b_major);
         TW_UNROLL
         for (unsigned block = 0; block < blocks; ++block) {
-          isa::wgmma<shape>(sum.fragment(block), a + (block * block_bytes + a_at) / 16,
-                            b + b_at / 16, span + k > 0 || sum.started());
+          isa::wgmma<shape>(sum.fragment(block), a + BlocksA::units(block, k, span, 0),
+                            b + BlocksB::units(0, k, span, 0), span + k > 0 || sum.started());
         }
       }
     }

@@ -60,6 +60,14 @@ struct Ring {
   static constexpr unsigned empty_arrivals =
       Counts::empty_arrivals * (group == 1 ? cluster.sharers() : cluster.n);
 
+  // All stages, as the payload's tensors; their last mode is the stage.
+  static TW_DEVICE auto tensors(Tiles* tiles) {
+    return typename Payload::RingTensors(isa::shared_address(tiles));
+  }
+  static TW_DEVICE auto stage_tensors(Tiles* tiles, unsigned slot) {
+    return typename Payload::StageTensors(isa::shared_address(&tiles[slot]));
+  }
+
   // By one thread, before the CTAs of the cluster meet.
   static TW_DEVICE void init(Barriers& barriers, Tiles* tiles) {
     Signal::template init<Ring>(barriers);
@@ -95,7 +103,10 @@ class Producer {
       else
         return isa::leader_barrier(full_);
     }
-    TW_NOT_AFTER_MOVE TW_DEVICE SharedAddress tiles() const { return tiles_; }
+    // The stage, as the payload's tensors.
+    TW_NOT_AFTER_MOVE TW_DEVICE auto tensors() const {
+      return typename Ring::Payload::StageTensors(tiles_);
+    }
     TW_NOT_AFTER_MOVE TW_DEVICE unsigned slot() const { return slot_; }
 
    private:

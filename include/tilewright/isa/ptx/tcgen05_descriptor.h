@@ -21,6 +21,15 @@ constexpr unsigned span_of(OperandSwizzle swizzle) {
   return 16;
 }
 
+constexpr OperandSwizzle operand_swizzle(unsigned span_bytes) {
+  switch (span_bytes) {
+    case 128: return OperandSwizzle::Bytes128;
+    case 64: return OperandSwizzle::Bytes64;
+    case 32: return OperandSwizzle::Bytes32;
+    default: return OperandSwizzle::None;
+  }
+}
+
 // Which index of an operand is contiguous: k, or the row of A (the column of B).
 enum class OperandMajor : std::uint8_t { K = 0, MN = 1 };
 
