@@ -69,6 +69,8 @@ def complaints(root):
                 yield f'{where}: conditions on the target stand only in isa/, arch/ and base/.'
             if in_include and MISPLACED.search(line):
                 yield f'{where}: [[no_unique_address]] misplaces elements of arrays (nvcc 13.0). An empty base is safe.'
+            if own is not None and folder != 'isa' and '.in_copy()' in line:
+                yield f'{where}: only copies know the barrier of a CopySignal.'
             if own is not None and folder != 'arch' and TARGET_NAME.search(line.split('//')[0]):
                 yield f'{where}: names of targets stand only in arch/target.h.'
             if in_include and folder not in ('isa', 'pipeline') and BARRIER.search(line):

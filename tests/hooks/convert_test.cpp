@@ -81,6 +81,16 @@ struct MistakenOp : E5m2E4m3::Op {
   using Tensors = E5m2E4m3::Payload::RingTensors;
   MistakenOp(const E4m3E5m2::Payload::RingTensors& stages, unsigned first_row, unsigned thread)
       : E5m2E4m3::Op(Tensors(stages.a.address()), first_row, thread) {}
+  // A TileOp takes stages of its own ring only: this one is told that it has them.
+  struct Disguised {
+    using Reads = E5m2E4m3::Ring;
+    unsigned at;
+    unsigned slot() const { return at; }
+  };
+  template <class Stage>
+  void multiply(Accumulator& sum, const Stage& stage) {
+    E5m2E4m3::Op::multiply(sum, Disguised{stage.slot()});
+  }
 };
 struct Mistaken : E4m3E5m2 {
   using Op = MistakenOp;

@@ -3,6 +3,7 @@
 usage: misuse.py --include FOLDER COMPILER [CLANG]
 """
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,11 +15,25 @@ parser.add_argument('clang', nargs='?')
 arguments = parser.parse_args()
 PLAIN = [arguments.compiler, '-std=c++20', '-fsyntax-only', '-I', arguments.include]
 STRICT = [arguments.clang, '-std=c++20', '-fsyntax-only', '-Wconsumed', '-Werror', '-I', arguments.include]
+PLAIN_QUOTES = {**os.environ, 'LC_ALL': 'C'}
 # Use after move is a question of states, which only clang's analysis of consumed values answers.
 CASES = [
     ('copy_a_token', PLAIN, 'deleted function'),
     ('iterate_outside_a_skeleton', PLAIN, 'private'),
     ('tile_too_large', PLAIN, 'must fit 160 accumulators a thread'),
+    ('a_loader_that_multiplies', PLAIN, 'StageToRead'),
+    ('an_op_that_loads', PLAIN, 'StageToFill'),
+    ('an_op_that_arrives', PLAIN, "has no member named 'full'"),
+    ('a_loader_that_arrives', PLAIN, "cannot convert 'tw::CopySignal' to 'tw::SharedAddress'"),
+    ('an_epilogue_that_waits', PLAIN, 'no matching function for call'),
+    ('a_ring_of_another_program', PLAIN, 'The stage is of another ring than this TileOp was made for.'),
+    ('a_role_that_nobody_plays', PLAIN, 'A part of a stage is loaded by a role that nobody plays.'),
+    ('a_copy_to_global_memory', PLAIN, 'Copies of TMA land in shared memory.'),
+    ('a_layout_that_wgmma_cannot_read', PLAIN, 'swizzles chunks of 16 bytes by the number of their line'),
+    ('a_page_without_a_signal', PLAIN, 'Signal'),
+    ('a_loader_without_arrivals', PLAIN, 'arrivals'),
+    ('scales_of_rows_requantised', PLAIN, 'only where 128 rows of B share a scale'),
+    ('a_role_without_a_name', PLAIN, 'A role must have a name.'),
 ]
 if arguments.clang:
     CASES.append(('token_after_move', STRICT, "while it is in the 'consumed' state"))
@@ -26,8 +41,8 @@ if arguments.clang:
 failures = 0
 for name, command, sentence in CASES:
     path = str(pathlib.Path(__file__).parent / 'misuse' / f'{name}.cpp')
-    right = subprocess.run(command + [path], capture_output=True, text=True)
-    wrong = subprocess.run(command + ['-DTW_MISUSE', path], capture_output=True, text=True)
+    right = subprocess.run(command + [path], capture_output=True, text=True, env=PLAIN_QUOTES)
+    wrong = subprocess.run(command + ['-DTW_MISUSE', path], capture_output=True, text=True, env=PLAIN_QUOTES)
     good = right.returncode == 0 and wrong.returncode != 0 and sentence in wrong.stderr
     failures += not good
     print(f'{"ok  " if good else "FAIL"} {name}')

@@ -16,6 +16,13 @@ constexpr unsigned stages = 3;
 template <Tiling tiling>
 struct LoadedStage {
   static constexpr unsigned bytes = sizeof(OperandTiles<tiling>);
+  // One object for both ends of a ring of this test.
+  using Fills = LoadedStage;
+  struct Reads {
+    struct Payload {
+      using RingTensors = OperandTensors<tiling, bytes>;
+    };
+  };
   SharedAddress first;
   unsigned index;
   SharedAddress barriers;

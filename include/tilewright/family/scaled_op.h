@@ -51,7 +51,7 @@ class ScaledOp {
         to_b_scales_(Scales::distance(first_row + Partial::row_of(thread, 0),
                                       Partial::column_of(thread, 0) / group)) {}
 
-  template <class Stage>
+  template <StageToRead Stage>
   TW_DEVICE void multiply(Accumulator& sum, Stage& stage) {
     const auto scales = a_scales_.slice(whole, stage.slot());
     TW_UNROLL
@@ -73,8 +73,10 @@ class ScaledOp {
   }
 
   // From this thread's first row and first column on.
-  using StageA = SharedTile<float, mode(Scales::A::tensor_layout(), 0)>;
-  using StageB = SharedTile<float, mode(Scales::B::tensor_layout(), 0)>;
+  static constexpr Layout stage_a = mode(Scales::A::tensor_layout(), 0);
+  static constexpr Layout stage_b = mode(Scales::B::tensor_layout(), 0);
+  using StageA = SharedTile<float, stage_a>;
+  using StageB = SharedTile<float, stage_b>;
 
   // A piece whose products are done when no more than `issued` pieces behind it are not.
   template <unsigned issued, class Release>

@@ -14,7 +14,7 @@ struct Gathered : Loader {
   };
   TW_DEVICE Gathered(const Params& params, unsigned thread) : Loader(params, thread) {}
 
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const std::int32_t* const index = static_cast<const Params&>(this->params_).index;
     this->load_rows(stage, tile, k, [&](int row) {

@@ -36,7 +36,7 @@ class Im2colLoader : public TmaLoader<tiling> {
   TW_DEVICE Im2colLoader(const Params& params, unsigned thread)
       : Base(params, thread), params_(params) {}
 
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     constexpr ClusterShape cluster = tiling.cluster;
     if constexpr (sums_positions) {
@@ -70,7 +70,7 @@ class Im2colLoader : public TmaLoader<tiling> {
   }
 
   template <OperandTile operand, unsigned dimensions, class Tensor>
-  TW_DEVICE void load_columns(const Tensor& destination, const TensorMap* map, SharedAddress full,
+  TW_DEVICE void load_columns(const Tensor& destination, const TensorMap* map, CopySignal full,
                               int first, int k, unsigned position, unsigned phase, unsigned share,
                               unsigned mask) const {
     for_each_copy<operand>(destination, first, k, share, [&](SharedAddress to, int c, int pixel) {

@@ -30,7 +30,7 @@ class Im2colCopyLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   TW_DEVICE Im2colCopyLoader(const Params& params, unsigned thread)
       : Base(params, thread), params_(params) {}
 
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k_tile) {
     const auto [phase, group] = params_.batch(tile.batch);
     const OperandView &a = params_.a, &b = params_.b;

@@ -77,7 +77,7 @@ class ScaleLoader {
 
   TW_DEVICE ScaleLoader(const Params& params, unsigned thread) : params_(params), thread_(thread) {}
 
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     load_rows<true>(stage, tile, k, [](int row) { return row; });
   }
@@ -85,7 +85,7 @@ class ScaleLoader {
 
  protected:
   // The scale of row i of A's tile is that of row_of(i), or zero where there is none.
-  template <bool in_order = false, class Stage, class WorkTile, class RowOf>
+  template <bool in_order = false, StageToFill Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
     const auto tensors = stage.tensors();
     copy<1, 1, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k, tile.batch,

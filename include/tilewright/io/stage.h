@@ -2,11 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #include "tilewright/io/tiling.h"
 #include "tilewright/layout/shared_tile.h"
 
 namespace tw {
+
+// A stage in the hands of who fills it, and of who reads it: what a loader takes, a TileOp does
+// not.
+template <class Stage>
+concept StageToFill = requires {
+  typename Stage::Fills;
+};
+template <class Stage>
+concept StageToRead = requires {
+  typename Stage::Reads;
+};
+
+// Whether the tensors of a TileOp are those of the ring that a stage belongs to.
+template <class Stage, class Tensors>
+constexpr bool is_stage_of =
+    std::is_base_of_v<Tensors, typename Stage::Reads::Payload::RingTensors>;
 
 // The memory of one stage. The swizzle repeats after 1024 bytes, and tiles begin there.
 template <Tiling tiling>

@@ -103,7 +103,7 @@ class ThreadLoader {
       : thread_(thread), params_(params) {}
 
   // k counts stages.
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     load_rows(stage, tile, k, [](int row) { return row; });
   }
@@ -118,7 +118,7 @@ class ThreadLoader {
                                   std::conditional_t<bytes == 2, std::uint16_t, std::uint32_t>>;
 
   // Row i of A's tile is row_of(i) of the matrix, or zero where that has no such row.
-  template <class Stage, class WorkTile, class RowOf>
+  template <StageToFill Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
     const auto tensors = stage.tensors();
     const int first_k = k * static_cast<int>(tiling.k());

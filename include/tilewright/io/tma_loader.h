@@ -51,6 +51,7 @@ struct OperandTile {
 template <OperandTile tile, class Tensor, class Issue>
 TW_DEVICE void for_each_copy(const Tensor& destination, int first, int k, unsigned share,
                              const Issue& issue) {
+  static_assert(space_of<Tensor> == Space::Window, "Copies of TMA land in shared memory.");
   static_assert(tile.is_legal(),
                 "Each CTA's share of a tile must be whole groups of eight lines, at most 256; an "
                 "MN-major tile is boxes of 128 bytes.");
@@ -79,7 +80,7 @@ template <OperandTile tile, unsigned group, isa::CacheHint hint>
 struct OperandCopy {
   // `mask` says who gets it.
   template <class Tensor>
-  static TW_DEVICE void load(const Tensor& destination, const TensorMap* map, SharedAddress full,
+  static TW_DEVICE void load(const Tensor& destination, const TensorMap* map, CopySignal full,
                              int first, int k, int batch, unsigned share, unsigned mask) {
     const auto issue = [&](SharedAddress to, int inner, int outer) {
       const int at[3] = {inner, outer, batch};
@@ -159,7 +160,7 @@ class TmaLoader {
   }
 
   // k counts stages.
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const int first_k = k * static_cast<int>(tiling.k());
     load_a(stage, tile, first_k, tile.batch);
@@ -169,13 +170,13 @@ class TmaLoader {
   TW_DEVICE void finish() {}
 
  protected:
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load_a(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
     const int row = tile.first_row(tiling.m);
     CopyA::load(stage.tensors().a, &params_.a, stage.full(), row, first_k, batch,
                 tiling.cluster.column(rank_), tiling.cluster.row_mask(rank_));
   }
-  template <class Stage, class WorkTile>
+  template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load_b(const Stage& stage, const WorkTile& tile, int first_k, int batch) {
     const int column = tile.first_column(tiling.n) + static_cast<int>(member() * tiling.b_rows());
     CopyB::load(stage.tensors().b, &params_.b, stage.full(), column, first_k, batch,

@@ -275,4 +275,9 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   Contents contents_;
 };
 
+template <class Tensor>
+inline constexpr Space space_of = Tensor::has_no_space;
+template <class T, Space space, Layout layout>
+inline constexpr Space space_of<TileTensor<T, space, layout>> = space;
+
 }  // namespace tw

@@ -57,8 +57,10 @@ class MmaSyncOp {
         row_(thread / 32 / warps.n * rows),
         column_(thread / 32 % warps.n * columns) {}
 
-  template <class Stage>
+  template <StageToRead Stage>
   TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
+    static_assert(is_stage_of<Stage, Tensors>,
+                  "The stage is of another ring than this TileOp was made for.");
     if (!sum.started()) sum.clear();
     const unsigned slot = stage.slot();
     TW_UNROLL
@@ -88,7 +90,7 @@ class MmaSyncOp {
     if (!sum.started()) sum.clear();
   }
   // As a piece of itself.
-  template <class Stage>
+  template <StageToRead Stage>
   TW_DEVICE void issue(Accumulator& sum, const Stage& stage, unsigned /*row*/,
                        unsigned /*column*/) {
     multiply(sum, stage);

@@ -52,6 +52,8 @@ constexpr DescribedLayout described(const Layout& operand, Major major, unsigned
 // An operand (row,k,span,stage) in blocks of `rows` by `k`, which one instruction reads each.
 template <class Tensor, Major major, unsigned rows, unsigned k>
 struct OperandBlocks {
+  static_assert(space_of<Tensor> == Space::Window,
+                "The tensor core reads operands from shared memory.");
   static constexpr Layout operand = Tensor::tensor_layout();
   static constexpr unsigned element_bytes = sizeof(typename Tensor::Value);
   static constexpr DescribedLayout layout = described(operand, major, element_bytes, rows, k);

@@ -75,8 +75,10 @@ class Tcgen05Op {
       return isa::cluster_rank() % tiling.group == 0;
   }
 
-  template <class Sum, class Stage>
+  template <class Sum, StageToRead Stage>
   TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
+    static_assert(is_stage_of<Stage, Tensors>,
+                  "The stage is of another ring than this TileOp was made for.");
     // Both operands are as far from those of the first stage, and B as far from A in every stage.
     const unsigned at = first_stage_ + BlocksA::units(0, 0, 0, stage.slot());
     const std::uint64_t a = a_descriptor + at;

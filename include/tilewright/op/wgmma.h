@@ -185,7 +185,7 @@ class WgmmaOp {
         b_(isa::shuffle(in_descriptor(stages.b.address()), 0)) {}
 
   // Issues the products of one stage and waits for those of the stage before.
-  template <class Stage>
+  template <StageToRead Stage>
   TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
     if constexpr (promote_every == 0) {
       issue(sum, stage);
@@ -212,8 +212,10 @@ class WgmmaOp {
   }
 
   // `row` of this warpgroup's rows, a multiple of 64, and `column`, of 8, are a piece's first.
-  template <class Sum, class Stage>
+  template <class Sum, StageToRead Stage>
   TW_DEVICE void issue(Sum& sum, const Stage& stage, unsigned row = 0, unsigned column = 0) {
+    static_assert(is_stage_of<Stage, Tensors>,
+                  "The stage is of another ring than this TileOp was made for.");
     const std::uint64_t a = a_descriptor + a_ + BlocksA::units(row / 64, 0, 0, 0) +
                             BlocksA::units(0, 0, 0, stage.slot());
     const std::uint64_t b = b_descriptor + b_ + BlocksB::units(column / columns, 0, 0, 0) +

@@ -96,8 +96,9 @@ class Producer {
       return *this;
     }
     TW_DEVICE ~Token() { release(); }
+    using Fills = Ring;
     // What a copy signals.
-    TW_NOT_AFTER_MOVE TW_DEVICE SharedAddress full() const {
+    TW_NOT_AFTER_MOVE TW_DEVICE CopySignal full() const {
       if constexpr (Ring::group == 1)
         return full_;
       else
@@ -213,6 +214,7 @@ class Consumer {
       return *this;
     }
     TW_DEVICE ~Token() { release(); }
+    using Reads = Ring;
     TW_NOT_AFTER_MOVE TW_DEVICE unsigned slot() const { return slot_; }
 
    private:

@@ -13,7 +13,7 @@ namespace tw::isa {
 // position. Pixels outside the tensor arrive as zeros and count.
 template <unsigned rank>
 TW_DEVICE void cp_async_bulk_tensor_load_im2col(SharedAddress destination, const TensorMap* map,
-                                                SharedAddress barrier, const int (&at)[rank],
+                                                CopySignal barrier, const int (&at)[rank],
                                                 const std::uint16_t (&offsets)[rank - 2],
                                                 CacheHint hint) {
   static_assert(rank == 4 || rank == 5, "Images have two or three sides.");
@@ -22,7 +22,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_im2col(SharedAddress destination, const
   asm volatile("cp.async.bulk.tensor." R                                                      \
                "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint " \
                "[%0], [%1, {" COORDINATES "}], [%2], {" OFFSETS "}, %3;" ::"r"(destination),  \
-               "l"(map), "r"(barrier), "l"(hint), __VA_ARGS__                                 \
+               "l"(map), "r"(barrier.in_copy()), "l"(hint), __VA_ARGS__                       \
                : "memory")
   if constexpr (rank == 4)
     TW_TMA_LOAD("4", "%4, %5, %6, %7", "%8, %9", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]),
@@ -33,16 +33,18 @@ TW_DEVICE void cp_async_bulk_tensor_load_im2col(SharedAddress destination, const
 #undef TW_TMA_LOAD
 #else
   (void)hint;
-  model::tma_load_im2col(destination, map, barrier, at, offsets, rank, 0);
+  model::tma_load_im2col(destination, map, barrier.in_copy(), at, offsets, rank, 0);
 #endif
 }
 
 // The same with .multicast::cluster and the mask behind the offsets: to the same offset in every
 // CTA of `mask`, signalling the barrier at the same offset there.
 template <unsigned rank>
-TW_DEVICE void cp_async_bulk_tensor_load_im2col_multicast(
-    SharedAddress destination, const TensorMap* map, SharedAddress barrier, const int (&at)[rank],
-    const std::uint16_t (&offsets)[rank - 2], std::uint16_t mask, CacheHint hint) {
+TW_DEVICE void cp_async_bulk_tensor_load_im2col_multicast(SharedAddress destination,
+                                                          const TensorMap* map, CopySignal barrier,
+                                                          const int (&at)[rank],
+                                                          const std::uint16_t (&offsets)[rank - 2],
+                                                          std::uint16_t mask, CacheHint hint) {
   static_assert(rank == 4 || rank == 5, "Images have two or three sides.");
 #if defined(__CUDACC__)
 #define TW_TMA_LOAD(R, COORDINATES, OFFSETS, ...)                                                \
@@ -50,7 +52,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_im2col_multicast(
                "d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster" \
                ".L2::cache_hint [%0], [%1, {" COORDINATES "}], [%2], {" OFFSETS                  \
                "}, %3, %4;" ::"r"(destination),                                                  \
-               "l"(map), "r"(barrier), "h"(mask), "l"(hint), __VA_ARGS__                         \
+               "l"(map), "r"(barrier.in_copy()), "h"(mask), "l"(hint), __VA_ARGS__               \
                : "memory")
   if constexpr (rank == 4)
     TW_TMA_LOAD("4", "%5, %6, %7, %8", "%9, %10", "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]),
@@ -61,7 +63,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_im2col_multicast(
 #undef TW_TMA_LOAD
 #else
   (void)hint;
-  model::tma_load_im2col(destination, map, barrier, at, offsets, rank, mask);
+  model::tma_load_im2col(destination, map, barrier.in_copy(), at, offsets, rank, mask);
 #endif
 }
 

@@ -28,7 +28,7 @@ TW_DEVICE void prefetch_tensormap(const TensorMap* map) {
 // Coordinate 0 is the innermost dimension. Bytes outside the tensor arrive as zeros and count.
 template <unsigned rank>
 TW_DEVICE void cp_async_bulk_tensor_load(SharedAddress destination, const TensorMap* map,
-                                         SharedAddress barrier, const int (&at)[rank],
+                                         CopySignal barrier, const int (&at)[rank],
                                          CacheHint hint) {
   static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
 #if defined(__CUDACC__)
@@ -36,7 +36,7 @@ TW_DEVICE void cp_async_bulk_tensor_load(SharedAddress destination, const Tensor
   asm volatile("cp.async.bulk.tensor." R                                                          \
                "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], " \
                "[%1, {" COORDINATES "}], [%2], %3;" ::"r"(destination),                           \
-               "l"(map), "r"(barrier), "l"(hint), __VA_ARGS__                                     \
+               "l"(map), "r"(barrier.in_copy()), "l"(hint), __VA_ARGS__                           \
                : "memory")
   if constexpr (rank == 1) TW_TMA_LOAD("1", "%4", "r"(at[0]));
   if constexpr (rank == 2) TW_TMA_LOAD("2", "%4, %5", "r"(at[0]), "r"(at[1]));
@@ -49,7 +49,7 @@ TW_DEVICE void cp_async_bulk_tensor_load(SharedAddress destination, const Tensor
 #undef TW_TMA_LOAD
 #else
   (void)hint;
-  model::tma_load(destination, map, barrier, at, rank, 0);
+  model::tma_load(destination, map, barrier.in_copy(), at, rank, 0);
 #endif
 }
 
@@ -57,7 +57,7 @@ TW_DEVICE void cp_async_bulk_tensor_load(SharedAddress destination, const Tensor
 // each of them gets the bytes counted on its own barrier at the same offset.
 template <unsigned rank>
 TW_DEVICE void cp_async_bulk_tensor_load_multicast(SharedAddress destination, const TensorMap* map,
-                                                   SharedAddress barrier, const int (&at)[rank],
+                                                   CopySignal barrier, const int (&at)[rank],
                                                    std::uint16_t mask, CacheHint hint) {
   static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
 #if defined(__CUDACC__)
@@ -65,7 +65,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_multicast(SharedAddress destination, co
   asm volatile("cp.async.bulk.tensor." R                                                          \
                "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"    \
                ".L2::cache_hint [%0], [%1, {" COORDINATES "}], [%2], %3, %4;" ::"r"(destination), \
-               "l"(map), "r"(barrier), "h"(mask), "l"(hint), __VA_ARGS__                          \
+               "l"(map), "r"(barrier.in_copy()), "h"(mask), "l"(hint), __VA_ARGS__                \
                : "memory")
   if constexpr (rank == 1) TW_TMA_LOAD("1", "%5", "r"(at[0]));
   if constexpr (rank == 2) TW_TMA_LOAD("2", "%5, %6", "r"(at[0]), "r"(at[1]));
@@ -78,7 +78,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_multicast(SharedAddress destination, co
 #undef TW_TMA_LOAD
 #else
   (void)hint;
-  model::tma_load(destination, map, barrier, at, rank, mask);
+  model::tma_load(destination, map, barrier.in_copy(), at, rank, mask);
 #endif
 }
 

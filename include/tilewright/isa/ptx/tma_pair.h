@@ -17,7 +17,7 @@ TW_DEVICE SharedAddress leader_barrier(SharedAddress barrier) { return barrier &
 // As cp_async_bulk_tensor_load, but the barrier may lie in the peer of the destination's CTA.
 template <unsigned rank>
 TW_DEVICE void cp_async_bulk_tensor_load_pair(SharedAddress destination, const TensorMap* map,
-                                              SharedAddress barrier, const int (&at)[rank],
+                                              CopySignal barrier, const int (&at)[rank],
                                               CacheHint hint) {
   static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
 #if defined(__CUDACC__)
@@ -25,7 +25,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_pair(SharedAddress destination, const T
   asm volatile("cp.async.bulk.tensor." R                                                      \
                "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2"      \
                ".L2::cache_hint [%0], [%1, {" COORDINATES "}], [%2], %3;" ::"r"(destination), \
-               "l"(map), "r"(barrier), "l"(hint), __VA_ARGS__                                 \
+               "l"(map), "r"(barrier.in_copy()), "l"(hint), __VA_ARGS__                       \
                : "memory")
   if constexpr (rank == 1) TW_TMA_LOAD("1", "%4", "r"(at[0]));
   if constexpr (rank == 2) TW_TMA_LOAD("2", "%4, %5", "r"(at[0]), "r"(at[1]));
@@ -38,7 +38,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_pair(SharedAddress destination, const T
 #undef TW_TMA_LOAD
 #else
   (void)hint;
-  model::tma_load_pair(destination, map, barrier, at, rank, 0);
+  model::tma_load_pair(destination, map, barrier.in_copy(), at, rank, 0);
 #endif
 }
 
@@ -46,7 +46,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_pair(SharedAddress destination, const T
 // its peer: in the one whose rank is as even or odd as the rank of the CTA that `barrier` lies in.
 template <unsigned rank>
 TW_DEVICE void cp_async_bulk_tensor_load_pair_multicast(SharedAddress destination,
-                                                        const TensorMap* map, SharedAddress barrier,
+                                                        const TensorMap* map, CopySignal barrier,
                                                         const int (&at)[rank], std::uint16_t mask,
                                                         CacheHint hint) {
   static_assert(rank >= 1 && rank <= 5, "TMA copies tensors of rank 1 to 5.");
@@ -56,7 +56,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_pair_multicast(SharedAddress destinatio
                "d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster" \
                ".cta_group::2.L2::cache_hint [%0], [%1, {" COORDINATES                         \
                "}], [%2], %3, %4;" ::"r"(destination),                                         \
-               "l"(map), "r"(barrier), "h"(mask), "l"(hint), __VA_ARGS__                       \
+               "l"(map), "r"(barrier.in_copy()), "h"(mask), "l"(hint), __VA_ARGS__             \
                : "memory")
   if constexpr (rank == 1) TW_TMA_LOAD("1", "%5", "r"(at[0]));
   if constexpr (rank == 2) TW_TMA_LOAD("2", "%5, %6", "r"(at[0]), "r"(at[1]));
@@ -69,7 +69,7 @@ TW_DEVICE void cp_async_bulk_tensor_load_pair_multicast(SharedAddress destinatio
 #undef TW_TMA_LOAD
 #else
   (void)hint;
-  model::tma_load_pair(destination, map, barrier, at, rank, mask);
+  model::tma_load_pair(destination, map, barrier.in_copy(), at, rank, mask);
 #endif
 }
 

@@ -1,0 +1,19 @@
+// Must compile as it is, and must not compile with TW_MISUSE: a loader hands the signal to its
+// copies, and cannot arrive there itself.
+#include "tilewright/arch/sm90.h"
+#include "tilewright/family/matmul.h"
+
+struct Named {
+  static constexpr tw::MatmulConfig config = {};
+};
+using Bound = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+
+tw::CopySignal use(Output& output) {
+  auto empty = output.produce();
+#if defined(TW_MISUSE)
+  tw::isa::mbarrier_arrive(empty.full());
+#endif
+  return empty.full();
+}

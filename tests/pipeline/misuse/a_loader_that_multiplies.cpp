@@ -1,0 +1,20 @@
+// Must compile as it is, and must not compile with TW_MISUSE: a stage that is being filled is not
+// a stage to read.
+#include "tilewright/arch/sm90.h"
+#include "tilewright/family/matmul.h"
+
+struct Named {
+  static constexpr tw::MatmulConfig config = {};
+};
+using Bound = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+
+void use(Output& output, Input& input, Bound::Op& op, Bound::Op::Accumulator& sum) {
+  auto filled = output.produce();
+  auto full = input.consume();
+  op.multiply(sum, full);
+#if defined(TW_MISUSE)
+  op.multiply(sum, filled);
+#endif
+}

@@ -1,0 +1,19 @@
+// Must compile as it is, and must not compile with TW_MISUSE: the token of a reader has no signal
+// that a TileOp could reach.
+#include "tilewright/arch/sm90.h"
+#include "tilewright/family/matmul.h"
+
+struct Named {
+  static constexpr tw::MatmulConfig config = {};
+};
+using Bound = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+
+unsigned use(Input& input) {
+  auto full = input.consume();
+#if defined(TW_MISUSE)
+  tw::isa::mbarrier_arrive(full.full());
+#endif
+  return full.slot();
+}

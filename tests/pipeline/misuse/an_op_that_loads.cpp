@@ -1,0 +1,19 @@
+// Must compile as it is, and must not compile with TW_MISUSE: who reads a stage cannot fill it.
+#include "tilewright/arch/sm90.h"
+#include "tilewright/family/matmul.h"
+
+struct Named {
+  static constexpr tw::MatmulConfig config = {};
+};
+using Bound = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+
+void use(Output& output, Input& input, Bound::Loader& loader, const tw::WorkTile& tile) {
+  auto empty = output.produce();
+  auto full = input.consume();
+  loader.load(empty, tile, 0);
+#if defined(TW_MISUSE)
+  loader.load(full, tile, 0);
+#endif
+}
