@@ -14,25 +14,25 @@
 namespace tw {
 
 template <class T>
-struct Choice {
+struct Chosen {
   using Type = T;
 };
 
 template <MatmulConfig config>
 consteval auto trace_of() {
   if constexpr (config.tracing == Tracing::On) {
-    return Choice<EventTrace>();
+    return Chosen<EventTrace>();
   } else {
-    return Choice<NoTrace>();
+    return Chosen<NoTrace>();
   }
 }
 
 template <MatmulConfig config>
 consteval auto order_of() {
   if constexpr (config.sweep == TileSweep::Hilbert) {
-    return Choice<HilbertOrder>();
+    return Chosen<HilbertOrder>();
   } else {
-    return Choice<GroupedOrder>();
+    return Chosen<GroupedOrder>();
   }
 }
 
@@ -41,13 +41,13 @@ consteval auto tile_map_of() {
   using Order = typename decltype(order_of<config>())::Type;
   constexpr ClusterShape cluster = config.tiling.cluster;
   if constexpr (config.split == Split::Whole) {
-    return Choice<WholeTiles<cluster, Order>>();
+    return Chosen<WholeTiles<cluster, Order>>();
   } else if constexpr (config.split == Split::Parts) {
-    return Choice<SplitTiles<cluster, Order>>();
+    return Chosen<SplitTiles<cluster, Order>>();
   } else if constexpr (config.split == Split::Cluster) {
-    return Choice<ClusterSplitTiles<cluster, Order>>();
+    return Chosen<ClusterSplitTiles<cluster, Order>>();
   } else {
-    return Choice<StreamTiles<cluster, Order>>();
+    return Chosen<StreamTiles<cluster, Order>>();
   }
 }
 
@@ -55,9 +55,9 @@ consteval auto tile_map_of() {
 template <MatmulConfig config, class Target, RoleTable roles, class Map>
 consteval auto schedule_of() {
   if constexpr (config.scheduling == Scheduling::Dynamic) {
-    return Choice<typename Target::template Tickets<config.tiling.cluster, Map, roles>>();
+    return Chosen<typename Target::template Tickets<config.tiling.cluster, Map, roles>>();
   } else {
-    return Choice<StaticPersistent<config.tiling.cluster, Map>>();
+    return Chosen<StaticPersistent<config.tiling.cluster, Map>>();
   }
 }
 
@@ -65,11 +65,11 @@ consteval auto schedule_of() {
 template <MatmulConfig config, class Store>
 consteval auto sources_of() {
   if constexpr (config.c_stages == 0) {
-    return Choice<DirectSources>();
+    return Chosen<DirectSources>();
   } else {
     constexpr unsigned row_chunks = config.tiling.n / Store::chunk_columns;
     constexpr unsigned chunk_rows = config.group_rows() / Store::chunk_rows;
-    return Choice<StagedSources<config.d_type, Store::chunk_rows, Store::row_bytes,
+    return Chosen<StagedSources<config.d_type, Store::chunk_rows, Store::row_bytes,
                                 chunk_rows * row_chunks, row_chunks, 4, config.c_stages>>();
   }
 }
@@ -83,11 +83,11 @@ consteval auto reduction_of() {
   constexpr unsigned group_step = config.groups_per_tile() == 1 ? 0 : roles.group_warps();
   constexpr unsigned values = config.tiling.m * config.tiling.n / (warps * 32);  // of a thread
   if constexpr (config.split == Split::Whole) {
-    return Choice<NoReduction>();
+    return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {
-    return Choice<ClusterReduction<config.tiling.cluster, group_step, warps, values>>();
+    return Chosen<ClusterReduction<config.tiling.cluster, group_step, warps, values>>();
   } else {
-    return Choice<WorkspaceReduction<group_step, warps, values>>();
+    return Chosen<WorkspaceReduction<group_step, warps, values>>();
   }
 }
 
