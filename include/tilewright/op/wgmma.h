@@ -145,7 +145,7 @@ class WgmmaOp {
                 "A warpgroup multiplies blocks of 64 rows of the tile.");
   static_assert(tiling.b_major == Major::K || (tiling.n % 64 == 0 && columns == tiling.n),
                 "An N-major tile is made of boxes of 64 columns.");
-  static_assert(stage_bytes % 1024 == 0 && stage_bytes >= tiling.a_bytes() + tiling.b_bytes(),
+  static_assert(stage_bytes % 1024 == 0 && stage_bytes >= sizeof(OperandTiles<tiling>),
                 "A stage holds A and B, and the next starts where the swizzle does.");
 
   using Tensors = OperandTensors<tiling, stage_bytes>;
