@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tilewright/host/exchange.h"
+
 namespace tw {
 
 namespace {
@@ -58,9 +60,10 @@ double running_ctas(unsigned cluster, unsigned sms) {
 
 }  // namespace
 
-double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
+double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& given,
                              const MatmulOrder& order, unsigned sms, double operand_bytes) {
   const MatmulConfig& config = kernel.config;
+  const MatmulProblem problem = config.tiling.exchanged != 0 ? exchanged(given) : given;
   const ClusterShape& cluster = config.tiling.cluster;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
@@ -88,6 +91,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   const bool reaches_back = m >= config.tiling.m && !has_source;
   const double outside = reaches_back ? 0 : std::max(0.0, loaded * tiles_m - m) / tiles_m;
   const double inside = loaded - outside;
+  // Columns are few where operands are exchanged: rows of A, of which some are not there.
+  const double columns_outside =
+      config.tiling.exchanged != 0 && n < config.tiling.n ? config.tiling.n - n : 0.0;
   const bool in_turns = config.consumers == Consumers::PingPong;
   double products = config.tiling.m * config.tiling.n / 32.0 * product_cycles;
   if (config.multiply_groups == 1) products *= alone_factor;
@@ -100,10 +106,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
         static_cast<std::uint64_t>(operand.pitch) * bytes_of(operand.type) % 128 != 0;
     return received_share + (1 - received_share) / ctas * (straddles ? straddling_factor : 1.0);
   };
-  double lines =
-      (inside * share(cluster.n, problem.a) + config.tiling.n * share(cluster.m, problem.b)) *
-          row_cycles +
-      outside * outside_row_cycles;
+  double lines = (inside * share(cluster.n, problem.a) +
+                  (config.tiling.n - columns_outside) * share(cluster.m, problem.b)) *
+                     row_cycles +
+                 (outside + columns_outside) * outside_row_cycles;
   if (std::min(work, ctas) > sms / 2.0) lines *= neighbour_factor;
   if (kernel.any_alignment) lines *= plain_copy_factor;
   if (kernel.target[2] == '8') products *= mma_sync_factor;
@@ -122,7 +128,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   // products last; else the less the shorter the sums are.
   const double size = config.tiling.m * config.tiling.n / 16384.0;
   // Groups share the storing; rows that are not whole lines of 128 bytes take longer.
-  const unsigned row_bytes = config.tiling.n * bytes_of(config.d_type);
+  const unsigned row_bytes = config.output_columns() * bytes_of(config.d_type);
   const double groups =
       (config.groups_per_tile() == 1 ? 1.0 : 0.67) * (row_bytes % 128 == 0  ? 1.0
                                                       : row_bytes % 64 == 0 ? 1.15
