@@ -47,19 +47,21 @@ TEST(Cost, ARowThatIsSentPaysForMatricesAndNotForImages) {
             microseconds(pair, 25088, 128, 1152, bytes));
 }
 
-// Rows that are not there cost as rows of A, whichever operand the kernel takes them for.
-TEST(Cost, ExchangedOperandsAreAnotherProduct) {
-  constexpr MatmulConfig as_given = {
-      .tiling = {.n = 64}, .multiply_groups = 2, .dependent_launch = 1};
-  MatmulConfig exchanged = as_given;
-  exchanged.tiling.exchanged = 1;
-  EXPECT_DOUBLE_EQ(microseconds(exchanged, 512, 4096, 4096),
-                   microseconds(as_given, 4096, 512, 4096));
-  EXPECT_GT(microseconds(exchanged, 33, 4096, 4096), microseconds(exchanged, 64, 4096, 4096));
-  // 40 of 40 rows in place of 33 of 64.
-  MatmulConfig narrow = exchanged;
-  narrow.tiling.n = 40;
-  EXPECT_LT(microseconds(narrow, 33, 6144, 4096), microseconds(exchanged, 33, 6144, 4096));
+TEST(Cost, SmallStagesTakeTheirTimeAndLongSumsArePaidForInParts) {
+  // 20 x 768 x 18432: 32.7 us with 16 CTAs of 288 stages, 21.4 with 24 of 144.
+  constexpr MatmulConfig whole = {
+      .tiling = {.m = 64, .n = 48, .loaded_rows = 32}, .multiply_groups = 1, .dependent_launch = 1};
+  constexpr MatmulConfig halves = {.tiling = {.m = 64, .n = 64, .cluster = {1, 1, 2}},
+                                   .multiply_groups = 1,
+                                   .split = Split::Cluster,
+                                   .dependent_launch = 1};
+  EXPECT_LT(microseconds(halves, 20, 768, 18432), microseconds(whole, 20, 768, 18432));
+  // 80 x 40960 x 7168: five waves join five times.
+  constexpr MatmulConfig joined = {
+      .tiling = {.n = 128, .cluster = {1, 1, 2}}, .split = Split::Cluster, .dependent_launch = 1};
+  constexpr MatmulConfig shared = {
+      .tiling = {.m = 64, .n = 96, .cluster = {2, 1}}, .multiply_groups = 1, .dependent_launch = 1};
+  EXPECT_LT(microseconds(shared, 80, 40960, 7168), microseconds(joined, 80, 40960, 7168));
 }
 
 }  // namespace tw

@@ -7,8 +7,7 @@
 
 namespace tw::planted {
 
-// The types and orders of memory that the instance is made for, and a bias where it exchanges
-// operands.
+// The types and orders of memory that the instance is made for.
 void adapt(MatmulShape& shape);
 
 // `parts`: of each sum, where the instance makes sums in parts.

@@ -85,8 +85,7 @@ consteval auto reduction_of() {
   if constexpr (config.split == Split::Whole) {
     return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {
-    return Chosen<
-        ClusterReduction<config.tiling.cluster, group_step, warps, values, config.tiling.n / 2>>();
+    return Chosen<ClusterReduction<config.tiling.cluster, group_step, warps, values>>();
   } else {
     return Chosen<WorkspaceReduction<group_step, warps, values>>();
   }
