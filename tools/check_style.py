@@ -25,6 +25,7 @@ SHARED_FOLDERS = ('include/tilewright/io/', 'include/tilewright/op/', 'include/t
                   'include/tilewright/family/scaled_op.h')
 MAY_COMPUTE_OFFSETS = {
     'include/tilewright/io/stage.h': 'where the tensors of a stage begin',
+    'include/tilewright/epilogue/transposed_store.h': 'a lane walks down lines of a chunk by eights, where the swizzle repeats',
     # Chunks of D and C: an exclusive-or leads from a lane's first piece to the others, which differ in
     # bits that the swizzle only exchanges; the layout functions have no name for that yet.
     'include/tilewright/epilogue/staged_store.h': 'pieces of a chunk of D',

@@ -186,7 +186,8 @@ Status measure(Result& result, const Request& request, const GroupedCase& what) 
   result.dense = measured[1];
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (candidates[i].name != chosen.name) continue;
-    result.tiles_needed = what.tiles_needed(static_cast<int>(all[i].instance->config.tiling.m));
+    result.tiles_needed =
+        what.tiles_needed(static_cast<int>(all[i].instance->config.output_rows()));
   }
   return Status::good();
 }

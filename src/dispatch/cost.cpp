@@ -4,6 +4,8 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "tilewright/host/exchange.h"
+
 namespace tw {
 
 namespace {
@@ -65,10 +67,11 @@ double product_cycles(const KernelFacts& kernel, const CostConstants& cost) {
 
 }  // namespace
 
-double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
+double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& given,
                              const MatmulOrder& order, unsigned sms, double operand_bytes,
                              const CostConstants& cost) {
   const MatmulConfig& config = kernel.config;
+  const MatmulProblem problem = config.tiling.exchanged != 0 ? exchanged(given) : given;
   const ClusterShape& cluster = config.tiling.cluster;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
@@ -96,6 +99,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   const bool reaches_back = m >= config.tiling.m && !has_source;
   const double outside = reaches_back ? 0 : std::max(0.0, loaded * tiles_m - m) / tiles_m;
   const double inside = loaded - outside;
+  // Columns are few where operands are exchanged: rows of A, of which some are not there.
+  const double columns_outside =
+      config.tiling.exchanged != 0 && n < config.tiling.n ? config.tiling.n - n : 0.0;
   const bool in_turns = config.consumers == Consumers::PingPong;
   // Nothing is gained by a filter that another CTA sends: whoever waits for pixels waits longer.
   const auto share = [of_image, &cost](unsigned ctas, const MatmulOperand& operand) {
@@ -105,10 +111,11 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
            (1 - cost.received_share) / ctas * (straddles ? cost.straddling_factor : 1.0);
   };
   const double running = std::min(work, ctas);
-  double lines =
-      (inside * share(cluster.n, problem.a) + config.tiling.n * share(cluster.m, problem.b)) *
-          cost.row_cycles +
-      outside / cluster.n * cost.outside_row_cycles * std::pow(running / sms, cost.outside_power);
+  double lines = (inside * share(cluster.n, problem.a) +
+                  (config.tiling.n - columns_outside) * share(cluster.m, problem.b)) *
+                     cost.row_cycles +
+                 (outside / cluster.n + columns_outside / cluster.m) * cost.outside_row_cycles *
+                     std::pow(running / sms, cost.outside_power);
   if (running > sms / 2.0) lines *= cost.neighbour_factor;
   if (is_mma_sync(kernel)) {
     lines = (config.tiling.m + config.tiling.n) * 128 / piece_bytes(kernel, problem) *
@@ -126,7 +133,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& pro
   // products last; else the less the shorter the sums are.
   const double size = config.tiling.m * config.tiling.n / 16384.0;
   // Groups share the storing; rows that are not whole lines of 128 bytes take longer.
-  const unsigned row_bytes = config.tiling.n * bytes_of(config.d_type);
+  const unsigned row_bytes = config.output_columns() * bytes_of(config.d_type);
   const double groups =
       (config.groups_per_tile() == 1 ? 1.0 : 0.67) * (row_bytes % 128 == 0  ? 1.0
                                                       : row_bytes % 64 == 0 ? 1.15

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "tilewright/host/exchange.h"
+
 namespace tw {
 
 namespace {
@@ -40,8 +42,9 @@ Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
   return Status::good();
 }
 
-Status fits(const MatmulConfig& config, const MatmulProblem& problem, const MatmulOrder& order,
+Status fits(const MatmulConfig& config, const MatmulProblem& given, const MatmulOrder& order,
             const DispatchRequest& request) {
+  const MatmulProblem problem = config.tiling.exchanged != 0 ? exchanged(given) : given;
   if (config.split != Split::Parts && config.split != Split::Stream) return Status::good();
   const auto count = [](std::int64_t extent, std::int64_t tile) {
     return static_cast<double>((extent + tile - 1) / tile);

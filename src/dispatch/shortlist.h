@@ -11,11 +11,11 @@
 namespace tw {
 
 // Kernels of one kind are mispriced alike: rows of a tile that are loaded, how sums are made, who
-// multiplies.
+// multiplies, and what.
 constexpr auto kind_of(const MatmulConfig& config) {
   const Tiling& tiling = config.tiling;
   return std::tuple(tiling.loaded_rows != 0 ? tiling.loaded_rows : tiling.m, config.split,
-                    config.consumers);
+                    config.consumers, config.tiling.exchanged);
 }
 
 // The `count` cheapest, at most two orders of one kernel, then the cheapest of each other kind that

@@ -18,7 +18,7 @@ inline std::int64_t between(Random& random, std::int64_t first, std::int64_t las
 // others'; ragged columns and k; one behind the other with rows of nobody behind, or with a
 // capacity.
 inline GroupedShape random_shape(const GroupedInstance& instance, Random& random) {
-  const auto tile = static_cast<std::int64_t>(instance.config.tiling.m);
+  const auto tile = static_cast<std::int64_t>(instance.config.output_rows());
   std::vector<std::int32_t> sizes(static_cast<std::size_t>(between(random, 1, 6)));
   for (std::int32_t& size : sizes) {
     const std::int64_t sizes_of_kinds[] = {0, 1, between(random, 2, tile - 1),

@@ -20,9 +20,10 @@ struct ConvertBf16x2 {
 };
 
 enum class Rows { Packed, Backward, Swizzled, Apart };
+enum class Matrices { Four, FourTransposed, TwoTransposed };
 
 // Two warps, each with 32 rows of 16 bytes in its own half of shared memory.
-template <Rows rows>
+template <Rows rows, Matrices matrices = Matrices::Four>
 struct StoreMatrices {
   using Params = conformance::Params;
   static constexpr unsigned threads = 64;
@@ -37,10 +38,16 @@ struct StoreMatrices {
     const unsigned thread = isa::thread_index();
     fill_shared(threads, 0, 2 * warp_bytes / 4, [](unsigned word) { return pattern(word); });
     isa::barrier_sync(0, threads);
-    isa::stmatrix_x4(shared_at(thread / 32 * warp_bytes + row_offset(thread % 32)),
-                     get_input(params, thread), get_input(params, threads + thread),
-                     get_input(params, 2 * threads + thread),
-                     get_input(params, 3 * threads + thread));
+    const SharedAddress row = shared_at(thread / 32 * warp_bytes + row_offset(thread % 32));
+    std::uint32_t r[4];
+    for (unsigned i = 0; i < 4; ++i) r[i] = get_input(params, i * threads + thread);
+    if constexpr (matrices == Matrices::Four) isa::stmatrix_x4(row, r[0], r[1], r[2], r[3]);
+    if constexpr (matrices == Matrices::FourTransposed) {
+      isa::stmatrix_x4_transposed(row, r[0], r[1], r[2], r[3]);
+    }
+    if constexpr (matrices == Matrices::TwoTransposed) {
+      isa::stmatrix_x2_transposed(row, r[0], r[1]);
+    }
     isa::barrier_sync(0, threads);
     dump_shared(params, threads, 0, 0, 2 * warp_bytes / 4);
   }
@@ -64,17 +71,25 @@ inline std::vector<Program> list_conversions() {
   add_convert("special", Fill::FloatSpecial, 512);
   const auto add_store = [&](const char* name, Body body) {
     Program program;
-    program.name = std::string("stmatrix_x4_") + name;
+    program.name = std::string("stmatrix_") + name;
     program.body = body;
     program.grid = {1, 1, 64, 2048};
     program.input = {{Fill::Bits, 64 * 16, 3}};
     program.output_bytes = 2048;
     programs.push_back(program);
   };
-  add_store("packed", body_of<StoreMatrices<Rows::Packed>>());
-  add_store("backward", body_of<StoreMatrices<Rows::Backward>>());
-  add_store("swizzled", body_of<StoreMatrices<Rows::Swizzled>>());
-  add_store("apart", body_of<StoreMatrices<Rows::Apart>>());
+  add_store("x4_packed", body_of<StoreMatrices<Rows::Packed>>());
+  add_store("x4_backward", body_of<StoreMatrices<Rows::Backward>>());
+  add_store("x4_swizzled", body_of<StoreMatrices<Rows::Swizzled>>());
+  add_store("x4_apart", body_of<StoreMatrices<Rows::Apart>>());
+  add_store("x4_transposed_packed",
+            body_of<StoreMatrices<Rows::Packed, Matrices::FourTransposed>>());
+  add_store("x4_transposed_swizzled",
+            body_of<StoreMatrices<Rows::Swizzled, Matrices::FourTransposed>>());
+  add_store("x2_transposed_backward",
+            body_of<StoreMatrices<Rows::Backward, Matrices::TwoTransposed>>());
+  add_store("x2_transposed_swizzled",
+            body_of<StoreMatrices<Rows::Swizzled, Matrices::TwoTransposed>>());
   return programs;
 }
 

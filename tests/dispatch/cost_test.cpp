@@ -47,6 +47,21 @@ TEST(Cost, ARowThatIsSentPaysForMatricesAndNotForImages) {
             microseconds(pair, 25088, 128, 1152, bytes));
 }
 
+// Rows that are not there cost as rows of A, whichever operand the kernel takes them for.
+TEST(Cost, ExchangedOperandsAreAnotherProduct) {
+  constexpr MatmulConfig as_given = {
+      .tiling = {.n = 64}, .multiply_groups = 2, .dependent_launch = 1};
+  MatmulConfig exchanged = as_given;
+  exchanged.tiling.exchanged = 1;
+  EXPECT_DOUBLE_EQ(microseconds(exchanged, 512, 4096, 4096),
+                   microseconds(as_given, 4096, 512, 4096));
+  EXPECT_GT(microseconds(exchanged, 33, 4096, 4096), microseconds(exchanged, 64, 4096, 4096));
+  // 40 of 40 rows in place of 33 of 64.
+  MatmulConfig narrow = exchanged;
+  narrow.tiling.n = 40;
+  EXPECT_LT(microseconds(narrow, 33, 6144, 4096), microseconds(exchanged, 33, 6144, 4096));
+}
+
 TEST(Cost, SmallStagesTakeTheirTimeAndLongSumsArePaidForInParts) {
   // 20 x 768 x 18432: 32.7 us with 16 CTAs of 288 stages, 21.4 with 24 of 144.
   constexpr MatmulConfig whole = {

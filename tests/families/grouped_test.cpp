@@ -39,7 +39,7 @@ TEST(Grouped, KeepsRandomDataWithinTheDerivedBound) {
 
 TEST(Grouped, TakesGroupsOfNothingOneAndMany) {
   for (const GroupedInstance& instance : grouped_instances()) {
-    const auto tile = static_cast<std::int32_t>(instance.config.tiling.m);
+    const auto tile = static_cast<std::int32_t>(instance.config.output_rows());
     const std::vector<std::int32_t> mixed[] = {
         {0}, {0, 0, 0}, {1}, {0, 1, 0, 1, 0}, {6 * tile + 1, 1, 0, tile, 2 * tile - 1}};
     for (const auto& sizes : mixed) {
@@ -60,7 +60,7 @@ TEST(Grouped, TakesGroupsOfNothingOneAndMany) {
 // D is read as C: a row that is stored twice would be added to twice.
 TEST(Grouped, AddsToDInPlace) {
   for (const GroupedInstance& instance : grouped_instances()) {
-    const auto tile = static_cast<std::int32_t>(instance.config.tiling.m);
+    const auto tile = static_cast<std::int32_t>(instance.config.output_rows());
     GroupedShape shape = shape_for(instance, {2 * tile + 3, 5, tile + 1}, 0, 0);
     shape.matmul.n = 64;
     shape.matmul.k = 64;

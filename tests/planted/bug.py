@@ -107,6 +107,8 @@ CONFIGS = {
     # Six stages, of which 16 rows of A are loaded; rows of 64 bytes are stored.
     'few_rows': hopper('.m = 64, .n = 224, .loaded_rows = 16', '.multiply_groups = 1'),
     'few_rows_2x1': hopper('.m = 64, .n = 96, .cluster = {2, 1}, .loaded_rows = 16', '.multiply_groups = 1'),
+    # 18 stages; rows are D's columns, and there is a bias for each.
+    'exchanged': hopper('.m = 64, .n = 24, .exchanged = 1', '.multiply_groups = 1'),
     'dynamic': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .scheduling = Scheduling::Dynamic'),
     'source': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .c_stages = 2'),
     'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'FencedCopies',

@@ -3,6 +3,7 @@ import blockwise_bugs
 import conv2d_bugs
 import conv2d_copy_bugs
 import depthwise_bugs
+import exchanged_bugs
 import grouped_bugs
 import operand_bugs
 import output_bugs
@@ -11,6 +12,6 @@ import ring_bugs
 import tensor_bugs
 import work_bugs
 
-BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS,
+BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS, *exchanged_bugs.BUGS,
         *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *depthwise_bugs.BUGS, *blockwise_bugs.BUGS,
         *grouped_bugs.BUGS, *quantise_bugs.BUGS]

@@ -14,6 +14,7 @@ struct Planted {
 void adapt(MatmulShape& shape) {
   shape.a_major = Planted::config.tiling.a_major;
   shape.b_major = Planted::config.tiling.b_major;
+  shape.epilogue.column_bias = Planted::config.tiling.exchanged != 0;
 }
 
 Status simulate(const MatmulProblem& problem, int parts, const vgpu::Options& options,

@@ -7,7 +7,8 @@
 
 namespace tw::planted {
 
-// The types and orders of memory that the instance is made for.
+// The types and orders of memory that the instance is made for, and a bias where it exchanges
+// operands.
 void adapt(MatmulShape& shape);
 
 // `parts`: of each sum, where the instance makes sums in parts.

@@ -99,14 +99,41 @@ TEST(Warp, StmatrixScattersFragments) {
   EXPECT_TRUE(clean(report));
 }
 
+TEST(Warp, StmatrixTransposesFragments) {
+  // As above, but a lane holds two rows of a column: 8i + 2 (lane % 4) and the next.
+  const Report report = Kernel{.threads = 32}.run([] {
+    const unsigned lane = isa::thread_index();
+    std::uint32_t packed[6];
+    for (unsigned i = 0; i < 6; ++i) {
+      const unsigned row = 8 * i + 2 * (lane % 4);
+      const unsigned column = lane / 4;
+      packed[i] = (100 * row + column) | (100 * (row + 1) + column) << 16;
+    }
+    isa::stmatrix_x4_transposed(address_at(16 * lane), packed[0], packed[1], packed[2], packed[3]);
+    // Of two matrices, lanes 16 and above give no address that counts.
+    isa::stmatrix_x2_transposed(address_at(lane < 16 ? 512 + 16 * lane : 1), packed[4], packed[5]);
+    isa::warp_sync();
+    for (unsigned row = lane; row < 48; row += 32) {
+      for (unsigned column = 0; column < 8; ++column) {
+        EXPECT_EQ(load_shared(shared_at<std::uint16_t>(16 * row + 2 * column)), 100 * row + column);
+      }
+    }
+  });
+  EXPECT_TRUE(clean(report));
+}
+
 TEST(Warp, StmatrixRowsMustBeAlignedAndInside) {
-  const auto run = [](unsigned offset) {
-    return Kernel{.threads = 32, .shared_bytes = 4096}.run(
-        [=] { isa::stmatrix_x4(address_at(0) + offset + 16 * isa::thread_index(), 0, 0, 0, 0); });
+  const auto run = [](unsigned offset, bool transposes = false) {
+    return Kernel{.threads = 32, .shared_bytes = 4096}.run([=] {
+      const SharedAddress row = address_at(0) + offset + 16 * isa::thread_index();
+      transposes ? isa::stmatrix_x4_transposed(row, 0, 0, 0, 0) : isa::stmatrix_x4(row, 0, 0, 0, 0);
+    });
   };
-  EXPECT_TRUE(clean(run(0)));
-  EXPECT_TRUE(found(run(8), Checker::Alignment, "16-byte"));
-  EXPECT_TRUE(found(run(4096 - 256), Checker::Bounds, "stmatrix"));
+  for (const bool transposes : {false, true}) {
+    EXPECT_TRUE(clean(run(0, transposes)));
+    EXPECT_TRUE(found(run(8, transposes), Checker::Alignment, "16-byte"));
+    EXPECT_TRUE(found(run(4096 - 256, transposes), Checker::Bounds, "stmatrix"));
+  }
 }
 
 TEST(Warp, SetmaxnregMustAgreeAndFitTheRegisterFile) {

@@ -5,6 +5,7 @@
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/epilogue/staged_store.h"
+#include "tilewright/epilogue/transposed_store.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/wgmma.h"
@@ -29,11 +30,15 @@ struct Sm90 {
   using Accumulators = RegisterAccumulators<typename Op::Accumulator>;
   // Tiles of few columns are stored as they lie.
   template <auto config, class Trace>
-  using Store = std::conditional_t<
+  using StoreAsIs = std::conditional_t<
       config.tiling.n % (128 / bytes_of(config.d_type)) == 0, StagedStore<config.d_type, 64, Trace>,
       std::conditional_t<config.tiling.n % 32 == 0 && bytes_of(config.d_type) == 2,
                          StagedStore<config.d_type, 64, Trace, 64>,
                          DirectStore<config.d_type, Trace, 16>>>;
+  template <auto config, class Trace>
+  using Store = std::conditional_t<config.tiling.exchanged != 0,
+                                   TransposedStore<config.d_type, config.tiling.n, Trace>,
+                                   StoreAsIs<config, Trace>>;
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;
 
@@ -42,8 +47,9 @@ struct Sm90 {
   static consteval RoleTable roles(const Config& config) {
     require(config.tiling.m % (64 * config.groups_per_tile()) == 0,
             "The tile's m must be a multiple of 64 rows for each warpgroup that shares the tile.");
-    require(config.tiling.n % 16 == 0 && config.tiling.n <= 256,
-            "The tile's n must be a multiple of 16 up to 256.");
+    require(
+        config.tiling.n % (config.tiling.exchanged != 0 ? 8 : 16) == 0 && config.tiling.n <= 256,
+        "The tile's n must be a multiple of 16 up to 256; of 8 where operands are exchanged.");
     require(config.group_rows() * config.tiling.n * (config.promote_every == 0 ? 1 : 2) <= 64 * 320,
             "A warpgroup's share of the tile must fit 160 accumulators a thread: 64 by 320.");
     require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");

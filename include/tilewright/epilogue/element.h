@@ -135,6 +135,49 @@ struct GlobalMatrix {
   }
 };
 
+// The same, column-major: of sums whose rows are the output's columns.
+struct TransposedMatrix {
+  const void* data;
+  std::int64_t pitch;  // from one column to the next
+  std::int64_t batch_pitch;
+
+  template <class Bits, unsigned width>
+  TW_DEVICE const Bits* at(const FragmentPlace<width>& place, int row, int column) const {
+    return static_cast<const Bits*>(data) + place.batch * batch_pitch + column * pitch + row;
+  }
+  // The elements of a pair lie in two lines.
+  template <ElementType>
+  static constexpr bool in_pairs() {
+    return false;
+  }
+};
+
+// Whether a PlaceOf gives places of sums whose rows are the output's columns, and a matrix that
+// lies like the output, for whoever is given those places.
+template <class PlaceOf>
+constexpr bool transposed_at = requires {
+  requires PlaceOf::transposed;
+};
+template <class PlaceOf>
+using MatrixAt = std::conditional_t<transposed_at<PlaceOf>, TransposedMatrix, GlobalMatrix>;
+
+// Behind a gate that joins an even row and the next: the places of what it leaves.
+template <class PlaceOf>
+struct JoinedRows : PlaceOf {
+  TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
+    FragmentPlace<2> place = PlaceOf::operator()(pair);
+    place.row >>= 1;
+    place.m_end >>= 1;
+    return place;
+  }
+};
+
+// Whether rows of sums are columns of the output.
+template <class Store>
+constexpr bool transposes = requires {
+  requires Store::transposes;
+};
+
 // Writes what is inside of a pair. `whole`: the matrix lies in_pairs, and the columns are inside.
 template <ElementType type, unsigned width, class Pair>
 TW_DEVICE void write_pair(const GlobalMatrix& matrix, const FragmentPlace<width>& place, Pair pair,
@@ -150,6 +193,18 @@ TW_DEVICE void write_pair(const GlobalMatrix& matrix, const FragmentPlace<width>
     if (place.second_inside()) {
       store_element<Space::Global>(to + 1, second_of<bytes_of(type)>(packed));
     }
+  }
+}
+
+template <ElementType type, class Pair>
+TW_DEVICE void write_pair(const TransposedMatrix& matrix, const FragmentPlace<2>& place, Pair pair,
+                          bool /*whole*/) {
+  using Bits = ElementBits<bytes_of(type)>;
+  Bits* const to = const_cast<Bits*>(matrix.at<Bits>(place, place.row, place.column));
+  const auto packed = pack<type>(pair);
+  if (place.first_inside()) store_element<Space::Global>(to, first_of<bytes_of(type)>(packed));
+  if (place.second_inside()) {
+    store_element<Space::Global>(to + matrix.pitch, second_of<bytes_of(type)>(packed));
   }
 }
 

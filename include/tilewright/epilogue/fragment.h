@@ -27,7 +27,8 @@ TW_DEVICE FragmentPair operator+(FragmentPair left, FragmentPair right) {
   return {left.first + right.first, left.second + right.second};
 }
 
-// Where a tile of sums begins in the output. Rows from m_end on belong to somebody else.
+// Where a tile of sums begins. Rows of the output from m_end on belong to somebody else; where sums
+// are transposed, those rows are their columns.
 struct Place {
   int batch;
   int row;

@@ -8,7 +8,7 @@
 
 namespace tw {
 
-// `Epilogue` is a Tree or RuntimeEpilogue, `Store` a StagedStore or DirectStore.
+// `Epilogue` is a Tree or RuntimeEpilogue, `Store` a StagedStore, DirectStore or TransposedStore.
 template <class Epilogue, class Store>
 class FragmentLoop {
  public:
@@ -63,6 +63,8 @@ class FragmentLoop {
       static_assert(Program::block_columns == Store::chunk_columns,
                     "What a program works on at once must be one chunk of the output's row.");
       return Program::block_columns;
+    } else if constexpr (transposes<Store>) {
+      return Store::chunk_columns % 32 == 0 ? 32 : Store::chunk_columns;
     } else if constexpr (Store::chunk_columns < 32) {
       return Store::chunk_columns;
     } else {
@@ -74,9 +76,10 @@ class FragmentLoop {
   template <class Sums, unsigned columns>
   struct GroupPlace {
     static constexpr FragmentLayout layout = Sums::layout;
+    static constexpr bool transposed = transposes<Store>;
     const Place& chunk;
     int column;  // of the group in its chunk
-    int n;
+    int n;       // columns of the output
     unsigned thread;
 
     TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
@@ -87,7 +90,8 @@ class FragmentLoop {
         step = Sums::column_of(thread, 2 * pair);
       }
       return {chunk.batch, chunk.row + static_cast<int>(row),
-              chunk.column + column + static_cast<int>(step), chunk.m_end, n};
+              chunk.column + column + static_cast<int>(step), transposed ? n : chunk.m_end,
+              transposed ? chunk.m_end : n};
     }
     // Of all pairs of the warp.
     TW_DEVICE bool columns_inside() const {
@@ -96,7 +100,7 @@ class FragmentLoop {
       if constexpr (Sums::layout == FragmentLayout::Matrix) {
         end += static_cast<int>(Sums::column_of(first_lane, 0));
       }
-      return end <= n;
+      return end <= (transposed ? chunk.m_end : n);
     }
   };
 
@@ -132,8 +136,7 @@ class FragmentLoop {
     // Where the chunk begins, in columns of sums and of the output.
     const Place sums_at = {tile.batch, tile.row + static_cast<int>(block * Sums::block_rows),
                            tile.column + static_cast<int>(first_column), tile.m_end};
-    const Place output_at = {sums_at.batch, sums_at.row,
-                             gates ? sums_at.column >> 1 : sums_at.column, sums_at.m_end};
+    const Place output_at = output_place(sums_at, gates);
     auto buffer = store_.open();
     {
       const auto source = sources.next(output_at.row, output_at.column);
@@ -154,7 +157,20 @@ class FragmentLoop {
                     "What two sums share must be whole chunks.");
       sum.has_read((index + 1) * Store::chunk_columns);
     }
-    store_.close(buffer, output_at, params_.m, gates ? params_.n >> 1 : params_.n, gates);
+    if constexpr (transposes<Store>) {
+      store_.close(buffer, output_at, params_.n, gates ? params_.m >> 1 : params_.m, gates);
+    } else {
+      store_.close(buffer, output_at, params_.m, gates ? params_.n >> 1 : params_.n, gates);
+    }
+  }
+
+  // A gate makes one column of the output of two.
+  static TW_DEVICE Place output_place(const Place& sums, bool gates) {
+    if constexpr (transposes<Store>) {
+      return {sums.batch, gates ? sums.row >> 1 : sums.row, sums.column, sums.m_end};
+    } else {
+      return {sums.batch, sums.row, gates ? sums.column >> 1 : sums.column, sums.m_end};
+    }
   }
 
   // Group `index` of all groups of the tile, row by row of blocks.
@@ -167,8 +183,8 @@ class FragmentLoop {
     constexpr unsigned pairs = is_row ? columns / 2 : columns / 4;
     using Pair = std::conditional_t<Program::passes_integers, IntegerPair, FragmentPair>;
     const unsigned column = index * columns % Store::chunk_columns;
-    const GroupPlace<Sums, columns> place_of = {chunk, static_cast<int>(column), params_.n,
-                                                thread_};
+    const GroupPlace<Sums, columns> place_of = {chunk, static_cast<int>(column),
+                                                transposes<Store> ? params_.m : params_.n, thread_};
     Pair values[pairs];
     take(values, program, sum, index);
     if constexpr (!Program::passes_integers) program.evaluate(state, values, place_of, source);

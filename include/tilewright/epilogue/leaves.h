@@ -73,16 +73,18 @@ struct Source : Leaf {
     const bool in_pairs = fragment.source.template in_pairs<type>(params);
     return read(params, fragment, in_pairs && fragment.place.column + 1 < fragment.place.n);
   }
-  template <class Fragment>
-  static TW_DEVICE FragmentPair read(const Params& params, const Fragment& fragment, bool whole) {
+  template <class Matrix, class Fragment>
+  static TW_DEVICE FragmentPair read(const Matrix& matrix, const Fragment& fragment, bool whole) {
     const auto& place = fragment.place;
     const auto& source = fragment.source;
     if constexpr (Fragment::width == 1) {
-      return {source.template value<type>(params, place, 0), 0.0f};
+      return {source.template value<type>(matrix, place, 0), 0.0f};
     } else {
-      if (whole) return source.template pair<type>(params, place);
-      return {source.template value<type>(params, place, 0),
-              source.template value<type>(params, place, 1)};
+      if constexpr (std::is_same_v<Matrix, GlobalMatrix>) {
+        if (whole) return source.template pair<type>(matrix, place);
+      }
+      return {source.template value<type>(matrix, place, 0),
+              source.template value<type>(matrix, place, 1)};
     }
   }
 };

@@ -84,6 +84,9 @@ class RuntimeEpilogue {
       if (!params.gated) add_source<2>(values, place_of, source);
       add_biases(values, place_of, source);
       if (params.auxiliary != nullptr) store_auxiliary(values, place_of);
+      if constexpr (transposed_at<PlaceOf>) {
+        if (params.gated) return evaluate_joined(largest, values, place_of, source);
+      }
       activate(values);
       if (params.gated) {
         each(values, [&](unsigned i) { values[i].first *= values[i].second; });
@@ -104,6 +107,34 @@ class RuntimeEpilogue {
     }
 
    private:
+    // The steps behind a gate where the sums' rows are the output's columns: what it joins lies in
+    // two lanes, and the one with the even row keeps the result.
+    template <unsigned pairs, class PlaceOf, class SourceChunk>
+    TW_DEVICE void evaluate_joined(State& largest, FragmentPair (&values)[pairs],
+                                   const PlaceOf& place_of, const SourceChunk& source) const {
+      const unsigned lane = place_of.thread % 32;
+      const auto of_next_row = [lane](float value) {
+        return std::bit_cast<float>(isa::shuffle(std::bit_cast<std::uint32_t>(value), lane ^ 4));
+      };
+      const auto join = [&](const auto& formula) {
+        each(values, [&](unsigned i) {
+          const FragmentPair factor = {of_next_row(values[i].first), of_next_row(values[i].second)};
+          values[i] = FragmentPair{formula(values[i].first), formula(values[i].second)} * factor;
+        });
+      };
+      with_activation(join, [&] { join(formula::Identity{}); });
+      const JoinedRows<PlaceOf> joined = {place_of};
+      add_source<2>(values, joined, source);
+      if (params.amax != nullptr) {
+        const bool keeps = lane / 4 % 2 == 0;
+        each(values, [&](unsigned i) {
+          largest.see(values[i].first, keeps && joined(i).first_inside());
+          largest.see(values[i].second, keeps && joined(i).second_inside());
+        });
+      }
+      each(values, [&](unsigned i) { values[i] = values[i] * params.output_scale; });
+    }
+
     template <unsigned pairs, class Body>
     static TW_DEVICE void each(const FragmentPair (&)[pairs], const Body& body) {
       TW_UNROLL
@@ -140,7 +171,9 @@ class RuntimeEpilogue {
                                           const PlaceOf& place_of, const SourceChunk& source,
                                           const Body& body) {
       const auto* const first = static_cast<const ElementBits<bytes_of(type)>*>(vector);
-      if (reinterpret_cast<std::uintptr_t>(vector) % (2 * bytes_of(type)) == 0 &&
+      // Rows of the output may begin anywhere: where these are columns, so may pairs.
+      if (!transposed_at<PlaceOf> &&
+          reinterpret_cast<std::uintptr_t>(vector) % (2 * bytes_of(type)) == 0 &&
           place_of.columns_inside()) {
         each(values,
              [&](unsigned i) { body(i, read_pair<type>(first + place_of(i).column, true)); });
@@ -155,7 +188,8 @@ class RuntimeEpilogue {
     TW_DEVICE void add_source(FragmentPair (&values)[pairs], const PlaceOf& place_of,
                               const SourceChunk& source) const {
       if (params.source == nullptr || params.beta == 0.0f) return;
-      const GlobalMatrix matrix = {params.source, params.source_pitch, params.source_batch_pitch};
+      const MatrixAt<PlaceOf> matrix = {params.source, params.source_pitch,
+                                        params.source_batch_pitch};
       with_float_type(params.source_type, [&](auto type) {
         const auto add = [&](bool whole) {
           each(values, [&](unsigned i) {
@@ -203,14 +237,14 @@ class RuntimeEpilogue {
     template <unsigned pairs, class PlaceOf>
     TW_DEVICE void store_auxiliary(const FragmentPair (&values)[pairs],
                                    const PlaceOf& place_of) const {
-      const GlobalMatrix matrix = {params.auxiliary, params.auxiliary_pitch,
-                                   params.auxiliary_batch_pitch};
+      const MatrixAt<PlaceOf> matrix = {params.auxiliary, params.auxiliary_pitch,
+                                        params.auxiliary_batch_pitch};
       with_float_type(params.auxiliary_type, [&](auto type) {
         const auto write = [&](bool whole) {
           each(values,
                [&](unsigned i) { write_pair<type()>(matrix, place_of(i), values[i], whole); });
         };
-        if (matrix.in_pairs<type()>() && place_of.columns_inside()) {
+        if (matrix.template in_pairs<type()>() && place_of.columns_inside()) {
           write(true);
         } else {
           write(false);
@@ -226,13 +260,17 @@ class RuntimeEpilogue {
         if (params.gated) return;
         each(values, [&](unsigned i) { values[i].second = formula(values[i].second); });
       };
+      with_activation(with, [] {});
+    }
+    template <class Body, class Otherwise>
+    TW_DEVICE void with_activation(const Body& body, const Otherwise& otherwise) const {
       switch (params.activation) {
-        case Activation::None: break;
-        case Activation::Relu: with(formula::Relu{}); break;
-        case Activation::Gelu: with(formula::Gelu{}); break;
-        case Activation::Silu: with(formula::Silu{}); break;
-        case Activation::Tanh: with(formula::Tanh{}); break;
-        case Activation::Clamp: with(formula::Clamp{params.clamp_low, params.clamp_high}); break;
+        case Activation::None: otherwise(); break;
+        case Activation::Relu: body(formula::Relu{}); break;
+        case Activation::Gelu: body(formula::Gelu{}); break;
+        case Activation::Silu: body(formula::Silu{}); break;
+        case Activation::Tanh: body(formula::Tanh{}); break;
+        case Activation::Clamp: body(formula::Clamp{params.clamp_low, params.clamp_high}); break;
       }
     }
   };

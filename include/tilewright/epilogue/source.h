@@ -16,9 +16,9 @@ namespace tw {
 struct GlobalSource {
   TW_DEVICE GlobalSource next(int /*row*/, int /*column*/) { return {}; }
 
-  template <ElementType type>
-  TW_DEVICE bool in_pairs(const GlobalMatrix& matrix) const {
-    return matrix.in_pairs<type>();
+  template <ElementType type, class Matrix>
+  TW_DEVICE bool in_pairs(const Matrix& matrix) const {
+    return matrix.template in_pairs<type>();
   }
   template <ElementType type>
   TW_DEVICE FragmentPair pair(const GlobalMatrix& matrix, const FragmentPlace<2>& place) const {
@@ -36,6 +36,13 @@ struct GlobalSource {
         (place.batch * matrix.batch_pitch + place.nearest_row() * matrix.pitch) * bytes_of(type);
     const auto* const row = static_cast<const unsigned char*>(matrix.data) + line;
     return read_value<type>(reinterpret_cast<const Bits*>(row) + place.nearest_column(step),
+                            place.row_inside() && place.column + step < place.n);
+  }
+  template <ElementType type, unsigned width>
+  TW_DEVICE float value(const TransposedMatrix& matrix, const FragmentPlace<width>& place,
+                        int step) const {
+    using Bits = ElementBits<bytes_of(type)>;
+    return read_value<type>(matrix.at<Bits>(place, place.nearest_row(), place.nearest_column(step)),
                             place.row_inside() && place.column + step < place.n);
   }
 };

@@ -9,7 +9,7 @@
 
 namespace tw {
 
-// `b_rows` rows of B share a scale: 1 or 128.
+// `b_rows` rows of the caller's B share a scale: 1 or 128.
 template <unsigned b_rows>
 struct BlockwiseRecipe : MatmulRecipe {
   static constexpr unsigned b_scale_rows = b_rows;
@@ -22,8 +22,11 @@ struct BlockwiseRecipe : MatmulRecipe {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
     return table.with(Role::LoadScales);
   }
+  template <Tiling tiling, unsigned warps>
+  using ScalesBy = ScaleLoader<tiling, tiling.exchanged != 0 ? 1 : b_rows, warps,
+                               tiling.exchanged != 0 ? b_rows : 1>;
   template <Tiling tiling, RoleTable table>
-  using Scales = ScaleLoader<tiling, b_rows, table.spec_of(Role::LoadScales).warps>;
+  using Scales = ScalesBy<tiling, table.spec_of(Role::LoadScales).warps>;
   // Sums that are handed over are added up by who takes them.
   template <class Whole, Tiling, unsigned>
   struct OpOf {
@@ -32,7 +35,7 @@ struct BlockwiseRecipe : MatmulRecipe {
   template <class Whole, Tiling tiling, unsigned stage_bytes>
   requires requires { typename Whole::Piece; }
   struct OpOf<Whole, tiling, stage_bytes> {
-    using Scales = ScaleLoader<tiling, b_rows, 1>;
+    using Scales = ScalesBy<tiling, 1>;
     using Type = ScaledOp<Whole, Scales::b_columns, typename Scales::template Tensors<stage_bytes>>;
   };
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>

@@ -85,7 +85,8 @@ consteval auto reduction_of() {
   if constexpr (config.split == Split::Whole) {
     return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {
-    return Chosen<ClusterReduction<config.tiling.cluster, group_step, warps, values>>();
+    return Chosen<
+        ClusterReduction<config.tiling.cluster, group_step, warps, values, config.tiling.n / 2>>();
   } else {
     return Chosen<WorkspaceReduction<group_step, warps, values>>();
   }

@@ -12,6 +12,11 @@ namespace tw {
 // Rows of A are gathered, and with them what has a row for each.
 template <class Recipe>
 struct GatheredRecipe : ThreadRecipe<Recipe, GatherLoader> {
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    require(config.tiling.exchanged == 0,
+            "Rows are gathered of a kernel's A: operands must not be exchanged.");
+    return ThreadRecipe<Recipe, GatherLoader>::roles(table, config);
+  }
   template <class Scales>
   struct GatheredScales {
     using Type = Gathered<Scales>;
@@ -43,7 +48,7 @@ struct GroupedRecipe : Recipe {
   }
   template <MatmulConfig config, Tiling, class TileMap>
   using Map = GroupTiles<config.tiling.cluster, typename decltype(order_of<config>())::Type,
-                         static_cast<int>(config.tiling.m)>;
+                         static_cast<int>(config.output_rows()), config.tiling.exchanged != 0>;
 };
 
 }  // namespace tw

@@ -47,6 +47,9 @@ struct Kernel {
   using Store =
       typename Recipe::template Store<config, typename Target::template Store<config, Trace>>;
   static_assert(TileStore<Store>);
+  static_assert((config.tiling.exchanged != 0) == transposes<Store>,
+                "Where operands are exchanged, a tile's rows are D's columns: the store must "
+                "transpose them.");
   using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
   using Sources = typename decltype(sources_of<config, Store>())::Type;
   using Reduction = typename decltype(reduction_of<config, roles>())::Type;

@@ -38,6 +38,9 @@ struct MatmulConfig {
     return consumers == Consumers::Cooperative ? multiply_groups : 1;
   }
   constexpr unsigned group_rows() const { return tiling.m / groups_per_tile(); }
+  // Of a tile, as the caller counts them.
+  constexpr unsigned output_rows() const { return tiling.exchanged != 0 ? tiling.n : tiling.m; }
+  constexpr unsigned output_columns() const { return tiling.exchanged != 0 ? tiling.m : tiling.n; }
 
   consteval MatmulConfig checked() const {
     require(bytes_of(tiling.a_type) == bytes_of(tiling.b_type),
@@ -48,6 +51,12 @@ struct MatmulConfig {
         tiling.loaded_rows == 0 || (tiling.loaded_rows % 8 == 0 && tiling.loaded_rows < tiling.m &&
                                     tiling.a_major == Major::K && tiling.cluster.n == 1),
         "loaded_rows are a multiple of 8 below the tile's m of a K-major A that no CTAs share.");
+    require(
+        tiling.exchanged == 0 || (tiling.a_type == tiling.b_type && tiling.a_major == Major::K &&
+                                  tiling.b_major == Major::K && tiling.loaded_rows == 0 &&
+                                  bytes_of(d_type) == 2 && c_stages == 0),
+        "Operands that are exchanged are K-major, of one type and loaded whole; D has elements "
+        "of two bytes, and no role brings C.");
     require(stagger == 0 || consumers == Consumers::Cooperative,
             "stagger is for cooperative groups; ping-pong groups take turns.");
     require((split == Split::Cluster) == (tiling.cluster.k > 1),

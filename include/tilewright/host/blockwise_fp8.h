@@ -1,6 +1,8 @@
 // How a blockwise FP8 product is launched: the matmul's plan with the views of its scales.
 #pragma once
 
+#include <utility>
+
 #include "tilewright/family/blockwise_fp8.h"
 #include "tilewright/host/blockwise_problem.h"
 #include "tilewright/host/matmul.h"
@@ -21,6 +23,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     return detail::view_of(given.tensor, problem.matmul, given.rows);
   };
   params.own = {view(problem.a_scales), view(problem.b_scales)};
+  if constexpr (Parts::config.tiling.exchanged != 0) std::swap(params.own.a, params.own.b);
   return plan<Parts>(params, grid, problem.matmul, order, max_clusters, workspace, encode);
 }
 

@@ -2,6 +2,8 @@
 // matrices share A and D.
 #pragma once
 
+#include <utility>
+
 #include "tilewright/family/grouped.h"
 #include "tilewright/host/blockwise_fp8.h"
 #include "tilewright/host/matmul.h"
@@ -115,6 +117,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                   detail::view_of(b.tensor, batch, b.rows)};
     params.own.a.batch_stride = 0;
     if constexpr (gathers) params.own.index = problem.row_index;
+    if constexpr (Parts::config.tiling.exchanged != 0) std::swap(params.own.a, params.own.b);
   } else if (problem.a_scales.tensor.data != nullptr) {
     return Status::refused("This kernel takes no scales of blocks.");
   }

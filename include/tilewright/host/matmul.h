@@ -8,6 +8,7 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/family/matmul.h"
+#include "tilewright/host/exchange.h"
 #include "tilewright/host/matmul_check.h"
 #include "tilewright/host/matmul_order.h"
 #include "tilewright/host/tensor_map.h"
@@ -26,7 +27,13 @@ constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
 
 }  // namespace detail
 
-// How much work there is, and how it is cut. Products that do not fit are the largest number.
+// What a kernel computes of a problem.
+template <class Parts>
+MatmulProblem product_of(const MatmulProblem& given) {
+  return Parts::config.tiling.exchanged != 0 ? exchanged(given) : given;
+}
+
+// How much work a product is, and how it is cut. Counts that do not fit are the largest number.
 template <class Parts>
 struct MatmulExtent {
   static constexpr MatmulConfig config = Parts::config;
@@ -95,8 +102,9 @@ Status counters_fit(std::int64_t slots) {
 
 // Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
 template <class Parts>
-Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
+Status supports(const MatmulProblem& given, const MatmulOrder& order) {
   constexpr MatmulConfig config = Parts::config;
+  const MatmulProblem problem = product_of<Parts>(given);
   const auto operand = [&](const char* name, const MatmulOperand& given, ElementType type,
                            Major major, unsigned least) {
     if (given.type != type) {
@@ -119,9 +127,10 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
     return Status::good();
   };
   constexpr unsigned least = Parts::Loader::least_alignment;
-  Status a = operand("A", problem.a, config.tiling.a_type, config.tiling.a_major, least);
+  // The caller's; those that are exchanged are alike.
+  Status a = operand("A", given.a, config.tiling.a_type, config.tiling.a_major, least);
   if (!a.is_good()) return a;
-  Status b = operand("B", problem.b, config.tiling.b_type, config.tiling.b_major, least);
+  Status b = operand("B", given.b, config.tiling.b_type, config.tiling.b_major, least);
   if (!b.is_good()) return b;
   if (problem.d.type != config.d_type) {
     return Status::refused(std::string("D has type ") + name_of(problem.d.type) +
@@ -166,7 +175,7 @@ Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
 template <class Parts>
 std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& order,
                             unsigned max_clusters) {
-  const MatmulExtent<Parts> extent(problem, order, max_clusters);
+  const MatmulExtent<Parts> extent(product_of<Parts>(problem), order, max_clusters);
   if constexpr (detail::keeps_parts<Parts>) {
     return workspace_counter_bytes +
            Parts::Reduction::part_bytes(static_cast<std::size_t>(extent.slots));
@@ -199,17 +208,23 @@ int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile,
   }
   return static_cast<int>((extent - tile + step - 1) / step * step);
 }
-// Contiguous rows begin at multiples of 16 bytes.
+// D's columns begin at multiples of 16 bytes; one is of two where it is gated.
+inline unsigned column_step(const MatmulProblem& problem) {
+  return problem.epilogue.gated ? 32 : 16;
+}
+// Contiguous rows begin at multiples of 16 bytes. Where operands are exchanged, rows are D's
+// columns, and columns its rows.
 template <class Parts>
 int last_row(const MatmulProblem& problem) {
   if (Parts::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
-  return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, 1);
+  const unsigned step = Parts::config.tiling.exchanged ? column_step(problem) : 1;
+  return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, step);
 }
-// As do D's columns, of which one is of two where it is gated.
 template <class Parts>
 int last_column(const MatmulProblem& problem) {
-  const unsigned step = std::max(problem.epilogue.gated ? 32u : 16u, Parts::Scales::column_step);
-  return last_begin<Parts>(problem, problem.n, Parts::config.tiling.n, step);
+  const unsigned step = Parts::config.tiling.exchanged ? 1 : column_step(problem);
+  return last_begin<Parts>(problem, problem.n, Parts::config.tiling.n,
+                           std::max(step, Parts::Scales::column_step));
 }
 
 template <class Loader, class Encode>
@@ -275,16 +290,19 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
     params.output.map = {};
     if (params.output.by_tma) {
       const bool gated = problem.epilogue.gated;
+      constexpr bool exchanged = transposes<Store>;
+      const std::int64_t columns = exchanged ? problem.m : problem.n;
+      constexpr unsigned box_columns = exchanged ? Store::chunk_rows : Store::chunk_columns;
       return encode(params.output.map,
                     MatrixBox{.base = problem.d.data,
                               .type = problem.d.type,
-                              .inner = gated ? problem.n / 2 : problem.n,
-                              .outer = problem.m,
+                              .inner = gated ? columns / 2 : columns,
+                              .outer = exchanged ? problem.n : problem.m,
                               .batch = problem.batch,
                               .pitch_bytes = std::max<std::int64_t>(problem.d.pitch * bytes, 16),
                               .batch_pitch_bytes = problem.d.batch_pitch * bytes,
-                              .box_inner = Store::chunk_columns / (gated ? 2 : 1),
-                              .box_outer = Store::chunk_rows,
+                              .box_inner = box_columns / (gated ? 2 : 1),
+                              .box_outer = exchanged ? Store::chunk_columns : Store::chunk_rows,
                               .swizzle = swizzle_of_rows(Store::row_bytes)});
     }
   }
@@ -298,13 +316,14 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
 // the device at once. The problem has at least one output element.
 template <class Parts, class Encode, class FillLoader>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters,
+            const MatmulProblem& given, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode, const FillLoader& fill_loader) {
   constexpr MatmulConfig config = Parts::config;
+  const MatmulProblem problem = product_of<Parts>(given);
   using Kernel = kernel::WarpSpecialized<Parts>;
   static_assert(sizeof(typename Kernel::Storage) <= Parts::Target::shared_bytes,
                 "Stages, staging and barriers do not fit the shared memory of an SM.");
-  if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
+  if (Status status = supports<Parts>(given, order); !status.is_good()) return status;
   constexpr unsigned cluster_size = config.tiling.cluster.size();
   if (max_clusters == 0) {
     return Status::refused("No cluster of " + std::to_string(cluster_size) + " CTAs with " +
@@ -313,7 +332,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   }
   const MatmulExtent<Parts> extent(problem, order, max_clusters);
   if (Status status = detail::countable(extent); !status.is_good()) return status;
-  const std::size_t needed = workspace_bytes<Parts>(problem, order, max_clusters);
+  const std::size_t needed = workspace_bytes<Parts>(given, order, max_clusters);
   if (workspace.bytes < needed) {
     return Status::refused("The workspace has " + std::to_string(workspace.bytes) +
                            " bytes, but this launch needs " + std::to_string(needed) + ".");
@@ -351,7 +370,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   map.tiles_n = static_cast<int>(extent.tiles_n);
   map.batches = static_cast<int>(problem.batch);
   map.k_tiles = static_cast<int>(extent.k_tiles);
-  map.m = static_cast<int>(problem.m);
+  map.m = static_cast<int>(given.m);
   map.last_row = detail::last_row<Parts>(problem);
   map.last_column = detail::last_column<Parts>(problem);
   map.splits = static_cast<int>(extent.splits);
@@ -382,7 +401,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
             const Workspace& workspace, const Encode& encode) {
   return plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode,
                      [&](typename Parts::Loader::Params& loader) {
-                       return detail::fill_loader<typename Parts::Loader>(loader, problem, encode);
+                       return detail::fill_loader<typename Parts::Loader>(
+                           loader, product_of<Parts>(problem), encode);
                      });
 }
 

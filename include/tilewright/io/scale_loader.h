@@ -1,5 +1,6 @@
 // TileIO: the scales of a stage, one for each row of A and one for each `b_rows` rows of B, of 128
-// of k. Strides say how they lie in global memory, so that row-major and column-major are one.
+// of k. Where `a_rows` of A share one, it is brought for each of them. Strides say how they lie in
+// global memory, so that row-major and column-major are one.
 #pragma once
 
 #include <bit>
@@ -15,7 +16,7 @@
 namespace tw {
 
 // By `warps`. Scales outside of the tensors are zero, as are the operands there.
-template <Tiling tiling, unsigned b_rows, unsigned warps>
+template <Tiling tiling, unsigned b_rows, unsigned warps, unsigned a_rows = 1>
 class ScaleLoader {
   static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");
   static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
@@ -24,7 +25,7 @@ class ScaleLoader {
   // Columns of a tile that surely share a scale, wherever it begins.
   static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
   static constexpr unsigned column_step = b_columns;
-  static constexpr unsigned rows_of_scale = b_rows;
+  static constexpr unsigned rows_of_scale = b_rows > a_rows ? b_rows : a_rows;  // of the caller's B
   struct Tile {
     float a[tiling.m];
     float b[tiling.n / b_columns];
@@ -88,8 +89,8 @@ class ScaleLoader {
   template <bool in_order = false, StageToFill Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
     const auto tensors = stage.tensors();
-    copy<1, 1, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k, tile.batch,
-                         row_of);
+    copy<1, a_rows, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k, tile.batch,
+                              row_of);
     copy<b_columns, b_rows, true>(tensors.b_scales, params_.b, tile.first_column(tiling.n), k,
                                   tile.batch, [](int row) { return row; });
   }

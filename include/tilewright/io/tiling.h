@@ -25,6 +25,8 @@ struct Tiling {
   // takes TMA longer than reading them.
   unsigned loaded_rows = 0;
   unsigned b_evict_first = 0;  // B is read once: its lines are the first to leave the L2
+  unsigned a_evict_first = 0;  // the same of A
+  unsigned exchanged = 0;      // 1: A is the caller's B, and B its A; rows are columns of D
 
   static constexpr unsigned span_bytes = 128;
   constexpr unsigned span_k() const { return span_bytes / bytes_of(a_type); }

@@ -111,7 +111,9 @@ class TmaLoader {
                                          tiling.b_major,
                                          tiling.cluster.m / tiling.group,
                                          tiling.b_rows()};
-  using CopyA = OperandCopy<a_tile, tiling.group, isa::CacheHint::EvictNormal>;
+  using CopyA =
+      OperandCopy<a_tile, tiling.group,
+                  tiling.a_evict_first ? isa::CacheHint::EvictFirst : isa::CacheHint::EvictNormal>;
   using CopyB =
       OperandCopy<b_tile, tiling.group,
                   tiling.b_evict_first ? isa::CacheHint::EvictFirst : isa::CacheHint::EvictNormal>;

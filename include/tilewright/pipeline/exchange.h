@@ -12,14 +12,15 @@
 
 namespace tw {
 
-// `senders` CTAs send to one; in each, `warps` warps have a lane of their own. A chunk is 16 words
-// of each thread. A sender waits for nobody as long as there are slots.
-template <unsigned num_senders, unsigned num_warps, unsigned num_slots>
+// `senders` CTAs send to one; in each, `warps` warps have a lane of their own. A chunk is `words`
+// of each thread, by four. A sender waits for nobody as long as there are slots.
+template <unsigned num_senders, unsigned num_warps, unsigned num_slots, unsigned num_words = 16>
 struct Exchange {
+  static_assert(num_words % 4 == 0, "Words travel by four.");
   static constexpr unsigned senders = num_senders;
   static constexpr unsigned warps = num_warps;
   static constexpr unsigned slots = num_slots;
-  static constexpr unsigned words = 16;
+  static constexpr unsigned words = num_words;
   static constexpr unsigned chunk_bytes = 32 * words * 4;
 
   // Of one warp and one sender. The receiver's chunks and `full`, the sender's `empty`.

@@ -46,17 +46,17 @@ struct TotalSums {
 };
 
 // `cluster.k` parts; each of the `warps` that hold sums sends to, or receives from, its like.
-// `part_values` of a part, by each thread.
-template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned part_values>
+// `part_values` of a part, by each thread, of which `row_values` make a block of rows.
+template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned part_values,
+          unsigned row_values = part_values>
 class ClusterReduction {
   static constexpr unsigned senders = cluster.k - 1;
   static constexpr unsigned grid = cluster.m * cluster.n;
   // Room for a whole part, up to a quarter of the shared memory.
-  static constexpr unsigned words = 16;
+  static constexpr unsigned words = row_values % 16 == 0 ? 16 : row_values % 8 == 0 ? 8 : 4;
   static constexpr unsigned room = (56 << 10) / (senders * warps * 32 * words * 4);
   static constexpr unsigned slots = std::clamp(part_values / words, 2u, std::max(room, 2u));
-  using Channels = Exchange<senders, warps, slots>;
-  static_assert(Channels::words == words);
+  using Channels = Exchange<senders, warps, slots, words>;
 
  public:
   static constexpr bool in_parts = true;
@@ -137,9 +137,8 @@ class ClusterReduction {
  private:
   template <class Sum>
   static TW_DEVICE TotalSums<Sum> copy_of(const Sum& sum) {
-    static_assert(
-        Sum::columns / 2 % words == 0,
-        "What a cluster exchanges is whole chunks: the tile's n must be a multiple of 32.");
+    static_assert(Sum::columns / 2 % words == 0,
+                  "What a cluster exchanges is whole chunks of a block's values.");
     TotalSums<Sum> copy;
     TW_UNROLL
     for (unsigned block = 0; block < Sum::blocks; ++block) {

@@ -9,8 +9,10 @@
 namespace tw {
 
 // A map for schedules that only count upwards. Tiles of one group follow each other; the batch of a
-// WorkTile is its group, and its rows are counted in all groups.
-template <ClusterShape cluster, class Order, int tile_m>
+// WorkTile is its group, and its rows are counted in all groups. Where operands are exchanged, what
+// has rows is B, and a tile's columns are the group's rows:
+// `tile_rows` of them.
+template <ClusterShape cluster, class Order, int tile_rows, bool exchanged = false>
 class GroupTiles {
  public:
   struct Params {
@@ -25,8 +27,8 @@ class GroupTiles {
   }
 
   TW_DEVICE bool has(int index) const {
-    while (group_ < params_.map.batches && index - first_tile_ >= tiles_m() * params_.map.tiles_n) {
-      first_tile_ += tiles_m() * params_.map.tiles_n;
+    while (group_ < params_.map.batches && index - first_tile_ >= row_tiles() * other_tiles()) {
+      first_tile_ += row_tiles() * other_tiles();
       ++group_;
       read();
     }
@@ -35,21 +37,33 @@ class GroupTiles {
   // `has` has found the group.
   TW_DEVICE WorkTile tile(int index) const {
     const TileMapParams<Order>& map = params_.map;
-    const TileAt at = Order::at(map.order, index - first_tile_, tiles_m(), map.tiles_n);
+    const int tiles_m = exchanged ? map.tiles_m : row_tiles();
+    const int tiles_n = exchanged ? row_tiles() : map.tiles_n;
+    const TileAt at = Order::at(map.order, index - first_tile_, tiles_m, tiles_n);
     const int m = at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_));
     const int n = at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_));
-    int row = begin_ + m * tile_m;
+    int row = begin_ + (exchanged ? n : m) * tile_rows;
     // The last tile reaches back, but never before its group; TMA can then store it whole.
-    const bool reaches_back = map.last_row < map.m && end_ - begin_ >= tile_m;
-    if (reaches_back && row > end_ - tile_m) row = end_ - tile_m;
+    const int last = exchanged ? map.last_column : map.last_row;
+    const bool reaches_back = last < map.m && end_ - begin_ >= tile_rows;
+    if (reaches_back && row > end_ - tile_rows) row = end_ - tile_rows;
     // Groups begin anywhere: each tile reaches back from the next multiple to where it begins.
-    return {(row + tile_m - 1) / tile_m, n, group_, end_, row, map.last_column, 0, map.k_tiles};
+    const int behind = (row + tile_rows - 1) / tile_rows;
+    if constexpr (exchanged) {
+      return {m, behind, group_, end_, map.last_row, row, 0, map.k_tiles};
+    } else {
+      return {behind, n, group_, end_, row, map.last_column, 0, map.k_tiles};
+    }
   }
 
  private:
-  TW_DEVICE int tiles_m() const {
-    constexpr int rows = tile_m * static_cast<int>(cluster.m);
-    return (end_ - begin_ + rows - 1) / rows;
+  // Of a group, and of what all groups have alike.
+  TW_DEVICE int row_tiles() const {
+    constexpr int step = tile_rows * static_cast<int>(exchanged ? cluster.n : cluster.m);
+    return (end_ - begin_ + step - 1) / step;
+  }
+  TW_DEVICE int other_tiles() const {
+    return exchanged ? params_.map.tiles_m : params_.map.tiles_n;
   }
   // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
   TW_DEVICE void read() const {
@@ -58,8 +72,8 @@ class GroupTiles {
     const int given = load_element<Space::Global>(params_.rows + group_);
     begin_ = capacity > 0 ? group_ * capacity : end_;
     const int least = capacity > 0 ? 0 : begin_, most = capacity > 0 ? capacity : params_.map.m;
-    const int rows = given < least ? least : given < most ? given : most;
-    end_ = capacity > 0 ? begin_ + rows : rows;
+    const int there = given < least ? least : given < most ? given : most;
+    end_ = capacity > 0 ? begin_ + there : there;
   }
 
   const Params& params_;

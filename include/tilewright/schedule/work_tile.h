@@ -35,7 +35,7 @@ struct WorkTile {
   int m;  // tile row and column of this CTA
   int n;
   int batch;
-  int m_end;        // rows from here on are not this tile's to store
+  int m_end;        // rows of the output from here on are not this tile's to store
   int last_row;     // no tile begins below it,
   int last_column;  // or to the right of this
   int k_begin;      // in k-tiles, of which one fills a stage
@@ -136,7 +136,7 @@ struct TileMapParams {
   int tiles_n;
   int batches;
   int k_tiles;
-  int m;         // rows of the problem
+  int m;         // rows of the output
   int last_row;  // where a tile may begin
   int last_column;
   int splits;  // of each sum; 1 where sums are whole

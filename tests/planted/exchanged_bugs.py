@@ -1,0 +1,57 @@
+"""Bugs of exchanged operands: the plan that exchanges them, and the store that transposes."""
+from bug import Bug, Site, WRONG_RESULT
+
+# Two tiles of 64 columns of D and 24 of its rows; the same at ragged edges; with a C.
+TWO_TILES = (24, 128, 192, 0, 1, 1)
+RAGGED = (20, 129, 64, 0, 1, 1)
+WITH_SOURCE = (24, 128, 64, 2, 1, 1)
+
+BUGS = [
+    Bug('operands_not_exchanged',
+        'the kernel is given A where it wants B',
+        'host/matmul.h', 'loader, product_of<Parts>(problem), encode);',
+        'loader, problem, encode);',
+        [Site('exchanged', TWO_TILES, WRONG_RESULT)]),
+    Bug('bias_along_the_other_axis',
+        'the bias of columns is added along the rows',
+        'host/exchange.h', 'std::swap(problem.epilogue.row_bias, problem.epilogue.column_bias);', '',
+        [Site('exchanged', TWO_TILES, WRONG_RESULT)]),
+    Bug('matrices_stored_as_they_lie',
+        'the matrices of sums are not transposed',
+        'epilogue/transposed_store.h',
+        'isa::stmatrix_x4_transposed(to, pack<output>(values[i]), pack<output>(values[i + 1]),',
+        'isa::stmatrix_x4(to, pack<output>(values[i]), pack<output>(values[i + 1]),',
+        [Site('exchanged', TWO_TILES, WRONG_RESULT)]),
+    Bug('second_matrix_of_the_next_columns',
+        'the second matrix holds the next eight rows, not the next eight columns',
+        'epilogue/transposed_store.h',
+        'const unsigned own_row = thread_ / 32 * 16 + lane / 8 % 2 * 8;',
+        'const unsigned own_row = thread_ / 32 * 16 + lane / 16 * 8;',
+        [Site('exchanged', TWO_TILES, 'uninitialised', 'multiply 0', 0)]),
+    Bug('transposed_chunk_at_exchanged_coordinates',
+        'the chunk is stored where a chunk of rows would be',
+        'epilogue/transposed_store.h', 'const int at[3] = {place.row, place.column, place.batch};',
+        'const int at[3] = {place.column, place.row, place.batch};',
+        [Site('exchanged', TWO_TILES, WRONG_RESULT)]),
+    Bug('transposed_store_over_a_ragged_edge',
+        'TMA writes whole groups of 16 bytes: past the end of the last row',
+        'epilogue/transposed_store.h',
+        'n % (16 / static_cast<int>(bytes)) != 0 && place.row + columns > n;', 'n < 0;',
+        [Site('exchanged', RAGGED, 'bounds', 'multiply 0', -1)]),
+    Bug('transposed_edge_past_the_last_row',
+        'lines of the chunk below the last row of D are written too',
+        'epilogue/transposed_store.h',
+        'if (row < place.m_end && column < n && static_cast<int>(chunk_column) < columns) {',
+        'if (column < n && static_cast<int>(chunk_column) < columns) {',
+        [Site('exchanged', RAGGED, 'bounds', 'multiply 0', -1, stops=True)]),
+    Bug('source_not_transposed',
+        'C is read as if the sums lay like D',
+        'epilogue/element.h',
+        'return static_cast<const Bits*>(data) + place.batch * batch_pitch + column * pitch + row;',
+        'return static_cast<const Bits*>(data) + place.batch * batch_pitch + row * pitch + column;',
+        [Site('exchanged', WITH_SOURCE, 'bounds', 'multiply 0', -1, stops=True)]),
+    Bug('transposed_chunk_published_without_fence',
+        'the copy engine may read the chunk before the writes of the threads reach it',
+        'pipeline/staging.h', 'isa::fence_proxy_async();', '',
+        [Site('exchanged', TWO_TILES, 'missing-proxy-fence', 'multiply 0', 0)]),
+]
