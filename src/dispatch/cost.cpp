@@ -123,7 +123,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   }
   double handling = cost.span_cycles + cost.stage_cycles / config.tiling.spans;
   if (in_turns) handling /= 2;
-  if (config.tiling.n % 32 != 0) handling *= cost.odd_factor;
+  if (config.tiling.n % 32 != 0 && config.tiling.exchanged == 0) handling *= cost.odd_factor;
   const double cycles =
       waves * stages * config.tiling.spans *
       together(cost.stage_sharpness, {product_cycles(kernel, cost), lines, handling});
