@@ -123,4 +123,12 @@ void add_operands(Touched& touched, const MatmulProblem& problem, std::int64_t a
   operand("B", problem.b, problem.n);
 }
 
+void check_apart(const MatmulProblem& problem) {
+  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return;
+  Touched touched;
+  add_operands(touched, problem);
+  add_outputs(touched, problem);
+  touched.check_apart();
+}
+
 }  // namespace tw::library

@@ -49,5 +49,7 @@ class Touched {
 void add_outputs(Touched& touched, const MatmulProblem& problem);
 // A and B, where they are read. `a_rows` of A, of which m are gathered; 0: m.
 void add_operands(Touched& touched, const MatmulProblem& problem, std::int64_t a_rows = 0);
+// All of a product, in the order in which a caller looks for his mistake: the operands first.
+void check_apart(const MatmulProblem& problem);
 
 }  // namespace tw::library

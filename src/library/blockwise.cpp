@@ -18,6 +18,7 @@ BlockwiseProblem converted(const tw_blockwise_problem* given) {
   const Status status = check(problem);
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
   const MatmulProblem& matmul = problem.matmul;
+  check_apart(matmul);
   if (std::min({matmul.m, matmul.n, matmul.k, matmul.batch}) == 0) return problem;
   Touched touched;
   add_scales(touched, problem.a_scales, problem.b_scales, matmul.batch);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/library/apart.h"
 #include "src/library/failure.h"
 #include "tilewright/host/matmul_check.h"
 
@@ -166,19 +165,6 @@ EpilogueArguments epilogue_of(const tw_epilogue& given, std::int64_t m, std::int
   return epilogue;
 }
 
-namespace {
-
-// In the order in which a caller looks for his mistake: the operands first.
-void check_apart(const MatmulProblem& problem) {
-  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return;
-  Touched touched;
-  add_operands(touched, problem);
-  add_outputs(touched, problem);
-  touched.check_apart();
-}
-
-}  // namespace
-
 ConvertedProblem convert(const tw_matmul_problem* given) {
   check_struct("problem", given, "tw_matmul_init");
   const std::int64_t m = given->m, n = given->n, k = given->k, batch = given->batch;
@@ -202,7 +188,6 @@ ConvertedProblem convert(const tw_matmul_problem* given) {
                batch > 1 ? given->d.batch_stride : 0, type_of("D", given->d.type)};
   problem.epilogue = epilogue_of(given->epilogue, m, n, batch);
   if (Status status = check(problem); !status.is_good()) refuse("{}", status.sentence());
-  check_apart(problem);
   return converted;
 }
 

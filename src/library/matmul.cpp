@@ -1,4 +1,5 @@
 // The functions of tilewright.h.
+#include "src/library/apart.h"
 #include "src/library/calls.h"
 #include "src/library/decide.h"
 #include "src/matmul/task.h"
@@ -31,7 +32,11 @@ struct MatmulFamily {
     matmul_words(given, visit);
   }
   using Problem = ConvertedProblem;
-  static Problem convert(const Given* given) { return library::convert(given); }
+  static Problem convert(const Given* given) {
+    const Problem problem = library::convert(given);
+    check_apart(problem.problem);
+    return problem;
+  }
   using Choice = FormChoice;
   static Choice decide(const Problem& problem, const DispatchRequest& request) {
     return cheapest_form(problem, request);

@@ -155,6 +155,20 @@ TEST(Apart, GroupsAndTheirRows) {
                "its own.");
 }
 
+// A has eight rows, of which 64 are gathered: what lies behind them is not A's.
+TEST(Apart, GatheredRows) {
+  tw_grouped_problem problem;
+  tw_grouped_init(&problem, nullptr);
+  problem.matmul = Product().problem;
+  problem.rows = reinterpret_cast<const std::int32_t*>(arena + 65536);
+  problem.row_index = reinterpret_cast<const std::int32_t*>(arena + 65536 + 256);
+  problem.a_rows = 8;
+  problem.matmul.d.data = arena + 1024;
+  EXPECT_NE(tw_grouped_simulate(&problem, nullptr), TW_INVALID) << tw_message();
+  problem.matmul.d.data = arena + 1008;
+  EXPECT_EQ(tw_grouped_simulate(&problem, nullptr), TW_INVALID);
+}
+
 TEST(Apart, QuantisedInPlace) {
   tw_quantise_problem problem;
   tw_quantise_init(&problem, nullptr);
