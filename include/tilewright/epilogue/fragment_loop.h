@@ -64,7 +64,7 @@ class FragmentLoop {
                     "What a program works on at once must be one chunk of the output's row.");
       return Program::block_columns;
     } else if constexpr (transposes<Store>) {
-      return Store::chunk_columns % 32 == 0 ? 32 : Store::chunk_columns;
+      return Store::columns_together;
     } else if constexpr (Store::chunk_columns < 32) {
       return Store::chunk_columns;
     } else {

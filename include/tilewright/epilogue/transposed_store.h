@@ -9,10 +9,11 @@
 namespace tw {
 
 // How many of a tile's columns make the lines of a chunk: up to 64, and whole chunks make a tile.
+// Where these would be short (104 columns make 13 of 8), a chunk is the tile.
 constexpr unsigned transposed_lines(unsigned tile_columns) {
   unsigned lines = tile_columns < 64 ? tile_columns : 64;
   while (lines > 8 && tile_columns % lines != 0) lines -= 8;
-  return lines;
+  return lines < 32 ? tile_columns : lines;
 }
 
 template <ElementType output_type, unsigned tile_columns, class Trace>
@@ -27,6 +28,9 @@ class TransposedStore {
   static constexpr unsigned chunk_rows = 64;  // of sums: what a line of the chunk holds
   static constexpr unsigned chunk_columns = transposed_lines(tile_columns);  // the chunk's lines
   static constexpr unsigned row_bytes = chunk_rows * bytes;
+  // Columns whose values a thread works on together.
+  static constexpr unsigned columns_together =
+      chunk_columns % 32 == 0 ? 32 : chunk_columns > 48 ? 8 : chunk_columns;
 
  private:
   using Output = Staging<chunk_columns * row_bytes, 2, Trace>;
