@@ -37,8 +37,12 @@ std::vector<KnownKernel> known_kernels() {
   std::vector<KnownKernel> kernels;
   for (const MatmulInstance& one : matmul_instances()) {
     if (one.is_step || one.config.tracing == Tracing::On) continue;
-    kernels.push_back(
-        {"matmul", one.name, {one.target, one.config, one.any_alignment, one.is_step}});
+    kernels.push_back({"matmul",
+                       one.name,
+                       {.target = one.target,
+                        .config = one.config,
+                        .any_alignment = one.any_alignment,
+                        .by_threads = one.by_threads}});
   }
   for (const BlockwiseInstance& one : blockwise_instances()) {
     kernels.push_back(

@@ -9,7 +9,11 @@ namespace {
 struct Products {
   static auto instances() { return matmul_instances(); }
   static KernelFacts facts(const MatmulInstance& instance) {
-    return {instance.target, instance.config, instance.any_alignment, instance.is_step};
+    return {.target = instance.target,
+            .config = instance.config,
+            .any_alignment = instance.any_alignment,
+            .by_threads = instance.by_threads,
+            .is_step = instance.is_step};
   }
   static const MatmulProblem& matmul(const MatmulInstance&, const MatmulProblem& problem) {
     return problem;

@@ -117,7 +117,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
                  (outside / cluster.n + columns_outside / cluster.m) * cost.outside_row_cycles *
                      std::pow(running / sms, cost.outside_power);
   if (running > sms / 2.0) lines *= cost.neighbour_factor;
-  if (is_mma_sync(kernel)) {
+  if (is_mma_sync(kernel) || kernel.by_threads) {
     lines = (config.tiling.m + config.tiling.n) * 128 / piece_bytes(kernel, problem) *
             cost.piece_cycles;
   }

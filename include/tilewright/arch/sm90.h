@@ -6,6 +6,7 @@
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/epilogue/staged_store.h"
 #include "tilewright/epilogue/transposed_store.h"
+#include "tilewright/io/shifted_copy.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/wgmma.h"
@@ -65,6 +66,29 @@ struct Sm90 {
                      .consumers = config.consumers}
         .checked();
   }
+};
+
+// The same with operands that threads copy, for rows that TMA cannot read: wgmma reads them through
+// the async proxy all the same.
+struct Sm90Async : Sm90 {
+  template <Tiling tiling, RoleTable roles>
+  using Loader = ThreadLoader<tiling, AsyncCopy, roles.load.warps, Completion::WarpsArriveFenced>;
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tiling.cluster.size() == 1, "What threads copy is not sent to other CTAs.");
+    RoleTable table = Sm90::roles(config);
+    require(!table.schedule.played() && !table.source.played(),
+            "Where threads copy, nobody asks for work or brings sources.");
+    table.load = {0, 4, config.multiply_groups == 1 ? 104u : 56u};
+    table.multiply.registers = 224;
+    return table.checked();
+  }
+};
+
+// And with copies through registers: any alignment, of elements of two bytes.
+struct Sm90Plain : Sm90Async {
+  template <Tiling tiling, RoleTable roles>
+  using Loader = ThreadLoader<tiling, ShiftedCopy, roles.load.warps, Completion::WarpsArriveFenced>;
 };
 
 }  // namespace tw

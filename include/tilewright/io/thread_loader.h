@@ -136,6 +136,16 @@ class ThreadLoader {
   // is 128 bytes along k (K-major), or of one k (MN-major).
   template <Major major, class Tensor, class Body>
   TW_DEVICE void each_chunk(const Tensor& tile, int first_row, int first_k, const Body& body) {
+    each_chunk<major, 1>(
+        tile, first_row, first_k,
+        [&](unsigned, SharedAddress destination, int row, int k) { body(destination, row, k); },
+        [](unsigned, SharedAddress) {});
+  }
+  // Calls body(i, destination, row, k) for up to `at_once` chunks, then done(i, destination) for
+  // the same ones, and so on.
+  template <Major major, unsigned at_once, class Tensor, class Body, class Done>
+  TW_DEVICE void each_chunk(const Tensor& tile, int first_row, int first_k, const Body& body,
+                            const Done& done) {
     constexpr unsigned bytes = sizeof(typename Tensor::Value);
     const auto lines = tile.template as<Chunk<16>, lines_of(Tensor::tensor_layout(), bytes)>();
     constexpr unsigned num_lines = decltype(lines)::template static_extent<0>;
@@ -143,19 +153,29 @@ class ThreadLoader {
     constexpr unsigned extent = Tensor::template static_extent<0>;
     constexpr unsigned elements = 16 / bytes;
     constexpr unsigned span_k = Tensor::template static_extent<1>;
+    constexpr unsigned step = threads / chunks_of_line;
     // The same of every line that the thread touches.
     const unsigned chunk = thread_ % chunks_of_line;
-    for (unsigned line = thread_ / chunks_of_line; line < num_lines;
-         line += threads / chunks_of_line) {
+    const auto visit = [&](unsigned i, unsigned line) {
       const SharedAddress destination = lines.address(line, chunk);
       const unsigned span = line / extent, in_span = line % extent;
       if constexpr (major == Major::K) {
-        body(destination, first_row + static_cast<int>(in_span),
+        body(i, destination, first_row + static_cast<int>(in_span),
              first_k + static_cast<int>(span * span_k + chunk * elements));
       } else {
-        body(destination,
+        body(i, destination,
              first_row + static_cast<int>(in_span / span_k * span_k + chunk * elements),
              first_k + static_cast<int>(span * span_k + in_span % span_k));
+      }
+    };
+    for (unsigned line = thread_ / chunks_of_line; line < num_lines; line += at_once * step) {
+      TW_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) {
+        if (line + i * step < num_lines) visit(i, line + i * step);
+      }
+      TW_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) {
+        if (line + i * step < num_lines) done(i, lines.address(line + i * step, chunk));
       }
     }
   }
@@ -167,19 +187,36 @@ class ThreadLoader {
     using T = Bits<sizeof(typename Tensor::Value)>;
     constexpr unsigned elements = 16 / sizeof(T);
     const T* base = static_cast<const T*>(view.data) + batch * view.batch_stride;
-    each_chunk<major>(
-        tile, first_row, first_k, [&](SharedAddress destination, int tile_row, int k) {
-          const int row = row_of(tile_row);
-          int inside;
-          if constexpr (major == Major::K) {
-            inside = row >= 0 && row < view.rows ? view.k - k : 0;
-          } else {
-            inside = k < view.k ? view.rows - row : 0;
-          }
-          const int count = inside < 0 ? 0 : inside < int{elements} ? inside : int{elements};
-          const T* first = count > 0 ? base + row * view.row_stride + k * view.k_stride : base;
-          Copy::chunk(destination, first, view.k_stride, count, view.alignment);
-        });
+    // Calls use(first, count) with the first element of a chunk, and how many of it lie inside.
+    const auto chunk_at = [&](int tile_row, int k, const auto& use) {
+      const int row = row_of(tile_row);
+      int inside;
+      if constexpr (major == Major::K) {
+        inside = row >= 0 && row < view.rows ? view.k - k : 0;
+      } else {
+        inside = k < view.k ? view.rows - row : 0;
+      }
+      const int count = inside < 0 ? 0 : inside < int{elements} ? inside : int{elements};
+      use(count > 0 ? base + row * view.row_stride + k * view.k_stride : base, count);
+    };
+    if constexpr (requires { Copy::at_once; }) {
+      typename Copy::Fetched fetched[Copy::at_once];
+      each_chunk<major, Copy::at_once>(
+          tile, first_row, first_k,
+          [&](unsigned i, SharedAddress, int tile_row, int k) {
+            chunk_at(tile_row, k, [&](const T* first, int count) {
+              fetched[i] = Copy::fetch(first, view.k_stride, count);
+            });
+          },
+          [&](unsigned i, SharedAddress destination) { Copy::store(destination, fetched[i]); });
+    } else {
+      each_chunk<major>(tile, first_row, first_k,
+                        [&](SharedAddress destination, int tile_row, int k) {
+                          chunk_at(tile_row, k, [&](const T* first, int count) {
+                            Copy::chunk(destination, first, view.k_stride, count, view.alignment);
+                          });
+                        });
+    }
   }
 
   unsigned thread_;
