@@ -63,8 +63,12 @@ constexpr Constant constants[] = {
     TW_CONSTANT(scaled_cycles),
     TW_CONSTANT(scaled_stage_cycles),
     TW_CONSTANT(scaled_cluster_factor),
-    TW_CONSTANT(mma_sync_factor),
+
     TW_CONSTANT(piece_cycles),
+    TW_CONSTANT(exchanged_factor),
+    TW_CONSTANT(exchanged_handling_factor),
+    TW_CONSTANT(exchanged_store_factor),
+    TW_CONSTANT(exchanged_pair_factor),
 };
 #undef TW_CONSTANT
 

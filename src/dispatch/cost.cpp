@@ -123,7 +123,12 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   }
   double handling = cost.span_cycles + cost.stage_cycles / config.tiling.spans;
   if (in_turns) handling /= 2;
-  if (config.tiling.n % 32 != 0 && config.tiling.exchanged == 0) handling *= cost.odd_factor;
+  const bool is_exchanged = config.tiling.exchanged != 0;
+  if (is_exchanged) {
+    handling *= cost.exchanged_handling_factor;
+  } else if (config.tiling.n % 32 != 0) {
+    handling *= cost.odd_factor;
+  }
   const double cycles =
       waves * stages * config.tiling.spans *
       together(cost.stage_sharpness, {product_cycles(kernel, cost), lines, handling});
@@ -134,10 +139,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double size = config.tiling.m * config.tiling.n / 16384.0;
   // Groups share the storing; rows that are not whole lines of 128 bytes take longer.
   const unsigned row_bytes = config.output_columns() * bytes_of(config.d_type);
-  const double groups =
-      (config.groups_per_tile() == 1 ? 1.0 : 0.67) * (row_bytes % 128 == 0  ? 1.0
-                                                      : row_bytes % 64 == 0 ? 1.15
-                                                                            : 1.5);
+  double groups = (config.groups_per_tile() == 1 ? 1.0 : 0.67) * (row_bytes % 128 == 0  ? 1.0
+                                                                  : row_bytes % 64 == 0 ? 1.15
+                                                                                        : 1.5);
+  if (is_exchanged) groups *= cost.exchanged_store_factor;
   const double tile_us = cycles / waves / cost.cycles_per_us;
   const double shown = in_turns
                            ? std::max(0.1, 1 - tile_us / (cost.store_us * size))
@@ -167,6 +172,8 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
       cost.start_us + first_stage + body + cost.last_store_us * size * groups + joining;
   if (config.dependent_launch == 0) expected += cost.late_start_us;
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
+  if (is_exchanged) expected *= cost.exchanged_factor;
+  if (is_exchanged && cluster.m == 2) expected *= cost.exchanged_pair_factor;
   if (cluster.size() == 2) expected += cost.pair_us;
   if (cluster.size() > 2) expected += cost.cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;

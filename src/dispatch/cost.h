@@ -5,44 +5,48 @@
 
 namespace tw {
 
-// Fitted by tilewright_fit to the candidates of 2026-11-16 and 2026-11-15 on an H200
-// (bench/results). Cycles, microseconds, bytes per microsecond, picojoules.
+// Fitted by tilewright_fit to the candidates, exchanged and not, of 2026-11-16 and to those of
+// 2026-11-15 on an H200 (bench/results). Cycles, microseconds, bytes per microsecond, picojoules.
 struct CostConstants {
-  double cycles_per_us = 1836;
-  double product_cycles = 1.306;    // of a perfect tensor core's at its highest clock
-  double alone_factor = 1.022;      // where one warpgroup multiplies
-  double turns_factor = 0.9;        // where groups take turns
-  double wide_factor = 1.019;       // and their tiles are wide
-  double row_cycles = 1.425;        // a line of 128 bytes that TMA brings to an SM
-  double received_share = 0.322;    // of that, for a line that another CTA sends
-  double straddling_factor = 1.8;   // of the rest, where rows begin amid lines
-  double pixel_factor = 1.4;        // where the lines are pixels of an image
-  double outside_row_cycles = 5.4;  // a line outside of the matrix, filled with zeros on all SMs
-  double outside_power = 0.45;      // of the share of SMs that fill such lines
-  double neighbour_factor = 1.75;   // where two SMs of a pair load side by side
+  double cycles_per_us = 1926;
+  double product_cycles = 1.41;      // of a perfect tensor core's at its highest clock
+  double alone_factor = 0.984;       // where one warpgroup multiplies
+  double turns_factor = 0.932;       // where groups take turns
+  double wide_factor = 1.01;         // and their tiles are wide
+  double row_cycles = 1.37;          // a line of 128 bytes that TMA brings to an SM
+  double received_share = 0.201;     // of that, for a line that another CTA sends
+  double straddling_factor = 1.44;   // of the rest, where rows begin amid lines
+  double pixel_factor = 1.4;         // where the lines are pixels of an image
+  double outside_row_cycles = 4.78;  // a line outside of the matrix, filled with zeros on all SMs
+  double outside_power = 0.387;      // of the share of SMs that fill such lines
+  double neighbour_factor = 2.06;    // where two SMs of a pair load side by side
   // A stage is waited for and given back, and a span of it multiplied, in no less.
-  double stage_cycles = 62, span_cycles = 83;
-  double odd_factor = 1.38;      // of that, where columns are no multiple of 32
-  double stage_sharpness = 5.3;  // how little products and lines of a stage add up
-  double sharpness = 4.9;        // and the limits of the whole
-  double l2_bytes_per_us = 21.8e6;
-  double dram_bytes_per_us = 4.58e6;
-  double flop_pj = 0.32, dram_byte_pj = 44, l2_byte_pj = 6.6;  // of bf16, in slices of 3 ms
-  double start_us = 1.0;
-  double late_start_us = 0.92;  // where the grid before is not overlapped
-  double pair_us = 0.2, cluster_us = 0.56;
-  double last_store_us = 1.84, store_us = 2.48;  // a tile of 128 by 128
-  double cluster_parts_us = 1.29, cluster_part_us = 2.06;
-  double workspace_parts_us = 1.74, workspace_part_us = 0.93;
-  double joining_shown = 0.74;  // of each join but the last
-  double stream_us = 8.2, stream_share = 0.062;
-  double ticket_factor = 1.037;
+  double stage_cycles = 50.5, span_cycles = 89.7;
+  double odd_factor = 1.48;       // of that, where columns are no multiple of 32
+  double stage_sharpness = 6.88;  // how little products and lines of a stage add up
+  double sharpness = 4.11;        // and the limits of the whole
+  double l2_bytes_per_us = 26.5e6;
+  double dram_bytes_per_us = 4.87e6;
+  double flop_pj = 0.227, dram_byte_pj = 37.9, l2_byte_pj = 5.73;  // of bf16, in slices of 3 ms
+  // Where operands are exchanged: all of it, the handling of a stage, the store, and pairs of CTAs,
+  // which share the smaller operand, in comparison.
+  double exchanged_factor = 1.04, exchanged_handling_factor = 1.18, exchanged_store_factor = 0.711;
+  double exchanged_pair_factor = 1.14;
+  double start_us = 1.2;
+  double late_start_us = 0.743;  // where the grid before is not overlapped
+  double pair_us = 0.251, cluster_us = 0.669;
+  double last_store_us = 1.57, store_us = 2.33;  // a tile of 128 by 128
+  double cluster_parts_us = 1.14, cluster_part_us = 2.17;
+  double workspace_parts_us = 1.97, workspace_part_us = 0.956;
+  double joining_shown = 0.912;  // of each join but the last
+  double stream_us = 8.36, stream_share = 0.0692;
+  double ticket_factor = 1.03;
   // Sums of a stage that are scaled and added up: by element, and what the stage waits for it.
-  double scaled_cycles = 0.0016, scaled_stage_cycles = 287;
-  double scaled_cluster_factor = 1.063;  // CTAs that send each other operands wait for each other
-  double mma_sync_factor = 1.87;         // mma.sync multiplies at half the rate
-  double unpacked_factor = 2.5;          // 8-bit floats, which mma.sync takes as fp16; not fitted
-  double piece_cycles = 0.49;            // a piece that a thread copies: 16 bytes, or as aligned
+  double scaled_cycles = 0.00134, scaled_stage_cycles = 299;
+  double scaled_cluster_factor = 1.06;  // CTAs that send each other operands wait for each other
+  double mma_sync_factor = 5.5;         // four warps multiply by mma.sync; by hand, few data
+  double unpacked_factor = 2.5;         // 8-bit floats, which mma.sync takes as fp16; not fitted
+  double piece_cycles = 0.455;          // a piece that a thread copies: 16 bytes, or as aligned
 };
 inline constexpr CostConstants fitted_cost;
 

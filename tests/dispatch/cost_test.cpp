@@ -53,8 +53,9 @@ TEST(Cost, ExchangedOperandsAreAnotherProduct) {
       .tiling = {.n = 64}, .multiply_groups = 2, .dependent_launch = 1};
   MatmulConfig exchanged = as_given;
   exchanged.tiling.exchanged = 1;
-  EXPECT_DOUBLE_EQ(microseconds(exchanged, 512, 4096, 4096),
-                   microseconds(as_given, 4096, 512, 4096));
+  // What the transposed store and the waiting take is measured; the rest is the same.
+  EXPECT_NEAR(microseconds(exchanged, 512, 4096, 4096) / microseconds(as_given, 4096, 512, 4096), 1,
+              0.06);
   EXPECT_GT(microseconds(exchanged, 33, 4096, 4096), microseconds(exchanged, 64, 4096, 4096));
   // 40 of 40 rows in place of 33 of 64.
   MatmulConfig narrow = exchanged;
