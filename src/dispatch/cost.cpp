@@ -120,6 +120,8 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (is_mma_sync(kernel) || kernel.by_threads) {
     lines = (config.tiling.m + config.tiling.n) * 128 / piece_bytes(kernel, problem) *
             cost.piece_cycles;
+  } else if (kernel.any_alignment) {
+    lines *= cost.gathering_factor;
   }
   double handling = cost.span_cycles + cost.stage_cycles / config.tiling.spans;
   if (in_turns) handling /= 2;

@@ -80,4 +80,20 @@ TEST(Cost, SmallStagesTakeTheirTimeAndLongSumsArePaidForInParts) {
   EXPECT_LT(microseconds(shared, 80, 40960, 7168), microseconds(joined, 80, 40960, 7168));
 }
 
+TEST(Cost, ThreadsThatGatherAreSlowerThanTma) {
+  MatmulProblem problem;
+  problem.m = problem.n = problem.k = 4096;
+  problem.a.pitch = problem.b.pitch = problem.d.pitch = 4096;
+  constexpr MatmulConfig config = {.tiling = {.n = 128}, .dependent_launch = 1};
+  const auto by = [&](const KernelFacts& facts) {
+    return expected_microseconds(facts, problem, {}, sms);
+  };
+  const double tma = by({.target = "sm90a", .config = config});
+  EXPECT_LT(tma * 1.5, by({.target = "sm90a", .config = config, .any_alignment = true}));
+  EXPECT_LT(tma * 1.1, by({.target = "sm90a", .config = config, .by_threads = true}));
+  // Pieces of two bytes in place of 16.
+  problem.a.pitch = problem.b.pitch = 4097;
+  EXPECT_LT(tma * 3, by({.target = "sm90a", .config = config, .by_threads = true}));
+}
+
 }  // namespace tw
