@@ -46,12 +46,12 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
 }
 
 // Of a span of k, by the groups of a CTA.
-double product_cycles(const KernelFacts& kernel, const CostConstants& cost) {
+double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConstants& cost) {
   const MatmulConfig& config = kernel.config;
   const Tiling& tiling = config.tiling;
   double cycles = tiling.m * tiling.n / 32.0 * cost.product_cycles;
   if (config.multiply_groups == 1) cycles *= cost.alone_factor;
-  if (config.consumers == Consumers::PingPong) {
+  if (in_turns) {
     cycles *= cost.turns_factor * (tiling.n > 128 ? cost.wide_factor : 1);
   }
   if (is_mma_sync(kernel)) {
@@ -103,6 +103,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double columns_outside =
       config.tiling.exchanged != 0 && n < config.tiling.n ? config.tiling.n - n : 0.0;
   const bool in_turns = config.consumers == Consumers::PingPong;
+  const bool takes_turns = in_turns && waves > 1;  // else there is one tile for one group
   // Nothing is gained by a filter that another CTA sends: whoever waits for pixels waits longer.
   const auto share = [of_image, &cost](unsigned ctas, const MatmulOperand& operand) {
     if (of_image) return cost.pixel_factor;
@@ -124,7 +125,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
     lines *= cost.gathering_factor;
   }
   double handling = cost.span_cycles + cost.stage_cycles / config.tiling.spans;
-  if (in_turns) handling /= 2;
+  if (takes_turns) handling /= 2;
   const bool is_exchanged = config.tiling.exchanged != 0;
   if (is_exchanged) {
     handling *= cost.exchanged_handling_factor;
@@ -133,7 +134,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   }
   const double cycles =
       waves * stages * config.tiling.spans *
-      together(cost.stage_sharpness, {product_cycles(kernel, cost), lines, handling});
+      together(cost.stage_sharpness, {product_cycles(kernel, takes_turns, cost), lines, handling});
   double busy = cycles / cost.cycles_per_us;
 
   // Stores of a tile are hidden behind the next tile's products where groups take turns and the

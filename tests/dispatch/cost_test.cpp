@@ -96,4 +96,14 @@ TEST(Cost, ThreadsThatGatherAreSlowerThanTma) {
   EXPECT_LT(tma * 3, by({.target = "sm90a", .config = config, .by_threads = true}));
 }
 
+TEST(Cost, GroupsDoNotTakeTurnsAtOneTile) {
+  // An image of 32 x 32 x 256, a filter of 3 x 3 x 256 to 256: 32 tiles.
+  constexpr double bytes = 2 * (32 * 32 * 256 + 256 * 9 * 256);
+  constexpr MatmulConfig pair = {.tiling = {.n = 64, .cluster = {2, 1}}, .dependent_launch = 1};
+  constexpr MatmulConfig in_turns = {
+      .tiling = {.n = 64}, .consumers = Consumers::PingPong, .c_stages = 2, .dependent_launch = 1};
+  EXPECT_LT(microseconds(pair, 1024, 256, 2304, bytes),
+            microseconds(in_turns, 1024, 256, 2304, bytes));
+}
+
 }  // namespace tw
