@@ -177,6 +177,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (is_exchanged) expected *= cost.exchanged_factor;
   if (is_exchanged && cluster.m == 2) expected *= cost.exchanged_pair_factor;
+  if (is_exchanged && kernel.scales_sums) expected *= cost.exchanged_scaled_factor;
   if (cluster.size() == 2) expected += cost.pair_us;
   if (cluster.size() > 2) expected += cost.cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;

@@ -68,11 +68,11 @@ struct Sm90 {
   }
 };
 
-// The same with operands that threads copy, for rows that TMA cannot read: wgmma reads them through
-// the async proxy all the same.
-struct Sm90Async : Sm90 {
+// The same with operands of two bytes that threads copy through registers, for rows of any
+// alignment: wgmma reads them through the async proxy all the same.
+struct Sm90Plain : Sm90 {
   template <Tiling tiling, RoleTable roles>
-  using Loader = ThreadLoader<tiling, AsyncCopy, roles.load.warps, Completion::WarpsArriveFenced>;
+  using Loader = ThreadLoader<tiling, ShiftedCopy, roles.load.warps, Completion::WarpsArriveFenced>;
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
     require(config.tiling.cluster.size() == 1, "What threads copy is not sent to other CTAs.");
@@ -83,12 +83,6 @@ struct Sm90Async : Sm90 {
     table.multiply.registers = 224;
     return table.checked();
   }
-};
-
-// And with copies through registers: any alignment, of elements of two bytes.
-struct Sm90Plain : Sm90Async {
-  template <Tiling tiling, RoleTable roles>
-  using Loader = ThreadLoader<tiling, ShiftedCopy, roles.load.warps, Completion::WarpsArriveFenced>;
 };
 
 }  // namespace tw
