@@ -29,17 +29,16 @@ struct Sm90 {
   using Op = WgmmaOp<tiling, config.group_rows(), stage_bytes, config.promote_every>;
   template <auto config, class Op, class Trace>
   using Accumulators = RegisterAccumulators<typename Op::Accumulator>;
-  // Tiles of few columns are stored as they lie.
+  // Rows of D are staged by 128 or 64 bytes and stored by TMA; tiles of few columns by threads.
   template <auto config, class Trace>
-  using StoreAsIs = std::conditional_t<
-      config.tiling.n % (128 / bytes_of(config.d_type)) == 0, StagedStore<config.d_type, 64, Trace>,
-      std::conditional_t<config.tiling.n % 32 == 0 && bytes_of(config.d_type) == 2,
-                         StagedStore<config.d_type, 64, Trace, 64>,
-                         DirectStore<config.d_type, Trace, 16>>>;
-  template <auto config, class Trace>
-  using Store = std::conditional_t<config.tiling.exchanged != 0,
-                                   TransposedStore<config.d_type, config.tiling.n, Trace>,
-                                   StoreAsIs<config, Trace>>;
+  using Store = std::conditional_t<
+      config.tiling.exchanged != 0, TransposedStore<config.d_type, config.tiling.n, Trace>,
+      std::conditional_t<
+          config.tiling.n % (128 / bytes_of(config.d_type)) == 0,
+          StagedStore<config.d_type, 64, Trace>,
+          std::conditional_t<config.tiling.n % 32 == 0 && bytes_of(config.d_type) == 2,
+                             StagedStore<config.d_type, 64, Trace, 64>,
+                             DirectStore<config.d_type, Trace, 16>>>>;
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;
 
