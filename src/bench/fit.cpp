@@ -69,6 +69,7 @@ constexpr Constant constants[] = {
     TW_CONSTANT(exchanged_handling_factor),
     TW_CONSTANT(exchanged_store_factor),
     TW_CONSTANT(exchanged_pair_factor),
+    TW_CONSTANT(exchanged_scaled_factor),
 };
 #undef TW_CONSTANT
 

@@ -60,7 +60,8 @@ double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConsta
     if (is_unpacked) cycles *= cost.unpacked_factor;
   }
   if (kernel.scales_sums) {
-    cycles += tiling.m * tiling.n * cost.scaled_cycles + cost.scaled_stage_cycles;
+    cycles += tiling.m * tiling.n * cost.scaled_cycles +
+              cost.scaled_stage_cycles * (tiling.exchanged != 0 ? cost.exchanged_scaled_factor : 1);
   }
   return cycles;
 }
@@ -89,7 +90,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double work = tiles_m * tiles_n * batch * parts;
   const double stages = std::max(1.0, up(up(k, config.tiling.k()), parts));
   const double ctas = running_ctas(cluster.size(), sms);
-  const double waves = config.split == Split::Stream ? std::max(1.0, work / ctas) : up(work, ctas);
+  // Of a stream, each CTA gets an equal share of all stages: also less than a tile.
+  const double waves =
+      config.split == Split::Stream ? std::max(1.0 / stages, work / ctas) : up(work, ctas);
 
   // Of one stage, for a CTA: products, and lines of 128 bytes. A tile at the edge reaches back
   // where there is no C.
@@ -177,7 +180,6 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (is_exchanged) expected *= cost.exchanged_factor;
   if (is_exchanged && cluster.m == 2) expected *= cost.exchanged_pair_factor;
-  if (is_exchanged && kernel.scales_sums) expected *= cost.exchanged_scaled_factor;
   if (cluster.size() == 2) expected += cost.pair_us;
   if (cluster.size() > 2) expected += cost.cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;

@@ -32,7 +32,7 @@ struct CostConstants {
   // which share the smaller operand, in comparison.
   double exchanged_factor = 1.04, exchanged_handling_factor = 1.18, exchanged_store_factor = 0.711;
   double exchanged_pair_factor = 1.14;
-  double exchanged_scaled_factor = 1.3;  // of block scales, on 14 shapes of 1 to 16 rows
+  double exchanged_scaled_factor = 1.8;  // of scaled_stage_cycles: the sums' rows are B's
   double start_us = 1.2;
   double late_start_us = 0.743;  // where the grid before is not overlapped
   double pair_us = 0.251, cluster_us = 0.669;
