@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+// family blockwise: begin
 #include "src/blockwise_fp8/instance.h"
+// family blockwise: end
 #include "src/matmul/instance.h"
 #include "src/matmul/names.h"
 
@@ -44,10 +46,12 @@ std::vector<KnownKernel> known_kernels() {
                         .any_alignment = one.any_alignment,
                         .by_threads = one.by_threads}});
   }
+  // family blockwise: begin
   for (const BlockwiseInstance& one : blockwise_instances()) {
     kernels.push_back(
         {"blockwise", one.name, {.target = one.target, .config = one.config, .scales_sums = true}});
   }
+  // family blockwise: end
   return kernels;
 }
 
