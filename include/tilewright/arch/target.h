@@ -8,18 +8,17 @@ struct TargetFacts {
   const char* name;
   int capability_begin;  // of the devices that run its kernels
   int capability_end;
-  int own_end;     // of those that have no later target of their own
-  unsigned lanes;  // of a warp
+  int own_end;  // of those that have no later target of their own
 };
 
 namespace target {
-inline constexpr TargetFacts sm80 = {"sm80", 80, 100, 90, 32};
-inline constexpr TargetFacts sm90a = {"sm90a", 90, 91, 91, 32};
-inline constexpr TargetFacts sm100a = {"sm100a", 100, 101, 101, 32};
+inline constexpr TargetFacts sm80 = {"sm80", 80, 100, 90};
+inline constexpr TargetFacts sm90a = {"sm90a", 90, 91, 91};
+inline constexpr TargetFacts sm100a = {"sm100a", 100, 101, 101};
 }  // namespace target
 
 inline constexpr TargetFacts targets[] = {target::sm80, target::sm90a, target::sm100a};
-// What a request means that names none.
+// A request that names no target means this one.
 inline constexpr const char* usual_target = target::sm90a.name;
 
 }  // namespace tw

@@ -152,8 +152,8 @@ struct TransposedMatrix {
   }
 };
 
-// Whether a PlaceOf gives places of sums whose rows are the output's columns, and a matrix that
-// lies like the output, for whoever is given those places.
+// True for places of sums whose rows are the output's columns; MatrixAt is a matrix that lies like
+// the output, addressed by such places.
 template <class PlaceOf>
 constexpr bool transposed_at = requires {
   requires PlaceOf::transposed;
@@ -172,7 +172,7 @@ struct JoinedRows : PlaceOf {
   }
 };
 
-// Whether rows of sums are columns of the output.
+// True for a store that writes rows of sums as columns of the output.
 template <class Store>
 constexpr bool transposes = requires {
   requires Store::transposes;

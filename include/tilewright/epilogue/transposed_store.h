@@ -29,8 +29,9 @@ class TransposedStore {
   static constexpr unsigned chunk_columns = transposed_lines(tile_columns);  // the chunk's lines
   static constexpr unsigned row_bytes = chunk_rows * bytes;
   // Columns whose values a thread works on together.
-  static constexpr unsigned columns_together =
-      chunk_columns % 32 == 0 ? 32 : chunk_columns > 48 ? 8 : chunk_columns;
+  static constexpr unsigned columns_together = chunk_columns % 32 == 0 ? 32
+                                               : chunk_columns > 48    ? 8
+                                                                       : chunk_columns;
 
  private:
   using Output = Staging<chunk_columns * row_bytes, 2, Trace>;
@@ -44,7 +45,7 @@ class TransposedStore {
   static constexpr unsigned threads = Output::threads;
 
   struct Params {
-    // Of D: (rows of sums, columns of sums, batch), with the swizzle of 128 bytes and a box of
+    // D as (rows of sums, columns of sums, batch), with the swizzle of 128 bytes and a box of
     // (chunk_rows, chunk_columns, 1). A gated D has half the rows, and half the box's.
     TensorMap map;
     void* d;

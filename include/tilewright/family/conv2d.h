@@ -58,7 +58,7 @@ concept DepthwiseKernel = requires {
   typename Bound::Stream;
 };
 
-// Whether all threads of a role load, or one by TMA.
+// True where all threads of a role load, false where one thread asks TMA.
 template <class Bound>
 constexpr bool loads_by_threads() {
   if constexpr (DepthwiseKernel<Bound>) {

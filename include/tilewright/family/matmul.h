@@ -56,7 +56,7 @@ struct MatmulPayload {
 };
 
 struct MatmulRecipe {
-  // What the target's roles and TileOp are asked for.
+  // The configuration that the target's roles and TileOp see.
   static constexpr MatmulConfig asked(const MatmulConfig& config) { return config; }
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig&) { return table; }
   template <class Target, Tiling tiling, RoleTable table>

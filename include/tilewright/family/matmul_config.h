@@ -38,7 +38,7 @@ struct MatmulConfig {
     return consumers == Consumers::Cooperative ? multiply_groups : 1;
   }
   constexpr unsigned group_rows() const { return tiling.m / groups_per_tile(); }
-  // Of a tile, as the caller counts them.
+  // A tile's rows and columns of the caller's D.
   constexpr unsigned output_rows() const { return tiling.exchanged != 0 ? tiling.n : tiling.m; }
   constexpr unsigned output_columns() const { return tiling.exchanged != 0 ? tiling.m : tiling.n; }
 

@@ -10,7 +10,7 @@ namespace tw {
 // Any recipe, with four warps that load as `Copies` do; three where the fourth brings scales.
 template <class Recipe, template <Tiling, unsigned warps, Completion> class Copies>
 struct ThreadRecipe : Recipe {
-  // What TMA writes is read through the async proxy: so is then what threads write.
+  // A TileOp that reads what TMA writes reads through the async proxy: threads must fence for it.
   template <class Target, Tiling tiling, RoleTable table>
   static constexpr Completion completion =
       Target::template Loader<tiling, table>::elected ? Completion::WarpsArriveFenced

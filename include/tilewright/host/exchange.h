@@ -7,8 +7,8 @@
 
 namespace tw {
 
-// What a row is, is a column there. D, C and the auxiliary output stay as they lie in memory: a
-// kernel for exchanged operands takes their lines for columns.
+// The transposed product: rows and columns change places. D, C and the auxiliary output keep their
+// strides; a kernel for exchanged operands takes their lines for columns.
 inline MatmulProblem exchanged(const MatmulProblem& given) {
   MatmulProblem problem = given;
   std::swap(problem.m, problem.n);

@@ -18,7 +18,7 @@ namespace tw {
 
 namespace detail {
 
-// Of counts; the largest number where the product does not fit, so that it is refused as too many.
+// The product of two counts, or the largest number where it does not fit 64 bits: that is refused.
 constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
@@ -27,7 +27,7 @@ constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
 
 }  // namespace detail
 
-// What a kernel computes of a problem.
+// The product that a kernel computes: the given one, or its transpose.
 template <class Parts>
 MatmulProblem product_of(const MatmulProblem& given) {
   return Parts::config.tiling.exchanged != 0 ? exchanged(given) : given;

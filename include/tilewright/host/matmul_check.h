@@ -42,7 +42,7 @@ inline Status check_matrix(const std::string& name, const void* data, std::int64
 
 inline Status check_output(const std::string& name, std::int64_t m, std::int64_t pitch,
                            std::int64_t columns, std::int64_t batch, std::int64_t batch_pitch) {
-  // Of long lines the product is beyond 64 bits.
+  // In double: long lines times many rows do not fit 64 bits.
   const double taken =
       static_cast<double>(m - 1) * static_cast<double>(pitch) + static_cast<double>(columns);
   if (batch > 1 && static_cast<double>(batch_pitch) < taken) {

@@ -9,6 +9,15 @@
 
 namespace tw {
 
+// What a ring signals with.
+template <class Signal>
+concept RingSignal = requires {
+  typename Signal::template Storage<2>;
+  { Signal::stride } -> std::convertible_to<unsigned>;
+  { Signal::next_lap(0u) } -> std::same_as<unsigned>;
+  { Signal::later_lap(0u, 1u) } -> std::same_as<unsigned>;
+};
+
 // A page of arch/: the target's limits, and which mechanism plays each part.
 template <class Page>
 concept TargetPage = requires {
@@ -16,7 +25,7 @@ concept TargetPage = requires {
   Page::shared_bytes;
   Page::registers;
   Page::in_clusters;
-  typename Page::Signal;
+  requires RingSignal<typename Page::Signal>;
   typename Page::template Loader<Tiling{}, RoleTable{}>;
 };
 
@@ -61,15 +70,6 @@ concept WorkSchedule = requires {
   typename Schedule::Storage;
   typename Schedule::template Reader<Release::Warp>;
   { Schedule::one_wave } -> std::convertible_to<bool>;
-};
-
-// What a ring signals with.
-template <class Signal>
-concept RingSignal = requires {
-  typename Signal::template Storage<2>;
-  { Signal::stride } -> std::convertible_to<unsigned>;
-  { Signal::next_lap(0u) } -> std::same_as<unsigned>;
-  { Signal::later_lap(0u, 1u) } -> std::same_as<unsigned>;
 };
 
 // The loops over k, as the skeleton calls them: the rings that a program names, and the classes

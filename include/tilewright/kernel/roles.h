@@ -38,7 +38,6 @@ struct RoleTable {
   OwnRole own[2] = {};  // of the program
 
   static constexpr unsigned warpgroup_warps = 4;
-  static constexpr unsigned most_own = 2;
 
   // 0: nobody plays it.
   constexpr RoleSpec spec_of(Role role) const {
@@ -63,9 +62,6 @@ struct RoleTable {
   constexpr unsigned threads() const { return warps() * 32; }
   constexpr unsigned group_warps() const { return multiply.warps / groups; }
   constexpr unsigned group_threads() const { return group_warps() * 32; }
-  constexpr unsigned storing_warps() const {
-    return epilogue.played() ? epilogue.warps : multiply.warps;
-  }
   // Warps that must learn of work that is announced. One thread loads where that is done.
   constexpr unsigned listening_warps() const {
     unsigned sum = 1 - load.warps;

@@ -117,7 +117,6 @@ class PayloadCounts {
  public:
   static constexpr unsigned full_arrivals = all_loads();
   static constexpr unsigned empty_arrivals = all_reads();  // in each CTA that reads the stage
-  static constexpr bool loaded_by(Role role) { return loads(role) > 0; }
   static constexpr bool read_by(Role role) { return reads(role) > 0; }
   static constexpr unsigned bytes_by(Role role) {
     unsigned bytes = 0;
