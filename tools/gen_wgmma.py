@@ -83,8 +83,9 @@ def register_form(n, a, b):
     operand = '{' + ', '.join(f'%{count + i}' for i in range(4)) + '}'
     inputs = [f'"r"(a[{i}])' for i in range(4)]
     return f'''template <> struct WgmmaRegisterInstruction<{n}> {{
+  template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[{count}], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {{
-{body(n, a, b, operand, inputs, ', 1, 1, 0')});
+{body(n, a, b, operand, inputs, f', 1, 1, %{count + 6}')}, "n"(b_transposed));
   }}
 }};
 '''

@@ -64,23 +64,115 @@ TEST_P(WgmmaTest, AddsUpOverGroupsInFlight) {
   })));
 }
 
+// The registers of A for d = expected().
+void fill_registers(std::uint32_t (&a)[4]) {
+  const unsigned thread = isa::thread_index();
+  isa::fragment_access(a, 4);
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned m = 16 * (thread / 32) + thread % 32 / 4 + 8 * (i % 2);
+    a[i] = bf16_of(m % 4) * 0x10001u;
+  }
+}
+
 TEST_P(WgmmaTest, TakesAFromRegisters) {
   EXPECT_TRUE(clean(kernel.run([] {
     fill_operands();
-    const unsigned thread = isa::thread_index();
     std::uint32_t a[4];
-    for (unsigned i = 0; i < 4; ++i) {
-      const unsigned m = 16 * (thread / 32) + thread % 32 / 4 + 8 * (i % 2);
-      a[i] = bf16_of(m % 4) * 0x10001u;
+    float sum[4];
+    for (unsigned round = 0; round < 2; ++round) {
+      fill_registers(a);
+      isa::wgmma_fence();
+      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), false);
+      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), true);
+      isa::wgmma_commit_group();
+      isa::wgmma_wait_group<0>();
+      for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(sum[i], 2 * expected(i));
     }
+  })));
+}
+
+// N-major: a line of 128 bytes for each k, of which 8 columns are read; chunks of 16 bytes are
+// swizzled by the line's number.
+TEST_P(WgmmaTest, TakesAFromRegistersAndATransposedB) {
+  EXPECT_TRUE(clean(kernel.run([] {
+    for (unsigned i = isa::thread_index(); i < 16 * 8; i += 128) {
+      const unsigned k = i / 8, n = i % 8;
+      store_shared(shared_at<std::uint16_t>(b_at + k * 128 + k % 8 * 16 + n * 2), bf16_of(n));
+    }
+    isa::fence_proxy_async();
+    isa::barrier_sync(1, 128);
+    vgpu::MatrixDescriptor fields;
+    fields.start = address_at(b_at);
+    fields.leading_bytes = 2048;
+    fields.stride_bytes = 1024;
+    fields.swizzle = vgpu::MapSwizzle::Bytes128;
+    std::uint32_t a[4];
+    fill_registers(a);
     float sum[4];
     isa::wgmma_fence();
-    isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), false);
-    for (unsigned& value : a) value = 0;  // the model takes registers at issue
+    isa::wgmma_bf16_register<8, 1>(sum, a, vgpu::encode_matrix_descriptor(fields), false);
     isa::wgmma_commit_group();
     isa::wgmma_wait_group<0>();
     for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(sum[i], expected(i));
   })));
+}
+
+TEST_P(WgmmaTest, RegistersOfAAreGuardedUntilTheWait) {
+  for (const bool planted : {false, true}) {
+    const Report report = kernel.run([&] {
+      isa::describe_role("multiply");
+      fill_operands();
+      std::uint32_t a[4];
+      fill_registers(a);
+      float sum[4];
+      isa::wgmma_fence();
+      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), false);
+      isa::wgmma_commit_group();
+      if (!planted) isa::wgmma_wait_group<0>();
+      fill_registers(a);
+      isa::wgmma_wait_group<0>();
+    });
+    EXPECT_TRUE(found_if(planted, report, Checker::OperandInFlight, "touches registers of A"));
+  }
+}
+
+// Nobody says that the registers are touched; at the wait they hold something else.
+TEST_P(WgmmaTest, OverwrittenRegistersOfAAreFoundAtTheWait) {
+  for (const bool planted : {false, true}) {
+    const Report report = kernel.run([&] {
+      fill_operands();
+      std::uint32_t first[4], second[4];
+      fill_registers(first);
+      fill_registers(second);
+      float sum[4];
+      isa::wgmma_fence();
+      isa::wgmma_bf16_register<8>(sum, first, descriptor(b_at), false);
+      isa::wgmma_commit_group();
+      isa::wgmma_bf16_register<8>(sum, second, descriptor(b_at), true);
+      isa::wgmma_commit_group();
+      isa::wgmma_wait_group<1>();
+      (planted ? second : first)[3] = 0;
+      isa::wgmma_wait_group<0>();
+    });
+    EXPECT_TRUE(found_if(planted, report, Checker::OperandInFlight, "has overwritten"));
+  }
+}
+
+TEST_P(WgmmaTest, FenceMustFollowTouchingTheRegistersOfA) {
+  for (const bool planted : {false, true}) {
+    const Report report = kernel.run([&] {
+      fill_operands();
+      std::uint32_t a[4];
+      float sum[4];
+      isa::wgmma_fence();
+      fill_registers(a);
+      if (!planted) isa::wgmma_fence();
+      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), false);
+      isa::wgmma_commit_group();
+      isa::wgmma_wait_group<0>();
+    });
+    EXPECT_TRUE(found_if(planted, report, Checker::MissingWgmmaFence, "touched before"));
+  }
 }
 
 TEST_P(WgmmaTest, RegistersArePoisonedAndGuardedUntilTheWait) {

@@ -29,16 +29,6 @@ Accumulator& new_accumulator(Warpgroup& warpgroup, unsigned n) {
   return fresh;
 }
 
-void check_fence(Engine& machine, const Thread& thread, const std::uint32_t* fragment,
-                 unsigned count) {
-  if (thread.wgmma_fenced && !thread.touched.contains(fragment, count)) return;
-  machine.report(Checker::MissingWgmmaFence, -1, "wgmma", [&] {
-    return fmt::format("The {} issues a wgmma on registers that it {} without wgmma.fence.",
-                       who(thread),
-                       thread.wgmma_fenced ? "touched before" : "never ordered before it");
-  });
-}
-
 void check_defined(Engine& machine, const Thread& thread, const std::uint32_t* fragment,
                    unsigned count) {
   if (thread.defined.may_contain(fragment, count)) return;
@@ -51,6 +41,16 @@ void check_defined(Engine& machine, const Thread& thread, const std::uint32_t* f
 }
 
 }  // namespace
+
+void check_fence(Engine& machine, const Thread& thread, const std::uint32_t* fragment,
+                 unsigned count) {
+  if (thread.wgmma_fenced && !thread.touched.contains(fragment, count)) return;
+  machine.report(Checker::MissingWgmmaFence, -1, "wgmma", [&] {
+    return fmt::format("The {} issues a wgmma on registers that it {} without wgmma.fence.",
+                       who(thread),
+                       thread.wgmma_fenced ? "touched before" : "never ordered before it");
+  });
+}
 
 Accumulator& accumulator_for(Warpgroup& warpgroup, unsigned position, const std::uint32_t* fragment,
                              unsigned n) {
@@ -106,18 +106,8 @@ void return_registers(Thread& thread, Warpgroup& warpgroup) {
   }
 }
 
-}  // namespace tw::vgpu
-
-namespace tw::model {
-
-using namespace vgpu;
-
-void fragment_access(const void* registers_of_thread, unsigned count) {
-  const auto* fragment = static_cast<const std::uint32_t*>(registers_of_thread);
-  Engine& machine = engine();
-  Thread& thread = machine.enter();
-  thread.touched.insert(fragment, count);
-  thread.defined.insert(fragment, count);
+void check_accumulators(Engine& machine, Thread& thread, const std::uint32_t* fragment,
+                        unsigned count) {
   const unsigned position = position_of(thread);
   for (const auto& accumulator : thread.cta->warpgroup_of(thread).accumulators) {
     const std::uint32_t* registers = accumulator->registers[position];
@@ -131,6 +121,22 @@ void fragment_access(const void* registers_of_thread, unsigned count) {
     });
     thread.wgmma_missed_ops = accumulator->last_op[position] + 1;
   }
+}
+
+}  // namespace tw::vgpu
+
+namespace tw::model {
+
+using namespace vgpu;
+
+void fragment_access(const void* registers_of_thread, unsigned count) {
+  const auto* fragment = static_cast<const std::uint32_t*>(registers_of_thread);
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  thread.touched.insert(fragment, count);
+  thread.defined.insert(fragment, count);
+  check_accumulators(machine, thread, fragment, count);
+  check_operands_lent(machine, thread, fragment, count);
 }
 
 }  // namespace tw::model

@@ -16,6 +16,7 @@ const char* name_of(Checker checker) {
     case Checker::Deadlock: return "deadlock";
     case Checker::Livelock: return "livelock";
     case Checker::AccumulatorInFlight: return "accumulator-in-flight";
+    case Checker::OperandInFlight: return "operand-in-flight";
     case Checker::MissingWgmmaFence: return "missing-wgmma-fence";
     case Checker::Bounds: return "bounds";
     case Checker::Alignment: return "alignment";

@@ -21,6 +21,7 @@ enum class Checker : std::uint8_t {
   Deadlock,             // nothing can run and nothing is left to land
   Livelock,             // threads run on and on without progress
   AccumulatorInFlight,  // registers touched while a wgmma owns them
+  OperandInFlight,      // registers of A touched while a wgmma reads them
   MissingWgmmaFence,    // registers touched and then given to wgmma without wgmma.fence
   Bounds,               // an address outside of what it may touch
   Alignment,            // an address or coordinate that the instruction does not accept

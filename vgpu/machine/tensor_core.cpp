@@ -166,6 +166,7 @@ void wgmma(const WgmmaShape& shape, void* registers, std::uint64_t a,
                                  b,     thread.wgmma_committed};
   WgmmaOp& op = join_op(machine, thread, warpgroup, arguments, fragment);
   if (a_registers != nullptr) {
+    lend_operand(machine, thread, a_registers);
     std::copy_n(a_registers, 4, op.a_registers[position_of(thread)].begin());
   }
   take_registers(machine, thread, warpgroup, op, fragment);
@@ -213,6 +214,7 @@ void wgmma_wait_group(unsigned pending) {
   }
   thread.wgmma_waited_ops = std::max(thread.wgmma_waited_ops, ops);
   return_registers(thread, warpgroup);
+  return_operands(machine, thread);
   if (warpgroup.agent != no_slot) {
     const auto groups = static_cast<Epoch>(thread.wgmma_committed - pending);
     machine.order.learn(thread, warpgroup.done, warpgroup.agent, groups);

@@ -12,6 +12,7 @@
 #include "vgpu/machine/clock.h"
 #include "vgpu/machine/copy_group.h"
 #include "vgpu/machine/fragment_set.h"
+#include "vgpu/machine/operand_registers.h"
 #include "vgpu/machine/stack_pool.h"
 #include "vgpu/machine/tensor_state.h"
 #include "vgpu/machine/wait.h"
@@ -115,12 +116,13 @@ struct Thread {
 
   // wgmma, counted since the thread began.
   std::uint64_t wgmma_issued = 0;
-  std::uint64_t wgmma_committed = 0;   // groups
-  std::uint64_t wgmma_waited_ops = 0;  // products that this thread knows to be done
-  std::uint64_t wgmma_missed_ops = 0;  // products up to here were found to lack a wait
-  bool wgmma_fenced = false;           // a wgmma.fence was executed at all
-  FragmentSet touched;                 // since the last wgmma.fence
-  FragmentSet defined;                 // touched or produced, ever
+  std::uint64_t wgmma_committed = 0;             // groups
+  std::uint64_t wgmma_waited_ops = 0;            // products that this thread knows to be done
+  std::uint64_t wgmma_missed_ops = 0;            // products up to here were found to lack a wait
+  bool wgmma_fenced = false;                     // a wgmma.fence was executed at all
+  std::vector<OperandRegisters> wgmma_operands;  // of A, in flight
+  FragmentSet touched;                           // since the last wgmma.fence
+  FragmentSet defined;                           // touched or produced, ever
 
   // tcgen05.
   std::unique_ptr<TensorPipeline> tensor_pipeline;  // of products and copies, if it issues any

@@ -11,7 +11,7 @@ namespace tw::isa {
 template <ElementType a, ElementType b, unsigned n>
 struct WgmmaInstruction;
 
-// A from registers: four pairs of bf16 per thread; B from shared memory, K-major.
+// A from registers: four pairs of bf16 per thread; B from shared memory.
 template <unsigned n>
 struct WgmmaRegisterInstruction;
 

@@ -8,15 +8,15 @@
 
 namespace tw::isa {
 
-// wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16 {d}, {a}, b, accumulate, 1, 1, 0;
-//     PTX 8.0, sm_90a. Four pairs of bf16 per thread; B K-major.
-template <unsigned n>
+// wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16 {d}, {a}, b, accumulate, 1, 1, trans-b;
+//     PTX 8.0, sm_90a. Four pairs of bf16 per thread; B K-major, or (transposed) N-major.
+template <unsigned n, unsigned b_transposed = 0>
 TW_DEVICE void wgmma_bf16_register(float (&d)[n / 2], const std::uint32_t (&a)[4], std::uint64_t b,
                                    bool accumulate) {
 #if defined(__CUDACC__)
-  WgmmaRegisterInstruction<n>::issue(d, a, b, accumulate);
+  WgmmaRegisterInstruction<n>::template issue<b_transposed>(d, a, b, accumulate);
 #else
-  model::wgmma(WgmmaShape{.n = n}, d, 0, a, b, accumulate);
+  model::wgmma(WgmmaShape{.n = n, .b_transposed = b_transposed}, d, 0, a, b, accumulate);
 #endif
 }
 
