@@ -33,9 +33,11 @@ struct Kernel {
   std::size_t shared_bytes = 64 << 10;
   std::vector<vgpu::GlobalRange> memory = {};
   vgpu::Options options = {};
+  unsigned lanes = 32;
 
   Report run(std::function<void()> body) const {
-    return vgpu::run({ctas, cluster_size, threads, shared_bytes, std::move(body)}, memory, options);
+    return vgpu::run({ctas, cluster_size, threads, shared_bytes, std::move(body), lanes}, memory,
+                     options);
   }
 };
 

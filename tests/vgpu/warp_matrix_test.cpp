@@ -197,7 +197,7 @@ TEST_P(WarpMatrixTest, LanesMustAgree) {
     float d[4] = {};
     isa::mma_sync<MmaType::Bf16>(d, a, b);
   });
-  EXPECT_TRUE(found(short_warp, Checker::Divergence, "not all 32 lanes"));
+  EXPECT_TRUE(found(short_warp, Checker::Divergence, "in a warp of 8 lanes; it takes 32"));
 }
 
 INSTANTIATE_TEST_SUITE_P(, WarpMatrixTest, ::testing::ValuesIn(every_landing),

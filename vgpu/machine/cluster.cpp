@@ -19,8 +19,8 @@ std::byte* new_arena(std::size_t bytes) {
   return static_cast<std::byte*>(arena);
 }
 
-void make_threads(Cta& cta, unsigned count) {
-  const unsigned warp_count = (count + warp_lanes - 1) / warp_lanes;
+void make_threads(Cta& cta, unsigned count, unsigned lanes) {
+  const unsigned warp_count = (count + lanes - 1) / lanes;
   cta.threads = std::vector<Thread>(count);
   cta.warps = std::vector<Warp>(warp_count);
   cta.warpgroups = std::vector<Warpgroup>((count + warpgroup_threads - 1) / warpgroup_threads);
@@ -28,17 +28,17 @@ void make_threads(Cta& cta, unsigned count) {
   for (unsigned index = 0; index < count; ++index) {
     Thread& thread = cta.threads[index];
     thread.cta = &cta;
-    thread.warp = &cta.warps[index / warp_lanes];
+    thread.warp = &cta.warps[index / lanes];
     thread.index = index;
-    thread.lane = index % warp_lanes;
+    thread.lane = index % lanes;
     thread.time = cta.multiprocessor->time;
   }
   for (unsigned index = 0; index < warp_count; ++index) {
     Warp& warp = cta.warps[index];
     warp.cta = &cta;
     warp.index = index;
-    const unsigned lanes = std::min(warp_lanes, count - index * warp_lanes);
-    warp.lanes = lanes == warp_lanes ? ~0u : (1u << lanes) - 1;
+    warp.first_thread = index * lanes;
+    warp.lanes = first_lanes(std::min(lanes, count - warp.first_thread));
     for (unsigned kind = 0; kind < collective_count; ++kind) {
       warp.rendezvous[kind].collective = static_cast<Collective>(kind);
     }
@@ -56,7 +56,8 @@ void make_threads(Cta& cta, unsigned count) {
 void Cta::FreeArena::operator()(std::byte* arena) const { std::free(arena); }
 
 std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,
-                              std::size_t shared_bytes, Multiprocessor& multiprocessor) {
+                              unsigned lanes, std::size_t shared_bytes,
+                              Multiprocessor& multiprocessor) {
   auto cta = std::make_unique<Cta>();
   cta->cluster = &cluster;
   cta->index = index;
@@ -66,7 +67,7 @@ std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, u
   cta->shared_bytes = static_cast<std::uint32_t>(shared_bytes);
   cta->mbarriers.reset(shared_bytes);
   for (unsigned id = 0; id < named_barrier_count; ++id) cta->named_barriers[id].id = id;
-  make_threads(*cta, threads);
+  make_threads(*cta, threads, lanes);
   return cta;
 }
 

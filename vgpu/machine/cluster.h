@@ -99,6 +99,7 @@ struct Cluster {
 };
 
 std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,
-                              std::size_t shared_bytes, Multiprocessor& multiprocessor);
+                              unsigned lanes, std::size_t shared_bytes,
+                              Multiprocessor& multiprocessor);
 
 }  // namespace tw::vgpu

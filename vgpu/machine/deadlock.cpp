@@ -62,7 +62,7 @@ std::string lanes_elsewhere(const Thread& thread) {
   const Warp& warp = *thread.warp;
   const auto& rendezvous = *static_cast<const Rendezvous*>(thread.wait.object);
   std::vector<unsigned> finished, away;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+  for (unsigned lane = 0; lane < most_lanes; ++lane) {
     if ((warp.finished >> lane & 1) != 0) {
       finished.push_back(lane);
     } else if (((warp.lanes & ~rendezvous.arrived) >> lane & 1) != 0) {

@@ -92,8 +92,8 @@ void Engine::start_cluster() {
   auto cluster = std::make_unique<Cluster>();
   for (unsigned rank = 0; rank < launch.cluster_size; ++rank) {
     const unsigned index = next_cluster_ * launch.cluster_size + rank;
-    cluster->ctas.push_back(make_cta(*cluster, index, rank, launch.threads, launch.shared_bytes,
-                                     *idle_multiprocessors_.back()));
+    cluster->ctas.push_back(make_cta(*cluster, index, rank, launch.threads, launch.lanes,
+                                     launch.shared_bytes, *idle_multiprocessors_.back()));
     idle_multiprocessors_.pop_back();
     cluster->live_threads += launch.threads;
   }
@@ -249,7 +249,7 @@ void Engine::finish(Thread& thread) {
   made_progress();
   thread.state = ThreadState::Finished;
   Cta& cta = *thread.cta;
-  thread.warp->finished |= 1u << thread.lane;
+  thread.warp->finished |= lane_bit(thread.lane);
   end_time_ = std::max(end_time_, thread.time);
   cta.multiprocessor->time = std::max(cta.multiprocessor->time, thread.time);
   --cta.live_threads;
@@ -302,6 +302,7 @@ SharedPlace Engine::resolve_own(SharedAddress address, std::uint32_t bytes,
 
 Report run(const Launch& launch, std::span<const GlobalRange> memory, const Options& options) {
   require(launch.threads >= 1 && launch.threads <= 1024, "A CTA has 1 to 1024 threads.");
+  require(launch.lanes == 32 || launch.lanes == 64, "A warp has 32 or 64 lanes.");
   require(launch.cluster_size >= 1 && launch.cluster_size <= 16, "A cluster has 1 to 16 CTAs.");
   require(launch.ctas % launch.cluster_size == 0, "The grid must consist of whole clusters.");
   require(launch.shared_bytes <= 227 << 10, "A CTA has at most 227 KiB of shared memory.");

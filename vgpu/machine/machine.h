@@ -37,6 +37,7 @@ struct Launch {
   unsigned threads = 128;
   std::size_t shared_bytes = 0;
   std::function<void()> thread_body;
+  unsigned lanes = 32;  // of a warp: 32, or 64
 };
 
 // Memory outside the machine that a kernel may touch; everything else is out of bounds.

@@ -46,12 +46,12 @@ NamedBarrier& named_barrier(Engine& machine, Thread& thread, unsigned id, unsign
     });
     machine.abandon();
   }
-  if (threads == 0 || threads % warp_lanes != 0 || threads > cta.threads.size()) {
+  if (threads == 0 || threads % machine.launch.lanes != 0 || threads > cta.threads.size()) {
     machine.report(Checker::ArrivalCount, -1, &cta.named_barriers[id], [&] {
       return fmt::format(
-          "The {} uses named barrier {} with {} threads; it takes a multiple of 32 that the CTA's "
+          "The {} uses named barrier {} with {} threads; it takes a multiple of {} that the CTA's "
           "{} threads can bring.",
-          who(thread), id, threads, cta.threads.size());
+          who(thread), id, threads, machine.launch.lanes, cta.threads.size());
     });
   }
   return thread.cta->named_barriers[id];

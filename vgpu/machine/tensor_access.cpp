@@ -36,7 +36,7 @@ ClockRef common_of(Engine& machine, Warp& warp, bool fenced) {
   if (!machine.order.enabled()) return {};
   CommonView common;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    const Thread& thread = warp.cta->threads[warp.index * warp_lanes + lane];
+    const Thread& thread = warp.cta->threads[warp.first_thread + lane];
     ThreadView view = thread.view;
     if (fenced) view.known = thread.tensor_known;
     common.add(view);

@@ -191,7 +191,7 @@ void check_may_free(Engine& machine, Cta& cta, TensorAddress address, unsigned c
   }
   CommonView common;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    common.add(cta.threads[machine.current().warp->index * warp_lanes + lane].view);
+    common.add(cta.threads[machine.current().warp->first_thread + lane].view);
   }
   check_quiet(machine, {&cta, 0xFF, tensor_column(address), columns},
               machine.order.enabled() ? common.get(machine.order.pool) : ClockRef(),
@@ -201,12 +201,8 @@ void check_may_free(Engine& machine, Cta& cta, TensorAddress address, unsigned c
 // Whole warps only.
 Thread& enter_whole_warp(Engine& machine, const char* instruction) {
   Thread& thread = machine.enter();
-  if (thread.warp->lanes == ~0u) return thread;
-  machine.report(Checker::Divergence, -1, instruction, [&] {
-    return fmt::format("The {} executes {} in a warp of {} lanes; it takes 32.", who(thread),
-                       instruction, std::popcount(thread.warp->lanes));
-  });
-  machine.abandon();
+  require_whole_warp(machine, thread, instruction);
+  return thread;
 }
 
 }  // namespace

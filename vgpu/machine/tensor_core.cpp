@@ -6,6 +6,7 @@
 
 #include "vgpu/data/matrix_descriptor.h"
 #include "vgpu/machine/accumulator.h"
+#include "vgpu/machine/warp_collective.h"
 
 namespace tw::vgpu {
 namespace {
@@ -162,6 +163,7 @@ void wgmma(const WgmmaShape& shape, void* registers, std::uint64_t a,
     });
     machine.abandon();
   }
+  require_whole_warp(machine, thread, "wgmma");
   const WgmmaArguments arguments{shape, a_registers != nullptr, accumulate, a,
                                  b,     thread.wgmma_committed};
   WgmmaOp& op = join_op(machine, thread, warpgroup, arguments, fragment);

@@ -50,7 +50,7 @@ Standing standing_of_pipeline(const TensorCell& cell, const TensorAccess& access
   return heard ? Standing::AfterFenceMissing : Standing::Unordered;
 }
 
-const Thread& any_thread(const Warp& warp) { return warp.cta->threads[warp.index * warp_lanes]; }
+const Thread& any_thread(const Warp& warp) { return warp.cta->threads[warp.first_thread]; }
 
 std::string missing(Standing standing, const std::string& other, const char* wait) {
   switch (standing) {

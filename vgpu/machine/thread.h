@@ -23,7 +23,14 @@ struct CopyBatch;
 struct Cta;
 struct Mbarrier;
 
+// A warp has as many lanes as its launch says, 32 or 64. NVIDIA's warp instructions are of 32.
 constexpr unsigned warp_lanes = 32;
+constexpr unsigned most_lanes = 64;
+using LaneMask = std::uint64_t;  // bit per lane
+constexpr LaneMask lane_bit(unsigned lane) { return LaneMask{1} << lane; }
+constexpr LaneMask first_lanes(unsigned count) {
+  return count == most_lanes ? ~LaneMask{0} : lane_bit(count) - 1;
+}
 constexpr std::uint64_t no_step = ~std::uint64_t{0};
 
 // Instructions for which the lanes of a warp meet. Lanes that meet in different ones never get on.
@@ -43,7 +50,7 @@ const char* name_of(Collective collective);
 
 struct Rendezvous {
   Collective collective = Collective::Sync;
-  std::uint32_t arrived = 0;  // bit per lane
+  LaneMask arrived = 0;
   WaitList waiters;
   ReleaseClock arriving;  // warp_sync orders memory; the others do not
 };
@@ -58,17 +65,18 @@ struct LaneOperands {
 struct Warp {
   Cta* cta = nullptr;
   unsigned index = 0;
-  std::uint32_t lanes = 0;     // bit per lane that exists
-  std::uint32_t finished = 0;  // bit per lane that has returned
-  unsigned registers = 0;      // of each thread, as setmaxnreg left it; 0: as launched
+  unsigned first_thread = 0;  // of the CTA's threads
+  LaneMask lanes = 0;         // that exist
+  LaneMask finished = 0;      // that have returned
+  unsigned registers = 0;     // of each thread, as setmaxnreg left it; 0: as launched
   std::array<Rendezvous, collective_count> rendezvous;
   // What each lane brought to a rendezvous, and what it takes home.
-  std::array<std::uint32_t, warp_lanes> brought;
-  std::array<unsigned, warp_lanes> source_lane;
-  std::array<std::uint32_t, warp_lanes> result;
-  std::array<SharedAddress, warp_lanes> matrix_row;
-  std::uint32_t stmatrix_registers[warp_lanes][4];
-  std::array<LaneOperands, warp_lanes> operands;
+  std::array<std::uint32_t, most_lanes> brought;
+  std::array<unsigned, most_lanes> source_lane;
+  std::array<std::uint32_t, most_lanes> result;
+  std::array<SharedAddress, most_lanes> matrix_row;
+  std::uint32_t stmatrix_registers[most_lanes][4];
+  std::array<LaneOperands, most_lanes> operands;
   WarpTensorState tensor;
 };
 

@@ -24,6 +24,16 @@ const char* name_of(Collective collective) {
   return "unknown";
 }
 
+void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction) {
+  const Warp& warp = *thread.warp;
+  if (warp.lanes == first_lanes(warp_lanes)) return;
+  machine.report(Checker::Divergence, -1, instruction, [&] {
+    return fmt::format("The {} executes {} in a warp of {} lanes; it takes 32.", who(thread),
+                       instruction, std::popcount(warp.lanes));
+  });
+  machine.abandon();
+}
+
 void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* instruction) {
   const Warp& warp = *thread.warp;
   for (unsigned lane = 0; lane < static_cast<unsigned>(std::popcount(warp.lanes)); ++lane) {
@@ -77,7 +87,7 @@ void store_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transpo
                          unsigned bytes) {
     std::memcpy(cta.shared.get() + offset, value, bytes);
     if (cta.shadow == nullptr) return;
-    Access access = Order::generic(cta.threads[warp.index * warp_lanes + lane], "stmatrix");
+    Access access = Order::generic(cta.threads[warp.first_thread + lane], "stmatrix");
     cta.shadow->write(machine, offset, bytes, access);
     cta.shadow->set_step(offset, bytes, no_step);
   };
@@ -104,9 +114,9 @@ std::uint32_t shuffle(std::uint32_t value, unsigned source_lane) {
   Thread& thread = machine.enter();
   Warp& warp = *thread.warp;
   warp.brought[thread.lane] = value;
-  warp.source_lane[thread.lane] = source_lane % warp_lanes;
+  warp.source_lane[thread.lane] = source_lane % machine.launch.lanes;
   meet(machine, thread, Collective::Shuffle, [&] {
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    for (unsigned lane = 0; lane < machine.launch.lanes; ++lane) {
       if ((warp.lanes >> lane & 1) == 0) continue;
       const unsigned source = warp.source_lane[lane];
       warp.result[lane] = warp.brought[source];
@@ -124,6 +134,7 @@ std::uint32_t shuffle(std::uint32_t value, unsigned source_lane) {
 void setmaxnreg(unsigned registers, bool increase) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  require_whole_warp(machine, thread, "setmaxnreg");
   Warp& warp = *thread.warp;
   warp.brought[thread.lane] = registers * 2 + (increase ? 1 : 0);
   meet(machine, thread, Collective::Setmaxnreg, [&] {
@@ -137,6 +148,7 @@ void stmatrix(SharedAddress row, const std::uint32_t* registers, unsigned matric
               bool transpose) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  require_whole_warp(machine, thread, "stmatrix");
   Warp& warp = *thread.warp;
   warp.matrix_row[thread.lane] = row;
   std::copy_n(registers, matrices, warp.stmatrix_registers[thread.lane]);

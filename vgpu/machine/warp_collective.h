@@ -13,7 +13,7 @@ template <class Last>
 void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
   Warp& warp = *thread.warp;
   Rendezvous& rendezvous = warp.rendezvous[static_cast<unsigned>(collective)];
-  rendezvous.arrived |= 1u << thread.lane;
+  rendezvous.arrived |= lane_bit(thread.lane);
   if (collective == Collective::Sync) machine.order.release(rendezvous.arriving, thread);
   if (rendezvous.arrived != warp.lanes) {
     machine.sleep(rendezvous.waiters,
@@ -35,6 +35,9 @@ void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
   }
   machine.wake_all(rendezvous.waiters, time);
 }
+
+// An instruction of 32 lanes: all of them, and no more, or the run stops.
+void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction);
 
 // What the lanes brought must be the same.
 void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* instruction);

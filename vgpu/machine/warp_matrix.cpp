@@ -10,15 +10,6 @@
 namespace tw::vgpu {
 namespace {
 
-void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction) {
-  if (thread.warp->lanes == ~0u) return;
-  machine.report(Checker::Divergence, -1, instruction, [&] {
-    return fmt::format("The {} executes {} in a warp that has not all 32 lanes.", who(thread),
-                       instruction);
-  });
-  machine.abandon();
-}
-
 void check_step(Engine& machine, const Thread& thread, std::uint32_t offset) {
   const Cta& cta = *thread.cta;
   const std::uint64_t found = cta.shadow->step_at(offset);
@@ -42,7 +33,7 @@ void load_matrices(Engine& machine, Warp& warp, bool transposed) {
     auto* registers = static_cast<std::byte*>(warp.operands[lane].d) + 4 * matrix;
     std::memcpy(registers + at, cta.shared.get() + offset, bytes);
     if (cta.shadow == nullptr) return;
-    const Thread& thread = cta.threads[warp.index * warp_lanes + lane];
+    const Thread& thread = cta.threads[warp.first_thread + lane];
     Access access = Order::generic(thread, "ldmatrix");
     cta.shadow->read(machine, offset, bytes, access);
     check_step(machine, thread, offset);
