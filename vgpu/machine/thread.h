@@ -41,11 +41,12 @@ enum class Collective : std::uint8_t {
   Setmaxnreg,
   Ldmatrix,
   Mma,
+  Mfma,
   TensorAllocation,
   TensorAccess,
   TensorWait,
 };
-constexpr unsigned collective_count = 9;
+constexpr unsigned collective_count = 10;
 const char* name_of(Collective collective);
 
 struct Rendezvous {

@@ -17,6 +17,7 @@ const char* name_of(Collective collective) {
     case Collective::Setmaxnreg: return "setmaxnreg";
     case Collective::Ldmatrix: return "ldmatrix";
     case Collective::Mma: return "mma.sync";
+    case Collective::Mfma: return "mfma";
     case Collective::TensorAllocation: return "tcgen05.alloc, .dealloc or .relinquish_alloc_permit";
     case Collective::TensorAccess: return "tcgen05.ld or .st";
     case Collective::TensorWait: return "tcgen05.wait";
@@ -24,12 +25,13 @@ const char* name_of(Collective collective) {
   return "unknown";
 }
 
-void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction) {
+void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction,
+                        unsigned lanes) {
   const Warp& warp = *thread.warp;
-  if (warp.lanes == first_lanes(warp_lanes)) return;
+  if (warp.lanes == first_lanes(lanes)) return;
   machine.report(Checker::Divergence, -1, instruction, [&] {
-    return fmt::format("The {} executes {} in a warp of {} lanes; it takes 32.", who(thread),
-                       instruction, std::popcount(warp.lanes));
+    return fmt::format("The {} executes {} in a warp of {} lanes; it takes {}.", who(thread),
+                       instruction, std::popcount(warp.lanes), lanes);
   });
   machine.abandon();
 }

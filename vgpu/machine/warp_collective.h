@@ -36,8 +36,9 @@ void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
   machine.wake_all(rendezvous.waiters, time);
 }
 
-// An instruction of 32 lanes: all of them, and no more, or the run stops.
-void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction);
+// An instruction of so many lanes: all of them, and no more, or the run stops.
+void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction,
+                        unsigned lanes = warp_lanes);
 
 // What the lanes brought must be the same.
 void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* instruction);
