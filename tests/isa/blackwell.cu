@@ -2,6 +2,7 @@
 #include "tilewright/isa/ptx/launch_control.h"
 #include "tilewright/isa/ptx/tcgen05.h"
 #include "tilewright/isa/ptx/tcgen05_descriptor.h"
+#include "tilewright/isa/ptx/tcgen05_scaled.h"
 #include "tilewright/isa/ptx/tma_pair.h"
 
 namespace {
@@ -19,6 +20,12 @@ __device__ void issue(SharedAddress shared, TensorAddress tensor, std::uint64_t 
   isa::tcgen05_mma<MmaKind::Tf32, group>(tensor, descriptor, descriptor, instruction, true);
   isa::tcgen05_mma<MmaKind::F8F6F4, group>(tensor, descriptor, descriptor, instruction, true);
   isa::tcgen05_mma<MmaKind::I8, group>(tensor, descriptor, descriptor, instruction, true);
+  isa::tcgen05_mma_scaled<ScaledMmaKind::Mxf8f6f4, group>(tensor, descriptor, descriptor,
+                                                          instruction, tensor, tensor, false);
+  isa::tcgen05_mma_scaled<ScaledMmaKind::Mxf4, group>(tensor, descriptor, descriptor, instruction,
+                                                      tensor, tensor, true);
+  isa::tcgen05_mma_scaled<ScaledMmaKind::Mxf4nvf4, group>(tensor, descriptor, descriptor,
+                                                          instruction, tensor, tensor, true);
   isa::tcgen05_cp_32x128b_warpx4<group>(tensor, descriptor);
   isa::tcgen05_cp_128x256b<group>(tensor, descriptor);
   isa::tcgen05_commit<group>(shared);

@@ -61,6 +61,10 @@ TEST(Tcgen05Descriptor, EncodesBlockScaledInstructions) {
   EXPECT_EQ(encode({.m = 128, .n = 256, .a_code = 1, .b_code = 1, .scale = ScaleFormat::Ue4m3}),
             0x08400480u);
   EXPECT_EQ(encode({.m = 256, .n = 128, .a_code = 1, .b_code = 1}), 0x10A00480u);
+  EXPECT_EQ(encode({.m = 128, .n = 256, .a_code = 0, .b_code = 5}), 0x08C01400u);
+  EXPECT_EQ(
+      encode({.m = 128, .n = 256, .a_code = 0, .b_code = 0, .a_scale_id = 3, .b_scale_id = 3}),
+      0x68C00030u);
 }
 
 }  // namespace

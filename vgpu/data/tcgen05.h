@@ -6,9 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tilewright/isa/model/scaled_products.h"
 #include "tilewright/isa/ptx/tcgen05_descriptor.h"
 
 namespace tw::vgpu {
+
+// What a block-scaled product reads beside its operands.
+struct ProductScales {
+  unsigned per_row = 0;  // of one instruction: 1, 2 or 4; 0: the product has no scales
+  isa::ScaleFormat format = isa::ScaleFormat::Ue8m0;
+  unsigned a_id = 0, b_id = 0;  // the byte of its 32-bit column where a row's first scale lies
+};
 
 // An instruction descriptor. In a group of two CTAs, m and n are those of the whole product.
 struct TensorProduct {
@@ -18,6 +26,8 @@ struct TensorProduct {
   std::uint8_t a_code, b_code;
   isa::OperandMajor a_major, b_major;
   bool negate_a, negate_b;
+  ProductScales scales = {};
+  bool packed = false;  // two e2m1 share a byte, 32 a piece of 16 bytes
 
   unsigned rows_per_cta() const { return m / cta_group; }     // of a, in shared memory
   unsigned columns_per_cta() const { return n / cta_group; }  // of b, in shared memory
@@ -34,6 +44,10 @@ unsigned element_bytes(MmaKind kind);  // in shared memory
 // Refuses what no instruction does; as unsupported what the model lacks: f16 accumulators,
 // saturation and sparsity.
 TensorProduct decode_product(MmaKind kind, unsigned cta_group, std::uint32_t instruction);
+// Of a block-scaled product, whose kind is F8F6F4 then. Unsupported: sparsity, K = 96, and pairs
+// with 64 rows in each CTA, whose scales of B lie otherwise.
+TensorProduct decode_scaled_product(ScaledMmaKind kind, unsigned cta_group,
+                                    std::uint32_t instruction);
 
 // A shared-memory descriptor.
 struct OperandPlacement {
@@ -56,9 +70,16 @@ struct TensorProductData {
   const std::byte* a[2][256];  // pieces of each CTA
   const std::byte* b[2][512];
   std::uint32_t* d[256][2];  // part_columns() words of each row and part
+  // Of a block-scaled product: the scales of each row, and those of each column as each CTA has
+  // them.
+  std::uint8_t a_scales[256][4];
+  std::uint8_t b_scales[2][256][4];
 };
 // Sums in order of k, in float or in 32-bit integers that wrap. Equal to the hardware whenever
 // every partial sum is exact, as with small integers.
 void multiply(const TensorProduct& product, const TensorProductData& data, bool accumulate);
+// (a * a_scale) * (b * b_scale), summed up in double and rounded to float once: exact whenever the
+// whole sum is. A product of elements and scales need not be in the range of float.
+void multiply_scaled(const TensorProduct& product, const TensorProductData& data, bool accumulate);
 
 }  // namespace tw::vgpu

@@ -111,6 +111,68 @@ TensorProduct decode_product(MmaKind kind, unsigned cta_group, std::uint32_t bit
   return product;
 }
 
+TensorProduct decode_scaled_product(ScaledMmaKind kind, unsigned cta_group, std::uint32_t bits) {
+  const bool packed = kind != ScaledMmaKind::Mxf8f6f4;
+  constexpr std::uint8_t e2m1 = isa::mma_format::e2m1.code;
+  const std::uint32_t a_code = field(bits, 7, 3), b_code = field(bits, 10, packed ? 2 : 3);
+  TensorProduct product{MmaKind::F8F6F4,
+                        cta_group,
+                        field(bits, 27, 2) << 7,
+                        field(bits, 17, 6) << 3,
+                        packed ? e2m1 : static_cast<std::uint8_t>(a_code),
+                        packed ? e2m1 : static_cast<std::uint8_t>(b_code),
+                        static_cast<OperandMajor>(field(bits, 15, 1)),
+                        static_cast<OperandMajor>(field(bits, 16, 1)),
+                        field(bits, 13, 1) != 0,
+                        field(bits, 14, 1) != 0};
+  product.packed = packed;
+  product.scales = {scales_per_row(kind), static_cast<isa::ScaleFormat>(field(bits, 23, 1)),
+                    field(bits, 29, 2), field(bits, 4, 2)};
+  const std::uint32_t reserved = packed ? 0x0700'104B : 0x0700'004B;
+  if ((bits & reserved) != 0) {
+    throw Refusal(fmt::format(
+        "tcgen05.mma: the block-scaled instruction descriptor {:#x} sets reserved bits {:#x}.",
+        bits, bits & reserved));
+  }
+  if (field(bits, 2, 1) != 0 || field(bits, 31, 1) != 0) {
+    throw Refusal(fmt::format(
+        "tcgen05.mma: unsupported: sparsity or K = 96 in the instruction descriptor {:#x}.", bits));
+  }
+  const bool formats_fit =
+      packed ? a_code == 1 && b_code == 1
+             : is_format(MmaKind::F8F6F4, a_code) && is_format(MmaKind::F8F6F4, b_code);
+  if (!formats_fit) {
+    throw Refusal(
+        fmt::format("tcgen05.mma: formats {} and {} do not belong to its kind.", a_code, b_code));
+  }
+  const ProductScales& scales = product.scales;
+  if (kind != ScaledMmaKind::Mxf4nvf4 && scales.format != isa::ScaleFormat::Ue8m0) {
+    throw Refusal("tcgen05.mma: only the kind mxf4nvf4 takes scales of ue4m3.");
+  }
+  if (scales.a_id % scales.per_row != 0 || scales.b_id % scales.per_row != 0) {
+    throw Refusal(fmt::format(
+        "tcgen05.mma: {} scales of a row begin at bytes {} and {} of their column; they must begin "
+        "at a multiple of {}.",
+        scales.per_row, scales.a_id, scales.b_id, scales.per_row));
+  }
+  const unsigned m = product.m, n = product.n, step = 8 * cta_group;
+  if (cta_group == 2 && m == 128) {
+    throw Refusal("tcgen05.mma: unsupported: block-scaled products with 64 rows in each CTA.");
+  }
+  if (m != 128 * cta_group || n < step || n > 256 || n % step != 0) {
+    throw Refusal(fmt::format(
+        "tcgen05.mma: no block-scaled product of {} x {} by {} CTA{}: m is {}, n a multiple of {} "
+        "up to 256.",
+        m, n, cta_group, cta_group == 2 ? "s" : "", 128 * cta_group, step));
+  }
+  if (packed && (product.a_major != OperandMajor::K || product.b_major != OperandMajor::K)) {
+    throw Refusal("tcgen05.mma: operands of the kinds mxf4 and mxf4nvf4 are K-major.");
+  }
+  check_major(product, product.a_major, product.a_code, product.rows_per_cta());
+  check_major(product, product.b_major, product.b_code, product.columns_per_cta());
+  return product;
+}
+
 OperandPlacement decode_operand(std::uint64_t bits) {
   constexpr std::uint64_t reserved = 0x1FE1'C000'C000'C000;  // with the version's bits
   constexpr std::uint64_t version_one = std::uint64_t{1} << 46;

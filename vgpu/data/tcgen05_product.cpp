@@ -7,6 +7,7 @@
 
 #include "tilewright/number/narrow_float.h"
 #include "vgpu/data/tcgen05.h"
+#include "vgpu/data/tcgen05_elements.h"
 
 namespace tw::vgpu {
 namespace {
@@ -17,29 +18,6 @@ constexpr unsigned max_m = 256, max_n = 256;
 // Rows that share the loads of b, and columns that share those of a. n may end in half a block.
 constexpr unsigned blocked_rows = 4, blocked_columns = 16;
 
-template <class Code>
-const std::array<float, 256>& table_of() {
-  static const auto table = [] {
-    std::array<float, 256> values;
-    constexpr unsigned codes = 1u << Code::format.bits();
-    for (unsigned code = 0; code < 256; ++code) {
-      values[code] = static_cast<float>(Code::from_bits(static_cast<std::uint8_t>(code % codes)));
-    }
-    return values;
-  }();
-  return table;
-}
-
-const std::array<float, 256>& byte_values(unsigned code) {
-  switch (code) {
-    case 0: return table_of<E4m3>();
-    case 1: return table_of<E5m2>();
-    case 3: return table_of<E2m3>();
-    case 4: return table_of<E3m2>();
-    default: return table_of<E2m1>();
-  }
-}
-
 float fp16_value(std::uint16_t bits) {
   static const auto table = [] {
     auto values = std::make_unique<float[]>(1 << 16);
@@ -49,14 +27,6 @@ float fp16_value(std::uint16_t bits) {
     return values;
   }();
   return table[bits];
-}
-
-// Elements of 4 and 6 bits lie packed at the begin of their 16 bytes; the rest is padding.
-unsigned packed_code(const std::byte* piece, unsigned index, unsigned bits) {
-  const unsigned at = index * bits;
-  std::uint16_t pair;
-  std::memcpy(&pair, piece + std::min(at / 8, 14u), 2);
-  return pair >> (at - 8 * std::min(at / 8, 14u)) & ((1u << bits) - 1);
 }
 
 // How a kind of product computes. Integers are unsigned because their sums wrap.
@@ -82,8 +52,7 @@ void for_each_element(unsigned code, const std::byte* piece, Set&& set) {
     for (unsigned i = 0; i < 4; ++i) set(i, std::bit_cast<float>(bits[i] & 0xFFFF'E000));
   } else if constexpr (kind == MmaKind::F8F6F4) {
     const auto& values = byte_values(code);
-    const unsigned width = code <= 1 ? 8 : code == 5 ? 4 : 6;
-    for (unsigned i = 0; i < 16; ++i) set(i, values[packed_code(piece, i, width)]);
+    for (unsigned i = 0; i < 16; ++i) set(i, values[packed_code(piece, i, code_bits(code))]);
   } else {
     for (unsigned i = 0; i < 16; ++i) {
       const auto bits = std::to_integer<std::uint8_t>(piece[i]);

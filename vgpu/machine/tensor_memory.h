@@ -42,6 +42,10 @@ struct TensorCell {
   bool was_loaded = false;                // since the write
   std::uint16_t in_flight = 0;            // writes between issue and landing
   std::array<Epoch, 8> load_epochs = {};  // since the write: by warpgroup, 0: none
+  // The last product that read scales here since the write; nobody's: null.
+  TensorPipeline* reader = nullptr;
+  Epoch read_epoch = 0;
+  std::uint64_t step = ~std::uint64_t{0};  // the k-tile that a copy brought here, or none
 };
 
 // Cells that an instruction touches.

@@ -123,8 +123,27 @@ void judge_loads(Engine& machine, const TensorRegion& region, const TensorAccess
   }
 }
 
+// A product that reads scales is over when a commit says so; nothing else orders a write behind it.
+Standing standing_of_reader(const TensorCell& cell, const TensorAccess& access) {
+  if (covers(access.known, cell.reader->done, cell.read_epoch)) return Standing::Ordered;
+  return covers(access.heard, cell.reader->done, cell.read_epoch) ? Standing::AfterFenceMissing
+                                                                  : Standing::Unordered;
+}
+
+void judge_reader(Engine& machine, const TensorRegion& region, const TensorAccess& access,
+                  const TensorCell& cell, unsigned column) {
+  const Standing standing = standing_of_reader(cell, access);
+  if (standing == Standing::Ordered) return;
+  const std::string other =
+      fmt::format("tcgen05.mma of the {}, which reads scales there", who(*cell.reader->thread));
+  report(machine, region, access, column, checker_of(standing, Checker::OverwriteWhileRead),
+         missing(standing, other, ""));
+}
+
 void note(TensorCell& cell, const TensorAccess& access) {
   if (access.writes) {
+    cell.reader = nullptr;
+    cell.step = access.step;
     cell.pipeline = access.pipeline;
     cell.warp = access.warp;
     cell.write_epoch = access.epoch;
@@ -133,6 +152,9 @@ void note(TensorCell& cell, const TensorAccess& access) {
     cell.written = true;
     if (cell.was_loaded) cell.load_epochs = {};
     cell.was_loaded = false;
+  } else if (access.pipeline != nullptr) {
+    cell.reader = access.pipeline;
+    cell.read_epoch = access.epoch;
   } else {
     cell.load_epochs[access.warp->index / 4] = access.epoch;
     cell.was_loaded = true;
@@ -217,6 +239,9 @@ void judge(Engine& machine, const TensorRegion& region, const TensorAccess& acce
       if (access.writes && cell.was_loaded) {
         judge_loads(machine, region, access, cell, band, column);
       }
+      if (access.writes && cell.reader != nullptr) {
+        judge_reader(machine, region, access, cell, column);
+      }
       note(cell, access);
     }
   }
@@ -242,6 +267,9 @@ void check_quiet(Engine& machine, const TensorRegion& region, const ClockRef& kn
                !is_over(standing_of_warp(*cell.warp, cell.warp->tensor.stores, cell.write_epoch,
                                          access))) {
       user = "tcgen05.st of the " + who(any_thread(*cell.warp));
+    }
+    if (cell.reader != nullptr && standing_of_reader(cell, access) != Standing::Ordered) {
+      user = "tcgen05 products of the " + who(*cell.reader->thread);
     }
     for (unsigned group = 0; group < cell.load_epochs.size(); ++group) {
       if (cell.load_epochs[group] == 0) continue;

@@ -19,6 +19,7 @@ struct TensorAccess {
   Warp* warp = nullptr;                // of a load or store
   std::uint32_t shape = 0;             // of a product
   Epoch epoch = 0;
+  std::uint64_t step = ~std::uint64_t{0};  // of a copy: the k-tile that it brings
 };
 
 // Everything that an instruction asks of a CTA's tensor memory first: there is one, its group of

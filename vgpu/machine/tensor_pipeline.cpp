@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tilewright/isa/model/scaled_products.h"
 #include "vgpu/machine/mbarrier_model.h"
 #include "vgpu/machine/tensor_order.h"
 
@@ -121,6 +122,49 @@ void check_destination(Engine& machine, const Thread& thread, bool fits, TensorA
   machine.abandon();
 }
 
+// The columns of each CTA where a block-scaled product finds the scales of its rows, and of all
+// its columns.
+struct ScaleRegions {
+  TensorRegion a, b;
+};
+ScaleRegions scale_regions(const TensorOp& op, Cta& cta) {
+  return {{&cta, 0xFF, op.a_scales, op.product.rows_per_cta() / 32},
+          {&cta, 0xFF, op.b_scales, (op.product.n + 31) / 32}};
+}
+
+// The scales that a product reads now must be there, and of the k-tile that its thread is at.
+void check_scales(Engine& machine, const Thread& thread, const TensorOp& op, Cta& cta,
+                  TensorAccess access, std::vector<TensorOp::After>* after) {
+  access.reads = true;
+  access.writes = false;
+  access.shape = ~0u;  // no product's: what one has written is no scale
+  const ScaleRegions regions = scale_regions(op, cta);
+  for (const TensorRegion& region : {regions.a, regions.b}) {
+    check_allocated(machine, region, access.what);
+    judge(machine, region, access, after);
+    if (!machine.order.enabled()) continue;
+    const std::uint64_t found = cta.tensor->cell(0, region.column).step;
+    if (thread.step == no_step || found == no_step || thread.step == found) continue;
+    machine.report(Checker::WrongStep, -1, access.what, [&] {
+      return fmt::format(
+          "The {} multiplies with the scales in {} expecting k-tile {}, but those "
+          "of k-tile {} were copied there.",
+          who(thread), tensor_place(cta, region.column), thread.step, found);
+    });
+  }
+}
+
+// A row's scales: lane row % 32, column row / 32, the bytes from `id` on.
+void read_scales(Cta& cta, unsigned column, unsigned rows, unsigned id, unsigned per_row,
+                 std::uint8_t (*scales)[4]) {
+  for (unsigned row = 0; row < rows; ++row) {
+    const std::uint32_t word = *cta.tensor->row(row % 32, column + row / 32);
+    for (unsigned i = 0; i < per_row; ++i) {
+      scales[row][i] = static_cast<std::uint8_t>(word >> 8 * (id + i));
+    }
+  }
+}
+
 const std::byte* piece_data(Cta& cta, SharedAddress address) {
   return cta.shared.get() + ((address & window_offset_mask) - window_begin);
 }
@@ -155,7 +199,18 @@ void land_product(const TensorPipeline& pipeline, const TensorOp& op) {
       }
     }
   }
-  multiply(product, data, op.accumulate);
+  const ProductScales& scales = product.scales;
+  for (unsigned i = 0; scales.per_row != 0 && i < group.count; ++i) {
+    read_scales(*group.ctas[i], op.a_scales, rows, scales.a_id, scales.per_row,
+                data.a_scales + i * rows);
+    read_scales(*group.ctas[i], op.b_scales, product.n, scales.b_id, scales.per_row,
+                data.b_scales[i]);
+  }
+  if (scales.per_row == 0) {
+    multiply(product, data, op.accumulate);
+  } else {
+    multiply_scaled(product, data, op.accumulate);
+  }
   for (unsigned i = 0; i < group.count; ++i) {
     set_in_flight({group.ctas[i], bands_of(product, op.lane), op.column, product.part_columns()},
                   -1);
@@ -205,6 +260,47 @@ void land_next(Engine& machine, TensorPipeline& pipeline) {
   ++pipeline.landed;
 }
 
+// `op` has its product, and its scales' columns where it has scales.
+void issue_product(Engine& machine, Thread& thread, const Group& group, TensorOp& op,
+                   TensorAddress d, std::uint64_t a, std::uint64_t b, bool accumulate) {
+  constexpr const char* instruction = "tcgen05.mma";
+  op.kind = TensorOp::Product;
+  op.accumulate = accumulate;
+  op.a = decode_operand(a);
+  op.b = decode_operand(b);
+  op.column = tensor_column(d);
+  op.lane = tensor_lane(d);
+  const TensorProduct& product = op.product;
+  const bool half = product.rows_per_cta() == 64 && product.parts() == 1;
+  check_destination(machine, thread, op.lane == 0 || (half && op.lane == 16), d, instruction);
+  TensorPipeline& pipeline = pipeline_of(machine, thread);
+  ++pipeline.issued;
+  Access read = operand_access(machine, thread, pipeline, instruction);
+  TensorAccess access = tensor_access(thread, pipeline, instruction, TensorUse::Product);
+  access.reads = accumulate;
+  access.shape = shape_of(d, product);
+  const unsigned per_piece = 16 / element_bytes(product.kind);
+  const unsigned rows = product.rows_per_cta(), columns = product.columns_per_cta();
+  for (unsigned i = 0; i < group.count; ++i) {
+    Cta& cta = *group.ctas[i];
+    tensor_memory(machine, cta, product.cta_group, instruction);
+    const TensorRegion region{&cta, bands_of(product, op.lane), op.column, product.part_columns()};
+    check_allocated(machine, region, instruction);
+    check_operand(machine, thread, cta, op.a, product.a_major, rows / per_piece, 2 * rows, 1, read);
+    check_operand(machine, thread, cta, op.b, product.b_major, columns / per_piece, 2 * columns, 1,
+                  read);
+    if (product.scales.per_row != 0) {
+      check_scales(machine, thread, op, cta, access, &op.after);
+    }
+    judge(machine, region, access, &op.after);
+    set_in_flight(region, 1);
+  }
+  std::uint64_t& free = thread.cta->multiprocessor->tensor_core_free;
+  free = std::max(free, thread.time) + product.n / 2 * clocks_per_column_pair * clock_picoseconds;
+  op.time = free + latency_picoseconds;
+  submit(machine, pipeline, std::move(op));
+}
+
 }  // namespace
 
 void land_tensor_pipeline(Engine& machine, void* operation) {
@@ -220,45 +316,29 @@ namespace tw::model {
 using namespace vgpu;
 
 void tcgen05_mma(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
-                 std::uint64_t b, std::uint32_t instruction_bits, bool accumulate) {
-  constexpr const char* instruction = "tcgen05.mma";
+                 std::uint64_t b, std::uint32_t instruction, bool accumulate) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  const Group group = group_of(machine, thread, cta_group, instruction);
+  const Group group = group_of(machine, thread, cta_group, "tcgen05.mma");
   TensorOp op;
-  op.kind = TensorOp::Product;
-  op.product = decode_product(kind, cta_group, instruction_bits);
-  op.accumulate = accumulate;
-  op.a = decode_operand(a);
-  op.b = decode_operand(b);
-  op.column = tensor_column(d);
-  op.lane = tensor_lane(d);
-  const TensorProduct& product = op.product;
-  const bool half = product.rows_per_cta() == 64 && product.parts() == 1;
-  check_destination(machine, thread, op.lane == 0 || (half && op.lane == 16), d, instruction);
-  TensorPipeline& pipeline = pipeline_of(machine, thread);
-  ++pipeline.issued;
-  Access read = operand_access(machine, thread, pipeline, instruction);
-  TensorAccess access = tensor_access(thread, pipeline, instruction, TensorUse::Product);
-  access.reads = accumulate;
-  access.shape = shape_of(d, product);
-  const unsigned per_piece = 16 / element_bytes(kind);
-  const unsigned rows = product.rows_per_cta(), columns = product.columns_per_cta();
-  for (unsigned i = 0; i < group.count; ++i) {
-    Cta& cta = *group.ctas[i];
-    tensor_memory(machine, cta, cta_group, instruction);
-    const TensorRegion region{&cta, bands_of(product, op.lane), op.column, product.part_columns()};
-    check_allocated(machine, region, instruction);
-    check_operand(machine, thread, cta, op.a, product.a_major, rows / per_piece, 2 * rows, 1, read);
-    check_operand(machine, thread, cta, op.b, product.b_major, columns / per_piece, 2 * columns, 1,
-                  read);
-    judge(machine, region, access, &op.after);
-    set_in_flight(region, 1);
+  op.product = decode_product(kind, cta_group, instruction);
+  issue_product(machine, thread, group, op, d, a, b, accumulate);
+}
+
+void tcgen05_mma_scaled(ScaledMmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
+                        std::uint64_t b, std::uint32_t instruction, TensorAddress a_scales,
+                        TensorAddress b_scales, bool accumulate) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const Group group = group_of(machine, thread, cta_group, "tcgen05.mma");
+  TensorOp op;
+  op.product = decode_scaled_product(kind, cta_group, instruction);
+  for (const TensorAddress scales : {a_scales, b_scales}) {
+    check_destination(machine, thread, tensor_lane(scales) == 0, scales, "tcgen05.mma");
   }
-  std::uint64_t& free = thread.cta->multiprocessor->tensor_core_free;
-  free = std::max(free, thread.time) + product.n / 2 * clocks_per_column_pair * clock_picoseconds;
-  op.time = free + latency_picoseconds;
-  submit(machine, pipeline, std::move(op));
+  op.a_scales = tensor_column(a_scales);
+  op.b_scales = tensor_column(b_scales);
+  issue_product(machine, thread, group, op, d, a, b, accumulate);
 }
 
 void tcgen05_cp(TensorCopy form, unsigned cta_group, TensorAddress destination,
@@ -278,7 +358,8 @@ void tcgen05_cp(TensorCopy form, unsigned cta_group, TensorAddress destination,
   TensorPipeline& pipeline = pipeline_of(machine, thread);
   ++pipeline.issued;
   Access read = operand_access(machine, thread, pipeline, instruction);
-  const TensorAccess access = tensor_access(thread, pipeline, instruction, TensorUse::Copy);
+  TensorAccess access = tensor_access(thread, pipeline, instruction, TensorUse::Copy);
+  access.step = thread.step;
   const auto shape = vgpu::shape_of(form);
   for (unsigned i = 0; i < group.count; ++i) {
     Cta& cta = *group.ctas[i];

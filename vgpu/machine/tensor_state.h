@@ -69,7 +69,8 @@ struct TensorOp {
   bool accumulate = false;
   TensorCopy form = {};
   unsigned cta_group = 1;
-  OperandPlacement a, b;  // a copy's source is a
+  OperandPlacement a, b;                     // a copy's source is a
+  std::uint32_t a_scales = 0, b_scales = 0;  // columns of a block-scaled product's scales
   std::uint64_t time = 0;
   std::vector<Mbarrier*> barriers;  // of a commit
   // Of a commit: what its thread had waited for. Products that read what a copy brought are done,
