@@ -74,8 +74,8 @@ struct TwoProducts {
     using SecondInput = Consumer<Second, Op::release, Trace>;
 
    public:
-    TW_DEVICE Multiplies(Signals& signals, Stages& stages, unsigned group, unsigned thread,
-                         Trace trace)
+    TW_DEVICE Multiplies(const OwnParams&, Signals& signals, Stages& stages, unsigned group,
+                         unsigned thread, Trace trace)
         : first_(signals.first, Op::speaker(thread), trace),
           second_(signals.second, Op::speaker(thread), trace),
           first_op_(First::tensors(stages.first), Kernel::group_row(group), thread),

@@ -101,8 +101,8 @@ struct OneProduct {
     using Input = Consumer<Ring, Op::release, Trace>;
 
    public:
-    TW_DEVICE Multiplies(Signals& signals, Stages& stages, unsigned group, unsigned thread,
-                         Trace trace)
+    TW_DEVICE Multiplies(const OwnParams&, Signals& signals, Stages& stages, unsigned group,
+                         unsigned thread, Trace trace)
         : input_(signals.input, Op::speaker(thread), trace),
           op_(Ring::tensors(stages.input), Kernel::group_row(group), thread) {}
 
@@ -348,19 +348,21 @@ class WarpSpecialized {
     const bool speaks = Op::elected || thread == 0;
     constexpr Release reading = Op::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
-    typename Program::Multiplies program(storage.signals, storage.stages, group, thread,
+    typename Program::Multiplies program(params.own, storage.signals, storage.stages, group, thread,
                                          trace(params, 1 + group, speaks));
     typename Accumulators::Writer accumulators(scope, storage.accumulators);
     Order order(storage.turns, group, thread);
     Storing<Kernel, !hands_over> storing(params, storage, group, thread,
                                          trace(params, 1 + roles.groups + group, speaks));
-    unsigned late = group * Kernel::config.stagger;
+    [[maybe_unused]] unsigned late = group * Kernel::config.stagger;
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
-      if (late > 0) {
-        // Only on the first tile, and only if that one fills the stage at all.
-        if (static_cast<int>(late) < tile.num_k_tiles()) program.hang_back(late);
-        late = 0;
+      if constexpr (Kernel::config.stagger > 0) {
+        if (late > 0) {
+          // Only on the first tile, and only if that one fills the stage at all.
+          if (static_cast<int>(late) < tile.num_k_tiles()) program.hang_back(late);
+          late = 0;
+        }
       }
       if constexpr (in_turns) {
         const bool mine = whose == group;

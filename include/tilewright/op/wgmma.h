@@ -16,6 +16,14 @@
 
 namespace tw {
 
+// A number for each of the two rows of a block of sums that a thread holds values of, eight apart.
+struct RowPair {
+  float upper;
+  float lower;
+  // Of the row of a thread's value i.
+  TW_DEVICE float of(unsigned i) const { return i / 2 % 2 == 0 ? upper : lower; }
+};
+
 // Sums in the registers of one warpgroup: blocks of 64 rows by `columns`. `SumValue` is float or
 // std::int32_t. Immovable: while a product is in flight the tensor core owns these registers.
 template <unsigned block_count, unsigned n, class SumValue = float>
@@ -76,6 +84,22 @@ class RegisterAccumulator {
     }
   }
 
+  // Multiplies the values of each of a thread's rows by that row's factor.
+  TW_DEVICE void scale_rows(const RowPair& factors) {
+    touch();
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      TW_UNROLL
+      for (unsigned i = 0; i < fragment_size; ++i) values_[block][i] *= factors.of(i);
+    }
+  }
+
+  // A thread's values of a block, to work on in place: no product may be in flight.
+  TW_DEVICE Value (&values(unsigned block))[fragment_size] {
+    isa::fragment_access(values_[block], fragment_size);
+    return values_[block];
+  }
+
   // Value i of this thread in a block stands at row_of(i), column_of(i) of the block.
   TW_DEVICE Value value(unsigned block, unsigned i) const {
     isa::fragment_access(&values_[block][i], 1);
@@ -132,6 +156,31 @@ class PromotedAccumulator : public RegisterAccumulator<block_count, n, SumValue>
   unsigned stages_ = 0;
 };
 
+// Issues the products of a stage as one group: every block of 64 rows of A by all of B, along
+// `spans` of k that take `steps` products each. `a` and `b` are descriptors of the first blocks.
+template <WgmmaShape shape, class BlocksA, class BlocksB, unsigned spans, unsigned steps, class Sum>
+TW_DEVICE void issue_products(Sum& sum, std::uint64_t a, std::uint64_t b) {
+  isa::wgmma_fence();
+  TW_UNROLL
+  for (unsigned span = 0; span < spans; ++span) {
+    TW_UNROLL
+    for (unsigned k = 0; k < steps; ++k) {
+      TW_UNROLL
+      for (unsigned block = 0; block < Sum::blocks; ++block) {
+        isa::wgmma<shape>(sum.fragment(block), a + BlocksA::units(block, k, span, 0),
+                          b + BlocksB::units(0, k, span, 0), span + k > 0 || sum.started());
+      }
+    }
+  }
+  isa::wgmma_commit_group();
+  sum.start();
+}
+
+// A layout as a descriptor, without the address.
+constexpr std::uint64_t wgmma_descriptor(const DescribedLayout& layout) {
+  return isa::wgmma_matrix_descriptor(layout.leading_bytes, layout.stride_bytes, layout.line_bytes);
+}
+
 // `rows` of the tile's m are this warpgroup's; stages lie `stage_bytes` apart. After
 // `promote_every` stages a partial sum joins the sums (0: the tensor core adds up everything).
 // `columns`: of the tile's n, fewer for an op of pieces.
@@ -151,13 +200,8 @@ class WgmmaOp {
   using Tensors = OperandTensors<tiling, stage_bytes>;
   using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, 64, shape.k()>;
   using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, columns, shape.k()>;
-  // Without the address.
-  static constexpr std::uint64_t descriptor(const DescribedLayout& layout) {
-    return isa::wgmma_matrix_descriptor(layout.leading_bytes, layout.stride_bytes,
-                                        layout.line_bytes);
-  }
-  static constexpr std::uint64_t a_descriptor = descriptor(BlocksA::layout);
-  static constexpr std::uint64_t b_descriptor = descriptor(BlocksB::layout);
+  static constexpr std::uint64_t a_descriptor = wgmma_descriptor(BlocksA::layout);
+  static constexpr std::uint64_t b_descriptor = wgmma_descriptor(BlocksB::layout);
   static constexpr unsigned blocks = rows / 64;
   static constexpr unsigned steps = tiling.span_k() / shape.k();  // of a span
   using Value = WgmmaSum<shape>;
@@ -220,20 +264,7 @@ class WgmmaOp {
                             BlocksA::units(0, 0, 0, stage.slot());
     const std::uint64_t b = b_descriptor + b_ + BlocksB::units(column / columns, 0, 0, 0) +
                             BlocksB::units(0, 0, 0, stage.slot());
-    isa::wgmma_fence();
-    TW_UNROLL
-    for (unsigned span = 0; span < tiling.spans; ++span) {
-      TW_UNROLL
-      for (unsigned k = 0; k < steps; ++k) {
-        TW_UNROLL
-        for (unsigned block = 0; block < blocks; ++block) {
-          isa::wgmma<shape>(sum.fragment(block), a + BlocksA::units(block, k, span, 0),
-                            b + BlocksB::units(0, k, span, 0), span + k > 0 || sum.started());
-        }
-      }
-    }
-    isa::wgmma_commit_group();
-    sum.start();
+    issue_products<shape, BlocksA, BlocksB, tiling.spans, steps>(sum, a, b);
   }
   // Until the products of no more than so many calls of issue() are in flight; `sum` is of others.
   template <unsigned issued>
