@@ -3,6 +3,7 @@
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/counter.h"
 #include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/ptx/exponential.h"
 #include "tilewright/isa/ptx/grid.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
@@ -21,6 +22,11 @@ struct Params {
 };
 
 }  // namespace
+
+__global__ void exponentials(Params params) {
+  params.floats[0] = isa::ex2_approx(params.floats[2]);
+  params.floats[1] = isa::lg2_approx(params.floats[3]);
+}
 
 __global__ void copies(Params params) {
   isa::cp_async<4>(params.shared, params.source, params.count);

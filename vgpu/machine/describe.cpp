@@ -58,5 +58,6 @@ void describe_shared(SharedAddress begin, unsigned bytes, const char* name, unsi
 }
 
 void describe_step(unsigned step) { engine().current().step = step; }
+void describe_no_step() { engine().current().step = no_step; }
 
 }  // namespace tw::model

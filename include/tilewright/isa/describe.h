@@ -13,9 +13,11 @@ TW_DEVICE void describe_role() {}
 TW_DEVICE void describe_barrier(SharedAddress, const char*, unsigned) {}
 TW_DEVICE void describe_shared(SharedAddress, unsigned, const char*, unsigned) {}
 TW_DEVICE void describe_step(unsigned) {}
+TW_DEVICE void describe_no_step() {}
 TW_DEVICE void fragment_access(const void*, unsigned) {}
 #else
 using model::describe_barrier;
+using model::describe_no_step;
 using model::describe_role;
 using model::describe_shared;
 using model::describe_step;

@@ -1,4 +1,4 @@
-// What all threads of a CTA write into shared memory before any of them reads it.
+// What several threads write into shared memory before it is read on behalf of any of them.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -6,10 +6,20 @@
 
 namespace tw {
 
+// By all threads of a CTA, for threads.
 template <class Write>
 TW_DEVICE void write_together(unsigned threads, const Write& write) {
   write();
   isa::barrier_sync(0, threads);
+}
+
+// By `threads` threads that have the named barrier for themselves, for the tensor core: each makes
+// its writes visible to it, then all meet.
+template <class Write>
+TW_DEVICE void write_for_products(unsigned barrier, unsigned threads, const Write& write) {
+  write();
+  isa::fence_proxy_async();
+  isa::barrier_sync(barrier, threads);
 }
 
 }  // namespace tw

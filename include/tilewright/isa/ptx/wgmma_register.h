@@ -20,4 +20,14 @@ TW_DEVICE void wgmma_bf16_register(float (&d)[n / 2], const std::uint32_t (&a)[4
 #endif
 }
 
+// No instruction: these registers are still wanted here, behind the wait for the products that read
+// them, so that nothing else lies in them before.
+template <unsigned count>
+TW_DEVICE void wgmma_registers([[maybe_unused]] std::uint32_t (&values)[count]) {
+#if defined(__CUDACC__)
+  TW_UNROLL
+  for (std::uint32_t& value : values) asm volatile("" : "+r"(value)::"memory");
+#endif
+}
+
 }  // namespace tw::isa

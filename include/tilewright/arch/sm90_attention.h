@@ -1,0 +1,43 @@
+// Hopper, as attention uses it: two products of one warpgroup, the second with A from registers.
+#pragma once
+
+#include "tilewright/arch/sm90.h"
+#include "tilewright/io/attention_loader.h"
+#include "tilewright/op/wgmma_rings.h"
+
+namespace tw {
+
+struct Sm90Attention : Sm90 {
+  template <HeadTile queries, HeadTile keys>
+  using HeadLoader = AttentionLoader<queries, keys>;
+  template <class Queries, class Keys>
+  using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
+  template <class Values>
+  using ValueOp = WgmmaOfRegisters<Values>;
+  template <auto config, class Trace>
+  using Store = StagedStore<config.d_type, 64, Trace, config.staged_bytes>;
+
+  // Of a thread: scores, their weights at half the size, sums, and what else a step holds.
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tiling.m % 64 == 0 && config.tiling.m / 64 >= 1 && config.tiling.m / 64 <= 3,
+            "A tile has 64 rows of queries for each of one to three warpgroups.");
+    require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 256,
+            "A block has 16 to 256 keys, a multiple of 16.");
+    require(config.tiling.n % 64 == 0 && config.tiling.n <= 256,
+            "A head has 64, 128, 192 or 256 columns.");
+    const unsigned groups = config.tiling.m / 64;
+    const unsigned helping = groups == 3 ? 32 : groups == 2 ? 24 : 56;
+    const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? 240 : 256 - 8;
+    const unsigned held = config.keys / 2 + config.keys / 4 + config.tiling.n / 2;
+    require(held + 30 <= multiplying, "Scores, weights and sums must fit a thread's registers.");
+    const bool asks = config.scheduling != decltype(config.scheduling){};
+    return RoleTable{.load = {0, 1, helping},
+                     .schedule = {1, asks ? 1u : 0u, helping},
+                     .multiply = {4, 4 * groups, multiplying},
+                     .groups = groups}
+        .checked();
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,126 @@
+// Attention: O = softmax(scale Q K^T) V for each head, with keys and values shared by groups of
+// heads, sequences of different lengths, and causal masks.
+#pragma once
+
+#include "tilewright/epilogue/fragment_loop.h"
+#include "tilewright/epilogue/source_supply.h"
+#include "tilewright/epilogue/tree.h"
+#include "tilewright/family/matmul_config.h"
+#include "tilewright/io/head_tile.h"
+#include "tilewright/kernel/attention.h"
+#include "tilewright/kernel/contracts.h"
+#include "tilewright/schedule/attention_tiles.h"
+#include "tilewright/schedule/reduction.h"
+
+namespace tw {
+
+struct AttentionConfig {
+  // Of the output: m queries, 64 for each warpgroup, by n columns of a head.
+  Tiling tiling = {.m = 128, .n = 128};
+  unsigned keys = 128;  // of a block
+  ElementType d_type = ElementType::Bf16;
+  Scheduling scheduling = Scheduling::Static;
+  unsigned turns = 1;           // 0: groups issue their products as they come
+  unsigned staged_bytes = 128;  // of a row of the output at a time: 64 leave room for more keys
+  unsigned stagger = 0;         // groups share every tile from its beginning
+  unsigned dependent_launch = 0;
+};
+
+// What flows through a ring of tiles of one head.
+template <class Names, HeadTile tile_shape, Major major, RoleArrivals reads>
+struct HeadPayload : Names {
+  static constexpr Space space = Space::Shared;
+  static constexpr HeadTile tile = tile_shape;
+  struct Tiles {
+    alignas(1024) unsigned char bytes[tile.bytes()];
+  };
+  using StageTensors = HeadTensors<tile, major>;
+  using RingTensors = HeadTensors<tile, major, unsigned{sizeof(Tiles)}>;
+  static constexpr Part parts[1] = {
+      {tile.bytes(), Completion::TransactionBytes, {Role::Load, 1}, {reads}}};
+};
+
+struct QueryNames {
+  static constexpr const char* name = "queries";
+  static constexpr const char* full_name = "queries.full";
+  static constexpr const char* empty_name = "queries.empty";
+};
+struct KeyNames {
+  static constexpr const char* name = "keys";
+  static constexpr const char* full_name = "keys.full";
+  static constexpr const char* empty_name = "keys.empty";
+};
+struct ValueNames {
+  static constexpr const char* name = "values";
+  static constexpr const char* full_name = "values.full";
+  static constexpr const char* empty_name = "values.empty";
+};
+
+struct AttentionRecipe {
+  template <class Kernel>
+  using Program = kernel::Attention<Kernel>;
+};
+
+// The binder. `Page` is a target's page for attention; `Named` carries the configuration.
+template <class Page, class Named>
+struct AttentionParts {
+  using Target = Page;
+  using Recipe = AttentionRecipe;
+  using Trace = NoTrace;
+  static constexpr AttentionConfig config = Named::config;
+  static constexpr Tiling tiling = config.tiling;
+  static constexpr RoleTable roles = Target::roles(config);
+  static_assert(roles.registers() <= Target::registers,
+                "The roles ask for more registers than an SM has.");
+  static constexpr bool in_clusters = Target::in_clusters;
+  static constexpr bool dependent_launch = config.dependent_launch != 0;
+
+  static constexpr HeadTile query_tile = {tiling.m, tiling.n};
+  static constexpr HeadTile key_tile = {config.keys, tiling.n};
+  using Loader = typename Target::template HeadLoader<query_tile, key_tile>;
+  // Every group reads every stage.
+  static constexpr RoleArrivals reads = {Role::Multiply, roles.groups};
+  using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, reads>;
+  using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, reads>;
+  using ValuePayload = HeadPayload<ValueNames, key_tile, Major::MN, reads>;
+  using ScoreOp = typename Target::template ScoreOp<typename QueryPayload::RingTensors,
+                                                    typename KeyPayload::RingTensors>;
+  using Op = typename Target::template ValueOp<typename ValuePayload::RingTensors>;
+  using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
+  using StepOrder = std::conditional_t<config.turns != 0 && (roles.groups > 1),
+                                       Turns<roles.groups, roles.group_warps()>, NoTurns>;
+
+  using Store = typename Target::template Store<config, Trace>;
+  static_assert(TileStore<Store>);
+  using Epilogue = FragmentLoop<Tree<node::Sum>, Store>;
+  using Sources = DirectSources;
+  using Reduction = NoReduction;
+  using Map = AttentionTiles<tiling.m, config.keys>;
+  using Schedule = std::conditional_t<config.scheduling == Scheduling::Dynamic,
+                                      typename Target::template Tickets<tiling.cluster, Map, roles>,
+                                      StaticPersistent<tiling.cluster, Map>>;
+  static_assert(WorkSchedule<Schedule>);
+
+  // Keys and values of two blocks; a second tile of queries where there is room.
+  static constexpr unsigned left_bytes = Target::shared_bytes - 1024 - 4 * key_tile.bytes() -
+                                         roles.groups * unsigned{sizeof(typename Store::Buffers)};
+  static_assert(4 * key_tile.bytes() + query_tile.bytes() +
+                        roles.groups * unsigned{sizeof(typename Store::Buffers)} <=
+                    Target::shared_bytes - 1024,
+                "Two blocks of keys and values and a tile of queries must fit shared memory.");
+  using Queries =
+      Ring<QueryPayload, left_bytes >= 2 * query_tile.bytes() ? 2 : 1, typename Target::Signal>;
+  using Keys = Ring<KeyPayload, 2, typename Target::Signal>;
+  using Values = Ring<ValuePayload, 2, typename Target::Signal>;
+
+  static constexpr unsigned group_row(unsigned group) { return group * 64; }
+  static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
+    return {tile.batch, tile.first_row(tiling.m) + static_cast<int>(group_row(group)), 0,
+            tile.m_end};
+  }
+};
+
+template <class Page, class Named>
+using AttentionKernel = kernel::WarpSpecialized<AttentionParts<Page, Named>>;
+
+}  // namespace tw

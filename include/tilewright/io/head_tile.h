@@ -1,0 +1,64 @@
+// Rows of one head in shared memory: a tile of queries, keys or values.
+#pragma once
+
+#include "tilewright/io/major.h"
+#include "tilewright/io/operand_layout.h"
+#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/layout/shared_tile.h"
+#include "tilewright/number/narrow_float.h"
+
+namespace tw {
+
+// `rows` by `columns` of bf16, in spans of 64 columns: 128 bytes of each row, swizzled.
+struct HeadTile {
+  unsigned rows = 128;
+  unsigned columns = 128;
+
+  static constexpr unsigned span_columns = 64;
+  constexpr unsigned spans() const { return columns / span_columns; }
+  constexpr unsigned bytes() const { return rows * columns * 2; }
+
+  // (row,k,span), K-major: queries by columns, and keys by columns.
+  constexpr Layout by_columns() const {
+    return operand_layout(rows, span_columns, spans(), Major::K, 2);
+  }
+  // The same memory as (column,row,1), MN-major: values are multiplied along their rows.
+  constexpr Layout by_rows() const {
+    const Layout layout = by_columns();
+    const Layout columns_of = from_modes(mode(layout, 1), mode(layout, 2));
+    return from_modes(columns_of, mode(layout, 0), single(1, std::int64_t{rows} * columns));
+  }
+};
+
+// Zeros for the rows from `first` on of one stage of a ring (row,column,span,stage), by `threads`
+// threads.
+template <class Rows>
+TW_DEVICE void clear_rows(const Rows& ring, unsigned stage, unsigned first, unsigned thread,
+                          unsigned threads) {
+  const auto chunks = ring.template chunks<16>();
+  constexpr unsigned rows = Rows::template static_extent<0>;
+  constexpr unsigned spans = Rows::template static_extent<2>;
+  constexpr unsigned line = HeadTile::span_columns / 8;
+  const std::uint32_t zeros[4] = {};
+  for (unsigned i = thread; i < (rows - first) * line * spans; i += threads) {
+    const unsigned row = first + i / (line * spans);
+    isa::store_shared_16(chunks.address(row, i % line, i / line % spans, stage), zeros);
+  }
+}
+
+// One stage, or with stages behind each other a ring: the tile as TMA fills it, and as the tensor
+// core reads it.
+template <HeadTile tile, Major major, unsigned stage_bytes = 0>
+struct HeadTensors {
+  using Rows = SharedTile<Bf16, in_stages(tile.by_columns(), stage_bytes, 2)>;
+  using Operand = SharedTile<Bf16, in_stages(major == Major::K ? tile.by_columns() : tile.by_rows(),
+                                             stage_bytes, 2)>;
+
+  Rows rows;        // (row,column,span)
+  Operand operand;  // (row,k,span), or (column,k,1) of values
+
+  TW_DEVICE explicit HeadTensors(SharedAddress first_stage)
+      : rows(first_stage), operand(first_stage) {}
+};
+
+}  // namespace tw

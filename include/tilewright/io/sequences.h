@@ -1,0 +1,60 @@
+// Sequences of tokens that lie behind each other in one tensor: which rows are whose.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/layout/access.h"
+
+namespace tw {
+
+// One sequence: its rows of queries, and its rows of keys and values.
+struct SequenceRows {
+  int query_begin;
+  int query_end;
+  int key_begin;
+  int key_end;
+
+  TW_DEVICE int queries() const { return query_end - query_begin; }
+  TW_DEVICE int keys() const { return key_end - key_begin; }
+  // How many keys, from the sequence's first on, the query at `row` sees. Causal: the last query
+  // sees all of them, the one before all but one, and so on; early queries may see none.
+  TW_DEVICE int keys_seen(int row, bool causal) const {
+    const int seen = causal ? row - query_end + 1 + keys() : keys();
+    return seen < keys() ? seen : keys();
+  }
+};
+
+struct Sequences {
+  int count;
+  // Of every sequence; where lengths stand on the device, of all together.
+  int queries;
+  int keys;
+  // For each sequence the row behind its last, where the next begins; null: all are equally long.
+  const std::int32_t* query_ends;
+  const std::int32_t* key_ends;
+  int causal;  // 1: a query does not see the keys behind it
+
+  TW_DEVICE SequenceRows rows(int sequence) const {
+    if (query_ends == nullptr) {
+      return {sequence * queries, (sequence + 1) * queries, sequence * keys, (sequence + 1) * keys};
+    }
+    const int query_begin = begin(query_ends, sequence, queries);
+    const int key_begin = begin(key_ends, sequence, keys);
+    return {query_begin, end(query_ends, sequence, query_begin, queries), key_begin,
+            end(key_ends, sequence, key_begin, keys)};
+  }
+
+ private:
+  // Numbers that cannot be are taken as the nearest that can: nothing beside the tensors is ever
+  // touched.
+  static TW_DEVICE int end(const std::int32_t* ends, int sequence, int least, int most) {
+    const int given = load_element<Space::Global>(ends + sequence);
+    return given < least ? least : given < most ? given : most;
+  }
+  static TW_DEVICE int begin(const std::int32_t* ends, int sequence, int most) {
+    return sequence == 0 ? 0 : end(ends, sequence - 1, 0, most);
+  }
+};
+
+}  // namespace tw

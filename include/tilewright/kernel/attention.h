@@ -1,0 +1,241 @@
+// The program of attention: rings of queries, keys and values, two products in every step, and the
+// softmax between them.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/sequences.h"
+#include "tilewright/kernel/warp_specialized.h"
+#include "tilewright/op/online_softmax.h"
+#include "tilewright/pipeline/together.h"
+
+namespace tw::kernel {
+
+// Groups share a tile of queries, 64 rows each, and meet every block of its keys. In each step one
+// group issues two products, the scores of a block and the sum of the block before, and passes the
+// turn on: the tensor core works for one group while the others weigh their scores.
+template <class Kernel>
+struct Attention {
+  using Queries = typename Kernel::Queries;
+  using Keys = typename Kernel::Keys;
+  using Values = typename Kernel::Values;
+  using Loader = typename Kernel::Loader;
+  using ScoreOp = typename Kernel::ScoreOp;
+  using Op = typename Kernel::Op;
+  using Softmax = OnlineSoftmax<Keys::Payload::tile.rows>;
+  using Trace = typename Kernel::Trace;
+  using Order = typename Kernel::StepOrder;
+  using LoaderParams = typename Loader::Params;
+  struct OwnParams {
+    Sequences sequences;
+    float scale;      // of scores, above 0
+    float* log_sums;  // (head,row) of log-sum-exp; null: not wanted
+    std::int64_t log_sums_pitch;
+  };
+  static constexpr unsigned block_keys = Keys::Payload::tile.rows;
+
+  struct Stages {
+    alignas(1024) typename Queries::Tiles queries[Queries::stages];
+    alignas(1024) typename Keys::Tiles keys[Keys::stages];
+    alignas(1024) typename Values::Tiles values[Values::stages];
+  };
+  struct Signals {
+    typename Queries::Barriers queries;
+    typename Keys::Barriers keys;
+    typename Values::Barriers values;
+    typename Order::Barriers turns;
+  };
+  static TW_DEVICE void init(Signals& signals, Stages& stages) {
+    Queries::init(signals.queries, stages.queries);
+    Keys::init(signals.keys, stages.keys);
+    Values::init(signals.values, stages.values);
+    Order::init(signals.turns);
+  }
+  static constexpr bool clears = false;
+
+  // One thread brings everything, in the order in which it is multiplied.
+  class Loads {
+   public:
+    static constexpr bool elected = Loader::elected;
+    static constexpr Role plays = Role::Load;
+
+    TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages,
+                    unsigned /*thread*/, Trace trace)
+        : loader_(params),
+          queries_(signals.queries, stages.queries, trace),
+          keys_(signals.keys, stages.keys, trace),
+          values_(signals.values, stages.values, trace) {}
+
+    template <bool leads, class Work>
+    TW_DEVICE void load(Work& work, const Key& key) {
+      for (const WorkTile tile : work.tiles(key)) {
+        if constexpr (leads) work.begin();
+        if (tile.num_k_tiles() == 0) continue;
+        loader_.begin(tile);
+        {
+          const auto stage = queries_.produce();
+          loader_.queries(stage, tile);
+        }
+        for (const int k : tile.k_tiles(key)) {
+          {
+            const auto stage = keys_.produce();
+            loader_.keys(stage, k);
+          }
+          if (k > tile.k_begin) load_values(k - 1);
+        }
+        load_values(tile.k_end - 1);
+      }
+    }
+    TW_DEVICE void drain() {
+      queries_.drain();
+      keys_.drain();
+      values_.drain();
+    }
+
+   private:
+    TW_DEVICE void load_values(int k) {
+      const auto stage = values_.produce();
+      loader_.values(stage, k);
+    }
+    Loader loader_;
+    Producer<Queries, Role::Load, Trace> queries_;
+    Producer<Keys, Role::Load, Trace> keys_;
+    Producer<Values, Role::Load, Trace> values_;
+  };
+  // The program has no roles of its own.
+  template <unsigned>
+  using Own = Loads;
+
+  class Multiplies {
+    using QueryInput = Consumer<Queries, Op::release, Trace>;
+    using KeyInput = Consumer<Keys, Op::release, Trace>;
+    using ValueInput = Consumer<Values, Op::release, Trace>;
+    using Scores = typename ScoreOp::Accumulator;
+    using Weights = typename Op::Operand;
+
+   public:
+    TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages, unsigned group,
+                         unsigned thread, Trace trace)
+        : params_(params),
+          queries_(signals.queries, Op::speaker(thread), trace),
+          keys_(signals.keys, Op::speaker(thread), trace),
+          values_(signals.values, Op::speaker(thread), trace),
+          order_(signals.turns, group, thread),
+          score_op_(Queries::tensors(stages.queries), Keys::tensors(stages.keys),
+                    Kernel::group_row(group)),
+          op_(Values::tensors(stages.values)),
+          value_rows_(Values::tensors(stages.values).rows),
+          softmax_(params.scale, thread),
+          first_row_(static_cast<int>(Kernel::group_row(group))),
+          thread_(thread),
+          thread_of_all_(group * Kernel::roles.group_threads() + thread) {}
+
+    TW_DEVICE bool leads() const { return true; }
+
+    // Scores of the first block, then steps of two products, then the sum of the last block. What
+    // is in flight at the end of a step would make ptxas serialise all of it: nothing is.
+    template <class Sum>
+    TW_DEVICE void multiply(Sum& sum, const WorkTile& tile, const Key& key) {
+      const SequenceRows rows = params_.sequences.rows(tile.n);
+      const int row = tile.first_row(Kernel::config.tiling.m) + first_row_;
+      const bool causal = params_.sequences.causal != 0;
+      const int upper = row + static_cast<int>(Sum::row_of(thread_, 0));
+      softmax_.begin(rows.keys_seen(upper, causal), rows.keys_seen(upper + 8, causal));
+      sum.clear();
+      sum.start();
+      if (tile.num_k_tiles() > 0) {
+        // Blocks behind this one are seen whole by all rows of the group.
+        const int whole_blocks = max_of(rows.keys_seen(row, causal), 0) / int{block_keys};
+        const int masked_end = max_of(tile.k_end - whole_blocks, 1);
+        add_blocks(sum, tile, masked_end < tile.k_end ? masked_end : tile.k_end, rows.keys(), key);
+      }
+      const RowPair inverse = softmax_.finish();
+      sum.scale_rows(inverse);
+      if (params_.log_sums != nullptr) store_log_sums(tile, upper);
+    }
+
+   private:
+    static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
+
+    template <class Sum>
+    TW_DEVICE void add_blocks(Sum& sum, const WorkTile& tile, int masked_end, int keys,
+                              const Key& key) {
+      // The first key of block k.
+      const auto first_key = [&](int k) { return (tile.k_end - 1 - k) * int{block_keys}; };
+      Scores scores;
+      Weights weights;
+      auto query = queries_.consume();
+      {
+        const auto stage = keys_.consume();
+        score_op_.issue(scores, query, stage);
+        score_op_.template wait<0>(scores);
+      }
+      softmax_.template next<true>(scores, first_key(0));
+      weights.take(scores.values(0));
+      auto value = values_.consume();
+      // What lies behind the last key is another's, and may be no number: zero times that is none.
+      if (keys < first_key(0) + int{block_keys}) {
+        write_for_products(1 + Kernel::roles.groups, Kernel::roles.multiply.warps * 32, [&] {
+          clear_rows(value_rows_, value.slot(), static_cast<unsigned>(keys - first_key(0)),
+                     thread_of_all_, Kernel::roles.multiply.warps * 32);
+        });
+      }
+      const auto step = [&]<bool masked>(std::bool_constant<masked>, int k) {
+        auto stage = keys_.consume();
+        {
+          const auto turn = order_.take();
+          score_op_.issue(scores, query, stage);
+          op_.issue(sum, weights, value);
+        }
+        score_op_.template wait<1>(scores);
+        stage = typename KeyInput::Token();
+        const RowPair correction = softmax_.template next<masked>(scores, first_key(k));
+        score_op_.settle(scores);
+        // Between the softmax and the wait, which ptxas would otherwise put before the softmax.
+        auto next_value = values_.consume();
+        op_.template wait<0>(sum, weights);
+        value = std::move(next_value);
+        weights.take(scores.values(0));
+        sum.scale_rows(correction);
+      };
+      WorkTile blocks = tile;
+      blocks.k_begin = 1;
+      blocks.k_end = masked_end;
+      for (const int k : blocks.k_tiles(key)) step(std::bool_constant<true>(), k);
+      blocks.k_begin = masked_end;
+      blocks.k_end = tile.k_end;
+      for (const int k : blocks.k_tiles(key)) step(std::bool_constant<false>(), k);
+      query = typename QueryInput::Token();
+      op_.issue(sum, weights, value);
+      op_.template wait<0>(sum, weights);
+    }
+
+    // One of the four lanes that share a row.
+    TW_DEVICE void store_log_sums(const WorkTile& tile, int upper) const {
+      const RowPair logs = softmax_.log_sum();
+      float* const to = params_.log_sums + tile.batch * params_.log_sums_pitch + upper;
+      if (thread_ % 4 != 0) return;
+      if (upper < tile.m_end) store_element<Space::Global>(to, logs.upper);
+      if (upper + 8 < tile.m_end) store_element<Space::Global>(to + 8, logs.lower);
+    }
+
+    const OwnParams& params_;
+    QueryInput queries_;
+    KeyInput keys_;
+    ValueInput values_;
+    Order order_;
+    ScoreOp score_op_;
+    Op op_;
+    typename Values::Payload::RingTensors::Rows value_rows_;
+    Softmax softmax_;
+    int first_row_;
+    unsigned thread_;  // of the group
+    unsigned thread_of_all_;
+  };
+
+  // Sums are not handed over.
+  struct Adds {
+    TW_DEVICE Adds(Signals&, Stages&, unsigned, Trace) {}
+  };
+};
+
+}  // namespace tw::kernel

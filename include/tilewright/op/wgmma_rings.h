@@ -1,0 +1,110 @@
+// TileOps on Hopper whose operands do not share a stage: A and B of two rings, or A from registers.
+#pragma once
+
+#include "tilewright/accumulator/packed_rows.h"
+#include "tilewright/isa/ptx/wgmma_register.h"
+#include "tilewright/op/wgmma.h"
+
+namespace tw {
+
+// Of a warpgroup: its 64 rows of A by all of B, both K-major, into a sum that starts anew. The
+// tensors' `operand` is (row,k,span,stage).
+template <class TensorsA, class TensorsB>
+class WgmmaOfTwoRings {
+  using A = typename TensorsA::Operand;
+  using B = typename TensorsB::Operand;
+  static constexpr unsigned columns = B::template static_extent<0>;
+  static constexpr unsigned spans = A::template static_extent<2>;
+  static constexpr WgmmaShape shape = {.n = columns};
+  static constexpr unsigned steps = A::template static_extent<1> / shape.k();
+  using BlocksA = OperandBlocks<A, Major::K, 64, shape.k()>;
+  using BlocksB = OperandBlocks<B, Major::K, columns, shape.k()>;
+
+ public:
+  using Accumulator = RegisterAccumulator<1, columns>;
+
+  // This warpgroup's first row of A is a multiple of 64.
+  TW_DEVICE WgmmaOfTwoRings(const TensorsA& a, const TensorsB& b, unsigned first_row)
+      : a_(isa::shuffle(in_descriptor(a.operand.template from<64>(first_row).address()), 0)),
+        b_(isa::shuffle(in_descriptor(b.operand.address()), 0)) {}
+
+  template <StageToRead StageA, StageToRead StageB>
+  TW_DEVICE void issue(Accumulator& sum, const StageA& a, const StageB& b) const {
+    static_assert(is_stage_of<StageA, TensorsA> && is_stage_of<StageB, TensorsB>,
+                  "The stages are of other rings than this TileOp was made for.");
+    isa::describe_no_step();
+    sum.start_over();
+    issue_products<shape, BlocksA, BlocksB, spans, steps>(
+        sum, wgmma_descriptor(BlocksA::layout) + a_ + BlocksA::units(0, 0, 0, a.slot()),
+        wgmma_descriptor(BlocksB::layout) + b_ + BlocksB::units(0, 0, 0, b.slot()));
+  }
+  // Until no more than so many calls of issue() are in flight, none of them on `sum`.
+  template <unsigned issued>
+  TW_DEVICE void wait(Accumulator& sum) const {
+    isa::wgmma_wait_group<issued>();
+    isa::wgmma_registers(sum.fragment(0));
+  }
+  // What was done with the sum is done before the next wait: the compiler knows of no reason not to
+  // put it off.
+  TW_DEVICE void settle(Accumulator& sum) const { isa::wgmma_registers(sum.fragment(0)); }
+
+ private:
+  std::uint32_t a_;  // units of 16 bytes
+  std::uint32_t b_;
+};
+
+// Adds 64 rows of A, packed in the warpgroup's registers, by all of B, which is N-major. The
+// tensors' `operand` is (n,k,1,stage), and A has as many columns as B has of k.
+template <class TensorsB>
+class WgmmaOfRegisters {
+  using B = typename TensorsB::Operand;
+  static constexpr unsigned columns = B::template static_extent<0>;
+  static constexpr unsigned k = B::template static_extent<1>;
+  static constexpr unsigned step_k = 16;
+  using BlocksB = OperandBlocks<B, Major::MN, columns, step_k>;
+
+ public:
+  using Accumulator = RegisterAccumulator<1, columns>;
+  using Operand = PackedRows<k>;
+  static constexpr bool elected = false;
+  static constexpr Release release = Release::Group;
+  static constexpr unsigned releases = 1;  // of each group
+  static constexpr unsigned stages_held = 1;
+  static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
+
+  TW_DEVICE explicit WgmmaOfRegisters(const TensorsB& b)
+      : b_(isa::shuffle(in_descriptor(b.operand.address()), 0)) {}
+
+  template <StageToRead Stage>
+  TW_DEVICE void issue(Accumulator& sum, Operand& a, const Stage& stage) const {
+    static_assert(is_stage_of<Stage, TensorsB>,
+                  "The stage is of another ring than this TileOp was made for.");
+    isa::describe_no_step();
+    const std::uint64_t b =
+        wgmma_descriptor(BlocksB::layout) + b_ + BlocksB::units(0, 0, 0, stage.slot());
+    isa::wgmma_fence();
+    TW_UNROLL
+    for (unsigned step = 0; step < Operand::steps; ++step) {
+      isa::wgmma_bf16_register<columns, 1>(sum.fragment(0), a.registers(step),
+                                           b + BlocksB::units(0, step, 0, 0),
+                                           step > 0 || sum.started());
+    }
+    isa::wgmma_commit_group();
+    sum.start();
+  }
+  // Until no more than so many calls of issue() are in flight, none of them on `sum` and `a`.
+  template <unsigned issued>
+  TW_DEVICE void wait(Accumulator& sum, Operand& a) const {
+    isa::wgmma_wait_group<issued>();
+    isa::wgmma_registers(sum.fragment(0));
+    TW_UNROLL
+    for (unsigned step = 0; step < Operand::steps; ++step) {
+      isa::wgmma_registers(a.registers(step));
+    }
+  }
+
+ private:
+  std::uint32_t b_;  // units of 16 bytes
+};
+
+}  // namespace tw

@@ -1,0 +1,279 @@
+// Problems of attention on the host, and what their results must be.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "tilewright/arch/sm90_attention.h"
+#include "tilewright/host/attention.h"
+
+namespace tw::programs {
+
+struct AttentionShape {
+  int heads = 1;
+  int key_heads = 1;
+  int columns = 64;
+  std::vector<int> queries;  // of each sequence
+  std::vector<int> keys;
+  bool causal = false;
+  bool ragged = false;  // lengths are given as ends, and may differ
+};
+
+// (token,head,column), with poison in front of it, behind it and where nobody wrote.
+struct HostHeads {
+  static constexpr std::uint16_t poison = 0x7fc1;  // a NaN
+  static constexpr std::size_t guard = 64;
+  int rows = 0, heads = 0, columns = 0;
+  std::vector<std::uint16_t> bits;
+
+  HostHeads() = default;
+  HostHeads(int row_count, int head_count, int column_count)
+      : rows(row_count), heads(head_count), columns(column_count) {
+    bits.assign(static_cast<std::size_t>(rows) * heads * columns + 2 * guard, poison);
+  }
+  std::size_t index(int row, int head, int column) const {
+    return guard + (static_cast<std::size_t>(row) * heads + head) * columns + column;
+  }
+  void set(int row, int head, int column, float value) {
+    bits[index(row, head, column)] = Bf16(value).bits;
+  }
+  float at(int row, int head, int column) const {
+    return static_cast<float>(Bf16::from_bits(bits[index(row, head, column)]));
+  }
+  HeadTensor tensor() {
+    return {bits.data() + guard, std::int64_t{heads} * columns, std::int64_t{columns}};
+  }
+  bool guards_hold() const {
+    const auto is_poison = [](std::uint16_t value) { return value == poison; };
+    return std::all_of(bits.begin(), bits.begin() + guard, is_poison) &&
+           std::all_of(bits.end() - guard, bits.end(), is_poison);
+  }
+};
+
+// `staged` bytes of a row of the output are stored at a time.
+template <unsigned rows, unsigned key_count, unsigned columns, unsigned staged = 128,
+          Scheduling how = Scheduling::Static>
+struct AttentionTile {
+  static constexpr AttentionConfig config = {.tiling = {.m = rows, .n = columns},
+                                             .keys = key_count,
+                                             .scheduling = how,
+                                             .staged_bytes = staged};
+};
+
+// Lengths, heads and masks, on tiles that do not fit them. Lengths on the device need a static
+// schedule.
+template <class Named>
+std::vector<AttentionShape> attention_shapes() {
+  constexpr int columns = Named::config.tiling.n;
+  std::vector<AttentionShape> shapes = {
+      {.columns = columns, .queries = {1}, .keys = {1}},
+      {.columns = columns, .queries = {70}, .keys = {100}},
+      {.heads = 4, .key_heads = 2, .columns = columns, .queries = {130, 130}, .keys = {200, 200}},
+      {.heads = 2, .columns = columns, .queries = {200}, .keys = {200}, .causal = true},
+      {.columns = columns, .queries = {40}, .keys = {321}, .causal = true},
+      // More queries than keys: the first see none.
+      {.columns = columns, .queries = {190}, .keys = {77}, .causal = true},
+      {.columns = columns, .queries = {150}, .keys = {0}},
+  };
+  if (Named::config.scheduling == Scheduling::Static) {
+    shapes.push_back({.heads = 3,
+                      .key_heads = 1,
+                      .columns = columns,
+                      .queries = {5, 0, 129, 1, 64},
+                      .keys = {70, 30, 129, 1, 0},
+                      .causal = true,
+                      .ragged = true});
+    shapes.push_back({.heads = 2,
+                      .columns = columns,
+                      .queries = {64, 1, 33},
+                      .keys = {1, 256, 63},
+                      .ragged = true});
+  }
+  return shapes;
+}
+
+template <class Named>
+AttentionShape random_attention_shape(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto up_to = [&](unsigned most) { return static_cast<int>(random() % (most + 1)); };
+  AttentionShape shape;
+  shape.columns = Named::config.tiling.n;
+  shape.key_heads = 1 + up_to(2);
+  shape.heads = shape.key_heads * (1 + up_to(3));
+  shape.causal = up_to(1) == 1;
+  shape.ragged = Named::config.scheduling == Scheduling::Static && up_to(2) > 0;
+  const int sequences = 1 + up_to(3);
+  const int queries = 1 + up_to(500), keys = up_to(900);
+  for (int i = 0; i < sequences; ++i) {
+    shape.queries.push_back(shape.ragged ? up_to(400) : queries);
+    shape.keys.push_back(shape.ragged ? up_to(700) : keys);
+  }
+  return shape;
+}
+
+class AttentionCase {
+ public:
+  AttentionShape shape;
+  HostHeads q, k, v, output;
+  std::vector<float> log_sums;  // (head,token), NaN where nobody wrote
+  std::vector<std::int32_t> query_ends, key_ends;
+  float scale = 1;
+
+  explicit AttentionCase(const AttentionShape& given) : shape(given) {
+    int query_rows = 0, key_rows = 0;
+    for (std::size_t i = 0; i < shape.queries.size(); ++i) {
+      query_ends.push_back(query_rows += shape.queries[i]);
+      key_ends.push_back(key_rows += shape.keys[i]);
+    }
+    q = HostHeads(query_rows, shape.heads, shape.columns);
+    k = HostHeads(key_rows, shape.key_heads, shape.columns);
+    v = HostHeads(key_rows, shape.key_heads, shape.columns);
+    output = HostHeads(query_rows, shape.heads, shape.columns);
+    log_sums.assign(static_cast<std::size_t>(query_rows) * shape.heads,
+                    std::numeric_limits<float>::quiet_NaN());
+  }
+
+  AttentionProblem problem() {
+    AttentionProblem made;
+    made.heads = shape.heads;
+    made.key_heads = shape.key_heads;
+    made.columns = shape.columns;
+    made.sequences = static_cast<int>(shape.queries.size());
+    made.queries = shape.ragged ? q.rows : shape.queries[0];
+    made.keys = shape.ragged ? k.rows : shape.keys[0];
+    if (shape.ragged) {
+      made.query_ends = query_ends.data();
+      made.key_ends = key_ends.data();
+    }
+    made.causal = shape.causal;
+    made.scale = scale;
+    made.q = q.tensor();
+    made.k = k.tensor();
+    made.v = v.tensor();
+    made.output = output.tensor();
+    made.log_sums = log_sums.data();
+    made.log_sums_pitch = q.rows;
+    return made;
+  }
+
+  // Calls visit(sequence, head, row of all, keys begin, keys seen).
+  template <class Visit>
+  void for_each_row(const Visit& visit) const {
+    for (std::size_t s = 0; s < shape.queries.size(); ++s) {
+      const int key_begin = key_ends[s] - shape.keys[s];
+      for (int head = 0; head < shape.heads; ++head) {
+        for (int i = 0; i < shape.queries[s]; ++i) {
+          const int behind = shape.queries[s] - 1 - i;
+          const int seen = shape.causal ? std::max(shape.keys[s] - behind, 0) : shape.keys[s];
+          visit(head, query_ends[s] - shape.queries[s] + i, key_begin, seen);
+        }
+      }
+    }
+  }
+  int key_head(int head) const { return head / (shape.heads / shape.key_heads); }
+
+  // Every query picks one key that it sees: its row of V comes out bit by bit. V holds integers,
+  // which are as many as its rows and columns have positions to tell apart.
+  void fill_one_hot(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    // Key j of its sequence is the binary code of j with digits of 1 and -1; a query that repeats
+    // it scores `columns`, and at least 2 less elsewhere.
+    const auto digit = [](int number, int column) {
+      return number >> (column % 12) & 1 ? 1.0f : -1.0f;
+    };
+    for (std::size_t s = 0; s < shape.keys.size(); ++s) {
+      for (int j = 0; j < shape.keys[s]; ++j) {
+        const int row = key_ends[s] - shape.keys[s] + j;
+        for (int head = 0; head < shape.key_heads; ++head) {
+          for (int column = 0; column < shape.columns; ++column) {
+            k.set(row, head, column, digit(j, column));
+            v.set(row, head, column, static_cast<float>(static_cast<int>(random() % 255) - 127));
+          }
+        }
+      }
+    }
+    picked.assign(log_sums.size(), -1);
+    for_each_row([&](int head, int row, int key_begin, int seen) {
+      const int j = seen > 0 ? static_cast<int>(random() % static_cast<unsigned>(seen)) : 0;
+      if (seen > 0) picked[static_cast<std::size_t>(head) * q.rows + row] = key_begin + j;
+      for (int column = 0; column < shape.columns; ++column) {
+        q.set(row, head, column, digit(j, column));
+      }
+    });
+    scale = 16;  // a digit stands in 5 of 64 columns: others weigh e to the -160, which is zero
+  }
+  std::vector<int> picked;  // (head,token): the row of K and V; -1: none
+  std::int64_t wrong_one_hot() const {
+    std::int64_t wrong = output.guards_hold() ? 0 : 1;
+    for_each_row([&](int head, int row, int, int) {
+      const std::size_t at = static_cast<std::size_t>(head) * q.rows + row;
+      for (int column = 0; column < shape.columns; ++column) {
+        const float expected = picked[at] < 0 ? 0 : v.at(picked[at], key_head(head), column);
+        wrong += output.at(row, head, column) != expected;
+      }
+      const double log_sum = double{scale} * shape.columns;
+      wrong += picked[at] < 0 ? !(log_sums[at] == -std::numeric_limits<float>::infinity())
+                              : !(std::abs(log_sums[at] - log_sum) < log_sum * 0x1p-20);
+    });
+    return wrong;
+  }
+
+  void fill_random(std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<float> normal;
+    for (HostHeads* tensor : {&q, &k, &v}) {
+      for (int row = 0; row < tensor->rows; ++row) {
+        for (int head = 0; head < tensor->heads; ++head) {
+          for (int column = 0; column < tensor->columns; ++column) {
+            tensor->set(row, head, column, normal(random));
+          }
+        }
+      }
+    }
+    scale = 1 / std::sqrt(static_cast<float>(shape.columns));
+  }
+
+  // The largest error against float64, as a share of what rounding allows: weights are rounded to
+  // bf16 (2^-9 of each, and of the sum of |weight value|), the result once more, and the rest is
+  // float32. Above 1 is wrong. NaN anywhere counts as infinite.
+  double worst_error() const {
+    double worst = output.guards_hold() ? 0 : std::numeric_limits<double>::infinity();
+    for_each_row([&](int head, int row, int key_begin, int seen) {
+      const int of = key_head(head);
+      std::vector<double> scores(static_cast<std::size_t>(seen));
+      double maximum = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (int j = 0; j < seen; ++j) {
+        double score = 0;
+        for (int c = 0; c < shape.columns; ++c) {
+          score += double{q.at(row, head, c)} * k.at(key_begin + j, of, c);
+        }
+        scores[j] = score * scale;
+        maximum = std::max(maximum, scores[j]);
+      }
+      for (double& score : scores) sum += score = std::exp(score - maximum);
+      for (int c = 0; c < shape.columns; ++c) {
+        double expected = 0, magnitude = 0;
+        for (int j = 0; j < seen; ++j) {
+          const double term = scores[j] / sum * v.at(key_begin + j, of, c);
+          expected += term;
+          magnitude += std::abs(term);
+        }
+        const double bound = std::abs(expected) * 0x1p-8 + magnitude * (0x1p-8 + 0x1p-12) + 1e-30;
+        const double error = std::abs(output.at(row, head, c) - expected) / bound;
+        worst =
+            std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+      }
+      const double log_sum = seen > 0 ? maximum + std::log(sum) : maximum;
+      const float given = log_sums[static_cast<std::size_t>(head) * q.rows + row];
+      const bool same = seen > 0 ? std::abs(given - log_sum) < 1e-4 : given == log_sum;
+      if (!same) worst = std::numeric_limits<double>::infinity();
+    });
+    return worst;
+  }
+};
+
+}  // namespace tw::programs

@@ -1,0 +1,144 @@
+// Attention on the virtual GPU: exact where the result is, within a bound elsewhere, clean on every
+// schedule.
+#include <gtest/gtest.h>
+
+#include "src/matmul/virtual_map.h"
+#include "tests/programs/attention_case.h"
+#include "tests/vgpu/support.h"
+
+namespace tw::programs {
+namespace {
+
+template <class Named>
+using Parts = AttentionParts<Sm90Attention, Named>;
+
+template <class Named>
+vgpu::Report run(AttentionCase& data, const vgpu::Options& options) {
+  using Kernel = kernel::WarpSpecialized<Parts<Named>>;
+  const AttentionProblem problem = data.problem();
+  typename Kernel::Params params;
+  MatmulGrid grid = {};
+  std::uint32_t counter = 0;
+  const Status status =
+      plan_attention<Parts<Named>>(params, grid, problem, 3, &counter, encode_for_virtual);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  const auto range = [](HostHeads& heads, const char* name, bool output) {
+    return vgpu::GlobalRange{heads.tensor().data, (heads.bits.size() - 2 * HostHeads::guard) * 2,
+                             name, !output, output};
+  };
+  std::vector<vgpu::GlobalRange> ranges = {
+      range(data.q, "Q", false),
+      range(data.output, "O", true),
+      {data.log_sums.data(), data.log_sums.size() * 4, "log sums", false, true},
+      {&counter, 4, "counter", true, true}};
+  if (data.k.rows > 0) {
+    ranges.push_back(range(data.k, "K", false));
+    ranges.push_back(range(data.v, "V", false));
+  }
+  if (data.shape.ragged) {
+    const std::size_t bytes = data.query_ends.size() * 4;
+    ranges.push_back({data.query_ends.data(), bytes, "query ends", true, false});
+    ranges.push_back({data.key_ends.data(), bytes, "key ends", true, false});
+  }
+  vgpu::Report report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+                                   [&params] { Kernel::run(params); }},
+                                  ranges, options);
+  EXPECT_EQ(counter, 0u);
+  return report;
+}
+
+using Small = AttentionTile<128, 64, 64>;
+
+template <class Named>
+void expect_exact(const AttentionShape& shape, const vgpu::Options& options) {
+  AttentionCase data(shape);
+  data.fill_one_hot(options.seed);
+  ASSERT_TRUE(test::clean(run<Named>(data, options)))
+      << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
+  ASSERT_EQ(data.wrong_one_hot(), 0)
+      << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
+}
+
+template <class Named>
+class AttentionTest : public ::testing::Test {};
+// One, two and three warpgroups; blocks of keys that are shorter than, as long as and longer than
+// the tile; work that is counted, or asked for.
+using Configs = ::testing::Types<Small, AttentionTile<128, 128, 128>,
+                                 AttentionTile<64, 176, 128, 64>, AttentionTile<192, 80, 64>,
+                                 AttentionTile<128, 64, 64, 128, Scheduling::Dynamic>>;
+TYPED_TEST_SUITE(AttentionTest, Configs);
+
+TYPED_TEST(AttentionTest, OneHotRowsAreExact) {
+  for (const AttentionShape& shape : attention_shapes<TypeParam>()) {
+    expect_exact<TypeParam>(shape, {});
+  }
+}
+
+TYPED_TEST(AttentionTest, RandomRowsAreWithinTheBound) {
+  for (const AttentionShape& shape : attention_shapes<TypeParam>()) {
+    AttentionCase data(shape);
+    data.fill_random(1);
+    ASSERT_TRUE(test::clean(run<TypeParam>(data, {})));
+    EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
+  }
+}
+
+TEST(Attention, IsExactAndCleanOn200Schedules) {
+  for (const vgpu::Landing landing : test::every_landing) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+      vgpu::Options options;
+      options.landing = landing;
+      options.seed = seed;
+      expect_exact<Small>({.heads = 2,
+                           .columns = 64,
+                           .queries = {130, 20 + static_cast<int>(seed)},
+                           .keys = {150 + static_cast<int>(seed), 64},
+                           .causal = seed % 2 == 0,
+                           .ragged = true},
+                          options);
+    }
+  }
+}
+
+// Keys and values of a neighbour are no numbers: they must not reach a row that does not see them.
+TEST(Attention, ValuesThatAreNotSeenMayBeAnything) {
+  AttentionCase data({.columns = 64, .queries = {30, 40}, .keys = {70, 50}, .ragged = true});
+  data.fill_one_hot(1);
+  for (int row = 70; row < 120; ++row) {
+    for (int column = 0; column < 64; ++column) {
+      data.k.bits[data.k.index(row, 0, column)] = HostHeads::poison;
+      data.v.bits[data.v.index(row, 0, column)] = HostHeads::poison;
+    }
+  }
+  ASSERT_TRUE(test::clean(run<Small>(data, {})));
+  for (int row = 0; row < 30; ++row) {
+    for (int column = 0; column < 64; ++column) {
+      ASSERT_EQ(data.output.at(row, 0, column), data.v.at(data.picked[row], 0, column));
+    }
+  }
+}
+
+TEST(Attention, RefusesWhatItCannotDo) {
+  AttentionCase data({.heads = 4, .key_heads = 2, .columns = 64, .queries = {8}, .keys = {8}});
+  typename kernel::WarpSpecialized<Parts<Small>>::Params params;
+  MatmulGrid grid = {};
+  const auto refusal = [&](const auto& change) {
+    AttentionProblem problem = data.problem();
+    change(problem);
+    return plan_attention<Parts<Small>>(params, grid, problem, 3, nullptr, encode_for_virtual)
+        .sentence();
+  };
+  EXPECT_EQ(refusal([](AttentionProblem&) {}), "");
+  EXPECT_NE(refusal([](AttentionProblem& p) { p.key_heads = 3; }).find("multiple of key_heads = 3"),
+            std::string::npos);
+  EXPECT_NE(refusal([](AttentionProblem& p) { p.columns = 128; }).find("heads of 64"),
+            std::string::npos);
+  EXPECT_NE(refusal([](AttentionProblem& p) { p.scale = 0; }).find("positive"), std::string::npos);
+  EXPECT_NE(refusal([](AttentionProblem& p) { p.v.token_pitch = 4; }).find("multiples of 8"),
+            std::string::npos);
+  EXPECT_NE(refusal([](AttentionProblem& p) { p.k.data = nullptr; }).find("k has no address"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tw::programs
