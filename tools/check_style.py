@@ -16,7 +16,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ASSEMBLY = re.compile(r'(^|[^_\w])asm\s*(volatile)?\s*\(|__builtin_amdgcn_')
 TARGET = re.compile(r'#\s*(if|elif).*(__CUDA_ARCH__|__AMDGCN__|__gfx)')
-TARGET_NAME = re.compile(r'"sm(80|90a|100a)"')
+TARGET_NAME = re.compile(r'"(sm(80|90a|100a)|gfx(942|950))"')
 BARRIER = re.compile(r'isa::(mbarrier_(arrive|init|try_wait)|barrier_(sync|arrive)|cluster_(arrive|wait)|fence_|counter_|tcgen05_(commit|fence)|cp_async_mbarrier)')
 # What offsets, swizzles and descriptors by hand look like.
 BY_HAND = re.compile(r'SharedAddress \w+ =(?!.*\baddress\()[^;]*[-+^*]|\btiles\(\) \+|\bfirst_stage \+|slot\(\) \* |'

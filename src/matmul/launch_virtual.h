@@ -93,8 +93,12 @@ Status simulate_planned(const MatmulProblem& problem, const MatmulOrder& order,
     touched.add({trace.events, tracks * trace.capacity * sizeof(TraceEvent), "trace", false});
     touched.add({trace.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
   }
-  const vgpu::Launch launch = {grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
-                               [&params] { Kernel::run(params); }};
+  const vgpu::Launch launch = {grid.ctas,
+                               grid.cluster_size,
+                               grid.threads,
+                               grid.shared_bytes,
+                               [&params] { Kernel::run(params); },
+                               Parts::Target::target.lanes};
   report = vgpu::run(launch, touched.ranges(), options);
   if (report.verdict() == vgpu::Report::Clean &&
       std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),

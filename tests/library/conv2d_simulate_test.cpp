@@ -129,7 +129,7 @@ TEST(SimulateConv2d, RefusesWithASentence) {
   EXPECT_EQ(refusal(TW_INVALID, [](Problem&, Options& o) { o.instance = "zebra"; }),
             "There is no instance 'zebra' of conv2d; ./tw list shows those that there are.");
   EXPECT_EQ(refusal(TW_INVALID, [](Problem&, Options& o) { o.target = "sm42"; }),
-            "There is no target 'sm42'; there are sm80, sm90a and sm100a.");
+            "There is no target 'sm42'; there are sm80, sm90a, sm100a, gfx942 and gfx950.");
   const std::string nearest = refusal(TW_UNSUPPORTED, [](Problem& p, Options&) { p.type = TW_S8; });
   EXPECT_EQ(nearest.find("No compiled kernel computes this convolution on sm90a. The nearest, "),
             0u)

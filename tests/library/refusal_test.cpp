@@ -224,7 +224,8 @@ TEST(Refusal, TargetsAreKnownByName) {
   Given given;
   given.options.target = "sm42";
   EXPECT_EQ(tw_matmul_simulate(&given.problem, &given.options), TW_INVALID);
-  EXPECT_STREQ(tw_message(), "There is no target 'sm42'; there are sm80, sm90a and sm100a.");
+  EXPECT_STREQ(tw_message(),
+               "There is no target 'sm42'; there are sm80, sm90a, sm100a, gfx942 and gfx950.");
 }
 
 // Sound, but compiled nowhere: choose()'s sentence arrives.

@@ -103,6 +103,8 @@ namespace tw::model {
 
 using namespace vgpu;
 
+unsigned warp_lanes() { return engine().launch.lanes; }
+
 // Any lane may be the one; as lane 0 it needs nobody else.
 bool elect_one() { return engine().enter().lane == 0; }
 

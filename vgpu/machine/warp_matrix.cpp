@@ -72,7 +72,7 @@ void mma_sync(MmaType type, void* d, const std::uint32_t* a, const std::uint32_t
   meet(machine, thread, Collective::Mma, [&] {
     check_same_in_all_lanes(machine, thread, "mma.sync");
     MmaLanes lanes;
-    for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    for (unsigned lane = 0; lane < vgpu::warp_lanes; ++lane) {
       lanes.d[lane] = warp.operands[lane].d;
       lanes.a[lane] = warp.operands[lane].a;
       lanes.b[lane] = warp.operands[lane].b;

@@ -3,21 +3,26 @@
 
 namespace tw {
 
-// Capabilities are major * 10 + minor; the last one is excluded.
+// Capabilities are major * 10 + minor, or the number in the name of an AMD device (gfx942); the
+// last one is excluded.
 struct TargetFacts {
   const char* name;
   int capability_begin;  // of the devices that run its kernels
   int capability_end;
-  int own_end;  // of those that have no later target of their own
+  int own_end;          // of those that have no later target of their own
+  unsigned lanes = 32;  // of a warp
 };
 
 namespace target {
 inline constexpr TargetFacts sm80 = {"sm80", 80, 100, 90};
 inline constexpr TargetFacts sm90a = {"sm90a", 90, 91, 91};
 inline constexpr TargetFacts sm100a = {"sm100a", 100, 101, 101};
+inline constexpr TargetFacts gfx942 = {"gfx942", 942, 943, 943, 64};
+inline constexpr TargetFacts gfx950 = {"gfx950", 950, 951, 951, 64};
 }  // namespace target
 
-inline constexpr TargetFacts targets[] = {target::sm80, target::sm90a, target::sm100a};
+inline constexpr TargetFacts targets[] = {target::sm80, target::sm90a, target::sm100a,
+                                          target::gfx942, target::gfx950};
 // A request that names no target means this one.
 inline constexpr const char* usual_target = target::sm90a.name;
 

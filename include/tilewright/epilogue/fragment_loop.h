@@ -95,7 +95,7 @@ class FragmentLoop {
     }
     // Of all pairs of the warp.
     TW_DEVICE bool columns_inside() const {
-      const unsigned first_lane = thread / 32 * 32;
+      const unsigned first_lane = thread / isa::warp_lanes() * isa::warp_lanes();
       int end = chunk.column + column + static_cast<int>(columns);
       if constexpr (Sums::layout == FragmentLayout::Matrix) {
         end += static_cast<int>(Sums::column_of(first_lane, 0));
@@ -120,7 +120,7 @@ class FragmentLoop {
         store_chunk(program, state, sum, chunk, place, sources);
       }
     }
-    program.finish(state, thread_ % 32);
+    program.finish(state, thread_ % isa::warp_lanes());
   }
 
   template <class Program, class Sums, class Sources>

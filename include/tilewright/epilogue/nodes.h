@@ -161,7 +161,7 @@ struct Largest {
   TW_DEVICE void finish(std::uint32_t* amax, unsigned lane) const {
     std::uint32_t largest = bits;
     TW_UNROLL
-    for (unsigned distance = 16; distance > 0; distance /= 2) {
+    for (unsigned distance = isa::warp_lanes() / 2; distance > 0; distance /= 2) {
       const std::uint32_t other = isa::shuffle(largest, lane ^ distance);
       largest = other > largest ? other : largest;
     }

@@ -81,14 +81,14 @@ consteval auto reduction_of() {
                                  ? roles.epilogue.warps
                                  : roles.group_warps() * config.groups_per_tile();
   constexpr unsigned group_step = config.groups_per_tile() == 1 ? 0 : roles.group_warps();
-  constexpr unsigned values = config.tiling.m * config.tiling.n / (warps * 32);  // of a thread
+  constexpr unsigned values = config.tiling.m * config.tiling.n / (warps * roles.lanes);
   if constexpr (config.split == Split::Whole) {
     return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {
     return Chosen<
         ClusterReduction<config.tiling.cluster, group_step, warps, values, config.tiling.n / 2>>();
   } else {
-    return Chosen<WorkspaceReduction<group_step, warps, values>>();
+    return Chosen<WorkspaceReduction<group_step, warps, values, roles.lanes>>();
   }
 }
 

@@ -17,7 +17,8 @@ struct Kernel {
   using Recipe = RecipeType;
   static constexpr MatmulConfig config = Named::config.checked();
   static constexpr RoleTable roles =
-      Recipe::roles(Target::roles(Recipe::asked(config)), config).checked();
+      Recipe::roles(Target::roles(Recipe::asked(config)).with_lanes(Target::target.lanes), config)
+          .checked();
   static_assert(roles.registers() <= Target::registers,
                 "The roles ask for more registers than an SM has.");
   static constexpr bool in_clusters = Target::in_clusters;

@@ -34,7 +34,7 @@ inline bool runs_on(std::string_view target, std::string_view device) {
          here->capability_begin < kernel->capability_end;
 }
 
-// "sm80, sm90a and sm100a"
+// "sm80, sm90a, sm100a, gfx942 and gfx950"
 inline std::string target_names(const char* last = " and ") {
   std::string names;
   constexpr std::size_t count = std::size(targets);

@@ -72,12 +72,12 @@ struct PlainCopy {
   }
 };
 
-// `warps` of the load role take part. `how` the arrival is announced: by the copies themselves, or
-// by the warps when their copies are done.
-template <Tiling tiling, class Copy, unsigned warps, Completion how>
+// `warps` of the load role take part, each of `lanes`. `how` the arrival is announced: by the
+// copies themselves, or by the warps when their copies are done.
+template <Tiling tiling, class Copy, unsigned warps, Completion how, unsigned lanes = 32>
 class ThreadLoader {
  protected:
-  static constexpr unsigned threads = warps * 32;
+  static constexpr unsigned threads = warps * lanes;
 
  public:
   static constexpr bool elected = false;

@@ -48,6 +48,7 @@ SharedAddress shared_address(const void* pointer);
 SharedAddress mapa(SharedAddress address, unsigned rank);
 
 // Warps.
+unsigned warp_lanes();
 bool elect_one();
 void warp_sync();
 std::uint32_t shuffle(std::uint32_t value, unsigned source_lane);

@@ -36,6 +36,7 @@ struct RoleTable {
   unsigned groups = 1;
   Consumers consumers = Consumers::Cooperative;
   OwnRole own[2] = {};  // of the program
+  unsigned lanes = 32;  // of a warp, as the target has them
 
   static constexpr unsigned warpgroup_warps = 4;
 
@@ -59,9 +60,9 @@ struct RoleTable {
     });
     return last;
   }
-  constexpr unsigned threads() const { return warps() * 32; }
+  constexpr unsigned threads() const { return warps() * lanes; }
   constexpr unsigned group_warps() const { return multiply.warps / groups; }
-  constexpr unsigned group_threads() const { return group_warps() * 32; }
+  constexpr unsigned group_threads() const { return group_warps() * lanes; }
   // Warps that must learn of work that is announced. One thread loads where that is done.
   constexpr unsigned listening_warps() const {
     unsigned sum = 1 - load.warps;
@@ -71,9 +72,15 @@ struct RoleTable {
   // setmaxnreg acts on whole warpgroups: the helpers fill one, the multiplying warps the others.
   constexpr bool shifts_registers() const { return multiply.registers != 0; }
   constexpr unsigned registers() const {
-    return multiply.first_warp * 32 * load.registers + multiply.warps * 32 * multiply.registers;
+    return (multiply.first_warp * load.registers + multiply.warps * multiply.registers) * lanes;
   }
 
+  // The same on a target of so many lanes.
+  consteval RoleTable with_lanes(unsigned count) const {
+    RoleTable table = *this;
+    table.lanes = count;
+    return table;
+  }
   // The same with one more role, played by the first warp that plays nothing, and by those behind
   // it that are there anyway.
   consteval RoleTable with(Role role) const {

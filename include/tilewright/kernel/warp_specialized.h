@@ -132,7 +132,9 @@ struct OneProduct {
   class AddsWithScales {
    public:
     TW_DEVICE AddsWithScales(Signals& signals, Stages& stages, unsigned thread, Trace trace)
-        : input_(signals.input, thread % 32, trace), stages_(stages), thread_(thread) {}
+        : input_(signals.input, thread % Kernel::roles.lanes, trace),
+          stages_(stages),
+          thread_(thread) {}
     template <class Total, class Sum>
     TW_DEVICE void add(Total& total, const Sum& sum, bool has_products) {
       if (!has_products) return;
@@ -220,14 +222,14 @@ class WarpSpecialized {
     if constexpr (Kernel::dependent_launch) isa::griddepcontrol_wait();
 
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
-    const unsigned warp = isa::shuffle(thread / 32, 0);
+    const unsigned warp = isa::shuffle(thread / roles.lanes, 0);
     if (plays<roles.multiply>(warp)) {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();
       }
       const unsigned group = (warp - roles.multiply.first_warp) / roles.group_warps();
       multiply(params, storage, group,
-               thread - roles.multiply.first_warp * 32 - group * roles.group_threads());
+               thread - roles.multiply.first_warp * roles.lanes - group * roles.group_threads());
     } else {
       if constexpr (roles.shifts_registers()) isa::setmaxnreg_decrease<roles.load.registers>();
       help(params, storage, warp, thread);
@@ -245,7 +247,7 @@ class WarpSpecialized {
     if (plays<roles.load>(warp)) {
       if (!Program::Loads::elected || (warp == roles.load.first_warp && isa::elect_one())) {
         load<typename Program::Loads, true>(params.loader, params, storage,
-                                            thread - roles.load.first_warp * 32);
+                                            thread - roles.load.first_warp * roles.lanes);
       }
     }
     play_own<0>(params, storage, warp, thread);
@@ -258,7 +260,7 @@ class WarpSpecialized {
     }
     if constexpr (hands_over) {
       if (plays<roles.epilogue>(warp)) {
-        finish(params, storage, thread - roles.epilogue.first_warp * 32);
+        finish(params, storage, thread - roles.epilogue.first_warp * roles.lanes);
       }
     }
     Accumulators::leave();
@@ -271,7 +273,7 @@ class WarpSpecialized {
       using Own = typename Program::template Own<index>;
       if (!plays<role>(warp)) return;
       if (!Own::elected || (warp == role.first_warp && isa::elect_one())) {
-        load<Own, false>(params.own, params, storage, thread - role.first_warp * 32);
+        load<Own, false>(params.own, params, storage, thread - role.first_warp * roles.lanes);
       }
     }
   }

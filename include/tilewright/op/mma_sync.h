@@ -7,15 +7,10 @@
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/warp_matrix.h"
+#include "tilewright/op/warp_grid.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
-
-struct WarpGrid {
-  unsigned m = 2;
-  unsigned n = 2;
-  constexpr unsigned size() const { return m * n; }
-};
 
 template <Tiling tiling, WarpGrid warps, unsigned stage_bytes>
 class MmaSyncOp {

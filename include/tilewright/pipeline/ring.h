@@ -186,7 +186,7 @@ class Producer {
     } else {
       if constexpr (completion == Completion::WarpsArriveFenced) isa::fence_proxy_async();
       isa::warp_sync();
-      if (isa::thread_index() % 32 == 0) Signal::arrive(full);
+      if (isa::thread_index() % isa::warp_lanes() == 0) Signal::arrive(full);
     }
   }
 

@@ -55,7 +55,7 @@ struct PartValues {
     Four fours[count / 4];
     TW_UNROLL
     for (unsigned i = 0; i < count / 4; ++i) {
-      fours[i] = load_element<Space::Global>(from + (v / 4 + i) * 32);
+      fours[i] = load_element<Space::Global>(from + (v / 4 + i) * isa::warp_lanes());
     }
     TW_UNROLL
     for (unsigned i = 0; i < count; ++i) values[i] = fours[i / 4].get(i % 4);
@@ -101,8 +101,9 @@ struct CollectedSums<Sum, FragmentLayout::Row> {
 };
 
 // Through a workspace in global memory. Each of a CTA's `warps` that hold sums leaves and collects
-// its own part: no barrier wider than a warp. `values` of a part, by each thread.
-template <unsigned group_warps, unsigned warps, unsigned values>
+// its own part: no barrier wider than a warp of so many `lanes`. `values` of a part, by each
+// thread.
+template <unsigned group_warps, unsigned warps, unsigned values, unsigned lanes>
 class WorkspaceReduction {
  public:
   static constexpr bool in_parts = true;
@@ -114,18 +115,18 @@ class WorkspaceReduction {
   static TW_DEVICE void init(Storage&) {}
   static constexpr std::size_t counter_bytes(std::size_t slots) { return slots * warps * 4; }
   static constexpr std::size_t part_bytes(std::size_t slots) {
-    return slots * warps * values * 32 * 4;
+    return slots * warps * values * lanes * 4;
   }
 
   TW_DEVICE WorkspaceReduction(const Params& params, Storage&, unsigned group, unsigned thread)
-      : params_(params), warp_(group * group_warps + thread / 32), lane_(thread % 32) {}
+      : params_(params), warp_(group * group_warps + thread / lanes), lane_(thread % lanes) {}
 
   template <class Sum>
   TW_DEVICE void deposit(const Sum& sum, const WorkTile& tile) {
     using Value = typename Sum::Value;
     auto* const to = first_of<Value>(tile) + tile.part * part_stride(tile);
     const auto leave = [&](unsigned v, Value a, Value b, Value c, Value d) {
-      store_element<Space::Global>(to + v / 4 * 32, Vector<Value, 4>{{a, b, c, d}});
+      store_element<Space::Global>(to + v / 4 * lanes, Vector<Value, 4>{{a, b, c, d}});
     };
     if constexpr (Sum::layout == FragmentLayout::Row) {
       TW_UNROLL
@@ -169,14 +170,14 @@ class WorkspaceReduction {
 
  private:
   static_assert(values % 4 == 0, "Values lie by four.");
-  static constexpr std::int64_t slot_fours = std::int64_t{warps} * (values / 4) * 32;
+  static constexpr std::int64_t slot_fours = std::int64_t{warps} * (values / 4) * lanes;
   static TW_DEVICE std::int64_t part_stride(const WorkTile& tile) {
     return tile.slot_stride * slot_fours;
   }
   template <class Value>
   TW_DEVICE Vector<Value, 4>* first_of(const WorkTile& tile) const {
     return static_cast<Vector<Value, 4>*>(params_.parts) + tile.slot * slot_fours +
-           std::int64_t{warp_} * (values / 4) * 32 + lane_;
+           std::int64_t{warp_} * (values / 4) * lanes + lane_;
   }
   TW_DEVICE std::uint32_t* counter(const WorkTile& tile) const {
     return params_.counters + std::int64_t{tile.slot} * warps + warp_;

@@ -1,0 +1,126 @@
+// TileOp of single waves, CDNA3 and later: fragments by 16-byte reads of the lines as they lie,
+// products by mfma, sums in registers. The waves stand as waves.m by waves.n over the CTA's tile.
+#pragma once
+
+#include "tilewright/accumulator/wave.h"
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/stage.h"
+#include "tilewright/isa/amdgcn/mfma.h"
+#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/op/warp_grid.h"
+#include "tilewright/pipeline/payload.h"
+
+namespace tw {
+
+enum class Cdna : unsigned { Three = 3, Four = 4 };
+
+template <Tiling tiling, WarpGrid waves, unsigned stage_bytes, Cdna generation>
+class MfmaOp {
+  static constexpr MfmaType type_of(ElementType element) {
+    switch (element) {
+      case ElementType::Bf16: return MfmaType::Bf16;
+      case ElementType::E4m3: return MfmaType::E4m3;
+      case ElementType::E5m2: return MfmaType::E5m2;
+      case ElementType::S8: return MfmaType::S8;
+      default: return MfmaType::F16;
+    }
+  }
+  static constexpr unsigned element_bytes = bytes_of(tiling.a_type);
+  static_assert(element_bytes <= 2, "mfma multiplies elements of 8 and of 16 bits here.");
+  static_assert(generation != Cdna::Three || element_bytes == 2 || is_integer(tiling.a_type),
+                "8-bit floats of CDNA3 are fnuz, which no ElementType is.");
+  // That one product takes of k from each lane.
+  static constexpr unsigned product_bytes = generation == Cdna::Four && element_bytes == 2 ? 16 : 8;
+  // mfma multiplies B by A: what it leaves in a lane are neighbours of a row of D.
+  static constexpr MfmaShape shape = {type_of(tiling.b_type), type_of(tiling.a_type), 16,
+                                      4 * product_bytes / element_bytes};
+  static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K,
+                "A lane reads neighbours of k: operands must lie K-major in shared memory.");
+  static constexpr unsigned rows = tiling.m / waves.m;
+  static constexpr unsigned columns = tiling.n / waves.n;
+  static_assert(rows % 32 == 0 && columns % 16 == 0, "A wave multiplies blocks of 32 by 16.");
+  static constexpr unsigned lanes = MfmaShape::lanes;
+  using Tensors = OperandTensors<tiling, stage_bytes>;
+  // Four groups of lanes read 16 bytes each. A product of 8 bytes takes the first, then the second
+  // half of all of them: in another order of k, but the same of A and of B.
+  static constexpr unsigned step_bytes = 64;
+  static constexpr unsigned steps = Tiling::span_bytes / step_bytes;  // of a span
+  static constexpr unsigned products = 16 / product_bytes;            // of a step
+
+ public:
+  using Accumulator = WaveAccumulator<rows / 32, columns, waves.n, isa::MfmaSum<shape>>;
+  static constexpr bool elected = false;
+  static constexpr Release release = Release::Warp;
+  static constexpr unsigned stages_held = 0;  // fragments are in registers when multiply() returns
+  static constexpr unsigned releases = waves.size();
+  static TW_DEVICE unsigned speaker(unsigned thread) { return thread % lanes; }
+  static TW_DEVICE bool leads() { return true; }
+
+  TW_DEVICE MfmaOp(const Tensors& stages, unsigned /*first_row*/, unsigned thread)
+      : stages_(stages),
+        lane_(thread % lanes),
+        row_(thread / lanes / waves.n * rows),
+        column_(thread / lanes % waves.n * columns) {}
+
+  template <StageToRead Stage>
+  TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
+    static_assert(is_stage_of<Stage, Tensors>,
+                  "The stage is of another ring than this TileOp was made for.");
+    if (!sum.started()) sum.clear();
+    const unsigned slot = stage.slot();
+    TW_UNROLL
+    for (unsigned span = 0; span < tiling.spans; ++span) {
+      TW_UNROLL
+      for (unsigned step = 0; step < steps; ++step) {
+        Fragment a[rows / 16];
+        TW_UNROLL
+        for (unsigned row = 0; row < rows / 16; ++row) {
+          load(a[row], stages_.a, row_ + 16 * row, step, span, slot);
+        }
+        TW_UNROLL
+        for (unsigned column = 0; column < columns / 16; ++column) {
+          Fragment b;
+          load(b, stages_.b, column_ + 16 * column, step, span, slot);
+          TW_UNROLL
+          for (unsigned product = 0; product < products; ++product) {
+            TW_UNROLL
+            for (unsigned row = 0; row < rows / 16; ++row) {
+              isa::mfma<shape>(sum.fragment(row, column), b.words[product], a[row].words[product]);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  TW_DEVICE void finish(Accumulator& sum) {
+    if (!sum.started()) sum.clear();
+  }
+
+ private:
+  // 16 bytes of k of a row, as the products take them.
+  struct Fragment {
+    std::uint32_t words[products][product_bytes / 4];
+  };
+
+  // 16 rows (of A, or of B) by 64 bytes of k: lane l has row l % 16 and the 16-byte chunk l / 16.
+  template <class Tensor>
+  TW_DEVICE void load(Fragment& fragment, const Tensor& operand, unsigned first_row, unsigned step,
+                      unsigned span, unsigned slot) const {
+    const auto chunks = operand.template chunks<16>();
+    std::uint32_t words[4];
+    isa::load_shared_16(words,
+                        chunks.address(first_row + lane_ % 16, 4 * step + lane_ / 16, span, slot));
+    TW_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      fragment.words[4 * i / product_bytes][i % (product_bytes / 4)] = words[i];
+    }
+  }
+
+  Tensors stages_;
+  unsigned lane_;
+  unsigned row_;
+  unsigned column_;
+};
+
+}  // namespace tw
