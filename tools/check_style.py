@@ -19,18 +19,12 @@ TARGET = re.compile(r'#\s*(if|elif).*(__CUDA_ARCH__|__AMDGCN__|__gfx)')
 TARGET_NAME = re.compile(r'"(sm(80|90a|100a)|gfx(942|950))"')
 BARRIER = re.compile(r'isa::(mbarrier_(arrive|init|try_wait)|barrier_(sync|arrive)|cluster_(arrive|wait)|fence_|counter_|tcgen05_(commit|fence)|cp_async_mbarrier)')
 # What offsets, swizzles and descriptors by hand look like.
-BY_HAND = re.compile(r'SharedAddress \w+ =(?!.*\baddress\()[^;]*[-+^*]|\btiles\(\) \+|\bfirst_stage \+|slot\(\) \* |'
+BY_HAND = re.compile(r'SharedAddress \w+ =(?!.*\baddress[(<])[^;]*[-+^*]|\btiles\(\) \+|\bfirst_stage \+|slot\(\) \* |'
                      r'\^ \w+ % \d|\* \(?Tiling::span_bytes|\+ tiling\.[ab]_bytes\(\)|\bown \^|<< 62')
 SHARED_FOLDERS = ('include/tilewright/io/', 'include/tilewright/op/', 'include/tilewright/epilogue/',
                   'include/tilewright/family/scaled_op.h')
 MAY_COMPUTE_OFFSETS = {
-    'include/tilewright/io/stage.h': 'where the tensors of a stage begin',
-    'include/tilewright/epilogue/transposed_store.h': 'a lane walks down lines of a chunk by eights, where the swizzle repeats',
-    # Chunks of D and C: an exclusive-or leads from a lane's first piece to the others, which differ in
-    # bits that the swizzle only exchanges; the layout functions have no name for that yet.
-    'include/tilewright/epilogue/staged_store.h': 'pieces of a chunk of D',
-    'include/tilewright/epilogue/source.h': 'pieces of a chunk of C',
-    'include/tilewright/epilogue/source_supply.h': 'the stage of a chunk of C',
+    'include/tilewright/io/stage.h': 'the distance between tensors of a stage comes from the struct that holds them',
 }
 MISPLACED = re.compile(r'\[\[no_unique_address\]\]')
 LEFTOVER = re.compile(r'\b(TODO|FIXME|XXX)\b')

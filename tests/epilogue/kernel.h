@@ -54,7 +54,7 @@ vgpu::Report run_kernel(EpilogueData& data, const typename Epilogue::Params& nod
   using Loop = FragmentLoop<Epilogue, Store>;
   typename Loop::Params params{};
   unsigned row_bytes = 0;
-  if constexpr (requires { Store::row_bytes; }) row_bytes = Store::row_bytes;
+  if constexpr (requires { Store::line_bytes; }) row_bytes = Store::line_bytes;
   plan_store(params.output, data, Sums::block_rows, row_bytes);
   params.m = data.problem.m;
   params.n = data.problem.n;

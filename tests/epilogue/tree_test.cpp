@@ -170,7 +170,7 @@ struct StagedRun : PlainRun {
     int rows;
     int columns;
 
-    StagedSource<128> next(int row, int column) const {
+    StagedSource<128, 128> next(int row, int column) const {
       const unsigned bytes = bytes_of(from.type);
       isa::barrier_sync(2, 128);  // everybody has read the chunk before
       for (int i = static_cast<int>(isa::thread_index()); i < rows * columns; i += 128) {

@@ -17,6 +17,8 @@ PLANTED = [
     ('include/tilewright/io/x.h', 'x = tile + line * Tiling::span_bytes;\n', 'by hand'),
     ('include/tilewright/io/x.h', 'x = (chunk ^ line % 8) << 4;\n', 'by hand'),
     ('include/tilewright/op/x.h', 'const SharedAddress b = a + 4096;\n', 'by hand'),
+    ('include/tilewright/epilogue/staged_store.h', 'x = own ^ (column + i * 16) * bytes;\n', 'by hand'),
+    ('include/tilewright/epilogue/source_supply.h', 'x = tiles_ + token.slot() * 8192;\n', 'by hand'),
     ('include/tilewright/op/x.h', 'x = a_ + stage.slot() * 4096;\n', 'by hand'),
     ('include/tilewright/family/scaled_op.h', 'x = y + tiling.a_bytes();\n', 'by hand'),
     ('src/x.cpp', '// ' + 'x' * 98 + '\n', '101 columns'),

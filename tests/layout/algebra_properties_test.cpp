@@ -6,6 +6,7 @@
 
 #include "random_layout.h"
 #include "tilewright/base/status.h"
+#include "tilewright/layout/steps.h"
 
 namespace tw {
 namespace {
@@ -285,6 +286,43 @@ TEST(AlgebraProperties, CommonVectorLiesTogetherInBoth) {
     }
     ASSERT_EQ(max_common_vector(left, left), size(right_inverse(left)));
   }
+}
+
+// Wherever step_kind says that a step is a constant, it is: from every element that it may begin
+// at, to every other of the mode, in a tile that begins at any multiple of the swizzle's period.
+TEST(AlgebraProperties, StepsAreTheConstantsTheySay) {
+  RandomLayouts random(seed());
+  int adding = 0, flipping = 0;
+  for (int i = 0; i < num_layouts; ++i) {
+    Layout layout = random.compact(4, 8, i % 4 == 0);
+    const int bits = random.number(0, 3);
+    layout.swizzle = make_swizzle(bits, random.number(0, 2), random.number(0, 1) == 0 ? 3 : -3);
+    const int index = random.number(0, rank(layout) - 1);
+    const std::int64_t step = std::int64_t{1} << random.number(0, 3);
+    const auto kind = attempt([&] { return step_kind(layout, index, step); });
+    if (!kind.status.is_good() || *kind.value == StepKind::Neither) continue;
+    const bool adds = *kind.value == StepKind::Adds;
+    ++(adds ? adding : flipping);
+    const Layout plain = without_swizzle(layout);
+    const Layout way = mode(plain, index);
+    const Swizzle swizzle = layout.swizzle;
+    const std::int64_t first = 5 * detail::pointer_unit(layout, 8);
+    for (std::int64_t at = 0; at < size(layout); ++at) {
+      std::int64_t below = 1;
+      for (int other = 0; other < index; ++other) below *= size(mode(layout, other));
+      const std::int64_t own = at / below % size(way);
+      if (!adds && own >= step) continue;
+      for (std::int64_t distance = 0; own + distance < size(way); distance += step) {
+        const std::int64_t from = first + swizzle(offset(plain, at));
+        const std::int64_t to = first + swizzle(offset(plain, at + distance * below));
+        const std::int64_t constant = offset(way, distance);
+        ASSERT_EQ(to, adds ? from + constant : from ^ swizzle(constant))
+            << to_string(layout) << " mode " << index << " step " << step << " at " << at;
+      }
+    }
+  }
+  EXPECT_GT(adding, num_layouts / 20);
+  EXPECT_GT(flipping, num_layouts / 20);
 }
 
 }  // namespace

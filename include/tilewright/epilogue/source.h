@@ -4,9 +4,11 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/epilogue/staged_layout.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/warp_matrix.h"
+#include "tilewright/layout/shared_tile.h"
 
 namespace tw {
 
@@ -47,11 +49,14 @@ struct GlobalSource {
   }
 };
 
-// A chunk as TMA brings it: rows of 128 (or 64) bytes with the swizzle of so many, the first
-// element being the one at (row, column). The source's elements are no wider than the output's.
-template <unsigned row_bytes>
+// A chunk as TMA brings it, like one of the output's; its first element stands at (row, column).
+// The source's elements are no wider than the output's.
+template <unsigned lines, unsigned line_bytes>
 struct StagedSource {
   static constexpr bool is_staged = true;
+  template <unsigned bytes>
+  using Tile = SharedTile<Chunk<bytes>, staged_layout(lines, bytes, line_bytes)>;  // (line,element)
+
   SharedAddress begin;
   int row;
   int column;
@@ -89,11 +94,13 @@ struct StagedSource {
     const unsigned thread = place_of.thread;
     const unsigned own_row = is_matrix ? thread / 32 * 16 + thread % 16 : thread;
     const unsigned own_piece = is_matrix ? thread % 32 / 16 : 0;
-    const SharedAddress own = begin + own_row * row_bytes + (own_piece ^ turn(own_row)) * 16;
+    constexpr unsigned step = is_matrix ? 2 : 1;  // pieces of a row that are read together
+    const auto pieces = Tile<2>(begin).template chunks<16>();
+    const auto own = pieces.template steps_from<1, step>(own_row, own_piece);
+    const unsigned first = static_cast<unsigned>(place_of.column) / 8;
     TW_UNROLL
     for (unsigned i = 0; i < pairs / 4; ++i) {
-      const SharedAddress at =
-          own ^ (static_cast<unsigned>(place_of.column) + i * (is_matrix ? 16 : 8)) * 2;
+      const SharedAddress at = own.address(first + i * step);
       std::uint32_t words[4];
       if constexpr (is_matrix) {
         isa::ldmatrix_x4(words, at);
@@ -106,15 +113,10 @@ struct StagedSource {
   }
 
  private:
-  // What the swizzle adds to the number of a row's 16-byte piece, bit by bit.
-  static TW_DEVICE unsigned turn(unsigned chunk_row) {
-    return row_bytes == 128 ? chunk_row % 8 : chunk_row / 2 % 4;
-  }
   template <unsigned bytes>
   TW_DEVICE SharedAddress address(int at_row, int at_column) const {
-    const auto chunk_row = static_cast<unsigned>(at_row - row);
-    const auto byte = static_cast<unsigned>(at_column - column) * bytes;
-    return begin + chunk_row * row_bytes + (byte ^ turn(chunk_row) * 16);
+    return Tile<bytes>(begin).address(static_cast<unsigned>(at_row - row),
+                                      static_cast<unsigned>(at_column - column));
   }
 };
 

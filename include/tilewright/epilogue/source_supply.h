@@ -6,6 +6,7 @@
 #include "tilewright/epilogue/source.h"
 #include "tilewright/epilogue/staged_layout.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/operand_layout.h"
 #include "tilewright/isa/model.h"
 #include "tilewright/isa/ptx/tma.h"
 #include "tilewright/layout/shared_tile.h"
@@ -27,13 +28,15 @@ struct DirectSources {
 
 // Of one storing group: a ring of `staged` chunks, each like one of the output's. A tile has
 // `num_chunks` of them: row_chunks side by side, then the next rows.
-template <ElementType type, unsigned rows, unsigned row_bytes, unsigned num_chunks,
+template <ElementType type, unsigned lines, unsigned line_bytes, unsigned num_chunks,
           unsigned row_chunks, unsigned reading_warps, unsigned staged>
 struct StagedSources {
   static constexpr bool has_role = true;
   static constexpr unsigned chunks = num_chunks;
-  static constexpr unsigned chunk_columns = row_bytes / bytes_of(type);
-  static constexpr unsigned chunk_rows = rows;
+  static constexpr unsigned chunk_columns = line_bytes / bytes_of(type);
+  static constexpr unsigned chunk_rows = lines;
+  static constexpr unsigned chunk_bytes = lines * line_bytes;
+  static constexpr Layout layout = staged_layout(lines, bytes_of(type), line_bytes);
 
   struct Payload {
     static constexpr Space space = Space::Shared;
@@ -41,10 +44,10 @@ struct StagedSources {
     static constexpr const char* full_name = "source.full";
     static constexpr const char* empty_name = "source.empty";
     struct Tiles {
-      alignas(1024) unsigned char chunk[rows * row_bytes];
+      alignas(1024) unsigned char chunk[chunk_bytes];
     };
     struct StageTensors {
-      SharedTile<Element<type>, staged_layout(rows, bytes_of(type), row_bytes)> chunk;
+      SharedTile<Element<type>, layout> chunk;
       TW_DEVICE explicit StageTensors(SharedAddress tiles) : chunk(tiles) {}
     };
     static constexpr Part parts[1] = {{sizeof(Tiles),
@@ -55,7 +58,7 @@ struct StagedSources {
   using Ring = tw::Ring<Payload, staged, Mbarriers>;
 
   struct Params {
-    TensorMap map;     // of C: (n, m, batch), box of (chunk_columns, rows, 1), as the output's
+    TensorMap map;     // of C: (n, m, batch), box of (chunk_columns, lines, 1), as the output's
     unsigned present;  // 0: there is no C, and nobody asks for it
   };
   struct Storage {
@@ -73,7 +76,7 @@ struct StagedSources {
     TW_DEVICE void load(const Place& place, unsigned index) {
       auto stage = ring_.produce();
       const int at[3] = {place.column + static_cast<int>(index % row_chunks * chunk_columns),
-                         place.row + static_cast<int>(index / row_chunks * rows), place.batch};
+                         place.row + static_cast<int>(index / row_chunks * lines), place.batch};
       isa::cp_async_bulk_tensor_load(stage.tensors().chunk.address(), &params_.map, stage.full(),
                                      at, isa::CacheHint::EvictFirst);
     }
@@ -89,23 +92,25 @@ struct StagedSources {
     using Input = Consumer<Ring, Release::Warp, NoTrace>;
 
    public:
-    struct Chunk : StagedSource<row_bytes> {
+    struct Chunk : StagedSource<lines, line_bytes> {
       typename Input::Token token;
     };
     TW_DEVICE Reader(const Params& params, Storage& storage, unsigned thread)
         : present_(params.present != 0),
-          tiles_(isa::shared_address(storage.tiles)),
+          chunks_(isa::shared_address(storage.tiles)),
           ring_(storage.barriers, thread % 32, NoTrace({}, 0, false)) {}
     TW_DEVICE Chunk next(int row, int column) {
       if (!present_) return {};
       auto token = ring_.consume();
-      const SharedAddress begin = tiles_ + token.slot() * unsigned{sizeof(typename Payload::Tiles)};
-      return {{begin, row, column}, std::move(token)};
+      const auto chunk = chunks_.slice(whole, whole, token.slot());
+      return {{chunk.address(), row, column}, std::move(token)};
     }
 
    private:
     bool present_;
-    SharedAddress tiles_;
+    // (line,element,stage)
+    SharedTile<Element<type>, in_stages(layout, sizeof(typename Payload::Tiles), bytes_of(type))>
+        chunks_;
     Input ring_;
   };
 };

@@ -5,12 +5,12 @@
 
 namespace tw {
 
-// (row,column), in elements: rows of 128 (or 64) bytes with the swizzle of so many: 16-byte pieces
-// of a row change places by the row.
-constexpr Layout staged_layout(unsigned rows, unsigned element_bytes, unsigned row_bytes) {
+// (line,element): lines of 128 (or 64) bytes with the swizzle of so many: 16-byte pieces of a line
+// change places by the line. A line is of a row of D.
+constexpr Layout staged_layout(unsigned lines, unsigned element_bytes, unsigned line_bytes) {
   const int piece_bits = element_bytes == 1 ? 4 : element_bytes == 2 ? 3 : 2;
-  return with_swizzle(row_major(rows, row_bytes / element_bytes),
-                      Swizzle{row_bytes == 128 ? 3 : 2, piece_bits, 3});
+  return with_swizzle(row_major(lines, line_bytes / element_bytes),
+                      Swizzle{line_bytes == 128 ? 3 : 2, piece_bits, 3});
 }
 
 }  // namespace tw

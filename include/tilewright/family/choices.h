@@ -69,7 +69,7 @@ consteval auto sources_of() {
   } else {
     constexpr unsigned row_chunks = config.tiling.n / Store::chunk_columns;
     constexpr unsigned chunk_rows = config.group_rows() / Store::chunk_rows;
-    return Chosen<StagedSources<config.d_type, Store::chunk_rows, Store::row_bytes,
+    return Chosen<StagedSources<config.d_type, Store::lines, Store::line_bytes,
                                 chunk_rows * row_chunks, row_chunks, 4, config.c_stages>>();
   }
 }

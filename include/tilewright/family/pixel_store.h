@@ -93,7 +93,7 @@ class PixelStore : public Plain {
           params_.view({place.batch, place.row + static_cast<int>(line),
                         place.column + static_cast<int>(column), place.m_end, n});
       if (!at.first_inside() || (gates && column >= Plain::chunk_columns / 2)) continue;
-      const Bits* const from = this->tile(buffer).address(line, column);
+      const Bits* const from = this->elements(buffer).address(line, column);
       Bits* const to = static_cast<Bits*>(params_.d) + at.row * params_.pitch + at.column;
       store_element<Space::Global>(
           reinterpret_cast<Unit*>(to),

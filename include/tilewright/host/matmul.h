@@ -292,7 +292,6 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
       const bool gated = problem.epilogue.gated;
       constexpr bool exchanged = transposes<Store>;
       const std::int64_t columns = exchanged ? problem.m : problem.n;
-      constexpr unsigned box_columns = exchanged ? Store::chunk_rows : Store::chunk_columns;
       return encode(params.output.map,
                     MatrixBox{.base = problem.d.data,
                               .type = problem.d.type,
@@ -301,9 +300,9 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
                               .batch = problem.batch,
                               .pitch_bytes = std::max<std::int64_t>(problem.d.pitch * bytes, 16),
                               .batch_pitch_bytes = problem.d.batch_pitch * bytes,
-                              .box_inner = box_columns / (gated ? 2 : 1),
-                              .box_outer = exchanged ? Store::chunk_columns : Store::chunk_rows,
-                              .swizzle = swizzle_of_rows(Store::row_bytes)});
+                              .box_inner = Store::line_elements / (gated ? 2 : 1),
+                              .box_outer = Store::lines,
+                              .swizzle = swizzle_of_rows(Store::line_bytes)});
     }
   }
   return Status::good();
@@ -360,7 +359,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                            .batch_pitch_bytes = epilogue.source_batch_pitch * bytes,
                            .box_inner = Parts::Sources::chunk_columns,
                            .box_outer = Parts::Sources::chunk_rows,
-                           .swizzle = swizzle_of_rows(Parts::Store::row_bytes)});
+                           .swizzle = swizzle_of_rows(Parts::Store::line_bytes)});
       if (!brings.is_good()) return brings;
     }
   }

@@ -150,11 +150,11 @@ constexpr Layout scaled(Layout layout, std::int64_t factor) {
   return layout;
 }
 
-// Whether every `step` indices of a mode lead equally far.
+// Whether every `step` indices of a mode lead equally far, wherever they begin.
 constexpr bool goes_in_steps(const Layout& mode, std::int64_t step) {
   const std::int64_t stride = offset(mode, step);
-  for (std::int64_t i = 0; i < size(mode) / step; ++i) {
-    if (offset(mode, i * step) != i * stride) return false;
+  for (std::int64_t i = 0; i < size(mode); ++i) {
+    if (offset(mode, i) != offset(mode, i % step) + i / step * stride) return false;
   }
   return true;
 }
@@ -169,8 +169,8 @@ constexpr Layout without_digit(Layout layout, int leaf) {
   return without_swizzle(layout);
 }
 
-// The leaf whose digit is all that a swizzle changes, and the leaf whose lowest digits it takes for
-// that; -1 where it goes by single bits.
+// The leaf that holds all bits that a swizzle changes, and the leaf that holds all bits it takes
+// for that; -1 where digits of other leaves share these bits.
 struct SwizzledLeaves {
   int target;
   int source;
@@ -184,10 +184,11 @@ constexpr SwizzledLeaves swizzled_leaves(const Layout& layout) {
   for (int i = 0; i < layout.leaves; ++i) {
     const std::int64_t stride = layout.strides[i], extent = layout.extents[i];
     if (extent == 1) continue;
-    if (stride == target && extent == count) {
+    if (stride > 0 && target % stride == 0 && stride * extent == target * count) {
       if (result.target >= 0) return {-1, -1};
       result.target = i;
-    } else if (stride == source && extent % count == 0) {
+    } else if (stride > 0 && stride % (target * count) == 0 && source % stride == 0 &&
+               stride * extent % (source * count) == 0) {
       if (result.source >= 0) return {-1, -1};
       result.source = i;
     } else if (stride % (source * count) != 0) {
@@ -206,11 +207,15 @@ constexpr std::uint32_t swizzled_sum(std::uint32_t first, Indices... indices) {
     return first + sum_as<std::uint32_t, layout, true>(indices...);
   } else if constexpr (leaves.target >= 0 && leaves.source >= 0) {
     constexpr std::uint32_t mask = (1u << layout.swizzle.bits) - 1;
-    const auto others =
-        sum_as<std::uint32_t, without_digit(layout, leaves.target), true>(indices...);
-    const auto moved = sum_as<std::uint32_t, digit_of(layout, leaves.target), true>(indices...);
+    constexpr auto stride = static_cast<std::uint32_t>(layout.strides[leaves.target]);
+    // Of the source's digit so many make one turn.
+    constexpr auto together = static_cast<std::uint32_t>(
+        (std::int64_t{1} << layout.swizzle.source_bit()) / layout.strides[leaves.source]);
     const auto by = sum_as<std::uint32_t, digit_of(layout, leaves.source), true>(indices...);
-    return first + others + ((moved ^ (by & mask)) << layout.swizzle.target_bit());
+    const std::uint32_t moved =
+        sum_as<std::uint32_t, digit_of(layout, leaves.target), true>(indices...) * stride;
+    return first + sum_as<std::uint32_t, without_digit(layout, leaves.target), true>(indices...) +
+           (moved ^ (by / together & mask) << layout.swizzle.target_bit());
   } else {
     return first + layout.swizzle(sum_as<std::uint32_t, without_swizzle(layout), true>(indices...));
   }

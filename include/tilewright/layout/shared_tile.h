@@ -10,6 +10,7 @@
 #include "tilewright/layout/element.h"
 #include "tilewright/layout/placement.h"
 #include "tilewright/layout/recast.h"
+#include "tilewright/layout/steps.h"
 #include "tilewright/layout/tile_tensor.h"
 
 namespace tw {
@@ -50,6 +51,18 @@ class TileTensor<T, Space::Window, layout>
   template <class... Indices>
   TW_HOST_DEVICE constexpr Address address(Indices... indices) const {
     return detail::swizzled_sum<in_bytes>(first_, indices...);
+  }
+
+  // The element at these indices, whose index in one mode is below `step`, and those a multiple of
+  // `step` further: their addresses are a constant away (layout/steps.h).
+  template <int mode_index, unsigned step, class... Indices>
+  TW_HOST_DEVICE constexpr auto steps_from(Indices... indices) const {
+    return steps_at<mode_index, step>(address(indices...), indices...);
+  }
+  // The same, with the address of that element at hand.
+  template <int mode_index, unsigned step, class... Indices>
+  static TW_HOST_DEVICE constexpr auto steps_at(Address own, Indices... indices) {
+    return Steps<in_bytes, mode_index, step>(own, indices...);
   }
 
   // One number or `whole` for each mode; the whole modes remain. (With nothing in between: the

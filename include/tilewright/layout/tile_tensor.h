@@ -9,6 +9,7 @@
 
 #include "tilewright/layout/coordinate_tensor.h"
 #include "tilewright/layout/placement.h"
+#include "tilewright/layout/steps.h"
 #include "tilewright/layout/vectors.h"
 
 namespace tw {
@@ -100,6 +101,21 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     }
   }
 
+  // The element at these indices, whose index in one mode is below `step`, and those a multiple of
+  // `step` further: their offsets are a constant away (layout/steps.h).
+  template <int mode_index, unsigned step, class... Indices>
+  TW_HOST_DEVICE constexpr auto steps_from(Indices... indices) const {
+    static_assert(num_axes == 0 && Views::num_dynamic == 0 && !is_packed,
+                  "steps_from: the tensor has extents, pitches or bits known only at run time");
+    if constexpr (num_origins > 0) {
+      require(contents_.values[0] == 0, "steps_from: the tensor is a slice of a swizzled one");
+    }
+    return ElementSteps<mode_index, step>{
+        contents_.data,
+        Steps<layout, mode_index, step>(layout.swizzle(detail::sum_as<unsigned, plain>(indices...)),
+                                        indices...)};
+  }
+
   // The same tensor with its position folded into the pointer: worth while before many loads.
   TW_HOST_DEVICE constexpr TileTensor anchored() const {
     if constexpr (num_axes == 0 || is_packed) {
@@ -162,6 +178,15 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   struct Place {
     Address data;
     unsigned index;  // in elements from there
+  };
+
+  template <int mode_index, unsigned step>
+  struct ElementSteps {
+    Address data;
+    Steps<layout, mode_index, step> offsets;
+    TW_HOST_DEVICE Address address(unsigned distance) const {
+      return data + offsets.address(distance);
+    }
   };
 
   TW_HOST_DEVICE constexpr TileTensor(Address data, const DynamicExtents& extents,
