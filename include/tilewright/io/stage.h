@@ -32,6 +32,10 @@ struct OperandTiles {
   alignas(1024) unsigned char b[tiling.b_bytes()];
 };
 
+// What shared memory has of an element: of fewer than 8 bits, bytes.
+template <ElementType type>
+using Unit = std::conditional_t<(bits_in(type) < 8), std::uint8_t, Element<type>>;
+
 // One stage, or with `stage_bytes` from one to the next all stages of a ring.
 template <Tiling tiling, unsigned stage_bytes = 0>
 struct OperandTensors {
@@ -39,8 +43,8 @@ struct OperandTensors {
       in_stages(tiling.a_layout(), stage_bytes, bytes_of(tiling.a_type));
   static constexpr Layout b_layout =
       in_stages(tiling.b_layout(), stage_bytes, bytes_of(tiling.b_type));
-  using A = SharedTile<Element<tiling.a_type>, a_layout>;
-  using B = SharedTile<Element<tiling.b_type>, b_layout>;
+  using A = SharedTile<Unit<tiling.a_type>, a_layout>;
+  using B = SharedTile<Unit<tiling.b_type>, b_layout>;
   static constexpr unsigned b_at = offsetof(OperandTiles<tiling>, b);
 
   A a;  // (m,k,span), of a ring (m,k,span,stage)

@@ -29,18 +29,24 @@ struct Tiling {
   unsigned exchanged = 0;      // 1: A is the caller's B, and B its A; rows are columns of D
 
   static constexpr unsigned span_bytes = 128;
-  constexpr unsigned span_k() const { return span_bytes / bytes_of(a_type); }
-  constexpr unsigned k() const { return spans * span_k(); }                  // of a stage
-  constexpr unsigned a_bytes() const { return m * k() * bytes_of(a_type); }  // of a stage
+  // In shared memory two e2m1 share a byte where both operands are e2m1; else an element of fewer
+  // than 8 bits takes a whole one. Units are what a line there consists of.
+  constexpr bool is_packed() const {
+    return a_type == ElementType::E2m1 && b_type == ElementType::E2m1;
+  }
+  constexpr unsigned span_units() const { return span_bytes / bytes_of(a_type); }
+  constexpr unsigned span_k() const { return span_units() * (is_packed() ? 2 : 1); }
+  constexpr unsigned k() const { return spans * span_k(); }              // of a stage
+  constexpr unsigned a_bytes() const { return m * spans * span_bytes; }  // of a stage
   constexpr unsigned a_rows() const { return loaded_rows == 0 ? m : loaded_rows; }
   constexpr unsigned b_rows() const { return n / group; }
-  constexpr unsigned b_bytes() const { return b_rows() * k() * bytes_of(b_type); }
+  constexpr unsigned b_bytes() const { return b_rows() * spans * span_bytes; }
   // In shared memory: (m,k,span) and (n,k,span).
   constexpr Layout a_layout() const {
-    return operand_layout(m, span_k(), spans, a_major, bytes_of(a_type));
+    return operand_layout(m, span_units(), spans, a_major, bytes_of(a_type));
   }
   constexpr Layout b_layout() const {
-    return operand_layout(b_rows(), span_k(), spans, b_major, bytes_of(b_type));
+    return operand_layout(b_rows(), span_units(), spans, b_major, bytes_of(b_type));
   }
 };
 

@@ -7,8 +7,9 @@
 
 namespace tw {
 
-enum class ElementType : unsigned { Bf16, Fp16, Fp32, Tf32, E4m3, E5m2, S8, S32 };
+enum class ElementType : unsigned { Bf16, Fp16, Fp32, Tf32, E4m3, E5m2, S8, S32, E2m1, E2m3, E3m2 };
 
+// Of an element that stands alone. Those of fewer than 8 bits share bytes where they are packed.
 constexpr unsigned bytes_of(ElementType type) {
   switch (type) {
     case ElementType::Bf16:
@@ -17,6 +18,15 @@ constexpr unsigned bytes_of(ElementType type) {
     case ElementType::Tf32:
     case ElementType::S32: return 4;
     default: return 1;
+  }
+}
+
+constexpr unsigned bits_in(ElementType type) {
+  switch (type) {
+    case ElementType::E2m1: return 4;
+    case ElementType::E2m3:
+    case ElementType::E3m2: return 6;
+    default: return 8 * bytes_of(type);
   }
 }
 
@@ -34,6 +44,9 @@ constexpr const char* name_of(ElementType type) {
     case ElementType::E4m3: return "e4m3";
     case ElementType::E5m2: return "e5m2";
     case ElementType::S8: return "s8";
+    case ElementType::E2m1: return "e2m1";
+    case ElementType::E2m3: return "e2m3";
+    case ElementType::E3m2: return "e3m2";
     default: return "s32";
   }
 }
@@ -72,6 +85,18 @@ struct ElementOf<ElementType::S8> {
 template <>
 struct ElementOf<ElementType::S32> {
   using Type = std::int32_t;
+};
+template <>
+struct ElementOf<ElementType::E2m1> {
+  using Type = E2m1;
+};
+template <>
+struct ElementOf<ElementType::E2m3> {
+  using Type = E2m3;
+};
+template <>
+struct ElementOf<ElementType::E3m2> {
+  using Type = E3m2;
 };
 template <ElementType type>
 using Element = typename ElementOf<type>::Type;

@@ -1,0 +1,161 @@
+// TileOp on Blackwell for elements with block scales: one thread copies a stage's scales into
+// tensor memory and multiplies whole tiles with them, for its CTA or for a pair of them.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/block_scales.h"
+#include "tilewright/isa/ptx/tcgen05_descriptor.h"
+#include "tilewright/isa/ptx/tcgen05_scaled.h"
+#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/op/operand_descriptor.h"
+#include "tilewright/pipeline/payload.h"
+
+namespace tw {
+
+constexpr ScaledMmaKind scaled_kind_of(const Tiling& tiling, ScaleType type) {
+  if (!tiling.is_packed()) return ScaledMmaKind::Mxf8f6f4;
+  return type == ScaleType::Ue8m0 ? ScaledMmaKind::Mxf4 : ScaledMmaKind::Mxf4nvf4;
+}
+
+// The format of an operand in an instruction of this kind.
+constexpr std::uint8_t scaled_code_of(ElementType type, ScaledMmaKind kind) {
+  if (kind != ScaledMmaKind::Mxf8f6f4) return 1;
+  switch (type) {
+    case ElementType::E5m2: return isa::mma_format::e5m2.code;
+    case ElementType::E2m3: return isa::mma_format::e2m3.code;
+    case ElementType::E3m2: return isa::mma_format::e3m2.code;
+    case ElementType::E2m1: return isa::mma_format::e2m1.code;
+    default: return isa::mma_format::e4m3.code;
+  }
+}
+
+// Stages lie `stage_bytes` apart. Every stage of the ring has columns of its own for its scales: a
+// stage is filled again when the products that read it, and its scales, are done. So one signal
+// orders both, and a copy never overtakes a product (PTX would not order them).
+template <Tiling tiling, unsigned stage_bytes, class Scales>
+class Tcgen05ScaledOp {
+  static constexpr ScaledMmaKind kind = scaled_kind_of(tiling, Scales::type);
+  static_assert(bits_in(tiling.a_type) <= 8 && bits_in(tiling.b_type) <= 8 &&
+                    !is_integer(tiling.a_type) && !is_integer(tiling.b_type),
+                "Elements with block scales are e4m3, e5m2, e2m3, e3m2 or e2m1.");
+  static_assert(kind == ScaledMmaKind::Mxf4nvf4 || Scales::type == ScaleType::Ue8m0,
+                "Scales of ue4m3 are for e2m1 times e2m1.");
+  static_assert((tiling.a_major == Major::K || bits_in(tiling.a_type) == 8) &&
+                    (tiling.b_major == Major::K || bits_in(tiling.b_type) == 8),
+                "Operands of fewer than 8 bits must be K-major.");
+  static_assert(tiling.m == 128 && tiling.n <= 256,
+                "A CTA multiplies 128 rows, the lanes of tensor memory, by up to 256 columns.");
+  static constexpr unsigned step_units = 32;                           // bytes of k in one product
+  static constexpr unsigned steps = tiling.span_units() / step_units;  // of a span
+  static constexpr unsigned scales = scales_per_row(kind);             // of a product
+
+  using Tensors = OperandTensors<tiling, stage_bytes>;
+  using ScaleTensors = typename Scales::template Tensors<stage_bytes>;
+  using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, tiling.m, step_units>;
+  using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, tiling.b_rows(), step_units>;
+  // Without the address.
+  static constexpr std::uint64_t descriptor(const DescribedLayout& layout) {
+    return isa::tcgen05_matrix_descriptor(0, layout.leading_bytes, layout.stride_bytes,
+                                          isa::operand_swizzle(layout.line_bytes));
+  }
+  static constexpr std::uint64_t a_descriptor = descriptor(BlocksA::layout);
+  static constexpr std::uint64_t b_descriptor = descriptor(BlocksB::layout);
+  // A block of scales: 32 rows of 16 bytes, one after the other.
+  static constexpr std::uint64_t scale_descriptor =
+      isa::tcgen05_matrix_descriptor(0, 16, 8 * 16, isa::OperandSwizzle::None);
+
+  // In tensor memory a block of scales is four columns; those of more rows follow, then the next
+  // of k.
+  static constexpr unsigned block_columns = 4;
+  static constexpr unsigned a_columns = block_columns * Scales::a_blocks * Scales::k_blocks;
+  static constexpr unsigned b_columns = block_columns * Scales::b_blocks * Scales::k_blocks;
+
+  // `id`: the byte of its column that is a row's first scale.
+  static constexpr std::uint32_t instruction(unsigned id) {
+    return isa::tcgen05_scaled_instruction_descriptor(
+        {.m = tiling.m * tiling.group,
+         .n = tiling.n,
+         .a_code = scaled_code_of(tiling.a_type, kind),
+         .b_code = scaled_code_of(tiling.b_type, kind),
+         .scale =
+             Scales::type == ScaleType::Ue8m0 ? isa::ScaleFormat::Ue8m0 : isa::ScaleFormat::Ue4m3,
+         .a_scale_id = id,
+         .b_scale_id = id,
+         .a_major = static_cast<isa::OperandMajor>(tiling.a_major),
+         .b_major = static_cast<isa::OperandMajor>(tiling.b_major)});
+  }
+
+ public:
+  static constexpr bool elected = true;
+  static constexpr Release release = Release::Commit;
+  static constexpr unsigned stages_held = 0;  // the commit waits for the products by itself
+  static constexpr unsigned releases = 1;
+  static TW_DEVICE unsigned speaker(unsigned) { return 0; }
+  static constexpr unsigned slot_columns = a_columns + b_columns;  // of tensor memory, of a stage
+
+  template <class Stages>
+  TW_DEVICE Tcgen05ScaledOp(const Stages& stages, unsigned /*first_row*/, unsigned /*thread*/)
+      : first_stage_(in_descriptor(stages.a.address())),
+        first_scales_(in_descriptor(stages.a_scales.address())),
+        to_b_scales_(in_descriptor(stages.b_scales.address()) - first_scales_) {}
+
+  // In a pair only the CTA of even rank multiplies, and copies scales in both.
+  TW_DEVICE bool leads() const {
+    if constexpr (tiling.group == 1)
+      return true;
+    else
+      return isa::cluster_rank() % tiling.group == 0;
+  }
+
+  template <class Sum, StageToRead Stage>
+  TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
+    static_assert(is_stage_of<Stage, Tensors> && is_stage_of<Stage, ScaleTensors>,
+                  "The stage is of another ring than this TileOp was made for.");
+    // Operands and scales are as far from those of the first stage.
+    const unsigned distance = BlocksA::units(0, 0, 0, stage.slot());
+    const TensorAddress a_scales = sum.scales + slot_columns * stage.slot();
+    const TensorAddress b_scales = a_scales + a_columns;
+    const std::uint64_t from = scale_descriptor + first_scales_ + distance;
+    copy_scales<typename ScaleTensors::A, Scales::a_blocks>(a_scales, from);
+    copy_scales<typename ScaleTensors::B, Scales::b_blocks>(b_scales, from + to_b_scales_);
+
+    const std::uint64_t a = a_descriptor + first_stage_ + distance;
+    const std::uint64_t b = b_descriptor + in_descriptor(Tensors::b_at) + first_stage_ + distance;
+    TW_UNROLL
+    for (unsigned span = 0; span < tiling.spans; ++span) {
+      TW_UNROLL
+      for (unsigned k = 0; k < steps; ++k) {
+        const unsigned scale = (span * steps + k) * scales;  // of a row's in this stage
+        const unsigned block = scale / ScaleBlock::scales * block_columns;
+        isa::tcgen05_mma_scaled<kind, tiling.group>(
+            sum.address, a + BlocksA::units(0, k, span, 0), b + BlocksB::units(0, k, span, 0),
+            instruction(scale % ScaleBlock::scales), a_scales + block * Scales::a_blocks,
+            b_scales + block * Scales::b_blocks, span + k > 0 || sum.started != 0);
+      }
+    }
+    sum.started = 1;
+  }
+  template <class Sum>
+  TW_DEVICE void finish(Sum&) {}
+
+ private:
+  template <class Tensor, unsigned row_blocks>
+  static TW_DEVICE void copy_scales(TensorAddress to, std::uint64_t from) {
+    TW_UNROLL
+    for (unsigned k = 0; k < Scales::k_blocks; ++k) {
+      TW_UNROLL
+      for (unsigned row = 0; row < row_blocks; ++row) {
+        isa::tcgen05_cp_32x128b_warpx4<tiling.group>(
+            to + block_columns * (row_blocks * k + row),
+            from + in_descriptor(Tensor::offset_of(0u, k, row, 0u)));
+      }
+    }
+  }
+
+  // In units of 16 bytes.
+  unsigned first_stage_;
+  unsigned first_scales_;
+  unsigned to_b_scales_;
+};
+
+}  // namespace tw

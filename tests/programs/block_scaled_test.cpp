@@ -1,0 +1,104 @@
+// Block-scaled products on sm_100a: exact and clean on every schedule, in every format, by one CTA
+// and by pairs.
+#include <gtest/gtest.h>
+
+#include "src/matmul/virtual_map.h"
+#include "tests/programs/block_scaled_case.h"
+#include "tests/vgpu/support.h"
+#include "tilewright/arch/sm100_scaled.h"
+
+namespace tw::programs {
+namespace {
+
+using Type = ElementType;
+
+template <Type a, Type b, ScaleType scale, unsigned n, unsigned pair = 1, Type d = Type::Fp32>
+struct Named {
+  static constexpr ScaleType scale_type = scale;
+  static constexpr MatmulConfig config = {
+      .tiling = {.n = n, .a_type = a, .b_type = b, .cluster = {pair, 1}, .group = pair},
+      .d_type = d,
+      .multiply_groups = 1};
+  using Kernel = tw::Kernel<Sm100Scaled, BlockScaledRecipe<scale>, Named>;
+};
+
+template <class Named>
+vgpu::Report run(ScaledCase& data, const vgpu::Options& options) {
+  using Parts = typename Named::Kernel;
+  using Kernel = kernel::WarpSpecialized<Parts>;
+  typename Kernel::Params params;
+  MatmulGrid grid = {};
+  const Status status =
+      plan<Parts>(params, grid, data.problem(), {}, options.sm_count / Parts::tiling.cluster.size(),
+                  {}, encode_for_virtual);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  const std::vector<vgpu::GlobalRange> ranges = {
+      {data.a.operand().data, data.a.bytes(), "A", true, false},
+      {data.b.operand().data, data.b.bytes(), "B", true, false},
+      {data.a.scales(), data.a.scale_bytes(), "A's scales", true, false},
+      {data.b.scales(), data.b.scale_bytes(), "B's scales", true, false},
+      {data.d.data(), data.d.size() * 2, "D", false, true}};
+  return vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+                    [&params] { Kernel::run(params); }},
+                   ranges, options);
+}
+
+template <class Named>
+void expect(std::int64_t m, std::int64_t n, std::int64_t k, ScaledFill fill, std::uint32_t seed,
+            vgpu::Options options = {}) {
+  ScaledCase data(Named::config, Named::scale_type, m, n, k, fill, seed);
+  options.seed = seed;
+  const vgpu::Report report = run<Named>(data, options);
+  ASSERT_TRUE(test::clean(report)) << name_of(options.landing) << ", seed " << seed;
+  ASSERT_EQ(data.wrong(), 0) << m << " x " << n << " x " << k << ", seed " << seed;
+}
+
+constexpr ScaleType ue8m0 = ScaleType::Ue8m0, ue4m3 = ScaleType::Ue4m3;
+using Mxfp8 = Named<Type::E4m3, Type::E4m3, ue8m0, 128>;
+using Mxfp8Pair = Named<Type::E5m2, Type::E4m3, ue8m0, 256, 2, Type::Bf16>;
+using Mxfp4 = Named<Type::E2m1, Type::E2m1, ue8m0, 128, 1, Type::Bf16>;
+using Nvfp4 = Named<Type::E2m1, Type::E2m1, ue4m3, 256>;
+using Nvfp4Pair = Named<Type::E2m1, Type::E2m1, ue4m3, 128, 2>;
+
+template <class Named>
+void expect_on_200_schedules(std::int64_t m, std::int64_t n, std::int64_t k) {
+  for (const vgpu::Landing landing : test::every_landing) {
+    for (std::uint32_t seed = 1; seed <= 50; ++seed) {
+      vgpu::Options options;
+      options.landing = landing;
+      options.sm_count = Named::config.tiling.cluster.size();  // all tiles by one cluster
+      expect<Named>(m + seed, n, k, ScaledFill::Exact, seed, options);
+    }
+  }
+}
+
+TEST(BlockScaled, Mxfp8IsExactAndCleanOn200Schedules) {
+  expect_on_200_schedules<Mxfp8>(90, 40, 128 * 4 + 96);
+}
+
+TEST(BlockScaled, Nvfp4OfPairsIsExactAndCleanOn200Schedules) {
+  expect_on_200_schedules<Nvfp4Pair>(140, 24, 256 * 4 + 32);
+}
+
+template <class Named>
+void expect_any_shape() {
+  expect<Named>(1, 1, 32, ScaledFill::Exact, 1);
+  expect<Named>(128, 128, 128, ScaledFill::Exact, 2);
+  expect<Named>(140, 260, 1632, ScaledFill::Exact, 3);
+  expect<Named>(129, 257, 16, ScaledFill::Exact, 4);
+  expect<Named>(200, 150, 640, ScaledFill::Any, 5);
+  vgpu::Options options;
+  options.sm_count = Named::config.tiling.cluster.size();
+  for (const vgpu::Landing landing : test::every_landing) {
+    options.landing = landing;
+    expect<Named>(270, 140, 1056, ScaledFill::Exact, 6, options);
+  }
+}
+TEST(BlockScaled, Mxfp8OfAnyShape) { expect_any_shape<Mxfp8>(); }
+TEST(BlockScaled, Mxfp8OfPairs) { expect_any_shape<Mxfp8Pair>(); }
+TEST(BlockScaled, Mxfp4OfAnyShape) { expect_any_shape<Mxfp4>(); }
+TEST(BlockScaled, Nvfp4OfAnyShape) { expect_any_shape<Nvfp4>(); }
+TEST(BlockScaled, Nvfp4OfPairs) { expect_any_shape<Nvfp4Pair>(); }
+
+}  // namespace
+}  // namespace tw::programs
