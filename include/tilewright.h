@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tilewright/family/quantise/problem.h"
+#include "tilewright/types.h"
+
 #define TW_VERSION_MAJOR 0
 #define TW_VERSION_MINOR 5
 #define TW_VERSION_PATCH 0
@@ -38,17 +41,6 @@ TW_API const char* tw_message(void);
 
 TW_API const char* tw_version(void); /* "0.5.0" */
 
-typedef enum tw_type {
-  TW_BF16 = 0,
-  TW_FP16 = 1,
-  TW_FP32 = 2,
-  TW_TF32 = 3, /* float32 in memory; 10 bits of the fraction are multiplied */
-  TW_E4M3 = 4,
-  TW_E5M2 = 5,
-  TW_S8 = 6,
-  TW_S32 = 7
-} tw_type;
-
 typedef enum tw_activation {
   TW_NONE = 0,
   TW_RELU = 1,
@@ -57,17 +49,6 @@ typedef enum tw_activation {
   TW_TANH = 4,
   TW_CLAMP = 5
 } tw_activation;
-
-/* Strides count elements. One of row_stride and column_stride must be 1 (any value where the extent
- * is 1); of outputs and sources it is column_stride. batch_stride 0: all matrices of the batch
- * share one (inputs only). */
-typedef struct tw_matrix {
-  void* data;
-  int64_t row_stride;
-  int64_t column_stride;
-  int64_t batch_stride;
-  tw_type type;
-} tw_matrix;
 
 /* value  = alpha * row_scale[row] * column_scale[column] * sum + beta * source
  *          + column_bias[column] + row_bias[row]
@@ -307,19 +288,6 @@ TW_API tw_status tw_grouped_simulate(const tw_grouped_problem* problem,
 /* family grouped: end */
 
 /* family quantise: begin */
-/* Elements and scales of a matrix of m by k, for each matrix of the batch: what FP8 with scales of
- * blocks multiplies. A scale is of scale_rows rows and 128 of k. docs/scales.md says which numbers
- * come out. */
-typedef struct tw_quantise_problem {
-  size_t size; /* of this struct: what tw_quantise_init wrote */
-  int64_t m, k, batch;
-  int64_t scale_rows; /* 1 or 128 */
-  tw_matrix source;   /* bf16, fp16 or fp32, rows contiguous */
-  tw_matrix elements; /* e4m3 or e5m2, rows contiguous */
-  tw_matrix scales;   /* ceil(m / scale_rows) by ceil(k / 128), fp32, rows or columns contiguous */
-  int powers_of_two;  /* scales are rounded up to such */
-} tw_quantise_problem;
-
 /* As those of matmul, of which only instance and target matter. */
 typedef tw_matmul_options tw_quantise_options;
 

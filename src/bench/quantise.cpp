@@ -1,5 +1,7 @@
 // ./tw bench quantise: bf16 to e4m3 with scales of rows and of blocks, through memory beside a copy
 // of as many bytes.
+#include "src/run/quantise.h"
+
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -11,7 +13,7 @@
 #include "src/bench/fill.h"
 #include "src/bench/own.h"
 #include "src/bench/request.h"
-#include "src/quantise/instance.h"
+#include "tilewright/family/quantise/kernel.h"
 
 namespace tw::bench {
 
@@ -79,24 +81,32 @@ class QuantiseBuffers {
   QuantiseBuffers(const QuantiseBuffers&) = delete;
   int sets() const { return static_cast<int>(base_.size()); }
 
-  QuantiseProblem problem(int set, unsigned scale_rows) const {
-    QuantiseProblem problem;
+  tw_quantise_problem problem(int set, unsigned scale_rows) const {
+    auto problem = AnyProblem(QuantiseFamily::description).as<tw_quantise_problem>();
     problem.m = what_.m;
-    problem.k = problem.source_pitch = problem.elements_pitch = what_.k;
+    problem.k = what_.k;
     problem.scale_rows = scale_rows;
-    problem.scales_major = scales_;
-    problem.scales_pitch = scales_ == Major::K ? problem.k_blocks() : problem.scale_lines();
     char* const base = base_[static_cast<std::size_t>(set)];
-    problem.source = base;
-    problem.elements = base + 2 * elements();
-    problem.scales = reinterpret_cast<float*>(base + (3 * elements() + 255) / 256 * 256);
+    problem.source = {base, what_.k, 1, 0, TW_BF16};
+    problem.elements = {base + 2 * elements(), what_.k, 1, 0, TW_E4M3};
+    const bool by_rows = scales_ == Major::K;
+    problem.scales = {base + (3 * elements() + 255) / 256 * 256,
+                      by_rows ? QuantiseFamily::k_blocks(problem) : 1,
+                      by_rows ? 1 : QuantiseFamily::scale_lines(problem), 0, TW_FP32};
     return problem;
+  }
+  Status launch(const Instance& instance, int set, unsigned scale_rows, void* stream) const {
+    const tw_quantise_problem given = problem(set, scale_rows);
+    Checked checked;
+    const Status status = check(checked, QuantiseFamily::description, &given);
+    return status.is_good() ? instance.launch(checked, stream) : status;
   }
   // Of source, elements and scales: read or written once.
   double moved(unsigned scale_rows) const {
-    const QuantiseProblem one = problem(0, scale_rows);
+    const tw_quantise_problem one = problem(0, scale_rows);
     return 3.0 * static_cast<double>(elements()) +
-           4.0 * static_cast<double>(one.scale_lines() * one.k_blocks());
+           4.0 * static_cast<double>(QuantiseFamily::scale_lines(one) *
+                                     QuantiseFamily::k_blocks(one));
   }
   // As many bytes, half of them read and half written.
   Status copy(int set, void* stream) const {
@@ -125,13 +135,13 @@ std::vector<Measurement> measure(const Request& request, const QuantiseBuffers& 
                                  std::vector<double>& moved) {
   std::vector<Candidate> candidates;
   const std::string target = dispatch_request().target;
-  for (const QuantiseInstance& instance : quantise_instances()) {
+  for (const Instance& instance : quantise_instances()) {
     if (instance.target != target) continue;
-    candidates.push_back({instance.name, [&](int set, void* stream) {
-                            return instance.launch(buffers.problem(set, instance.scale_rows),
-                                                   stream);
+    const unsigned rows = static_cast<const QuantiseConfig*>(instance.config)->scale_rows;
+    candidates.push_back({instance.name, [&, rows](int set, void* stream) {
+                            return buffers.launch(instance, set, rows, stream);
                           }});
-    moved.push_back(buffers.moved(instance.scale_rows));
+    moved.push_back(buffers.moved(rows));
   }
   candidates.push_back({"copy", [&](int set, void* stream) { return buffers.copy(set, stream); }});
   moved.push_back(buffers.moved(1));

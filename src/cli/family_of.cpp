@@ -6,8 +6,8 @@
 #include "src/conv2d/instance.h"
 #include "src/grouped/instance.h"
 #include "src/matmul/instance.h"
-#include "src/quantise/instance.h"
 #include "src/requantised/instance.h"
+#include "src/run/trials.h"
 
 namespace tw::cli {
 
@@ -28,12 +28,12 @@ std::string family_of(const std::string& instance) {
   // family grouped: begin
   if (has(grouped_instances())) return "grouped";
   // family grouped: end
-  // family quantise: begin
-  if (has(quantise_instances())) return "quantise";
-  // family quantise: end
   // family requantised: begin
   if (has(requantised_instances())) return "requantised";
   // family requantised: end
+  for (const Trial* trial : all_trials()) {
+    if (has(trial->instances())) return trial->description->name;
+  }
   return "";
 }
 

@@ -17,11 +17,11 @@
 #include "src/checkout.h"
 #include "src/cli/choose_instance.h"
 #include "src/cli/command.h"
+#include "src/cli/described.h"
 #include "src/cli/fuzz_blockwise.h"
 #include "src/cli/fuzz_case.h"
 #include "src/cli/fuzz_conv2d.h"
 #include "src/cli/fuzz_grouped.h"
-#include "src/cli/fuzz_quantise.h"
 #include "src/cli/landing.h"
 #include "src/cli/shrink.h"
 #include "src/matmul/gpu.h"
@@ -226,11 +226,12 @@ void add_matmul_cases(std::vector<CaseMaker>& makers, const FuzzRequest& request
 
 void fuzz(const FuzzRequest& request, Verdict& verdict) {
   std::vector<CaseMaker> makers;
+  add_described_cases(makers, request.arch, request.instance, request.on == "gpu",
+                      running_path(request));
   if (request.on != "gpu") {
     add_conv2d_cases(makers, request.arch, request.instance);
     add_blockwise_cases(makers, request.arch, request.instance);
     add_grouped_cases(makers, request.arch, request.instance);
-    add_quantise_cases(makers, request.arch, request.instance);
   }
   Wish wish;
   wish.arch = request.arch;

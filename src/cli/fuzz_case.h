@@ -51,6 +51,12 @@ struct UnorderedCase {
   }
 };
 
+// Whether a change changed nothing.
+template <class Case>
+bool same_problem(const Case& one, const Case& other) {
+  return one.shape == other.shape && one.fill == other.fill;
+}
+
 // Makes a failing case smaller, one thing at a time. `fails` says whether a candidate still does.
 template <class Case>
 class CaseShrinker {
@@ -72,7 +78,7 @@ class CaseShrinker {
   void attempt(const Change& change) {
     Case candidate = best_;
     change(candidate);
-    if (candidate.shape == best_.shape && candidate.fill == best_.fill) return;
+    if (same_problem(candidate, best_)) return;
     if (tries_-- <= 0 || !fails_(candidate)) return;
     best_ = candidate;
     simpler_ = true;

@@ -9,8 +9,8 @@
 #include "src/conv2d/task.h"
 #include "src/grouped/instance.h"
 #include "src/matmul/task.h"
-#include "src/quantise/instance.h"
 #include "src/requantised/instance.h"
+#include "src/run/trials.h"
 
 namespace tw::cli {
 
@@ -76,14 +76,13 @@ void add_list(CLI::App& app, Verdict&) {
       add("requantised", instance, false);
     }
     // family requantised: end
-    // family quantise: begin
-    for (const QuantiseInstance& instance : quantise_instances()) {
-      const std::string tile = fmt::format("{}x128", instance.tile_rows);
-      const std::string sums = fmt::format("{}x128", instance.scale_rows);
-      add_words("quantise", instance, {"16/32 bit -> fp8", "-", tile, "1x1", "-", sums, "static"},
-                0, true);
+    for (const Trial* trial : all_trials()) {
+      for (const Instance& instance : trial->instances()) {
+        const ListedWords words = trial->list(instance);
+        add_words(trial->description->name, instance,
+                  {words.types, "-", words.tile, "1x1", "-", words.sums, "static"}, 0, true);
+      }
     }
-    // family quantise: end
     if (*json) fmt::print("{}\n", entries.dump());
   });
 }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "src/cli/command.h"
+#include "src/cli/described.h"
 #include "src/cli/landing.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/gpu.h"
@@ -106,7 +107,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
   add_run_conv2d(*command, verdict);
   add_run_blockwise(*command, verdict);
   add_run_grouped(*command, verdict);
-  add_run_quantise(*command, verdict);
+  add_run_described(*command, verdict);
   add_run_requantised(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) run(*request, verdict);

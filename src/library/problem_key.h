@@ -85,6 +85,8 @@ constexpr void key_words(const typename Family::Given& given, const tw_matmul_op
 }
 template <class Family>
 constexpr std::size_t count_key_words() {
+  constexpr std::size_t around = 7;  // words of the place and of the options
+  if constexpr (requires { Family::word_count; }) return around + Family::word_count;
   std::size_t count = 0;
   key_words<Family>({}, {}, 0, {}, [&count](const char*, const char*, std::int64_t) { ++count; });
   return count;

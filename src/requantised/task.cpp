@@ -35,24 +35,25 @@ RequantisedData requantised(RequantisedData data, const RequantisedShape& shape)
     values.push_back(static_cast<float>(expected.value));
   }
   HostMatrix& d = data.product.matmul.d;
-  const QuantiseProblem problem = {.m = matmul.m,
-                                   .k = matmul.n,
-                                   .batch = matmul.batch,
-                                   .source = values.data(),
-                                   .source_pitch = matmul.n,
-                                   .source_batch_pitch = matmul.m * matmul.n,
-                                   .source_type = ElementType::Fp32,
-                                   .elements = d.data(),
-                                   .elements_pitch = d.pitch,
-                                   .elements_batch_pitch = d.batch_pitch,
-                                   .element_type = d.type,
-                                   .scales = static_cast<float*>(data.scales.data()),
-                                   .scales_pitch = data.scales.pitch,
-                                   .scales_batch_pitch = data.scales.batch_pitch,
-                                   .scales_major = data.scales.major,
-                                   .rule = shape.rule};
-  const Status status = quantise_on_host(problem);
+  const auto matrix = [](HostMatrix& of) {
+    const bool by_rows = of.major == Major::K;
+    return tw_matrix{of.data(), by_rows ? of.pitch : 1, by_rows ? 1 : of.pitch, of.batch_pitch,
+                     static_cast<tw_type>(of.type)};
+  };
+  const tw_quantise_problem problem = {
+      .size = sizeof problem,
+      .m = matmul.m,
+      .k = matmul.n,
+      .batch = matmul.batch,
+      .scale_rows = 1,
+      .source = {values.data(), matmul.n, 1, matmul.m * matmul.n, TW_FP32},
+      .elements = matrix(d),
+      .scales = matrix(data.scales),
+      .powers_of_two = shape.rule == BlockScale::power_of_two};
+  Checked checked;
+  const Status status = check(checked, QuantiseFamily::description, &problem);
   require(status.is_good(), status.sentence().c_str());
+  quantise_on_host(checked);
   return data;
 }
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "src/blockwise_fp8/task.h"
-#include "src/quantise/data.h"
+#include "src/run/case.h"
+#include "tilewright/number/block_scale.h"
 #include "src/requantised/instance.h"
 
 namespace tw {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "src/matmul/gpu.h"
-#include "tests/families/quantise_problems.h"
+#include "tests/families/seed.h"
 #include "tests/gpu/on_device.h"
 #include "tests/library/quantise_problem.h"
 
@@ -13,19 +13,21 @@ namespace {
 
 // Matrices with their answer, on the device.
 struct Placed {
-  Placed(const QuantiseShape& shape, Fill fill, std::uint64_t seed) : problem(shape, fill, seed) {
-    QuantiseData& data = problem.data;
-    for (HostMatrix* matrix : {&data.source, &data.elements, &data.scales}) device.add(*matrix);
-    given = c_problem(data, shape, [this](HostMatrix& matrix) { return device.address(matrix); });
+  explicit Placed(const Case& made) : verified(made), ran(verified.given()) {
+    for (std::size_t i = 0; i < ran.tensors(); ++i) device.add(ran.tensor(i));
+    given = ran.placed([this](std::size_t i) { return device.address(ran.tensor(i)); })
+                .as<tw_quantise_problem>();
   }
   void expect_right(const std::string& line) {
-    device.read(problem.data.elements);
-    device.read(problem.data.scales);
-    const Comparison comparison = compare(problem.data, problem.expected);
+    for (std::size_t i = 0; i < ran.tensors(); ++i) {
+      if (ran.is_written(i)) device.read(ran.tensor(i));
+    }
+    const Comparison comparison = verified.compare(ran);
     ASSERT_TRUE(comparison.good()) << line << "\n" << comparison.complaint();
   }
 
-  VerifiedQuantise problem;
+  Verified verified;
+  HostProblem ran;
   MatmulData nothing;
   OnDevice device{nothing};
   tw_quantise_problem given;
@@ -38,19 +40,20 @@ class LibraryQuantiseOnGpu : public ::testing::Test {
     std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
   }
   // The i-th random matrix, of an instance that runs here.
-  QuantiseShape shape(int i, Random& random) {
-    std::vector<const QuantiseInstance*> instances;
-    for (const QuantiseInstance& instance : quantise_instances()) {
+  Case made(int i, Random& random) {
+    std::vector<const Instance*> instances;
+    for (const Instance& instance : quantise_instances()) {
       if (runs_here(instance.target)) instances.push_back(&instance);
     }
-    return random_shape(*instances[static_cast<std::size_t>(i) % instances.size()], random);
+    return random_case(quantise_trial, *instances[static_cast<std::size_t>(i) % instances.size()],
+                       random);
   }
 };
 
 TEST_F(LibraryQuantiseOnGpu, IsTheHostsBitByBit) {
   Random random(base_seed() + 3);
   for (int i = 0; i < 300; ++i) {
-    Placed placed(shape(i, random), fills[i / 4 % 4], base_seed() + static_cast<std::uint64_t>(i));
+    Placed placed(made(i, random));
     tw_quantise_plan* plan = nullptr;
     ASSERT_EQ(tw_quantise_plan_create(&plan, &placed.given, nullptr), TW_OK) << tw_message();
     const std::string line = tw_quantise_plan_command(plan);
@@ -67,7 +70,7 @@ TEST_F(LibraryQuantiseOnGpu, IsTheHostsBitByBit) {
 TEST_F(LibraryQuantiseOnGpu, IsCapturedIntoGraphs) {
   Random random(base_seed() + 4);
   for (int i = 0; i < 20; ++i) {
-    Placed placed(shape(i, random), Fill::Normal, base_seed());
+    Placed placed(made(i, random));
     tw_status status = TW_INVALID;
     replay_captured([&](cudaStream_t stream) {
       status = tw_quantise(&placed.given, nullptr, nullptr, 0, stream);

@@ -1,36 +1,22 @@
-// Matrices to quantise with known answers, as the C interface takes them.
+// Matrices to quantise with known answers, for the C interface.
 #pragma once
 
-#include "src/quantise/task.h"
-#include "tests/library/problem.h"
+#include "src/run/quantise.h"
 
 namespace tw::tests {
 
-// `address` tells where a matrix's first element is.
-template <class Address>
-tw_quantise_problem c_problem(QuantiseData& data, const QuantiseShape& shape,
-                              const Address& address) {
-  tw_quantise_problem problem;
-  tw_quantise_init(&problem, nullptr);
-  problem.m = shape.m;
-  problem.k = shape.k;
-  problem.batch = shape.batch;
-  problem.scale_rows = shape.scale_rows;
-  problem.powers_of_two = shape.rule == BlockScale::power_of_two;
-  const auto placed = [&](HostMatrix& matrix) {
-    tw_matrix result = c_matrix(matrix, false);
-    if (matrix.exists()) result.data = address(matrix);
-    result.type = static_cast<tw_type>(matrix.type);
-    return result;
-  };
-  problem.source = placed(data.source);
-  problem.elements = placed(data.elements);
-  problem.scales = placed(data.scales);
-  return problem;
+// Of no instance: what the library takes is its choice.
+inline Case quantise_case(const tw_quantise_problem& given, Fill fill, std::uint64_t seed) {
+  Case made = {&quantise_trial, nullptr, AnyProblem(given)};
+  made.fill = fill;
+  made.seed = seed;
+  return made;
 }
-
-inline tw_quantise_problem c_problem_on_host(QuantiseData& data, const QuantiseShape& shape) {
-  return c_problem(data, shape, [](HostMatrix& matrix) { return matrix.data(); });
+inline tw_quantise_problem quantise_problem(std::int64_t m, std::int64_t k) {
+  auto problem = AnyProblem(QuantiseFamily::description).as<tw_quantise_problem>();
+  problem.m = m;
+  problem.k = k;
+  return problem;
 }
 
 }  // namespace tw::tests

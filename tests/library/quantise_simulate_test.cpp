@@ -1,7 +1,6 @@
 // The library's quantisers on the virtual GPU, held against the host's, bit by bit.
 #include <gtest/gtest.h>
 
-#include "src/quantise/random_shape.h"
 #include "tests/families/seed.h"
 #include "tests/library/quantise_problem.h"
 #include "tilewright/quantise.h"
@@ -9,32 +8,35 @@
 namespace tw::tests {
 namespace {
 
-QuantiseShape small() {
-  QuantiseShape shape;
-  shape.m = 70;
-  shape.k = 300;
-  return shape;
-}
+tw_quantise_problem small() { return quantise_problem(70, 300); }
 
-void expect_right(const QuantiseShape& shape, const tw_quantise_options* options = nullptr) {
-  QuantiseData data = make_quantise_data(shape, Fill::Normal, 3);
-  const tw_quantise_problem problem = c_problem_on_host(data, shape);
-  ASSERT_EQ(tw_quantise_simulate(&problem, options), TW_OK) << tw_message();
-  EXPECT_STREQ(tw_message(), "");
-  const Comparison comparison = compare(data, quantised(data, shape));
+// The host's memory after `simulate` had it as its problem.
+template <class Simulate>
+void expect_right_after(const Case& made, const Simulate& simulate) {
+  const Verified verified(made);
+  HostProblem ran = verified.given();
+  AnyProblem placed = ran.placed();
+  simulate(placed.as<tw_quantise_problem>(), ran);
+  const Comparison comparison = verified.compare(ran);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
+}
+void expect_right(const Case& made, const tw_quantise_options* options = nullptr) {
+  expect_right_after(made, [&](const tw_quantise_problem& problem, HostProblem&) {
+    ASSERT_EQ(tw_quantise_simulate(&problem, options), TW_OK) << tw_message();
+    EXPECT_STREQ(tw_message(), "");
+  });
 }
 
 TEST(SimulateQuantise, RandomMatricesOnEveryTarget) {
-  quantise::Random random(base_seed());
+  Random random(base_seed());
   std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
   tw_quantise_options options;
   tw_quantise_init(nullptr, &options);
   for (int i = 0; i < 20; ++i) {
-    for (const QuantiseInstance& instance : quantise_instances()) {
+    for (const Instance& instance : quantise_instances()) {
       options.target = instance.target;
       options.instance = i % 2 == 0 ? instance.name : nullptr;
-      expect_right(quantise::random_shape(instance, random), &options);
+      expect_right(random_case(quantise_trial, instance, random), &options);
       if (HasFailure()) return;
     }
   }
@@ -44,47 +46,43 @@ TEST(SimulateQuantise, RandomMatricesOnEveryTarget) {
 // no batch makes the same bits of it.
 TEST(SimulateQuantise, RowsOfABatchAreMoreRows) {
   for (const std::int64_t scale_rows : {1, 128}) {
-    for (const Major major : {Major::K, Major::MN}) {
-      QuantiseShape shape = small();
-      shape.m = 256;
-      shape.k = 272;  // whole vectors: rows have no padding
+    for (const std::int64_t column_stride : {1, 0}) {
+      tw_quantise_problem shape =
+          quantise_problem(256, 272);  // whole vectors: rows have no padding
       shape.scale_rows = scale_rows;
-      shape.scales = major;
-      QuantiseData data = make_quantise_data(shape, Fill::Normal, 7);
-      tw_quantise_problem problem = c_problem_on_host(data, shape);
-      problem.m = 128;
-      problem.batch = 2;
-      const std::int64_t lines = 128 / scale_rows;
-      problem.source.batch_stride = 128 * problem.source.row_stride;
-      problem.elements.batch_stride = 128 * problem.elements.row_stride;
-      problem.scales.batch_stride = lines * problem.scales.row_stride;
-      ASSERT_EQ(tw_quantise_simulate(&problem, nullptr), TW_OK) << tw_message();
-      EXPECT_TRUE(compare(data, quantised(data, shape)).good());
+      shape.scales.column_stride = column_stride;
+      expect_right_after(
+          quantise_case(shape, Fill::Normal, 7), [&](tw_quantise_problem& problem, HostProblem&) {
+            problem.m = 128;
+            problem.batch = 2;
+            const std::int64_t lines = 128 / scale_rows;
+            problem.source.batch_stride = 128 * problem.source.row_stride;
+            problem.elements.batch_stride = 128 * problem.elements.row_stride;
+            problem.scales.batch_stride = lines * problem.scales.row_stride;
+            ASSERT_EQ(tw_quantise_simulate(&problem, nullptr), TW_OK) << tw_message();
+          });
     }
   }
-  QuantiseShape shape = small();
-  QuantiseData data = make_quantise_data(shape, Fill::Normal, 8);
-  tw_quantise_problem problem = c_problem_on_host(data, shape);
-  problem.m = 1;
-  problem.batch = shape.m;
-  for (tw_matrix* matrix : {&problem.source, &problem.elements, &problem.scales}) {
-    std::swap(matrix->row_stride, matrix->batch_stride);
-  }
-  ASSERT_EQ(tw_quantise_simulate(&problem, nullptr), TW_OK) << tw_message();
-  EXPECT_TRUE(compare(data, quantised(data, shape)).good());
+  expect_right_after(
+      quantise_case(small(), Fill::Normal, 8), [](tw_quantise_problem& problem, HostProblem&) {
+        problem.batch = problem.m;
+        problem.m = 1;
+        for (tw_matrix* matrix : {&problem.source, &problem.elements, &problem.scales}) {
+          std::swap(matrix->row_stride, matrix->batch_stride);
+        }
+        ASSERT_EQ(tw_quantise_simulate(&problem, nullptr), TW_OK) << tw_message();
+      });
 }
 
 TEST(SimulateQuantise, NothingAndOne) {
   for (const std::int64_t scale_rows : {1, 128}) {
     for (const std::int64_t m : {0, 1, 5}) {
       for (const std::int64_t k : {0, 1, 300}) {
-        QuantiseShape shape;
-        shape.m = m;
-        shape.k = k;
+        tw_quantise_problem shape = quantise_problem(m, k);
         shape.scale_rows = scale_rows;
-        expect_right(shape);
+        expect_right(quantise_case(shape, Fill::Normal, 3));
         shape.batch = 0;
-        expect_right(shape);
+        expect_right(quantise_case(shape, Fill::Normal, 3));
       }
     }
   }
@@ -104,38 +102,38 @@ MatrixView view(HostMatrix& matrix) {
 
 TEST(SimulateQuantise, FromCpp) {
   for (const std::int64_t scale_rows : {1, 128}) {
-    QuantiseShape shape = small();
-    shape.m = 200;
+    tw_quantise_problem shape = quantise_problem(200, 300);
     shape.batch = 2;
     shape.scale_rows = scale_rows;
-    shape.scales = Major::MN;
-    shape.rule = BlockScale::power_of_two;
-    QuantiseData data = make_quantise_data(shape, Fill::Normal, 5);
+    shape.scales.column_stride = 0;
+    shape.powers_of_two = 1;
     QuantiseOptions options;
     options.powers_of_two = true;
-    quantise_blocks_on_virtual_gpu(view(data.source), view(data.elements), view(data.scales),
-                                   options);
-    EXPECT_TRUE(compare(data, quantised(data, shape)).good());
-    MatrixView narrow = view(data.scales);
-    narrow.columns = 2;
-    try {
-      quantise_blocks_on_virtual_gpu(view(data.source), view(data.elements), narrow, options);
-      FAIL() << "Nothing was thrown.";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), TW_INVALID);
-      EXPECT_STREQ(error.what(),
-                   "The number of the scales' columns is 2, but a column for each 128 of the "
-                   "source's is 3.");
-    }
+    expect_right_after(
+        quantise_case(shape, Fill::Normal, 5), [&](tw_quantise_problem&, HostProblem& of) {
+          const MatrixView source = view(of.tensor(QuantiseFamily::source)),
+                           elements = view(of.tensor(QuantiseFamily::elements));
+          MatrixView scales = view(of.tensor(QuantiseFamily::scales));
+          quantise_blocks_on_virtual_gpu(source, elements, scales, options);
+          scales.columns = 2;
+          try {
+            quantise_blocks_on_virtual_gpu(source, elements, scales, options);
+            FAIL() << "Nothing was thrown.";
+          } catch (const Error& error) {
+            EXPECT_EQ(error.status(), TW_INVALID);
+            EXPECT_STREQ(error.what(),
+                         "The number of the scales' columns is 2, but a column for each 128 of the "
+                         "source's is 3.");
+          }
+        });
   }
 }
 
 // What is refused: the status and the sentence.
 TEST(SimulateQuantise, RefusesWithASentence) {
-  const QuantiseShape shape = small();
-  QuantiseData data = make_quantise_data(shape, Fill::Integers, 1);
+  HostProblem data(quantise_case(small(), Fill::Integers, 1));
   const auto refusal = [&](tw_status status, const auto& spoil) {
-    tw_quantise_problem problem = c_problem_on_host(data, shape);
+    tw_quantise_problem problem = data.placed().as<tw_quantise_problem>();
     tw_quantise_options options;
     tw_quantise_init(nullptr, &options);
     spoil(problem, options);
@@ -156,7 +154,7 @@ TEST(SimulateQuantise, RefusesWithASentence) {
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.elements.type = TW_BF16; }),
             "The elements have type bf16, but must be e4m3 or e5m2.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.scales.type = TW_BF16; }),
-            "The scales are bf16, but must be fp32.");
+            "The scales have type bf16, but must be fp32.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.source.column_stride = 2; }),
             "The column_stride of the source is 2, but must be 1: rows are contiguous.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.elements.row_stride = 299; }),

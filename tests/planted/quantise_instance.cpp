@@ -1,21 +1,20 @@
 // The one quantiser of a planted bug: as instance.cpp.
 #include "tests/planted/quantise_instance.h"
 
+#define TW_INSTANCE_WITH_VGPU 1
 #include PLANTED_HEADER
-#include "src/quantise/launch_virtual.h"
+#include "src/family/launch_streaming.h"
+#include "tilewright/host/quantise.h"
 
 namespace tw::planted {
 
 struct Planted {
-  static constexpr unsigned scale_rows = PLANTED_CONFIG;
+  static constexpr QuantiseConfig config = {PLANTED_CONFIG};
 };
+using Kernel = Quantise<PLANTED_PAGE, Planted>;
 
-const unsigned scale_rows = Planted::scale_rows;
-
-Status simulate(const QuantiseProblem& problem, const vgpu::Options& options,
-                vgpu::Report& report) {
-  return simulate_quantise<Quantise<PLANTED_PAGE, Planted>, Planted::scale_rows>(problem, options,
-                                                                                 report);
-}
+const Instance instance = {"planted",        PLANTED_PAGE::target.name,
+                           &Planted::config, QuantiseLaunch::supports<Kernel>,
+                           nullptr,          simulate_streaming<QuantiseLaunch, Kernel>};
 
 }  // namespace tw::planted

@@ -1,12 +1,10 @@
 // What the driver knows of the instance, as instance.h.
 #pragma once
 
-#include "tilewright/host/quantise_problem.h"
-#include "vgpu/machine/machine.h"
+#include "src/family/instance.h"
 
 namespace tw::planted {
 
-extern const unsigned scale_rows;
-Status simulate(const QuantiseProblem& problem, const vgpu::Options& options, vgpu::Report& report);
+extern const Instance instance;
 
 }  // namespace tw::planted

@@ -3,76 +3,97 @@
 
 #include <algorithm>
 
-#include "tilewright/family/quantise.h"
-#include "tilewright/host/quantise_problem.h"
+#include "tilewright/family/quantise/family.h"
+#include "tilewright/family/quantise/kernel.h"
+#include "tilewright/host/checked.h"
 
 namespace tw {
 
-namespace detail {
+struct QuantiseLaunch {
+  using Family = QuantiseFamily;
+  using Problem = Family::Problem;
 
-// A CTA takes `tile_rows` rows of 128 columns at once.
-inline Status check_tiles(const QuantiseProblem& problem, std::int64_t tile_rows) {
-  if (problem.is_empty()) return Status::good();
-  const std::int64_t rows = (problem.m + tile_rows - 1) / tile_rows;
-  const std::int64_t tiles_of_one = rows * problem.k_blocks();
-  if (tiles_of_one < (std::int64_t{1} << 31) / problem.batch) return Status::good();
-  return Status::refused("The " + std::to_string(problem.batch) + " matrices of " +
-                         std::to_string(problem.m) + " x " + std::to_string(problem.k) + " have " +
-                         std::to_string(tiles_of_one) +
-                         " tiles each, but must have fewer than 2^31 in all.");
-}
-
-}  // namespace detail
-
-// `max_ctas`: how many the device holds at once. The problem has been checked, and is not empty.
-template <class Parts>
-Status plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
-            const QuantiseProblem& problem, unsigned max_ctas) {
-  using Stream = typename Parts::Stream;
-  const std::int64_t rows = (problem.m + Stream::tile_rows - 1) / Stream::tile_rows;
-  const std::int64_t tiles_of_one = rows * problem.k_blocks();
-  if (Status status = detail::check_tiles(problem, Stream::tile_rows); !status.is_good()) {
-    return status;
-  }
-  const bool by_k = problem.scales_major == Major::K;
-  const auto aligned = [&](const void* data, std::int64_t pitch, std::int64_t batch_pitch,
-                           ElementType type, unsigned bytes) {
-    return alignment_of(data, pitch, problem.batch, batch_pitch, type) >= bytes;
+  // `m` rows of each of `batch` matrices. Matrices whose rows lie one behind the other are one,
+  // where no block reaches over two of them.
+  struct Rows {
+    explicit Rows(const Checked& checked) {
+      const Problem& problem = checked.as<Problem>();
+      m = problem.m;
+      batch = problem.batch;
+      const TensorLines &source = checked.tensor(Family::source),
+                        &elements = checked.tensor(Family::elements),
+                        &scales = checked.tensor(Family::scales);
+      const std::int64_t scale_pitch = scales.by_rows ? scales.pitch : 1;
+      if (batch > 1 && m % problem.scale_rows == 0 && m < (std::int64_t{1} << 30) / batch &&
+          source.pitch >= problem.k && source.batch_pitch == m * source.pitch &&
+          elements.batch_pitch == m * elements.pitch &&
+          scales.batch_pitch == Family::scale_lines(problem) * scale_pitch) {
+        m *= batch;
+        batch = 1;
+      }
+    }
+    std::int64_t tiles_of_one(std::int64_t tile_rows, std::int64_t k_blocks) const {
+      return (m + tile_rows - 1) / tile_rows * k_blocks;
+    }
+    std::int64_t m, batch;
   };
-  params.stream = {problem.source,
-                   problem.elements,
-                   problem.scales,
-                   problem.source_pitch,
-                   problem.elements_pitch,
-                   by_k ? problem.scales_pitch : 1,
-                   by_k ? 1 : problem.scales_pitch,
-                   problem.source_batch_pitch,
-                   problem.elements_batch_pitch,
-                   problem.scales_batch_pitch,
-                   static_cast<int>(problem.m),
-                   static_cast<int>(problem.k),
-                   static_cast<unsigned>(problem.k_blocks()),
-                   static_cast<unsigned>(rows),
-                   problem.source_type,
-                   problem.element_type,
-                   problem.rule,
-                   aligned(problem.source, problem.source_pitch, problem.source_batch_pitch,
-                           problem.source_type, 16) &&
-                       aligned(problem.elements, problem.elements_pitch,
-                               problem.elements_batch_pitch, problem.element_type, Stream::length)};
-  params.tiles = static_cast<unsigned>(tiles_of_one * problem.batch);
-  ctas = std::min(params.tiles, std::max(1u, max_ctas));
-  return Status::good();
-}
 
-// Whether an instance whose scales and whose tiles are of so many rows takes the problem.
-inline Status check(const QuantiseProblem& problem, unsigned scale_rows, unsigned tile_rows) {
-  if (Status status = check(problem); !status.is_good()) return status;
-  if (problem.scale_rows != scale_rows) {
-    return Status::refused("A scale is of " + std::to_string(problem.scale_rows) +
-                           " rows; this kernel makes one for " + std::to_string(scale_rows) + ".");
+  // Why a kernel cannot take the problem.
+  template <class Parts>
+  static Status supports(const Checked& checked) {
+    const Problem& problem = checked.as<Problem>();
+    if (problem.scale_rows != Parts::Stream::scale_rows) {
+      return Status::refused(sentence("A scale is of {} rows; this kernel makes one for {}.",
+                                      problem.scale_rows, Parts::Stream::scale_rows));
+    }
+    if (checked.is_empty()) return Status::good();
+    const Rows rows(checked);
+    const std::int64_t tiles =
+        rows.tiles_of_one(Parts::Stream::tile_rows, Family::k_blocks(problem));
+    if (tiles < (std::int64_t{1} << 31) / rows.batch) return Status::good();
+    return Status::refused(
+        sentence("The {} matrices of {} x {} have {} tiles each, but must have "
+                 "fewer than 2^31 in all.",
+                 rows.batch, rows.m, problem.k, tiles));
   }
-  return detail::check_tiles(problem, tile_rows);
-}
+
+  // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
+  // empty.
+  template <class Parts>
+  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+                   const Checked& checked, unsigned max_ctas) {
+    using Stream = typename Parts::Stream;
+    const Problem& problem = checked.as<Problem>();
+    const TensorLines &source = checked.tensor(Family::source),
+                      &elements = checked.tensor(Family::elements),
+                      &scales = checked.tensor(Family::scales);
+    const Rows rows(checked);
+    const auto aligned = [&](const TensorLines& lines, unsigned bytes) {
+      return alignment_of(lines.data, lines.pitch, rows.batch, lines.batch_pitch, lines.type) >=
+             bytes;
+    };
+    params.stream = {source.data,
+                     elements.data,
+                     static_cast<float*>(scales.data),
+                     source.pitch,
+                     elements.pitch,
+                     scales.by_rows ? scales.pitch : 1,
+                     scales.by_rows ? 1 : scales.pitch,
+                     source.batch_pitch,
+                     elements.batch_pitch,
+                     scales.batch_pitch,
+                     static_cast<int>(rows.m),
+                     static_cast<int>(problem.k),
+                     static_cast<unsigned>(Family::k_blocks(problem)),
+                     static_cast<unsigned>(rows.tiles_of_one(Stream::tile_rows, 1)),
+                     source.type,
+                     elements.type,
+                     problem.powers_of_two != 0 ? BlockScale::power_of_two : BlockScale::real,
+                     aligned(source, 16) && aligned(elements, Stream::length)};
+    params.tiles = static_cast<unsigned>(
+        rows.tiles_of_one(Stream::tile_rows, Family::k_blocks(problem)) * rows.batch);
+    ctas = std::min(params.tiles, std::max(1u, max_ctas));
+  }
+};
 
 }  // namespace tw

@@ -4,24 +4,35 @@
 
 #include <algorithm>
 
-#include "tilewright/host/quantise_problem.h"
+#include "tilewright/family/quantise/family.h"
+#include "tilewright/host/checked.h"
+#include "tilewright/number/block_scale.h"
 #include "tilewright/number/convert.h"
 
 namespace tw {
 
 namespace detail {
 
+// Where an element lies in a tensor.
+inline std::int64_t offset_of(const TensorLines& lines, std::int64_t batch, std::int64_t row,
+                              std::int64_t column) {
+  return batch * lines.batch_pitch +
+         (lines.by_rows ? row * lines.pitch + column : column * lines.pitch + row);
+}
+
 template <class Source, class Element>
-void quantise_block(const QuantiseProblem& problem, std::int64_t batch, std::int64_t row_block,
+void quantise_block(const Checked& checked, std::int64_t batch, std::int64_t row_block,
                     std::int64_t k_block) {
+  const tw_quantise_problem& problem = checked.as<tw_quantise_problem>();
+  const TensorLines &source = checked.tensor(QuantiseFamily::source),
+                    &elements = checked.tensor(QuantiseFamily::elements),
+                    &scales = checked.tensor(QuantiseFamily::scales);
   const std::int64_t first_row = row_block * problem.scale_rows;
-  const std::int64_t first = k_block * problem.block;
+  const std::int64_t first = k_block * QuantiseFamily::block;
   const std::int64_t end_row = std::min(problem.m, first_row + problem.scale_rows);
-  const std::int64_t end = std::min(problem.k, first + problem.block);
-  const auto* const source =
-      static_cast<const Source*>(problem.source) + batch * problem.source_batch_pitch;
+  const std::int64_t end = std::min(problem.k, first + QuantiseFamily::block);
   const auto value = [&](std::int64_t row, std::int64_t column) {
-    return to_float(source[row * problem.source_pitch + column]);
+    return to_float(static_cast<const Source*>(source.data)[offset_of(source, batch, row, column)]);
   };
   std::uint32_t largest = 0;
   for (std::int64_t row = first_row; row < end_row; ++row) {
@@ -29,30 +40,30 @@ void quantise_block(const QuantiseProblem& problem, std::int64_t batch, std::int
       largest = std::max(largest, float32::magnitude(value(row, column)));
     }
   }
-  const float scale = block_scale<Element>(std::bit_cast<float>(largest), problem.rule);
+  const float scale = block_scale<Element>(
+      std::bit_cast<float>(largest),
+      problem.powers_of_two != 0 ? BlockScale::power_of_two : BlockScale::real);
   const float inverse = 1.0f / scale;
-  problem.scales[batch * problem.scales_batch_pitch +
-                 (problem.scales_major == Major::K ? row_block * problem.scales_pitch + k_block
-                                                   : k_block * problem.scales_pitch + row_block)] =
-      scale;
+  static_cast<float*>(scales.data)[offset_of(scales, batch, row_block, k_block)] = scale;
   for (std::int64_t row = first_row; row < end_row; ++row) {
-    auto* const line = static_cast<Element*>(problem.elements) +
-                       batch * problem.elements_batch_pitch + row * problem.elements_pitch;
     for (std::int64_t column = first; column < end; ++column) {
-      line[column] = scaled_element<Element>(value(row, column), inverse);
+      static_cast<Element*>(elements.data)[offset_of(elements, batch, row, column)] =
+          scaled_element<Element>(value(row, column), inverse);
     }
   }
 }
 
 template <class Source>
-void quantise_matrices(const QuantiseProblem& problem) {
+void quantise_matrices(const Checked& checked) {
+  const tw_quantise_problem& problem = checked.as<tw_quantise_problem>();
+  const bool e4m3 = checked.tensor(QuantiseFamily::elements).type == ElementType::E4m3;
   for (std::int64_t batch = 0; batch < problem.batch; ++batch) {
-    for (std::int64_t row_block = 0; row_block < problem.scale_lines(); ++row_block) {
-      for (std::int64_t k_block = 0; k_block < problem.k_blocks(); ++k_block) {
-        if (problem.element_type == ElementType::E4m3) {
-          quantise_block<Source, E4m3>(problem, batch, row_block, k_block);
+    for (std::int64_t row = 0; row < QuantiseFamily::scale_lines(problem); ++row) {
+      for (std::int64_t k_block = 0; k_block < QuantiseFamily::k_blocks(problem); ++k_block) {
+        if (e4m3) {
+          quantise_block<Source, E4m3>(checked, batch, row, k_block);
         } else {
-          quantise_block<Source, E5m2>(problem, batch, row_block, k_block);
+          quantise_block<Source, E5m2>(checked, batch, row, k_block);
         }
       }
     }
@@ -62,14 +73,13 @@ void quantise_matrices(const QuantiseProblem& problem) {
 }  // namespace detail
 
 // All memory is the host's.
-inline Status quantise_on_host(const QuantiseProblem& problem) {
-  if (Status status = check(problem); !status.is_good()) return status;
-  switch (problem.source_type) {
-    case ElementType::Bf16: detail::quantise_matrices<Bf16>(problem); break;
-    case ElementType::Fp16: detail::quantise_matrices<Fp16>(problem); break;
-    default: detail::quantise_matrices<float>(problem);
+inline void quantise_on_host(const Checked& checked) {
+  if (checked.is_empty()) return;
+  switch (checked.tensor(QuantiseFamily::source).type) {
+    case ElementType::Bf16: detail::quantise_matrices<Bf16>(checked); break;
+    case ElementType::Fp16: detail::quantise_matrices<Fp16>(checked); break;
+    default: detail::quantise_matrices<float>(checked);
   }
-  return Status::good();
 }
 
 }  // namespace tw

@@ -14,16 +14,23 @@
 
 namespace tw {
 
-// One scale for `scale_rows` rows, 1 or 128.
-template <unsigned scale_rows>
+// What an instance names.
+struct QuantiseConfig {
+  unsigned scale_rows;  // that share a scale: 1 or 128
+  // A CTA takes so many rows of 128 columns at once.
+  constexpr unsigned tile_rows() const { return scale_rows == 1 ? 64 : scale_rows; }
+};
+
+template <QuantiseConfig config>
 class QuantiseStream {
  public:
+  static constexpr unsigned scale_rows = config.scale_rows;
   static constexpr unsigned threads = 256, least_ctas = 1;
   static constexpr unsigned block = 128;
   static constexpr unsigned length = 8;  // of a thread's piece of a row
   static constexpr unsigned row_threads = block / length;
   static constexpr unsigned rows_at_once = threads / row_threads;
-  static constexpr unsigned tile_rows = scale_rows == 1 ? 64 : scale_rows;
+  static constexpr unsigned tile_rows = config.tile_rows();
   static constexpr unsigned pieces = tile_rows / rows_at_once;
 
   struct Params {
@@ -212,7 +219,7 @@ class QuantiseStream {
 template <class Page, class Named>
 struct Quantise {
   using Target = Page;
-  using Stream = QuantiseStream<Named::scale_rows>;
+  using Stream = QuantiseStream<Named::config>;
 };
 
 }  // namespace tw

@@ -1,0 +1,205 @@
+// What a described problem must satisfy, wherever it runs: every refusal is a sentence with the
+// number and the rule.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "tilewright/base/status.h"
+#include "tilewright/family/description.h"
+#include "tilewright/host/matmul_check.h"
+
+namespace tw {
+
+// A tensor as lines of memory: its rows, or its columns.
+struct TensorLines {
+  void* data = nullptr;  // null: there is no element
+  ElementType type = ElementType::Bf16;
+  bool by_rows = true;
+  std::int64_t lines = 0, length = 0, pitch = 0;
+  std::int64_t batch = 0, batch_pitch = 0;
+
+  // From the first element to the last.
+  std::int64_t span() const { return (batch - 1) * batch_pitch + (lines - 1) * pitch + length; }
+};
+
+// A problem that keeps its description: only check() makes one, and who takes one asks no more.
+class Checked {
+ public:
+  static constexpr std::size_t most_tensors = 16;
+
+  template <class Problem>
+  const Problem& as() const {
+    return *static_cast<const Problem*>(problem_);
+  }
+  const void* problem() const { return problem_; }
+  const Description& description() const { return *description_; }
+  // In the order of the description.
+  const TensorLines& tensor(std::size_t index) const { return tensors_[index]; }
+  // Nothing is written.
+  bool is_empty() const { return is_empty_; }
+
+ private:
+  friend Status check(Checked& checked, const Description& description, const void* problem);
+  const Description* description_ = nullptr;
+  const void* problem_ = nullptr;
+  std::array<TensorLines, most_tensors> tensors_ = {};
+  bool is_empty_ = true;
+};
+
+namespace detail {
+
+inline std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
+  return text;
+}
+inline std::string has(const TensorField& tensor) {
+  return capitalised(tensor.title) + (tensor.one != nullptr ? " have" : " has");
+}
+
+inline bool is_present(const TensorField& tensor, const void* problem) {
+  return tensor.present == nullptr || tensor.present(problem);
+}
+
+inline Status check_number(const IntegerField& number, std::int64_t value) {
+  if (number.kind == IntegerField::Kind::Flag || (value >= number.low && value < number.limit)) {
+    return Status::good();
+  }
+  const std::string limit =
+      number.limit == extent_limit ? "2^31 - 256" : std::to_string(number.limit);
+  return Status::refused(
+      sentence("{} = {} must be at least {} and below {}.", number.name, value, number.low, limit));
+}
+
+inline Status check_known_type(const TensorField& tensor, tw_type type) {
+  if (static_cast<unsigned>(type) <= TW_S32) return Status::good();
+  return Status::refused(sentence("The type of {} is {}, but a tw_type is between 0 and {}.",
+                                  tensor.title, static_cast<int>(type), static_cast<int>(TW_S32)));
+}
+
+inline Status check_type(const TensorField& tensor, tw_type given) {
+  const auto type = static_cast<ElementType>(given);
+  if (tensor.types.has(type)) return Status::good();
+  std::string names;
+  unsigned left = 0;
+  for (std::uint32_t set = tensor.types.set; set != 0; set &= set - 1) ++left;
+  for (unsigned i = 0; i < 32; ++i) {
+    if ((tensor.types.set >> i & 1) == 0) continue;
+    names += name_of(static_cast<ElementType>(i));
+    if (--left > 0) names += left == 1 ? " or " : ", ";
+  }
+  return Status::refused(
+      sentence("{} type {}, but must be {}.", has(tensor), name_of(type), names));
+}
+
+// How the tensor lies in memory, as far as lines can say it.
+inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix& given,
+                  const TensorExtents& extents) {
+  const bool by_rows = extents.columns <= 1 || given.column_stride == 1;
+  lines.data = given.data;
+  lines.type = static_cast<ElementType>(given.type);
+  lines.by_rows = by_rows;
+  lines.lines = by_rows ? extents.rows : extents.columns;
+  lines.length = by_rows ? extents.columns : extents.rows;
+  lines.batch = extents.batch;
+  lines.batch_pitch = extents.batch > 1 ? given.batch_stride : 0;
+  lines.pitch = by_rows ? given.row_stride : given.column_stride;
+  // The pitch of a single line is free: with the batch's, a batch of rows is one matrix; otherwise
+  // it spoils no alignment.
+  if (lines.lines <= 1) {
+    lines.pitch = extents.batch > 1 ? lines.batch_pitch : (lines.length + 15) / 16 * 16;
+  }
+  const double span = static_cast<double>(lines.lines) * static_cast<double>(lines.pitch) +
+                      static_cast<double>(lines.batch) * static_cast<double>(lines.batch_pitch);
+  if (span > 0x1p58) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.0f", span);
+    return Status::refused(
+        sentence("The memory of {} spans {} elements, but at most 2^58 are addressed.",
+                 tensor.title, digits));
+  }
+  if (by_rows) return Status::good();
+  if (tensor.lines == TensorField::Lines::Rows) {
+    return Status::refused(
+        sentence("The column_stride of {} is {}, but must be 1: rows are "
+                 "contiguous.",
+                 tensor.title, given.column_stride));
+  }
+  if (extents.rows <= 1 || given.row_stride == 1) return Status::good();
+  return Status::refused(
+      sentence("{} a row_stride of {} and a column_stride of {}, but one of "
+               "them must be 1.",
+               has(tensor), given.row_stride, given.column_stride));
+}
+
+inline Status check_lines(const TensorField& tensor, const TensorLines& lines) {
+  Status status = check_matrix(tensor.title, lines.data, lines.lines, lines.length, lines.pitch,
+                               lines.batch, lines.batch_pitch, lines.type);
+  if (!status.is_good() || tensor.flow == TensorField::Flow::Read) return status;
+  // Lines of all matrices may lie side by side, as those of one matrix that has all of them.
+  const bool side_by_side =
+      lines.batch_pitch >= lines.length &&
+      static_cast<double>(lines.pitch) >=
+          static_cast<double>(lines.batch - 1) * static_cast<double>(lines.batch_pitch) +
+              static_cast<double>(lines.length);
+  if (side_by_side) return status;
+  return check_output(tensor.title, lines.lines, lines.pitch, lines.length, lines.batch,
+                      lines.batch_pitch);
+}
+
+}  // namespace detail
+
+// Numbers, rules and types: all but strides and addresses.
+inline Status check_stated(const Description& description, const void* problem) {
+  const auto each_type = [&](const auto& check_one) {
+    for (const TensorField& tensor : description.tensors) {
+      if (!detail::is_present(tensor, problem)) continue;
+      Status status = check_one(tensor, tensor.get(problem).type);
+      if (!status.is_good()) return status;
+    }
+    return Status::good();
+  };
+  if (Status status = each_type(detail::check_known_type); !status.is_good()) return status;
+  for (const IntegerField& number : description.numbers) {
+    Status status = detail::check_number(number, number.get(problem));
+    if (!status.is_good()) return status;
+  }
+  for (const Rule& rule : description.rules) {
+    if (!rule.holds(problem)) return Status::refused(rule.says(problem));
+  }
+  return each_type(detail::check_type);
+}
+
+inline Status check(Checked& checked, const Description& description, const void* problem) {
+  checked = {};
+  if (Status status = check_stated(description, problem); !status.is_good()) return status;
+  checked.description_ = &description;
+  checked.problem_ = problem;
+  const std::span<const TensorField> tensors = description.tensors;
+  const auto has_elements = [&](const TensorField& tensor) {
+    if (!detail::is_present(tensor, problem)) return false;
+    const TensorExtents extents = tensor.extents(problem);
+    return std::min({extents.batch, extents.rows, extents.columns}) > 0;
+  };
+  for (const TensorField& tensor : tensors) {
+    const bool is_output = tensor.flow == TensorField::Flow::Written;
+    if (is_output && has_elements(tensor)) checked.is_empty_ = false;
+  }
+  if (checked.is_empty_) return Status::good();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!has_elements(tensors[i])) continue;
+    Status status = detail::lay(checked.tensors_[i], tensors[i], tensors[i].get(problem),
+                                tensors[i].extents(problem));
+    if (!status.is_good()) return status;
+  }
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (!has_elements(tensors[i])) continue;
+    Status status = detail::check_lines(tensors[i], checked.tensors_[i]);
+    if (!status.is_good()) return status;
+  }
+  return Status::good();
+}
+
+}  // namespace tw

@@ -1,0 +1,46 @@
+// An instance of the streaming skeleton: its launches on the current CUDA device and on the virtual
+// GPU. A Launch says what its kernels support and plans for them: host/quantise.h is one.
+#pragma once
+
+#include "src/family/instance.h"
+#include "tilewright/kernel/streaming.h"
+#if TW_INSTANCE_WITH_CUDA
+#include "src/matmul/streaming_cuda.h"
+#endif
+#if TW_INSTANCE_WITH_VGPU
+#include "src/family/touched.h"
+#include "vgpu/machine/machine.h"
+#endif
+
+namespace tw {
+
+#if TW_INSTANCE_WITH_CUDA
+template <class Launch, class Bound>
+Status launch_streaming(CudaStreaming<Bound>& kernel, const Checked& problem, void* stream) {
+  if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
+  if (problem.is_empty()) return Status::good();
+  return kernel.launch(stream, [&](auto& params, unsigned& ctas, unsigned max_ctas) {
+    Launch::template plan<Bound>(params, ctas, problem, max_ctas);
+    return Status::good();
+  });
+}
+#endif
+
+#if TW_INSTANCE_WITH_VGPU
+template <class Launch, class Bound>
+Status simulate_streaming(const Checked& problem, const vgpu::Options& options,
+                          vgpu::Report& report) {
+  using Kernel = kernel::Streaming<Bound>;
+  if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
+  if (problem.is_empty()) return Status::good();
+  typename Kernel::Params params;
+  unsigned ctas = 0;
+  Launch::template plan<Bound>(params, ctas, problem, options.sm_count);
+  const vgpu::Launch launch = {ctas, 1, Kernel::threads, sizeof(typename Kernel::Storage),
+                               [&params] { Kernel::run(params); }};
+  report = vgpu::run(launch, touched_by(problem), options);
+  return Status::good();
+}
+#endif
+
+}  // namespace tw

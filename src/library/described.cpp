@@ -1,0 +1,63 @@
+#include "src/library/described.h"
+
+namespace tw::library {
+
+void initialise(const Description& description, void* problem) {
+  std::memset(problem, 0, description.size);
+  std::memcpy(problem, &description.size, sizeof description.size);
+  for (const IntegerField& number : description.numbers) number.set(problem, number.initial);
+  for (const RealField& real : description.reals) real.set(problem, real.usual);
+  for (const TensorField& tensor : description.tensors) {
+    tensor.set(problem, {nullptr, 0, 0, 0, static_cast<tw_type>(tensor.types.usual)});
+  }
+}
+
+Checked checked(const Description& description, const void* problem) {
+  Checked result;
+  const Status status = check(result, description, problem);
+  if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+  Touched touched;
+  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
+    const TensorField& tensor = description.tensors[i];
+    const TensorLines& lines = result.tensor(i);
+    const Memory memory =
+        memory_of(tensor.one != nullptr ? tensor.one : tensor.title, lines.data, lines.type,
+                  lines.lines, lines.length, lines.pitch, lines.batch, lines.batch_pitch);
+    if (tensor.flow == TensorField::Flow::Read) {
+      touched.reads(memory);
+    } else {
+      touched.writes(memory);
+    }
+  }
+  touched.check_apart();
+  return result;
+}
+
+const Instance& first_that_serves(const Checked& problem, std::span<const Instance> instances,
+                                  const DispatchRequest& request) {
+  std::string sentence = "There is none for this device.";
+  for (const Instance& instance : instances) {
+    if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
+    if (!runs_on(instance.target, request.target)) continue;
+    const Status status = instance.supports(problem);
+    if (status.is_good()) return instance;
+    sentence = std::string(instance.name) + ": " + status.sentence();
+  }
+  throw Failure{TW_UNSUPPORTED, fmt::format("No compiled kernel {} on {}. {}",
+                                            problem.description().does, request.target, sentence)};
+}
+
+std::string command_of(const Checked& problem, const Instance& instance) {
+  const Description& description = problem.description();
+  std::vector<std::byte> copy(description.size);
+  std::memcpy(copy.data(), problem.problem(), description.size);
+  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
+    tw_matrix matrix = description.tensors[i].get(copy.data());
+    matrix.column_stride = problem.tensor(i).by_rows ? 1 : 0;
+    description.tensors[i].set(copy.data(), matrix);
+  }
+  return fmt::format("./tw run {} --instance {}{} --data normal --seed 1", description.name,
+                     instance.name, problem_words(description, copy.data()));
+}
+
+}  // namespace tw::library

@@ -1,0 +1,75 @@
+// The functions of tilewright.h for a family that is described.
+#pragma once
+
+#include <cstring>
+
+#include "src/family/instance.h"
+#include "src/family/run_line.h"
+#include "src/library/apart.h"
+#include "src/library/calls.h"
+
+namespace tw::library {
+
+// Zeroes the problem, and sets what is not zero.
+void initialise(const Description& description, void* problem);
+
+// Keeps its description, and no two tensors overlap of which one is written; or throws.
+Checked checked(const Description& description, const void* problem);
+
+// The first kernel of the device that takes the problem; or throws.
+const Instance& first_that_serves(const Checked& problem, std::span<const Instance> instances,
+                                  const DispatchRequest& request);
+
+std::string command_of(const Checked& problem, const Instance& instance);
+
+// `Family` has a description; `all` are its instances.
+template <class Family, std::span<const Instance> (*all)()>
+struct DescribedFamily {
+  static constexpr const char* name = Family::description.name;
+  static auto instances() { return all(); }
+  using Given = typename Family::Problem;
+  using Problem = Checked;
+  struct Choice {
+    const Instance* instance;
+  };
+
+  static constexpr std::size_t word_count =
+      Family::description.numbers.size() + 5 * Family::description.tensors.size();
+  template <class Visit>
+  static void words(const Given& given, const Visit& visit) {
+    for (const IntegerField& number : Family::description.numbers) {
+      const bool is_flag = number.kind == IntegerField::Kind::Flag;
+      const std::int64_t value = number.get(&given);
+      visit(number.name, nullptr, is_flag ? value != 0 : value);
+    }
+    for (const TensorField& tensor : Family::description.tensors) {
+      matrix_words(tensor.title, tensor.get(&given), detail::is_present(tensor, &given), visit);
+    }
+  }
+
+  static Problem convert(const Given* given) {
+    const std::string initialiser = std::string("tw_") + name + "_init";
+    check_struct("problem", given, initialiser.c_str());
+    return checked(Family::description, given);
+  }
+  static Choice decide(const Problem& problem, const DispatchRequest& request) {
+    return {&first_that_serves(problem, all(), request)};
+  }
+  static const Problem& stated(const Problem& problem, const Choice&) { return problem; }
+  static std::string command(const Problem& problem, const Choice& choice, const char*) {
+    return command_of(problem, *choice.instance);
+  }
+  static Status workspace(std::size_t& bytes, const Problem&, const Choice&) {
+    bytes = 0;
+    return Status::good();
+  }
+  static Status launch(const Problem& problem, const Choice& choice, const Workspace&,
+                       void* stream) {
+    return choice.instance->launch(problem, stream);
+  }
+  static Status simulate(const Problem& problem, const Choice& choice, vgpu::Report& report) {
+    return choice.instance->simulate(problem, {}, report);
+  }
+};
+
+}  // namespace tw::library

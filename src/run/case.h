@@ -1,0 +1,132 @@
+// Problems of a described family with known answers, for the command line, the fuzzer and tests.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "src/family/instance.h"
+#include "src/matmul/compare.h"
+#include "src/matmul/matrix.h"
+#include "src/matmul/shape.h"
+
+namespace tw {
+
+using Random = std::mt19937_64;
+inline std::int64_t between(Random& random, std::int64_t first, std::int64_t last) {
+  return first + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(last - first + 1));
+}
+
+// A struct of the C interface whose type is known by its description.
+class AnyProblem {
+ public:
+  // As its initialiser leaves it, or with what is usual on the command line.
+  explicit AnyProblem(const Description& description);
+  template <class Problem>
+  explicit AnyProblem(const Problem& problem) : bytes_(sizeof problem) {
+    std::memcpy(bytes_.data(), &problem, sizeof problem);
+  }
+  void* data() { return bytes_.data(); }
+  const void* data() const { return bytes_.data(); }
+  template <class Problem>
+  Problem& as() {
+    return *reinterpret_cast<Problem*>(bytes_.data());
+  }
+  template <class Problem>
+  const Problem& as() const {
+    return *reinterpret_cast<const Problem*>(bytes_.data());
+  }
+  bool operator==(const AnyProblem&) const = default;
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class HostProblem;
+
+// An instance in ./tw list.
+struct ListedWords {
+  std::string types, tile, sums;
+};
+
+// What tools and tests need of a family beside its description.
+struct Trial {
+  const Description* description;
+  std::span<const Instance> (*instances)();
+  // Sets what an instance fixes and the caller leaves open: `given` knows fields that he sets.
+  void (*adopt)(void* problem, const Instance&, const std::function<bool(const char*)>& given);
+  // Any problem that the instance takes.
+  void (*random)(void* problem, const Instance&, Random&);
+  // Inputs by seed; outputs are poisoned already.
+  void (*fill)(HostProblem&, Fill, std::uint64_t seed);
+  // The outputs, straight from the definition: shares no code with the kernels.
+  void (*reference)(const Checked& on_host);
+  ListedWords (*list)(const Instance&);
+};
+
+// A problem without memory: a column_stride other than 1 says that columns are contiguous.
+struct Case {
+  const Trial* trial;
+  const Instance* instance;
+  AnyProblem problem;
+  bool unaligned = false;  // lines of memory begin at no multiple of 16 bytes
+  Fill fill = Fill::Integers;
+  std::uint64_t seed = 1;
+  bool operator==(const Case&) const = default;
+};
+// Of an instance and all that it fixes; otherwise usual.
+Case usual_case(const Trial& trial, const Instance& instance);
+Case random_case(const Trial& trial, const Instance& instance, Random& random);
+
+// The problem with the strides that it will have and addresses that are merely aligned as its own
+// will be: enough to ask whether a kernel takes it.
+AnyProblem problem_without_memory(const Case& of);
+// Why the case's instance does not take its problem; good if it does.
+Status serves(const Case& of);
+
+// Memory for a problem, on the host: inputs filled, outputs poisoned.
+class HostProblem {
+ public:
+  explicit HostProblem(const Case& of);
+
+  const Trial& trial() const { return *trial_; }
+  HostMatrix& tensor(std::size_t index) { return tensors_[index]; }
+  const HostMatrix& tensor(std::size_t index) const { return tensors_[index]; }
+  std::size_t tensors() const { return tensors_.size(); }
+  bool is_written(std::size_t index) const {
+    return trial_->description->tensors[index].flow == TensorField::Flow::Written;
+  }
+  // The problem with addresses of this memory, or of copies elsewhere.
+  AnyProblem placed(const std::function<void*(std::size_t tensor)>& address) const;
+  AnyProblem placed();
+
+ private:
+  const Trial* trial_;
+  AnyProblem problem_;
+  std::vector<HostMatrix> tensors_;
+};
+
+// The answer to one case, computed once for many schedules.
+class Verified {
+ public:
+  explicit Verified(const Case& of);
+  const Case& of() const { return case_; }
+  const HostProblem& given() const { return given_; }
+  Comparison compare(const HostProblem& ran) const;
+
+ private:
+  Case case_;
+  HostProblem given_;
+  HostProblem expected_;
+};
+
+// Bit by bit; `result` gets what is wrong.
+void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
+                  const HostMatrix& expected);
+
+// The words that repeat a run, but for where and in which order it runs: ./tw run quantise ...
+std::string run_line(const Case& of);
+
+}  // namespace tw

@@ -1,0 +1,15 @@
+// Verified runs of described families on a real GPU.
+#pragma once
+
+#include "src/run/case.h"
+
+namespace tw {
+
+// Empty when the GPU here runs the instance; otherwise a sentence that says why not.
+std::string why_not_on_gpu(const Instance& instance);
+
+// Copies the problem to the GPU, launches, and compares what comes back. A hang ends the program
+// with status 1 after a minute: the device cannot be used any more.
+Result<Comparison> run_on_gpu(const Verified& verified);
+
+}  // namespace tw

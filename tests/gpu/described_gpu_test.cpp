@@ -1,0 +1,50 @@
+// Every described family on the GPU against its reference, bit by bit.
+#include <gtest/gtest.h>
+
+#include "src/matmul/gpu.h"
+#include "src/run/on_gpu.h"
+#include "src/run/quantise.h"
+#include "src/run/trials.h"
+#include "tests/families/seed.h"
+
+namespace tw::tests {
+namespace {
+
+void expect_right(const Case& made) {
+  const Result<Comparison> ran = run_on_gpu(Verified(made));
+  ASSERT_TRUE(ran.status.is_good()) << run_line(made) << "\n" << ran.status.sentence();
+  ASSERT_TRUE(ran.value->good()) << run_line(made) << "\n" << ran.value->complaint();
+}
+
+TEST(DescribedGpu, RandomProblemsOfEveryInstance) {
+  if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
+  Random random(base_seed());
+  for (const Trial* trial : all_trials()) {
+    for (int i = 0; i < 150; ++i) {
+      for (const Instance& instance : trial->instances()) {
+        if (!why_not_on_gpu(instance).empty()) continue;
+        expect_right(random_case(*trial, instance, random));
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// Several tiles for every CTA: sets of maxima are used again and again.
+TEST(DescribedGpu, QuantisesALargeMatrix) {
+  if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+  for (const Instance& instance : quantise_instances()) {
+    if (!why_not_on_gpu(instance).empty()) continue;
+    Case made = usual_case(quantise_trial, instance);
+    auto& problem = made.problem.as<tw_quantise_problem>();
+    problem.m = 3001;
+    problem.k = 7168;
+    made.fill = Fill::Normal;
+    expect_right(made);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace tw::tests
