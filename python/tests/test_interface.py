@@ -17,8 +17,12 @@ from tilewright import _library
 HEADER = support.ROOT / 'include' / 'tilewright.h'
 
 
-def header():
-    return re.sub(r'/\*.*?\*/', '', HEADER.read_text(), flags=re.DOTALL)
+def header(path=HEADER):
+    """The header's text and that of the headers that it includes, without comments."""
+    text = path.read_text()
+    others = re.findall(r'#include "(.+)"', text)
+    text = ''.join(header(HEADER.parent / name) for name in others) + text
+    return re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL)
 
 
 def struct_fields(name):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "src/run/quantise.h"
+#include "tilewright.h"
 
 namespace tw::tests {
 
