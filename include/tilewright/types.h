@@ -13,7 +13,10 @@ typedef enum tw_type {
   TW_E4M3 = 4,
   TW_E5M2 = 5,
   TW_S8 = 6,
-  TW_S32 = 7
+  TW_S32 = 7,
+  TW_E2M1 = 8, /* elements below a byte are packed, the first in the lowest bits */
+  TW_E2M3 = 9,
+  TW_E3M2 = 10
 } tw_type;
 
 /* Strides count elements. One of row_stride and column_stride must be 1 (any value where the extent

@@ -15,8 +15,7 @@ inline std::vector<vgpu::GlobalRange> touched_by(const Checked& problem) {
     const TensorLines& lines = problem.tensor(i);
     if (lines.data == nullptr) continue;
     const bool written = tensors[i].flow == TensorField::Flow::Written;
-    ranges.push_back({lines.data, static_cast<std::size_t>(lines.span()) * bytes_of(lines.type),
-                      tensors[i].name, !written, written});
+    ranges.push_back({lines.data, lines.bytes(), tensors[i].name, !written, written});
   }
   return ranges;
 }

@@ -18,7 +18,7 @@ namespace tw {
 // "m = {} must be even." with the values in their places.
 template <class... Values>
 std::string sentence(const char* format, const Values&... values) {
-  const auto text = [](const auto& value) {
+  [[maybe_unused]] const auto text = [](const auto& value) {
     if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
       return std::to_string(value);
     else

@@ -21,8 +21,11 @@ struct TensorLines {
   std::int64_t lines = 0, length = 0, pitch = 0;
   std::int64_t batch = 0, batch_pitch = 0;
 
-  // From the first element to the last.
-  std::int64_t span() const { return (batch - 1) * batch_pitch + (lines - 1) * pitch + length; }
+  // From the first element to the last, in bytes.
+  std::size_t bytes() const {
+    const std::int64_t span = (batch - 1) * batch_pitch + (lines - 1) * pitch + length;
+    return (static_cast<std::size_t>(span) * bits_in(type) + 7) / 8;
+  }
 };
 
 // A problem that keeps its description: only check() makes one, and who takes one asks no more.
@@ -74,9 +77,11 @@ inline Status check_number(const IntegerField& number, std::int64_t value) {
 }
 
 inline Status check_known_type(const TensorField& tensor, tw_type type) {
-  if (static_cast<unsigned>(type) <= TW_S32) return Status::good();
+  constexpr auto last = static_cast<unsigned>(ElementType::E3m2);
+  static_assert(last == TW_E3M2);
+  if (static_cast<unsigned>(type) <= last) return Status::good();
   return Status::refused(sentence("The type of {} is {}, but a tw_type is between 0 and {}.",
-                                  tensor.title, static_cast<int>(type), static_cast<int>(TW_S32)));
+                                  tensor.title, static_cast<int>(type), last));
 }
 
 inline Status check_type(const TensorField& tensor, tw_type given) {
@@ -134,7 +139,24 @@ inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix
                has(tensor), given.row_stride, given.column_stride));
 }
 
+// Elements that share bytes: a line begins at a byte.
+inline Status check_packing(const TensorField& tensor, const TensorLines& lines) {
+  const unsigned bits = bits_in(lines.type);
+  const auto check_one = [&](const char* what, std::int64_t pitch) {
+    if (pitch * bits % 8 == 0) return Status::good();
+    return Status::refused(
+        sentence("The {} of {} is {} elements of {} bits, but lines must begin "
+                 "at whole bytes.",
+                 what, tensor.title, pitch, bits));
+  };
+  if (lines.lines > 1) {
+    if (Status status = check_one("pitch", lines.pitch); !status.is_good()) return status;
+  }
+  return check_one("batch pitch", lines.batch_pitch);
+}
+
 inline Status check_lines(const TensorField& tensor, const TensorLines& lines) {
+  if (Status status = check_packing(tensor, lines); !status.is_good()) return status;
   Status status = check_matrix(tensor.title, lines.data, lines.lines, lines.length, lines.pitch,
                                lines.batch, lines.batch_pitch, lines.type);
   if (!status.is_good() || tensor.flow == TensorField::Flow::Read) return status;
