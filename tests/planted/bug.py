@@ -31,7 +31,7 @@ class Config:
     target: str
     header: str
     page: str
-    fields: str  # of MatmulConfig; of quantise, the rows of a scale
+    fields: str  # of MatmulConfig or AttentionConfig; of quantise, the rows of a scale
     family: str = 'matmul'
     recipe: str = 'MatmulRecipe'
 
@@ -160,6 +160,9 @@ CONFIGS = {
     # Scales of one row, or of 128.
     'quantise_rows': quantise('sm_80', 'Sm80', 1),
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),
+    # Two warpgroups, blocks of 64 keys, two tiles of queries.
+    'attention': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
+                        fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
 }
 
 
@@ -170,7 +173,8 @@ class Site:
     # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, groups, h, w,
     # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding; or, of
     # blockwise: m, n, k, multiprocessors; or, of grouped: capacity, n, k, multiprocessors;
-    # or, of quantise: m, k, multiprocessors.
+    # or, of quantise: m, k, multiprocessors; or, of attention: queries, keys, heads, key heads, causal,
+    # multiprocessors.
     problem: tuple
     finding: str  # the name that the virtual GPU must give it
     role: str = ''

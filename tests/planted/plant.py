@@ -33,9 +33,8 @@ from bugs import BUGS
 
 LANDINGS = ('eager', 'lazy', 'random', 'adversarial')
 DEADLOCK_SECONDS = 5.0
-# Kernels on a GPU cannot throw: that checker is for programs that the model refuses. No kernel of
-# the drivers takes A from registers.
-WITHOUT_BUGS = {'exception', 'unknown', 'operand-in-flight'}
+# Kernels on a GPU cannot throw: that checker is for programs that the model refuses.
+WITHOUT_BUGS = {'exception', 'unknown'}
 
 
 class Wrong(Exception):
@@ -91,7 +90,8 @@ class Builder:
         drivers = {'conv2d': self.options.link_conv2d,
                    'blockwise': self.options.link_blockwise,
                    'grouped': self.options.link_grouped,
-                   'quantise': self.options.link_quantise}.get(config.family, [])
+                   'quantise': self.options.link_quantise,
+                   'attention': self.options.link_attention}.get(config.family, [])
         self.call([self.options.compiler, instance, *drivers, *self.options.link, '-o', program])
         instance.unlink()
         return program
@@ -268,6 +268,7 @@ def main():
     parser.add_argument('--link-blockwise', nargs='+', required=True)
     parser.add_argument('--link-grouped', nargs='+', required=True)
     parser.add_argument('--link-quantise', nargs='+', required=True)
+    parser.add_argument('--link-attention', nargs='+', required=True)
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     options = parser.parse_args()

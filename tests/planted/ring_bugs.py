@@ -306,7 +306,9 @@ BUGS = [
         [Site('ping_pong', (128, 256, 128, 0, 1, 1), 'deadlock', 'multiply 1', 1,
               text='multiply 1 in CTA 0 (threads 256-383) waits for phase 0 (parity 0) of turn '
                    'stage 1',
-              stops=True)]),
+              stops=True),
+         Site('attention', (128, 130, 1, 1, 0, 1), 'deadlock', 'multiply 0', 0,
+              also=('arrival-count',), stops=True)]),
     Bug('turn_passed_on_by_all',
         'the barrier of the turn expects an arrival of each warp and gets one of each thread',
         'pipeline/turns.h', 'speaks_(thread_in_group % 32 == 0) {}', 'speaks_(true) {}',

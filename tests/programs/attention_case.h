@@ -176,37 +176,53 @@ class AttentionCase {
   }
   int key_head(int head) const { return head / (shape.heads / shape.key_heads); }
 
-  // Every query picks one key that it sees: its row of V comes out bit by bit. V holds integers,
-  // which are as many as its rows and columns have positions to tell apart.
+  // Every query picks one key that it sees: its row of V, integers but zero, comes out bit by bit.
+  // Queries of even rows pick any key by a code: key j has the digits of j as 1 and -1 in half of
+  // the columns, a query repeats them. Those of odd rows pick the last key that they see: in the
+  // other half key j has the digits of j as 1 and 0, a query their weights, so that scores grow
+  // with j. Others weigh e to the -16 at most.
   void fill_one_hot(std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    // Key j of its sequence is the binary code of j with digits of 1 and -1; a query that repeats
-    // it scores `columns`, and at least 2 less elsewhere.
-    const auto digit = [](int number, int column) {
-      return number >> (column % 12) & 1 ? 1.0f : -1.0f;
-    };
+    const int half = shape.columns / 2;
+    const auto digit = [](int number, int column) { return number >> (column % 12) & 1; };
     for (std::size_t s = 0; s < shape.keys.size(); ++s) {
       for (int j = 0; j < shape.keys[s]; ++j) {
         const int row = key_ends[s] - shape.keys[s] + j;
         for (int head = 0; head < shape.key_heads; ++head) {
           for (int column = 0; column < shape.columns; ++column) {
-            k.set(row, head, column, digit(j, column));
-            v.set(row, head, column, static_cast<float>(static_cast<int>(random() % 255) - 127));
+            const int counted = column - half;
+            k.set(row, head, column,
+                  counted < 0    ? static_cast<float>(2 * digit(j, column) - 1)
+                  : counted < 12 ? static_cast<float>(digit(j, counted))
+                                 : 0.0f);
+            const float magnitude = static_cast<float>(1 + random() % 127);
+            v.set(row, head, column, random() % 2 == 0 ? magnitude : -magnitude);
           }
         }
       }
     }
+    scale = 16;
     picked.assign(log_sums.size(), -1);
+    expected_log_sums.assign(log_sums.size(), -std::numeric_limits<float>::infinity());
     for_each_row([&](int head, int row, int key_begin, int seen) {
-      const int j = seen > 0 ? static_cast<int>(random() % static_cast<unsigned>(seen)) : 0;
-      if (seen > 0) picked[static_cast<std::size_t>(head) * q.rows + row] = key_begin + j;
+      const bool last = row % 2 == 1;
+      const int any = seen > 0 ? static_cast<int>(random() % static_cast<unsigned>(seen)) : 0;
+      const int j = last ? seen - 1 : any;
+      const std::size_t at = static_cast<std::size_t>(head) * q.rows + row;
+      if (seen > 0) {
+        picked[at] = key_begin + j;
+        expected_log_sums[at] = scale * static_cast<float>(last ? j : half);
+      }
       for (int column = 0; column < shape.columns; ++column) {
-        q.set(row, head, column, digit(j, column));
+        const int counted = column - half;
+        const float code = counted < 0 ? static_cast<float>(2 * digit(j, column) - 1) : 0;
+        const float weight = counted >= 0 && counted < 12 ? static_cast<float>(1 << counted) : 0;
+        q.set(row, head, column, last ? weight : code);
       }
     });
-    scale = 16;  // a digit stands in 5 of 64 columns: others weigh e to the -160, which is zero
   }
   std::vector<int> picked;  // (head,token): the row of K and V; -1: none
+  std::vector<float> expected_log_sums;
   std::int64_t wrong_one_hot() const {
     std::int64_t wrong = output.guards_hold() ? 0 : 1;
     for_each_row([&](int head, int row, int, int) {
@@ -215,9 +231,10 @@ class AttentionCase {
         const float expected = picked[at] < 0 ? 0 : v.at(picked[at], key_head(head), column);
         wrong += output.at(row, head, column) != expected;
       }
-      const double log_sum = double{scale} * shape.columns;
-      wrong += picked[at] < 0 ? !(log_sums[at] == -std::numeric_limits<float>::infinity())
-                              : !(std::abs(log_sums[at] - log_sum) < log_sum * 0x1p-20);
+      const float log_sum = expected_log_sums[at];
+      wrong += picked[at] < 0
+                   ? log_sums[at] != log_sum
+                   : !(std::abs(log_sums[at] - log_sum) <= std::abs(log_sum) * 0x1p-20f + 0x1p-20f);
     });
     return wrong;
   }

@@ -2,50 +2,11 @@
 // schedule.
 #include <gtest/gtest.h>
 
-#include "src/matmul/virtual_map.h"
-#include "tests/programs/attention_case.h"
+#include "tests/programs/attention_virtual.h"
 #include "tests/vgpu/support.h"
 
 namespace tw::programs {
 namespace {
-
-template <class Named>
-using Parts = AttentionParts<Sm90Attention, Named>;
-
-template <class Named>
-vgpu::Report run(AttentionCase& data, const vgpu::Options& options) {
-  using Kernel = kernel::WarpSpecialized<Parts<Named>>;
-  const AttentionProblem problem = data.problem();
-  typename Kernel::Params params;
-  MatmulGrid grid = {};
-  std::uint32_t counter = 0;
-  const Status status =
-      plan_attention<Parts<Named>>(params, grid, problem, 3, &counter, encode_for_virtual);
-  EXPECT_TRUE(status.is_good()) << status.sentence();
-  const auto range = [](HostHeads& heads, const char* name, bool output) {
-    return vgpu::GlobalRange{heads.tensor().data, (heads.bits.size() - 2 * HostHeads::guard) * 2,
-                             name, !output, output};
-  };
-  std::vector<vgpu::GlobalRange> ranges = {
-      range(data.q, "Q", false),
-      range(data.output, "O", true),
-      {data.log_sums.data(), data.log_sums.size() * 4, "log sums", false, true},
-      {&counter, 4, "counter", true, true}};
-  if (data.k.rows > 0) {
-    ranges.push_back(range(data.k, "K", false));
-    ranges.push_back(range(data.v, "V", false));
-  }
-  if (data.shape.ragged) {
-    const std::size_t bytes = data.query_ends.size() * 4;
-    ranges.push_back({data.query_ends.data(), bytes, "query ends", true, false});
-    ranges.push_back({data.key_ends.data(), bytes, "key ends", true, false});
-  }
-  vgpu::Report report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
-                                   [&params] { Kernel::run(params); }},
-                                  ranges, options);
-  EXPECT_EQ(counter, 0u);
-  return report;
-}
 
 using Small = AttentionTile<128, 64, 64>;
 
@@ -53,7 +14,7 @@ template <class Named>
 void expect_exact(const AttentionShape& shape, const vgpu::Options& options) {
   AttentionCase data(shape);
   data.fill_one_hot(options.seed);
-  ASSERT_TRUE(test::clean(run<Named>(data, options)))
+  ASSERT_TRUE(test::clean(run_attention<Named>(data, options)))
       << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
   ASSERT_EQ(data.wrong_one_hot(), 0)
       << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
@@ -78,7 +39,7 @@ TYPED_TEST(AttentionTest, RandomRowsAreWithinTheBound) {
   for (const AttentionShape& shape : attention_shapes<TypeParam>()) {
     AttentionCase data(shape);
     data.fill_random(1);
-    ASSERT_TRUE(test::clean(run<TypeParam>(data, {})));
+    ASSERT_TRUE(test::clean(run_attention<TypeParam>(data, {})));
     EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
   }
 }
@@ -110,7 +71,7 @@ TEST(Attention, ValuesThatAreNotSeenMayBeAnything) {
       data.v.bits[data.v.index(row, 0, column)] = HostHeads::poison;
     }
   }
-  ASSERT_TRUE(test::clean(run<Small>(data, {})));
+  ASSERT_TRUE(test::clean(run_attention<Small>(data, {})));
   for (int row = 0; row < 30; ++row) {
     for (int column = 0; column < 64; ++column) {
       ASSERT_EQ(data.output.at(row, 0, column), data.v.at(data.picked[row], 0, column));
@@ -120,12 +81,13 @@ TEST(Attention, ValuesThatAreNotSeenMayBeAnything) {
 
 TEST(Attention, RefusesWhatItCannotDo) {
   AttentionCase data({.heads = 4, .key_heads = 2, .columns = 64, .queries = {8}, .keys = {8}});
-  typename kernel::WarpSpecialized<Parts<Small>>::Params params;
+  typename kernel::WarpSpecialized<AttentionParts<Sm90Attention, Small>>::Params params;
   MatmulGrid grid = {};
   const auto refusal = [&](const auto& change) {
     AttentionProblem problem = data.problem();
     change(problem);
-    return plan_attention<Parts<Small>>(params, grid, problem, 3, nullptr, encode_for_virtual)
+    return plan_attention<AttentionParts<Sm90Attention, Small>>(params, grid, problem, 3, nullptr,
+                                                                encode_for_virtual)
         .sentence();
   };
   EXPECT_EQ(refusal([](AttentionProblem&) {}), "");

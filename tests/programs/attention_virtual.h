@@ -1,0 +1,57 @@
+// Runs a problem of attention on the virtual GPU.
+#pragma once
+
+#include "src/matmul/virtual_map.h"
+#include "tests/programs/attention_case.h"
+#include "vgpu/machine/machine.h"
+
+namespace tw::programs {
+
+// On so many SMs. A refusal, or a counter that is not zero again, makes the report incomplete.
+template <class Parts>
+vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Options& options) {
+  using Kernel = kernel::WarpSpecialized<Parts>;
+  const AttentionProblem problem = data.problem();
+  typename Kernel::Params params;
+  MatmulGrid grid = {};
+  std::uint32_t counter = 0;
+  const Status status =
+      plan_attention<Parts>(params, grid, problem, sms, &counter, encode_for_virtual);
+  if (!status.is_good()) {
+    vgpu::Report refused;
+    refused.incomplete.push_back(status.sentence());
+    return refused;
+  }
+  const auto range = [](HostHeads& heads, const char* name, bool output) {
+    return vgpu::GlobalRange{heads.tensor().data, (heads.bits.size() - 2 * HostHeads::guard) * 2,
+                             name, !output, output};
+  };
+  std::vector<vgpu::GlobalRange> ranges = {
+      range(data.q, "Q", false),
+      range(data.output, "O", true),
+      {data.log_sums.data(), data.log_sums.size() * 4, "log sums", false, true},
+      {&counter, 4, "counter", true, true}};
+  if (data.k.rows > 0) {
+    ranges.push_back(range(data.k, "K", false));
+    ranges.push_back(range(data.v, "V", false));
+  }
+  if (data.shape.ragged) {
+    const std::size_t bytes = data.query_ends.size() * 4;
+    ranges.push_back({data.query_ends.data(), bytes, "query ends", true, false});
+    ranges.push_back({data.key_ends.data(), bytes, "key ends", true, false});
+  }
+  vgpu::Report report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+                                   [&params] { Kernel::run(params); }},
+                                  ranges, options);
+  if (report.verdict() == vgpu::Report::Clean && counter != 0) {
+    report.incomplete.push_back("The counter is not zero after the launch.");
+  }
+  return report;
+}
+
+template <class Named>
+vgpu::Report run_attention(AttentionCase& data, const vgpu::Options& options) {
+  return run_attention_on<AttentionParts<Sm90Attention, Named>>(data, 3, options);
+}
+
+}  // namespace tw::programs
