@@ -6,7 +6,6 @@
 
 #include "src/bench/device.h"
 #include "src/bench/planned.h"
-#include "src/dispatch/blockwise.h"
 
 namespace tw::bench {
 
@@ -40,6 +39,8 @@ Candidate planned_candidate(const MatmulBuffers& buffers, const BlockScales& sca
       problems);
 }
 
+}  // namespace
+
 Candidate candidate_of(const BlockwiseChoice& choice, const MatmulBuffers& buffers,
                        const BlockScales& scales) {
   std::size_t bytes = 0;  // a refusal comes again, with its sentence, from the launch
@@ -50,8 +51,6 @@ Candidate candidate_of(const BlockwiseChoice& choice, const MatmulBuffers& buffe
                                            memory->workspace, stream);
           }};
 }
-
-}  // namespace
 
 BlockScales::BlockScales(const MatmulCase& what, Major own_a)
     : own_a_(own_a), a_count_(MatmulCase::up(MatmulCase::up(what.m, 4) * blocks_of(what.k), 64)) {

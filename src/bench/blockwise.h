@@ -3,6 +3,7 @@
 
 #include "src/bench/buffers.h"
 #include "src/bench/own.h"
+#include "src/dispatch/blockwise.h"
 #include "tilewright/host/blockwise_problem.h"
 
 namespace tw::bench {
@@ -24,6 +25,10 @@ class BlockScales {
   std::int64_t a_count_;
   float* memory_ = nullptr;
 };
+
+// A launch of that choice, with a workspace of its own.
+Candidate candidate_of(const BlockwiseChoice& choice, const MatmulBuffers& buffers,
+                       const BlockScales& scales);
 
 // As own_candidates: a plan of the C interface, or all launches of the wanted instances or of a
 // shortlist.

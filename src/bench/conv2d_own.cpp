@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "src/bench/planned.h"
-#include "src/dispatch/conv2d.h"
 
 namespace tw::bench {
 
@@ -50,6 +49,8 @@ Candidate planned_candidate(const Conv2dBuffers& buffers, const Conv2dEpilogue& 
       problems);
 }
 
+}  // namespace
+
 Candidate candidate_of(const Conv2dChoice& choice, const Conv2dBuffers& buffers,
                        const Conv2dEpilogue& epilogue) {
   std::size_t bytes = 0;  // a refusal comes again, with its sentence, from the launch
@@ -60,8 +61,6 @@ Candidate candidate_of(const Conv2dChoice& choice, const Conv2dBuffers& buffers,
                                            memory->workspace, stream);
           }};
 }
-
-}  // namespace
 
 Status own_convolutions(std::vector<Candidate>& found, const OwnRequest& request,
                         const Conv2dBuffers& buffers, const Conv2dEpilogue& epilogue) {

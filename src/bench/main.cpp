@@ -15,7 +15,6 @@
 #include "src/bench/roofline.h"
 #include "src/bench/suite.h"
 #include "src/bench/tune.h"
-#include "src/checkout.h"
 #include "src/matmul/names.h"
 #include "src/program.h"
 
@@ -42,8 +41,6 @@ struct Request {
   std::string roofline;
   std::string csv;
   bool row_major_scales = false;
-  bool tune = false;
-  std::string tuned = tw::in_checkout("bench/tuned/h200.json");
 };
 
 void add_options(CLI::App& app, Request& request) {
@@ -62,7 +59,7 @@ void add_options(CLI::App& app, Request& request) {
   app.add_flag("--regret", request.regret,
                "also the fastest launch of a shortlist, beside the library's choice");
   app.add_flag("!--by-model", request.own.by_table,
-               "the dispatcher's choice without the table of measured exceptions");
+               "the dispatcher's choice without tables of measured exceptions");
   app.add_option("--group", request.own.groups,
                  "tiles per raster group, along m and n; may be repeated");
   app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
@@ -76,9 +73,6 @@ void add_options(CLI::App& app, Request& request) {
   app.add_option("--roofline", request.roofline, "also draw a roofline there, as SVG");
   app.add_flag("--row-major-scales", request.row_major_scales,
                "blockwise: our scales of A lie row by row, the peer's column by column");
-  app.add_flag("--tune", request.tune,
-               "instead: which launches are faster than the cost model's choice");
-  app.add_option("--tuned", request.tuned, "the table that --tune extends");
 }
 
 Status read_shapes(Request& request, Suite& suite) {
@@ -88,7 +82,6 @@ Status read_shapes(Request& request, Suite& suite) {
   }
   // family blockwise: begin
   if (request.family == "blockwise") {
-    if (request.tune) return Status::refused("--tune is for matmul; blockwise has no table.");
     if (request.type.empty()) request.type = "e4m3";
     if (request.type != "e4m3") {
       return Status::refused("--type is " + request.type + ", but blockwise is measured in e4m3.");
@@ -245,30 +238,6 @@ RunFacts facts_of(const Request& request, const Suite& suite, int argc, char** a
   return facts;
 }
 
-int run_tuning(const Request& request, const Suite& suite, const RunFacts& facts) {
-  TunedTable table;
-  Status status = read_tuned(table, request.tuned);
-  if (!status.is_good()) return refuse(status.sentence());
-  if (!table.device.empty() && table.device != facts.device) {
-    return refuse(fmt::format("The table '{}' is of {}, but this is {}.", request.tuned,
-                              table.device, facts.device));
-  }
-  table.device = facts.device;
-  table.driver = facts.driver;
-  table.date = facts.date;
-  const double slice = request.slice > 0 ? request.slice : choosing_slice_milliseconds;
-  const auto entries = tune(suite.shapes, request.own.groups, request.rounds, slice, request.each);
-  update(table, suite.shapes, entries);
-  status = write_tuned(table, request.tuned);
-  if (!status.is_good()) return refuse(status.sentence());
-  std::printf(
-      "\n%zu of %zu shapes have a launch that beats the model's by more than %.0f %% in both "
-      "passes; %s has %zu.\n",
-      entries.size(), suite.shapes.size(), 100 * (gain_to_keep - 1), request.tuned.c_str(),
-      table.entries.size());
-  return 0;
-}
-
 int run(const Request& request, const Suite& suite, RunFacts facts) {
   if (const std::string why =
           unwritable({request.json, request.table, request.roofline, request.csv});
@@ -308,6 +277,7 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
 }
 
 int run_any(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "tune") return tune_calls(argc - 1, argv + 1);
   if (argc > 1 && std::string(argv[1]) == "conv2d") return measure_conv2d(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "grouped") return measure_grouped(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "quantise") return measure_quantise(argc, argv);
@@ -317,10 +287,7 @@ int run_any(int argc, char** argv) {
   Suite suite;
   return run_command(
       app, argc, argv, [&] { return read_shapes(request, suite); },
-      [&] {
-        const RunFacts facts = facts_of(request, suite, argc, argv);
-        return request.tune ? run_tuning(request, suite, facts) : run(request, suite, facts);
-      });
+      [&] { return run(request, suite, facts_of(request, suite, argc, argv)); });
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "src/dispatch/blockwise.h"
 
+#include "src/dispatch/call.h"
+
 namespace tw {
 
 namespace {
@@ -13,6 +15,7 @@ struct ScaledProducts {
     return problem.matmul;
   }
   static double operand_bytes(const BlockwiseProblem&) { return 0; }
+  static std::string call(const BlockwiseProblem& problem) { return call_of(problem); }
   static constexpr const char* noun = "product with scales of blocks";
   static int distance(const MatmulConfig& config, const BlockwiseProblem& problem) {
     return distance_between(config, problem.matmul);
@@ -20,6 +23,10 @@ struct ScaledProducts {
 };
 
 }  // namespace
+
+std::string call_of(const BlockwiseProblem& problem) {
+  return call_of("blockwise", problem.matmul);
+}
 
 std::vector<BlockwiseChoice> candidates(const BlockwiseProblem& problem,
                                         const DispatchRequest& request,

@@ -1,6 +1,6 @@
 #include "src/dispatch/choose.h"
 
-#include "src/dispatch/measured.h"
+#include "src/dispatch/call.h"
 
 namespace tw {
 
@@ -19,9 +19,16 @@ struct Products {
     return problem;
   }
   static double operand_bytes(const MatmulProblem&) { return 0; }
+  static std::string call(const MatmulProblem& problem) { return call_of(problem); }
+  static constexpr const char* noun = "product";
+  static int distance(const MatmulConfig& config, const MatmulProblem& problem) {
+    return distance_between(config, problem);
+  }
 };
 
 }  // namespace
+
+std::string call_of(const MatmulProblem& problem) { return call_of("matmul", problem); }
 
 std::vector<Choice> candidates(const MatmulProblem& problem, const DispatchRequest& request,
                                std::vector<Rejection>* rejections) {
@@ -30,25 +37,7 @@ std::vector<Choice> candidates(const MatmulProblem& problem, const DispatchReque
 
 Status choose(Choice& choice, const MatmulProblem& problem, const DispatchRequest& request,
               std::vector<Rejection>* rejections) {
-  std::vector<Rejection> obstacles;
-  const std::vector<Choice> all = candidates(problem, request, &obstacles);
-  choice = cheapest_of(all);
-  if (const MeasuredLaunch* known = measured_launch(problem, request)) {
-    for (const Choice& candidate : all) {
-      if (std::strcmp(candidate.instance->name, known->instance) != 0 ||
-          candidate.order.split_k != known->split_k) {
-        continue;
-      }
-      choice = candidate;
-      choice.order.group = known->group;
-      choice.order.raster = known->raster;
-      choice.measured = true;
-    }
-  }
-  if (rejections != nullptr) *rejections = obstacles;
-  if (choice.instance != nullptr) return Status::good();
-  return no_launch("product", request, obstacles,
-                   [&](const MatmulConfig& config) { return distance_between(config, problem); });
+  return choose_launch<Products>(choice, problem, request, rejections);
 }
 
 }  // namespace tw

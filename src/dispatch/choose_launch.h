@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/dispatch/cost.h"
+#include "src/dispatch/measured.h"
 
 namespace tw {
 
@@ -15,7 +16,7 @@ struct LaunchChoice {
   const Instance* instance = nullptr;
   MatmulOrder order;
   double microseconds = 0;  // by the cost model
-  bool measured = false;    // by a table of exceptions
+  bool measured = false;    // by a table
 };
 
 // Why a candidate was not taken.
@@ -72,6 +73,23 @@ LaunchChoice<Instance> cheapest_of(const std::vector<LaunchChoice<Instance>>& al
   return best;
 }
 
+// The first measured launch that is among all that there are, in place of the choice; a table may
+// be of kernels that this problem, or this library, does not have.
+template <class Instance>
+void take_measured(LaunchChoice<Instance>& choice, const std::vector<LaunchChoice<Instance>>& all,
+                   const std::vector<const MeasuredLaunch*>& measured) {
+  for (const MeasuredLaunch* known : measured) {
+    for (const LaunchChoice<Instance>& one : all) {
+      if (one.instance->name != known->instance || one.order.split_k != known->split_k) continue;
+      choice = one;
+      choice.order.group = known->group;
+      choice.order.raster = known->raster;
+      choice.measured = true;
+      return;
+    }
+  }
+}
+
 // Why there is no choice: what the nearest lacks. `noun` is what is not computed; `distance` tells
 // how far a kernel is from the problem, up to 8.
 template <class Instance, class Distance>
@@ -95,14 +113,19 @@ Status no_launch(const char* noun, const DispatchRequest& request,
                          nearest->sentence);
 }
 
-// The cheapest; where there is none, a sentence with what the nearest lack. The Family also has a
-// noun and distance(config, problem).
+// A measured launch, or else the cheapest; where there is none, a sentence with what the nearest
+// lack. The Family also has a noun, distance(config, problem) and, where tables know its problems,
+// call(problem).
 template <class Family, class Problem, class Instance>
 Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
                      const DispatchRequest& request,
                      std::vector<LaunchRejection<Instance>>* rejections) {
   std::vector<LaunchRejection<Instance>> obstacles;
-  choice = cheapest_of(launches_of<Family>(problem, request, &obstacles));
+  const std::vector<LaunchChoice<Instance>> all = launches_of<Family>(problem, request, &obstacles);
+  choice = cheapest_of(all);
+  if constexpr (requires { Family::call(problem); }) {
+    take_measured(choice, all, measured_launches(Family::call(problem), request));
+  }
   if (rejections != nullptr) *rejections = obstacles;
   if (choice.instance != nullptr) return Status::good();
   return no_launch(Family::noun, request, obstacles,

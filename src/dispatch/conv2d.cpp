@@ -24,6 +24,7 @@ struct Convolutions {
         static_cast<double>(problem.k * problem.positions() * (problem.c / problem.groups));
     return (image + filter) * bytes_of(problem.type);
   }
+  static std::string call(const Conv2dProblem& problem) { return call_of(problem); }
   static constexpr const char* noun = "convolution";
   static constexpr bool only_in_parts = true;  // gradients of filters
   static int distance(const MatmulConfig& config, const Conv2dProblem& problem) {

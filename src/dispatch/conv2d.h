@@ -2,6 +2,7 @@
 #pragma once
 
 #include "src/conv2d/instance.h"
+#include "src/dispatch/call.h"
 #include "src/dispatch/choose_launch.h"
 
 namespace tw {
@@ -9,13 +10,12 @@ namespace tw {
 using Conv2dChoice = LaunchChoice<Conv2dInstance>;
 using Conv2dRejection = LaunchRejection<Conv2dInstance>;
 
-// Every launch that computes the problem, none twice, with its expected cost. What the request says
-// of tables does not apply.
+// Every launch that computes the problem, none twice, with its expected cost.
 std::vector<Conv2dChoice> candidates(const Conv2dProblem& problem, const DispatchRequest& request,
                                      std::vector<Conv2dRejection>* rejections);
 
-// The cheapest; where there is none, a sentence with what the nearest lack. `rejections` may be
-// null.
+// A table's candidate, or else the cheapest; where there is none, a sentence with what the nearest
+// lack. `rejections` may be null.
 Status choose(Conv2dChoice& choice, const Conv2dProblem& problem, const DispatchRequest& request,
               std::vector<Conv2dRejection>* rejections);
 

@@ -11,14 +11,17 @@
 
 namespace tw {
 
+struct MeasuredTable;
+
 struct DispatchRequest {
   const char* target = usual_target;
   unsigned sms = 132;
   const char* device = nullptr;  // its name; null: no table is about it
   bool batch_invariant = false;
   bool fast_accumulation = true;
-  bool by_table = true;            // false: the cost model alone
-  const char* instance = nullptr;  // null: any
+  bool by_table = true;                      // false: the cost model alone
+  const MeasuredTable* own_table = nullptr;  // about the device, searched before the compiled ones
+  const char* instance = nullptr;            // null: any
   std::size_t workspace_limit = std::size_t{64} << 20;
 };
 

@@ -1,24 +1,24 @@
 #include "src/dispatch/measured.h"
 
-#include <cstring>
-
 namespace tw {
 
-const MeasuredLaunch* measured_launch(const MatmulProblem& problem,
-                                      const DispatchRequest& request) {
-  if (!request.by_table || request.device == nullptr || request.instance != nullptr ||
-      problem.batch != 1 || problem.a.type != problem.b.type || problem.a.major != Major::K ||
-      problem.b.major != Major::K) {
-    return nullptr;
+std::vector<const MeasuredLaunch*> measured_launches(const std::string& call,
+                                                     const DispatchRequest& request) {
+  std::vector<const MeasuredLaunch*> found;
+  if (call.empty() || !request.by_table || request.device == nullptr ||
+      request.instance != nullptr) {
+    return found;
   }
-  for (const MeasuredLaunch& known : measured_launches()) {
-    if (known.m == problem.m && known.n == problem.n && known.k == problem.k &&
-        std::strcmp(known.type, name_of(problem.a.type)) == 0 &&
-        std::strncmp(request.device, known.device, std::strlen(known.device)) == 0) {
-      return &known;
+  const auto search = [&](const MeasuredTable& table) {
+    for (const MeasuredLaunch& known : table.launches) {
+      if (known.call == call) found.push_back(&known);
     }
+  };
+  if (request.own_table != nullptr) search(*request.own_table);
+  for (const MeasuredTable& table : compiled_tables()) {
+    if (std::string_view(request.device).starts_with(table.device)) search(table);
   }
-  return nullptr;
+  return found;
 }
 
 }  // namespace tw

@@ -1,28 +1,37 @@
-// Launches that were measured to be faster than what the cost model takes: ./tw bench --tune finds
-// them, bench/tuned keeps them, and tools/tuned_table.py compiles them in.
+// Launches that were measured to be faster than what the cost model takes. ./tw tune finds them;
+// tools/tuned_table.py compiles those of bench/tuned in, and a caller may have a file of his own.
 #pragma once
 
-#include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "src/dispatch/choose.h"
+#include "src/dispatch/launch_options.h"
 
 namespace tw {
 
-// Of a product of K-major operands of one type, without a batch.
 struct MeasuredLaunch {
-  const char* device;  // the name of the device, or the beginning of longer ones
-  const char* type;    // of A and B
-  std::int64_t m, n, k;
-  const char* instance;
-  int split_k;
-  int group;
-  Raster raster;
+  std::string call;  // as call_of says it
+  std::string instance;
+  int split_k = 1;
+  int group = 0;
+  Raster raster = Raster::AlongM;
+  double gain = 0;  // the time without the table over this launch's, the smaller of two passes
 };
 
-std::span<const MeasuredLaunch> measured_launches();
+struct MeasuredTable {
+  std::string version;  // of Tilewright
+  std::string device;   // its name
+  std::string driver;
+  std::string date;
+  std::vector<MeasuredLaunch> launches;
+};
 
-// Null where none is known.
-const MeasuredLaunch* measured_launch(const MatmulProblem& problem, const DispatchRequest& request);
+std::span<const MeasuredTable> compiled_tables();
+
+// What is known about a call, best first: the request's own table, then the compiled ones, which
+// are also about devices with longer names. Of an empty call nothing is known.
+std::vector<const MeasuredLaunch*> measured_launches(const std::string& call,
+                                                     const DispatchRequest& request);
 
 }  // namespace tw

@@ -5,12 +5,14 @@
 #include <optional>
 #include <vector>
 
+#include "src/dispatch/call.h"
 #include "src/dispatch/choose_launch.h"
 #include "src/library/around_launch.h"
 #include "src/library/convert.h"
 #include "src/library/log.h"
 #include "src/library/problem_key.h"
 #include "src/library/recent.h"
+#include "src/library/tuning.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw::library {
@@ -86,8 +88,13 @@ struct Calls {
       if (recent.find(decision, key)) return;
       std::optional<LoadsWhileCapturing> loads;
       if (place.device >= 0) loads.emplace();
-      decision.choice = Family::decide(problem, request_of(options, place));
+      const DispatchRequest request = request_of(options, place);
+      if (request.own_table != nullptr) {
+        check_instances(*request.own_table, Family::name, Family::instances());
+      }
+      decision.choice = Family::decide(problem, request);
       if (place.device >= 0) ask_workspace();
+      if (logs_distinct_calls()) log_call(place);
       recent.store(decision, key);
     }
 
@@ -98,6 +105,13 @@ struct Calls {
     Decision decision;
 
    private:
+    void log_call(const Place& place) {
+      const auto& stated = Family::stated(problem, decision.choice);
+      std::string call;  // by what tables know it; empty: not at all
+      if constexpr (requires { call_of(stated); }) call = call_of(stated);
+      const char* const on = place.device >= 0 ? "gpu" : "virtual";
+      log_line(call.empty() ? Family::command(stated, decision.choice, on) : call_prefix + call);
+    }
     void ask_workspace() {
       std::size_t& bytes = decision.workspace_bytes;
       const Status status =

@@ -1,4 +1,4 @@
-// What the library says on stderr: nothing, unless TW_LOG is `info` or `dispatch`.
+// What the library says on stderr: nothing, unless TW_LOG is `calls`, `info` or `dispatch`.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +10,8 @@
 
 namespace tw::library {
 
-bool logs_calls();     // `info` and `dispatch`: the command that repeats each call
+bool logs_distinct_calls();  // `calls`: each distinct one once, in the words of ./tw tune
+bool logs_calls();           // `info` and `dispatch`: the command that repeats each call
 bool logs_dispatch();  // `dispatch`: also why the other kernels were not taken, once per shape
 
 void log_line(const std::string& line);

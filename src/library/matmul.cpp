@@ -2,6 +2,7 @@
 #include "src/library/apart.h"
 #include "src/library/calls.h"
 #include "src/library/decide.h"
+#include "src/library/tuning.h"
 #include "src/matmul/task.h"
 
 #define TW_TEXT_OF(token) #token
@@ -14,6 +15,7 @@ DispatchRequest request_of(const tw_matmul_options& options, const Place& place)
   request.target = place.target;
   request.sms = place.sms;
   request.device = place.name;
+  request.own_table = own_table(place);
   request.batch_invariant = options.batch_invariant != 0;
   request.fast_accumulation = options.fast_accumulation != 0;
   request.instance = options.instance;

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
+#include "src/dispatch/tuning.h"
 #include "tests/bench/made_up.h"
 
 namespace tw::bench::tests {
@@ -34,40 +33,36 @@ TEST(Tuned, WhatDidNotRunIsNoException) {
 TEST(Tuned, TheFileIsExtended) {
   const std::string path = testing::TempDir() + "tuned/h200.json";
   std::remove(path.c_str());
-  TunedTable table;
-  ASSERT_TRUE(read_tuned(table, path).is_good());
-  EXPECT_TRUE(table.entries.empty());
+  MeasuredTable table;
+  EXPECT_FALSE(read_table(table, path).is_good());
+  table.version = "0.5.0";
   table.device = "NVIDIA H200";
-  const MatmulCase first = {64, 4096, 4096}, second = {128, 4096, 4096};
+  const std::string first = "matmul bf16 64x4096x4096", second = "conv2d bf16 1x7x7x64x64x3x3,1,1";
   update(table, {first, second},
-         {{"bf16", 128, 4096, 4096, "bf16_128x64", 1, 0, 'm', 1.04},
-          {"bf16", 64, 4096, 4096, "hopper_split", 3, 4, 'n', 1.1}});
-  ASSERT_TRUE(write_tuned(table, path).is_good());
-  TunedTable again;
-  ASSERT_TRUE(read_tuned(again, path).is_good());
+         {{second, "bf16_128x64", 1, 0, Raster::AlongM, 1.04},
+          {first, "hopper_split", 3, 4, Raster::AlongN, 1.1}});
+  ASSERT_TRUE(write_table(table, path).is_good());
+  MeasuredTable again;
+  ASSERT_TRUE(read_table(again, path).is_good());
+  EXPECT_EQ(again.version, "0.5.0");
   EXPECT_EQ(again.device, "NVIDIA H200");
-  ASSERT_EQ(again.entries.size(), 2u);
-  EXPECT_EQ(again.entries[0].m, 64);
-  EXPECT_EQ(again.entries[0].instance, "hopper_split");
-  EXPECT_EQ(again.entries[0].split_k, 3);
-  EXPECT_EQ(again.entries[0].group, 4);
-  EXPECT_EQ(again.entries[0].raster, 'n');
+  ASSERT_EQ(again.launches.size(), 2u);
+  EXPECT_EQ(again.launches[0].call, second);
+  EXPECT_EQ(again.launches[1].call, first);
+  EXPECT_EQ(again.launches[1].instance, "hopper_split");
+  EXPECT_EQ(again.launches[1].split_k, 3);
+  EXPECT_EQ(again.launches[1].group, 4);
+  EXPECT_EQ(again.launches[1].raster, Raster::AlongN);
+  EXPECT_NEAR(again.launches[1].gain, 1.1, 1e-9);
   // Measured again without an exception, and another type: only the first goes.
-  MatmulCase other_type = second;
-  other_type.type = ElementType::E4m3;
-  update(again, {first, other_type}, {});
-  ASSERT_EQ(again.entries.size(), 1u);
-  EXPECT_EQ(again.entries[0].m, 128);
+  update(again, {first, "conv2d fp16 1x7x7x64x64x3x3,1,1"}, {});
+  ASSERT_EQ(again.launches.size(), 1u);
+  EXPECT_EQ(again.launches[0].call, second);
 }
 
-TEST(Tuned, AnythingElseIsRefused) {
-  const std::string path = testing::TempDir() + "not_tuned.json";
-  std::ofstream(path) << "{\"device\": 3}";
-  TunedTable table;
-  EXPECT_NE(read_tuned(table, path).sentence().find("is not one that --tune writes"),
-            std::string::npos);
-  EXPECT_NE(write_tuned(table, "/proc/nowhere/h200.json").sentence().find("cannot be written"),
-            std::string::npos);
+TEST(Tuned, AFileThatCannotBeWrittenIsRefused) {
+  EXPECT_EQ(write_table({}, "/proc/nowhere/h200.json").sentence(),
+            "The file '/proc/nowhere/h200.json' cannot be written.");
 }
 
 }  // namespace tw::bench::tests

@@ -3,14 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include "src/dispatch/choose.h"
+
 namespace tw {
 
-std::span<const MeasuredLaunch> measured_launches() {
-  static const MeasuredLaunch table[] = {
-      {"NVIDIA H200", "fp16", 128, 256, 4096, "split", 7, 4, Raster::AlongN},
-      {"NVIDIA H200", "fp16", 128, 512, 4096, "gone", 1, 0, Raster::AlongM},
+std::span<const MeasuredTable> compiled_tables() {
+  static const MeasuredTable tables[] = {
+      {"0.5.0",
+       "NVIDIA H200",
+       "",
+       "",
+       {{"matmul fp16 128x256x4096", "split", 7, 4, Raster::AlongN},
+        {"matmul fp16 128x512x4096", "gone", 1, 0, Raster::AlongM}}},
   };
-  return table;
+  return tables;
 }
 
 namespace {
@@ -63,6 +69,37 @@ TEST(Measured, TheModelStandsWhereTheTableIsSilentOrOld) {
   MatmulProblem batched = problem(128, 256, 4096);
   batched.batch = 2;
   EXPECT_FALSE(is_measured(batched, {.device = "NVIDIA H200"}));
+}
+
+TEST(Measured, AnEpilogueThatMovesAMatrixIsAnotherCall) {
+  MatmulProblem known = problem(128, 256, 4096);
+  float bias = 0;
+  known.epilogue.column_bias = &bias;
+  known.epilogue.activation = Activation::Relu;
+  EXPECT_TRUE(is_measured(known, {.device = "NVIDIA H200"}));
+  known.epilogue.source = &bias;
+  EXPECT_TRUE(is_measured(known, {.device = "NVIDIA H200"})) << "beta is 0";
+  known.epilogue.beta = 1.0f;
+  EXPECT_FALSE(is_measured(known, {.device = "NVIDIA H200"}));
+}
+
+TEST(Measured, ATableOfOnesOwnGoesFirst) {
+  const MeasuredTable own = {"0.5.0",
+                             "NVIDIA H200",
+                             "",
+                             "",
+                             {{"matmul fp16 128x256x4096", "gone", 3, 0, Raster::AlongM},
+                              {"matmul fp16 128x256x4096", "split", 3, 2, Raster::AlongM},
+                              {"matmul fp16 128x256x8192", "split", 5, 0, Raster::AlongM}}};
+  const DispatchRequest request = {.device = "NVIDIA H200", .own_table = &own};
+  Choice choice = choice_of(problem(128, 256, 4096), request);
+  EXPECT_TRUE(choice.measured);
+  EXPECT_EQ(choice.order.split_k, 3);
+  EXPECT_EQ(choice.order.group, 2);
+  EXPECT_EQ(choice.order.raster, Raster::AlongM);
+  choice = choice_of(problem(128, 256, 8192), request);
+  EXPECT_TRUE(choice.measured);
+  EXPECT_EQ(choice.order.split_k, 5);
 }
 
 TEST(Measured, WhoNamesAnInstanceIsNotOverruled) {

@@ -1,4 +1,4 @@
-"""tools/tuned_table.py compiles what ./tw bench --tune writes, and refuses what it does not understand.
+"""tools/tuned_table.py compiles what ./tw tune writes, and refuses what it does not understand.
 
 usage: tuned_table.py TOOL
 """
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-ENTRY = {'type': 'bf16', 'm': 1, 'n': 4096, 'k': 14336, 'instance': 'bf16_16x64', 'split_k': 2, 'group': 4, 'raster': 'n'}
+ENTRY = {'call': 'matmul bf16 1x4096x14336', 'instance': 'bf16_16x64', 'split_k': 2, 'group': 4, 'raster': 'n'}
 
 
 def run(*tables):
@@ -25,14 +25,13 @@ def run(*tables):
 
 status, text, _ = run()
 assert status == 0 and 'return {};' in text, text
-status, text, _ = run({'device': 'NVIDIA H200', 'entries': []})
-assert status == 0 and 'return {};' in text, text
 status, text, _ = run({'device': 'NVIDIA H200', 'entries': [ENTRY]})
 assert status == 0, text
-assert '    {"NVIDIA H200", "bf16", 1, 4096, 14336, "bf16_16x64", 2, 4, Raster::AlongN},\n' in text, text
-for wrong in ({'entries': []}, {'device': 'NVIDIA H200'}, {'device': 'NVIDIA H200', 'entries': [{'m': 1}]},
+assert '"NVIDIA H200"' in text, text
+assert '        {"matmul bf16 1x4096x14336", "bf16_16x64", 2, 4, Raster::AlongN},\n' in text, text
+for wrong in ({'entries': []}, {'device': 'NVIDIA H200'}, {'device': 'NVIDIA H200', 'entries': [{'call': 'matmul bf16 1x1x1'}]},
               {'device': 'NVIDIA H200', 'entries': [{**ENTRY, 'raster': 'z'}]},
-              {'device': 'NVIDIA H200', 'entries': [{**ENTRY, 'm': 'many'}]}):
+              {'device': 'NVIDIA H200', 'entries': [{**ENTRY, 'split_k': 'many'}]}):
     status, _, sentence = run(wrong)
     assert status == 1 and 'json: ' in sentence and 'Traceback' not in sentence, (wrong, sentence)
 print('The table is compiled, and what is wrong with it is said.')

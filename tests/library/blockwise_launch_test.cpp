@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "src/blockwise_fp8/instance.h"
+#include "src/dispatch/blockwise.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
 
@@ -78,6 +79,25 @@ class LaunchBlockwise : public ::testing::Test {
   tw_blockwise_problem problem;
   tw_blockwise_options options;
 };
+
+// Tables know scaled products, and not by the words of plain ones.
+TEST(MeasuredBlockwise, TheTableGoesBeforeTheModel) {
+  BlockwiseProblem problem;
+  problem.matmul.m = 100;
+  problem.matmul.n = 300;
+  problem.matmul.k = 400;
+  problem.matmul.a.type = problem.matmul.b.type = ElementType::E4m3;
+  MeasuredTable own = {
+      "0.5.0", "Stand-in GPU", "", "", {{"matmul e4m3 100x300x400", "only", 1, 4}}};
+  const DispatchRequest request = {.device = "Stand-in GPU", .own_table = &own};
+  BlockwiseChoice choice;
+  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  EXPECT_FALSE(choice.measured);
+  own.launches[0].call = "blockwise e4m3 100x300x400";
+  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  EXPECT_TRUE(choice.measured);
+  EXPECT_EQ(choice.order.group, 4);
+}
 
 TEST_F(LaunchBlockwise, TheProblemArrives) {
   ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();

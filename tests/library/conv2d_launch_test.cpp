@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "src/conv2d/instance.h"
+#include "src/dispatch/conv2d.h"
 #include "src/library/device.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
@@ -78,6 +79,24 @@ class LaunchConv2d : public ::testing::Test {
   tw_conv2d_problem problem;
   tw_conv2d_options options;
 };
+
+// Tables know convolutions: the only kernel is taken with the table's order.
+TEST(MeasuredConv2d, TheTableGoesBeforeTheModel) {
+  Conv2dProblem problem;
+  problem.n = 4;
+  problem.c = problem.k = 8;
+  problem.h = problem.w = {6, 3, 1, 1, 1, 1};
+  const MeasuredTable own = {
+      "0.5.0", "Stand-in GPU", "", "", {{"conv2d bf16 4x6x6x8x8x3x3,1,1", "only", 1, 4}}};
+  const DispatchRequest request = {.device = "Stand-in GPU", .own_table = &own};
+  Conv2dChoice choice;
+  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  EXPECT_TRUE(choice.measured);
+  EXPECT_EQ(choice.order.group, 4);
+  problem.n = 5;
+  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  EXPECT_FALSE(choice.measured);
+}
 
 TEST_F(LaunchConv2d, TheProblemArrives) {
   problem.epilogue.beta = 1.0f;

@@ -27,7 +27,7 @@ lines = log_of('', 'Simulate.Epilogues')
 expect(not lines, 'Without TW_LOG nothing is printed.', lines)
 
 lines = log_of('loud', 'Simulate.Epilogues')
-expect(lines == ["tw: TW_LOG is 'loud', but must be info or dispatch."], 'An unknown level is named once.', lines)
+expect(lines == ["tw: TW_LOG is 'loud', but must be calls, info or dispatch."], 'An unknown level is named once.', lines)
 
 commands = log_of('info', '*Layout:*Epilogues:*Batches*:*ExtentsOfOne*:*Named*')
 expect(len(commands) >= 10, 'There is one line per call.', commands)

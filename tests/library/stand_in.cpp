@@ -64,7 +64,7 @@ std::span<const MatmulInstance> matmul_instances() {
 
 namespace library {
 
-Place current_device() { return {tests::stand_in().device, "sm90a", 132}; }
+Place current_device() { return {tests::stand_in().device, "sm90a", 132, tests::stand_in().name}; }
 
 Status clear_memory(void* memory, std::size_t bytes, void* stream) {
   return tests::record({tests::Event::Clear, memory, bytes, stream});

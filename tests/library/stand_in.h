@@ -24,6 +24,7 @@ struct Event {
 struct StandIn {
   std::vector<Event> events;
   int device = 0;
+  const char* name = nullptr;  // of the device
   bool launch_fails = false;
   bool records = true;
 
