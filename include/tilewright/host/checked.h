@@ -143,7 +143,7 @@ inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix
 inline Status check_packing(const TensorField& tensor, const TensorLines& lines) {
   const unsigned bits = bits_in(lines.type);
   const auto check_one = [&](const char* what, std::int64_t pitch) {
-    if (pitch * bits % 8 == 0) return Status::good();
+    if (pitch % 8 * bits % 8 == 0) return Status::good();
     return Status::refused(
         sentence("The {} of {} is {} elements of {} bits, but lines must begin "
                  "at whole bytes.",

@@ -1,0 +1,85 @@
+// Every field of a problem of the C interface, with its name: visit(name, field).
+#pragma once
+
+#include <string>
+
+#include "tilewright.h"
+
+namespace tw::tests {
+
+template <class Visit>
+void each_field(tw_matrix& matrix, const std::string& name, const Visit& visit) {
+  visit(name + ".data", matrix.data);
+  visit(name + ".row_stride", matrix.row_stride);
+  visit(name + ".column_stride", matrix.column_stride);
+  visit(name + ".batch_stride", matrix.batch_stride);
+  visit(name + ".type", matrix.type);
+}
+template <class Visit>
+void each_field(tw_scales& scales, const std::string& name, const Visit& visit) {
+  visit(name + ".data", scales.data);
+  visit(name + ".rows", scales.rows);
+  visit(name + ".k_blocks", scales.k_blocks);
+  visit(name + ".row_stride", scales.row_stride);
+  visit(name + ".k_stride", scales.k_stride);
+  visit(name + ".batch_stride", scales.batch_stride);
+  visit(name + ".type", scales.type);
+}
+template <class Visit>
+void each_field(tw_epilogue& epilogue, const std::string& name, const Visit& visit) {
+  visit(name + ".alpha", epilogue.alpha);
+  visit(name + ".beta", epilogue.beta);
+  visit(name + ".output_scale", epilogue.output_scale);
+  visit(name + ".clamp_low", epilogue.clamp_low);
+  visit(name + ".clamp_high", epilogue.clamp_high);
+  visit(name + ".activation", epilogue.activation);
+  visit(name + ".gated", epilogue.gated);
+  each_field(epilogue.source, name + ".source", visit);
+  visit(name + ".bias_type", epilogue.bias_type);
+  visit(name + ".column_bias", epilogue.column_bias);
+  visit(name + ".row_bias", epilogue.row_bias);
+  visit(name + ".column_scale", epilogue.column_scale);
+  visit(name + ".row_scale", epilogue.row_scale);
+  each_field(epilogue.auxiliary, name + ".auxiliary", visit);
+  visit(name + ".amax", epilogue.amax);
+}
+template <class Visit>
+void each_field(tw_matmul_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "m", problem.m);
+  visit(name + "n", problem.n);
+  visit(name + "k", problem.k);
+  visit(name + "batch", problem.batch);
+  each_field(problem.a, name + "a", visit);
+  each_field(problem.b, name + "b", visit);
+  each_field(problem.d, name + "d", visit);
+  each_field(problem.epilogue, name + "epilogue", visit);
+}
+template <class Visit>
+void each_field(tw_blockwise_problem& problem, const std::string& name, const Visit& visit) {
+  each_field(problem.matmul, name + "matmul.", visit);
+  each_field(problem.a_scales, name + "a_scales", visit);
+  each_field(problem.b_scales, name + "b_scales", visit);
+}
+template <class Visit>
+void each_field(tw_grouped_problem& problem, const std::string& name, const Visit& visit) {
+  each_field(problem.matmul, name + "matmul.", visit);
+  visit(name + "rows", problem.rows);
+  visit(name + "capacity", problem.capacity);
+  visit(name + "row_index", problem.row_index);
+  visit(name + "a_rows", problem.a_rows);
+  each_field(problem.a_scales, name + "a_scales", visit);
+  each_field(problem.b_scales, name + "b_scales", visit);
+}
+template <class Visit>
+void each_field(tw_quantise_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "m", problem.m);
+  visit(name + "k", problem.k);
+  visit(name + "batch", problem.batch);
+  visit(name + "scale_rows", problem.scale_rows);
+  each_field(problem.source, name + "source", visit);
+  each_field(problem.elements, name + "elements", visit);
+  each_field(problem.scales, name + "scales", visit);
+  visit(name + "powers_of_two", problem.powers_of_two);
+}
+
+}  // namespace tw::tests

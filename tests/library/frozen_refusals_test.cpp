@@ -1,0 +1,203 @@
+// What the C interface refuses, to the letter: every field of a sound problem gets extreme values
+// in turn, and the status and the sentence of each call that is refused stand in
+// refusals/FAMILY.txt. TW_WRITE_REFUSALS=FOLDER writes what is found there.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <type_traits>
+
+#include "tests/library/fields.h"
+
+namespace tw::tests {
+namespace {
+
+alignas(256) unsigned char refused_memory[1 << 15];
+
+template <class Type>
+Type* at(unsigned place) {
+  return reinterpret_cast<Type*>(refused_memory + 1024 * place);
+}
+
+// Calls set(value, words) for every extreme of a field.
+template <class Field, class Set>
+void each_extreme(const Field& field, const Set& set) {
+  if constexpr (std::is_pointer_v<Field>) {
+    const auto address = reinterpret_cast<std::uintptr_t>(field);
+    set(Field{}, "null");
+    if (address == 0) return;
+    for (const int offset : {1, 2}) {
+      set(reinterpret_cast<Field>(address + static_cast<std::uintptr_t>(offset)),
+          fmt::format("{} bytes behind", offset));
+    }
+    set(at<std::remove_pointer_t<Field>>(2), "where D is");
+  } else if constexpr (std::is_enum_v<Field>) {
+    for (const int value : {0, 1, 2, 3, 4, 5, 6, 7, 8, -1}) {
+      set(static_cast<Field>(value), std::to_string(value));
+    }
+  } else if constexpr (std::is_floating_point_v<Field>) {
+    for (const Field value :
+         {Field{0}, Field{1}, Field{-3}, std::numeric_limits<Field>::quiet_NaN(),
+          std::numeric_limits<Field>::infinity()}) {
+      set(value, fmt::format("{}", value));
+    }
+  } else {
+    using Limits = std::numeric_limits<Field>;
+    for (const std::int64_t value :
+         {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{9}, std::int64_t{-1},
+          std::int64_t{1} << 30, std::int64_t{1} << 31, std::int64_t{1} << 39,
+          std::int64_t{1} << 57, std::int64_t{Limits::min()}, std::int64_t{Limits::max()}}) {
+      if (value >= Limits::min() && value <= Limits::max()) {
+        set(static_cast<Field>(value), std::to_string(value));
+      }
+    }
+  }
+}
+
+// `call` makes a plan of a problem.
+template <class Problem, class Call>
+std::string refusals_of(const char* title, Problem problem, const Call& call) {
+  const tw_status sound = call(problem);
+  EXPECT_EQ(sound, TW_OK) << title << ": " << tw_message();
+  std::string text;
+  each_field(problem, "", [&](const std::string& name, auto& field) {
+    using Field = std::remove_reference_t<decltype(field)>;
+    const Field before = field;
+    each_extreme(before, [&](Field value, const std::string& words) {
+      field = value;
+      const tw_status status = call(problem);
+      if (status != TW_OK) {
+        text += fmt::format("{}, {} = {}: {} {}\n", title, name, words, static_cast<int>(status),
+                            tw_message());
+      }
+      field = before;
+    });
+  });
+  return text;
+}
+
+void expect_frozen(const char* family, const std::string& found) {
+  const std::string file = std::string("/") + family + ".txt";
+  if (const char* folder = std::getenv("TW_WRITE_REFUSALS")) std::ofstream(folder + file) << found;
+  std::stringstream frozen;
+  frozen << std::ifstream(TW_REFUSALS + file).rdbuf();
+  std::stringstream lines(found);
+  std::string right, line;
+  while (std::getline(frozen, right)) {
+    ASSERT_TRUE(static_cast<bool>(std::getline(lines, line))) << "No longer refused: " << right;
+    ASSERT_EQ(line, right);
+  }
+  EXPECT_FALSE(static_cast<bool>(std::getline(lines, line))) << "Newly refused: " << line;
+}
+
+// 4 x 8 x 16.
+tw_matmul_problem plain_product(tw_type type) {
+  tw_matmul_problem problem;
+  tw_matmul_init(&problem, nullptr);
+  problem.m = 4;
+  problem.n = 8;
+  problem.k = 16;
+  problem.a = {at<void>(0), 16, 1, 0, type};
+  problem.b = {at<void>(1), 1, 16, 0, type};
+  problem.d = {at<void>(2), 8, 1, 0, TW_BF16};
+  return problem;
+}
+
+void add_epilogue(tw_epilogue& epilogue) {
+  epilogue.beta = 1;
+  epilogue.activation = TW_CLAMP;
+  epilogue.clamp_high = 2;
+  epilogue.source = {at<void>(10), 8, 1, 0, TW_FP16};
+  epilogue.auxiliary = {at<void>(11), 8, 1, 0, TW_FP32};
+  epilogue.bias_type = TW_FP32;
+  epilogue.column_bias = at<void>(12);
+  epilogue.row_bias = at<void>(13);
+  epilogue.column_scale = at<float>(14);
+  epilogue.row_scale = at<float>(15);
+  epilogue.amax = at<float>(16);
+}
+
+TEST(FrozenRefusals, Matmul) {
+  const auto call = [](const tw_matmul_problem& problem) {
+    tw_matmul_plan* plan = nullptr;
+    const tw_status status = tw_matmul_plan_create(&plan, &problem, nullptr);
+    tw_matmul_plan_destroy(plan);
+    return status;
+  };
+  tw_matmul_problem problem = plain_product(TW_BF16);
+  std::string found = refusals_of("plain", problem, call);
+  add_epilogue(problem.epilogue);
+  found += refusals_of("epilogue", problem, call);
+  problem.batch = 3;
+  problem.b.batch_stride = 128;
+  problem.d.batch_stride = problem.epilogue.source.batch_stride = 32;
+  problem.epilogue.auxiliary.batch_stride = 32;
+  expect_frozen("matmul", found + refusals_of("batch", problem, call));
+}
+
+TEST(FrozenRefusals, Blockwise) {
+  tw_blockwise_problem problem;
+  tw_blockwise_init(&problem, nullptr);
+  problem.matmul = plain_product(TW_E4M3);
+  problem.a_scales = {at<void>(3), 4, 1, 1, 1, 0, TW_FP32};
+  problem.b_scales = {at<void>(4), 1, 1, 1, 1, 0, TW_FP32};
+  expect_frozen("blockwise", refusals_of("plain", problem, [](const tw_blockwise_problem& problem) {
+                  tw_blockwise_plan* plan = nullptr;
+                  const tw_status status = tw_blockwise_plan_create(&plan, &problem, nullptr);
+                  tw_blockwise_plan_destroy(plan);
+                  return status;
+                }));
+}
+
+TEST(FrozenRefusals, Grouped) {
+  const auto call = [](const tw_grouped_problem& problem) {
+    tw_grouped_plan* plan = nullptr;
+    const tw_status status = tw_grouped_plan_create(&plan, &problem, nullptr);
+    tw_grouped_plan_destroy(plan);
+    return status;
+  };
+  tw_grouped_problem problem;
+  tw_grouped_init(&problem, nullptr);
+  problem.matmul = plain_product(TW_E4M3);
+  problem.matmul.batch = 2;
+  problem.matmul.b.batch_stride = 128;
+  problem.rows = at<std::int32_t>(5);
+  std::string found = refusals_of("plain", problem, call);
+  problem.capacity = 2;
+  add_epilogue(problem.matmul.epilogue);
+  found += refusals_of("capacity and epilogue", problem, call);
+  problem.matmul.epilogue = plain_product(TW_E4M3).epilogue;
+  problem.capacity = 0;
+  problem.row_index = at<std::int32_t>(6);
+  problem.a_rows = 5;
+  found += refusals_of("row index", problem, call);
+  problem.a_scales = {at<void>(7), 5, 1, 1, 1, 0, TW_FP32};
+  problem.b_scales = {at<void>(8), 1, 1, 1, 1, 1, TW_FP32};
+  found += refusals_of("row index and scales", problem, call);
+  problem.row_index = nullptr;
+  problem.a_scales.rows = 4;
+  expect_frozen("grouped", found + refusals_of("scales", problem, call));
+}
+
+TEST(FrozenRefusals, Quantise) {
+  tw_quantise_problem problem;
+  tw_quantise_init(&problem, nullptr);
+  problem.m = 4;
+  problem.k = 16;
+  problem.source = {at<void>(0), 16, 1, 0, TW_BF16};
+  problem.elements = {at<void>(2), 16, 1, 0, TW_E4M3};
+  problem.scales = {at<void>(3), 1, 1, 0, TW_FP32};
+  expect_frozen("quantise", refusals_of("plain", problem, [](const tw_quantise_problem& problem) {
+                  tw_quantise_plan* plan = nullptr;
+                  const tw_status status = tw_quantise_plan_create(&plan, &problem, nullptr);
+                  tw_quantise_plan_destroy(plan);
+                  return status;
+                }));
+}
+
+}  // namespace
+}  // namespace tw::tests
