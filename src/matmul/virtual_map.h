@@ -11,6 +11,7 @@ inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
   vgpu::TileMap tile_map{};
   tile_map.base = const_cast<void*>(box.base);
   tile_map.element_bytes = bytes_of(box.type);
+  tile_map.packed_bits = bits_in(box.type) < 8 ? bits_in(box.type) : 0;
   tile_map.rank = 3;
   tile_map.extents[0] = static_cast<std::uint64_t>(box.inner);
   tile_map.extents[1] = static_cast<std::uint64_t>(box.outer);

@@ -5,8 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "tilewright/host/block_scaled.h"
+#include "tilewright/host/block_scaled_problem.h"
 #include "tilewright/number/ue8m0.h"
+#include "vgpu/machine/machine.h"
 
 namespace tw::programs {
 
@@ -39,10 +40,10 @@ class ScaledOperand {
         extent_(ScaleExtent::of(rows, k, scale_type)),
         values_(static_cast<std::size_t>(rows * k)),
         scales_(static_cast<std::size_t>(rows * extent_.scales)),
-        memory_((static_cast<std::size_t>(rows * pitch_) * bits_in(type) / 8 + 15) / 16),
-        blocks_(static_cast<std::size_t>(extent_.bytes()) / 16) {
+        memory_((static_cast<std::size_t>(rows * pitch_) * bits_in(type) / 8 + 31) / 32),
+        blocks_(static_cast<std::size_t>(extent_.bytes()) / 32) {
     auto* const bytes = memory_.data()->bytes;
-    std::memset(bytes, 0x5A, memory_.size() * 16);  // beside the rows
+    std::memset(bytes, 0x5A, memory_.size() * 32);  // beside the rows
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t i = 0; i < k; ++i) {
         const std::uint8_t code = element(fill, random);
@@ -66,12 +67,12 @@ class ScaledOperand {
   }
   MatmulOperand operand() const { return {memory_.data(), pitch_, 0, type_, Major::K}; }
   const void* scales() const { return blocks_.data(); }
-  std::size_t bytes() const { return memory_.size() * 16; }
-  std::size_t scale_bytes() const { return blocks_.size() * 16; }
+  std::size_t bytes() const { return memory_.size() * 32; }
+  std::size_t scale_bytes() const { return blocks_.size() * 32; }
 
  private:
-  struct alignas(16) Line {
-    std::uint8_t bytes[16];
+  struct alignas(32) Line {
+    std::uint8_t bytes[32];
   };
   std::uint8_t element(ScaledFill fill, std::mt19937& random) const {
     for (;;) {
@@ -143,6 +144,13 @@ struct ScaledCase {
     given.b_scales = b.scales();
     given.scale_type = scale_type;
     return given;
+  }
+  std::vector<vgpu::GlobalRange> touched() const {
+    return {{a.operand().data, a.bytes(), "A", true, false},
+            {b.operand().data, b.bytes(), "B", true, false},
+            {a.scales(), a.scale_bytes(), "A's scales", true, false},
+            {b.scales(), b.scale_bytes(), "B's scales", true, false},
+            {d.data(), d.size() * 2, "D", false, true}};
   }
   bool is_poison(std::int64_t row, std::int64_t column) const {
     const std::size_t halves = bytes_of(d_type) / 2;

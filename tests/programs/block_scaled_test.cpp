@@ -1,5 +1,7 @@
 // Block-scaled products on sm_100a: exact and clean on every schedule, in every format, by one CTA
 // and by pairs.
+#include "tilewright/host/block_scaled.h"
+
 #include <gtest/gtest.h>
 
 #include "src/matmul/virtual_map.h"
@@ -32,15 +34,9 @@ vgpu::Report run(ScaledCase& data, const vgpu::Options& options) {
       plan<Parts>(params, grid, data.problem(), {}, options.sm_count / Parts::tiling.cluster.size(),
                   {}, encode_for_virtual);
   EXPECT_TRUE(status.is_good()) << status.sentence();
-  const std::vector<vgpu::GlobalRange> ranges = {
-      {data.a.operand().data, data.a.bytes(), "A", true, false},
-      {data.b.operand().data, data.b.bytes(), "B", true, false},
-      {data.a.scales(), data.a.scale_bytes(), "A's scales", true, false},
-      {data.b.scales(), data.b.scale_bytes(), "B's scales", true, false},
-      {data.d.data(), data.d.size() * 2, "D", false, true}};
   return vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
                     [&params] { Kernel::run(params); }},
-                   ranges, options);
+                   data.touched(), options);
 }
 
 template <class Named>
@@ -59,6 +55,9 @@ using Mxfp8Pair = Named<Type::E5m2, Type::E4m3, ue8m0, 256, 2, Type::Bf16>;
 using Mxfp4 = Named<Type::E2m1, Type::E2m1, ue8m0, 128, 1, Type::Bf16>;
 using Nvfp4 = Named<Type::E2m1, Type::E2m1, ue4m3, 256>;
 using Nvfp4Pair = Named<Type::E2m1, Type::E2m1, ue4m3, 128, 2>;
+// Elements of 4 and 6 bits get a byte each in shared memory.
+using Mixed = Named<Type::E4m3, Type::E2m1, ue8m0, 128>;
+using Mxfp6Pair = Named<Type::E3m2, Type::E2m3, ue8m0, 128, 2>;
 
 template <class Named>
 void expect_on_200_schedules(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -81,24 +80,63 @@ TEST(BlockScaled, Nvfp4OfPairsIsExactAndCleanOn200Schedules) {
 }
 
 template <class Named>
-void expect_any_shape() {
-  expect<Named>(1, 1, 32, ScaledFill::Exact, 1);
+void expect_any_rows(std::int64_t k) {
+  expect<Named>(1, 1, 128, ScaledFill::Exact, 1);
   expect<Named>(128, 128, 128, ScaledFill::Exact, 2);
-  expect<Named>(140, 260, 1632, ScaledFill::Exact, 3);
-  expect<Named>(129, 257, 16, ScaledFill::Exact, 4);
-  expect<Named>(200, 150, 640, ScaledFill::Any, 5);
+  expect<Named>(140, 260, k, ScaledFill::Exact, 3);
+  expect<Named>(200, 150, 640, ScaledFill::Any, 4);
   vgpu::Options options;
   options.sm_count = Named::config.tiling.cluster.size();
   for (const vgpu::Landing landing : test::every_landing) {
     options.landing = landing;
-    expect<Named>(270, 140, 1056, ScaledFill::Exact, 6, options);
+    expect<Named>(270, 140, k, ScaledFill::Exact, 5, options);
   }
+}
+template <class Named>
+void expect_any_shape() {
+  expect_any_rows<Named>(1056);
+  expect<Named>(129, 257, 16, ScaledFill::Exact, 6);
+  expect<Named>(33, 1, 1632, ScaledFill::Exact, 7);
 }
 TEST(BlockScaled, Mxfp8OfAnyShape) { expect_any_shape<Mxfp8>(); }
 TEST(BlockScaled, Mxfp8OfPairs) { expect_any_shape<Mxfp8Pair>(); }
 TEST(BlockScaled, Mxfp4OfAnyShape) { expect_any_shape<Mxfp4>(); }
 TEST(BlockScaled, Nvfp4OfAnyShape) { expect_any_shape<Nvfp4>(); }
 TEST(BlockScaled, Nvfp4OfPairs) { expect_any_shape<Nvfp4Pair>(); }
+TEST(BlockScaled, Mxfp8TimesMxfp4) { expect_any_rows<Mixed>(1024); }
+TEST(BlockScaled, Mxfp6OfPairs) { expect_any_rows<Mxfp6Pair>(1024); }
+
+// Every wrong tensor gets a sentence.
+TEST(BlockScaledProblem, IsRefusedWithASentence) {
+  const auto says = [](auto change, const char* words, auto named) {
+    using Parts = typename decltype(named)::Kernel;
+    ScaledCase data(Parts::config, decltype(named)::scale_type, 64, 64, 128, ScaledFill::Exact, 1);
+    BlockScaledProblem problem = data.problem();
+    change(problem);
+    typename kernel::WarpSpecialized<Parts>::Params params;
+    MatmulGrid grid;
+    const Status status = plan<Parts>(params, grid, problem, {}, 1, {}, encode_for_virtual);
+    EXPECT_FALSE(status.is_good()) << words;
+    EXPECT_NE(std::string(status.sentence()).find(words), std::string::npos) << status.sentence();
+  };
+  const auto fp8 = [&](auto change, const char* words) { says(change, words, Mxfp8{}); };
+  const auto fp4 = [&](auto change, const char* words) { says(change, words, Nvfp4{}); };
+  const auto mixed = [&](auto change, const char* words) { says(change, words, Mixed{}); };
+  using Problem = BlockScaledProblem;
+  fp8([](Problem& p) { p.scale_type = ue4m3; }, "scales are ue4m3; this kernel");
+  fp8([](Problem& p) { p.matmul.a.type = Type::Bf16; }, "A has type bf16");
+  fp8([](Problem& p) { p.matmul.b.type = Type::E5m2; }, "B has type e5m2");
+  fp8([](Problem& p) { p.b_scales = nullptr; }, "B's scales is null");
+  fp8([](Problem& p) { p.a_scales = static_cast<const char*>(p.a_scales) + 8; },
+      "scales of A must begin at a multiple of 16");
+  fp8([](Problem& p) { p.matmul.a.pitch = 136; }, "multiples of 16 bytes");
+  fp4([](Problem& p) { p.matmul.b.pitch = 144; }, "144 elements of 4 bits");
+  fp4([](Problem& p) { p.matmul.k = 127; }, "an even k");
+  fp4([](Problem& p) { p.matmul.a.major = Major::MN; }, "4 bits must be K-major");
+  fp4([](Problem& p) { p.matmul.a.type = Type::E4m3; }, "for e2m1 times e2m1");
+  mixed([](Problem& p) { p.matmul.k = 96; }, "e2m1 times another type needs a multiple of 128");
+  mixed([](Problem& p) { p.matmul.b.pitch = 160; }, "multiples of 32 bytes");
+}
 
 }  // namespace
 }  // namespace tw::programs

@@ -199,6 +199,62 @@ TEST(TileMap, StoresWriteWholeChunks) {
   EXPECT_EQ(stored, 2u * 16);
 }
 
+// 16 elements of 4 or 6 bits lie side by side in global memory, and begin 16 bytes of shared
+// memory.
+TEST(TileMap, UnpacksElementsOfFourAndSixBits) {
+  alignas(32) static std::byte memory[8 * 1024];
+  for (const unsigned bits : {4u, 6u}) {
+    for (const MapSwizzle swizzle : {MapSwizzle::None, MapSwizzle::Bytes128}) {
+      TileMap map;
+      map.base = memory;
+      map.element_bytes = 1;
+      map.packed_bits = bits;
+      map.rank = 2;
+      map.extents[0] = 256;
+      map.extents[1] = 5;
+      map.pitch_bytes[0] = 32 * bits + 32;
+      map.box[0] = 128;
+      map.box[1] = 8;
+      map.swizzle = swizzle;
+      const TileMap back = decode(encode(map));
+      EXPECT_EQ(back.packed_bits, bits);
+      EXPECT_EQ(box_bytes(back), 8 * 16 * bits);
+      EXPECT_EQ(shared_box_bytes(back), 8u * 128);
+      for (const int first : {0, 128, 256}) {
+        const int at[2] = {first, 2};
+        EXPECT_TRUE(check_copy(back, at, 2048, CopyDirection::Load).is_good());
+        unsigned run_index = 0;
+        for_each_run(back, at, 2048, [&](const auto& run) {
+          const unsigned row = run_index / 8, sixteen = run_index++ % 8;
+          const unsigned moved = swizzle == MapSwizzle::None ? sixteen : sixteen ^ row;
+          EXPECT_EQ(run.shared, 2048 + row * 128 + moved * 16);
+          EXPECT_EQ(run.bytes, 2 * bits);
+          const bool inside = row + 2 < 5 && first < 256;
+          EXPECT_EQ(run.global, inside ? memory + (row + 2) * map.pitch_bytes[0] +
+                                             static_cast<unsigned>(first) / 16 * 2 * bits +
+                                             sixteen * 2 * bits
+                                       : nullptr);
+        });
+        EXPECT_EQ(run_index, 64u);
+      }
+      const int between[2] = {64, 0}, zero[2] = {0, 0};
+      EXPECT_FALSE(check_copy(back, between, 2048, CopyDirection::Load).is_good());
+      EXPECT_FALSE(check_copy(back, zero, 2048, CopyDirection::Store).is_good());
+      const auto refused = [&](auto change) {
+        TileMap bad = map;
+        change(bad);
+        return !check(bad).is_good();
+      };
+      EXPECT_TRUE(refused([](TileMap& bad) { bad.packed_bits = 5; }));
+      EXPECT_TRUE(refused([](TileMap& bad) { bad.extents[0] = 192; }));
+      EXPECT_TRUE(refused([](TileMap& bad) { bad.box[0] = 64; }));
+      EXPECT_TRUE(refused([](TileMap& bad) { bad.pitch_bytes[0] += 16; }));
+      EXPECT_TRUE(refused([](TileMap& bad) { bad.base = memory + 16; }));
+      EXPECT_TRUE(refused([](TileMap& bad) { bad.swizzle = MapSwizzle::Bytes64; }));
+    }
+  }
+}
+
 TEST(TileMap, SurvivesPacking) {
   TileMap map = make_tensor(5, 8, {7, 6, 5, 4, 3}, {4, 2, 3, 1, 2}, MapSwizzle::Bytes32).map;
   map.extents[0] = std::uint64_t{1} << 32;

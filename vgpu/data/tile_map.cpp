@@ -54,6 +54,30 @@ Status check_pixels(const TileMap& map) {
   return Status::good();
 }
 
+Status check_packed(const TileMap& map) {
+  const auto address = reinterpret_cast<std::uintptr_t>(map.base);
+  if ((map.packed_bits != 4 && map.packed_bits != 6) || map.element_bytes != 1 || map.is_im2col()) {
+    return refused("packed elements have 4 or 6 bits, not {}, and come in boxes.", map.packed_bits);
+  }
+  if (address % 32 != 0) {
+    return refused("the base address {:#x} of packed elements must be a multiple of 32.", address);
+  }
+  for (unsigned d = 1; d < map.rank; ++d) {
+    if (map.pitch_bytes[d - 1] % 32 != 0) {
+      return refused("pitch {} of dimension {} of packed elements must be a multiple of 32 bytes.",
+                     map.pitch_bytes[d - 1], d);
+    }
+  }
+  if (map.extents[0] % 128 != 0 || map.box[0] != 128) {
+    return refused("lines of {} packed elements and boxes of {} must be multiples of 128, and 128.",
+                   map.extents[0], map.box[0]);
+  }
+  if (map.swizzle != MapSwizzle::None && map.swizzle != MapSwizzle::Bytes128) {
+    return refused("packed elements are swizzled over 128 bytes, or not at all.");
+  }
+  return Status::good();
+}
+
 }  // namespace
 
 Status check(const TileMap& map) {
@@ -87,6 +111,9 @@ Status check(const TileMap& map) {
   if (map.is_im2col()) {
     if (Status status = check_pixels(map); !status.is_good()) return status;
   }
+  if (map.packed_bits != 0) {
+    if (Status status = check_packed(map); !status.is_good()) return status;
+  }
   const auto row_bytes = map.box[0] * size;
   if (row_bytes % 16 != 0) {
     return refused("a box row of {} x {} = {} bytes must be a multiple of 16.", map.box[0], size,
@@ -108,7 +135,8 @@ Status check(const TileMap& map) {
 }
 
 std::uint32_t box_bytes(const TileMap& map) {
-  return static_cast<std::uint32_t>(rows_of(map) * map.box[0] * map.element_bytes);
+  const std::uint32_t bits = map.packed_bits != 0 ? map.packed_bits : 8 * map.element_bytes;
+  return static_cast<std::uint32_t>(rows_of(map) * map.box[0] * bits / 8);
 }
 
 std::uint32_t shared_box_bytes(const TileMap& map) {
@@ -124,6 +152,10 @@ Status check_copy(const TileMap& map, const int* at, SharedAddress shared,
   if (at_bytes % 16 != 0) {
     return refused("a copy's innermost coordinate {} x {} = {} bytes must be a multiple of 16.",
                    at[0], map.element_bytes, at_bytes);
+  }
+  if (map.packed_bits != 0 && (at[0] % 128 != 0 || direction == CopyDirection::Store)) {
+    return refused(
+        "packed elements are loaded, from a coordinate that is a multiple of 128, not {}.", at[0]);
   }
   for (unsigned d = 0; direction == CopyDirection::Store && d < map.rank; ++d) {
     if (at[d] < 0) {
@@ -182,7 +214,7 @@ TensorMap encode(const TileMap& map) {
   }
   shape |= std::uint64_t{map.element_bytes} << 40 | std::uint64_t{map.rank} << 48 |
            static_cast<std::uint64_t>(map.swizzle) << 56;
-  packed.words[PixelsWord] = map.im2col.pixels;
+  packed.words[PixelsWord] = map.im2col.pixels | std::uint64_t{map.packed_bits} << 32;
   for (unsigned i = 0; map.is_im2col() && i + 2 < map.rank; ++i) {
     const auto corner = [](int at) { return std::uint64_t{static_cast<std::uint16_t>(at)}; };
     packed.words[PixelBoxWords + i] = corner(map.im2col.lower[i]) |
@@ -212,6 +244,7 @@ TileMap decode(const TensorMap& packed) {
     map.pitch_bytes[d - 1] = packed.words[PitchWords + d - 1];
   }
   map.im2col.pixels = static_cast<std::uint32_t>(packed.words[PixelsWord]);
+  map.packed_bits = static_cast<std::uint32_t>(packed.words[PixelsWord] >> 32);
   for (unsigned i = 0; map.is_im2col() && i + 2 < map.rank; ++i) {
     const std::uint64_t word = packed.words[PixelBoxWords + i];
     map.im2col.lower[i] = static_cast<std::int16_t>(word);

@@ -34,6 +34,9 @@ struct TileMap {
   std::uint32_t box[5] = {1, 1, 1, 1, 1};  // im2col: only the first matters, the channels
   MapSwizzle swizzle = MapSwizzle::None;
   PixelBox im2col;
+  // 4 or 6: elements are packed in global memory, and 16 of them take 16 bytes of shared memory, of
+  // which the last are not written (16U4_ALIGN16B, 16U6_ALIGN16B); an element has one byte then.
+  std::uint32_t packed_bits = 0;
 
   constexpr bool is_im2col() const { return im2col.pixels > 0; }
   std::int64_t last_pixel(unsigned d) const {
@@ -183,7 +186,9 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
   const RowCut outside_cut{row_bytes, row_bytes, row_bytes};
   auto* const tensor = static_cast<std::byte*>(map.base);
   // Offsets wrap around far outside, where nobody uses them.
-  const std::uint64_t inside_offset = (at[0] + first(0)) * map.element_bytes;
+  const std::uint64_t inside_offset = map.packed_bits != 0
+                                          ? std::uint64_t(at[0]) * map.packed_bits / 8
+                                          : (at[0] + first(0)) * map.element_bytes;
 
   RunJoiner joiner(visit);
   std::int64_t coordinates[5] = {};  // of the row; the first is not used
@@ -199,7 +204,14 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
     }
     const RowCut& cut = row_inside ? inside_cut : outside_cut;
     std::byte* const inside = row_inside ? tensor + offset : nullptr;
-    if (map.swizzle != MapSwizzle::None) {
+    if (map.packed_bits != 0) {
+      // 128 elements, all inside or all outside.
+      for (std::uint32_t sixteen = 0; sixteen < map.box[0] / 16; ++sixteen) {
+        const std::uint32_t bytes = 2 * map.packed_bits;
+        visit(Run{swizzled(row + 16 * sixteen, map.swizzle),
+                  row_inside ? inside + sixteen * bytes : nullptr, bytes});
+      }
+    } else if (map.swizzle != MapSwizzle::None) {
       for_each_swizzled_run(cut, row, inside, map.swizzle, visit);
     } else {
       joiner.add({row, nullptr, cut.inside_begin});

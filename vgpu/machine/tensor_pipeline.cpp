@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tilewright/isa/model/scaled_products.h"
+#include "vgpu/data/tcgen05_elements.h"
 #include "vgpu/machine/mbarrier_model.h"
 #include "vgpu/machine/tensor_order.h"
 
@@ -66,15 +67,20 @@ SharedPlace place_in(Engine& machine, Cta& cta, SharedAddress address, const cha
   return place;
 }
 
+// What a piece of 16 bytes holds of elements: 4 and 6 bits that are not packed leave some out.
+unsigned piece_bytes(const TensorProduct& product, std::uint8_t code) {
+  return product.kind == MmaKind::F8F6F4 && !product.packed ? 2 * code_bits(code) : 16;
+}
+
 // The 16-byte pieces of an operand may be read now by the products of this thread.
 void check_operand(Engine& machine, Thread& thread, Cta& cta, const OperandPlacement& placement,
                    OperandMajor major, unsigned pieces_per_k, unsigned pieces, unsigned step,
-                   Access& access) {
+                   unsigned bytes, Access& access) {
   for (unsigned piece = 0; piece < pieces; piece += step) {
     const SharedPlace place =
         place_in(machine, cta, operand_piece(placement, major, pieces_per_k, piece), access.what);
     if (cta.shadow == nullptr) continue;
-    cta.shadow->read(machine, place.offset, 16, access);
+    cta.shadow->read(machine, place.offset, bytes, access);
     check_step(machine, thread, place);
   }
 }
@@ -286,9 +292,10 @@ void issue_product(Engine& machine, Thread& thread, const Group& group, TensorOp
     tensor_memory(machine, cta, product.cta_group, instruction);
     const TensorRegion region{&cta, bands_of(product, op.lane), op.column, product.part_columns()};
     check_allocated(machine, region, instruction);
-    check_operand(machine, thread, cta, op.a, product.a_major, rows / per_piece, 2 * rows, 1, read);
+    check_operand(machine, thread, cta, op.a, product.a_major, rows / per_piece, 2 * rows, 1,
+                  piece_bytes(product, product.a_code), read);
     check_operand(machine, thread, cta, op.b, product.b_major, columns / per_piece, 2 * columns, 1,
-                  read);
+                  piece_bytes(product, product.b_code), read);
     if (product.scales.per_row != 0) {
       check_scales(machine, thread, op, cta, access, &op.after);
     }
@@ -367,7 +374,7 @@ void tcgen05_cp(TensorCopy form, unsigned cta_group, TensorAddress destination,
     const TensorRegion region{&cta, 0xFF, op.column, shape.columns};
     check_allocated(machine, region, instruction);
     check_operand(machine, thread, cta, op.a, OperandMajor::K, 0, 2 * shape.rows,
-                  2 / shape.pieces_per_row, read);
+                  2 / shape.pieces_per_row, 16, read);
     judge(machine, region, access, &op.after);
     set_in_flight(region, 1);
   }

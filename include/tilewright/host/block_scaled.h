@@ -13,14 +13,16 @@ namespace tw {
 
 namespace detail {
 
-// Two e2m1 of a line are a byte of it.
+// Two e2m1 of a line are a byte of it where both operands are e2m1; else TMA unpacks what has fewer
+// than 8 bits.
 inline MatrixBox operand_box(const MatmulProblem& problem, const MatmulOperand& operand,
                              std::int64_t rows, TmaBox box) {
   const std::int64_t bits = bits_in(operand.type);
+  const bool unpacks = is_unpacked(problem, operand);
   const bool by_k = operand.major == Major::K;
-  const std::int64_t k = problem.k * bits / 8;
+  const std::int64_t k = unpacks ? problem.k : problem.k * bits / 8;
   return {.base = operand.data,
-          .type = ElementType::E4m3,
+          .type = unpacks ? operand.type : ElementType::E4m3,
           .inner = by_k ? k : rows,
           .outer = by_k ? rows : k,
           .batch = problem.batch,
@@ -49,11 +51,11 @@ inline MatrixBox scale_box(const void* scales, const ScaleExtent& extent, std::i
 inline BlockScaledProblem readable(BlockScaledProblem problem) {
   if (problem.matmul.k > 0) return problem;
   const auto d = reinterpret_cast<std::uintptr_t>(problem.matmul.d.data);
-  const void* const line = reinterpret_cast<const void*>(d / 16 * 16);
+  const void* const line = reinterpret_cast<const void*>(d / 32 * 32);
   problem.matmul.m = problem.matmul.n = problem.matmul.batch = 1;
-  problem.matmul.k = 32;
+  problem.matmul.k = 128;
   problem.matmul.a.data = problem.matmul.b.data = problem.a_scales = problem.b_scales = line;
-  problem.matmul.a.pitch = problem.matmul.b.pitch = 32;
+  problem.matmul.a.pitch = problem.matmul.b.pitch = 128;
   return problem;
 }
 

@@ -18,10 +18,16 @@ struct BlockScaledProblem {
   ScaleType scale_type = ScaleType::Ue8m0;
 };
 
+// Whether an element gets a byte of its own in shared memory, although it has fewer than 8 bits.
+constexpr bool is_unpacked(const MatmulProblem& problem, const MatmulOperand& operand) {
+  const bool both_e2m1 = problem.a.type == ElementType::E2m1 && problem.b.type == ElementType::E2m1;
+  return bits_in(operand.type) < 8 && !both_e2m1;
+}
+
 namespace detail {
 
-inline Status check_scaled_operand(const std::string& name, const MatmulOperand& given,
-                                   const void* scales, std::int64_t batch, ScaleType type) {
+inline Status check_scaled_operand(const std::string& name, const MatmulProblem& problem,
+                                   const MatmulOperand& given, const void* scales, ScaleType type) {
   const unsigned bits = bits_in(given.type);
   if (bits > 8 || is_integer(given.type)) {
     return Status::refused(name + " has type " + name_of(given.type) +
@@ -35,13 +41,21 @@ inline Status check_scaled_operand(const std::string& name, const MatmulOperand&
     return Status::refused(name + " is MN-major; elements of " + std::to_string(bits) +
                            " bits must be K-major.");
   }
-  const std::int64_t pitches[] = {given.pitch, batch > 1 ? given.batch_pitch : 0};
+  const bool unpacks = is_unpacked(problem, given);
+  const unsigned least = unpacks ? 32 : 16;
+  const std::int64_t pitches[] = {given.pitch, problem.batch > 1 ? given.batch_pitch : 0};
   for (const std::int64_t pitch : pitches) {
-    if (pitch * bits % 128 != 0) {
+    if (pitch * bits % (8 * least) != 0 ||
+        reinterpret_cast<std::uintptr_t>(given.data) % least != 0) {
       return Status::refused("The lines of " + name + " (pitch " + std::to_string(pitch) +
                              " elements of " + std::to_string(bits) +
-                             " bits) must begin at multiples of 16 bytes.");
+                             " bits) must begin at multiples of " + std::to_string(least) +
+                             " bytes.");
     }
+  }
+  if (unpacks && problem.k % 128 != 0) {
+    return Status::refused("k is " + std::to_string(problem.k) + ", but " + name_of(given.type) +
+                           " times another type needs a multiple of 128.");
   }
   if (scales == nullptr) return Status::refused("The address of " + name + "'s scales is null.");
   if (reinterpret_cast<std::uintptr_t>(scales) % 16 != 0) {
@@ -56,11 +70,11 @@ inline Status check(const BlockScaledProblem& problem) {
   const MatmulProblem& matmul = problem.matmul;
   if (Status status = check(matmul); !status.is_good()) return status;
   if (matmul.m == 0 || matmul.n == 0 || matmul.k == 0 || matmul.batch == 0) return Status::good();
-  Status a = detail::check_scaled_operand("A", matmul.a, problem.a_scales, matmul.batch,
-                                          problem.scale_type);
+  Status a =
+      detail::check_scaled_operand("A", matmul, matmul.a, problem.a_scales, problem.scale_type);
   if (!a.is_good()) return a;
-  Status b = detail::check_scaled_operand("B", matmul.b, problem.b_scales, matmul.batch,
-                                          problem.scale_type);
+  Status b =
+      detail::check_scaled_operand("B", matmul, matmul.b, problem.b_scales, problem.scale_type);
   if (!b.is_good()) return b;
   if (matmul.k % 2 != 0 && (bits_in(matmul.a.type) < 8 || bits_in(matmul.b.type) < 8)) {
     return Status::refused("k is " + std::to_string(matmul.k) +

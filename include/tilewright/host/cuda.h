@@ -22,7 +22,8 @@ inline Status cuda_status(cudaError_t error, const char* what) {
 }
 
 // Copies move bits, so that any type of the right width would do; tf32 stays float32, whose lower
-// bits the tensor core ignores.
+// bits the tensor core ignores. Elements of fewer than 8 bits are unpacked: 16 of them take 16
+// bytes of shared memory.
 constexpr CUtensorMapDataType cuda_type_of(ElementType type) {
   switch (type) {
     case ElementType::Bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
@@ -30,6 +31,9 @@ constexpr CUtensorMapDataType cuda_type_of(ElementType type) {
     case ElementType::Fp32:
     case ElementType::Tf32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
     case ElementType::S32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    case ElementType::E2m1: return CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B;
+    case ElementType::E2m3:
+    case ElementType::E3m2: return CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
     default: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
   }
 }

@@ -18,7 +18,8 @@ constexpr BoxSwizzle swizzle_of_rows(unsigned bytes) {
 // A tensor of rank 3 (inner, outer, batch), contiguous along `inner`, and the box that one copy
 // moves: box_inner by box_outer of one matrix. Extents count elements and are at least 1; pitches
 // count bytes and are multiples of 16. A batch pitch of 0 shows every matrix of the batch the same
-// memory.
+// memory. Elements of fewer than 8 bits are packed there, and a byte each in shared memory: `inner`
+// is a multiple of 128 then, and box_inner 128.
 struct MatrixBox {
   const void* base = nullptr;
   ElementType type = ElementType::Bf16;

@@ -113,12 +113,13 @@ class Tcgen05ScaledOp {
                   "The stage is of another ring than this TileOp was made for.");
     // Operands and scales are as far from those of the first stage.
     const unsigned distance = BlocksA::units(0, 0, 0, stage.slot());
-    const TensorAddress a_scales = sum.scales + slot_columns * stage.slot();
-    const TensorAddress b_scales = a_scales + a_columns;
+    const TensorAddress slot = sum.scales + slot_columns * stage.slot();
     const std::uint64_t from = scale_descriptor + first_scales_ + distance;
-    copy_scales<typename ScaleTensors::A, Scales::a_blocks>(a_scales, from);
-    copy_scales<typename ScaleTensors::B, Scales::b_blocks>(b_scales, from + to_b_scales_);
+    copy_scales<typename ScaleTensors::A, Scales::a_blocks>(slot, from);
+    copy_scales<typename ScaleTensors::B, Scales::b_blocks>(slot + a_columns, from + to_b_scales_);
 
+    const TensorAddress a_scales = slot;
+    const TensorAddress b_scales = slot + a_columns;
     const std::uint64_t a = a_descriptor + first_stage_ + distance;
     const std::uint64_t b = b_descriptor + in_descriptor(Tensors::b_at) + first_stage_ + distance;
     TW_UNROLL
