@@ -12,8 +12,10 @@ CONSEQUENCES = {
     'deadlock': 'the signal never comes, or comes too often: whoever waits for it hangs',
     'arrival-count': 'who goes too early arrives too early, and a barrier gets too many arrivals',
     'transaction-bytes': 'copies that were issued wait for ever, and their bytes with them',
+    'barrier-life': 'bytes that nobody expected are left on a barrier at the end',
     'phase-skipped': 'a barrier that gets too many arrivals runs ahead of who waits for it',
     'overwrite-while-read': 'who goes too early writes over what others read',
+    'race': 'who goes too early writes where others write',
     'read-before-full': 'who goes too early reads what has not landed',
     'wrong-step': 'who goes too early reads what came a lap before',
     'global-race': 'tiles at an edge that reach back store rows twice, and no longer the same',
@@ -75,6 +77,12 @@ FP8 = '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3'
 def blockwise(target, page, tile):
     return Config(target, f'tilewright/arch/{page.lower()}.h', page,
                   fields_of(f'{tile}, {FP8}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise')
+
+
+def scaled(tiling=''):
+    return Config('sm_100a', 'tilewright/arch/sm100_scaled.h', 'Sm100Scaled',
+                  fields_of(f'.n = 128, {FP8}{tiling}', '.d_type = ElementType::Fp32, .multiply_groups = 1'),
+                  'block_scaled', 'BlockScaledRecipe<ScaleType::Ue8m0>')
 
 
 def grouped(target, page, tiling, others='', recipe='MatmulRecipe'):
@@ -146,6 +154,9 @@ CONFIGS = {
     'blockwise_halves': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 128'),
     'blockwise_copies': blockwise('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.n = 64'),
+    # MXFP8, the scales in tensor memory: six stages.
+    'scaled': scaled(),
+    'scaled_pair': scaled(', .cluster = {2, 1}, .group = 2'),
     # Groups of rows.
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
@@ -172,7 +183,7 @@ class Site:
     config: str
     # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, groups, h, w,
     # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding; or, of
-    # blockwise: m, n, k, multiprocessors; or, of grouped: capacity, n, k, multiprocessors;
+    # blockwise and block_scaled: m, n, k, multiprocessors; or, of grouped: capacity, n, k, multiprocessors;
     # or, of quantise: m, k, multiprocessors; or, of attention: queries, keys, heads, key heads, causal,
     # multiprocessors.
     problem: tuple

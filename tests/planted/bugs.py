@@ -1,5 +1,6 @@
 """The planted bugs: one line each, in our own kernel or pipeline, and what must be said of them."""
 import attention_bugs
+import block_scaled_bugs
 import blockwise_bugs
 import conv2d_bugs
 import conv2d_copy_bugs
@@ -14,5 +15,5 @@ import tensor_bugs
 import work_bugs
 
 BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS, *exchanged_bugs.BUGS,
-        *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *depthwise_bugs.BUGS, *blockwise_bugs.BUGS,
+        *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *depthwise_bugs.BUGS, *blockwise_bugs.BUGS, *block_scaled_bugs.BUGS,
         *grouped_bugs.BUGS, *quantise_bugs.BUGS, *attention_bugs.BUGS]

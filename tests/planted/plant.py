@@ -8,8 +8,8 @@ result must be wrong, or the run stopped with a sentence. A run that hangs must 
 seconds. Every checker has a bug.
 
 usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
-                --link-conv2d LIBRARY... --link-blockwise LIBRARY... --link-grouped LIBRARY...
-                --link-quantise LIBRARY... [--only NAME...] [--schedules N]
+                --link-conv2d LIBRARY... --link-blockwise LIBRARY... --link-block-scaled LIBRARY...
+                --link-grouped LIBRARY... --link-quantise LIBRARY... [--only NAME...] [--schedules N]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
 how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config.
@@ -89,6 +89,7 @@ class Builder:
         # The instance comes first: an inline function that both have is taken from there.
         drivers = {'conv2d': self.options.link_conv2d,
                    'blockwise': self.options.link_blockwise,
+                   'block_scaled': self.options.link_block_scaled,
                    'grouped': self.options.link_grouped,
                    'quantise': self.options.link_quantise,
                    'attention': self.options.link_attention}.get(config.family, [])
@@ -266,6 +267,7 @@ def main():
     parser.add_argument('--link', nargs='+', required=True)
     parser.add_argument('--link-conv2d', nargs='+', required=True)  # before the others
     parser.add_argument('--link-blockwise', nargs='+', required=True)
+    parser.add_argument('--link-block-scaled', nargs='+', required=True)
     parser.add_argument('--link-grouped', nargs='+', required=True)
     parser.add_argument('--link-quantise', nargs='+', required=True)
     parser.add_argument('--link-attention', nargs='+', required=True)
