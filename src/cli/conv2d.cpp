@@ -50,6 +50,8 @@ struct Conv2dRequest : FamilyRequest {
     command.add_option("--k", k, "channels of the output")->capture_default_str();
     command.add_option("--groups", groups, "of channels, that see only each other")
         ->capture_default_str();
+    // From 2.4 on CLI11 takes --h for -h.
+    command.set_help_flag("--help", "Print this help message and exit");
     command.add_option("--h", h, "height of the image")->capture_default_str();
     command.add_option("--w", w, "width of the image")->capture_default_str();
     command.add_option("--r", r, "height of the filter")->capture_default_str();
