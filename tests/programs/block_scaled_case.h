@@ -31,16 +31,20 @@ enum class ScaledFill { Exact, Any };
 
 class ScaledOperand {
  public:
-  ScaledOperand(ElementType type, ScaleType scale_type, std::int64_t rows, std::int64_t k,
-                ScaledFill fill, std::mt19937& random)
+  ScaledOperand(ElementType type, Major major, ScaleType scale_type, std::int64_t rows,
+                std::int64_t k, ScaledFill fill, std::mt19937& random)
       : type_(type),
+        major_(major),
         scale_type_(scale_type),
         k_(k),
-        pitch_((k + 127) / 128 * 128 + 128),
+        pitch_(((major == Major::K ? k : rows) + 127) / 128 * 128 + 128),
         extent_(ScaleExtent::of(rows, k, scale_type)),
         values_(static_cast<std::size_t>(rows * k)),
         scales_(static_cast<std::size_t>(rows * extent_.scales)),
-        memory_((static_cast<std::size_t>(rows * pitch_) * bits_in(type) / 8 + 31) / 32),
+        memory_(
+            (static_cast<std::size_t>((major == Major::K ? rows : k) * pitch_) * bits_in(type) / 8 +
+             31) /
+            32),
         blocks_(static_cast<std::size_t>(extent_.bytes()) / 32) {
     auto* const bytes = memory_.data()->bytes;
     std::memset(bytes, 0x5A, memory_.size() * 32);  // beside the rows
@@ -48,7 +52,8 @@ class ScaledOperand {
       for (std::int64_t i = 0; i < k; ++i) {
         const std::uint8_t code = element(fill, random);
         values_[static_cast<std::size_t>(row * k + i)] = value_of(type, code);
-        put(bytes, (row * pitch_ + i) * bits_in(type), code);
+        const std::int64_t at = major == Major::K ? row * pitch_ + i : i * pitch_ + row;
+        put(bytes, at * bits_in(type), code);
       }
     }
     std::vector<std::uint8_t> rows_of_scales;
@@ -65,7 +70,11 @@ class ScaledOperand {
     return double{values_[static_cast<std::size_t>(row * k_ + i)]} *
            scales_[static_cast<std::size_t>(scale)];
   }
-  MatmulOperand operand() const { return {memory_.data(), pitch_, 0, type_, Major::K}; }
+  // As matrices of so many rows of a batch: all of them.
+  MatmulOperand operand(std::int64_t rows) const {
+    const std::int64_t lines = major_ == Major::K ? rows * pitch_ : rows;
+    return {memory_.data(), pitch_, lines, type_, major_};
+  }
   const void* scales() const { return blocks_.data(); }
   std::size_t bytes() const { return memory_.size() * 32; }
   std::size_t scale_bytes() const { return blocks_.size() * 32; }
@@ -99,6 +108,7 @@ class ScaledOperand {
   }
 
   ElementType type_;
+  Major major_;
   ScaleType scale_type_;
   std::int64_t k_, pitch_;
   ScaleExtent extent_;
@@ -106,28 +116,31 @@ class ScaledOperand {
   std::vector<Line> memory_, blocks_;
 };
 
-// D is m by n, of float32 or bf16, with poison where nobody writes.
+// D is m by n, of float32 or bf16, with poison where nobody writes. Matrices of a batch have whole
+// blocks of 128 rows of A and of B, so that all of their rows are one operand's.
 struct ScaledCase {
-  std::int64_t m, n, k;
+  std::int64_t m, n, k, batch;
   std::mt19937 random;
   ScaledOperand a, b;
   ElementType d_type;
   std::vector<std::uint16_t> d;  // float32: two of them
   ScaleType scale_type;
   ScaledFill fill;
+  float alpha = 1;
   static constexpr std::uint16_t poison = 0xA5A5;
 
   template <class Config>
   ScaledCase(const Config& config, ScaleType type, std::int64_t rows, std::int64_t columns,
-             std::int64_t depth, ScaledFill filled, std::uint32_t seed)
+             std::int64_t depth, ScaledFill filled, std::uint32_t seed, std::int64_t matrices = 1)
       : m(rows),
         n(columns),
         k(depth),
+        batch(matrices),
         random(seed),
-        a(config.tiling.a_type, type, m, k, filled, random),
-        b(config.tiling.b_type, type, n, k, filled, random),
+        a(config.tiling.a_type, config.tiling.a_major, type, batch * m, k, filled, random),
+        b(config.tiling.b_type, config.tiling.b_major, type, batch * n, k, filled, random),
         d_type(config.d_type),
-        d(static_cast<std::size_t>(m * pitch() * bytes_of(d_type) / 2), poison),
+        d(static_cast<std::size_t>(batch * m * pitch() * bytes_of(d_type) / 2), poison),
         scale_type(type),
         fill(filled) {}
   std::int64_t pitch() const { return (n + 7) / 8 * 8 + 8; }
@@ -137,17 +150,19 @@ struct ScaledCase {
     given.matmul.m = m;
     given.matmul.n = n;
     given.matmul.k = k;
-    given.matmul.a = a.operand();
-    given.matmul.b = b.operand();
-    given.matmul.d = {d.data(), pitch(), 0, d_type};
+    given.matmul.batch = batch;
+    given.matmul.a = a.operand(m);
+    given.matmul.b = b.operand(n);
+    given.matmul.d = {d.data(), pitch(), m * pitch(), d_type};
+    given.matmul.epilogue.alpha = alpha;
     given.a_scales = a.scales();
     given.b_scales = b.scales();
     given.scale_type = scale_type;
     return given;
   }
   std::vector<vgpu::GlobalRange> touched() const {
-    return {{a.operand().data, a.bytes(), "A", true, false},
-            {b.operand().data, b.bytes(), "B", true, false},
+    return {{a.operand(m).data, a.bytes(), "A", true, false},
+            {b.operand(n).data, b.bytes(), "B", true, false},
             {a.scales(), a.scale_bytes(), "A's scales", true, false},
             {b.scales(), b.scale_bytes(), "B's scales", true, false},
             {d.data(), d.size() * 2, "D", false, true}};
@@ -173,7 +188,7 @@ struct ScaledCase {
       return d_type == ElementType::Bf16 ? static_cast<float>(Bf16(rounded)) : rounded;
     };
     std::int64_t count = 0;
-    for (std::int64_t row = 0; row < m; ++row) {
+    for (std::int64_t row = 0; row < batch * m; ++row) {
       for (std::int64_t column = 0; column < pitch(); ++column) {
         if (column >= n) {
           count += !is_poison(row, column);
@@ -181,7 +196,7 @@ struct ScaledCase {
         }
         double sum = 0, magnitudes = 0;
         for (std::int64_t i = 0; i < k; ++i) {
-          const double product = a.value(row, i) * b.value(column, i);
+          const double product = alpha * a.value(row, i) * b.value(row / m * n + column, i);
           sum += product;
           magnitudes += std::abs(product);
         }

@@ -106,6 +106,49 @@ TEST(BlockScaled, Nvfp4OfPairs) { expect_any_shape<Nvfp4Pair>(); }
 TEST(BlockScaled, Mxfp8TimesMxfp4) { expect_any_rows<Mixed>(1024); }
 TEST(BlockScaled, Mxfp6OfPairs) { expect_any_rows<Mxfp6Pair>(1024); }
 
+// Parts of a matmul that block scales go with as they are.
+template <MatmulConfig given>
+struct Configured {
+  static constexpr ScaleType scale_type = ue8m0;
+  static constexpr MatmulConfig config = given;
+  using Kernel = tw::Kernel<Sm100Scaled, BlockScaledRecipe<ue8m0>, Configured>;
+};
+constexpr MatmulConfig configured(Tiling tiling, MatmulConfig config) {
+  tiling.n = 128;
+  tiling.a_type = tiling.b_type = Type::E4m3;
+  config.tiling = tiling;
+  config.d_type = Type::Fp32;
+  config.multiply_groups = 1;
+  return config;
+}
+template <MatmulConfig config>
+void expect_configured(std::int64_t k) {
+  vgpu::Options options;
+  options.sm_count = 2 * config.tiling.cluster.size();
+  for (const vgpu::Landing landing : test::every_landing) {
+    options.landing = landing;
+    expect<Configured<config>>(140, 270, k, ScaledFill::Exact, 8, options);
+  }
+}
+TEST(BlockScaled, InClustersThatShareOperands) {
+  expect_configured<configured({.cluster = {2, 2}}, {})>(800);
+}
+TEST(BlockScaled, InPairsThatShareRows) {
+  expect_configured<configured({.cluster = {2, 2}, .group = 2},
+                               {.scheduling = Scheduling::Dynamic})>(800);
+}
+TEST(BlockScaled, OfBytesThatAreMnMajor) {
+  expect_configured<configured({.a_major = Major::MN, .b_major = Major::MN}, {.c_stages = 2})>(800);
+}
+TEST(BlockScaled, OfTwoSpansInAStage) { expect_configured<configured({.spans = 2}, {})>(800); }
+
+TEST(BlockScaled, MatricesOfABatchHaveTheirOwnScales) {
+  ScaledCase data(Nvfp4::config, ue4m3, 128, 256, 300, ScaledFill::Exact, 9, 3);
+  data.alpha = 0.25f;  // where NVFP4 has the scales of whole tensors
+  ASSERT_TRUE(test::clean(run<Nvfp4>(data, {})));
+  EXPECT_EQ(data.wrong(), 0);
+}
+
 // Every wrong tensor gets a sentence.
 TEST(BlockScaledProblem, IsRefusedWithASentence) {
   const auto says = [](auto change, const char* words, auto named) {
