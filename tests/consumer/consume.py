@@ -1,6 +1,8 @@
 """Installs the build into an empty folder, builds a project that finds Tilewright there, runs its programs.
 
-usage: consume.py BUILD PROJECT [PROGRAM...] [-D SETTING...]
+usage: consume.py BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [-D SETTING...]
+
+A program of --finds ends with 1 and prints the words.
 """
 import argparse
 import pathlib
@@ -12,13 +14,14 @@ parser = argparse.ArgumentParser()
 parser.add_argument('build')
 parser.add_argument('project')
 parser.add_argument('programs', nargs='*')
+parser.add_argument('--finds', nargs=2, action='append', default=[])
 parser.add_argument('-D', dest='settings', action='append', default=[])
 request = parser.parse_args()
 
 
-def run(*command):
+def run(*command, status=0):
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
+    if done.returncode != status:
         sys.exit(f'{" ".join(map(str, command))} ends with {done.returncode}:\n{done.stdout[:4000]}')
     return done.stdout
 
@@ -35,4 +38,9 @@ with tempfile.TemporaryDirectory() as folder:
     run('cmake', '--build', build)
     for program in request.programs:
         print(f'{program}: {run(build / program).strip()}')
+    for program, words in request.finds:
+        printed = run(build / program, status=1).strip()
+        if words not in printed:
+            sys.exit(f'{program} does not print "{words}":\n{printed[:4000]}')
+        print(f'{program}: {printed}')
 print(f'{pathlib.Path(request.project).name} is built against the install tree.')

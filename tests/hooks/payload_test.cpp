@@ -2,11 +2,11 @@
 // thread of Role::Load, B through registers by two warps of Role::Source; Role::Multiply reads both
 // by wgmma, Role::Epilogue both by plain loads. Nobody writes a count: the payload names who takes
 // part, and the ring adds up. (One role that brings several parts in one way: family/matmul.h.)
-#include "src/matmul/virtual_map.h"
 #include "tests/hooks/schedules.h"
 #include "tilewright/io/thread_loader.h"
 #include "tilewright/op/wgmma.h"
 #include "tilewright/pipeline/mbarrier.h"
+#include "vgpu/tensor_map.h"
 
 namespace tw::hooks {
 namespace {

@@ -2,8 +2,8 @@
 #include "tests/planted/block_scaled_instance.h"
 
 #include PLANTED_HEADER
-#include "src/matmul/virtual_map.h"
 #include "tilewright/host/block_scaled.h"
+#include "vgpu/tensor_map.h"
 
 namespace tw::planted {
 

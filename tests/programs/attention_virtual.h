@@ -1,9 +1,9 @@
 // Runs a problem of attention on the virtual GPU.
 #pragma once
 
-#include "src/matmul/virtual_map.h"
 #include "tests/programs/attention_case.h"
 #include "vgpu/machine/machine.h"
+#include "vgpu/tensor_map.h"
 
 namespace tw::programs {
 

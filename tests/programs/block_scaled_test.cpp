@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "src/matmul/virtual_map.h"
 #include "tests/programs/block_scaled_case.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/sm100_scaled.h"
+#include "vgpu/tensor_map.h"
 
 namespace tw::programs {
 namespace {

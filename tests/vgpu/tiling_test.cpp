@@ -3,10 +3,10 @@
 #include <cstring>
 #include <random>
 
-#include "src/matmul/virtual_map.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/op/wgmma.h"
+#include "vgpu/tensor_map.h"
 
 namespace tw::test {
 namespace {

@@ -278,8 +278,11 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
                      const Encode& encode) {
   params.m = static_cast<int>(problem.m);
   params.n = static_cast<int>(problem.n);
-  params.epilogue = problem.epilogue;
-  if (problem.epilogue.beta == 0.0f) params.epilogue.source = nullptr;
+  // A tree has parameters of its own, which are the caller's to fill.
+  if constexpr (requires { params.epilogue = problem.epilogue; }) {
+    params.epilogue = problem.epilogue;
+    if (problem.epilogue.beta == 0.0f) params.epilogue.source = nullptr;
+  }
   params.output.d = problem.d.data;
   params.output.pitch = problem.d.pitch;
   params.output.batch_pitch = problem.d.batch_pitch;
