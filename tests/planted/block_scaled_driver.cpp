@@ -29,10 +29,5 @@ int run(int count, char** arguments) {
 }  // namespace tw::planted
 
 int main(int count, char** arguments) {
-  try {
-    return tw::planted::run(count, arguments);
-  } catch (const std::exception& exception) {
-    std::fprintf(stderr, "%s\n", exception.what());
-    return 2;
-  }
+  return tw::planted::guarded(count, arguments, tw::planted::run);
 }

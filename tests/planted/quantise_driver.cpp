@@ -38,10 +38,5 @@ int run(int count, char** arguments) {
 std::span<const tw::Instance> tw::quantise_instances() { return {&tw::planted::instance, 1}; }
 
 int main(int count, char** arguments) {
-  try {
-    return tw::planted::run(count, arguments);
-  } catch (const std::exception& exception) {
-    std::fprintf(stderr, "%s\n", exception.what());
-    return 2;
-  }
+  return tw::planted::guarded(count, arguments, tw::planted::run);
 }

@@ -1,4 +1,4 @@
-// What both drivers read from the command line, and what they print.
+// What all drivers read from the command line, and what they print.
 #pragma once
 
 #include <cstdio>
@@ -45,6 +45,16 @@ inline void print(const vgpu::Report& report, const Comparison& result) {
   }
   for (const std::string& text : report.incomplete) print({{"incomplete", text}});
   if (!result.good()) print({{"wrong result", result.complaint()}});
+}
+
+// The driver's status; 2 with a sentence where it throws.
+inline int guarded(int count, char** arguments, int (*run)(int, char**)) {
+  try {
+    return run(count, arguments);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "%s\n", exception.what());
+    return 2;
+  }
 }
 
 }  // namespace tw::planted
