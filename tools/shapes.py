@@ -2,7 +2,8 @@
 """Makes suites of shapes out of the dimensions of models. usage: shapes.py [FOLDER]
 
 FOLDER (bench/shapes) has models.json. For each side of the fit, train and held_out, a suite is drawn of bf16, of e4m3, of
-block scales and of convolutions. The seed is fixed: the same table makes the same suites. No product of a held-out model has
+block scales and of convolutions; a third, judge, is of convolutions alone: kernels for groups and first layers were measured on
+the held-out ones while they were made. The seed is fixed: the same table makes the same suites. No product of a held-out model has
 the n and k of a model that is trained on, nor those of the suites of bench/suites, to which earlier models were fitted.
 """
 import json
@@ -13,7 +14,8 @@ import sys
 
 SEED = 20261116
 COUNTS = {'train': {'bf16': 220, 'e4m3': 100, 'blockwise': 100, 'conv2d': 60},
-          'held_out': {'bf16': 100, 'e4m3': 60, 'blockwise': 60, 'conv2d': 60}}
+          'held_out': {'bf16': 100, 'e4m3': 60, 'blockwise': 60, 'conv2d': 60},
+          'judge': {'conv2d': 60}}
 SHARDS = (1, 2, 4, 8)
 USUAL_ROWS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 256, 320, 384, 512, 640, 768,
               1024, 1280, 1536, 2048, 2560, 3072, 4096, 6144, 8192, 12288, 16384]

@@ -21,7 +21,7 @@ sides = {}
 for kind in ('decoders', 'encoders', 'networks'):
     for model in table[kind]:
         sides.setdefault(model['family'], set()).add(model['side'])
-assert all(side in ({'train'}, {'held_out'}) for side in sides.values()), sides
+assert all(side in ({'train'}, {'held_out'}, {'judge'}) for side in sides.values()), sides
 
 known = {(shape['n'], shape['k']) for path in (repository / 'bench/suites').glob('matmul-*.json')
          for shape in json.loads(path.read_text())['shapes']}
