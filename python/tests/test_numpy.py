@@ -65,6 +65,26 @@ class Numpy(unittest.TestCase):
         d = tilewright.matmul(a, b, epilogue=tilewright.Epilogue(bias=bias, activation='relu'))
         numpy.testing.assert_array_equal(d, numpy.maximum(a @ b + bias, 0))
 
+    def test_results_keep_their_type(self):
+        """The example of docs/python.md: what quantise_blocks makes, matmul_blockwise takes."""
+        x, w = self.integers(20, 256), self.integers(24, 256)
+        x[:, ::128] = w[:, ::128] = 3.5  # the largest of every block: scales are 2^-7, elements exact
+        right = tilewright.to_bf16(x @ w.T)
+        x, x_scales = tilewright.quantise_blocks(x, column_major=True)
+        w, w_scales = tilewright.quantise_blocks(w, scale_rows=128)
+        self.assertEqual((x.type, x.dtype, w.mT.type), ('e4m3', numpy.uint8, 'e4m3'))
+        d = tilewright.matmul_blockwise(x, w.mT, x_scales, w_scales.mT)
+        self.assertEqual((d.type, d[2:, ::3].copy().type), ('bf16', 'bf16'))
+        numpy.testing.assert_array_equal(d, right)
+
+    def test_types_are_of_bits_only(self):
+        bits = tilewright.to_bf16(self.integers(5, 16))
+        self.assertEqual((bits.type, bits.T.type), ('bf16', 'bf16'))
+        for other in (bits + 1, bits.view(numpy.int16), bits.astype(numpy.float32), bits.sum(0)):
+            self.assertIsNone(getattr(other, 'type', None))
+        with self.assertRaisesRegex(tilewright.Invalid, 'b is an array of bf16, not of fp16'):
+            tilewright.matmul(bits, bits.T, b_type='fp16')
+
     def test_dlpack(self):
         class Foreign:
             def __init__(self, array):

@@ -6,12 +6,12 @@ import sys
 
 from ._library import BYTES, CODES, TYPES, Invalid, integer
 from ._numbers import FORMATS, decode, encode
+from ._typed import BITS, told_type, typed_array
 
 ALIASES = {'bfloat16': 'bf16', 'float16': 'fp16', 'half': 'fp16', 'float32': 'fp32',
            'float': 'fp32', 'float8_e4m3fn': 'e4m3', 'float8_e5m2': 'e5m2', 'int8': 's8',
            'int32': 's32'}
-NUMPY_NAMES = {'bf16': 'uint16', 'fp16': 'float16', 'fp32': 'float32', 'e4m3': 'uint8',
-               'e5m2': 'uint8', 's8': 'int8', 's32': 'int32'}
+NUMPY_NAMES = {'fp16': 'float16', 'fp32': 'float32', 's8': 'int8', 's32': 'int32'}
 ALIGNMENT = 128  # of the memory that Buffer makes: TMA asks for 16 bytes
 
 
@@ -201,13 +201,16 @@ def _of_array_interface(name, array, asked):
     found = {'f2': 'fp16', 'f4': 'fp32', 'i1': 's8', 'i4': 's32'}.get(f'{kind}{width}')
     # ml_dtypes calls its bf16 and fp8 void.
     found = found or ALIASES.get(getattr(getattr(array, 'dtype', None), 'name', None))
+    told = told_type(array)
+    if told is not None and asked is not None and type_name(asked) != told:
+        raise Invalid(f'{name} is an array of {told}, not of {type_name(asked)}.')
     if interface.get('data') is None:
         raise Invalid(f'{name} does not tell its address.')
     address, readonly = interface['data']
     strides = interface.get('strides')
     strides = (dense_strides(shape) if strides is None
                else _element_strides(name, strides, width))
-    return View(address, shape, strides, _stated(name, width, found, asked), not readonly, array)
+    return View(address, shape, strides, _stated(name, width, told or found, asked), not readonly, array)
 
 
 class _DLTensor(ctypes.Structure):
@@ -279,5 +282,7 @@ def empty_like_kind(example, shape, type):
     """New memory for a result: a numpy array where the example is one, otherwise a Buffer."""
     if is_numpy(example):
         import numpy
+        if type in BITS:
+            return typed_array(numpy.empty(shape, dtype=BITS[type]), type)
         return numpy.empty(shape, dtype=NUMPY_NAMES[type])
     return Buffer.zeros(shape, type)

@@ -3,6 +3,8 @@ import bisect
 import math
 import struct
 
+from ._typed import typed_array
+
 FORMATS = {'fp32': 'f', 'tf32': 'f', 's8': 'b', 's32': 'i', 'fp16': 'e', 'bf16': 'H', 'e4m3': 'B',
            'e5m2': 'B'}
 # Exponent bits, fraction bits, and the largest finite number's bits.
@@ -69,12 +71,13 @@ def decode(packed, name):
 
 
 def to_bf16(array):
-    """The bits (uint16) of a numpy array's numbers, rounded to nearest even."""
+    """The bits (uint16) of a numpy array's numbers, rounded to nearest even, as an array that tells that it is bf16."""
     import numpy
     bits = numpy.ascontiguousarray(array, dtype=numpy.float32).view(numpy.uint32)
     rounded = (bits + (0x7fff + ((bits >> 16) & 1))) >> 16
     is_nan = (bits & 0x7fffffff) > 0x7f800000
-    return numpy.where(is_nan, (bits >> 16) | 0x40, rounded).astype(numpy.uint16)
+    bits = numpy.where(is_nan, (bits >> 16) | 0x40, rounded).astype(numpy.uint16)
+    return typed_array(bits, 'bf16')
 
 
 def from_bf16(bits):
