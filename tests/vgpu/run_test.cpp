@@ -215,6 +215,42 @@ TEST(Run, ASpinWithoutProgressIsALivelock) {
   }
 }
 
+TEST(Run, ALoopWithoutInstructionsIsALivelock) {
+  const Kernel kernel{.threads = 64, .options = {.stall_seconds = 1}};
+  const Report report = kernel.run([] {
+    isa::describe_role("stubborn");
+    volatile unsigned never = 0;  // in no memory that the model knows
+    while (isa::thread_index() == 40 && never == 0) {
+      while (never == 0) {
+      }
+    }
+  });
+  EXPECT_TRUE(
+      found(report, Checker::Livelock, "stubborn role (thread 40 of CTA 0) has run for 1 s"));
+  // The next run is a run like any other.
+  EXPECT_TRUE(kernel.run([] { isa::global_timer(); }).verdict() == Report::Clean);
+}
+
+// Touches every frame, and needs each until the next has returned.
+[[gnu::noinline]] unsigned deep(unsigned calls) {
+  volatile unsigned char frame[1024];
+  frame[calls % 1024] = static_cast<unsigned char>(calls);
+  return calls == 0 ? 0 : deep(calls - 1) + frame[calls % 1024];
+}
+
+TEST(Run, AFullStackEndsTheRunWithItsThread) {
+  const auto run = [](unsigned calls) {
+    return Kernel{.threads = 64}.run([calls] {
+      isa::describe_role("deep");
+      if (isa::thread_index() == 3) deep(calls);
+    });
+  };
+  for (const bool planted : {false, true, true, false}) {
+    EXPECT_TRUE(found_if(planted, run(planted ? 1000 : 10), Checker::Exception,
+                         "deep role (thread 3 of CTA 0) needs more than the"));
+  }
+}
+
 TEST(Run, AnExceptionEndsTheRunWithItsSentence) {
   const Report report = Kernel{.threads = 32}.run([] {
     isa::describe_role("refuse");

@@ -9,6 +9,7 @@
 
 #include "tilewright/base/require.h"
 #include "vgpu/machine/global_access.h"
+#include "vgpu/machine/watch.h"
 
 namespace tw::vgpu {
 namespace {
@@ -20,6 +21,24 @@ constexpr std::uint64_t livelock_steps = 30'000'000;
 
 thread_local Engine* current_engine = nullptr;
 
+// The run that the std::thread is in; whatever ends it, the run around it goes on.
+class Entered {
+ public:
+  explicit Entered(Engine& engine)
+      : outer_(std::exchange(current_engine, &engine)),
+        observer_(std::exchange(access_observer, &element_observer)) {}
+  ~Entered() {
+    access_observer = observer_;
+    current_engine = outer_;
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  Engine* outer_;
+  const AccessObserver* observer_;
+};
+
 // Runs of one std::thread share stacks: mapping them costs more than a small run.
 StackPool& stacks() {
   thread_local StackPool pool;
@@ -29,6 +48,7 @@ StackPool& stacks() {
 }  // namespace
 
 Engine& engine() { return *current_engine; }
+Engine* running_engine() { return current_engine; }
 
 Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const Options& options_)
     : launch(launch_),
@@ -122,9 +142,9 @@ bool Engine::cancel_cluster(unsigned& first_cta) {
   return true;
 }
 
-Report Engine::run() {
-  Engine* outer = std::exchange(current_engine, this);
-  const AccessObserver* outer_observer = std::exchange(access_observer, &element_observer);
+void Engine::run_threads() {
+  const Entered entered(*this);
+  const Watch watch(*this, options.stall_seconds);
   admit_clusters();
   Schedule::Choice choice;
   while (!stopped_ && !resident_.empty()) {
@@ -138,8 +158,10 @@ Report Engine::run() {
       land(choice.landing);
     }
   }
-  access_observer = outer_observer;
-  current_engine = outer;
+}
+
+Report Engine::run() {
+  run_threads();
   if (stopped_ && findings.report().verdict() == Report::Clean) {
     findings.add_incomplete("The run stopped early: a checker that is switched off ended it.");
   }
@@ -194,6 +216,35 @@ void Engine::give_way() {
 void Engine::abandon() {
   stopped_ = true;
   for (;;) switch_out();
+}
+
+void Engine::tick() {
+  if (current_ == nullptr || current_ != ticked_thread_ || steps_ != ticked_steps_) {
+    ticked_thread_ = current_;
+    ticked_steps_ = steps_;
+    return;
+  }
+  report(Checker::Livelock, -1, nullptr, [&] {
+    return fmt::format(
+        "The {} has run for {} s of processor time without an instruction that the model knows. A "
+        "loop that waits for memory must read it through a tensor or an instruction.",
+        who(*current_), options.stall_seconds);
+  });
+  abandon();
+}
+
+void Engine::fault(const std::byte* address) {
+  if (current_ == nullptr) return;
+  const Stack& stack = current_->stack;
+  const std::byte* const bottom = stack.top - stack.bytes;
+  if (address >= bottom || address < bottom - stack.bytes) return;
+  report(Checker::Exception, -1, nullptr, [&] {
+    return fmt::format(
+        "The {} needs more than the {} KiB of stack that a thread has here: its frames are too "
+        "large, or it calls itself too often.",
+        who(*current_), stack.bytes >> 10);
+  });
+  abandon();
 }
 
 void Engine::sleep(WaitList& list, Wait wait) {

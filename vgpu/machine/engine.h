@@ -78,6 +78,11 @@ class Engine {
   [[noreturn]] void report_exception(const std::string& what);
   // Ends the run and never returns to the running thread: what it asked for cannot be done.
   [[noreturn]] void abandon();
+  // Called by Watch, between any two instructions of the host. tick() abandons a thread that has
+  // not entered the model since the last one; fault() abandons one that touched what lies below its
+  // stack, and returns otherwise.
+  void tick();
+  void fault(const std::byte* address);
   // A finding about the running thread.
   template <class MakeText>
   void report(Checker checker, int stage, const void* subject, MakeText&& text) {
@@ -100,6 +105,7 @@ class Engine {
  private:
   friend void fiber_main_of(Engine& engine, Thread& thread);
 
+  void run_threads();
   void admit_clusters();
   void start_cluster();
   void retire(Cluster& cluster);
@@ -115,6 +121,8 @@ class Engine {
   std::uint64_t slice_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t progress_steps_ = 0;
+  std::uint64_t ticked_steps_ = 0;
+  Thread* ticked_thread_ = nullptr;
   bool stopped_ = false;
   unsigned next_cluster_ = 0;
   std::vector<Multiprocessor> multiprocessors_;
@@ -125,6 +133,7 @@ class Engine {
 
 // The run that the calling std::thread is in.
 Engine& engine();
+Engine* running_engine();  // null if it is in none
 
 // Implemented by the mechanisms. What an abandoned run leaves in flight is discarded.
 void discard(const PendingLanding& landing);

@@ -29,6 +29,9 @@ struct Options {
   CheckerSet disabled = {};  // findings of these are dropped
   unsigned max_findings = 10;
   std::uint64_t max_steps = std::uint64_t{1} << 33;
+  // A thread that runs so many seconds of processor time, twice, without an instruction is stopped;
+  // 0: none is.
+  unsigned stall_seconds = 5;
 };
 
 struct Launch {
