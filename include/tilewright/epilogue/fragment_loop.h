@@ -14,6 +14,7 @@ class FragmentLoop {
  public:
   using Buffers = typename Store::Buffers;  // in shared memory
   using Trace = typename Store::OutputTrace;
+  static constexpr bool once = sees_once<Epilogue>;
   struct Params {
     typename Store::Params output;
     int m;

@@ -4,6 +4,7 @@
 //   gates    whether the tree holds a Gate; above one there are half as many columns
 //   apply(params, state, fragment)   the pair at fragment.place
 //   finish(params, state, lane)      after the last value of a tile, by whole warps
+//   once     true, where the node must see each element once (fragment.h); may be missing
 #pragma once
 
 #include "tilewright/epilogue/element.h"

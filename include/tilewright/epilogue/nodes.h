@@ -20,6 +20,7 @@ struct BinaryNode {
     typename Right::State right;
   };
   static constexpr bool gates = Left::gates || Right::gates;
+  static constexpr bool once = sees_once<Left> || sees_once<Right>;
   static TW_DEVICE void finish(const Params& params, const State& state, unsigned lane) {
     Left::finish(params.left, state.left, lane);
     Right::finish(params.right, state.right, lane);
@@ -54,6 +55,7 @@ template <class Of>
 struct UnaryNode {
   using State = typename Of::State;
   static constexpr bool gates = Of::gates;
+  static constexpr bool once = sees_once<Of>;
   template <class Params>
   static TW_DEVICE void finish(const Params& params, const State& state, unsigned lane) {
     Of::finish(params.of, state, lane);
@@ -181,6 +183,7 @@ struct Amax {
     typename Of::State of;
   };
   static constexpr bool gates = Of::gates;
+  static constexpr bool once = sees_once<Of>;
   template <class Fragment>
   static TW_DEVICE FragmentPair apply(const Params& params, State& state,
                                       const Fragment& fragment) {

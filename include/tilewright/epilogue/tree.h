@@ -20,6 +20,7 @@ template <class Root>
 class Tree {
  public:
   using Params = typename Root::Params;
+  static constexpr bool once = sees_once<Root>;
 
   static TW_DEVICE void prepare(const Params&, int, int, unsigned) {}
 

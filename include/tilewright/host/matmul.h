@@ -199,11 +199,13 @@ inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& pr
 }
 
 // Where tiles of `tile` may begin, at multiples of `step`. What the last one reaches back over is
-// stored twice, so C must not be D (without a C it is not), and sums must be cut alike.
+// stored twice, so C must not be D (without a C it is not), sums must be cut alike, and no node of
+// the epilogue may have to see each element once.
 template <class Parts>
 int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile, unsigned step) {
   const bool reads = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
-  if (extent < tile || reads || Parts::config.split == Split::Stream) {
+  if (extent < tile || reads || Parts::config.split == Split::Stream ||
+      sees_once<typename Parts::Epilogue>) {
     return std::numeric_limits<int>::max();
   }
   return static_cast<int>((extent - tile + step - 1) / step * step);
@@ -278,7 +280,8 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
                      const Encode& encode) {
   params.m = static_cast<int>(problem.m);
   params.n = static_cast<int>(problem.n);
-  // A tree has parameters of its own, which are the caller's to fill.
+  // A tree has parameters of its own, which are the caller's to fill after the plan; of the
+  // problem's epilogue it has only `gated`.
   if constexpr (requires { params.epilogue = problem.epilogue; }) {
     params.epilogue = problem.epilogue;
     if (problem.epilogue.beta == 0.0f) params.epilogue.source = nullptr;
