@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "src/cli/family_request.h"
+#include "src/cli/number_list.h"
 #include "src/conv2d/task.h"
 #include "src/matmul/names.h"
 
@@ -58,14 +59,10 @@ struct Conv2dRequest : FamilyRequest {
     command.add_option("--s", s, "width of the filter")->capture_default_str();
     command.add_option("--depth", depth, "depth of the image")->capture_default_str();
     command.add_option("--t", t, "depth of the filter")->capture_default_str();
-    const auto pairs = [&](const char* name, std::vector<std::int64_t>& numbers,
-                           const char* meaning) {
-      return command.add_option(name, numbers, meaning)->delimiter(',')->capture_default_str();
-    };
-    pairs("--stride", stride, "of h and w, of h,w or of depth,h,w")->expected(1, 3);
-    pairs("--dilation", dilation, "of h and w, of h,w or of depth,h,w")->expected(1, 3);
-    pairs("--pad", pad, "of h and w, of h,w, top,bottom,left,right or front,back,top,...")
-        ->expected(1, 6);
+    add_number_list(command, "--stride", stride, "of h and w, of h,w or of depth,h,w", 3);
+    add_number_list(command, "--dilation", dilation, "of h and w, of h,w or of depth,h,w", 3);
+    add_number_list(command, "--pad", pad,
+                    "of h and w, of h,w, top,bottom,left,right or front,back,top,...", 6);
     command.add_option("--epilogue", epilogue, "comma-separated: bias, relu, residual");
     add_data_options(command);
   }

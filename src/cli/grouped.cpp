@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "src/cli/family_request.h"
+#include "src/cli/number_list.h"
 #include "src/grouped/task.h"
 
 namespace tw::cli {
@@ -23,9 +24,7 @@ struct GroupedRequest : FamilyRequest, EpilogueRequest {
 
   void add_options(CLI::App& command) {
     add_instance_options(command, "the first of the target");
-    command.add_option("--sizes", sizes, "rows of each group: 70,0,1")
-        ->delimiter(',')
-        ->capture_default_str();
+    add_number_list(command, "--sizes", sizes, "rows of each group: 70,0,1");
     command.add_option("--spare", spare, "rows behind the last group")->capture_default_str();
     command.add_option("--capacity", capacity, "rows that each group has room for; 0: its own")
         ->capture_default_str();

@@ -8,18 +8,23 @@ namespace tw::library {
 namespace {
 
 thread_local std::string thread_message;
+// In place of it, where there was no memory for the sentence.
+thread_local const char* fixed_message = nullptr;
 
 }  // namespace
 
 void set_message(const char* sentence) noexcept {
+  fixed_message = nullptr;
   try {
     thread_message = sentence;
   } catch (const std::bad_alloc&) {
-    thread_message.clear();
+    fixed_message = "The host's memory ran out, and none was left for the sentence that says why.";
   }
 }
 
-const char* message() noexcept { return thread_message.c_str(); }
+const char* message() noexcept {
+  return fixed_message != nullptr ? fixed_message : thread_message.c_str();
+}
 
 tw_status report_failure() noexcept {
   try {

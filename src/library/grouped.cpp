@@ -79,11 +79,15 @@ struct GroupedFamily : KernelFamily<GroupedProblem, GroupedInstance> {
     return choose_or_throw(title_of(problem.matmul) + " in groups", problem, request);
   }
   static std::string command(const Problem& problem, const Choice& choice, const char*) {
+    // A line names at most so many groups; of a hundred million it would have 200 MB.
+    constexpr std::int64_t most_named = 64;
     const std::int64_t groups = problem.matmul.batch;
-    std::vector<std::int32_t> sizes(static_cast<std::size_t>(groups));
+    const bool names_all = groups <= most_named;
+    std::vector<std::int32_t> sizes(static_cast<std::size_t>(names_all ? groups : most_named));
     for (std::int32_t& size : sizes) size = static_cast<std::int32_t>(problem.matmul.m / groups);
-    GroupedShape shape = shape_for(*choice.instance, sizes,
-                                   groups > 0 ? problem.matmul.m % groups : 0, problem.capacity);
+    GroupedShape shape =
+        shape_for(*choice.instance, sizes, names_all && groups > 0 ? problem.matmul.m % groups : 0,
+                  problem.capacity);
     shape.matmul.n = problem.matmul.n;
     shape.matmul.k = problem.matmul.k;
     shape.matmul.epilogue = shape_of(problem.matmul).epilogue;
@@ -91,7 +95,9 @@ struct GroupedFamily : KernelFamily<GroupedProblem, GroupedInstance> {
     // family blockwise: begin
     shape.column_scales = problem.a_scales.tensor.major == Major::MN;
     // family blockwise: end
-    return run_line(*choice.instance, shape, Fill::Integers, 1);
+    const std::string line = run_line(*choice.instance, shape, Fill::Integers, 1);
+    if (names_all) return line;
+    return line + "  # " + std::to_string(most_named) + " of " + std::to_string(groups) + " groups";
   }
   static Status workspace(std::size_t& bytes, const Problem&, const Choice&) {
     bytes = 0;

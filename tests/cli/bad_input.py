@@ -42,6 +42,8 @@ CASES = [
     ([program, 'check', 'quantise', '--elements-type', 'fp4'], "--elements-type is 'fp4'"),
     ([program, 'check', 'quantise', '--scales', 'diagonal'], "--scales is 'diagonal', but must be row or column"),
     ([program, 'run', 'grouped', '--sizes', '3,-1'], 'A size is -1, but must be between 0 and 65536'),
+    ([program, 'run', 'grouped', '--sizes', '1,,2'], "--sizes is '1,,2', but must be whole numbers"),
+    ([program, 'run', 'conv2d', '--pad', '1,'], "--pad is '1,', but must be whole numbers"),
     ([program, 'run', 'grouped', '--sizes', '3,9', '--capacity', '8'], 'A size is 9, but --capacity is 8 rows'),
     ([program, 'run', 'grouped', '--capacity', '400', '--spare', '1'], 'have no --spare rows'),
     ([program, 'run', 'grouped', '--epilogue', 'bias,nothing'], "no epilogue 'nothing'"),
@@ -145,6 +147,8 @@ with open('/dev/full', 'w') as full:
     for words in (['list'], ['layout', '(2,2)'], ['--help']):
         judged(f'{words} to a full disk', [program, *words], 2, 'tw: ', stdout=full)
 judged('list without stdout', ['sh', '-c', f'"{program}" list >&-'], 2, 'tw: ')
+# A problem without elements is computed.
+judged('no batch', [program, 'run', 'requantised', '--batch', '0'], 0, '', stdout=subprocess.DEVNULL)
 # The name of a file may have any bytes.
 with tempfile.TemporaryDirectory() as folder:
     judged('a name that is no UTF-8', [program, 'layout', '(2,2)', '-o', b'\xff.svg', '--json'], 0, '', cwd=folder,

@@ -29,6 +29,17 @@ TEST(Requantised, QuantisesRandomProductsExactlyOnTheVirtualGpu) {
   }
 }
 
+TEST(Requantised, NothingIsTouchedWhereThereIsNothing) {
+  for (const RequantisedInstance& instance : requantised_instances()) {
+    RequantisedShape shape = shape_for(instance);
+    shape.product.matmul.batch = 0;
+    expect_exact(instance, shape, Fill::Integers, 1);
+    shape.product.matmul.batch = 1;
+    shape.product.matmul.m = 0;
+    expect_exact(instance, shape, Fill::Integers, 1);
+  }
+}
+
 // D and its scales are A and its scales of the next product: as two kernels in a row, against both
 // on the host.
 TEST(Requantised, FeedsTheNextProduct) {

@@ -3,8 +3,10 @@
 // watches that nothing overflows on the way.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "tilewright.h"
@@ -160,22 +162,44 @@ TEST(Extremes, Blockwise) {
   });
 }
 
-TEST(Extremes, Grouped) {
+tw_grouped_problem groups(std::int64_t count) {
   tw_grouped_problem problem;
   tw_grouped_init(&problem, nullptr);
   problem.matmul = product(TW_E4M3);
-  problem.matmul.batch = 2;
+  problem.matmul.batch = count;
   problem.matmul.b.batch_stride = 128;
   problem.rows = reinterpret_cast<const std::int32_t*>(memory + 1792);
   problem.row_index = reinterpret_cast<const std::int32_t*>(memory + 2048);
   problem.a_rows = 4;
   problem.a_scales = {memory + 1280, 4, 1, 1, 1, 0, TW_FP32};
   problem.b_scales = {memory + 1536, 1, 1, 1, 1, 1, TW_FP32};
-  with_every_two_extremes(problem, [](const auto& problem, const auto& judge) {
+  return problem;
+}
+
+TEST(Extremes, Grouped) {
+  with_every_two_extremes(groups(2), [](const auto& problem, const auto& judge) {
     tw_grouped_plan* plan = nullptr;
     judge(tw_grouped_plan_create(&plan, &problem, nullptr));
     tw_grouped_plan_destroy(plan);
   });
+}
+
+TEST(Extremes, ALineNamesFewGroups) {
+  for (const std::int64_t count : {64, 65, 10'000'000}) {
+    tw_grouped_plan* plan = nullptr;
+    tw_grouped_problem problem = groups(count);
+    // Away from everything else; a plan reads no memory.
+    problem.matmul.b.data = reinterpret_cast<void*>(std::uintptr_t{1} << 40);
+    problem.b_scales.data = reinterpret_cast<void*>(std::uintptr_t{1} << 41);
+    problem.rows = reinterpret_cast<const std::int32_t*>(std::uintptr_t{1} << 42);
+    ASSERT_EQ(tw_grouped_plan_create(&plan, &problem, nullptr), TW_OK) << tw_message();
+    const std::string line = tw_grouped_plan_command(plan);
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 63) << line.substr(0, 1000);
+    EXPECT_EQ(line.find("# 64 of " + std::to_string(count) + " groups") != std::string::npos,
+              count > 64)
+        << line.substr(0, 1000);
+    tw_grouped_plan_destroy(plan);
+  }
 }
 
 TEST(Extremes, Quantise) {

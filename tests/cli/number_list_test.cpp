@@ -1,0 +1,55 @@
+// Lists of numbers on a command line: every number is taken, and nothing else is.
+#include "src/cli/number_list.h"
+
+#include <gtest/gtest.h>
+
+namespace tw::cli {
+namespace {
+
+std::string parsed(std::vector<std::string> words, std::vector<std::int32_t>& numbers) {
+  CLI::App app;
+  add_number_list(app, "--sizes", numbers, "rows of each group");
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(NumberList, TakesWhatIsWritten) {
+  std::vector<std::int32_t> numbers = {70, 0};
+  EXPECT_EQ(parsed({}, numbers), "");
+  EXPECT_EQ(numbers, (std::vector<std::int32_t>{70, 0}));
+  EXPECT_EQ(parsed({"--sizes", "1,-2,300"}, numbers), "");
+  EXPECT_EQ(numbers, (std::vector<std::int32_t>{1, -2, 300}));
+  EXPECT_EQ(parsed({"--sizes=5"}, numbers), "");
+  EXPECT_EQ(numbers, std::vector<std::int32_t>{5});
+}
+
+TEST(NumberList, RefusesHolesAndWords) {
+  for (const char* text : {"1,,2", ",1", "1,", ",", "1;2", "1, 2", "two", "1.5", "4294967296"}) {
+    std::vector<std::int32_t> numbers = {7};
+    const std::string sentence = parsed({"--sizes", text}, numbers);
+    EXPECT_NE(sentence.find(fmt::format("--sizes is '{}', but must be whole numbers", text)),
+              std::string::npos)
+        << text << ": " << sentence;
+    EXPECT_EQ(numbers, std::vector<std::int32_t>{7}) << text;
+  }
+}
+
+TEST(NumberList, CountsThem) {
+  CLI::App app;
+  std::vector<std::int64_t> numbers;
+  add_number_list(app, "--stride", numbers, "", 3);
+  try {
+    app.parse(std::vector<std::string>{"1,2,3,4", "--stride"});
+    FAIL() << "four numbers were taken";
+  } catch (const CLI::ParseError& error) {
+    EXPECT_STREQ(error.what(), "--stride has 4 numbers, but must have at most 3.");
+  }
+}
+
+}  // namespace
+}  // namespace tw::cli
