@@ -208,7 +208,7 @@ def _load():
     if not paths:
         raise LibraryNotFound(
             'There is no libtilewright.so: TILEWRIGHT_LIBRARY is not set, none lies beside the '
-            'package or in a build folder of its repository (./tw test builds one), and the '
+            'package or in a build folder of its repository (./tw library builds one), and the '
             'system has none.')
     try:
         library = ctypes.CDLL(paths[0])

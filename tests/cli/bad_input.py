@@ -81,6 +81,7 @@ CASES = [
     ([program, 'run', 'matmul', '--landing', 'never'], "--landing is 'never'"),
     ([script, 'demo', 'extra'], "demo takes no 'extra'"),
     ([script, 'info', 'extra'], "info takes no 'extra'"),
+    ([script, 'library', '--nowhere'], "library takes --prefix FOLDER or nothing, but got '--nowhere'"),
     ([program, 'check', 'matmul', '--schedules', '0'], '--schedules'),
     ([program, 'check', 'matmul', '--sms', '1'], 'No cluster of 2 CTAs'),
     ([program, 'check', 'matmul', '--unknown'], '--unknown'),

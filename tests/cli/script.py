@@ -12,8 +12,9 @@ import tempfile
 
 SCRIPT = pathlib.Path(sys.argv[1])
 
-PRESETS = '''{"version": 4, "configurePresets": [{"name": "host", "generator": "Ninja",
- "binaryDir": "${sourceDir}/build/host"}]}'''
+PRESETS = '''{"version": 4, "configurePresets": [
+ {"name": "host", "generator": "Ninja", "binaryDir": "${sourceDir}/build/host"},
+ {"name": "cuda", "generator": "Ninja", "binaryDir": "${sourceDir}/build/cuda"}]}'''
 # The program says whose it is, where it runs and with which words. Building it takes long enough for others to come.
 LISTS = '''cmake_minimum_required(VERSION 3.25)
 project(Small LANGUAGES NONE)
@@ -39,9 +40,9 @@ def make_tree(folder):
     (folder / 'build/.set_up').touch()  # nothing is installed
 
 
-def start(tree, where, *words, before=()):
+def start(tree, where, *words, before=(), environment={'TW_PRESET': 'host'}):
     return subprocess.Popen([*before, tree / 'tw', *words], cwd=where, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, 'TW_PRESET': 'host'})
+                            env={**os.environ, **environment})
 
 
 def finish(process):
@@ -67,6 +68,18 @@ with tempfile.TemporaryDirectory() as temporary:
         expect(words == f'{tree} {elsewhere} {tree} layout (8,8) -o a.svg', 'It runs where its caller is, not:', words)
     made = (tree / 'count').read_text().split()
     expect(made == ['made'], 'Two builds at once, or none:', made)
+
+    # Where nvcc is there and no GPU, what only runs compiles no kernels; with a GPU it does.
+    for gpu, preset in ((1, 'host'), (0, 'cuda')):
+        tools, fresh = base / f'tools {gpu}', base / f'fresh {gpu}'
+        tools.mkdir()
+        for name, status in (('nvcc', 0), ('nvidia-smi', gpu)):
+            (tools / name).write_text(f'#!/bin/sh\nexit {status}\n')
+            (tools / name).chmod(0o755)
+        make_tree(fresh)
+        finish(start(fresh, elsewhere, 'list', environment={'TW_PRESET': '', 'PATH': f'{tools}:{os.environ["PATH"]}'}))
+        built = [path.name for path in (fresh / 'build').iterdir() if path.is_dir()]
+        expect(built == [preset], f'nvidia-smi ends with {gpu}: built were', built)
 
     # A copy has another's build folder, and makes its own of it.
     copy = base / 'copy'
