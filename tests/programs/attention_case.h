@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "tilewright/arch/sm80_attention.h"
 #include "tilewright/arch/sm90_attention.h"
 #include "tilewright/host/attention.h"
 
@@ -54,15 +55,20 @@ struct HostHeads {
   }
 };
 
-// `staged` bytes of a row of the output are stored at a time.
+// `staged` bytes of a row of the output are stored at a time, where they are staged at all.
 template <unsigned rows, unsigned key_count, unsigned columns, unsigned staged = 128,
-          Scheduling how = Scheduling::Static>
+          Scheduling how = Scheduling::Static, class PageType = Sm90Attention>
 struct AttentionTile {
+  using Page = PageType;
   static constexpr AttentionConfig config = {.tiling = {.m = rows, .n = columns},
                                              .keys = key_count,
                                              .scheduling = how,
                                              .staged_bytes = staged};
 };
+
+template <unsigned rows, unsigned key_count, unsigned columns>
+using AttentionTile80 =
+    AttentionTile<rows, key_count, columns, 128, Scheduling::Static, Sm80Attention>;
 
 // Lengths, heads and masks, on tiles that do not fit them. Lengths on the device need a static
 // schedule.

@@ -29,7 +29,7 @@ class Copy {
 
 template <class Named>
 void run(AttentionCase& data) {
-  using Parts = AttentionParts<Sm90Attention, Named>;
+  using Parts = AttentionParts<typename Named::Page, Named>;
   using Kernel = kernel::WarpSpecialized<Parts>;
   static CudaKernel entry(reinterpret_cast<const void*>(&kernel::entry<Kernel>),
                           {1, Parts::in_clusters, Parts::Target::target.capability_begin,
@@ -78,7 +78,8 @@ class AttentionGpu : public ::testing::Test {
 };
 using Configs = ::testing::Types<AttentionTile<128, 128, 128>, AttentionTile<128, 176, 128, 64>,
                                  AttentionTile<192, 112, 64>,
-                                 AttentionTile<128, 128, 64, 128, Scheduling::Dynamic>>;
+                                 AttentionTile<128, 128, 64, 128, Scheduling::Dynamic>,
+                                 AttentionTile80<64, 64, 128>, AttentionTile80<128, 64, 64>>;
 TYPED_TEST_SUITE(AttentionGpu, Configs);
 
 TYPED_TEST(AttentionGpu, OneHotRowsAreExact) {

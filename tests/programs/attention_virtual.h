@@ -51,7 +51,7 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
 
 template <class Named>
 vgpu::Report run_attention(AttentionCase& data, const vgpu::Options& options) {
-  return run_attention_on<AttentionParts<Sm90Attention, Named>>(data, 3, options);
+  return run_attention_on<AttentionParts<typename Named::Page, Named>>(data, 3, options);
 }
 
 }  // namespace tw::programs

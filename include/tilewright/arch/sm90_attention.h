@@ -8,12 +8,14 @@
 namespace tw {
 
 struct Sm90Attention : Sm90 {
-  template <HeadTile queries, HeadTile keys>
+  template <HeadTile queries, HeadTile keys, RoleTable>
   using HeadLoader = AttentionLoader<queries, keys>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values>
   using ValueOp = WgmmaOfRegisters<Values>;
+  // One group's products run while the others weigh their scores.
+  static constexpr bool takes_turns = true;
   template <auto config, class Trace>
   using Store = StagedStore<config.d_type, 64, Trace, config.staged_bytes>;
 

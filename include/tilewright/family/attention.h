@@ -5,7 +5,7 @@
 #include "tilewright/epilogue/fragment_loop.h"
 #include "tilewright/epilogue/source_supply.h"
 #include "tilewright/epilogue/tree.h"
-#include "tilewright/family/matmul_config.h"
+#include "tilewright/family/choices.h"
 #include "tilewright/io/head_tile.h"
 #include "tilewright/kernel/attention.h"
 #include "tilewright/kernel/contracts.h"
@@ -27,7 +27,7 @@ struct AttentionConfig {
 };
 
 // What flows through a ring of tiles of one head.
-template <class Names, HeadTile tile_shape, Major major, RoleArrivals reads>
+template <class Names, HeadTile tile_shape, Major major, class Loader, RoleArrivals reads>
 struct HeadPayload : Names {
   static constexpr Space space = Space::Shared;
   static constexpr HeadTile tile = tile_shape;
@@ -37,7 +37,7 @@ struct HeadPayload : Names {
   using StageTensors = HeadTensors<tile, major>;
   using RingTensors = HeadTensors<tile, major, unsigned{sizeof(Tiles)}>;
   static constexpr Part parts[1] = {
-      {tile.bytes(), Completion::TransactionBytes, {Role::Load, 1}, {reads}}};
+      {tile.bytes(), Loader::completion, {Role::Load, Loader::arrivals}, {reads}}};
 };
 
 struct QueryNames {
@@ -77,18 +77,21 @@ struct AttentionParts {
 
   static constexpr HeadTile query_tile = {tiling.m, tiling.n};
   static constexpr HeadTile key_tile = {config.keys, tiling.n};
-  using Loader = typename Target::template HeadLoader<query_tile, key_tile>;
+  using Loader = typename Target::template HeadLoader<query_tile, key_tile, roles>;
+  using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
+  using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
+  using ValueTensors = HeadTensors<key_tile, Major::MN, key_tile.bytes()>;
+  using ScoreOp = typename Target::template ScoreOp<QueryTensors, KeyTensors>;
+  using Op = typename Target::template ValueOp<ValueTensors>;
   // Every group reads every stage.
-  static constexpr RoleArrivals reads = {Role::Multiply, roles.groups};
-  using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, reads>;
-  using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, reads>;
-  using ValuePayload = HeadPayload<ValueNames, key_tile, Major::MN, reads>;
-  using ScoreOp = typename Target::template ScoreOp<typename QueryPayload::RingTensors,
-                                                    typename KeyPayload::RingTensors>;
-  using Op = typename Target::template ValueOp<typename ValuePayload::RingTensors>;
+  static constexpr RoleArrivals reads = {Role::Multiply, Op::releases* roles.groups};
+  using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loader, reads>;
+  using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loader, reads>;
+  using ValuePayload = HeadPayload<ValueNames, key_tile, Major::MN, Loader, reads>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
-  using StepOrder = std::conditional_t<config.turns != 0 && (roles.groups > 1),
-                                       Turns<roles.groups, roles.group_warps()>, NoTurns>;
+  using StepOrder =
+      std::conditional_t<Target::takes_turns && config.turns != 0 && (roles.groups > 1),
+                         Turns<roles.groups, roles.group_warps()>, NoTurns>;
 
   using Store = typename Target::template Store<config, Trace>;
   static_assert(TileStore<Store>);
@@ -96,20 +99,20 @@ struct AttentionParts {
   using Sources = DirectSources;
   using Reduction = NoReduction;
   using Map = AttentionTiles<tiling.m, config.keys>;
-  using Schedule = std::conditional_t<config.scheduling == Scheduling::Dynamic,
-                                      typename Target::template Tickets<tiling.cluster, Map, roles>,
-                                      StaticPersistent<tiling.cluster, Map>>;
+  using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
   // Keys and values of two blocks; a second tile of queries where there is room.
-  static constexpr unsigned left_bytes = Target::shared_bytes - 1024 - 4 * key_tile.bytes() -
-                                         roles.groups * unsigned{sizeof(typename Store::Buffers)};
-  static_assert(4 * key_tile.bytes() + query_tile.bytes() +
-                        roles.groups * unsigned{sizeof(typename Store::Buffers)} <=
-                    Target::shared_bytes - 1024,
+  static constexpr unsigned buffer_bytes =
+      std::is_empty_v<typename Store::Buffers>
+          ? 0
+          : roles.groups * unsigned{sizeof(typename Store::Buffers)};
+  static constexpr unsigned taken_bytes = 1024 + buffer_bytes + 4 * key_tile.bytes();
+  static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
                 "Two blocks of keys and values and a tile of queries must fit shared memory.");
   using Queries =
-      Ring<QueryPayload, left_bytes >= 2 * query_tile.bytes() ? 2 : 1, typename Target::Signal>;
+      Ring<QueryPayload, taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1,
+           typename Target::Signal>;
   using Keys = Ring<KeyPayload, 2, typename Target::Signal>;
   using Values = Ring<ValuePayload, 2, typename Target::Signal>;
 

@@ -52,7 +52,7 @@ consteval auto tile_map_of() {
 }
 
 // Whoever is done asks as the target can; else a formula says what comes next.
-template <MatmulConfig config, class Target, RoleTable roles, class Map>
+template <auto config, class Target, RoleTable roles, class Map>
 consteval auto schedule_of() {
   if constexpr (config.scheduling == Scheduling::Dynamic) {
     return Chosen<typename Target::template Tickets<config.tiling.cluster, Map, roles>>();

@@ -73,6 +73,35 @@ inline MatrixBox head_box(const HeadTensor& tensor, int columns, std::int64_t ro
           .swizzle = swizzle_of_rows(box_columns * 2)};
 }
 
+template <class Parts, class Encode>
+Status fill_heads(typename Parts::Loader::Params& loader, const AttentionProblem& problem,
+                  const Encode& encode) {
+  if constexpr (requires { loader.queries.token_stride; }) {
+    const auto view = [](const HeadTensor& tensor) {
+      return typename Parts::Loader::Heads{static_cast<const std::uint16_t*>(tensor.data),
+                                           tensor.token_pitch, tensor.head_pitch};
+    };
+    loader.queries = view(problem.q);
+    loader.keys = view(problem.k);
+    loader.values = view(problem.v);
+    return Status::good();
+  } else {
+    const auto box = [&](const HeadTensor& tensor, std::int64_t rows, int heads, unsigned of_box) {
+      return head_box(tensor, problem.columns, rows, heads, HeadTile::span_columns, of_box);
+    };
+    const std::int64_t key_rows = problem.key_rows();
+    const Status status = encode(loader.queries, box(problem.q, problem.query_rows(), problem.heads,
+                                                     Parts::query_tile.rows));
+    // Without keys no tile reads them, but the maps must be some.
+    loader.keys = loader.values = loader.queries;
+    if (!status.is_good() || key_rows == 0) return status;
+    const Status keys =
+        encode(loader.keys, box(problem.k, key_rows, problem.key_heads, Parts::key_tile.rows));
+    if (!keys.is_good()) return keys;
+    return encode(loader.values, box(problem.v, key_rows, problem.key_heads, Parts::key_tile.rows));
+  }
+}
+
 }  // namespace detail
 
 inline Status check(const AttentionProblem& problem) {
@@ -172,36 +201,18 @@ Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, M
   params.epilogue.output.d = problem.output.data;
   params.epilogue.output.pitch = problem.output.token_pitch;
   params.epilogue.output.batch_pitch = problem.output.head_pitch;
-  params.epilogue.output.by_tma = 1;
-
-  const std::int64_t query_rows = problem.query_rows(), key_rows = problem.key_rows();
-  const auto box = [&](const HeadTensor& tensor, std::int64_t rows, int heads, unsigned box_rows) {
-    return detail::head_box(tensor, problem.columns, rows, heads, HeadTile::span_columns, box_rows);
-  };
   grid = {static_cast<unsigned>(std::min<std::int64_t>(max_clusters, work)), 1, Kernel::threads,
           sizeof(typename Kernel::Storage)};
-  if (work == 0 || query_rows == 0) return Status::good();
-  for (const Status& status :
-       {encode(params.loader.queries,
-               box(problem.q, query_rows, problem.heads, Parts::query_tile.rows)),
-        encode(params.epilogue.output.map,
-               detail::head_box(problem.output, problem.columns, query_rows, problem.heads,
-                                Parts::Store::chunk_columns, Parts::Store::chunk_rows))}) {
+  if (work == 0 || problem.query_rows() == 0) return Status::good();
+  if constexpr (requires { params.epilogue.output.by_tma; }) {
+    params.epilogue.output.by_tma = 1;
+    const Status status = encode(
+        params.epilogue.output.map,
+        detail::head_box(problem.output, problem.columns, problem.query_rows(), problem.heads,
+                         Parts::Store::chunk_columns, Parts::Store::chunk_rows));
     if (!status.is_good()) return status;
   }
-  // Without keys no tile reads them, but the maps must be some.
-  params.loader.keys = params.loader.queries;
-  params.loader.values = params.loader.queries;
-  if (key_rows > 0) {
-    for (const Status& status :
-         {encode(params.loader.keys,
-                 box(problem.k, key_rows, problem.key_heads, Parts::key_tile.rows)),
-          encode(params.loader.values,
-                 box(problem.v, key_rows, problem.key_heads, Parts::key_tile.rows))}) {
-      if (!status.is_good()) return status;
-    }
-  }
-  return Status::good();
+  return detail::fill_heads<Parts>(params.loader, problem, encode);
 }
 
 }  // namespace tw

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/completion.h"
 #include "tilewright/io/head_tile.h"
 #include "tilewright/io/sequences.h"
 #include "tilewright/io/stage.h"
@@ -24,8 +25,12 @@ class AttentionLoader {
     int query_heads_per_key_head;
   };
   static constexpr bool elected = true;  // one thread issues the copies
+  static constexpr Completion completion = Completion::TransactionBytes;
+  static constexpr unsigned arrivals = 1;
+  // A box may reach over a sequence's last row, into the next sequence.
+  static constexpr bool clears_tail = false;
 
-  TW_DEVICE explicit AttentionLoader(const Params& params) : params_(params) {
+  TW_DEVICE AttentionLoader(const Params& params, unsigned /*thread*/) : params_(params) {
     isa::prefetch_tensormap(&params.queries);
     isa::prefetch_tensormap(&params.keys);
     isa::prefetch_tensormap(&params.values);

@@ -52,15 +52,15 @@ struct Attention {
   }
   static constexpr bool clears = false;
 
-  // One thread brings everything, in the order in which it is multiplied.
+  // One role brings everything, in the order in which it is multiplied.
   class Loads {
    public:
     static constexpr bool elected = Loader::elected;
     static constexpr Role plays = Role::Load;
 
-    TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages,
-                    unsigned /*thread*/, Trace trace)
-        : loader_(params),
+    TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages, unsigned thread,
+                    Trace trace)
+        : loader_(params, thread),
           queries_(signals.queries, stages.queries, trace),
           keys_(signals.keys, stages.keys, trace),
           values_(signals.values, stages.values, trace) {}
@@ -121,8 +121,8 @@ struct Attention {
           values_(signals.values, Op::speaker(thread), trace),
           order_(signals.turns, group, thread),
           score_op_(Queries::tensors(stages.queries), Keys::tensors(stages.keys),
-                    Kernel::group_row(group)),
-          op_(Values::tensors(stages.values)),
+                    Kernel::group_row(group), thread),
+          op_(Values::tensors(stages.values), thread),
           value_rows_(Values::tensors(stages.values).rows),
           softmax_(params.scale, thread),
           first_row_(static_cast<int>(Kernel::group_row(group))),
@@ -173,11 +173,13 @@ struct Attention {
       weights.take(scores.values(0));
       auto value = values_.consume();
       // What lies behind the last key is another's, and may be no number: zero times that is none.
-      if (keys < first_key(0) + int{block_keys}) {
-        write_for_products(1 + Kernel::roles.groups, Kernel::roles.multiply.warps * 32, [&] {
-          clear_rows(value_rows_, value.slot(), static_cast<unsigned>(keys - first_key(0)),
-                     thread_of_all_, Kernel::roles.multiply.warps * 32);
-        });
+      if constexpr (!Loader::clears_tail) {
+        if (keys < first_key(0) + int{block_keys}) {
+          write_for_products(1 + Kernel::roles.groups, Kernel::roles.multiply.warps * 32, [&] {
+            clear_rows(value_rows_, value.slot(), static_cast<unsigned>(keys - first_key(0)),
+                       thread_of_all_, Kernel::roles.multiply.warps * 32);
+          });
+        }
       }
       const auto step = [&]<bool masked>(std::bool_constant<masked>, int k) {
         auto stage = keys_.consume();

@@ -24,7 +24,8 @@ class WgmmaOfTwoRings {
   using Accumulator = RegisterAccumulator<1, columns>;
 
   // This warpgroup's first row of A is a multiple of 64.
-  TW_DEVICE WgmmaOfTwoRings(const TensorsA& a, const TensorsB& b, unsigned first_row)
+  TW_DEVICE WgmmaOfTwoRings(const TensorsA& a, const TensorsB& b, unsigned first_row,
+                            unsigned /*thread*/)
       : a_(isa::shuffle(in_descriptor(a.operand.template from<64>(first_row).address()), 0)),
         b_(isa::shuffle(in_descriptor(b.operand.address()), 0)) {}
 
@@ -69,10 +70,9 @@ class WgmmaOfRegisters {
   static constexpr bool elected = false;
   static constexpr Release release = Release::Group;
   static constexpr unsigned releases = 1;  // of each group
-  static constexpr unsigned stages_held = 1;
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
 
-  TW_DEVICE explicit WgmmaOfRegisters(const TensorsB& b)
+  TW_DEVICE WgmmaOfRegisters(const TensorsB& b, unsigned /*thread*/)
       : b_(isa::shuffle(in_descriptor(b.operand.address()), 0)) {}
 
   template <StageToRead Stage>

@@ -1,0 +1,34 @@
+// Ampere and Ada, as attention uses them: copies by threads, products of single warps.
+#pragma once
+
+#include "tilewright/arch/sm80.h"
+#include "tilewright/io/attention_copies.h"
+#include "tilewright/op/mma_rings.h"
+
+namespace tw {
+
+struct Sm80Attention : Sm80 {
+  template <HeadTile queries, HeadTile keys, RoleTable roles>
+  using HeadLoader = AttentionCopies<queries, keys, roles.load.warps>;
+  template <class Queries, class Keys>
+  using ScoreOp = MmaOfTwoRings<Queries, Keys>;
+  template <class Values>
+  using ValueOp = MmaOfRegisters<Values>;
+  // A warp's products are done before it goes on: there is nothing to take turns for.
+  static constexpr bool takes_turns = false;
+
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tiling.m == 64 || config.tiling.m == 128,
+            "A tile has 64 rows of queries for each of one or two groups of four warps.");
+    require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 128,
+            "A block has 16 to 128 keys, a multiple of 16.");
+    require(config.tiling.n % 64 == 0 && config.tiling.n <= 128, "A head has 64 or 128 columns.");
+    require(config.scheduling == decltype(config.scheduling){},
+            "Work is announced by transactions, which need sm_90.");
+    const unsigned groups = config.tiling.m / 64;
+    return RoleTable{.load = {0, 4}, .multiply = {4, 4 * groups}, .groups = groups}.checked();
+  }
+};
+
+}  // namespace tw
