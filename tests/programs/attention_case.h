@@ -66,12 +66,22 @@ struct AttentionTile {
                                              .staged_bytes = staged};
 };
 
+// Clusters of so many CTAs.
+template <unsigned rows, unsigned key_count, unsigned columns, unsigned cluster,
+          Scheduling how = Scheduling::Static>
+struct AttentionClusters {
+  using Page = Sm90Attention;
+  static constexpr AttentionConfig config = {
+      .tiling = {.m = rows, .n = columns, .cluster = {cluster, 1}},
+      .keys = key_count,
+      .scheduling = how};
+};
 template <unsigned rows, unsigned key_count, unsigned columns>
 using AttentionTile80 =
     AttentionTile<rows, key_count, columns, 128, Scheduling::Static, Sm80Attention>;
 
 // Lengths, heads and masks, on tiles that do not fit them. Lengths on the device need a static
-// schedule.
+// schedule and single CTAs.
 template <class Named>
 std::vector<AttentionShape> attention_shapes() {
   constexpr int columns = Named::config.tiling.n;
@@ -85,7 +95,9 @@ std::vector<AttentionShape> attention_shapes() {
       {.columns = columns, .queries = {190}, .keys = {77}, .causal = true},
       {.columns = columns, .queries = {150}, .keys = {0}},
   };
-  if (Named::config.scheduling == Scheduling::Static) {
+  constexpr ClusterShape cluster = Named::config.tiling.cluster;
+  if (cluster.size() > 1) shapes[2].keys = {256, 256};
+  if (Named::config.scheduling == Scheduling::Static && cluster.size() == 1) {
     shapes.push_back({.heads = 3,
                       .key_heads = 1,
                       .columns = columns,
@@ -99,6 +111,8 @@ std::vector<AttentionShape> attention_shapes() {
                       .keys = {1, 256, 63},
                       .ragged = true});
   }
+  // CTAs of a cluster take heads that share keys.
+  for (AttentionShape& shape : shapes) shape.heads *= static_cast<int>(cluster.size());
   return shapes;
 }
 
@@ -108,15 +122,17 @@ AttentionShape random_attention_shape(std::uint64_t seed) {
   const auto up_to = [&](unsigned most) { return static_cast<int>(random() % (most + 1)); };
   AttentionShape shape;
   shape.columns = Named::config.tiling.n;
-  shape.key_heads = 1 + up_to(2);
-  shape.heads = shape.key_heads * (1 + up_to(3));
+  shape.key_heads = 1 + up_to(1);
+  constexpr ClusterShape cluster = Named::config.tiling.cluster;
+  shape.heads = shape.key_heads * (1 + up_to(2)) * static_cast<int>(cluster.size());
   shape.causal = up_to(1) == 1;
-  shape.ragged = Named::config.scheduling == Scheduling::Static && up_to(2) > 0;
-  const int sequences = 1 + up_to(3);
-  const int queries = 1 + up_to(500), keys = up_to(900);
+  const bool is_single = cluster.size() == 1;
+  shape.ragged = is_single && Named::config.scheduling == Scheduling::Static && up_to(2) > 0;
+  const int sequences = is_single ? 1 + up_to(2) : 1;
+  const int queries = 1 + up_to(300), keys = up_to(500);
   for (int i = 0; i < sequences; ++i) {
-    shape.queries.push_back(shape.ragged ? up_to(400) : queries);
-    shape.keys.push_back(shape.ragged ? up_to(700) : keys);
+    shape.queries.push_back(shape.ragged ? up_to(250) : queries);
+    shape.keys.push_back(shape.ragged ? up_to(400) : keys);
   }
   return shape;
 }

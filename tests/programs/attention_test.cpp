@@ -24,10 +24,11 @@ template <class Named>
 class AttentionTest : public ::testing::Test {};
 // One, two and three warpgroups; blocks of keys that are shorter than, as long as and longer than
 // the tile; work that is counted, or asked for.
-using Configs = ::testing::Types<Small, AttentionTile<128, 128, 128>,
-                                 AttentionTile<64, 176, 128, 64>, AttentionTile<192, 80, 64>,
-                                 AttentionTile<128, 64, 64, 128, Scheduling::Dynamic>,
-                                 AttentionTile80<128, 64, 64>, AttentionTile80<64, 48, 128>>;
+using Configs = ::testing::Types<
+    Small, AttentionTile<128, 128, 128>, AttentionTile<64, 176, 128, 64>,
+    AttentionTile<192, 80, 64>, AttentionTile<128, 64, 64, 128, Scheduling::Dynamic>,
+    AttentionTile80<128, 64, 64>, AttentionTile80<64, 48, 128>, AttentionClusters<128, 64, 64, 2>,
+    AttentionClusters<64, 64, 64, 2, Scheduling::Dynamic>>;
 TYPED_TEST_SUITE(AttentionTest, Configs);
 
 TYPED_TEST(AttentionTest, OneHotRowsAreExact) {
@@ -46,30 +47,42 @@ TYPED_TEST(AttentionTest, RandomRowsAreWithinTheBound) {
 }
 
 template <class Named>
-void expect_clean_schedules(std::uint64_t of_each_landing) {
+void expect_clean_schedules(std::uint64_t of_each_landing, bool ragged) {
   for (const vgpu::Landing landing : test::every_landing) {
     for (std::uint64_t seed = 1; seed <= of_each_landing; ++seed) {
       vgpu::Options options;
       options.landing = landing;
       options.seed = seed;
-      expect_exact<Named>({.heads = 2,
-                           .columns = 64,
-                           .queries = {130, 20 + static_cast<int>(seed)},
-                           .keys = {150 + static_cast<int>(seed), 64},
-                           .causal = seed % 2 == 0,
-                           .ragged = true},
-                          options);
+      const int more = static_cast<int>(seed);
+      AttentionShape shape;
+      shape.heads = 2;
+      shape.causal = seed % 2 == 0;
+      if (ragged) {
+        shape.queries = {130, 20 + more};
+        shape.keys = {150 + more, 64};
+        shape.ragged = true;
+      } else {
+        shape.queries = {200 + more};
+        shape.keys = {230 + more};
+      }
+      expect_exact<Named>(shape, options);
     }
   }
 }
-TEST(Attention, IsExactAndCleanOn200Schedules) { expect_clean_schedules<Small>(50); }
-TEST(Attention, IsExactAndCleanOn40SchedulesByThreads) {
-  expect_clean_schedules<AttentionTile80<128, 64, 64>>(10);
+TEST(Attention, IsExactAndCleanOn200Schedules) { expect_clean_schedules<Small>(50, true); }
+TEST(Attention, IsExactAndCleanOnSchedulesInClusters) {
+  expect_clean_schedules<AttentionClusters<128, 64, 64, 2>>(10, false);
+}
+TEST(Attention, IsExactAndCleanOnSchedulesByThreads) {
+  expect_clean_schedules<AttentionTile80<128, 64, 64>>(3, true);
 }
 
 // Keys and values of a neighbour are no numbers: they must not reach a row that does not see them.
 TYPED_TEST(AttentionTest, ValuesThatAreNotSeenMayBeAnything) {
-  if (TypeParam::config.scheduling == Scheduling::Dynamic) GTEST_SKIP() << "Lengths are given.";
+  constexpr ClusterShape cluster = TypeParam::config.tiling.cluster;
+  if (TypeParam::config.scheduling == Scheduling::Dynamic || cluster.size() > 1) {
+    GTEST_SKIP() << "Lengths on the device need a static schedule and single CTAs.";
+  }
   constexpr int columns = TypeParam::config.tiling.n;
   AttentionCase data({.columns = columns, .queries = {30, 40}, .keys = {70, 50}, .ragged = true});
   data.fill_one_hot(1);
@@ -108,6 +121,19 @@ TEST(Attention, RefusesWhatItCannotDo) {
             std::string::npos);
   EXPECT_NE(refusal([](AttentionProblem& p) { p.k.data = nullptr; }).find("k has no address"),
             std::string::npos);
+  using Clusters = AttentionParts<Sm90Attention, AttentionClusters<128, 64, 64, 2>>;
+  typename kernel::WarpSpecialized<Clusters>::Params in_clusters;
+  AttentionProblem problem = data.problem();
+  const auto sentence = [&] {
+    return plan_attention<Clusters>(in_clusters, grid, problem, 3, nullptr, encode_for_virtual)
+        .sentence();
+  };
+  EXPECT_EQ(sentence(), "");
+  problem.key_heads = 4;
+  EXPECT_NE(sentence().find("takes 2 heads at a time"), std::string::npos);
+  problem.key_heads = 2;
+  problem.sequences = 2;
+  EXPECT_NE(sentence().find("multiples of 64"), std::string::npos);
 }
 
 }  // namespace

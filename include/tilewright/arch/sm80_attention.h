@@ -8,7 +8,7 @@
 namespace tw {
 
 struct Sm80Attention : Sm80 {
-  template <HeadTile queries, HeadTile keys, RoleTable roles>
+  template <HeadTile queries, HeadTile keys, RoleTable roles, ClusterShape>
   using HeadLoader = AttentionCopies<queries, keys, roles.load.warps>;
   template <class Queries, class Keys>
   using ScoreOp = MmaOfTwoRings<Queries, Keys>;
@@ -19,6 +19,7 @@ struct Sm80Attention : Sm80 {
 
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
+    require(config.tiling.cluster.size() == 1, "Clusters need sm_90.");
     require(config.tiling.m == 64 || config.tiling.m == 128,
             "A tile has 64 rows of queries for each of one or two groups of four warps.");
     require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 128,

@@ -8,8 +8,8 @@
 namespace tw {
 
 struct Sm90Attention : Sm90 {
-  template <HeadTile queries, HeadTile keys, RoleTable>
-  using HeadLoader = AttentionLoader<queries, keys>;
+  template <HeadTile queries, HeadTile keys, RoleTable, ClusterShape cluster>
+  using HeadLoader = AttentionLoader<queries, keys, cluster>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values>
@@ -28,6 +28,9 @@ struct Sm90Attention : Sm90 {
             "A block has 16 to 256 keys, a multiple of 16.");
     require(config.tiling.n % 64 == 0 && config.tiling.n <= 256,
             "A head has 64, 128, 192 or 256 columns.");
+    require(config.tiling.cluster.size() <= max_cluster && config.tiling.cluster.n == 1 &&
+                config.tiling.cluster.k == 1,
+            "A cluster has at most 8 CTAs, with a head each.");
     const unsigned groups = config.tiling.m / 64;
     const unsigned helping = groups == 3 ? 32 : groups == 2 ? 24 : 56;
     const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? 240 : 256 - 8;

@@ -15,7 +15,8 @@
 namespace tw {
 
 struct AttentionConfig {
-  // Of the output: m queries, 64 for each warpgroup, by n columns of a head.
+  // Of the output: m queries, 64 for each warpgroup, by n columns of a head. CTAs of a cluster take
+  // heads that share keys.
   Tiling tiling = {.m = 128, .n = 128};
   unsigned keys = 128;  // of a block
   ElementType d_type = ElementType::Bf16;
@@ -77,7 +78,7 @@ struct AttentionParts {
 
   static constexpr HeadTile query_tile = {tiling.m, tiling.n};
   static constexpr HeadTile key_tile = {config.keys, tiling.n};
-  using Loader = typename Target::template HeadLoader<query_tile, key_tile, roles>;
+  using Loader = typename Target::template HeadLoader<query_tile, key_tile, roles, tiling.cluster>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
   using ValueTensors = HeadTensors<key_tile, Major::MN, key_tile.bytes()>;
@@ -98,7 +99,7 @@ struct AttentionParts {
   using Epilogue = FragmentLoop<Tree<node::Sum>, Store>;
   using Sources = DirectSources;
   using Reduction = NoReduction;
-  using Map = AttentionTiles<tiling.m, config.keys>;
+  using Map = AttentionTiles<tiling.m, config.keys, tiling.cluster>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
@@ -113,8 +114,8 @@ struct AttentionParts {
   using Queries =
       Ring<QueryPayload, taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1,
            typename Target::Signal>;
-  using Keys = Ring<KeyPayload, 2, typename Target::Signal>;
-  using Values = Ring<ValuePayload, 2, typename Target::Signal>;
+  using Keys = Ring<KeyPayload, 2, typename Target::Signal, tiling.cluster>;
+  using Values = Ring<ValuePayload, 2, typename Target::Signal, tiling.cluster>;
 
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {

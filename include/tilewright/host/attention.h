@@ -95,10 +95,11 @@ Status fill_heads(typename Parts::Loader::Params& loader, const AttentionProblem
     // Without keys no tile reads them, but the maps must be some.
     loader.keys = loader.values = loader.queries;
     if (!status.is_good() || key_rows == 0) return status;
-    const Status keys =
-        encode(loader.keys, box(problem.k, key_rows, problem.key_heads, Parts::key_tile.rows));
+    const Status keys = encode(
+        loader.keys, box(problem.k, key_rows, problem.key_heads, Parts::Loader::key_box_rows));
     if (!keys.is_good()) return keys;
-    return encode(loader.values, box(problem.v, key_rows, problem.key_heads, Parts::key_tile.rows));
+    return encode(loader.values,
+                  box(problem.v, key_rows, problem.key_heads, Parts::Loader::key_box_rows));
   }
 }
 
@@ -138,14 +139,16 @@ inline Status check(const AttentionProblem& problem) {
   return Status::good();
 }
 
-// Work that the grid shares; where lengths stand on the device, the most that it can be.
+// Work that the clusters of a grid share; where lengths stand on the device, the most that it can
+// be.
 template <class Parts>
 std::int64_t attention_work(const AttentionProblem& problem) {
   const std::int64_t rows = Parts::tiling.m;
   const std::int64_t tiles = problem.is_ragged()
                                  ? problem.queries / rows + problem.sequences
                                  : problem.sequences * ((problem.queries + rows - 1) / rows);
-  return tiles * problem.heads;
+  constexpr ClusterShape cluster = Parts::tiling.cluster;
+  return tiles * problem.heads / cluster.size();
 }
 
 // Heads whose tiles are taken together: their keys and values shall stay in the L2.
@@ -175,6 +178,19 @@ Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, M
   if (asks && problem.is_ragged()) {
     return Status::refused("Lengths on the device need a kernel with a static schedule.");
   }
+  constexpr ClusterShape cluster = Parts::tiling.cluster;
+  if (problem.heads / problem.key_heads % static_cast<int>(cluster.size()) != 0) {
+    return Status::refused("heads = " + std::to_string(problem.heads) + " and key_heads = " +
+                           std::to_string(problem.key_heads) + "; this kernel takes " +
+                           std::to_string(cluster.size()) + " heads at a time that share keys.");
+  }
+  if (cluster.size() > 1 &&
+      (problem.is_ragged() || (problem.sequences > 1 && problem.keys % Parts::config.keys != 0))) {
+    return Status::refused(
+        "keys = " + std::to_string(problem.keys) + " of " + std::to_string(problem.sequences) +
+        " sequences; in clusters a kernel takes one sequence, or such whose " +
+        "lengths are known and multiples of " + std::to_string(Parts::config.keys) + ".");
+  }
   const std::int64_t work = attention_work<Parts>(problem);
   if (work > std::numeric_limits<int>::max() - 65536) {
     return Status::refused("There are " + std::to_string(work) + " tiles; 31 bits count them.");
@@ -201,8 +217,8 @@ Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, M
   params.epilogue.output.d = problem.output.data;
   params.epilogue.output.pitch = problem.output.token_pitch;
   params.epilogue.output.batch_pitch = problem.output.head_pitch;
-  grid = {static_cast<unsigned>(std::min<std::int64_t>(max_clusters, work)), 1, Kernel::threads,
-          sizeof(typename Kernel::Storage)};
+  grid = {static_cast<unsigned>(std::min<std::int64_t>(max_clusters, work)) * cluster.size(),
+          cluster.size(), Kernel::threads, sizeof(typename Kernel::Storage)};
   if (work == 0 || problem.query_rows() == 0) return Status::good();
   if constexpr (requires { params.epilogue.output.by_tma; }) {
     params.epilogue.output.by_tma = 1;
