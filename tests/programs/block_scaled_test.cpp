@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <random>
+
+#include "tests/families/seed.h"
 #include "tests/programs/block_scaled_case.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/sm100_scaled.h"
@@ -105,6 +109,41 @@ TEST(BlockScaled, Nvfp4OfAnyShape) { expect_any_shape<Nvfp4>(); }
 TEST(BlockScaled, Nvfp4OfPairs) { expect_any_shape<Nvfp4Pair>(); }
 TEST(BlockScaled, Mxfp8TimesMxfp4) { expect_any_rows<Mixed>(1024); }
 TEST(BlockScaled, Mxfp6OfPairs) { expect_any_rows<Mxfp6Pair>(1024); }
+
+// TW_PROBLEMS of each kernel, of any shape that its types allow.
+template <class Named>
+void expect_random_problems(std::mt19937& random) {
+  const char* const asked = std::getenv("TW_PROBLEMS");
+  const int count = asked != nullptr ? std::atoi(asked) : 3;
+  constexpr Tiling tiling = Named::config.tiling;
+  constexpr bool unpacks =
+      !tiling.is_packed() && (bits_in(tiling.a_type) < 8 || bits_in(tiling.b_type) < 8);
+  const auto draw = [&](std::int64_t most, std::int64_t step) {
+    return (1 + static_cast<std::int64_t>(random()) % (most / step)) * step;
+  };
+  for (int i = 0; i < count; ++i) {
+    vgpu::Options options;
+    options.landing = test::every_landing[random() % 4];
+    options.sm_count = static_cast<unsigned>(1 + random() % 3) * tiling.cluster.size();
+    const ScaledFill fill = random() % 2 == 0 ? ScaledFill::Exact : ScaledFill::Any;
+    const std::int64_t k = draw(900, unpacks ? 128 : tiling.is_packed() ? 2 : 1);
+    expect<Named>(draw(300, 1), draw(300, 1), k, fill, static_cast<std::uint32_t>(random()),
+                  options);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+TEST(BlockScaled, RandomProblems) {
+  const std::uint64_t seed = tests::base_seed();
+  SCOPED_TRACE(testing::Message() << "TW_SEED=" << seed);
+  std::mt19937 random(static_cast<std::uint32_t>(seed));
+  expect_random_problems<Mxfp8>(random);
+  expect_random_problems<Mxfp8Pair>(random);
+  expect_random_problems<Mxfp4>(random);
+  expect_random_problems<Nvfp4>(random);
+  expect_random_problems<Nvfp4Pair>(random);
+  expect_random_problems<Mixed>(random);
+  expect_random_problems<Mxfp6Pair>(random);
+}
 
 // Parts of a matmul that block scales go with as they are.
 template <MatmulConfig given>
