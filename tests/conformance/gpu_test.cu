@@ -60,6 +60,9 @@ Status encode(TensorMap& map, const Tensor& tensor, unsigned char* base) {
                            std::to_string(static_cast<int>(result)) + ").");
   }
   std::memcpy(&map, &encoded, sizeof map);
+  cuuint64_t span = extents[0] * tensor.element_bytes;
+  for (unsigned d = 1; d < tensor.rank; ++d) span += (extents[d] - 1) * pitches[d - 1];
+  mend_small_tensor(map, static_cast<std::int64_t>(span), tw::detail::driver_version());
   return Status::good();
 }
 

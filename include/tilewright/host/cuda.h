@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tilewright/base/status.h"
+#include "tilewright/host/small_tensor.h"
 #include "tilewright/host/tensor_map.h"
 
 namespace tw {
@@ -66,6 +67,15 @@ CUresult with_context(const Attempt& attempt) {
   return result;
 }
 
+// As CUDA counts: 13000 is 13.0. One that cannot be asked counts as old.
+inline int driver_version() {
+  static const int version = [] {
+    int found = 0;
+    return cudaDriverGetVersion(&found) == cudaSuccess ? found : 0;
+  }();
+  return version;
+}
+
 inline constexpr CUtensorMapSwizzle swizzles[] = {
     CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B, CU_TENSOR_MAP_SWIZZLE_64B,
     CU_TENSOR_MAP_SWIZZLE_128B};
@@ -101,6 +111,7 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
                            std::to_string(static_cast<int>(result)) + ").");
   }
   std::memcpy(&map, &encoded, sizeof map);
+  mend_small_tensor(map, span_bytes(box), detail::driver_version());
   return Status::good();
 }
 
@@ -127,6 +138,7 @@ inline Status encode_im2col_for_cuda(TensorMap& map, const Im2colBox& box) {
                            " (error " + std::to_string(static_cast<int>(result)) + ").");
   }
   std::memcpy(&map, &encoded, sizeof map);
+  mend_small_tensor(map, span_bytes(box), detail::driver_version());
   return Status::good();
 }
 // family conv2d: end
