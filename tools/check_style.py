@@ -2,7 +2,7 @@
 """Holds the tree to its own rules. usage: check_style.py [--root FOLDER]
 
 Layers: a file includes only its own folder and folders above it in LAYERS. Assembly and device builtins
-stand in isa/ only, target conditions in isa/, arch/ and base/ only, barrier calls in pipeline/ and isa/
+stand in isa/ only, a vendor's instructions are not included by kernel/, schedule/ and family/, target conditions in isa/, arch/ and base/ only, barrier calls in pipeline/ and isa/
 only, loops over work tiles in kernel/ only. No [[no_unique_address]]: nvcc 13.0 then strides through
 arrays by another size than sizeof. Loaders, ops and epilogues take addresses in shared memory from
 layouts: no offsets or swizzles by hand outside of the files that lay tensors out. Hand-written files have at most 600 lines of at most 100 columns.
@@ -28,6 +28,8 @@ MAY_COMPUTE_OFFSETS = {
 }
 MISPLACED = re.compile(r'\[\[no_unique_address\]\]')
 LEFTOVER = re.compile(r'\b(TODO|FIXME|XXX)\b')
+# Instructions of one vendor.
+VENDOR = re.compile(r'tilewright/isa/(ptx|amdgcn)/')
 SUFFIXES = {'.h', '.cpp', '.cu'}
 MAX_LINES = 600
 MAX_COLUMNS = 100
@@ -72,6 +74,8 @@ def complaints(root):
             if own is not None and (match := INCLUDE.match(line)):
                 target = match.group(1)
                 target = 'include/' + target if target.startswith('tilewright/') else target
+                if folder in ('kernel', 'schedule', 'family') and VENDOR.match(match.group(1)):
+                    yield f'{where}: {folder}/ serves every target: it includes the neutral headers of isa/.'
                 theirs = layer_of(target, order)
                 if theirs is not None and theirs > own:
                     yield f'{where}: {order[own]} may not include {target}: LAYERS puts it later.'

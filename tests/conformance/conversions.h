@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/conformance/device.h"
+#include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/matrix.h"
 
 namespace tw::conformance {

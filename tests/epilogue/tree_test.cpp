@@ -4,6 +4,7 @@
 
 #include "tests/epilogue/kernel.h"
 #include "tests/vgpu/support.h"
+#include "tilewright/epilogue/source.h"
 #include "tilewright/isa/ptx/threads.h"
 
 namespace tw::tests {

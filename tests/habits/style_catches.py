@@ -10,6 +10,8 @@ PLANTED = [
     ('include/tilewright/layout/x.h', '#include "tilewright/kernel/roles.h"\n', 'LAYERS puts it later'),
     ('vgpu/x.cpp', '#include "src/matmul/data.h"\n', 'LAYERS puts it later'),
     ('include/tilewright/io/x.h', 'void f() { asm volatile("nop;"); }\n', 'assembly stands only'),
+    ('include/tilewright/kernel/x.h', '#include "tilewright/isa/ptx/tma.h"\n', 'serves every target'),
+    ('include/tilewright/schedule/x.h', '#include "tilewright/isa/amdgcn/mfma.h"\n', 'serves every target'),
     ('include/tilewright/op/x.h', '#if defined(__CUDA_ARCH__)\n#endif\n', 'conditions on the target'),
     ('include/tilewright/epilogue/x.h', 'void f() { isa::barrier_sync(1, 128); }\n', 'only in pipeline/'),
     ('include/tilewright/io/x.h', 'void f() { for (int k : tile.k_tiles(key)) g(k); }\n', 'role loops'),

@@ -13,8 +13,9 @@ import sys
 
 PARTS = ['target', 'shared_bytes', 'registers', 'in_clusters', 'Signal',
          'Loader', 'Op', 'Accumulators', 'Store', 'roles']
-# Limits that only some targets have, and who hands out work where somebody does.
-MORE = ['max_cluster', 'tensor_columns', 'Tickets']
+# Limits and mechanisms that only some targets have, and who hands out work where somebody does.
+MORE = ['max_cluster', 'tensor_columns', 'StagedSources', 'ClusterReduction',
+        'Turns', 'Tickets']
 LOOP = re.compile(r'\b(for|while|do|goto)\b')
 DEVICE = re.compile(r'TW_DEVICE|\bisa::')
 STRUCT = re.compile(r'^struct (\w+)(?: : (\w+))? \{\n(.*?)^\};', re.M | re.S)

@@ -1,5 +1,5 @@
 """A target can be taken away: without arch/sm100.h and the mechanisms that only it binds, the kernels
-of the other pages still compile. And the test can fail: without what a page binds, its kernel does not.
+of the other pages still compile; so do those of one vendor without the other's. And the test can fail: without what a page binds, its kernel does not.
 
 usage: without_a_page.py --include FOLDER COMPILER
 """
@@ -18,12 +18,21 @@ arguments = parser.parse_args()
 
 INSTANCE = pathlib.Path(__file__).parent / 'instance.cpp'
 BLACKWELL = ['arch/sm100.h', 'op/tcgen05.h', 'pipeline/tensor_accumulators.h', 'accumulator/tensor.h']
+CDNA = ['arch/gfx942.h', 'arch/gfx950.h', 'op/mfma.h', 'accumulator/wave.h', 'io/vector_copy.h', 'isa/amdgcn/mfma.h']
+# Of NVIDIA's mechanisms all that the portable page of another vendor could have been bound to.
+NVIDIA = BLACKWELL + ['arch/sm80.h', 'arch/sm90.h', 'op/wgmma.h', 'op/mma_sync.h', 'io/tma_loader.h', 'io/async_copy.h',
+                      'pipeline/mbarrier.h', 'pipeline/turns.h', 'pipeline/exchange.h', 'pipeline/staging.h',
+                      'epilogue/staged_store.h', 'epilogue/source.h', 'epilogue/source_supply.h',
+                      'schedule/cluster_reduction.h', 'schedule/dynamic.h', 'isa/ptx/tma.h', 'isa/ptx/cp_async.h']
 # What is deleted, which page is compiled for which target, and whether it must compile.
 CASES = [
     (BLACKWELL, 'sm80', 'Sm80', True),
     (BLACKWELL, 'sm90', 'Sm90', True),
     (BLACKWELL, 'sm100', 'Sm100', False),
     (['op/wgmma.h'], 'sm90', 'Sm90', False),
+    (CDNA, 'sm80', 'Sm80', True),
+    (NVIDIA, 'gfx950', 'Gfx950', True),
+    (['op/mfma.h'], 'gfx950', 'Gfx950', False),
 ]
 
 

@@ -13,6 +13,7 @@
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/counter.h"
 #include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/ptx/global_memory.h"
 #include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/scalar.h"
 #include "tilewright/isa/ptx/threads.h"

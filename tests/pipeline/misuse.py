@@ -31,6 +31,7 @@ CASES = [
     ('a_copy_to_global_memory', PLAIN, 'Copies of TMA land in shared memory.'),
     ('a_layout_that_wgmma_cannot_read', PLAIN, 'swizzles chunks of 16 bytes by the number of their line'),
     ('a_page_without_a_signal', PLAIN, 'Signal'),
+    ('a_copy_that_counts', PLAIN, 'the warps that load must arrive'),
     ('a_loader_without_arrivals', PLAIN, 'arrivals'),
     ('scales_of_rows_requantised', PLAIN, 'only where 128 rows of B share a scale'),
     ('a_role_without_a_name', PLAIN, 'A role must have a name.'),

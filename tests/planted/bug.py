@@ -17,6 +17,7 @@ CONSEQUENCES = {
     'overwrite-while-read': 'who goes too early writes over what others read',
     'race': 'who goes too early writes where others write',
     'read-before-full': 'who goes too early reads what has not landed',
+    'race': 'who goes too early reads what others write, and nothing orders the two',
     'wrong-step': 'who goes too early reads what came a lap before',
     'global-race': 'tiles at an edge that reach back store rows twice, and no longer the same',
     'uninitialised': 'what was written elsewhere, or later, is missing where it is read',
@@ -49,6 +50,11 @@ def fields_of(tiling, others):
 def ampere(page, others=''):
     return Config('sm_80', 'tilewright/arch/sm80.h', page,
                   fields_of('.m = 64, .n = 64', f'.multiply_groups = 1{others}'))
+
+
+def cdna(page, number):
+    return Config(f'gfx{number}', f'tilewright/arch/gfx{number}.h', page,
+                  fields_of('.m = 64, .n = 64', '.multiply_groups = 1'))
 
 
 def hopper(tiling, others=''):
@@ -101,6 +107,9 @@ CONFIGS = {
     'single_counters': ampere('Sm80SingleCounters'),
     'split_counters': ampere('Sm80SplitCounters'),
     'copies_in_parts': ampere('Sm80', ', .split = Split::Parts'),
+    # Three stages of 64 by 64, counted by waves of 64 lanes; of gfx950 nine.
+    'waves': cdna('Gfx942', 942),
+    'waves_950': cdna('Gfx950', 950),
     # Four stages, but ping_pong: five.
     'cooperative': hopper('.cluster = {1, 1}'),
     'cooperative_2x1': hopper('.cluster = {2, 1}'),

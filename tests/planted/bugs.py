@@ -12,8 +12,9 @@ import output_bugs
 import quantise_bugs
 import ring_bugs
 import tensor_bugs
+import wave_bugs
 import work_bugs
 
-BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS, *exchanged_bugs.BUGS,
-        *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *depthwise_bugs.BUGS, *blockwise_bugs.BUGS, *block_scaled_bugs.BUGS,
+BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *wave_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS,
+        *exchanged_bugs.BUGS, *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *depthwise_bugs.BUGS, *blockwise_bugs.BUGS, *block_scaled_bugs.BUGS,
         *grouped_bugs.BUGS, *quantise_bugs.BUGS, *attention_bugs.BUGS]

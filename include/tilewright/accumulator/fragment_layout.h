@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include "tilewright/base/converts.h"
+
 namespace tw {
 
 enum class FragmentLayout : unsigned {
@@ -20,10 +22,10 @@ enum class FragmentLayout : unsigned {
 template <class T>
 concept SumTile = requires {
   requires std::same_as<typename T::Value, float> || std::same_as<typename T::Value, std::int32_t>;
-  { T::layout } -> std::convertible_to<FragmentLayout>;
-  { T::blocks } -> std::convertible_to<unsigned>;
-  { T::block_rows } -> std::convertible_to<unsigned>;
-  { T::columns } -> std::convertible_to<unsigned>;
+  { T::layout } -> ConvertsTo<FragmentLayout>;
+  { T::blocks } -> ConvertsTo<unsigned>;
+  { T::block_rows } -> ConvertsTo<unsigned>;
+  { T::columns } -> ConvertsTo<unsigned>;
 };
 
 template <class T>
@@ -51,7 +53,7 @@ inline constexpr bool in_registers = MatrixSums<T> || requires {
 // so. chunk_at(i, chunks) is the i-th chunk to read.
 template <class T>
 concept OverlappedSums = RowSums<T> && requires(const T& sum, unsigned count) {
-  { T::shared_columns } -> std::convertible_to<unsigned>;
+  { T::shared_columns } -> ConvertsTo<unsigned>;
   { sum.chunk_at(count, count) } -> std::same_as<unsigned>;
   sum.has_read(count);  // columns
 };

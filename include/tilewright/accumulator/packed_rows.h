@@ -5,8 +5,8 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
+#include "tilewright/isa/convert.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/matrix.h"
 
 namespace tw {
 

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "tilewright/arch/target.h"
+#include "tilewright/epilogue/source_supply.h"
 #include "tilewright/epilogue/staged_store.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/tcgen05.h"
 #include "tilewright/pipeline/mbarrier.h"
 #include "tilewright/pipeline/tensor_accumulators.h"
+#include "tilewright/schedule/cluster_reduction.h"
 #include "tilewright/schedule/dynamic.h"
 
 namespace tw {
@@ -32,6 +34,13 @@ struct Sm100 {
                          config.tiling.group, Trace, static_cast<int>(config.promote_every)>;
   template <auto config, class Trace>
   using Store = StagedStore<config.d_type, 128, Trace>;
+  template <ElementType type, unsigned rows, unsigned row_bytes, unsigned chunks,
+            unsigned row_chunks, unsigned reading_warps, unsigned staged>
+  using StagedSources =
+      tw::StagedSources<type, rows, row_bytes, chunks, row_chunks, reading_warps, staged>;
+  template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned values,
+            unsigned row_values>
+  using ClusterReduction = tw::ClusterReduction<cluster, group_warps, warps, values, row_values>;
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, LaunchControl, roles.listening_warps()>;
 

@@ -4,6 +4,7 @@
 #include "tilewright/accumulator/in_registers.h"
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
+#include "tilewright/epilogue/source_supply.h"
 #include "tilewright/epilogue/staged_store.h"
 #include "tilewright/epilogue/transposed_store.h"
 #include "tilewright/io/shifted_copy.h"
@@ -11,6 +12,8 @@
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/wgmma.h"
 #include "tilewright/pipeline/mbarrier.h"
+#include "tilewright/pipeline/turns.h"
+#include "tilewright/schedule/cluster_reduction.h"
 #include "tilewright/schedule/dynamic.h"
 
 namespace tw {
@@ -39,6 +42,15 @@ struct Sm90 {
           std::conditional_t<config.tiling.n % 32 == 0 && bytes_of(config.d_type) == 2,
                              StagedStore<config.d_type, 64, Trace, 64>,
                              DirectStore<config.d_type, Trace, 16>>>>;
+  template <ElementType type, unsigned rows, unsigned row_bytes, unsigned chunks,
+            unsigned row_chunks, unsigned reading_warps, unsigned staged>
+  using StagedSources =
+      tw::StagedSources<type, rows, row_bytes, chunks, row_chunks, reading_warps, staged>;
+  template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned values,
+            unsigned row_values>
+  using ClusterReduction = tw::ClusterReduction<cluster, group_warps, warps, values, row_values>;
+  template <unsigned groups, unsigned group_warps>
+  using Turns = tw::Turns<groups, group_warps>;
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;
 

@@ -26,6 +26,13 @@
 #define TW_TRAP() __builtin_trap()
 #endif
 
+// True where instructions are the virtual GPU's models: neither vendor's compiler is at work.
+#if defined(__CUDACC__) || defined(__HIP__)
+#define TW_MODELLED 0
+#else
+#define TW_MODELLED 1
+#endif
+
 // Loops over fragments must be unrolled, or register arrays move to local memory. TW_ROLL: the body
 // is large enough to stand once.
 #if TW_ON_DEVICE

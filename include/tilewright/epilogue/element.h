@@ -6,9 +6,8 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/fragment.h"
-#include "tilewright/isa/ptx/convert.h"
-#include "tilewright/isa/ptx/matrix.h"
-#include "tilewright/isa/ptx/scalar.h"
+#include "tilewright/isa/convert.h"
+#include "tilewright/isa/scalar.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/layout/element.h"
 #include "tilewright/number/element_type.h"

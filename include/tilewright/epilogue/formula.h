@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/scalar.h"
+#include "tilewright/isa/scalar.h"
 
 namespace tw::formula {
 
@@ -16,7 +16,7 @@ struct Relu {
 struct Gelu {
   TW_DEVICE float operator()(float value) const {
     const float half = 0.5f * value;
-    return half + half * std::erf(value * 0.70710678118654752f);
+    return half + half * isa::erf(value * 0.70710678118654752f);
   }
 };
 
@@ -27,7 +27,7 @@ struct Silu {
 };
 
 struct Tanh {
-  TW_DEVICE float operator()(float value) const { return std::tanh(value); }
+  TW_DEVICE float operator()(float value) const { return isa::tanh(value); }
 };
 
 struct Identity {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
-#include "tilewright/epilogue/source.h"
+#include "tilewright/epilogue/global_source.h"
 #include "tilewright/epilogue/tree.h"
 
 namespace tw {

@@ -4,8 +4,8 @@
 
 #include "tilewright/epilogue/formula.h"
 #include "tilewright/epilogue/leaves.h"
-#include "tilewright/isa/ptx/counter.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/counter.h"
+#include "tilewright/isa/threads.h"
 
 namespace tw::node {
 

@@ -2,9 +2,10 @@
 // ahead and all columns are inside, which leaves short code without reads that wait.
 #pragma once
 
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/arguments.h"
+#include "tilewright/epilogue/element.h"
 #include "tilewright/epilogue/formula.h"
-#include "tilewright/epilogue/source.h"
 
 namespace tw {
 

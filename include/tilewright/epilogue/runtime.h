@@ -4,7 +4,7 @@
 
 #include "tilewright/epilogue/residual.h"
 #include "tilewright/epilogue/tree.h"
-#include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/global_memory.h"
 
 namespace tw {
 

@@ -1,9 +1,8 @@
-// Where C (or a residual) is read from: global memory, or a chunk that another role has brought to
-// shared memory.
+// C (or a residual) in chunks that another role has brought to shared memory.
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
-#include "tilewright/epilogue/element.h"
+#include "tilewright/epilogue/global_source.h"
 #include "tilewright/epilogue/staged_layout.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
@@ -11,43 +10,6 @@
 #include "tilewright/layout/shared_tile.h"
 
 namespace tw {
-
-// Each chunk of the fragment loop asks its supply for a SourceChunk and lets it go when all its
-// values are read. A SourceChunk reads one value at a place, or where the columns of a pair are
-// inside and it has them in_pairs(), both at once.
-struct GlobalSource {
-  TW_DEVICE GlobalSource next(int /*row*/, int /*column*/) { return {}; }
-
-  template <ElementType type, class Matrix>
-  TW_DEVICE bool in_pairs(const Matrix& matrix) const {
-    return matrix.template in_pairs<type>();
-  }
-  template <ElementType type>
-  TW_DEVICE FragmentPair pair(const GlobalMatrix& matrix, const FragmentPlace<2>& place) const {
-    using Bits = ElementBits<bytes_of(type)>;
-    return read_pair<type>(matrix.line<Bits>(place, place.nearest_row()) + place.column,
-                           place.row_inside());
-  }
-  template <ElementType type, unsigned width>
-  TW_DEVICE float value(const GlobalMatrix& matrix, const FragmentPlace<width>& place,
-                        int step) const {
-    using Bits = ElementBits<bytes_of(type)>;
-    // In bytes: of elements, the compiler would add the column before it multiplies by their size,
-    // for each value anew.
-    const std::int64_t line =
-        (place.batch * matrix.batch_pitch + place.nearest_row() * matrix.pitch) * bytes_of(type);
-    const auto* const row = static_cast<const unsigned char*>(matrix.data) + line;
-    return read_value<type>(reinterpret_cast<const Bits*>(row) + place.nearest_column(step),
-                            place.row_inside() && place.column + step < place.n);
-  }
-  template <ElementType type, unsigned width>
-  TW_DEVICE float value(const TransposedMatrix& matrix, const FragmentPlace<width>& place,
-                        int step) const {
-    using Bits = ElementBits<bytes_of(type)>;
-    return read_value<type>(matrix.at<Bits>(place, place.nearest_row(), place.nearest_column(step)),
-                            place.row_inside() && place.column + step < place.n);
-  }
-};
 
 // A chunk as TMA brings it, like one of the output's; its first element stands at (row, column).
 // The source's elements are no wider than the output's.

@@ -1,5 +1,5 @@
-// Who brings C (or a residual) to the epilogue: the epilogue itself, from global memory, or a role
-// of its own, which has the chunks in shared memory by the time they are wanted.
+// A role of its own brings C (or a residual) to the epilogue: the chunks are in shared memory by
+// the time they are wanted.
 #pragma once
 
 #include "tilewright/epilogue/fragment.h"
@@ -14,17 +14,6 @@
 #include "tilewright/pipeline/ring.h"
 
 namespace tw {
-
-struct DirectSources {
-  static constexpr bool has_role = false;
-  struct Params {};
-  struct Storage {};
-  static TW_DEVICE void init(Storage&) {}
-  struct Reader {
-    TW_DEVICE Reader(const Params&, Storage&, unsigned /*thread*/) {}
-    TW_DEVICE GlobalSource next(int, int) { return {}; }
-  };
-};
 
 // Of one storing group: a ring of `staged` chunks, each like one of the output's. A tile has
 // `num_chunks` of them: row_chunks side by side, then the next rows.

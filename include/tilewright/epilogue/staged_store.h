@@ -3,8 +3,8 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/staged_chunk.h"
+#include "tilewright/isa/ptx/matrix.h"
 #include "tilewright/isa/ptx/shared_memory.h"
-#include "tilewright/isa/ptx/warp_matrix.h"
 
 namespace tw {
 

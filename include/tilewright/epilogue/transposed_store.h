@@ -4,7 +4,7 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/staged_chunk.h"
-#include "tilewright/isa/ptx/warp_matrix.h"
+#include "tilewright/isa/ptx/matrix.h"
 
 namespace tw {
 

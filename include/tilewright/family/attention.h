@@ -2,13 +2,15 @@
 // heads, sequences of different lengths, and causal masks.
 #pragma once
 
+#include "tilewright/epilogue/direct_sources.h"
 #include "tilewright/epilogue/fragment_loop.h"
-#include "tilewright/epilogue/source_supply.h"
 #include "tilewright/epilogue/tree.h"
 #include "tilewright/family/choices.h"
 #include "tilewright/io/head_tile.h"
 #include "tilewright/kernel/attention.h"
 #include "tilewright/kernel/contracts.h"
+#include "tilewright/pipeline/no_turns.h"
+#include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/attention_tiles.h"
 #include "tilewright/schedule/reduction.h"
 
@@ -92,7 +94,8 @@ struct AttentionParts {
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   using StepOrder =
       std::conditional_t<Target::takes_turns && config.turns != 0 && (roles.groups > 1),
-                         Turns<roles.groups, roles.group_warps()>, NoTurns>;
+                         tw::Turns<roles.groups, roles.group_warps()>, NoTurns>;
+  using Turns = NoTurns;  // groups share every tile
 
   using Store = typename Target::template Store<config, Trace>;
   static_assert(TileStore<Store>);

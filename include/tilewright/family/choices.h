@@ -2,10 +2,10 @@
 // alone.
 #pragma once
 
-#include "tilewright/epilogue/source_supply.h"
+#include "tilewright/epilogue/direct_sources.h"
 #include "tilewright/family/matmul_config.h"
+#include "tilewright/pipeline/no_turns.h"
 #include "tilewright/pipeline/trace.h"
-#include "tilewright/schedule/cluster_reduction.h"
 #include "tilewright/schedule/hilbert_order.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/split_tiles.h"
@@ -61,20 +61,31 @@ consteval auto schedule_of() {
   }
 }
 
+// Groups that take turns wait for them as the target can.
+template <class Target, RoleTable roles>
+consteval auto turns_of() {
+  if constexpr (roles.consumers == Consumers::PingPong) {
+    return Chosen<typename Target::template Turns<roles.groups, roles.group_warps()>>();
+  } else {
+    return Chosen<NoTurns>();
+  }
+}
+
 // One chunk of C for each chunk of D.
-template <MatmulConfig config, class Store>
+template <MatmulConfig config, class Target, class Store>
 consteval auto sources_of() {
   if constexpr (config.c_stages == 0) {
     return Chosen<DirectSources>();
   } else {
     constexpr unsigned row_chunks = config.tiling.n / Store::chunk_columns;
     constexpr unsigned chunk_rows = config.group_rows() / Store::chunk_rows;
-    return Chosen<StagedSources<config.d_type, Store::lines, Store::line_bytes,
-                                chunk_rows * row_chunks, row_chunks, 4, config.c_stages>>();
+    return Chosen<typename Target::template StagedSources<
+        config.d_type, Store::lines, Store::line_bytes, chunk_rows * row_chunks, row_chunks, 4,
+        config.c_stages>>();
   }
 }
 
-template <MatmulConfig config, RoleTable roles>
+template <MatmulConfig config, class Target, RoleTable roles>
 consteval auto reduction_of() {
   // Groups that take turns have tiles of their own; others have shares of one.
   constexpr unsigned warps = roles.epilogue.played()
@@ -85,8 +96,8 @@ consteval auto reduction_of() {
   if constexpr (config.split == Split::Whole) {
     return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {
-    return Chosen<
-        ClusterReduction<config.tiling.cluster, group_step, warps, values, config.tiling.n / 2>>();
+    return Chosen<typename Target::template ClusterReduction<config.tiling.cluster, group_step,
+                                                             warps, values, config.tiling.n / 2>>();
   } else {
     return Chosen<WorkspaceReduction<group_step, warps, values, roles.lanes>>();
   }

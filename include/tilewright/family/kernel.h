@@ -52,9 +52,10 @@ struct Kernel {
                 "Where operands are exchanged, a tile's rows are D's columns: the store must "
                 "transpose them.");
   using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
-  using Sources = typename decltype(sources_of<config, Store>())::Type;
-  using Reduction = typename decltype(reduction_of<config, roles>())::Type;
+  using Sources = typename decltype(sources_of<config, Target, Store>())::Type;
+  using Reduction = typename decltype(reduction_of<config, Target, roles>())::Type;
   using Order = typename decltype(order_of<config>())::Type;
+  using Turns = typename decltype(turns_of<Target, roles>())::Type;
   using Map =
       typename Recipe::template Map<config, tiling, typename decltype(tile_map_of<config>())::Type>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;

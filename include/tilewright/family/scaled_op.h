@@ -7,7 +7,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/scale_loader.h"
-#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/isa/shared_memory.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {

@@ -1,6 +1,7 @@
 // TileIO: rows of A by an index that lies on the device (token routing), copied by threads.
 #pragma once
 
+#include "tilewright/io/async_copy.h"
 #include "tilewright/io/thread_loader.h"
 
 namespace tw {

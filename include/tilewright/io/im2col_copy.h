@@ -2,6 +2,7 @@
 // filters, on any target.
 #pragma once
 
+#include "tilewright/io/async_copy.h"
 #include "tilewright/io/im2col_axes.h"
 #include "tilewright/io/thread_loader.h"
 

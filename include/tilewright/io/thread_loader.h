@@ -6,45 +6,10 @@
 #include "tilewright/io/completion.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
-#include "tilewright/isa/ptx/cp_async.h"
-#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/isa/shared_memory.h"
 #include "tilewright/layout/access.h"
 
 namespace tw {
-
-// A chunk of 16 bytes by cp.async, in pieces as large as the alignment allows.
-struct AsyncCopy {
-  static constexpr bool keeps_major = true;  // lines of shared memory are lines of global memory
-  static constexpr unsigned least_alignment = 4;
-
-  // `line` is the first element of the chunk, of which the first `count` lie inside.
-  template <class T>
-  static TW_DEVICE void chunk(SharedAddress destination, const T* line, std::int64_t /*step*/,
-                              int count, unsigned alignment) {
-    const unsigned bytes = static_cast<unsigned>(count) * unsigned{sizeof(T)};
-    if (alignment >= 16) {
-      isa::cp_async<16>(destination, line, bytes);
-    } else if (alignment == 8) {
-      pieces<8>(destination, line, bytes);
-    } else {
-      pieces<4>(destination, line, bytes);
-    }
-  }
-
- private:
-  template <unsigned piece, class T>
-  static TW_DEVICE void pieces(SharedAddress destination, const T* line, unsigned bytes) {
-    const SharedTile<Chunk<piece>, single(16 / piece, 1)> to(destination);
-    TW_UNROLL
-    for (unsigned i = 0; i < 16 / piece; ++i) {
-      const unsigned at = i * piece;
-      const unsigned inside = bytes > at ? bytes - at : 0;
-      // Outside nothing is read; the address then only has to be one.
-      const T* source = inside > 0 ? line + at / sizeof(T) : line;
-      isa::cp_async<piece>(to.address(i), source, inside < piece ? inside : piece);
-    }
-  }
-};
 
 // Element by element through registers: any stride, any alignment, and shared memory is K-major
 // whatever the matrix is.
@@ -109,7 +74,7 @@ class ThreadLoader {
   }
   // After the last stage: all copies have landed.
   TW_DEVICE void finish() {
-    if constexpr (stages_held > 0) isa::cp_async_wait_group<0>();
+    if constexpr (stages_held > 0) Copy::template wait<0>();
   }
 
  protected:
@@ -127,8 +92,8 @@ class ThreadLoader {
     operand<in_shared().b_major>(tensors.b, params_.b, tile.first_column(tiling.n), first_k,
                                  tile.batch, [](int row) { return row; });
     if constexpr (stages_held > 0) {
-      isa::cp_async_commit_group();
-      isa::cp_async_wait_group<stages_held>();
+      Copy::commit();
+      Copy::template wait<stages_held>();
     }
   }
 

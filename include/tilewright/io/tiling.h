@@ -1,9 +1,9 @@
 // A CTA's share of a product: the tile, what its operands are, and who shares them.
 #pragma once
 
+#include "tilewright/io/cluster_shape.h"
 #include "tilewright/io/major.h"
 #include "tilewright/io/operand_layout.h"
-#include "tilewright/isa/ptx/threads.h"
 #include "tilewright/number/element_type.h"
 
 namespace tw {

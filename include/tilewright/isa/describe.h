@@ -6,7 +6,7 @@
 
 namespace tw::isa {
 
-#if defined(__CUDACC__)
+#if !TW_MODELLED
 TW_DEVICE void describe_role(const char*) {}
 template <auto role>
 TW_DEVICE void describe_role() {}

@@ -31,7 +31,7 @@ struct alignas(64) TensorMap {
 
 }  // namespace tw
 
-#if !defined(__CUDACC__)
+#if TW_MODELLED
 namespace tw::model {
 
 // Special registers.

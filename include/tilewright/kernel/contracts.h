@@ -3,6 +3,7 @@
 
 #include <concepts>
 
+#include "tilewright/base/converts.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/io/tiling.h"
 #include "tilewright/kernel/roles.h"
@@ -13,7 +14,7 @@ namespace tw {
 template <class Signal>
 concept RingSignal = requires {
   typename Signal::template Storage<2>;
-  { Signal::stride } -> std::convertible_to<unsigned>;
+  { Signal::stride } -> ConvertsTo<unsigned>;
   { Signal::next_lap(0u) } -> std::same_as<unsigned>;
   { Signal::later_lap(0u, 1u) } -> std::same_as<unsigned>;
 };
@@ -33,12 +34,12 @@ concept TargetPage = requires {
 template <class Loader>
 concept TileLoader = requires(Loader loader) {
   typename Loader::Params;
-  { Loader::elected } -> std::convertible_to<bool>;
-  { Loader::clears } -> std::convertible_to<bool>;
-  { Loader::completion } -> std::convertible_to<Completion>;
-  { Loader::arrivals } -> std::convertible_to<unsigned>;
-  { Loader::stages_held } -> std::convertible_to<unsigned>;
-  { Loader::least_alignment } -> std::convertible_to<unsigned>;
+  { Loader::elected } -> ConvertsTo<bool>;
+  { Loader::clears } -> ConvertsTo<bool>;
+  { Loader::completion } -> ConvertsTo<Completion>;
+  { Loader::arrivals } -> ConvertsTo<unsigned>;
+  { Loader::stages_held } -> ConvertsTo<unsigned>;
+  { Loader::least_alignment } -> ConvertsTo<unsigned>;
   { Loader::in_shared() } -> std::same_as<Tiling>;
   loader.finish();
 };
@@ -46,10 +47,10 @@ concept TileLoader = requires(Loader loader) {
 // Multiplies a stage that is full into an accumulator.
 template <class Op>
 concept TileOp = requires {
-  { Op::elected } -> std::convertible_to<bool>;
-  { Op::release } -> std::convertible_to<Release>;
-  { Op::releases } -> std::convertible_to<unsigned>;
-  { Op::stages_held } -> std::convertible_to<unsigned>;
+  { Op::elected } -> ConvertsTo<bool>;
+  { Op::release } -> ConvertsTo<Release>;
+  { Op::releases } -> ConvertsTo<unsigned>;
+  { Op::stages_held } -> ConvertsTo<unsigned>;
   { Op::speaker(0u) } -> std::same_as<unsigned>;
 };
 
@@ -59,7 +60,7 @@ concept TileStore = requires(Store store) {
   typename Store::Params;
   typename Store::Buffers;
   typename Store::OutputTrace;
-  { Store::chunk_columns } -> std::convertible_to<unsigned>;
+  { Store::chunk_columns } -> ConvertsTo<unsigned>;
   store.drain();
 };
 
@@ -69,7 +70,7 @@ concept WorkSchedule = requires {
   typename Schedule::Params;
   typename Schedule::Storage;
   typename Schedule::template Reader<Release::Warp>;
-  { Schedule::one_wave } -> std::convertible_to<bool>;
+  { Schedule::one_wave } -> ConvertsTo<bool>;
 };
 
 // The loops over k, as the skeleton calls them: the rings that a program names, and the classes

@@ -55,9 +55,10 @@ struct RoleTable {
 
   constexpr unsigned warps() const {
     unsigned last = 0;
-    for_each([&](const RoleSpec& role) {
+    const All every = all();
+    for (const RoleSpec& role : every.specs) {
       if (role.played()) last = std::max(last, role.end());
-    });
+    }
     return last;
   }
   constexpr unsigned threads() const { return warps() * lanes; }
@@ -66,7 +67,8 @@ struct RoleTable {
   // Warps that must learn of work that is announced. One thread loads where that is done.
   constexpr unsigned listening_warps() const {
     unsigned sum = 1 - load.warps;
-    for_each([&](const RoleSpec& role) { sum += role.warps; });
+    const All every = all();
+    for (const RoleSpec& role : every.specs) sum += role.warps;
     return sum;
   }
   // setmaxnreg acts on whole warpgroups: the helpers fill one, the multiplying warps the others.
@@ -98,9 +100,11 @@ struct RoleTable {
     return table;
   }
   constexpr bool plays(unsigned warp) const {
-    bool played = false;
-    for_each([&](const RoleSpec& role) { played = played || warp - role.first_warp < role.warps; });
-    return played;
+    const All every = all();
+    for (const RoleSpec& role : every.specs) {
+      if (warp - role.first_warp < role.warps) return true;
+    }
+    return false;
   }
 
   consteval RoleTable checked() const {
@@ -111,10 +115,11 @@ struct RoleTable {
   }
 
  private:
-  template <class Visit>
-  constexpr void for_each(const Visit& visit) const {
-    for (const RoleSpec& role : {load, schedule, source, multiply, epilogue}) visit(role);
-    for (const OwnRole& role : own) visit(role.spec);
+  struct All {
+    RoleSpec specs[7];
+  };
+  constexpr All all() const {
+    return {{load, schedule, source, multiply, epilogue, own[0].spec, own[1].spec}};
   }
 };
 

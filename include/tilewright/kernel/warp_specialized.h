@@ -5,14 +5,12 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/grid.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/grid.h"
+#include "tilewright/isa/threads.h"
 #include "tilewright/kernel/contracts.h"
 #include "tilewright/kernel/key.h"
 #include "tilewright/kernel/storing.h"
-#include "tilewright/pipeline/mbarrier.h"
 #include "tilewright/pipeline/ring.h"
-#include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw::kernel {
@@ -174,7 +172,7 @@ class WarpSpecialized {
   static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
   // Where the accumulator lives outside of the multiplying threads, others read it.
   static constexpr bool hands_over = roles.epilogue.played();
-  using Order = std::conditional_t<in_turns, Turns<roles.groups, roles.group_warps()>, NoTurns>;
+  using Order = typename Kernel::Turns;
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -202,6 +200,9 @@ class WarpSpecialized {
     typename Schedule::Storage schedule;
     typename Accumulators::Storage accumulators;
   };
+  // Shared memory of some targets begins at address 0, where tokens take a signal for none.
+  static_assert(!std::is_empty_v<typename Program::Stages>,
+                "Stages come first, so that no signal lies at address 0.");
 
   static TW_DEVICE void run(const Params& params) {
     Storage& storage = *static_cast<Storage*>(isa::dynamic_shared());

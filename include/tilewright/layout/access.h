@@ -12,7 +12,7 @@ namespace tw {
 // (Window: the own CTA's window of the cluster's shared memory).
 enum class Space : unsigned { Global, Shared, Tensor, Register, Window };
 
-#if !defined(__CUDACC__) && !defined(__HIP__)
+#if TW_MODELLED
 // Told of every access before it happens, of what is written, and whether what is read is wanted;
 // null when nobody watches.
 struct AccessObserver {
@@ -27,7 +27,7 @@ inline thread_local const AccessObserver* access_observer = nullptr;
 template <Space space, class T>
 TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element,
                                                           [[maybe_unused]] bool wanted = true) {
-#if !defined(__CUDACC__) && !defined(__HIP__)
+#if TW_MODELLED
   if (access_observer != nullptr) {
     access_observer->read(space, element, sizeof(T), alignof(T), wanted);
   }
@@ -37,7 +37,7 @@ TW_HOST_DEVICE inline std::remove_const_t<T> load_element(T* element,
 
 template <Space space, class T>
 TW_HOST_DEVICE inline void store_element(T* element, T value) {
-#if !defined(__CUDACC__) && !defined(__HIP__)
+#if TW_MODELLED
   if (access_observer != nullptr) {
     access_observer->write(space, element, &value, sizeof(T), alignof(T));
   }

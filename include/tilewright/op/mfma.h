@@ -6,7 +6,8 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/amdgcn/mfma.h"
-#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/isa/amdgcn/schedule.h"
+#include "tilewright/isa/shared_memory.h"
 #include "tilewright/op/warp_grid.h"
 #include "tilewright/pipeline/payload.h"
 
@@ -44,8 +45,9 @@ class MfmaOp {
   // Four groups of lanes read 16 bytes each. A product of 8 bytes takes the first, then the second
   // half of all of them: in another order of k, but the same of A and of B.
   static constexpr unsigned step_bytes = 64;
-  static constexpr unsigned steps = Tiling::span_bytes / step_bytes;  // of a span
-  static constexpr unsigned products = 16 / product_bytes;            // of a step
+  static constexpr unsigned span_steps = Tiling::span_bytes / step_bytes;
+  static constexpr unsigned steps = tiling.spans * span_steps;  // of a stage
+  static constexpr unsigned products = 16 / product_bytes;      // of a step
 
  public:
   using Accumulator = WaveAccumulator<rows / 32, columns, waves.n, isa::MfmaSum<shape>>;
@@ -68,25 +70,22 @@ class MfmaOp {
                   "The stage is of another ring than this TileOp was made for.");
     if (!sum.started()) sum.clear();
     const unsigned slot = stage.slot();
+    // The reads of a step are on their way while the products of the one before are made.
+    Fragments fragments[2];
+    load(fragments[0], 0, slot);
     TW_UNROLL
-    for (unsigned span = 0; span < tiling.spans; ++span) {
+    for (unsigned step = 0; step < steps; ++step) {
+      if (step + 1 < steps) load(fragments[(step + 1) % 2], step + 1, slot);
+      isa::schedule_barrier();
       TW_UNROLL
-      for (unsigned step = 0; step < steps; ++step) {
-        Fragment a[rows / 16];
+      for (unsigned column = 0; column < columns / 16; ++column) {
         TW_UNROLL
-        for (unsigned row = 0; row < rows / 16; ++row) {
-          load(a[row], stages_.a, row_ + 16 * row, step, span, slot);
-        }
-        TW_UNROLL
-        for (unsigned column = 0; column < columns / 16; ++column) {
-          Fragment b;
-          load(b, stages_.b, column_ + 16 * column, step, span, slot);
+        for (unsigned product = 0; product < products; ++product) {
           TW_UNROLL
-          for (unsigned product = 0; product < products; ++product) {
-            TW_UNROLL
-            for (unsigned row = 0; row < rows / 16; ++row) {
-              isa::mfma<shape>(sum.fragment(row, column), b.words[product], a[row].words[product]);
-            }
+          for (unsigned row = 0; row < rows / 16; ++row) {
+            isa::mfma<shape>(sum.fragment(row, column),
+                             fragments[step % 2].b[column].words[product],
+                             fragments[step % 2].a[row].words[product]);
           }
         }
       }
@@ -103,14 +102,31 @@ class MfmaOp {
     std::uint32_t words[products][product_bytes / 4];
   };
 
+  // Of one step.
+  struct Fragments {
+    Fragment a[rows / 16];
+    Fragment b[columns / 16];
+  };
+
+  TW_DEVICE void load(Fragments& fragments, unsigned step, unsigned slot) const {
+    TW_UNROLL
+    for (unsigned row = 0; row < rows / 16; ++row) {
+      load(fragments.a[row], stages_.a, row_ + 16 * row, step, slot);
+    }
+    TW_UNROLL
+    for (unsigned column = 0; column < columns / 16; ++column) {
+      load(fragments.b[column], stages_.b, column_ + 16 * column, step, slot);
+    }
+  }
   // 16 rows (of A, or of B) by 64 bytes of k: lane l has row l % 16 and the 16-byte chunk l / 16.
   template <class Tensor>
   TW_DEVICE void load(Fragment& fragment, const Tensor& operand, unsigned first_row, unsigned step,
-                      unsigned span, unsigned slot) const {
+                      unsigned slot) const {
     const auto chunks = operand.template chunks<16>();
     std::uint32_t words[4];
+    const unsigned chunk = 4 * (step % span_steps) + lane_ / 16;
     isa::load_shared_16(words,
-                        chunks.address(first_row + lane_ % 16, 4 * step + lane_ / 16, span, slot));
+                        chunks.address(first_row + lane_ % 16, chunk, step / span_steps, slot));
     TW_UNROLL
     for (unsigned i = 0; i < 4; ++i) {
       fragment.words[4 * i / product_bytes][i % (product_bytes / 4)] = words[i];

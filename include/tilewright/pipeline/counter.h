@@ -3,17 +3,50 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/isa/counter.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/counter.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/threads.h"
+#include "tilewright/pipeline/payload.h"
 
 namespace tw {
 
+// Warps add to a counter, each by one of its lanes when all of them are done; nothing else can.
+struct CounterArrivals {
+  static constexpr unsigned stride = 4;
+  static constexpr unsigned next_lap(unsigned lap) { return lap + 1; }
+  static constexpr unsigned later_lap(unsigned lap, unsigned laps) { return lap + laps; }
+
+  template <class Ring>
+  static TW_DEVICE void after_wait() {}
+  template <class Ring>
+  static TW_DEVICE void before_release() {}
+
+  template <class Ring, Completion completion, unsigned bytes>
+  static TW_DEVICE void announce(SharedAddress full) {
+    static_assert(completion == Completion::WarpsArrive,
+                  "Copies and products do not add to counters: the warps that load must arrive.");
+    isa::warp_sync();
+    if (isa::thread_index() % isa::warp_lanes() == 0) isa::counter_add_release(full, 1);
+  }
+  template <class Ring, Release how>
+  static TW_DEVICE bool speaks(unsigned thread) {
+    static_assert(Ring::cluster.size() == 1, "Counters of other CTAs are out of reach.");
+    return thread == 0;
+  }
+  template <class Ring, Release how>
+  static TW_DEVICE SharedAddress heard_at(SharedAddress empty, unsigned, bool) {
+    return empty;
+  }
+  template <class Ring, Release how>
+  static TW_DEVICE void release(SharedAddress empty) {
+    static_assert(how != Release::Commit, "The tensor core does not add to counters.");
+    isa::counter_add_release(empty, 1);
+  }
+};
+
 // Loaders and readers share one counter per stage: within a lap all who load come before all who
 // read.
-struct SingleCounters {
-  static constexpr unsigned stride = 4;
-
+struct SingleCounters : CounterArrivals {
   template <unsigned stages>
   struct Storage {
     std::uint32_t count[stages];  // count[s]: add the loaders, then the readers of stage s;
@@ -30,9 +63,6 @@ struct SingleCounters {
     }
   }
 
-  static constexpr unsigned next_lap(unsigned lap) { return lap + 1; }
-  static constexpr unsigned later_lap(unsigned lap, unsigned laps) { return lap + laps; }
-
   template <class Ring>
   static TW_DEVICE void wait_full(SharedAddress count, unsigned lap) {
     isa::counter_wait_at_least(
@@ -42,14 +72,10 @@ struct SingleCounters {
   static TW_DEVICE void wait_empty(SharedAddress count, unsigned lap) {
     isa::counter_wait_at_least(count, lap * (Ring::full_arrivals + Ring::empty_arrivals));
   }
-
-  static TW_DEVICE void arrive(SharedAddress count) { isa::counter_add_release(count, 1); }
 };
 
 // A counter for the loaders and one for the readers: neither end takes the other's cache line.
-struct SplitCounters {
-  static constexpr unsigned stride = 4;
-
+struct SplitCounters : CounterArrivals {
   template <unsigned stages>
   struct Storage {
     std::uint32_t full[stages];   // full[s]: add the loaders of stage s; publishes its tiles;
@@ -68,9 +94,6 @@ struct SplitCounters {
     }
   }
 
-  static constexpr unsigned next_lap(unsigned lap) { return lap + 1; }
-  static constexpr unsigned later_lap(unsigned lap, unsigned laps) { return lap + laps; }
-
   template <class Ring>
   static TW_DEVICE void wait_full(SharedAddress full, unsigned lap) {
     isa::counter_wait_at_least(full, (lap + 1) * Ring::full_arrivals);
@@ -79,8 +102,6 @@ struct SplitCounters {
   static TW_DEVICE void wait_empty(SharedAddress empty, unsigned lap) {
     isa::counter_wait_at_least(empty, lap * Ring::empty_arrivals);
   }
-
-  static TW_DEVICE void arrive(SharedAddress count) { isa::counter_add_release(count, 1); }
 };
 
 }  // namespace tw

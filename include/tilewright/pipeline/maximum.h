@@ -3,8 +3,8 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/shared_memory.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/shared_memory.h"
+#include "tilewright/isa/threads.h"
 
 namespace tw {
 

@@ -1,11 +1,17 @@
 // The signals of a ring as memory barriers with phases: every arrival is counted by hardware, bytes
 // of copies too, and waiting threads sleep. A lap of the ring is a phase, of which the parity
-// tells. And the start of a kernel, before which nobody signals.
+// tells.
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/cluster_shape.h"
 #include "tilewright/isa/describe.h"
+#include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/ptx/tcgen05.h"
 #include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/ptx/tma_pair.h"
+#include "tilewright/layout/access.h"
+#include "tilewright/pipeline/payload.h"
 
 namespace tw {
 
@@ -52,37 +58,98 @@ struct Mbarriers {
     wait_for_phase(empty, lap ^ 1);
   }
 
-  static TW_DEVICE void arrive(SharedAddress barrier) { isa::mbarrier_arrive(barrier); }
-  static TW_DEVICE void arrive_cluster(SharedAddress barrier) {
-    isa::mbarrier_arrive_cluster(barrier);
+  // Around signals about tensor memory: products and loads there follow no other order.
+  template <class Ring>
+  static TW_DEVICE void after_wait() {
+    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_after_thread_sync();
+  }
+  template <class Ring>
+  static TW_DEVICE void before_release() {
+    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_before_thread_sync();
+  }
+
+  // The barrier that a copy into a stage counts its bytes on.
+  template <class Ring>
+  static TW_DEVICE CopySignal copy_signal(SharedAddress full) {
+    if constexpr (Ring::group == 1)
+      return full;
+    else
+      return isa::leader_barrier(full);
+  }
+
+  // By whoever loads: what it brought, or will have brought, fills its part of the stage.
+  template <class Ring, Completion completion, unsigned bytes>
+  static TW_DEVICE void announce(SharedAddress full) {
+    if constexpr (completion == Completion::TransactionBytes) {
+      // The arrival counts for all bytes of the stage: the phase cannot end before it, however
+      // early the copies land.
+      if constexpr (Ring::group == 1) {
+        isa::mbarrier_arrive_expect_tx(full, bytes);
+      } else {
+        if (isa::cluster_rank() % Ring::group == 0) {
+          isa::mbarrier_arrive_expect_tx(full, bytes * Ring::group);
+        }
+      }
+    } else if constexpr (completion == Completion::CopiesArrive) {
+      isa::cp_async_mbarrier_arrive_noinc(full);
+    } else if constexpr (completion == Completion::Commit) {
+      if constexpr (Ring::group == 1) {
+        isa::tcgen05_commit<1>(full);
+      } else {
+        const unsigned leader = isa::cluster_rank();
+        isa::tcgen05_commit_multicast<Ring::group>(full, static_cast<std::uint16_t>(3u << leader));
+      }
+    } else {
+      if constexpr (completion == Completion::WarpsArriveFenced) isa::fence_proxy_async();
+      isa::warp_sync();
+      if (isa::thread_index() % isa::warp_lanes() == 0) isa::mbarrier_arrive(full);
+    }
+  }
+
+  // Whether this thread of a group of readers arrives. Thread t speaks to CTA t of the cluster,
+  // where that CTA's copies reach this one.
+  template <class Ring, Release how>
+  static TW_DEVICE bool speaks(unsigned thread) {
+    constexpr ClusterShape cluster =
+        Ring::cluster;  // device code calls members of no static object
+    if constexpr (how == Release::Commit) {
+      return true;
+    } else if constexpr (cluster.size() == 1 || Ring::group > 1) {
+      return thread == 0;
+    } else {
+      return thread < cluster.size() && cluster.same_row_or_column(thread, isa::cluster_rank());
+    }
+  }
+  // And where: of a pair the leader listens.
+  template <class Ring, Release how>
+  static TW_DEVICE SharedAddress heard_at(SharedAddress empty, unsigned thread, bool speaks) {
+    if constexpr (how == Release::Commit || Ring::cluster.size() == 1) {
+      return empty;
+    } else if constexpr (Ring::group > 1) {
+      return isa::mapa(empty, isa::cluster_rank() / Ring::group * Ring::group);
+    } else {
+      return isa::mapa(empty, speaks ? thread : 0);
+    }
+  }
+  // By a reader that speaks: the stage may be overwritten.
+  template <class Ring, Release how>
+  static TW_DEVICE void release(SharedAddress empty) {
+    constexpr ClusterShape cluster = Ring::cluster;
+    if constexpr (how == Release::Commit) {
+      if constexpr (cluster.size() == 1) {
+        isa::tcgen05_commit<1>(empty);
+      } else {
+        const unsigned rank = isa::cluster_rank();
+        const unsigned mask =
+            Ring::group == 1 ? cluster.sharers_mask(rank) : (1u << cluster.size()) - 1;
+        isa::tcgen05_commit_multicast<Ring::group>(empty, static_cast<std::uint16_t>(mask));
+      }
+    } else if constexpr (cluster.size() > 1) {
+      isa::mbarrier_arrive_cluster(empty);
+    } else {
+      isa::mbarrier_arrive(empty);
+    }
   }
 };
-
-// What the threads of a CTA write before they start together, and the tensor core reads. The
-// cluster's barrier orders no writes, so that in a cluster they meet for it.
-template <bool in_cluster, class Write>
-TW_DEVICE void prepare_operands([[maybe_unused]] unsigned threads, const Write& write) {
-  write();
-  isa::fence_proxy_async();
-  if constexpr (in_cluster) isa::barrier_sync(0, threads);
-}
-
-// The first moment of a kernel: signals come to life before anyone, here or in the cluster, uses
-// them. `init` is called by one thread and initialises every signal of the kernel.
-template <bool in_cluster, class Init>
-TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads,
-                              const Init& init) {
-  if (thread == 0) {
-    init();
-    isa::fence_mbarrier_init();
-  }
-  if constexpr (in_cluster) {
-    // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.
-    isa::cluster_arrive();
-    isa::cluster_wait();
-  } else {
-    isa::barrier_sync(0, threads);
-  }
-}
 
 }  // namespace tw

@@ -1,17 +1,16 @@
 // TilePipeline: a ring of stages between roles that load and roles that read.
 //
 // produce() and consume() wait, take the slot and step; the token they return signals that slot
-// when it dies. Nobody arrives, expects or steps by hand.
+// when it dies. Nobody arrives, expects or steps by hand. And the start of a kernel, before which
+// nobody signals.
 #pragma once
 
 #include <utility>
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/io/cluster_shape.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/cp_async.h"
-#include "tilewright/isa/ptx/tcgen05.h"
-#include "tilewright/isa/ptx/threads.h"
-#include "tilewright/isa/ptx/tma_pair.h"
+#include "tilewright/isa/threads.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/pipeline/payload.h"
 #include "tilewright/pipeline/trace.h"
@@ -99,10 +98,7 @@ class Producer {
     using Fills = Ring;
     // What a copy signals.
     TW_NOT_AFTER_MOVE TW_DEVICE CopySignal full() const {
-      if constexpr (Ring::group == 1)
-        return full_;
-      else
-        return isa::leader_barrier(full_);
+      return Signal::template copy_signal<Ring>(full_);
     }
     // The stage, as the payload's tensors.
     TW_NOT_AFTER_MOVE TW_DEVICE auto tensors() const {
@@ -117,7 +113,7 @@ class Producer {
                     typename Trace::Handle trace)
         : slot_(slot), full_(full), tiles_(tiles), trace_(trace) {}
     TW_DEVICE void release() {
-      if (full_ != 0) announce(full_);
+      if (full_ != 0) Signal::template announce<Ring, completion, bytes>(full_);
       trace_.releases();
     }
     TW_DEVICE void take(Token& other) {
@@ -144,7 +140,7 @@ class Producer {
     const unsigned slot = position_.slot;
     trace_.waits(slot);
     Signal::template wait_empty<Ring>(empty_ + Signal::stride * slot, position_.lap);
-    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_after_thread_sync();
+    Signal::template after_wait<Ring>();
     trace_.goes();
     isa::describe_step(position_.steps);
     position_.step();
@@ -159,37 +155,10 @@ class Producer {
       Signal::template wait_empty<Ring>(empty_ + Signal::stride * position_.slot, position_.lap);
       position_.step();
     }
-    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_after_thread_sync();
+    Signal::template after_wait<Ring>();
   }
 
  private:
-  static TW_DEVICE void announce(SharedAddress full) {
-    if constexpr (completion == Completion::TransactionBytes) {
-      // The arrival counts for all bytes of the stage: the phase cannot end before it, however
-      // early the copies land.
-      if constexpr (Ring::group == 1) {
-        isa::mbarrier_arrive_expect_tx(full, bytes);
-      } else {
-        if (isa::cluster_rank() % Ring::group == 0) {
-          isa::mbarrier_arrive_expect_tx(full, bytes * Ring::group);
-        }
-      }
-    } else if constexpr (completion == Completion::CopiesArrive) {
-      isa::cp_async_mbarrier_arrive_noinc(full);
-    } else if constexpr (completion == Completion::Commit) {
-      if constexpr (Ring::group == 1) {
-        isa::tcgen05_commit<1>(full);
-      } else {
-        const unsigned leader = isa::cluster_rank();
-        isa::tcgen05_commit_multicast<Ring::group>(full, static_cast<std::uint16_t>(3u << leader));
-      }
-    } else {
-      if constexpr (completion == Completion::WarpsArriveFenced) isa::fence_proxy_async();
-      isa::warp_sync();
-      if (isa::thread_index() % isa::warp_lanes() == 0) Signal::arrive(full);
-    }
-  }
-
   RingPosition<Ring::stages, Signal> position_;
   SharedAddress full_;
   SharedAddress empty_;
@@ -201,7 +170,6 @@ class Producer {
 template <class Ring, Release how, class Trace>
 class Consumer {
   using Signal = typename Ring::Signal;
-  static constexpr bool in_cluster = Ring::cluster.size() > 1;
 
  public:
   class TW_CONSUMABLE Token {
@@ -226,13 +194,11 @@ class Consumer {
       // All lanes, before the one that speaks says so.
       if constexpr (how == Release::Warp) {
         if (held_) {
-          if constexpr (Ring::Payload::space == Space::Tensor) {
-            isa::tcgen05_fence_before_thread_sync();
-          }
+          Signal::template before_release<Ring>();
           isa::warp_sync();
         }
       }
-      if (signal_ != 0) arrive(signal_);
+      if (signal_ != 0) Signal::template release<Ring, how>(signal_);
       trace_.releases();
     }
     TW_DEVICE void take(Token& other) {
@@ -249,22 +215,10 @@ class Consumer {
     typename Trace::Handle trace_;
   };
 
-  // Thread t of the group speaks to CTA t of the cluster, where that CTA's copies reach this one.
   TW_DEVICE Consumer(typename Ring::Barriers& barriers, unsigned thread, Trace trace)
       : full_(barriers.first_full()), empty_(barriers.first_empty()), trace_(trace) {
-    constexpr ClusterShape cluster =
-        Ring::cluster;  // device code calls members of no static object
-    if constexpr (how == Release::Commit) {
-      signals_ = true;
-    } else if constexpr (!in_cluster) {
-      signals_ = thread == 0;
-    } else if constexpr (Ring::group > 1) {
-      signals_ = thread == 0;
-      empty_ = isa::mapa(empty_, isa::cluster_rank() / Ring::group * Ring::group);
-    } else {
-      signals_ = thread < cluster.size() && cluster.same_row_or_column(thread, isa::cluster_rank());
-      empty_ = isa::mapa(empty_, signals_ ? thread : 0);
-    }
+    signals_ = Signal::template speaks<Ring, how>(thread);
+    empty_ = Signal::template heard_at<Ring, how>(empty_, thread, signals_);
   }
   Consumer(const Consumer&) = delete;
 
@@ -272,7 +226,7 @@ class Consumer {
     const unsigned slot = position_.slot;
     trace_.waits(slot);
     Signal::template wait_full<Ring>(full_ + Signal::stride * slot, position_.lap);
-    if constexpr (Ring::Payload::space == Space::Tensor) isa::tcgen05_fence_after_thread_sync();
+    Signal::template after_wait<Ring>();
     trace_.goes();
     isa::describe_step(position_.steps);
     position_.step();
@@ -289,24 +243,6 @@ class Consumer {
   TW_DEVICE void skip(unsigned count) { position_.skip(count); }
 
  private:
-  static TW_DEVICE void arrive(SharedAddress empty) {
-    if constexpr (how == Release::Commit) {
-      if constexpr (!in_cluster) {
-        isa::tcgen05_commit<1>(empty);
-      } else {
-        constexpr ClusterShape cluster = Ring::cluster;
-        const unsigned rank = isa::cluster_rank();
-        const unsigned mask =
-            Ring::group == 1 ? cluster.sharers_mask(rank) : (1u << cluster.size()) - 1;
-        isa::tcgen05_commit_multicast<Ring::group>(empty, static_cast<std::uint16_t>(mask));
-      }
-    } else if constexpr (in_cluster) {
-      Signal::arrive_cluster(empty);
-    } else {
-      Signal::arrive(empty);
-    }
-  }
-
   RingPosition<Ring::stages, Signal> position_;
   SharedAddress full_;
   SharedAddress empty_;
@@ -333,5 +269,32 @@ class Held {
  private:
   Token tokens_[depth == 0 ? 1 : depth];
 };
+
+// What the threads of a CTA write before they start together, and the tensor core reads. The
+// cluster's barrier orders no writes, so that in a cluster they meet for it.
+template <bool in_cluster, class Write>
+TW_DEVICE void prepare_operands([[maybe_unused]] unsigned threads, const Write& write) {
+  write();
+  isa::fence_proxy_async();
+  if constexpr (in_cluster) isa::barrier_sync(0, threads);
+}
+
+// The first moment of a kernel: signals come to life before anyone, here or in the cluster, uses
+// them. `init` is called by one thread and initialises every signal of the kernel.
+template <bool in_cluster, class Init>
+TW_DEVICE void start_together(unsigned thread, [[maybe_unused]] unsigned threads,
+                              const Init& init) {
+  if (thread == 0) {
+    init();
+    isa::fence_mbarrier_init();
+  }
+  if constexpr (in_cluster) {
+    // The cluster barrier covers the CTA: peers may signal our barriers as soon as they run.
+    isa::cluster_arrive();
+    isa::cluster_wait();
+  } else {
+    isa::barrier_sync(0, threads);
+  }
+}
 
 }  // namespace tw

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/threads.h"
 #include "tilewright/layout/access.h"
 
 namespace tw {

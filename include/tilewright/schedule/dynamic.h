@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/counter.h"
+#include "tilewright/isa/counter.h"
 #include "tilewright/pipeline/announcement.h"
 #include "tilewright/schedule/work_tile.h"
 

@@ -4,8 +4,8 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/counter.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/counter.h"
+#include "tilewright/isa/threads.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/layout/element.h"
 #include "tilewright/schedule/work_tile.h"

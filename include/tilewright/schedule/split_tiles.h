@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/isa/threads.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/threads.h"
+#include "tilewright/io/cluster_shape.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {

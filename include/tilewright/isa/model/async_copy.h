@@ -3,7 +3,7 @@
 
 #include "tilewright/isa/model.h"
 
-#if !defined(__CUDACC__)
+#if TW_MODELLED
 namespace tw::model {
 
 // The destination takes `source_bytes` from the source and zeros up to `bytes`.

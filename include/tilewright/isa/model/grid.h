@@ -4,7 +4,7 @@
 
 #include "tilewright/isa/model.h"
 
-#if !defined(__CUDACC__)
+#if TW_MODELLED
 namespace tw::model {
 
 void griddepcontrol_wait();

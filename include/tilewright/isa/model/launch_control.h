@@ -14,7 +14,7 @@ struct alignas(16) CancelResponse {
 
 }  // namespace tw
 
-#if !defined(__CUDACC__)
+#if TW_MODELLED
 namespace tw::model {
 
 // Takes one cluster that has not started away from the grid, if there is one.

@@ -50,7 +50,7 @@ struct MfmaShape {
 
 }  // namespace tw
 
-#if !defined(__CUDACC__) && !defined(__HIP__)
+#if TW_MODELLED
 namespace tw::model {
 
 // `d` is as many floats, or s32 for S8, as shape.sums() says.

@@ -3,7 +3,7 @@
 
 #include "tilewright/isa/model.h"
 
-#if !defined(__CUDACC__)
+#if TW_MODELLED
 namespace tw::model {
 
 // Own CTA; `bytes` is 2, 4, 8 or 16, and the address is aligned to it.

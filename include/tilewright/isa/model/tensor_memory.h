@@ -19,7 +19,7 @@ enum class TensorCopy : std::uint8_t { Lanes32Bits128Times4, Lanes128Bits256 };
 
 }  // namespace tw
 
-#if !defined(__CUDACC__)
+#if TW_MODELLED
 namespace tw::model {
 
 void tcgen05_alloc(SharedAddress destination, unsigned columns, unsigned cta_group);

@@ -10,7 +10,7 @@ enum class MmaType : std::uint8_t { Bf16, F16, Tf32, S8 };
 
 }  // namespace tw
 
-#if !defined(__CUDACC__)
+#if TW_MODELLED
 namespace tw::model {
 
 // Every lane gives the address of one 16-byte row, and gets its share of four 8x8 matrices of b16.

@@ -57,6 +57,17 @@ TW_DEVICE std::uint32_t cvt_f16x2_e5m2x2(std::uint16_t pair) {
 #endif
 }
 
+// cvt.rn.bf16x2.f32 d, upper, lower;  PTX 7.0, sm_80
+TW_DEVICE std::uint32_t cvt_bf16x2(float lower, float upper) {
+#if defined(__CUDACC__)
+  std::uint32_t packed;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(upper), "f"(lower));
+  return packed;
+#else
+  return Bf16(lower).bits | std::uint32_t{Bf16(upper).bits} << 16;
+#endif
+}
+
 // cvt.rn.f16x2.f32 d, upper, lower;  PTX 7.0, sm_80. Overflow is infinite.
 TW_DEVICE std::uint32_t cvt_f16x2(float lower, float upper) {
 #if defined(__CUDACC__)

@@ -1,5 +1,5 @@
-// Asynchronous copies of 4, 8 or 16 bytes from global to shared memory, or to the L2, and how a
-// thread, or an mbarrier, learns that they have landed.
+// Asynchronous copies of 4, 8 or 16 bytes from global to shared memory, and how a thread, or an
+// mbarrier, learns that they have landed.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -25,13 +25,6 @@ TW_DEVICE void cp_async(SharedAddress destination, const void* source, unsigned 
   }
 #else
   model::cp_async(destination, source, bytes, source_bytes);
-#endif
-}
-
-// prefetch.global.L2 [address];  PTX 2.0, sm_20. To the L2 only, and without effect on anybody.
-TW_DEVICE void prefetch_global([[maybe_unused]] const void* address) {
-#if defined(__CUDACC__)
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 #endif
 }
 

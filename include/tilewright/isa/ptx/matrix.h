@@ -1,9 +1,8 @@
-// Small matrices between registers and shared memory, and packed conversions.
+// Small matrices between registers and shared memory.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/model.h"
-#include "tilewright/number/narrow_float.h"
 
 namespace tw::isa {
 
@@ -46,17 +45,6 @@ TW_DEVICE void stmatrix_x2_transposed(SharedAddress row, std::uint32_t r0, std::
 #else
   const std::uint32_t registers[2] = {r0, r1};
   model::stmatrix(row, registers, 2, true);
-#endif
-}
-
-// cvt.rn.bf16x2.f32 d, upper, lower;  PTX 7.0, sm_80
-TW_DEVICE std::uint32_t cvt_bf16x2(float lower, float upper) {
-#if defined(__CUDACC__)
-  std::uint32_t packed;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(upper), "f"(lower));
-  return packed;
-#else
-  return Bf16(lower).bits | std::uint32_t{Bf16(upper).bits} << 16;
 #endif
 }
 

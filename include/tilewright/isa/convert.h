@@ -1,0 +1,10 @@
+// Packed conversions of fragments.
+// The names mean the same on every target, or nothing where it lacks the mechanism. The virtual
+// GPU's models stand in isa/ptx.
+#pragma once
+
+#if defined(__HIP__)
+#include "tilewright/isa/amdgcn/convert.h"
+#else
+#include "tilewright/isa/ptx/convert.h"
+#endif

@@ -1,0 +1,10 @@
+// Counters that only grow, in shared and in global memory.
+// The names mean the same on every target, or nothing where it lacks the mechanism. The virtual
+// GPU's models stand in isa/ptx.
+#pragma once
+
+#if defined(__HIP__)
+#include "tilewright/isa/amdgcn/counter.h"
+#else
+#include "tilewright/isa/ptx/counter.h"
+#endif
