@@ -1,7 +1,21 @@
-// The __global__ function of every kernel on an NVIDIA GPU.
+// The function of every kernel that a GPU is told to run.
 #pragma once
 
+#include "tilewright/base/annotate.h"
+
 namespace tw::kernel {
+
+#if defined(__HIP__)
+
+// All waves of a workgroup are on one CU at once, on its four SIMDs, and share their registers.
+template <class Kernel>
+__attribute__((global, amdgpu_flat_work_group_size(Kernel::threads, Kernel::threads),
+               amdgpu_waves_per_eu(Kernel::threads / 256, Kernel::threads / 256))) void
+entry(const typename Kernel::Params params) {
+  Kernel::run(params);
+}
+
+#else
 
 // How many CTAs of a kernel an SM must hold, which bounds their registers: one, if it does not say.
 template <class Kernel>
@@ -15,5 +29,7 @@ __global__ void __launch_bounds__(Kernel::threads, least_ctas<Kernel>())
     entry(const __grid_constant__ typename Kernel::Params params) {
   Kernel::run(params);
 }
+
+#endif
 
 }  // namespace tw::kernel
