@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "tilewright/family/block_quantise.h"
 #include "tilewright/host/matmul_check.h"
 #include "tilewright/host/scale_blocks.h"
 #include "tilewright/number/convert.h"
@@ -185,6 +186,56 @@ inline Status dequantise_on_host(float* values, std::int64_t pitch,
   detail::with_element(problem.element_type, [&]<class Element>() {
     detail::dequantise_rows<Element>(values, pitch, problem);
   });
+  return Status::good();
+}
+
+// The launch of a kernel (family/block_quantise.h) that gives the same bytes. `max_ctas`: how many
+// the device holds at once. The problem is not empty.
+template <class Parts>
+Status plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+            const BlockQuantiseProblem& problem, unsigned max_ctas) {
+  using Stream = typename Parts::Stream;
+  if (Status status = check(problem); !status.is_good()) return status;
+  const std::int64_t bits = bits_in(problem.element_type);
+  if (problem.element_type != Stream::config.element_type ||
+      problem.scale_type != Stream::config.scale_type) {
+    return Status::refused(std::string("This kernel makes ") +
+                           name_of(Stream::config.element_type) + " with scales of " +
+                           name_of(Stream::config.scale_type) + ".");
+  }
+  if (problem.k * bits % 8 != 0) {
+    return Status::refused("k is " + std::to_string(problem.k) + ", but a line of " +
+                           name_of(problem.element_type) + " must have whole bytes.");
+  }
+  const auto elements = reinterpret_cast<std::uintptr_t>(problem.elements);
+  if (problem.elements_pitch * bits % 128 != 0 || elements % 16 != 0 ||
+      reinterpret_cast<std::uintptr_t>(problem.scales) % 4 != 0) {
+    return Status::refused("Lines of elements (pitch " + std::to_string(problem.elements_pitch) +
+                           ") must begin at multiples of 16 bytes, and scales at one of 4.");
+  }
+  const ScaleExtent extent = problem.extent();
+  const std::int64_t column_tiles = (problem.k + Stream::columns - 1) / Stream::columns;
+  if (problem.m >= (std::int64_t{1} << 31) - 256 || problem.k >= (std::int64_t{1} << 31) - 256 ||
+      extent.row_blocks() * column_tiles >= std::int64_t{1} << 31) {
+    return Status::refused("A matrix of " + std::to_string(problem.m) + " x " +
+                           std::to_string(problem.k) + " has more than 2^31 - 1 tiles.");
+  }
+  params.stream = {
+      problem.source,
+      static_cast<std::uint8_t*>(problem.elements),
+      problem.scales,
+      problem.source_pitch,
+      problem.elements_pitch * bits / 8,
+      static_cast<int>(problem.m),
+      static_cast<int>(problem.k),
+      static_cast<unsigned>(column_tiles),
+      static_cast<unsigned>(extent.k_blocks()),
+      problem.source_type,
+      problem.rule,
+      problem.tensor_scale,
+      alignment_of(problem.source, problem.source_pitch, 1, 0, problem.source_type) == 16};
+  params.tiles = static_cast<unsigned>(extent.row_blocks() * column_tiles);
+  ctas = std::min(params.tiles, std::max(1u, max_ctas));
   return Status::good();
 }
 

@@ -1,0 +1,194 @@
+// Quantising to the block-scaled formats: packed elements of a matrix, and scales in blocks as the
+// tensor core takes them (io/block_scales.h), as number/mx.h and number/nvfp4.h define them. A CTA
+// takes tiles of 128 rows and 128 columns, whose scales are whole blocks; eight neighbouring
+// threads have a row of it, 16 elements each.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/epilogue/element.h"
+#include "tilewright/io/block_scales.h"
+#include "tilewright/kernel/streaming.h"
+#include "tilewright/number/mx.h"
+#include "tilewright/number/nvfp4.h"
+#include "tilewright/number/packed.h"
+#include "tilewright/pipeline/maximum.h"
+
+namespace tw {
+
+// What an instance names.
+struct BlockQuantiseConfig {
+  ElementType element_type;
+  ScaleType scale_type;
+};
+
+template <BlockQuantiseConfig given>
+class BlockQuantiseStream {
+  using Element = tw::Element<given.element_type>;
+  static constexpr unsigned bits = bits_in(given.element_type);
+  static constexpr bool is_nvfp4 = given.scale_type == ScaleType::Ue4m3;
+  static_assert(bits <= 8 && !is_integer(given.element_type),
+                "Elements with block scales are e4m3, e5m2, e2m3, e3m2 or e2m1.");
+  static_assert(!is_nvfp4 || given.element_type == ElementType::E2m1,
+                "Scales of ue4m3 are for e2m1.");
+
+ public:
+  static constexpr BlockQuantiseConfig config = given;
+  static constexpr unsigned threads = 256, least_ctas = 1;
+  static constexpr unsigned columns = 128;
+  static constexpr unsigned length = 16;  // of a thread's piece of a row
+  static constexpr unsigned row_threads = columns / length;
+  static constexpr unsigned rows_at_once = threads / row_threads;
+  static constexpr unsigned tile_rows = ScaleBlock::rows;
+  static constexpr unsigned pieces = tile_rows / rows_at_once;
+  static constexpr unsigned piece_bytes = length * bits / 8;
+  // Neighbours that share a scale, and blocks of four scales that a row of a tile has.
+  static constexpr unsigned sharers = block_of(config.scale_type) / length;
+  static constexpr unsigned scale_blocks =
+      columns / block_of(config.scale_type) / ScaleBlock::scales;
+
+  struct Params {
+    const void* source;
+    std::uint8_t* elements;  // lines at multiples of 16 bytes
+    std::uint8_t* scales;    // blocks
+    std::int64_t source_pitch;
+    std::int64_t line_bytes;  // from a line of elements to the next
+    int m;
+    int k;  // of whole bytes of elements
+    unsigned column_tiles;
+    unsigned k_blocks;  // of four scales
+    ElementType source_type;
+    MxScale rule;
+    float tensor_scale;
+    bool in_vectors;  // lines of the source begin at multiples of 16 bytes
+  };
+  struct Storage {};
+
+  TW_DEVICE BlockQuantiseStream(const Params& params, Storage&, unsigned thread)
+      : params_(params), thread_(thread) {}
+
+  // Tiles of the same rows come one after the other.
+  TW_DEVICE void pass(unsigned tile) {
+    const unsigned column_tile = tile % params_.column_tiles;
+    const unsigned row_tile = tile / params_.column_tiles;
+    const int column = static_cast<int>(column_tile * columns + thread_ % row_threads * length);
+    with_float_type(params_.source_type, [&](auto type) {
+      TW_UNROLL
+      for (unsigned i = 0; i < pieces; ++i) {
+        const unsigned row = thread_ / row_threads + i * rows_at_once;
+        float values[length];
+        load<type.value>(values, static_cast<int>(row_tile * tile_rows + row), column);
+        quantise(values, row_tile, row, column_tile, column);
+      }
+    });
+  }
+
+ private:
+  // What is not there counts as zero.
+  template <ElementType type>
+  TW_DEVICE void load(float (&values)[length], int row, int column) const {
+    using Bits = ElementBits<bytes_of(type)>;
+    const bool is_there = row < params_.m;
+    const Bits* const from = static_cast<const Bits*>(params_.source) +
+                             (is_there ? row : 0) * params_.source_pitch + column;
+    if (is_there && params_.in_vectors && column + static_cast<int>(length) <= params_.k) {
+      constexpr unsigned pairs = 8 / bytes_of(type);  // of 16 bytes
+      using Pairs = Vector<PairBits<bytes_of(type)>, static_cast<int>(pairs)>;
+      TW_UNROLL
+      for (unsigned i = 0; i < length / 2; i += pairs) {
+        const Pairs loaded =
+            load_element<Space::Global>(reinterpret_cast<const Pairs*>(from + 2 * i));
+        TW_UNROLL
+        for (unsigned j = 0; j < pairs; ++j) {
+          const FragmentPair pair = values_of<type>(loaded.get(static_cast<int>(j)));
+          values[2 * (i + j)] = pair.first;
+          values[2 * (i + j) + 1] = pair.second;
+        }
+      }
+    } else {
+      TW_UNROLL
+      for (unsigned i = 0; i < length; ++i) {
+        const bool has_value = is_there && column + static_cast<int>(i) < params_.k;
+        values[i] = has_value ? read_value<type>(from + i) : 0.0f;
+      }
+    }
+  }
+
+  // `row` is the tile's. All threads call it.
+  TW_DEVICE void quantise(const float (&values)[length], unsigned row_tile, unsigned row,
+                          unsigned column_tile, int column) const {
+    std::uint32_t amax[1] = {0};
+    TW_UNROLL
+    for (const float value : values) amax[0] = larger(amax[0], float32::magnitude(value));
+    const float largest = std::bit_cast<float>(maximum_of_lanes<sharers>(amax, thread_));
+    std::uint32_t scale;
+    float inverse;
+    if constexpr (is_nvfp4) {
+      const Ue4m3 made = nvfp4_block_scale(largest, params_.tensor_scale);
+      scale = made.bits;
+      inverse = 1.0f / params_.tensor_scale / static_cast<float>(made);
+    } else {
+      const Ue8m0 made = mx_block_scale<Element>(largest, params_.rule);
+      scale = made.bits;
+      inverse = static_cast<float>(made.inverse());
+    }
+    const int in_matrix = static_cast<int>(row_tile * tile_rows + row);
+    const bool is_there = in_matrix < params_.m;
+    if (is_there) store(values, inverse, in_matrix, column);
+    store_scales(is_there && column < params_.k ? scale : 0, row_tile, row, column_tile);
+  }
+
+  TW_DEVICE void store(const float (&values)[length], float inverse, int row, int column) const {
+    struct alignas(piece_bytes % 8 == 0 ? piece_bytes : 4) Packed {
+      std::uint32_t words[piece_bytes / 4];
+    } packed = {};
+    TW_UNROLL
+    for (unsigned i = 0; i < length; ++i) {
+      const auto code =
+          std::uint32_t{Element::from_float(values[i] * inverse, Overflow::saturate).bits};
+      const unsigned bit = i * bits, shift = bit % 32;
+      packed.words[bit / 32] |= code << shift;
+      if (shift + bits > 32) packed.words[bit / 32 + 1] |= code >> (32 - shift);
+    }
+    std::uint8_t* const to =
+        params_.elements + row * params_.line_bytes + column * static_cast<int>(bits) / 8;
+    const int left = (params_.k - column) * static_cast<int>(bits) / 8;
+    if (left >= static_cast<int>(piece_bytes)) {
+      store_element<Space::Global>(reinterpret_cast<Packed*>(to), packed);
+      return;
+    }
+    TW_UNROLL
+    for (unsigned i = 0; i < piece_bytes; ++i) {
+      const auto byte = static_cast<std::uint8_t>(packed.words[i / 4] >> 8 * (i % 4));
+      if (static_cast<int>(i) < left) store_element<Space::Global>(to + i, byte);
+    }
+  }
+
+  // Four scales of a row are a word of their block: one thread stores it for all that have some.
+  TW_DEVICE void store_scales(std::uint32_t scale, unsigned row_tile, unsigned row,
+                              unsigned column_tile) const {
+    constexpr unsigned word_threads = ScaleBlock::scales * sharers;
+    const unsigned in_word = thread_ % word_threads;
+    std::uint32_t word = scale << 8 * (in_word / sharers);
+    TW_UNROLL
+    for (unsigned step = sharers; step < word_threads; step *= 2) {
+      word |= isa::shuffle(word, (thread_ ^ step) % 32);
+    }
+    const unsigned block = column_tile * scale_blocks + thread_ % row_threads / word_threads;
+    if (in_word != 0 || block >= params_.k_blocks) return;
+    const std::int64_t at =
+        (std::int64_t{row_tile} * params_.k_blocks + block) * ScaleBlock::bytes + row % 32 * 16 +
+        row / 32 * 4;
+    store_element<Space::Global>(reinterpret_cast<std::uint32_t*>(params_.scales + at), word);
+  }
+
+  const Params& params_;
+  unsigned thread_;
+};
+
+template <class Page, class Named>
+struct BlockQuantise {
+  using Target = Page;
+  using Stream = BlockQuantiseStream<Named::config>;
+};
+
+}  // namespace tw
