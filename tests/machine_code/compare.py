@@ -71,7 +71,7 @@ TARGETS = {
             "one product more in the composed kernel": [
                 ("op/tcgen05.h", r"(isa::tcgen05_mma<kind, tiling.group>\([^;]*;)", r"\1 \1")],
             "one commit more in the composed kernel": [
-                ("pipeline/ring.h", r"(isa::tcgen05_commit<1>\(full\);)", r"\1 \1")],
+                ("pipeline/mbarrier.h", r"(isa::tcgen05_commit<1>\(full\);)", r"\1 \1")],
             "descriptors made anew for each product of the composed kernel": [
                 ("op/tcgen05.h", r"\bb \+ (BlocksB::units\(0, k, span, 0\))",
                  r"b_descriptor + in_descriptor(at * 16 + Tensors::b_at) + \1")],

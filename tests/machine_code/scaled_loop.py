@@ -38,7 +38,7 @@ PLAIN = SOURCE % "tw::Sm100, tw::MatmulRecipe"
 SCALED = SOURCE % "tw::Sm100Scaled, tw::BlockScaledRecipe<tw::ScaleType::Ue8m0>"
 # Edits of the headers that must be caught.
 PLANTED = {
-    "a fence in every stage": ("pipeline/ring.h", r"(if constexpr \(Ring::Payload::space == Space::Tensor\)) (isa::tcgen05_fence_after_thread_sync)",
+    "a fence in every stage": ("pipeline/mbarrier.h", r"(if constexpr \(Ring::Payload::space == Space::Tensor\)) (isa::tcgen05_fence_after_thread_sync)",
                                r"\1 isa::fence_proxy_async(), \2"),
     "a copy of scales more": ("op/tcgen05_scaled.h", r"(copy_scales<typename ScaleTensors::A, Scales::a_blocks>\(slot, from\);)", r"\1 \1"),
 }
