@@ -1,4 +1,7 @@
 // A run as a whole: elements, reports, limits, replay, parallel runs.
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include <chrono>
 #include <stdexcept>
 #include <thread>
@@ -182,6 +185,34 @@ TEST(Elements, CheckingOffSeesNoRacesButStillBounds) {
   const Kernel kernel{.threads = 64, .shared_bytes = 64, .options = {.check = false}};
   EXPECT_TRUE(clean(kernel.run([] { store_shared(shared_at(0), 1u); })));
   EXPECT_TRUE(found(kernel.run([] { store_shared(shared_at(64), 1u); }), Checker::Bounds));
+}
+
+// Two words of an output, 8 GiB apart: the machine's memory grows with what is touched.
+TEST(Elements, AreFewWithALongWayBetweenThem) {
+  constexpr std::size_t apart = std::size_t{1} << 33, bytes = apart + 64;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const first = static_cast<std::uint32_t*>(memory);
+  auto* const last = first + apart / 4;
+  const auto peak = [] {  // in KiB
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const Kernel kernel{.threads = 1, .memory = {{memory, bytes, "D", false, true}}};
+  const auto before = peak();
+  for (const std::size_t step : {0, 1, 15}) {
+    const Report report = kernel.run([&] {
+      store_element<Space::Global>(first, 1u);
+      store_element<Space::Global>(last, 2u);
+      load_element<Space::Global>(first);
+      load_element<Space::Global>(last + step);
+    });
+    EXPECT_TRUE(found_if(step > 0, report, Checker::Uninitialised, "which nobody has written"));
+  }
+  EXPECT_LT(peak() - before, 256 << 10);
+  munmap(memory, bytes);
 }
 
 TEST(Run, ADeadlockIsReportedAtOnce) {

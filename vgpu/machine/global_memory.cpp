@@ -4,6 +4,34 @@
 
 namespace tw::vgpu {
 
+template <class Visit>
+bool WrittenBytes::every_word(std::size_t first, std::size_t count, const Visit& visit) {
+  while (count > 0) {
+    const std::size_t bit = first % 64;
+    const std::size_t here = std::min<std::size_t>(count, 64 - bit);
+    const std::uint64_t mask = (here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1)
+                               << bit;
+    if (!visit(first / page_bytes, first % page_bytes / 64, mask)) return false;
+    first += here;
+    count -= here;
+  }
+  return true;
+}
+
+bool WrittenBytes::all(std::size_t first, std::size_t count) const {
+  return every_word(first, count, [&](std::size_t page, std::size_t word, std::uint64_t mask) {
+    return pages_[page] != nullptr && (pages_[page]->words[word] & mask) == mask;
+  });
+}
+
+void WrittenBytes::mark(std::size_t first, std::size_t count) {
+  every_word(first, count, [&](std::size_t page, std::size_t word, std::uint64_t mask) {
+    if (pages_[page] == nullptr) pages_[page] = std::make_unique<Page>();
+    pages_[page]->words[word] |= mask;
+    return true;
+  });
+}
+
 GlobalMemory::GlobalMemory(std::span<const GlobalRange> ranges, bool check) {
   for (const GlobalRange& range : ranges) {
     const auto* begin = static_cast<const std::byte*>(range.begin);
@@ -11,7 +39,9 @@ GlobalMemory::GlobalMemory(std::span<const GlobalRange> ranges, bool check) {
     if (check && range.writable) {
       ranges_.back().shadow = std::make_unique<GlobalShadow>(begin, range.bytes, range.name);
     }
-    if (!range.initialised) ranges_.back().written.assign(range.bytes, false);
+    if (!range.initialised) {
+      ranges_.back().written = std::make_unique<WrittenBytes>(range.bytes);
+    }
   }
   std::sort(ranges_.begin(), ranges_.end(),
             [](const Range& left, const Range& right) { return left.begin < right.begin; });
@@ -40,16 +70,13 @@ const GlobalMemory::Range* GlobalMemory::nearest(const void* address) const {
 }
 
 bool GlobalMemory::initialised(const Range& range, const void* address, std::size_t bytes) {
-  if (range.written.empty()) return true;
-  const auto first = range.written.begin() + (static_cast<const std::byte*>(address) - range.begin);
-  return std::find(first, first + static_cast<std::ptrdiff_t>(bytes), false) ==
-         first + static_cast<std::ptrdiff_t>(bytes);
+  const auto first = static_cast<std::size_t>(static_cast<const std::byte*>(address) - range.begin);
+  return range.written == nullptr || range.written->all(first, bytes);
 }
 
 void GlobalMemory::mark_written(Range& range, const void* address, std::size_t bytes) {
-  if (range.written.empty()) return;
-  const auto first = range.written.begin() + (static_cast<const std::byte*>(address) - range.begin);
-  std::fill(first, first + static_cast<std::ptrdiff_t>(bytes), true);
+  const auto first = static_cast<std::size_t>(static_cast<const std::byte*>(address) - range.begin);
+  if (range.written != nullptr) range.written->mark(first, bytes);
 }
 
 }  // namespace tw::vgpu

@@ -20,6 +20,27 @@ inline bool lies_in(const void* begin, std::size_t bytes, const void* first, std
   return begin >= first && bytes <= room && offset <= room - bytes;
 }
 
+// Which bytes of a range somebody has written. A page is made when somebody writes to it: outputs
+// may have few elements and a long way between them.
+class WrittenBytes {
+ public:
+  explicit WrittenBytes(std::size_t bytes) : pages_(bytes / page_bytes + 1) {}
+  bool all(std::size_t first, std::size_t count) const;
+  void mark(std::size_t first, std::size_t count);
+
+ private:
+  static constexpr std::size_t page_bytes = 4096;
+  struct Page {
+    std::uint64_t words[page_bytes / 64] = {};
+  };
+  // visit(page index, word index, mask) for all words with bytes of [first, first + count), until
+  // it returns false.
+  template <class Visit>
+  static bool every_word(std::size_t first, std::size_t count, const Visit& visit);
+
+  std::vector<std::unique_ptr<Page>> pages_;
+};
+
 class GlobalMemory {
  public:
   GlobalMemory(std::span<const GlobalRange> ranges, bool check);
@@ -29,7 +50,7 @@ class GlobalMemory {
     const std::byte* end;
     const char* name;
     bool writable;
-    std::vector<bool> written;             // per byte; empty if the range was initialised
+    std::unique_ptr<WrittenBytes> written;  // null: the range was initialised
     std::unique_ptr<GlobalShadow> shadow;  // null: nobody may write, or nobody checks
   };
   // The range that holds all these bytes, or null.
