@@ -52,7 +52,7 @@ struct FragmentPlace {
   TW_DEVICE bool first_inside() const { return row_inside() && column < n; }
   TW_DEVICE bool second_inside() const { return width == 2 && row_inside() && column + 1 < n; }
   TW_DEVICE int nearest_row() const { return row < m_end ? row : m_end - 1; }
-  // Of the value `step` columns further.
+  // The column `step` columns further, or the last one.
   TW_DEVICE int nearest_column(int step) const { return column + step < n ? column + step : n - 1; }
 };
 

@@ -36,7 +36,7 @@ class FragmentLoop {
     Epilogue::prepare(params_.epilogue, place.column, inside, thread_);
   }
 
-  // By all threads of the group. `sources` is asked for a SourceChunk before each chunk.
+  // All threads of the group call it. `sources` is asked for a SourceChunk before each chunk.
   template <FragmentSums Sums, class Sources>
   TW_DEVICE void store(const Sums& sum, const Place& place, Sources& sources) {
     static_assert(Sums::columns % Store::chunk_columns == 0,
@@ -94,7 +94,7 @@ class FragmentLoop {
               chunk.column + column + static_cast<int>(step), transposed ? n : chunk.m_end,
               transposed ? chunk.m_end : n};
     }
-    // Of all pairs of the warp.
+    // Whether all pairs of the warp have their columns inside.
     TW_DEVICE bool columns_inside() const {
       const unsigned first_lane = thread / isa::warp_lanes() * isa::warp_lanes();
       int end = chunk.column + column + static_cast<int>(columns);

@@ -33,7 +33,7 @@ struct ResidualProgram {
   template <unsigned pairs, class PlaceOf, class SourceChunk>
   TW_DEVICE void evaluate(State&, FragmentPair (&values)[pairs], const PlaceOf& place_of,
                           const SourceChunk& source) const {
-    // Of a matrix, neighbours in the list stand in the same columns.
+    // In the layout of matrices, neighbours in the list stand in the same columns.
     constexpr unsigned sharing = PlaceOf::layout == FragmentLayout::Matrix ? 2 : 1;
     // As they are in memory: who converts them waits for them, and should do so behind C.
     PairBits<2> bias[pairs / sharing];

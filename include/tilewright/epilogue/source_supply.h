@@ -15,7 +15,7 @@
 
 namespace tw {
 
-// Of one storing group: a ring of `staged` chunks, each like one of the output's. A tile has
+// The sources of one storing group: a ring of `staged` chunks, each like one of D. A tile has
 // `num_chunks` of them: row_chunks side by side, then the next rows.
 template <ElementType type, unsigned lines, unsigned line_bytes, unsigned num_chunks,
           unsigned row_chunks, unsigned reading_warps, unsigned staged>

@@ -1,5 +1,5 @@
 // Chunks of D on their way through shared memory: a group of threads writes one while TMA copies
-// the one before. What a line of a chunk is to the sums, the stores that derive from it say.
+// the one before. The stores that derive from it say which sums make a line of a chunk.
 #pragma once
 
 #include "tilewright/epilogue/element.h"
@@ -25,7 +25,7 @@ class StagedChunk {
   static constexpr unsigned threads = Output::threads;
 
   struct Params {
-    // Of D: (columns, rows, batch), with the swizzle of the lines and a box of
+    // D as (columns, rows, batch), with the swizzle of the lines and a box of
     // (line_elements, lines, 1). A gated D has half the columns, and half the box's.
     TensorMap map;
     void* d;
@@ -81,7 +81,7 @@ class StagedChunk {
  private:
   static constexpr Layout layout = staged_layout(lines, bytes, line_bytes);
 
-  // By all threads of the group.
+  // All threads of the group take part.
   template <class Buffer>
   TW_DEVICE void copy_elements(const Buffer& buffer, const Place& place, int n, int columns) {
     const auto staged = elements(buffer);

@@ -30,7 +30,7 @@ class TransposedStore : public StagedChunk<output_type, transposed_lines(tile_co
   using Staged::output;
   using Staged::Staged;
   static constexpr bool transposes = true;
-  static constexpr unsigned chunk_rows = Staged::line_elements;  // of sums
+  static constexpr unsigned chunk_rows = Staged::line_elements;  // rows of sums
   static constexpr unsigned chunk_columns = Staged::lines;
   // Columns whose values a thread works on together.
   static constexpr unsigned columns_together = chunk_columns % 32 == 0 ? 32

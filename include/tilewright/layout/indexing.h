@@ -27,7 +27,7 @@ constexpr Layout on_axis(Layout layout, int axis) {
   return without_swizzle(layout);
 }
 
-// Of plain strides, only the multiples of `unit`, or only the others.
+// Keeps only those plain strides that are multiples of `unit`, or only the others.
 constexpr Layout of_unit(Layout layout, std::int64_t unit, bool multiples) {
   for (int i = 0; i < layout.leaves; ++i) {
     if ((layout.strides[i] % unit == 0) != multiples) layout.strides.set(i, 0);
@@ -208,7 +208,7 @@ constexpr std::uint32_t swizzled_sum(std::uint32_t first, Indices... indices) {
   } else if constexpr (leaves.target >= 0 && leaves.source >= 0) {
     constexpr std::uint32_t mask = (1u << layout.swizzle.bits) - 1;
     constexpr auto stride = static_cast<std::uint32_t>(layout.strides[leaves.target]);
-    // Of the source's digit so many make one turn.
+    // So many neighbours of the source's digit are turned alike.
     constexpr auto together = static_cast<std::uint32_t>(
         (std::int64_t{1} << layout.swizzle.source_bit()) / layout.strides[leaves.source]);
     const auto by = sum_as<std::uint32_t, digit_of(layout, leaves.source), true>(indices...);

@@ -45,7 +45,7 @@ class TileTensor<T, Space::Window, layout>
   TW_HOST_DEVICE constexpr explicit TileTensor(Address first)
       : Views(Extents<0>{}), first_(first) {}
 
-  // Of the first element.
+  // The address of the first element.
   TW_HOST_DEVICE constexpr Address address() const { return first_; }
   // One index for each mode, or one for the whole tile.
   template <class... Indices>
@@ -78,7 +78,7 @@ class TileTensor<T, Space::Window, layout>
         first_ + detail::sum_as<std::uint32_t, plain, true>(selection...));
   }
 
-  // Of an element, in bytes from the tile's beginning.
+  // How many bytes behind the tile's beginning an element lies.
   template <class... Indices>
   static TW_HOST_DEVICE constexpr std::uint32_t offset_of(Indices... indices) {
     return detail::swizzled_sum<in_bytes>(0, indices...);

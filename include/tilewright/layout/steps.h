@@ -109,7 +109,7 @@ class Steps {
 #endif
   }
 
-  // Of the element so many indices further: a multiple of the step.
+  // The address (or offset) of the element `distance` indices further, a multiple of the step.
   TW_HOST_DEVICE constexpr std::uint32_t address(unsigned distance) const {
 #if !TW_ON_DEVICE
     require(distance % step == 0, "steps_from: the distance is no multiple of the step");
