@@ -17,8 +17,9 @@ struct Conv2dInstance {
   const char* name;
   const char* target;  // "sm90a"
   MatmulConfig config;
-  bool by_threads;  // loaded by them, not by TMA: slower, and takes anything
-  bool depthwise;   // takes one channel in each group only, and streams
+  bool by_threads;    // loaded by them, not by TMA: slower, and takes anything
+  bool depthwise;     // takes one channel in each group only, and streams
+  bool spans_groups;  // a tile's columns may be of several groups
   unsigned stages;
   // Why this kernel cannot compute a problem in this order; good if it can.
   Status (*supports)(const Conv2dProblem&, const MatmulOrder&);

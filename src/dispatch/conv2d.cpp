@@ -11,11 +11,15 @@ struct Convolutions {
   static KernelFacts facts(const Conv2dInstance& instance) {
     return {.target = instance.target,
             .config = instance.config,
-            .any_alignment = instance.by_threads,
+            .any_alignment = instance.by_threads && !instance.spans_groups,
+            .by_threads = instance.spans_groups,
             .streams = instance.depthwise};
   }
-  static MatmulProblem matmul(const Conv2dInstance& instance, const Conv2dProblem& problem) {
-    return as_matmul(problem, instance.by_threads ? 1 : instance.config.tiling.k());
+  static MatmulProblem matmul(const Conv2dInstance& instance, const Conv2dProblem& given) {
+    const Conv2dProblem problem = with_patches(given);
+    const Tiling& tiling = instance.config.tiling;
+    return as_matmul(problem, instance.by_threads ? 1 : tiling.k(),
+                     instance.spans_groups ? groups_together(problem, tiling) : 1);
   }
   // Of image and filter, each read once: the matmul's operands repeat the image.
   static double operand_bytes(const Conv2dProblem& problem) {

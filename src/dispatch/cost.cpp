@@ -81,7 +81,11 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   const double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
   const double from_dram = dram_bytes / cost.dram_bytes_per_us;
-  if (kernel.streams) return cost.start_us + cost.late_start_us + from_dram;
+  if (kernel.streams) {
+    const double products = n > 1 ? batch * m * n * k : 0;  // else in vectors
+    return cost.start_us + cost.late_start_us +
+           std::max(from_dram, products * cost.streamed_product_us);
+  }
 
   const double tiles_m = up(m, config.tiling.m * cluster.m) * cluster.m;
   const double tiles_n = up(n, config.tiling.n * cluster.n) * cluster.n;
@@ -123,7 +127,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (running > sms / 2.0) lines *= cost.neighbour_factor;
   if (is_mma_sync(kernel) || kernel.by_threads) {
     lines = (config.tiling.m + config.tiling.n) * 128 / piece_bytes(kernel, problem) *
-            cost.piece_cycles;
+            (!of_image           ? cost.piece_cycles
+             : kernel.by_threads ? cost.pixel_piece_cycles
+                                 : cost.sought_piece_cycles);
   } else if (kernel.any_alignment) {
     lines *= cost.gathering_factor;
   }

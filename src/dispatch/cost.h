@@ -49,6 +49,9 @@ struct CostConstants {
   double unpacked_factor = 2.5;         // 8-bit floats, which mma.sync takes as fp16; not fitted
   double gathering_factor = 5;          // of lines that threads gather for wgmma; not fitted
   double piece_cycles = 0.455;          // a piece that a thread copies: 16 bytes, or as aligned
+  double pixel_piece_cycles = 0.8;      // the same of an image, whose pixels are known,
+  double sought_piece_cycles = 3.4;     // and where each piece is looked for; by hand, few data
+  double streamed_product_us = 1.2e-6;  // by one column at a time, on all SMs; by hand, few data
 };
 inline constexpr CostConstants fitted_cost;
 

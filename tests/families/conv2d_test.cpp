@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/families/conv2d_problems.h"
+#include "tilewright/host/conv2d_check.h"
 #include "tilewright/io/divisor.h"
 
 namespace tw::tests {
@@ -77,6 +78,7 @@ TEST(Conv2d, TakesLines) {
 TEST(Conv2d, TakesDepths) {
   Random random(base_seed() + 3);
   for (const Conv2dInstance& instance : conv2d_instances()) {
+    if (instance.spans_groups) continue;  // of two sides only
     for (const Fill fill : {Fill::Position, Fill::Integers}) {
       Conv2dShape shape = random_shape(instance, random);
       shape.n = 2;
@@ -116,6 +118,59 @@ TEST(Conv2d, PacksFewChannels) {
       shape.h = {.extent = 17, .filter = 7, .stride = 2, .pad_low = 3, .pad_high = 2};
       shape.w = {.extent = 20, .filter = 7, .stride = 2, .pad_low = 2, .pad_high = 3};
       expect_clean(instance, shape, channels == 4 ? Fill::Position : Fill::Integers, 3);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// What is cut into patches has as many channels as a line of a patch, and TMA may bring them; h and
+// w differ, and only one of them is cut in the second and the third.
+TEST(Conv2d, CutsPatches) {
+  using Axis = Conv2dAxis;
+  const Axis cut_h = {.extent = 9, .filter = 3, .stride = 3};
+  const Axis cut_w = {.extent = 64, .filter = 16, .stride = 16};
+  const Axis padded_h = {.extent = 8, .filter = 3, .stride = 3, .pad_low = 1};
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    if (direction_of(instance.config) != Conv2dDirection::Forward || instance.depthwise) continue;
+    Conv2dShape shape = shape_for(instance);
+    shape.n = 2;
+    shape.c = 3;
+    shape.k = 40;
+    for (const auto& [h, w] : {std::pair{cut_h, cut_w}, std::pair{padded_h, cut_w},
+                               std::pair{cut_h, Axis{.extent = 32, .filter = 16, .stride = 8}}}) {
+      shape.h = h;
+      shape.w = w;
+      if (!instance.by_threads && w.stride != w.filter) continue;  // of 3 channels
+      expect_clean(instance, shape, Fill::Position, 11);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Groups that share a tile: of channels that are vectors, halves of them, and single ones; of more
+// groups than a tile has, of several filters for each channel, and at the edge of what is stored.
+TEST(Conv2d, PutsGroupsTogether) {
+  struct Groups {
+    std::int64_t groups, c, k;  // of one
+    std::int64_t together;      // where tiles have 64 columns
+  };
+  const Groups all[] = {{8, 16, 16, 4}, {32, 4, 4, 16}, {6, 8, 24, 2},  {9, 5, 7, 9},
+                        {21, 1, 3, 21}, {4, 48, 48, 1}, {2, 112, 40, 1}};
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    if (!instance.spans_groups) continue;
+    for (const Groups& given : all) {
+      Conv2dShape shape = shape_for(instance);
+      shape.n = 2;
+      shape.groups = given.groups;
+      shape.c = given.groups * given.c;
+      shape.k = given.groups * given.k;
+      shape.h = {.extent = 9, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
+      shape.w = {.extent = 13, .filter = 2, .dilation = 2, .pad_low = 1};
+      shape.epilogue.column_bias = true;
+      if (instance.config.tiling.n == 64) {
+        EXPECT_EQ(groups_together(conv2d_anywhere(shape), instance.config.tiling), given.together);
+      }
+      expect_clean(instance, shape, given.c > 8 ? Fill::Position : Fill::Integers, 13);
       if (HasFatalFailure()) return;
     }
   }
@@ -178,10 +233,13 @@ TEST(Conv2d, KeepsGroupsApart) {
   for (const Conv2dInstance& instance : conv2d_instances()) {
     const bool of_filter = direction_of(instance.config) == Conv2dDirection::BackwardFilter;
     if (instance.depthwise || (of_filter && !instance.by_threads)) continue;
-    // By cp.async, element by element, and depthwise; or by TMA.
+    // By cp.async, element by element, and depthwise; or by TMA. Three groups of fewer channels
+    // than 22 may be one tile's, and are then not kept apart.
     const std::int64_t whole = instance.config.tiling.k();
-    for (const std::int64_t channels : {whole, std::int64_t{8}, std::int64_t{6}, std::int64_t{1}}) {
-      if ((channels == whole) == instance.by_threads) continue;
+    using Channels = std::vector<std::int64_t>;
+    for (const std::int64_t channels : instance.spans_groups ? Channels{40, 33}
+                                       : instance.by_threads ? Channels{8, 6, 1}
+                                                             : Channels{whole}) {
       expect_groups_apart(instance, channels);
       if (HasFatalFailure()) return;
     }

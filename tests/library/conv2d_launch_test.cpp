@@ -30,6 +30,7 @@ std::span<const Conv2dInstance> conv2d_instances() {
        {},
        false,
        false,
+       false,
        4,
        [](const Conv2dProblem& problem, const MatmulOrder&) {
          ++tests::launched.asked;

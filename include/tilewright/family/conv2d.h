@@ -11,6 +11,7 @@
 #include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/im2col.h"
 #include "tilewright/io/im2col_copy.h"
+#include "tilewright/io/im2col_pieces.h"
 
 namespace tw {
 
@@ -44,6 +45,17 @@ struct Conv2dRecipe : MatmulRecipe {
 // The same with im2col by four warps.
 struct Conv2dByThreads : ThreadRecipe<Conv2dRecipe, Im2colCopyLoader> {};
 
+// Forward with im2col in pieces, by four warps that need many registers: they know all their
+// pixels.
+struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    RoleTable table = ThreadRecipe<Conv2dRecipe, Im2colPieceLoader>::roles(given, config);
+    table.load.registers = 128;
+    table.multiply.registers = 184;
+    return table;
+  }
+};
+
 struct DepthwiseRecipe;
 
 // A column of D sees one channel: there is nothing to multiply by tiles, so it streams.
@@ -65,6 +77,16 @@ constexpr bool loads_by_threads() {
     return true;
   } else {
     return !Bound::Loader::elected;
+  }
+}
+
+// True where a tile's columns may be of several groups.
+template <class Bound>
+constexpr bool spans_groups() {
+  if constexpr (DepthwiseKernel<Bound>) {
+    return false;
+  } else {
+    return requires { Bound::Loader::spans_groups; };
   }
 }
 

@@ -95,18 +95,44 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dProblem& 
   return encode(sums_pixels ? loader.a : loader.b, matrix_box(whole, matrix));
 }
 
+// What threads copy.
+template <class Parts, class Encode>
+Status fill_copies(typename Parts::Loader::Params& loader, const Conv2dProblem& problem,
+                   const MatmulProblem& matmul, const Encode& encode) {
+  const Status status = fill_loader<typename Parts::Loader>(loader, matmul, encode);
+  const std::int64_t c = as_forward(problem).c / problem.groups;
+  if constexpr (spans_groups<Parts>()) {
+    const std::int64_t together = groups_together(problem, Parts::tiling);
+    loader.channels = divisor_of(together * c);
+    loader.filter_channels = divisor_of(together == 1 ? matmul.k : together * c);
+    loader.group_channels = divisor_of(together == 1 ? matmul.k : c);
+    loader.group_filters = divisor_of(matmul.n / together);
+    if (together > 1) {
+      loader.b.alignment =
+          std::min(loader.b.alignment, alignment_of(nullptr, c, 1, 0, problem.type));
+    }
+  } else {
+    loader.channels = divisor_of(c);
+    loader.filter_positions = static_cast<int>(problem.positions());
+  }
+  return status;
+}
+
 }  // namespace detail
 
 // The matmul as this kernel's loader counts its k.
 template <class Parts>
-MatmulProblem as_matmul(const Conv2dProblem& problem) {
-  return as_matmul(problem, Parts::Loader::elected ? Parts::tiling.k() : 1);
+MatmulProblem as_matmul(const Conv2dProblem& given) {
+  const Conv2dProblem problem = with_patches(given);
+  return as_matmul(problem, Parts::Loader::elected ? Parts::tiling.k() : 1,
+                   spans_groups<Parts>() ? groups_together(problem, Parts::tiling) : 1);
 }
 
 // Why a kernel cannot compute a convolution in this order; good if it can.
 template <class Parts>
-Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
-  if (Status status = check(problem); !status.is_good()) return status;
+Status supports(const Conv2dProblem& given, const MatmulOrder& order) {
+  if (Status status = check(given); !status.is_good()) return status;
+  const Conv2dProblem problem = with_patches(given);
   if (Parts::Sources::has_role && problem.groups > 1 && problem.epilogue.beta != 0.0f) {
     return Status::refused("This kernel stages C, whose columns groups = " +
                            std::to_string(problem.groups) + " would shift; it must be 1.");
@@ -115,31 +141,32 @@ Status supports(const Conv2dProblem& problem, const MatmulOrder& order) {
     Status status = check_im2col(as_forward(problem), Parts::tiling.k());
     if (!status.is_good()) return status;
   }
+  if (spans_groups<Parts>() && problem.is_deep()) {
+    return Status::refused("Images of this kernel have two sides, and no depth.");
+  }
   return supports<Parts>(as_matmul<Parts>(problem), order);
 }
 
 // Of a problem that the kernel supports. `encode` takes a MatrixBox or an Im2colBox.
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const Conv2dProblem& problem, const MatmulOrder& order, unsigned max_clusters,
+            const Conv2dProblem& given, const MatmulOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
   using Loader = typename Parts::Loader;
+  const Conv2dProblem problem = with_patches(given);
   const MatmulProblem matmul = as_matmul<Parts>(problem);
-  Status planned = plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
-                               [&](typename Loader::Params& loader) {
-                                 // Nothing is summed up, and nothing loaded.
-                                 if (matmul.k == 0)
-                                   return detail::fill_loader<Loader>(loader, matmul, encode);
-                                 detail::fill_axes(loader, problem, side_of);
-                                 if constexpr (Loader::elected) {
-                                   return detail::fill_im2col<Parts>(loader, problem, encode);
-                                 } else {
-                                   loader.channels =
-                                       detail::divisor_of(as_forward(problem).c / problem.groups);
-                                   loader.filter_positions = static_cast<int>(problem.positions());
-                                   return detail::fill_loader<Loader>(loader, matmul, encode);
-                                 }
-                               });
+  Status planned =
+      plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
+                  [&](typename Loader::Params& loader) {
+                    // Nothing is summed up, and nothing loaded.
+                    if (matmul.k == 0) return detail::fill_loader<Loader>(loader, matmul, encode);
+                    detail::fill_axes(loader, problem, side_of);
+                    if constexpr (Loader::elected) {
+                      return detail::fill_im2col<Parts>(loader, problem, encode);
+                    } else {
+                      return detail::fill_copies<Parts>(loader, problem, matmul, encode);
+                    }
+                  });
   if constexpr (is_backward_data(Parts::config)) {
     PixelView& view = params.epilogue.output.view;
     detail::fill_axes(view, problem, pixels_of);

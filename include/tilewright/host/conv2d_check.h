@@ -11,16 +11,31 @@
 
 namespace tw {
 
-// A group, of each phase, is a matrix of the batch. Where a filter position's channels are padded
-// with zeros to a multiple of `channels`, k counts them, too.
-inline MatmulProblem as_matmul(const Conv2dProblem& whole, std::int64_t channels) {
-  const Conv2dProblem problem = as_forward(whole);
+// How many forward groups a tile spans, where a kernel's tiles may: as many as have at most the
+// channels of a k-tile and the tile's columns.
+inline std::int64_t groups_together(const Conv2dProblem& problem, const Tiling& tiling) {
   const std::int64_t c = problem.c / problem.groups, k = problem.k / problem.groups;
-  const std::int64_t filter = whole.positions() * c;
+  std::int64_t together = 1;
+  for (std::int64_t count = 2; count <= problem.groups; ++count) {
+    if (count * c > tiling.k() || count * k > tiling.n) break;
+    if (problem.groups % count == 0) together = count;
+  }
+  return together;
+}
+
+// A group, of each phase, is a matrix of the batch; or, forward, so many groups together, of whose
+// B a filter has the channels of its own group only. Where a filter position's channels are padded
+// with zeros to a multiple of `channels`, k counts them, too.
+inline MatmulProblem as_matmul(const Conv2dProblem& whole, std::int64_t channels,
+                               std::int64_t together = 1) {
+  const Conv2dProblem problem = as_forward(whole);
+  const std::int64_t groups = problem.groups / together;
+  const std::int64_t c = problem.c / groups, k = problem.k / groups;
+  const std::int64_t filter = whole.positions() * (c / together);
   MatmulProblem matmul = {.m = problem.n * problem.pixels(),
                           .n = k,
                           .k = problem.positions() * ((c + channels - 1) / channels * channels),
-                          .batch = problem.groups * num_phases(whole),
+                          .batch = groups * num_phases(whole),
                           .a = {problem.image, problem.c, c, problem.type},
                           .b = {problem.filter, filter, k * filter, problem.type},
                           .d = {problem.d, problem.k, k, problem.d_type},

@@ -76,6 +76,28 @@ inline Conv2dProblem as_forward(const Conv2dProblem& problem) {
   return forward;
 }
 
+// A forward filter that never meets a pixel twice, nor any outside of the image: the pixels that it
+// meets on a line are one pixel of more channels, and those lines are an image. So patches of few
+// channels have vectors, and no stride.
+inline Conv2dProblem with_patches(const Conv2dProblem& given) {
+  Conv2dProblem problem = given;
+  if (problem.direction != Conv2dDirection::Forward || problem.groups != 1) return problem;
+  const auto is_cut = [](const Conv2dAxis& axis) {
+    return axis.filter > 1 && axis.stride == axis.filter && axis.dilation == 1 &&
+           axis.pad_low == 0 && axis.pad_high == 0 && axis.extent % axis.filter == 0;
+  };
+  Conv2dAxis &w = problem.w, &h = problem.h;
+  if (is_cut(w)) {
+    problem.c *= w.filter;
+    w = {.extent = w.extent / w.filter};
+  }
+  if (is_cut(h) && !problem.is_deep()) {
+    problem.n *= h.extent / h.filter;
+    h = {.extent = h.filter, .filter = h.filter};
+  }
+  return problem;
+}
+
 // Of one launch.
 inline std::int64_t num_phases(const Conv2dProblem& problem) {
   std::int64_t count = 1;
