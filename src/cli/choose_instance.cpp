@@ -38,7 +38,9 @@ std::vector<std::string> obstacles(const MatmulInstance& instance, const Wish& w
   expect("a-type", name_of(shape.a_type), name_of(config.tiling.a_type));
   expect("b-type", name_of(shape.b_type), name_of(config.tiling.b_type));
   expect("d-type", name_of(shape.d_type), name_of(config.d_type));
-  expect("layout", layout_name(shape.a_major, shape.b_major), words.layout);
+  if (!instance.any_layout) {
+    expect("layout", layout_name(shape.a_major, shape.b_major), words.layout);
+  }
   if (found.empty()) {
     if (Status status = serves(instance, shape, order); !status.is_good()) {
       found.push_back(status.sentence());

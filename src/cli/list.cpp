@@ -51,7 +51,7 @@ void add_list(CLI::App& app, Verdict&) {
       add_words(family, instance, words_of(instance.config), instance.stages, any_alignment);
     };
     for (const MatmulInstance& instance : matmul_instances()) {
-      add("matmul", instance, instance.any_alignment);
+      add_words("matmul", instance, words_of(instance), instance.stages, instance.any_alignment);
     }
     // family conv2d: begin
     for (const Conv2dInstance& instance : conv2d_instances()) {

@@ -9,6 +9,7 @@
 #include "src/cli/landing.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/gpu.h"
+#include "src/matmul/names.h"
 #include "src/matmul/virtual.h"
 
 namespace tw::cli {
@@ -29,7 +30,8 @@ std::string title(const MatmulTask& task) {
   const InstanceWords words = words_of(*task.instance);
   return fmt::format("matmul {} x {} x {}{}, {} {}, {} ({} stages)", shape.m, shape.n, shape.k,
                      shape.batch == 1 ? "" : fmt::format(" x {}", shape.batch), words.types,
-                     words.layout, task.instance->name, task.instance->stages);
+                     layout_name(shape.a_major, shape.b_major), task.instance->name,
+                     task.instance->stages);
 }
 
 void run(const RunRequest& request, Verdict& verdict) {

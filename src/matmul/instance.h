@@ -20,6 +20,7 @@ struct MatmulInstance {
   const char* target;  // "sm90a"
   MatmulConfig config;
   bool any_alignment;  // operands may begin anywhere
+  bool any_layout;     // and be K-major or MN-major, whatever the configuration says
   bool by_threads;     // threads copy the operands, in pieces as large as these are aligned
   bool is_step;        // of the ladder, which shows what each part brings
   unsigned stages;

@@ -76,6 +76,11 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   if (dice.one_in(4)) shape.batch = 1 + dice.up_to(2);
   shape.shared_b = shape.batch > 1 && dice.one_in(3);
   shape.unaligned = instance.any_alignment && dice.one_in(2);
+  if (instance.any_layout) {
+    constexpr Major majors[] = {Major::K, Major::MN};
+    shape.a_major = dice.one_of(majors);
+    shape.b_major = dice.one_of(majors);
+  }
   shape.epilogue = random_epilogue(dice);
   if (instance.config.c_stages != 0) {
     shape.epilogue.source_type = shape.d_type;

@@ -26,6 +26,12 @@ InstanceWords words_of(const MatmulConfig& config) {
           config.scheduling == Scheduling::Static ? "static" : "dynamic"};
 }
 
+InstanceWords words_of(const MatmulInstance& instance) {
+  InstanceWords words = words_of(instance.config);
+  if (instance.any_layout) words.layout = "any";
+  return words;
+}
+
 MatmulShape usual_shape(const MatmulInstance& instance) {
   MatmulShape shape;
   shape.a_type = instance.config.tiling.a_type;
@@ -76,7 +82,8 @@ Status serves(const MatmulInstance& instance, const MatmulShape& shape, const Ma
                                name_of(config.d_type), name_of(shape.a_type), name_of(shape.b_type),
                                name_of(shape.d_type)));
   }
-  if (config.tiling.a_major != shape.a_major || config.tiling.b_major != shape.b_major) {
+  if (!instance.any_layout &&
+      (config.tiling.a_major != shape.a_major || config.tiling.b_major != shape.b_major)) {
     return refused(fmt::format("takes the layout {}, not {}",
                                layout_name(config.tiling.a_major, config.tiling.b_major),
                                layout_name(shape.a_major, shape.b_major)));

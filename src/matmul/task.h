@@ -19,7 +19,7 @@ struct MatmulTask {
 // What tells one instance from another, in the words of the command line.
 struct InstanceWords {
   std::string types;      // "bf16 x bf16 -> bf16"
-  std::string layout;     // "tn"
+  std::string layout;     // "tn", or "any"
   std::string tile;       // "128x256"
   std::string cluster;    // "2x1"
   std::string consumers;  // "cooperative"
@@ -27,7 +27,7 @@ struct InstanceWords {
   std::string schedule;   // "static" or "dynamic"
 };
 InstanceWords words_of(const MatmulConfig& config);
-inline InstanceWords words_of(const MatmulInstance& instance) { return words_of(instance.config); }
+InstanceWords words_of(const MatmulInstance& instance);
 
 // What the instance takes where nothing is said: an empty product of its types and layout.
 MatmulShape usual_shape(const MatmulInstance& instance);

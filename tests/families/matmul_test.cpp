@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "src/dispatch/choose.h"
 #include "src/matmul/virtual.h"
 #include "tests/families/problems.h"
 #include "tilewright/host/matmul_check.h"
@@ -179,6 +180,34 @@ TEST(Matmul, NamesTheMisalignedOperand) {
     EXPECT_TRUE(instance.any_alignment ||
                 status.sentence().find("The lines of A (pitch ") != std::string::npos)
         << status.sentence();
+  }
+}
+
+// Products of every type, in every layout and at any alignment, have a kernel on every target of
+// NVIDIA's.
+TEST(Matmul, NoLayoutIsRefused) {
+  using enum ElementType;
+  constexpr std::pair<ElementType, ElementType> types[] = {{Bf16, Bf16}, {Fp16, Fp16}, {Tf32, Fp32},
+                                                           {E4m3, Bf16}, {E5m2, Bf16}, {S8, S32}};
+  for (const TargetFacts& target : targets) {
+    if (!std::string_view(target.name).starts_with("sm")) continue;
+    for (const auto& [type, d_type] : types) {
+      for (const unsigned variant : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u}) {
+        MatmulShape shape;
+        shape.m = 33;
+        shape.n = 70;
+        shape.k = 50;
+        shape.a_type = shape.b_type = type;
+        shape.d_type = d_type;
+        shape.a_major = (variant & 1) != 0 ? Major::MN : Major::K;
+        shape.b_major = (variant & 2) != 0 ? Major::MN : Major::K;
+        shape.unaligned = (variant & 4) != 0;
+        Choice choice;
+        const Status status =
+            choose(choice, problem_without_memory(shape), {.target = target.name}, nullptr);
+        EXPECT_TRUE(status.is_good()) << status.sentence();
+      }
+    }
   }
 }
 

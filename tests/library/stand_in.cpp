@@ -39,9 +39,19 @@ Status launch(const MatmulProblem& problem, const MatmulOrder& order, const Work
 template <unsigned index>
 MatmulInstance instance(const char* name, const MatmulConfig& config) {
   constexpr std::size_t needed = index == 1 ? split_workspace_bytes : 0;
-  return {name,          "sm90a", config, false,           false,
-          false,         4,       0,      supports<index>, workspace<needed>,
-          launch<index>, nullptr};
+  return {name,
+          "sm90a",
+          config,
+          false,
+          false,
+          false,
+          false,
+          4,
+          0,
+          supports<index>,
+          workspace<needed>,
+          launch<index>,
+          nullptr};
 }
 
 }  // namespace

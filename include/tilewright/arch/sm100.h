@@ -5,6 +5,7 @@
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/source_supply.h"
 #include "tilewright/epilogue/staged_store.h"
+#include "tilewright/io/thread_loader.h"
 #include "tilewright/io/tma_loader.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/tcgen05.h"
@@ -86,6 +87,22 @@ struct Sm100Overlapped : Sm100 {
             "A source comes chunk by chunk from left to right; sums that overlap are read in turns "
             "from the left and from the right.");
     return Sm100::roles(config);
+  }
+};
+
+// The same with operands that threads copy through registers: any layout of any type, at any
+// alignment.
+struct Sm100Plain : Sm100 {
+  template <Tiling tiling, RoleTable roles>
+  using Loader = ThreadLoader<tiling, PlainCopy, roles.load.warps, Completion::WarpsArriveFenced>;
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tiling.cluster.size() == 1, "What threads copy is not sent to other CTAs.");
+    RoleTable table = Sm100::roles(config);
+    require(!table.schedule.played() && !table.source.played(),
+            "Where threads copy, nobody asks for work or brings sources.");
+    table.load = {table.warps(), 4};
+    return table.checked();
   }
 };
 

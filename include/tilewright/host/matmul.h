@@ -87,6 +87,13 @@ Status countable(const MatmulExtent<Parts>& extent) {
                          " tiles; at most 2^31 - 1 can be counted.");
 }
 
+// Threads that copy an operand element by element read it along whichever side: what they write is
+// K-major. Copies of whole chunks keep the lines of memory.
+template <class Loader>
+constexpr bool reads_any_major = false;
+template <class Loader>
+requires(!Loader::elected && !Loader::asynchronous) constexpr bool reads_any_major<Loader> = true;
+
 // Of sums in parts, each warp counts in each slot.
 template <class Parts>
 Status counters_fit(std::int64_t slots) {
@@ -111,7 +118,7 @@ Status supports(const MatmulProblem& given, const MatmulOrder& order) {
       return Status::refused(std::string(name) + " has type " + name_of(given.type) +
                              "; this kernel multiplies " + name_of(type) + ".");
     }
-    if (given.major != major) {
+    if (!detail::reads_any_major<typename Parts::Loader> && given.major != major) {
       return Status::refused(std::string(name) + " is " + (major == Major::K ? "MN" : "K") +
                              "-major; this kernel reads it " + (major == Major::K ? "K" : "MN") +
                              "-major.");
