@@ -156,7 +156,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
                                                                                         : 1.5);
   if (is_exchanged) groups *= cost.exchanged_store_factor;
   const double tile_us = cycles / waves / cost.cycles_per_us;
-  const double shown = in_turns
+  // Threads that gather pixels do so while others store.
+  const bool hides_stores = in_turns || (of_image && kernel.by_threads);
+  const double shown = hides_stores
                            ? std::max(0.1, 1 - tile_us / (cost.store_us * size))
                            : 0.33 + 0.63 * std::max(0.0, 1 - stages * config.tiling.spans / 44);
   busy += cost.store_us * size * groups * shown * (waves - 1);
@@ -184,6 +186,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
       cost.start_us + first_stage + body + cost.last_store_us * size * groups + joining;
   if (config.dependent_launch == 0) expected += cost.late_start_us;
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
+  if (of_image && kernel.by_threads) expected *= cost.pieces_factor;
   if (is_exchanged) expected *= cost.exchanged_factor;
   if (is_exchanged && cluster.m == 2) expected *= cost.exchanged_pair_factor;
   if (cluster.size() == 2) expected += cost.pair_us;

@@ -51,6 +51,7 @@ struct CostConstants {
   double piece_cycles = 0.455;          // a piece that a thread copies: 16 bytes, or as aligned
   double pixel_piece_cycles = 0.8;      // the same of an image, whose pixels are known,
   double sought_piece_cycles = 3.4;     // and where each piece is looked for; by hand, few data
+  double pieces_factor = 1.2;  // beside kernels by TMA, with which few were compared; by hand
   double streamed_product_us = 1.2e-6;  // by one column at a time, on all SMs; by hand, few data
 };
 inline constexpr CostConstants fitted_cost;
