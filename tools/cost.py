@@ -28,8 +28,8 @@ FAMILIES = {
     'conv2d': {
         'files': ['*conv2d*', '*im2col*', '*depthwise*', 'include/tilewright/io/divisor.h',
                   'include/tilewright/family/pixel_store.h', 'src/bench/cudnn*',
-                  'src/bench/finish.*'],
-        'words': r'conv2d|im2col|depthwise|pixel_store',
+                  'src/bench/finish.*', '*/cp_async_cached.h'],
+        'words': r'conv2d|im2col|depthwise|pixel_store|cp_async_cached',
     },
     # With its D quantised again, which nothing else can be.
     'blockwise': {

@@ -8,7 +8,8 @@ import re
 
 # What a family began with; and the parts, their files, and the words that name them.
 CONV2D = ('forward by TMA', (
-    ('loaded by threads', ('*/im2col_copy.h',), r'Im2colCop'),
+    ('loaded by threads', ('*/im2col_copy.h', '*/im2col_pieces.h', '*/cp_async_cached.h'),
+     r'Im2colCop|Im2colPiece|Conv2dByPieces|spans_groups|groups_together|fill_copies'),
     ('gradient of the filter', (), r'BackwardFilter|sums_pixels'),
     ('gradient of the image', ('*/conv2d_phase.h', '*/pixel_store.h'),
      r'BackwardData|backward_data|[Gg]radient|[Pp]hase|stored|PixelStore|PixelView|PixelPage|pixels_of'),
