@@ -39,7 +39,7 @@ CASES = [
     ([program, 'run', 'requantised', '--d-scales', 'blocks'], "--d-scales is 'blocks', but must be row or column"),
     ([program, 'check', 'requantised', '--data', 'normal'], "--data is 'normal', but must be integers or position"),
     ([program, 'run', 'requantised', '--arch', 'sm80'], 'no such instance of requantised'),
-    ([program, 'check', 'quantise', '--elements-type', 'fp4'], "--elements-type is 'fp4'"),
+    ([program, 'check', 'quantise', '--elements-type', 'fp4'], "no type 'fp4' for --elements-type"),
     ([program, 'check', 'quantise', '--scales', 'diagonal'], "--scales is 'diagonal', but must be row or column"),
     ([program, 'run', 'grouped', '--sizes', '3,-1'], 'A size is -1, but must be between 0 and 65536'),
     ([program, 'run', 'grouped', '--sizes', '1,,2'], "--sizes is '1,,2', but must be whole numbers"),
