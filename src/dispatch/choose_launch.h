@@ -32,6 +32,7 @@ struct LaunchRejection {
 //   matmul(instance, problem)            the product that it is; asked where the kernel supports
 //   operand_bytes(problem)               as of expected_microseconds
 //   only_in_parts                        where kernels that cut sums have no like that does not
+//   only_by_name(instance, problem)      where a caller must want a kernel's results: why
 // `rejections` may be null.
 template <class Family, class Problem, class Instance>
 std::vector<LaunchChoice<Instance>> launches_of(
@@ -49,6 +50,10 @@ std::vector<LaunchChoice<Instance>> launches_of(
     if (rejected(suits(facts, request))) continue;
     const MatmulOrder usual = {.stream_k = instance.config.split == Split::Stream};
     if (rejected(instance.supports(problem, usual))) continue;
+    if constexpr (requires { Family::only_by_name(instance, problem); }) {
+      if (request.instance == nullptr && rejected(Family::only_by_name(instance, problem)))
+        continue;
+    }
     const MatmulProblem matmul = Family::matmul(instance, problem);
     std::vector<MatmulOrder> orders = orders_of(instance.config, matmul);
     // Sums too short for parts, or no other kernel leaves them whole.

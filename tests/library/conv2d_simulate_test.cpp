@@ -44,6 +44,33 @@ TEST(SimulateConv2d, WithBiasResidualAndRelu) {
   expect_right(shape);
 }
 
+// Of one group, everything is infinite: the others do not see it, whichever kernel the library
+// takes.
+TEST(SimulateConv2d, KeepsGroupsApart) {
+  Conv2dShape shape = small();
+  for (const std::int64_t channels : {1, 4, 8, 16, 32}) {
+    shape.groups = 4;
+    shape.c = shape.k = 4 * channels;
+    MatmulData data = make_conv2d_data(shape, Fill::Integers, 3);
+    const MatmulReference reference = direct_convolution(data, shape);
+    for (std::int64_t i = 0; i < data.a.rows * data.a.columns; ++i) {
+      const std::int64_t channel = i % data.a.columns % shape.c;
+      if (channel / channels == 1) {
+        data.a.set(0, i / data.a.columns, i % data.a.columns,
+                   std::numeric_limits<double>::infinity());
+      }
+    }
+    const tw_conv2d_problem problem = c_problem_on_host(data, shape);
+    ASSERT_EQ(tw_conv2d_simulate(&problem, nullptr), TW_OK) << tw_message();
+    for (std::int64_t i = 0; i < data.d.rows * data.d.columns; ++i) {
+      const std::int64_t column = i % data.d.columns;
+      if (column / channels == 1) continue;
+      ASSERT_EQ(data.d.at(0, i / data.d.columns, column), reference.d[i].value)
+          << channels << " channels, row " << i / data.d.columns << ", column " << column;
+    }
+  }
+}
+
 TEST(SimulateConv2d, AnyChannelsAndGroups) {
   Conv2dShape shape = small();
   shape.c = 3;
