@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* family grouped: begin */
+#include "tilewright/family/grouped/problem.h"
+/* family grouped: end */
+#include "tilewright/family/matmul/problem.h"
 #include "tilewright/family/quantise/problem.h"
 #include "tilewright/types.h"
 
@@ -40,46 +44,6 @@ typedef enum tw_status {
 TW_API const char* tw_message(void);
 
 TW_API const char* tw_version(void); /* "0.5.0" */
-
-typedef enum tw_activation {
-  TW_NONE = 0,
-  TW_RELU = 1,
-  TW_GELU = 2, /* by the error function */
-  TW_SILU = 3,
-  TW_TANH = 4,
-  TW_CLAMP = 5
-} tw_activation;
-
-/* value  = alpha * row_scale[row] * column_scale[column] * sum + beta * source
- *          + column_bias[column] + row_bias[row]
- * value  = activation(value); gated: activation(value of an even column) * value of the next
- * auxiliary = value before the activation; *amax = max(*amax, |value|)
- * output = value * output_scale, cast. What is null is left out. */
-typedef struct tw_epilogue {
-  float alpha;
-  float beta;
-  float output_scale;
-  float clamp_low;
-  float clamp_high;
-  tw_activation activation;
-  int gated;               /* d and source have n / 2 columns */
-  tw_matrix source;        /* C, or a residual: bf16, fp16 or fp32, rows contiguous */
-  tw_type bias_type;       /* of both biases: bf16, fp16 or fp32 */
-  const void* column_bias; /* n values */
-  const void* row_bias;    /* m values */
-  const float* column_scale;
-  const float* row_scale;
-  tw_matrix auxiliary; /* bf16, fp16 or fp32, rows contiguous */
-  float* amax;         /* on the device; the caller sets it to 0 before */
-} tw_epilogue;
-
-/* D = epilogue(A B), for each matrix of the batch: A is m by k, B is k by n, D is m by n. */
-typedef struct tw_matmul_problem {
-  size_t size; /* of this struct: what tw_matmul_init wrote */
-  int64_t m, n, k, batch;
-  tw_matrix a, b, d;
-  tw_epilogue epilogue;
-} tw_matmul_problem;
 
 typedef struct tw_matmul_options {
   size_t size;
@@ -192,18 +156,6 @@ TW_API tw_status tw_conv2d_simulate(const tw_conv2d_problem* problem,
 /* family conv2d: end */
 
 /* family blockwise: begin */
-/* Scales of blocks of 128 of k: float32, one of row_stride and k_stride 1 (any value where the
- * extent is 1), aligned to their 4 bytes. */
-typedef struct tw_scales {
-  const void* data;
-  int64_t rows;     /* of A: m; of B: n, or ceil(n / 128), where 128 columns share one */
-  int64_t k_blocks; /* ceil(k / 128) */
-  int64_t row_stride;
-  int64_t k_stride;
-  int64_t batch_stride; /* 0: all matrices of the batch share them */
-  tw_type type;         /* TW_FP32 */
-} tw_scales;
-
 /* D = epilogue(sum over blocks of 128 of k of a_scale * b_scale * (A B over that block)), with A
  * and B in e4m3 or e5m2. docs/scales.md draws which scale belongs where. */
 typedef struct tw_blockwise_problem {
@@ -242,25 +194,6 @@ TW_API tw_status tw_blockwise_simulate(const tw_blockwise_problem* problem,
 /* family blockwise: end */
 
 /* family grouped: begin */
-/* D[row] = epilogue(A[row] B[group of the row]). Rows of no group are left alone. matmul.m counts
- * the rows of all groups, matmul.batch the groups; batch strides are B's alone. docs/groups.md. */
-typedef struct tw_grouped_problem {
-  size_t size; /* of this struct: what tw_grouped_init wrote */
-  tw_matmul_problem matmul;
-  /* On the device, one for each group: the row behind its last, groups lying one behind the other;
-   * with a capacity, how many rows are there of each group's. No host reads it. */
-  const int32_t* rows;
-  int64_t capacity; /* of each group: m = capacity * groups; 0: one behind the other */
-  /* On the device, one for each row of D: the row of A that it is made of; zeros where A has no
-   * such row. Null: its own. */
-  const int32_t* row_index;
-  int64_t a_rows; /* of A, where there is a row_index */
-  /* family blockwise: begin */
-  tw_scales a_scales; /* of FP8 with scales of blocks: of all rows of A; data null: none */
-  tw_scales b_scales; /* of each group's B, batch_stride apart */
-  /* family blockwise: end */
-} tw_grouped_problem;
-
 /* As those of matmul. */
 typedef tw_matmul_options tw_grouped_options;
 

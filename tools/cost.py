@@ -33,14 +33,13 @@ FAMILIES = {
     },
     # With its D quantised again, which nothing else can be.
     'blockwise': {
-        'files': ['*blockwise*', '*requantised*', '*/scaled_op.h', '*/scale_loader.h'],
-        'words': r'blockwise|requantised|scaled_op|scale_loader',
+        'files': ['*blockwise*', '*requantised*', '*/scaled_op.h', '*/scale_loader.h', '*/family/scales.h'],
+        'words': r'blockwise|requantised|scaled_op|scale_loader|family/scales',
         'regions': 'blockwise|requantised',
     },
     'grouped': {
         'files': ['*grouped*', '*/group_tiles.h', '*/gather.h'],
-        'words': r'Grouped(Instance|Problem)|grouped_instances|(run|check|bench|measure|fuzz)_grouped|grouped_cases|tilewright_grouped|'
-                 r'add_subdirectory\(grouped|(cli|bench|src|family|host)/(fuzz_)?grouped',
+        'words': r'grouped_(instances|trial)|measure_grouped|tilewright_grouped|(run|bench|family|host)/grouped',
     },
 }
 COUNTED = ('include/', 'src/', 'python/tilewright/')

@@ -23,13 +23,32 @@ vgpu::Report simulate(const typename Kernel::Params& params, unsigned ctas,
 // What the kernel may touch.
 class TouchedMemory {
  public:
-  explicit TouchedMemory(const MatmulProblem& problem) : TouchedMemory(problem, problem.m) {}
-  // Of an A with another number of rows.
-  TouchedMemory(const MatmulProblem& problem, std::int64_t a_rows) : batch_(problem.batch) {
+  explicit TouchedMemory(const MatmulProblem& problem) : batch_(problem.batch) {
     if (problem.k > 0) {
-      operand(problem.a, a_rows, problem.k, "A");
+      operand(problem.a, problem.m, problem.k, "A");
       operand(problem.b, problem.n, problem.k, "B");
     }
+    outputs(problem);
+  }
+  explicit TouchedMemory(const std::vector<vgpu::GlobalRange>& ranges)
+      : batch_(1), ranges_(ranges) {}
+  // D, and what the epilogue touches, beside what is known already.
+  TouchedMemory(const std::vector<vgpu::GlobalRange>& ranges, const MatmulProblem& problem)
+      : batch_(problem.batch), ranges_(ranges) {
+    outputs(problem);
+  }
+  void add(const vgpu::GlobalRange& range) {
+    if (range.bytes > 0) ranges_.push_back(range);
+  }
+  void operand(const MatmulOperand& operand, std::int64_t rows, std::int64_t k, const char* name) {
+    const bool by_k = operand.major == Major::K;
+    matrix(operand.data, by_k ? rows : k, by_k ? k : rows, operand.pitch, operand.batch_pitch,
+           operand.type, name, true, false);
+  }
+  const std::vector<vgpu::GlobalRange>& ranges() const { return ranges_; }
+
+ private:
+  void outputs(const MatmulProblem& problem) {
     const EpilogueArguments& epilogue = problem.epilogue;
     const std::int64_t columns = epilogue.gated ? problem.n / 2 : problem.n;
     const bool in_place = epilogue.source == problem.d.data;  // then C is read before D is written
@@ -50,17 +69,6 @@ class TouchedMemory {
     vector(epilogue.row_scale, problem.m, 4, "row scale");
     if (epilogue.amax != nullptr) ranges_.push_back({epilogue.amax, 4, "amax", true, true});
   }
-  void add(const vgpu::GlobalRange& range) {
-    if (range.bytes > 0) ranges_.push_back(range);
-  }
-  void operand(const MatmulOperand& operand, std::int64_t rows, std::int64_t k, const char* name) {
-    const bool by_k = operand.major == Major::K;
-    matrix(operand.data, by_k ? rows : k, by_k ? k : rows, operand.pitch, operand.batch_pitch,
-           operand.type, name, true, false);
-  }
-  const std::vector<vgpu::GlobalRange>& ranges() const { return ranges_; }
-
- private:
   void matrix(const void* data, std::int64_t lines, std::int64_t length, std::int64_t pitch,
               std::int64_t batch_pitch, ElementType type, const char* name, bool initialised,
               bool writable) {

@@ -30,4 +30,50 @@ typedef struct tw_matrix {
   tw_type type;
 } tw_matrix;
 
+typedef enum tw_activation {
+  TW_NONE = 0,
+  TW_RELU = 1,
+  TW_GELU = 2, /* by the error function */
+  TW_SILU = 3,
+  TW_TANH = 4,
+  TW_CLAMP = 5
+} tw_activation;
+
+/* value  = alpha * row_scale[row] * column_scale[column] * sum + beta * source
+ *          + column_bias[column] + row_bias[row]
+ * value  = activation(value); gated: activation(value of an even column) * value of the next
+ * auxiliary = value before the activation; *amax = max(*amax, |value|)
+ * output = value * output_scale, cast. What is null is left out. */
+typedef struct tw_epilogue {
+  float alpha;
+  float beta;
+  float output_scale;
+  float clamp_low;
+  float clamp_high;
+  tw_activation activation;
+  int gated;               /* d and source have n / 2 columns */
+  tw_matrix source;        /* C, or a residual: bf16, fp16 or fp32, rows contiguous */
+  tw_type bias_type;       /* of both biases: bf16, fp16 or fp32 */
+  const void* column_bias; /* n values */
+  const void* row_bias;    /* m values */
+  const float* column_scale;
+  const float* row_scale;
+  tw_matrix auxiliary; /* bf16, fp16 or fp32, rows contiguous */
+  float* amax;         /* on the device; the caller sets it to 0 before */
+} tw_epilogue;
+
+/* family blockwise: begin */
+/* Scales of blocks of 128 of k: float32, one of row_stride and k_stride 1 (any value where the
+ * extent is 1), aligned to their 4 bytes. */
+typedef struct tw_scales {
+  const void* data;
+  int64_t rows;     /* of A: m; of B: n, or ceil(n / 128), where 128 columns share one */
+  int64_t k_blocks; /* ceil(k / 128) */
+  int64_t row_stride;
+  int64_t k_stride;
+  int64_t batch_stride; /* 0: all matrices of the batch share them */
+  tw_type type;         /* TW_FP32 */
+} tw_scales;
+/* family blockwise: end */
+
 #endif /* TILEWRIGHT_TYPES_H */

@@ -1,5 +1,7 @@
 // ./tw bench grouped: our grouped products beside our own product of one matrix with all rows,
 // scaled by the tiles that groups need. bench/grouped_torch.py has torch's.
+#include "src/dispatch/grouped.h"
+
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -14,8 +16,8 @@
 #include "src/bench/grouped_case.h"
 #include "src/bench/own.h"
 #include "src/bench/request.h"
-#include "src/grouped/instance.h"
 #include "src/matmul/gpu.h"
+#include "tilewright/host/grouped.h"
 
 namespace tw::bench {
 
@@ -91,17 +93,20 @@ class GroupedBuffers {
   GroupedBuffers(const GroupedBuffers&) = delete;
   int sets() const { return static_cast<int>(base_.size()); }
 
-  GroupedProblem problem(int set) const {
-    GroupedProblem problem;
-    MatmulProblem& matmul = problem.matmul;
+  tw_grouped_problem problem(int set) const {
+    tw_grouped_problem problem = {};
+    problem.size = sizeof problem;
+    tw_matmul_problem& matmul = problem.matmul;
+    matmul.size = sizeof matmul;
+    matmul.epilogue.alpha = matmul.epilogue.output_scale = 1.0f;
     matmul.m = what_.rows;
     matmul.n = what_.n;
     matmul.k = what_.k;
     matmul.batch = what_.groups;
     char* const base = base_[static_cast<std::size_t>(set)];
-    matmul.a = {base, what_.k};
-    matmul.b = {base + 2 * elements_before(1), what_.k, what_.n * what_.k};
-    matmul.d = {base + 2 * elements_before(2), what_.n};
+    matmul.a = {base, what_.k, 1, 0, TW_BF16};
+    matmul.b = {base + 2 * elements_before(1), 1, what_.k, what_.n * what_.k, TW_BF16};
+    matmul.d = {base + 2 * elements_before(2), what_.n, 1, 0, TW_BF16};
     problem.rows = rows_;
     return problem;
   }
@@ -124,7 +129,7 @@ class GroupedBuffers {
 };
 
 struct Launch {
-  const GroupedInstance* instance;
+  const Instance* instance;
   MatmulOrder order;
 };
 
@@ -132,8 +137,9 @@ struct Launch {
 std::vector<Launch> launches(const std::string& wanted) {
   std::vector<Launch> result;
   const std::string target = dispatch_request().target;
-  for (const GroupedInstance& instance : grouped_instances()) {
-    if (instance.target != target || instance.gathers || instance.b_scale_rows > 0 ||
+  for (const Instance& instance : grouped_instances()) {
+    const auto& facts = *static_cast<const GroupedFacts*>(instance.facts);
+    if (instance.target != target || facts.gathers || facts.b_scale_rows > 0 ||
         !is_wanted(wanted, instance.name)) {
       continue;
     }
@@ -153,7 +159,11 @@ Candidate candidate_of(const Launch& launch, const GroupedBuffers& buffers) {
   return {fmt::format("{} {}{}", launch.instance->name,
                       launch.order.raster == Raster::AlongM ? "m" : "n", launch.order.group),
           [launch, &buffers](int set, void* stream) {
-            return launch.instance->launch(buffers.problem(set), launch.order, stream);
+            const tw_grouped_problem problem = buffers.problem(set);
+            Checked checked;
+            const Status status = check(checked, GroupedFamily::description, &problem);
+            if (!status.is_good()) return status;
+            return launch.instance->launch(checked, {launch.order, {}}, stream);
           }};
 }
 
@@ -187,7 +197,7 @@ Status measure(Result& result, const Request& request, const GroupedCase& what) 
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (candidates[i].name != chosen.name) continue;
     result.tiles_needed =
-        what.tiles_needed(static_cast<int>(all[i].instance->config.output_rows()));
+        what.tiles_needed(static_cast<int>(config_of(*all[i].instance).output_rows()));
   }
   return Status::good();
 }

@@ -99,7 +99,7 @@ class QuantiseBuffers {
     const tw_quantise_problem given = problem(set, scale_rows);
     Checked checked;
     const Status status = check(checked, QuantiseFamily::description, &given);
-    return status.is_good() ? instance.launch(checked, stream) : status;
+    return status.is_good() ? instance.launch(checked, {}, stream) : status;
   }
   // Of source, elements and scales: read or written once.
   double moved(unsigned scale_rows) const {
@@ -137,7 +137,7 @@ std::vector<Measurement> measure(const Request& request, const QuantiseBuffers& 
   const std::string target = dispatch_request().target;
   for (const Instance& instance : quantise_instances()) {
     if (instance.target != target) continue;
-    const unsigned rows = static_cast<const QuantiseConfig*>(instance.config)->scale_rows;
+    const unsigned rows = static_cast<const QuantiseConfig*>(instance.facts)->scale_rows;
     candidates.push_back({instance.name, [&, rows](int set, void* stream) {
                             return buffers.launch(instance, set, rows, stream);
                           }});

@@ -94,7 +94,6 @@ void add_check(CLI::App& app, Verdict& verdict) {
   command->add_flag("--json", request->json, "print the verdict as JSON last");
   add_check_conv2d(*command, verdict);
   add_check_blockwise(*command, verdict);
-  add_check_grouped(*command, verdict);
   add_check_described(*command, verdict);
   add_check_requantised(*command, verdict);
   command->callback([command, request, &verdict] {

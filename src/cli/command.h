@@ -22,8 +22,6 @@ void add_check_blockwise(CLI::App& command, Verdict& verdict);
 void add_run_blockwise(CLI::App& command, Verdict& verdict);
 void add_check_conv2d(CLI::App& command, Verdict& verdict);
 void add_run_conv2d(CLI::App& command, Verdict& verdict);
-void add_check_grouped(CLI::App& command, Verdict& verdict);
-void add_run_grouped(CLI::App& command, Verdict& verdict);
 void add_check_requantised(CLI::App& command, Verdict& verdict);
 void add_run_requantised(CLI::App& command, Verdict& verdict);
 void add_demo(CLI::App& app, Verdict& verdict);

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <map>
 
 #include "src/cli/family_request.h"
+#include "src/cli/number_list.h"
 #include "src/family/run_line.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
 #include "src/run/on_gpu.h"
+#include "src/run/product.h"
 #include "src/run/trials.h"
 #include "src/run/virtual.h"
 
@@ -17,48 +20,56 @@ namespace tw::cli {
 namespace {
 
 // What follows from a description as options.
-struct DescribedRequest : FamilyRequest {
+struct DescribedRequest : FamilyRequest, EpilogueRequest {
   explicit DescribedRequest(const Trial& trial) : trial(trial) {}
 
   const Trial& trial;
-  struct Given {
-    std::int64_t value;
-    CLI::Option* option;
-  };
-  std::vector<Given> numbers;
+  std::vector<std::int64_t> numbers;
+  Lists lists;
   std::vector<std::string> types;  // of each tensor
   std::vector<std::string> lines;  // row or column
   bool unaligned = false;
+  std::map<std::string, CLI::Option*> options;  // by field
 
   void add_options(CLI::App& command) {
     const Description& description = *trial.description;
     add_instance_options(command, "the first of the target that takes the problem");
-    numbers.reserve(description.numbers.size());  // options keep their addresses
-    for (const IntegerField& number : description.numbers) {
-      Given& given = numbers.emplace_back(Given{number.usual, nullptr});
+    // Options keep their addresses.
+    numbers.resize(description.numbers.size());
+    lists.resize(description.lists.size());
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      const ListField& list = description.lists[i];
+      read_number_list(lists[i], list.usual);
+      add_number_list(command, option_of(list.name), lists[i], list.meaning);
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const IntegerField& number = description.numbers[i];
+      numbers[i] = number.usual;
+      if (number.kind == IntegerField::Kind::Derived) continue;
       const std::string option = option_of(number.name);
-      if (number.kind == IntegerField::Kind::Flag) {
-        given.option = command.add_flag(option, given.value, number.meaning);
-      } else {
-        given.option =
-            command.add_option(option, given.value, number.meaning)->capture_default_str();
-      }
+      options[number.name] =
+          number.kind == IntegerField::Kind::Flag
+              ? command.add_flag(option, numbers[i], number.meaning)
+              : command.add_option(option, numbers[i], number.meaning)->capture_default_str();
     }
     types.resize(description.tensors.size());
-    lines.resize(description.tensors.size(), "row");
+    lines.resize(description.tensors.size());
     for (std::size_t i = 0; i < types.size(); ++i) {
       const TensorField& tensor = description.tensors[i];
       types[i] = name_of(tensor.types.usual);
+      lines[i] = tensor.is_usually_by_rows() ? "row" : "column";
       const std::string option = option_of(tensor.name);
       if ((tensor.types.set & (tensor.types.set - 1)) != 0) {
-        command.add_option(option + "-type", types[i], fmt::format("of {}", tensor.title))
-            ->capture_default_str();
+        options[std::string(tensor.name) + "_type"] =
+            command.add_option(option + "-type", types[i], fmt::format("of {}", tensor.title))
+                ->capture_default_str();
       }
-      if (tensor.lines == TensorField::Lines::RowsOrColumns) {
+      if (tensor.has_either_side()) {
         command.add_option(option, lines[i], "row or column: what is contiguous")
             ->capture_default_str();
       }
     }
+    if (description.product != nullptr) add_epilogue_options(command);
     command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
     add_data_options(command);
   }
@@ -69,11 +80,10 @@ struct DescribedRequest : FamilyRequest {
     AnyProblem problem(description);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const IntegerField& number = description.numbers[i];
-      const std::int64_t value = numbers[i].value;
-      if (number.limit == extent_limit && (value < 0 || value > 65536)) {
-        refuse("{} is {}, but must be between 0 and 65536.", option_of(number.name), value);
+      if (number.kind == IntegerField::Kind::Extent) {
+        check_between(option_of(number.name).c_str() + 2, numbers[i], 0, 65536);
       }
-      number.set(problem.data(), value);
+      number.set(problem.data(), numbers[i]);
     }
     for (std::size_t i = 0; i < types.size(); ++i) {
       const TensorField& tensor = description.tensors[i];
@@ -88,25 +98,47 @@ struct DescribedRequest : FamilyRequest {
     return problem;
   }
 
+  // Throws Refused.
+  void check_lists() const {
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      for (const std::int64_t value : lists[i]) {
+        if (value < 0 || value > 65536) {
+          refuse("{} is {}, but must be between 0 and 65536.", trial.description->lists[i].one,
+                 value);
+        }
+      }
+    }
+  }
+
+  // Of a case that has its numbers. Throws Refused.
+  void take_epilogue(Case& made) const {
+    if (const Status status = made.settle(); !status.is_good()) throw Refused{status.sentence()};
+    MatmulShape shape = product_shape(made);
+    fill_epilogue(shape, made.fill);
+    set_epilogue(trial.description->product->epilogue_of(made.problem.data()), shape.epilogue);
+  }
+
   // The instance that is named, or the first of the target that takes the problem. Throws Refused.
   Case resolve() const {
     const Description& description = *trial.description;
-    Case made = {&trial, nullptr, stated(), unaligned, fill_named(data), seed};
-    const AnyProblem problem = made.problem;
+    const AnyProblem problem = stated();
+    check_lists();
     const auto given = [&](const char* field) {
-      for (std::size_t i = 0; i < numbers.size(); ++i) {
-        if (description.numbers[i].name == std::string(field))
-          return numbers[i].option->count() > 0;
-      }
-      return false;
+      const auto option = options.find(field);
+      return option != options.end() && option->second->count() > 0;
     };
     std::string refusal, known;
     for (const Instance& candidate : trial.instances()) {
       known += fmt::format(" {} ({})", candidate.name, candidate.target);
       if (!names(candidate.name, candidate.target)) continue;
-      made.instance = &candidate;
+      Case made = usual_case(trial, candidate);
       made.problem = problem;
+      made.unaligned = unaligned;
+      made.fill = fill_named(data);
+      made.seed = seed;
       trial.adopt(made.problem.data(), candidate, given);
+      made.lists = lists;
+      if (description.product != nullptr) take_epilogue(made);
       const Status status = serves(made);
       if (status.is_good()) return made;
       if (refusal.empty()) refusal = status.sentence();
@@ -132,8 +164,13 @@ struct DescribedRequest : FamilyRequest {
  private:
   static std::string title(const Case& made) {
     std::string text = made.trial->description->name;
+    for (std::size_t i = 0; i < made.lists.size(); ++i) {
+      text +=
+          fmt::format(" {} {}", made.trial->description->lists[i].name, list_words(made.lists[i]));
+    }
     for (const IntegerField& number : made.trial->description->numbers) {
       const std::int64_t value = number.get(made.problem.data());
+      if (number.kind == IntegerField::Kind::Derived) continue;
       if (number.kind == IntegerField::Kind::Flag) {
         if (value != 0) text += fmt::format(" {}", number.name);
       } else if (value != number.initial) {
@@ -141,6 +178,7 @@ struct DescribedRequest : FamilyRequest {
       }
     }
     for (const TensorField& tensor : made.trial->description->tensors) {
+      if (tensor.present != nullptr && !tensor.present(made.problem.data())) continue;
       const auto type = static_cast<ElementType>(tensor.get(made.problem.data()).type);
       text += fmt::format(", {} {}", tensor.name, name_of(type));
     }
@@ -160,8 +198,10 @@ struct DescribedRequest : FamilyRequest {
     const Result<Comparison> ran = run_on_gpu(Verified(made));
     if (!ran.status.is_good()) throw Refused{ran.status.sentence()};
     fmt::print("{} on {}: ", title(made), gpu_name());
-    if (ran.value->good()) {
+    if (ran.value->good() && ran.value->exact) {
       fmt::print("all {} elements are exact\n", outputs(made));
+    } else if (ran.value->good()) {
+      fmt::print("the worst error is {:.2f} of its bound\n", ran.value->worst);
     } else {
       fmt::print("wrong\n{}replay: {} --on gpu\n", ran.value->complaint(), run_line(made));
     }
@@ -192,16 +232,57 @@ struct FuzzedCase {
   }
 };
 
+using Shrinker = CaseShrinker<FuzzedCase>;
+
+void shrink_epilogue(Shrinker& shrinker, const ProductField& product) {
+  const auto change = [&](const auto& simplify) {
+    shrinker.attempt([&](FuzzedCase& one) {
+      tw_epilogue& epilogue = product.epilogue_of(one.shape.problem.data());
+      EpilogueShape shape = shape_of(epilogue);
+      simplify(shape);
+      set_epilogue(epilogue, shape);
+    });
+  };
+  change([](EpilogueShape& shape) { shape = {}; });
+  for (const auto& [name, present] : epilogue_switches) {
+    change([present = present](EpilogueShape& shape) { shape.*present = false; });
+  }
+  change([](EpilogueShape& shape) { shape.activation = Activation::None; });
+  change([](EpilogueShape& shape) { shape.beta = 0.0f; });
+  change([](EpilogueShape& shape) { shape.alpha = shape.output_scale = 1.0f; });
+}
+
+// Fewer, and smaller.
+void shrink_list(Shrinker& shrinker, std::size_t list) {
+  const auto change = [&](std::size_t index, const auto& simplify) {
+    shrinker.attempt([&](FuzzedCase& one) {
+      std::vector<std::int64_t>& values = one.shape.lists[list];
+      if (index < values.size()) simplify(values, values[index]);
+    });
+  };
+  for (std::size_t i = shrinker.best().shape.lists[list].size(); i-- > 0;) {
+    change(i, [&](std::vector<std::int64_t>& values, std::int64_t&) {
+      if (values.size() > 1) values.erase(values.begin() + static_cast<std::ptrdiff_t>(i));
+    });
+    for (const int part : {1, 2, 0}) {
+      change(i, [&](std::vector<std::int64_t>&, std::int64_t& value) {
+        if (value > 0) value -= part == 0 ? 1 : value / part;
+      });
+    }
+  }
+}
+
 // Every field towards what is simplest, one at a time.
 FuzzedCase shrink(const FuzzedCase& failing) {
-  const auto fails = [](const FuzzedCase& one) {
+  const auto fails = [](FuzzedCase one) {
     return serves(one.shape).is_good() && one.judge().failed();
   };
-  using Shrinker = CaseShrinker<FuzzedCase>;
   const Description& description = *failing.shape.trial->description;
   return Shrinker(failing, fails).shrink([&](Shrinker& shrinker) {
     shrinker.attempt([](FuzzedCase& one) { one.shape.fill = Fill::Integers; });
     shrinker.attempt([](FuzzedCase& one) { one.shape.unaligned = false; });
+    if (description.product != nullptr) shrink_epilogue(shrinker, *description.product);
+    for (std::size_t i = 0; i < description.lists.size(); ++i) shrink_list(shrinker, i);
     for (const TensorField& tensor : description.tensors) {
       const auto change = [&](const auto& simplify) {
         shrinker.attempt([&](FuzzedCase& one) {
@@ -210,10 +291,14 @@ FuzzedCase shrink(const FuzzedCase& failing) {
           tensor.set(one.shape.problem.data(), matrix);
         });
       };
-      change([](tw_matrix& matrix) { matrix.column_stride = 1; });
+      change(
+          [&](tw_matrix& matrix) { matrix.column_stride = tensor.is_usually_by_rows() ? 1 : 0; });
       change([&](tw_matrix& matrix) { matrix.type = static_cast<tw_type>(tensor.types.usual); });
     }
     for (const IntegerField& number : description.numbers) {
+      if (number.kind == IntegerField::Kind::Derived) continue;
+      shrinker.attempt(
+          [&](FuzzedCase& one) { number.set(one.shape.problem.data(), number.initial); });
       const std::int64_t least = number.kind == IntegerField::Kind::Flag ? 0 : 1;
       for (const int part : {1, 2, 0}) {
         shrinker.attempt([&](FuzzedCase& one) {
@@ -264,8 +349,8 @@ void add_described_cases(std::vector<CaseMaker>& makers, const std::string& arch
       }
       if (on_gpu ? !why_not_on_gpu(one).empty() : one.simulate == nullptr) continue;
       makers.push_back([trial, &one, on_gpu, running](Random& random) -> AnyCase {
-        const FuzzedCase made = {random_case(*trial, one, random), random_schedule(1, random),
-                                 on_gpu, running};
+        const FuzzedCase made = {random_case(*trial, one, random),
+                                 random_schedule(one.cluster, random), on_gpu, running};
         return {one.name, made.line(), [made] { return made.judge(); },
                 [made] {
                   const FuzzedCase small = shrink(made);

@@ -4,7 +4,6 @@
 
 #include "src/blockwise_fp8/instance.h"
 #include "src/conv2d/instance.h"
-#include "src/grouped/instance.h"
 #include "src/matmul/instance.h"
 #include "src/requantised/instance.h"
 #include "src/run/trials.h"
@@ -25,9 +24,6 @@ std::string family_of(const std::string& instance) {
   // family blockwise: begin
   if (has(blockwise_instances())) return "blockwise";
   // family blockwise: end
-  // family grouped: begin
-  if (has(grouped_instances())) return "grouped";
-  // family grouped: end
   // family requantised: begin
   if (has(requantised_instances())) return "requantised";
   // family requantised: end

@@ -21,7 +21,6 @@
 #include "src/cli/fuzz_blockwise.h"
 #include "src/cli/fuzz_case.h"
 #include "src/cli/fuzz_conv2d.h"
-#include "src/cli/fuzz_grouped.h"
 #include "src/cli/landing.h"
 #include "src/cli/shrink.h"
 #include "src/matmul/gpu.h"
@@ -231,7 +230,6 @@ void fuzz(const FuzzRequest& request, Verdict& verdict) {
   if (request.on != "gpu") {
     add_conv2d_cases(makers, request.arch, request.instance);
     add_blockwise_cases(makers, request.arch, request.instance);
-    add_grouped_cases(makers, request.arch, request.instance);
   }
   Wish wish;
   wish.arch = request.arch;

@@ -7,7 +7,6 @@
 #include "src/blockwise_fp8/instance.h"
 #include "src/cli/command.h"
 #include "src/conv2d/task.h"
-#include "src/grouped/instance.h"
 #include "src/matmul/task.h"
 #include "src/requantised/instance.h"
 #include "src/run/trials.h"
@@ -66,11 +65,6 @@ void add_list(CLI::App& app, Verdict&) {
       add("blockwise", instance, false);
     }
     // family blockwise: end
-    // family grouped: begin
-    for (const GroupedInstance& instance : grouped_instances()) {
-      add("grouped", instance, false);
-    }
-    // family grouped: end
     // family requantised: begin
     for (const RequantisedInstance& instance : requantised_instances()) {
       add("requantised", instance, false);
@@ -78,8 +72,14 @@ void add_list(CLI::App& app, Verdict&) {
     // family requantised: end
     for (const Trial* trial : all_trials()) {
       for (const Instance& instance : trial->instances()) {
+        const char* const family = trial->description->name;
+        if (trial->list == nullptr) {
+          const ProductFacts& facts = product_facts(instance);
+          add_words(family, instance, words_of(facts.config), facts.stages, false);
+          continue;
+        }
         const ListedWords words = trial->list(instance);
-        add_words(trial->description->name, instance,
+        add_words(family, instance,
                   {words.types, "-", words.tile, "1x1", "-", words.sums, "static"}, 0, true);
       }
     }

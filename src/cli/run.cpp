@@ -108,7 +108,6 @@ void add_run(CLI::App& app, Verdict& verdict) {
   command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
   add_run_conv2d(*command, verdict);
   add_run_blockwise(*command, verdict);
-  add_run_grouped(*command, verdict);
   add_run_described(*command, verdict);
   add_run_requantised(*command, verdict);
   command->callback([command, request, &verdict] {

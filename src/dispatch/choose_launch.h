@@ -26,6 +26,11 @@ struct LaunchRejection {
   std::string sentence;
 };
 
+// Of an instance of any family.
+template <class Instance>
+requires requires(const Instance& instance) { instance.config.tiling; }
+const MatmulConfig& config_of(const Instance& instance) { return instance.config; }
+
 // Every launch that computes the problem, none twice. A Family has
 //   instances()                          what is compiled
 //   facts(instance)                      its KernelFacts
@@ -48,19 +53,20 @@ std::vector<LaunchChoice<Instance>> launches_of(
     };
     const KernelFacts facts = Family::facts(instance);
     if (rejected(suits(facts, request))) continue;
-    const MatmulOrder usual = {.stream_k = instance.config.split == Split::Stream};
-    if (rejected(instance.supports(problem, usual))) continue;
+    const MatmulConfig& config = config_of(instance);
+    const MatmulOrder usual = {.stream_k = config.split == Split::Stream};
+    if (rejected(instance.supports(problem, {usual}))) continue;
     if constexpr (requires { Family::only_by_name(instance, problem); }) {
       if (request.instance == nullptr && rejected(Family::only_by_name(instance, problem)))
         continue;
     }
     const MatmulProblem matmul = Family::matmul(instance, problem);
-    std::vector<MatmulOrder> orders = orders_of(instance.config, matmul);
+    std::vector<MatmulOrder> orders = orders_of(config, matmul);
     // Sums too short for parts, or no other kernel leaves them whole.
     if (orders.empty() || requires { Family::only_in_parts; }) orders.push_back(usual);
     for (const MatmulOrder& order : orders) {
-      if (rejected(instance.supports(problem, order))) continue;
-      if (rejected(fits(instance.config, matmul, order, request))) continue;
+      if (rejected(instance.supports(problem, {order}))) continue;
+      if (rejected(fits(config, matmul, order, request))) continue;
       found.push_back({&instance, order,
                        expected_microseconds(facts, matmul, order, request.sms,
                                              Family::operand_bytes(problem))});
@@ -107,7 +113,7 @@ Status no_launch(const char* noun, const DispatchRequest& request,
   }
   const auto far = [&](const LaunchRejection<Instance>& rejection) {
     return 8 * !runs_on(rejection.instance->target, request.target) +
-           distance(rejection.instance->config);
+           distance(config_of(*rejection.instance));
   };
   const LaunchRejection<Instance>* nearest = &obstacles.front();
   for (const LaunchRejection<Instance>& rejection : obstacles) {

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "src/dispatch/choose_launch.h"
-#include "src/grouped/instance.h"
+#include "src/family/instance.h"
 
 namespace tw {
 
-using GroupedChoice = LaunchChoice<GroupedInstance>;
-using GroupedRejection = LaunchRejection<GroupedInstance>;
+std::span<const Instance> grouped_instances();
 
 // The cheapest where groups have equal shares of the rows, for the host does not know them; where
 // there is none, a sentence with what the nearest lack. `rejections` may be null.
-Status choose(GroupedChoice& choice, const GroupedProblem& problem, const DispatchRequest& request,
-              std::vector<GroupedRejection>* rejections);
+Status choose_grouped(LaunchChoice<Instance>& choice, const Checked& problem,
+                      const DispatchRequest& request,
+                      std::vector<LaunchRejection<Instance>>* rejections);
 
 }  // namespace tw

@@ -4,6 +4,8 @@
 #include <span>
 
 #include "tilewright/host/checked.h"
+#include "tilewright/host/matmul_order.h"
+#include "tilewright/host/product_facts.h"
 
 namespace tw::vgpu {
 struct Options;
@@ -12,17 +14,32 @@ struct Report;
 
 namespace tw {
 
+// How a problem is launched, beside what it computes.
+struct LaunchOptions {
+  MatmulOrder order = {};    // of kernels that multiply
+  Workspace workspace = {};  // where a kernel needs one
+};
+
 struct Instance {
   const char* name;
   const char* target;  // "sm90a"
-  const void* config;  // of the family's own type
+  unsigned cluster;    // CTAs that run together
+  const void* facts;   // of the family's own type; those of a product begin with ProductFacts
   // Why this kernel cannot take a problem; good if it can.
-  Status (*supports)(const Checked&);
+  Status (*supports)(const Checked&, const LaunchOptions&);
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
   // nothing waited for.
-  Status (*launch)(const Checked&, void* stream);
+  Status (*launch)(const Checked&, const LaunchOptions&, void* stream);
   // Null where the build has no virtual GPU.
-  Status (*simulate)(const Checked&, const vgpu::Options&, vgpu::Report&);
+  Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&, vgpu::Report&);
 };
+
+// Of an instance that multiplies.
+inline const ProductFacts& product_facts(const Instance& instance) {
+  return *static_cast<const ProductFacts*>(instance.facts);
+}
+inline const MatmulConfig& config_of(const Instance& instance) {
+  return product_facts(instance).config;
+}
 
 }  // namespace tw

@@ -14,9 +14,18 @@
 
 namespace tw {
 
+template <class>
+constexpr unsigned cluster_of_streaming = 1;
+
+template <class Launch, class Bound>
+Status supports_streaming(const Checked& problem, const LaunchOptions&) {
+  return Launch::template supports<Bound>(problem);
+}
+
 #if TW_INSTANCE_WITH_CUDA
 template <class Launch, class Bound>
-Status launch_streaming(CudaStreaming<Bound>& kernel, const Checked& problem, void* stream) {
+Status launch_streaming(CudaStreaming<Bound>& kernel, const Checked& problem, const LaunchOptions&,
+                        void* stream) {
   if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
   if (problem.is_empty()) return Status::good();
   return kernel.launch(stream, [&](auto& params, unsigned& ctas, unsigned max_ctas) {
@@ -28,8 +37,8 @@ Status launch_streaming(CudaStreaming<Bound>& kernel, const Checked& problem, vo
 
 #if TW_INSTANCE_WITH_VGPU
 template <class Launch, class Bound>
-Status simulate_streaming(const Checked& problem, const vgpu::Options& options,
-                          vgpu::Report& report) {
+Status simulate_streaming(const Checked& problem, const LaunchOptions&,
+                          const vgpu::Options& options, vgpu::Report& report) {
   using Kernel = kernel::Streaming<Bound>;
   if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
   if (problem.is_empty()) return Status::good();

@@ -1,6 +1,9 @@
 #include "src/family/run_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/matmul/names.h"
 
 namespace tw {
 
@@ -10,27 +13,59 @@ std::string option_of(const char* field) {
   return option;
 }
 
-std::string problem_words(const Description& description, const void* problem) {
+std::string list_words(const std::vector<std::int64_t>& list) {
+  return fmt::format("{}", fmt::join(list, ","));
+}
+
+EpilogueShape shape_of(const tw_epilogue& epilogue) {
+  EpilogueShape shape;
+  shape.alpha = epilogue.alpha;
+  shape.beta = epilogue.source.data == nullptr ? 0.0f : epilogue.beta;
+  shape.output_scale = epilogue.output_scale;
+  shape.activation = static_cast<Activation>(epilogue.activation);
+  shape.clamp_low = epilogue.clamp_low;
+  shape.clamp_high = epilogue.clamp_high;
+  shape.gated = epilogue.gated != 0;
+  shape.column_bias = epilogue.column_bias != nullptr;
+  shape.row_bias = epilogue.row_bias != nullptr;
+  shape.column_scale = epilogue.column_scale != nullptr;
+  shape.row_scale = epilogue.row_scale != nullptr;
+  shape.auxiliary = epilogue.auxiliary.data != nullptr;
+  shape.amax = epilogue.amax != nullptr;
+  shape.source_type = static_cast<ElementType>(epilogue.source.type);
+  shape.bias_type = static_cast<ElementType>(epilogue.bias_type);
+  shape.auxiliary_type = static_cast<ElementType>(epilogue.auxiliary.type);
+  return shape;
+}
+
+std::string problem_words(const Description& description, const void* problem, const Lists& lists) {
   std::string words;
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    if (lists[i].empty()) continue;
+    words += fmt::format(" {} {}", option_of(description.lists[i].name), list_words(lists[i]));
+  }
   for (const IntegerField& number : description.numbers) {
     const std::int64_t value = number.get(problem);
-    if (number.kind != IntegerField::Kind::Flag) {
+    if (number.kind == IntegerField::Kind::Extent) {
       words += fmt::format(" {} {}", option_of(number.name), value);
-    } else if (value != 0) {
+    } else if (number.kind == IntegerField::Kind::Flag && value != 0) {
       words += fmt::format(" {}", option_of(number.name));
     }
   }
   for (const TensorField& tensor : description.tensors) {
+    if (tensor.present != nullptr && !tensor.present(problem)) continue;
     const tw_matrix given = tensor.get(problem);
     const auto type = static_cast<ElementType>(given.type);
     if (type != tensor.types.usual) {
       words += fmt::format(" {}-type {}", option_of(tensor.name), name_of(type));
     }
-    if (tensor.lines == TensorField::Lines::RowsOrColumns && given.column_stride != 1) {
-      words += fmt::format(" {} column", option_of(tensor.name));
+    const bool by_rows = given.column_stride == 1;
+    if (tensor.has_either_side() && by_rows != tensor.is_usually_by_rows()) {
+      words += fmt::format(" {} {}", option_of(tensor.name), by_rows ? "row" : "column");
     }
   }
-  return words;
+  if (description.product == nullptr) return words;
+  return words + epilogue_options(shape_of(description.product->epilogue(problem)));
 }
 
 }  // namespace tw

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "src/matmul/shape.h"
 #include "tilewright/family/description.h"
 
 namespace tw {
@@ -10,7 +12,16 @@ namespace tw {
 // "--scale-rows" for the field scale_rows.
 std::string option_of(const char* field);
 
+// Of each of a description's.
+using Lists = std::vector<std::vector<std::int64_t>>;
+
+// "3,0,5"
+std::string list_words(const std::vector<std::int64_t>& list);
+
+// Which parts an epilogue has, of those that are not null.
+EpilogueShape shape_of(const tw_epilogue& epilogue);
+
 // " --m 3 --k 5 ...": a column_stride other than 1 says that columns are contiguous.
-std::string problem_words(const Description& description, const void* problem);
+std::string problem_words(const Description& description, const void* problem, const Lists& lists);
 
 }  // namespace tw

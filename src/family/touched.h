@@ -4,20 +4,22 @@
 #include <vector>
 
 #include "tilewright/host/checked.h"
-#include "vgpu/machine/machine.h"
+#include "vgpu/simulate.h"
 
 namespace tw {
 
 inline std::vector<vgpu::GlobalRange> touched_by(const Checked& problem) {
   std::vector<vgpu::GlobalRange> ranges;
-  const std::span<const TensorField> tensors = problem.description().tensors;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
+  const Description& description = problem.description();
+  const ProductField* const product = description.product;
+  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
+    const TensorField& tensor = description.tensors[i];
     const TensorLines& lines = problem.tensor(i);
-    if (lines.data == nullptr) continue;
-    const bool written = tensors[i].flow == TensorField::Flow::Written;
-    ranges.push_back({lines.data, lines.bytes(), tensors[i].name, !written, written});
+    if (lines.data == nullptr || (product != nullptr && i == product->d)) continue;
+    const bool written = tensor.flow == TensorField::Flow::Written;
+    ranges.push_back({lines.data, lines.bytes(), tensor.name, !written, written});
   }
-  return ranges;
+  return product == nullptr ? ranges : TouchedMemory(ranges, problem.product()).ranges();
 }
 
 }  // namespace tw

@@ -10,6 +10,7 @@ void initialise(const Description& description, void* problem) {
   for (const TensorField& tensor : description.tensors) {
     tensor.set(problem, {nullptr, 0, 0, 0, static_cast<tw_type>(tensor.types.usual)});
   }
+  if (description.product != nullptr) description.product->initialise(problem);
 }
 
 Checked checked(const Description& description, const void* problem) {
@@ -20,6 +21,7 @@ Checked checked(const Description& description, const void* problem) {
   for (std::size_t i = 0; i < description.tensors.size(); ++i) {
     const TensorField& tensor = description.tensors[i];
     const TensorLines& lines = result.tensor(i);
+    if (description.product != nullptr && i == description.product->d) continue;
     const Memory memory =
         memory_of(tensor.one != nullptr ? tensor.one : tensor.title, lines.data, lines.type,
                   lines.lines, lines.length, lines.pitch, lines.batch, lines.batch_pitch);
@@ -29,22 +31,39 @@ Checked checked(const Description& description, const void* problem) {
       touched.writes(memory);
     }
   }
+  if (description.product != nullptr && !result.is_empty()) add_outputs(touched, result.product());
   touched.check_apart();
   return result;
 }
 
-const Instance& first_that_serves(const Checked& problem, std::span<const Instance> instances,
+DescribedChoice first_that_serves(const Checked& problem, std::span<const Instance> instances,
                                   const DispatchRequest& request) {
   std::string sentence = "There is none for this device.";
   for (const Instance& instance : instances) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (!runs_on(instance.target, request.target)) continue;
-    const Status status = instance.supports(problem);
-    if (status.is_good()) return instance;
+    const Status status = instance.supports(problem, {});
+    if (status.is_good()) return {&instance, {}};
     sentence = std::string(instance.name) + ": " + status.sentence();
   }
   throw Failure{TW_UNSUPPORTED, fmt::format("No compiled kernel {} on {}. {}",
                                             problem.description().does, request.target, sentence)};
+}
+
+DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose) {
+  DescribedChoice choice;
+  std::vector<LaunchRejection<Instance>> rejections;
+  const Status status = choose(choice, problem, request, &rejections);
+  if (logs_dispatch()) {
+    const Description& description = problem.description();
+    std::string title = description.name;
+    for (const IntegerField& number : description.numbers) {
+      title += fmt::format(" {} {}", number.name, number.get(problem.problem()));
+    }
+    log_dispatch(title, rejections, status, choice);
+  }
+  if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
+  return choice;
 }
 
 std::string command_of(const Checked& problem, const Instance& instance) {
@@ -56,8 +75,17 @@ std::string command_of(const Checked& problem, const Instance& instance) {
     matrix.column_stride = problem.tensor(i).by_rows ? 1 : 0;
     description.tensors[i].set(copy.data(), matrix);
   }
-  return fmt::format("./tw run {} --instance {}{} --data normal --seed 1", description.name,
-                     instance.name, problem_words(description, copy.data()));
+  Lists lists;
+  std::string of_more;
+  for (const ListField& list : description.lists) {
+    const ListField::Guess guess = list.guess(copy.data());
+    const auto named = static_cast<std::int64_t>(guess.first.size());
+    if (named < guess.count)
+      of_more += fmt::format("  # {} of {} {}", named, guess.count, list.many);
+    lists.push_back(guess.first);
+  }
+  return fmt::format("./tw run {} --instance {}{} --data normal --seed 1{}", description.name,
+                     instance.name, problem_words(description, copy.data(), lists), of_more);
 }
 
 }  // namespace tw::library

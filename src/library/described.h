@@ -16,25 +16,38 @@ void initialise(const Description& description, void* problem);
 // Keeps its description, and no two tensors overlap of which one is written; or throws.
 Checked checked(const Description& description, const void* problem);
 
+using DescribedChoice = LaunchChoice<Instance>;
+// Which kernel takes a problem, and in which order.
+using Choose = Status (*)(DescribedChoice&, const Checked&, const DispatchRequest&,
+                          std::vector<LaunchRejection<Instance>>* rejections);
+
 // The first kernel of the device that takes the problem; or throws.
-const Instance& first_that_serves(const Checked& problem, std::span<const Instance> instances,
+DescribedChoice first_that_serves(const Checked& problem, std::span<const Instance> instances,
                                   const DispatchRequest& request);
+// What the dispatcher says; or throws.
+DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose);
 
 std::string command_of(const Checked& problem, const Instance& instance);
 
-// `Family` has a description; `all` are its instances.
+constexpr std::size_t count_epilogue_words() {
+  std::size_t count = 0;
+  epilogue_words({}, [&count](const char*, const char*, std::int64_t) { ++count; });
+  return count;
+}
+
+// `Family` has a description; `all` are its instances, of which the first that serves is taken.
 template <class Family, std::span<const Instance> (*all)()>
 struct DescribedFamily {
   static constexpr const char* name = Family::description.name;
   static auto instances() { return all(); }
   using Given = typename Family::Problem;
   using Problem = Checked;
-  struct Choice {
-    const Instance* instance;
-  };
+  using Choice = DescribedChoice;
+  static constexpr bool multiplies = requires { Family::product; };
 
-  static constexpr std::size_t word_count =
-      Family::description.numbers.size() + 5 * Family::description.tensors.size();
+  static constexpr std::size_t word_count = Family::description.numbers.size() +
+                                            5 * Family::description.tensors.size() +
+                                            (multiplies ? count_epilogue_words() : 0);
   template <class Visit>
   static void words(const Given& given, const Visit& visit) {
     for (const IntegerField& number : Family::description.numbers) {
@@ -45,6 +58,7 @@ struct DescribedFamily {
     for (const TensorField& tensor : Family::description.tensors) {
       matrix_words(tensor.title, tensor.get(&given), detail::is_present(tensor, &given), visit);
     }
+    if constexpr (multiplies) epilogue_words(Family::product.epilogue(&given), visit);
   }
 
   static Problem convert(const Given* given) {
@@ -53,7 +67,7 @@ struct DescribedFamily {
     return checked(Family::description, given);
   }
   static Choice decide(const Problem& problem, const DispatchRequest& request) {
-    return {&first_that_serves(problem, all(), request)};
+    return first_that_serves(problem, all(), request);
   }
   static const Problem& stated(const Problem& problem, const Choice&) { return problem; }
   static std::string command(const Problem& problem, const Choice& choice, const char*) {
@@ -63,12 +77,20 @@ struct DescribedFamily {
     bytes = 0;
     return Status::good();
   }
-  static Status launch(const Problem& problem, const Choice& choice, const Workspace&,
+  static Status launch(const Problem& problem, const Choice& choice, const Workspace& workspace,
                        void* stream) {
-    return choice.instance->launch(problem, stream);
+    return choice.instance->launch(problem, {choice.order, workspace}, stream);
   }
   static Status simulate(const Problem& problem, const Choice& choice, vgpu::Report& report) {
-    return choice.instance->simulate(problem, {}, report);
+    return choice.instance->simulate(problem, {choice.order, {}}, {}, report);
+  }
+};
+
+// The dispatcher chooses.
+template <class Family, std::span<const Instance> (*all)(), Choose choose>
+struct DispatchedFamily : DescribedFamily<Family, all> {
+  static DescribedChoice decide(const Checked& problem, const DispatchRequest& request) {
+    return chosen(problem, request, choose);
   }
 };
 

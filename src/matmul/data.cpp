@@ -101,9 +101,6 @@ float fitting_output_scale(const MatmulShape& shape, Fill fill) {
   return over <= 1.0 ? 1.0f : static_cast<float>(std::exp2(-std::ceil(std::log2(over))));
 }
 
-namespace {
-
-// All matrices that the shape asks for, without memory.
 MatmulData outline_of(const MatmulShape& shape) {
   const EpilogueShape& epilogue = shape.epilogue;
   const auto matrix = [&](ElementType type, std::int64_t columns) {
@@ -127,8 +124,6 @@ MatmulData outline_of(const MatmulShape& shape) {
   if (epilogue.amax) data.amax = HostMatrix(ElementType::Fp32, Major::K, 1, 1, 1, false);
   return data;
 }
-
-}  // namespace
 
 MatmulData make_matmul_data(const MatmulShape& shape, Fill fill, std::uint64_t seed) {
   std::mt19937_64 random(seed);

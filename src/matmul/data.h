@@ -27,6 +27,8 @@ struct MatmulData {
   }
 };
 
+// All matrices that the shape asks for, without memory.
+MatmulData outline_of(const MatmulShape& shape);
 MatmulData make_matmul_data(const MatmulShape& shape, Fill fill, std::uint64_t seed);
 
 // Poisons D and the auxiliary output and zeroes amax, as before a first run.

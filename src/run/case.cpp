@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "src/family/run_line.h"
+#include <sstream>
+
 #include "src/matmul/names.h"
+#include "src/matmul/random_epilogue.h"
+#include "src/run/product.h"
 
 namespace tw {
 
@@ -13,113 +16,184 @@ AnyProblem::AnyProblem(const Description& description) : bytes_(description.size
   for (const IntegerField& number : description.numbers) number.set(data(), number.usual);
   for (const RealField& real : description.reals) real.set(data(), real.usual);
   for (const TensorField& tensor : description.tensors) {
-    tensor.set(data(), {nullptr, 0, 1, 0, static_cast<tw_type>(tensor.types.usual)});
+    tensor.set(data(), {nullptr, 0, tensor.is_usually_by_rows() ? 1 : 0, 0,
+                        static_cast<tw_type>(tensor.types.usual)});
   }
+  if (description.product != nullptr) description.product->initialise(data());
 }
 
 Case usual_case(const Trial& trial, const Instance& instance) {
   Case made = {&trial, &instance, AnyProblem(*trial.description)};
-  trial.adopt(made.problem.data(), instance, [](const char*) { return false; });
-  return made;
-}
-
-Case random_case(const Trial& trial, const Instance& instance, Random& random) {
-  Case made = usual_case(trial, instance);
-  trial.random(made.problem.data(), instance, random);
-  for (const TensorField& tensor : trial.description->tensors) {
-    tw_matrix matrix = tensor.get(made.problem.data());
-    if (tensor.lines == TensorField::Lines::RowsOrColumns && random() % 2 == 0)
-      matrix.column_stride = 0;
-    tensor.set(made.problem.data(), matrix);
+  for (const ListField& list : trial.description->lists) {
+    std::vector<std::int64_t>& values = made.lists.emplace_back();
+    std::stringstream usual(list.usual);
+    for (std::string value; std::getline(usual, value, ',');) values.push_back(std::stoll(value));
   }
-  made.unaligned = random() % 4 == 0;
-  constexpr Fill fills[] = {Fill::Normal, Fill::Integers, Fill::Normal, Fill::Position};
-  made.fill = fills[random() % 4];
-  made.seed = random() % 1000000;
+  trial.adopt(made.problem.data(), instance, [](const char*) { return false; });
   return made;
 }
 
 namespace {
 
-// Without memory; batch 0 where the problem has no such tensor.
-HostMatrix matrix_of(const TensorField& tensor, const Case& of) {
-  const void* const problem = of.problem.data();
-  const tw_matrix given = tensor.get(problem);
-  const TensorExtents extents = tensor.extents(problem);
-  const bool present = tensor.present == nullptr || tensor.present(problem);
-  return HostMatrix(static_cast<ElementType>(given.type),
-                    given.column_stride == 1 ? Major::K : Major::MN, present ? extents.batch : 0,
-                    extents.rows, extents.columns, of.unaligned);
+void add_random_epilogue(Case& of, Random& random) {
+  Dice dice(random);
+  if (!of.settle().is_good()) return;
+  MatmulShape shape = product_shape(of);
+  shape.epilogue = random_epilogue(dice);
+  if (shape.n % 2 != 0) shape.epilogue.gated = false;
+  shape.epilogue.output_scale = fitting_output_scale(shape, of.fill);
+  set_epilogue(of.trial->description->product->epilogue_of(of.problem.data()), shape.epilogue);
 }
 
-void place(AnyProblem& problem, const TensorField& tensor, const HostMatrix& matrix,
-           void* address) {
-  const bool by_rows = matrix.major == Major::K;
-  tensor.set(problem.data(), {address, by_rows ? matrix.pitch : 1, by_rows ? 1 : matrix.pitch,
-                              matrix.batch_pitch, static_cast<tw_type>(matrix.type)});
+}  // namespace
+
+Case random_case(const Trial& trial, const Instance& instance, Random& random) {
+  Case made = usual_case(trial, instance);
+  constexpr Fill fills[] = {Fill::Normal, Fill::Integers, Fill::Normal, Fill::Position};
+  made.fill = fills[random() % 4];
+  made.seed = random() % 1000000;
+  trial.random(made, random);
+  if (trial.description->product != nullptr) add_random_epilogue(made, random);
+  // What not every kernel takes.
+  const auto attempt = [&](const auto& change) {
+    if (random() % 4 != 0) return;
+    Case changed = made;
+    change(changed);
+    if (serves(changed).is_good()) made = changed;
+  };
+  for (const TensorField& tensor : trial.description->tensors) {
+    if (!tensor.has_either_side()) continue;
+    attempt([&](Case& one) {
+      tw_matrix matrix = tensor.get(one.problem.data());
+      matrix.column_stride = 1 - matrix.column_stride;
+      tensor.set(one.problem.data(), matrix);
+    });
+  }
+  attempt([](Case& one) { one.unaligned = true; });
+  return made;
+}
+
+namespace {
+
+// Without memory; batch 0 where the problem has no such tensor. Those of an epilogue come last.
+std::vector<HostMatrix> outline_of(const Case& of) {
+  const Description& description = *of.trial->description;
+  const void* const problem = of.problem.data();
+  std::vector<HostMatrix> tensors;
+  for (const TensorField& tensor : description.tensors) {
+    const tw_matrix given = tensor.get(problem);
+    const TensorExtents extents = tensor.extents(problem);
+    const bool present = tensor.present == nullptr || tensor.present(problem);
+    tensors.push_back(HostMatrix(
+        static_cast<ElementType>(given.type), given.column_stride == 1 ? Major::K : Major::MN,
+        present ? extents.batch : 0, extents.rows, extents.columns, of.unaligned));
+  }
+  if (description.product == nullptr) return tensors;
+  for (const HostMatrix& part : outline_of_epilogue(product_shape(of))) tensors.push_back(part);
+  return tensors;
+}
+
+AnyProblem placed_at(AnyProblem problem, const Description& description,
+                     const std::vector<HostMatrix>& tensors,
+                     const std::function<void*(std::size_t)>& address) {
+  const std::size_t own = description.tensors.size();
+  for (std::size_t i = 0; i < own; ++i) {
+    const HostMatrix& matrix = tensors[i];
+    const bool by_rows = matrix.major == Major::K;
+    description.tensors[i].set(
+        problem.data(),
+        {matrix.exists() ? address(i) : nullptr, by_rows ? matrix.pitch : 1,
+         by_rows ? 1 : matrix.pitch, matrix.batch_pitch, static_cast<tw_type>(matrix.type)});
+  }
+  if (description.product != nullptr) {
+    place_epilogue(description.product->epilogue_of(problem.data()), tensors.data() + own,
+                   [&](std::size_t i) { return address(own + i); });
+  }
+  return problem;
 }
 
 }  // namespace
 
 AnyProblem problem_without_memory(const Case& of) {
-  AnyProblem problem = of.problem;
-  for (const TensorField& tensor : of.trial->description->tensors) {
-    const HostMatrix matrix = matrix_of(tensor, of);
-    const std::uintptr_t address = 65536 + matrix.first * bytes_of(matrix.type);
-    place(problem, tensor, matrix, matrix.exists() ? reinterpret_cast<void*>(address) : nullptr);
-  }
-  return problem;
+  const std::vector<HostMatrix> tensors = outline_of(of);
+  return placed_at(of.problem, *of.trial->description, tensors, [&](std::size_t i) {
+    return reinterpret_cast<void*>(65536 + tensors[i].first * bytes_of(tensors[i].type));
+  });
 }
 
-Status serves(const Case& of) {
+Status serves(Case& of) {
+  if (Status status = of.settle(); !status.is_good()) return status;
   // Numbers out of range have no extents.
   Status status = check_stated(*of.trial->description, of.problem.data());
   if (!status.is_good()) return status;
   const AnyProblem problem = problem_without_memory(of);
   Checked checked;
   status = check(checked, *of.trial->description, problem.data());
-  return status.is_good() ? of.instance->supports(checked) : status;
+  return status.is_good() ? of.instance->supports(checked, {}) : status;
 }
 
-HostProblem::HostProblem(const Case& of) : trial_(of.trial), problem_(of.problem) {
-  for (const TensorField& tensor : trial_->description->tensors) {
-    tensors_.push_back(matrix_of(tensor, of));
-    if (!tensors_.back().exists()) continue;
-    tensors_.back().allocate();
-    tensors_.back().poison();
+HostProblem::HostProblem(const Case& of)
+    : trial_(of.trial), problem_(of.problem), tensors_(outline_of(of)) {
+  for (HostMatrix& tensor : tensors_) {
+    if (!tensor.exists()) continue;
+    tensor.allocate();
+    tensor.poison();
   }
-  trial_->fill(*this, of.fill, of.seed);
+  trial_->fill(*this, of);
+}
+
+bool HostProblem::is_written(std::size_t index) const {
+  const std::span<const TensorField> own = description().tensors;
+  if (index < own.size()) return own[index].flow == TensorField::Flow::Written;
+  const auto part = epilogue_tensors[index - own.size()];
+  return part == &MatmulData::auxiliary || part == &MatmulData::amax;
 }
 
 AnyProblem HostProblem::placed(const std::function<void*(std::size_t)>& address) const {
-  AnyProblem problem = problem_;
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    place(problem, trial_->description->tensors[i], tensors_[i],
-          tensors_[i].exists() ? address(i) : nullptr);
-  }
-  return problem;
+  return placed_at(problem_, description(), tensors_, address);
 }
 
 AnyProblem HostProblem::placed() {
   return placed([this](std::size_t i) { return tensors_[i].data(); });
 }
 
-Verified::Verified(const Case& of) : case_(of), given_(of), expected_(given_) {
-  const AnyProblem placed = expected_.placed();
-  Checked checked;
-  const Status status = check(checked, *of.trial->description, placed.data());
-  if (status.is_good()) of.trial->reference(checked);
+namespace {
+
+Case settled(Case of) {
+  static_cast<void>(of.settle());  // serves() says what is wrong
+  return of;
 }
 
-Comparison Verified::compare(const HostProblem& ran) const {
-  Comparison result;
-  result.exact = true;
-  for (std::size_t i = 0; i < ran.tensors(); ++i) {
-    if (!ran.is_written(i) || !ran.tensor(i).exists()) continue;
-    compare_bits(result, case_.trial->description->tensors[i].title, ran.tensor(i),
-                 expected_.tensor(i));
+class ExactAnswer : public Answer {
+ public:
+  explicit ExactAnswer(HostProblem expected) : expected_(std::move(expected)) {}
+  Comparison compare(const HostProblem& ran) const override {
+    Comparison result;
+    result.exact = true;
+    for (std::size_t i = 0; i < ran.tensors(); ++i) {
+      if (!ran.is_written(i) || !ran.tensor(i).exists()) continue;
+      compare_bits(result, ran.description().tensors[i].title, ran.tensor(i), expected_.tensor(i));
+    }
+    return result;
   }
-  return result;
+
+ private:
+  HostProblem expected_;
+};
+
+}  // namespace
+
+Verified::Verified(Case of)
+    : case_(settled(std::move(of))), given_(case_), answer_(case_.trial->answer(case_, given_)) {}
+
+std::shared_ptr<const Answer> exact_answer(const HostProblem& given,
+                                           void (*reference)(const Checked& on_host)) {
+  HostProblem expected = given;
+  const AnyProblem placed = expected.placed();
+  Checked checked;
+  const Status status = check(checked, given.description(), placed.data());
+  if (status.is_good()) reference(checked);
+  return std::make_shared<ExactAnswer>(std::move(expected));
 }
 
 void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
@@ -146,7 +220,7 @@ void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
 std::string run_line(const Case& of) {
   const Description& description = *of.trial->description;
   return fmt::format("./tw run {} --instance {}{}{} --data {} --seed {}", description.name,
-                     of.instance->name, problem_words(description, of.problem.data()),
+                     of.instance->name, problem_words(description, of.problem.data(), of.lists),
                      of.unaligned ? " --unaligned" : "", name_of(of.fill), of.seed);
 }
 

@@ -3,11 +3,13 @@
 
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "src/family/instance.h"
+#include "src/family/run_line.h"
 #include "src/matmul/compare.h"
 #include "src/matmul/matrix.h"
 #include "src/matmul/shape.h"
@@ -45,8 +47,16 @@ class AnyProblem {
 };
 
 class HostProblem;
+struct Case;
 
-// An instance in ./tw list.
+// What a kernel must leave in memory.
+class Answer {
+ public:
+  virtual ~Answer() = default;
+  virtual Comparison compare(const HostProblem& ran) const = 0;
+};
+
+// An instance in ./tw list, where it does not multiply.
 struct ListedWords {
   std::string types, tile, sums;
 };
@@ -57,47 +67,63 @@ struct Trial {
   std::span<const Instance> (*instances)();
   // Sets what an instance fixes and the caller leaves open: `given` knows fields that he sets.
   void (*adopt)(void* problem, const Instance&, const std::function<bool(const char*)>& given);
-  // Any problem that the instance takes.
-  void (*random)(void* problem, const Instance&, Random&);
+  // Sets the numbers that follow from lists and others, or says why they contradict each other.
+  // Null where none do.
+  Status (*settle)(void* problem, const Lists&, const Instance&);
+  // Any problem that the instance takes; of a product, beside its epilogue.
+  void (*random)(Case&, Random&);
   // Inputs by seed; outputs are poisoned already.
-  void (*fill)(HostProblem&, Fill, std::uint64_t seed);
-  // The outputs, straight from the definition: shares no code with the kernels.
-  void (*reference)(const Checked& on_host);
-  ListedWords (*list)(const Instance&);
+  void (*fill)(HostProblem&, const Case&);
+  // Straight from the definition: shares no code with the kernels.
+  std::shared_ptr<const Answer> (*answer)(const Case&, const HostProblem& given);
+  ListedWords (*list)(const Instance&);  // null: as all that multiply
 };
 
-// A problem without memory: a column_stride other than 1 says that columns are contiguous.
+// A problem without memory: a column_stride other than 1 says that columns are contiguous, an
+// address that is not null that a tensor is there which may be absent.
 struct Case {
   const Trial* trial;
   const Instance* instance;
   AnyProblem problem;
+  Lists lists = {};
   bool unaligned = false;  // lines of memory begin at no multiple of 16 bytes
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
   bool operator==(const Case&) const = default;
+
+  template <class Problem>
+  Problem& as() {
+    return problem.as<Problem>();
+  }
+  // With the numbers that follow; refused where there are none.
+  Status settle() {
+    if (trial->settle == nullptr) return Status::good();
+    return trial->settle(problem.data(), lists, *instance);
+  }
 };
 // Of an instance and all that it fixes; otherwise usual.
 Case usual_case(const Trial& trial, const Instance& instance);
 Case random_case(const Trial& trial, const Instance& instance, Random& random);
 
 // The problem with the strides that it will have and addresses that are merely aligned as its own
-// will be: enough to ask whether a kernel takes it.
+// will be: enough to ask whether a kernel takes it. The case is settled.
 AnyProblem problem_without_memory(const Case& of);
-// Why the case's instance does not take its problem; good if it does.
-Status serves(const Case& of);
+// Why the case's instance does not take its problem; good if it does. Settles it.
+Status serves(Case& of);
 
-// Memory for a problem, on the host: inputs filled, outputs poisoned.
+// Memory for a problem, on the host: inputs filled, outputs poisoned. Its tensors are those of the
+// description, then those of an epilogue.
 class HostProblem {
  public:
+  // The case is settled.
   explicit HostProblem(const Case& of);
 
-  const Trial& trial() const { return *trial_; }
+  const Description& description() const { return *trial_->description; }
+  const AnyProblem& problem() const { return problem_; }
   HostMatrix& tensor(std::size_t index) { return tensors_[index]; }
   const HostMatrix& tensor(std::size_t index) const { return tensors_[index]; }
   std::size_t tensors() const { return tensors_.size(); }
-  bool is_written(std::size_t index) const {
-    return trial_->description->tensors[index].flow == TensorField::Flow::Written;
-  }
+  bool is_written(std::size_t index) const;
   // The problem with addresses of this memory, or of copies elsewhere.
   AnyProblem placed(const std::function<void*(std::size_t tensor)>& address) const;
   AnyProblem placed();
@@ -111,16 +137,24 @@ class HostProblem {
 // The answer to one case, computed once for many schedules.
 class Verified {
  public:
-  explicit Verified(const Case& of);
+  explicit Verified(Case of);
   const Case& of() const { return case_; }
   const HostProblem& given() const { return given_; }
-  Comparison compare(const HostProblem& ran) const;
+  Comparison compare(const HostProblem& ran) const { return answer_->compare(ran); }
 
  private:
   Case case_;
   HostProblem given_;
-  HostProblem expected_;
+  std::shared_ptr<const Answer> answer_;
 };
+
+// Outputs that are the reference's bit by bit. `reference` computes them in memory of the host.
+std::shared_ptr<const Answer> exact_answer(const HostProblem& given,
+                                           void (*reference)(const Checked& on_host));
+template <void (*reference)(const Checked& on_host)>
+std::shared_ptr<const Answer> exactly(const Case&, const HostProblem& given) {
+  return exact_answer(given, reference);
+}
 
 // Bit by bit; `result` gets what is wrong.
 void compare_bits(Comparison& result, const char* name, const HostMatrix& found,

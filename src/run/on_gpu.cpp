@@ -91,7 +91,7 @@ Result<Comparison> run_on_gpu(const Verified& verified) {
       ran.placed([&](std::size_t i) { return copies.address(ran.tensor(i), i); });
   Checked checked;
   Status status = check(checked, *of.trial->description, problem.data());
-  if (status.is_good()) status = of.instance->launch(checked, nullptr);
+  if (status.is_good()) status = of.instance->launch(checked, {}, nullptr);
   if (!status.is_good()) return {status, std::nullopt};
   wait_or_give_up(of);
   for (std::size_t i = 0; i < ran.tensors(); ++i) {

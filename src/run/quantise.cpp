@@ -41,13 +41,13 @@ class Sizes {
 void adopt(void* problem, const Instance& instance, const std::function<bool(const char*)>& given) {
   if (given("scale_rows")) return;
   static_cast<Problem*>(problem)->scale_rows =
-      static_cast<const QuantiseConfig*>(instance.config)->scale_rows;
+      static_cast<const QuantiseConfig*>(instance.facts)->scale_rows;
 }
 
 // Every type and rule; often ragged, sometimes of whole blocks; some in a batch.
-void random_problem(void* given, const Instance&, Random& random) {
+void random_problem(Case& made, Random& random) {
   constexpr tw_type sources[] = {TW_BF16, TW_FP16, TW_FP32};
-  Problem& problem = *static_cast<Problem*>(given);
+  Problem& problem = made.as<Problem>();
   problem.m = between(random, 1, random() % 3 == 0 ? 300 : 70);
   problem.k = between(random, 1, random() % 3 == 0 ? 700 : 300);
   if (random() % 4 == 0) problem.m = 128 * between(random, 1, 2);
@@ -61,11 +61,12 @@ void random_problem(void* given, const Instance&, Random& random) {
 // Fill::Normal: numbers of very different sizes, among them blocks of zeros, of subnormal numbers,
 // and with infinities and NaNs; Fill::Integers: from -8 to 8; Fill::Position: each element tells
 // its place.
-void fill_source(HostProblem& data, Fill fill, std::uint64_t seed) {
+void fill_source(HostProblem& data, const Case& of) {
+  const Fill fill = of.fill;
   HostMatrix& source = data.tensor(QuantiseFamily::source);
-  Random random(seed);
+  Random random(of.seed);
   std::normal_distribution<double> normal;
-  Sizes sizes(seed + 1, source.type);
+  Sizes sizes(of.seed + 1, source.type);
   double size = 1.0;
   source.fill([&](std::int64_t batch, std::int64_t row, std::int64_t column) -> double {
     if (fill == Fill::Integers) return static_cast<double>(random() % 17) - 8;
@@ -78,19 +79,20 @@ void fill_source(HostProblem& data, Fill fill, std::uint64_t seed) {
 }
 
 ListedWords list(const Instance& instance) {
-  const auto& config = *static_cast<const QuantiseConfig*>(instance.config);
+  const auto& config = *static_cast<const QuantiseConfig*>(instance.facts);
   return {"16/32 bit -> fp8", std::to_string(config.tile_rows()) + "x128",
           std::to_string(config.scale_rows) + "x128"};
 }
 
 }  // namespace
 
-const Trial quantise_trial = {&QuantiseFamily::description,
-                              quantise_instances,
-                              adopt,
-                              random_problem,
-                              fill_source,
-                              quantise_on_host,
-                              list};
+const Trial quantise_trial = {.description = &QuantiseFamily::description,
+                              .instances = quantise_instances,
+                              .adopt = adopt,
+                              .settle = nullptr,
+                              .random = random_problem,
+                              .fill = fill_source,
+                              .answer = exactly<quantise_on_host>,
+                              .list = list};
 
 }  // namespace tw

@@ -1,84 +1,98 @@
+// Products in groups on the virtual GPU: groups of any size, D in place, whatever the device says.
+// described_test.cpp has the random problems.
+#include "src/run/grouped.h"
+
 #include <gtest/gtest.h>
 
-#include "tests/families/grouped_problems.h"
+#include <limits>
+
+#include "src/run/product.h"
+#include "src/run/virtual.h"
 #include "tests/families/schedule.h"
 
 namespace tw::tests {
 namespace {
 
-void expect_exact(const GroupedInstance& instance, const GroupedShape& shape, Fill fill,
-                  std::uint64_t seed) {
-  const VirtualRun run = run_virtually(instance, VerifiedGrouped(shape, fill, seed),
-                                       schedule(seed, instance.config.tiling.cluster.size()));
-  const std::string line = run_line(instance, shape, fill, seed);
-  ASSERT_TRUE(run.clean()) << line << "\n" << run.complaint();
-  EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal) << line;
+using Problem = tw_grouped_problem;
+
+Case sized(const Instance& instance, const std::vector<std::int64_t>& sizes, std::int64_t spare,
+           std::int64_t capacity, std::int64_t n, std::int64_t k) {
+  Case made = usual_case(grouped_trial, instance);
+  made.lists = {sizes, {spare}};
+  made.as<Problem>().capacity = capacity;
+  made.as<Problem>().matmul.n = n;
+  made.as<Problem>().matmul.k = k;
+  return made;
 }
 
-TEST(Grouped, ComputesRandomProblemsExactlyOnTheVirtualGpu) {
-  Random random(base_seed());
-  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
-  const char* count = std::getenv("TW_GROUPED_PROBLEMS");
-  const int problems = count != nullptr ? std::atoi(count) : 300;
-  for (int i = 0; i < problems; ++i) {
-    const auto instances = grouped_instances();
-    const GroupedInstance& instance = instances[static_cast<std::size_t>(i) % instances.size()];
-    const GroupedShape shape = random_shape(instance, random);
-    expect_exact(instance, shape, i % 3 == 2 ? Fill::Position : Fill::Integers,
-                 base_seed() + static_cast<std::uint64_t>(i));
-    if (HasFatalFailure()) return;
-  }
+std::int64_t tile_rows(const Instance& instance) {
+  return static_cast<std::int64_t>(config_of(instance).output_rows());
 }
 
-TEST(Grouped, KeepsRandomDataWithinTheDerivedBound) {
-  Random random(base_seed() + 1);
-  for (const GroupedInstance& instance : grouped_instances()) {
-    expect_exact(instance, random_shape(instance, random), Fill::Normal, base_seed());
-  }
+void expect_exact(const Case& made) {
+  const VirtualRun run = run_virtually(Verified(made), schedule(4, made.instance->cluster));
+  ASSERT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
+  EXPECT_TRUE(run.comparison.exact) << run_line(made);
 }
 
 TEST(Grouped, TakesGroupsOfNothingOneAndMany) {
-  for (const GroupedInstance& instance : grouped_instances()) {
-    const auto tile = static_cast<std::int32_t>(instance.config.output_rows());
-    const std::vector<std::int32_t> mixed[] = {
+  for (const Instance& instance : grouped_instances()) {
+    const std::int64_t tile = tile_rows(instance);
+    const std::vector<std::int64_t> mixed[] = {
         {0}, {0, 0, 0}, {1}, {0, 1, 0, 1, 0}, {6 * tile + 1, 1, 0, tile, 2 * tile - 1}};
     for (const auto& sizes : mixed) {
       for (const std::int64_t k : {0, 72}) {
-        for (const bool masked : {false, true}) {
-          const std::int64_t capacity = *std::max_element(sizes.begin(), sizes.end()) + 3;
-          GroupedShape shape = shape_for(instance, sizes, 7, masked ? capacity : 0);
-          shape.matmul.n = 72;
-          shape.matmul.k = k;
-          expect_exact(instance, shape, Fill::Integers, 4);
-          if (HasFatalFailure()) return;
-        }
+        const std::int64_t capacity = *std::max_element(sizes.begin(), sizes.end()) + 3;
+        expect_exact(sized(instance, sizes, 7, 0, 72, k));
+        expect_exact(sized(instance, sizes, 0, capacity, 72, k));
+        if (HasFatalFailure()) return;
       }
     }
   }
 }
 
+// Rows of nobody are left alone by what the epilogue writes, too, and do not count for amax.
+TEST(Grouped, WritesAuxiliaryAndAmaxOfGroupsAlone) {
+  for (const Instance& instance : grouped_instances()) {
+    for (const std::int64_t capacity : {0, 50}) {
+      Case made = sized(instance, {40, 0, 9}, capacity > 0 ? 0 : 30, capacity, 48, 40);
+      EpilogueShape epilogue;
+      epilogue.auxiliary = epilogue.amax = epilogue.row_bias = true;
+      set_epilogue(made.as<Problem>().matmul.epilogue, epilogue);
+      expect_exact(made);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+Status simulate(const Instance& instance, const AnyProblem& problem, vgpu::Report& report) {
+  Checked checked;
+  Status status = check(checked, GroupedFamily::description, problem.data());
+  if (!status.is_good()) return status;
+  return instance.simulate(checked, {}, schedule(2, instance.cluster), report);
+}
+
 // D is read as C: a row that is stored twice would be added to twice.
 TEST(Grouped, AddsToDInPlace) {
-  for (const GroupedInstance& instance : grouped_instances()) {
-    const auto tile = static_cast<std::int32_t>(instance.config.output_rows());
-    GroupedShape shape = shape_for(instance, {2 * tile + 3, 5, tile + 1}, 0, 0);
-    shape.matmul.n = 64;
-    shape.matmul.k = 64;
-    shape.matmul.epilogue.beta = 1.0f;
-    VerifiedGrouped problem(shape, Fill::Integers, 1);
-    GroupedProblem given = grouped_on_host(problem.data, shape);
-    HostMatrix& d = problem.data.matmul.d;
-    d.fill([&](std::int64_t, std::int64_t row, std::int64_t column) {
-      return problem.data.matmul.source.at(0, row, column);
+  for (const Instance& instance : grouped_instances()) {
+    const std::int64_t tile = tile_rows(instance);
+    Case made = sized(instance, {2 * tile + 3, 5, tile + 1}, 0, 0, 64, 64);
+    EpilogueShape epilogue;
+    epilogue.beta = 1.0f;
+    set_epilogue(made.as<Problem>().matmul.epilogue, epilogue);
+    const Verified verified(made);
+    HostProblem data = verified.given();
+    const HostMatrix& source = data.tensor(data.description().tensors.size());
+    data.tensor(GroupedFamily::d).fill([&](auto, std::int64_t row, std::int64_t column) {
+      return source.at(0, row, column);
     });
-    given.matmul.epilogue.source = given.matmul.d.data;
-    given.matmul.epilogue.source_pitch = given.matmul.d.pitch;
+    AnyProblem placed = data.placed();
+    placed.as<Problem>().matmul.epilogue.source = placed.as<Problem>().matmul.d;
     vgpu::Report report;
-    const Status status =
-        instance.simulate(given, {}, schedule(2, instance.config.tiling.cluster.size()), report);
+    const Status status = simulate(instance, placed, report);
     ASSERT_TRUE(status.is_good()) << status.sentence();
     EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
-    const Comparison comparison = compare(problem.data.matmul, problem.reference);
+    const Comparison comparison = verified.compare(data);
     EXPECT_TRUE(comparison.good()) << instance.name << "\n" << comparison.complaint();
   }
 }
@@ -87,103 +101,47 @@ TEST(Grouped, AddsToDInPlace) {
 TEST(Grouped, StaysInsideWhateverTheDeviceSays) {
   constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
   constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-  for (const GroupedInstance& instance : grouped_instances()) {
+  for (const Instance& instance : grouped_instances()) {
     for (const std::int64_t capacity : {0, 40}) {
-      GroupedShape shape = shape_for(instance, {40, 40, 40}, 0, capacity);
-      shape.matmul.n = 64;
-      shape.matmul.k = 64;
-      GroupedData data = make_grouped_data(shape, Fill::Integers, 1);
+      const Case made = sized(instance, {40, 40, 40}, 0, capacity, 64, 64);
       for (const auto& rows :
            {std::vector{most, least, 41}, std::vector{-1, 200, 3}, std::vector{100, 50, most}}) {
-        for (int group = 0; group < 3; ++group) data.rows.set(0, 0, group, rows[group]);
+        HostProblem data = Verified(made).given();
+        for (int group = 0; group < 3; ++group) {
+          data.tensor(GroupedFamily::rows).set(0, 0, group, rows[group]);
+        }
         vgpu::Report report;
-        const Status status =
-            instance.simulate(grouped_on_host(data, shape), {},
-                              schedule(1, instance.config.tiling.cluster.size()), report);
+        const Status status = simulate(instance, data.placed(), report);
         ASSERT_TRUE(status.is_good()) << status.sentence();
         EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
-        EXPECT_EQ(data.matmul.d.padding_touched(), 0) << instance.name;
+        EXPECT_EQ(data.tensor(GroupedFamily::d).padding_touched(), 0) << instance.name;
       }
     }
   }
 }
 
-const GroupedInstance& named(const std::string& name) {
-  for (const GroupedInstance& instance : grouped_instances()) {
+const Instance& named(const std::string& name) {
+  for (const Instance& instance : grouped_instances()) {
     if (instance.name == name) return instance;
   }
   throw std::runtime_error("There is no instance " + name + ".");
 }
 
-std::string refusal_of(const GroupedInstance& instance, std::int64_t capacity,
-                       const std::function<void(GroupedProblem&)>& change) {
-  GroupedShape shape = shape_for(instance, {40, 0, 35}, 5, capacity);
-  shape.matmul.n = 64;
-  shape.matmul.k = 64;
-  GroupedData data = make_grouped_data(shape, Fill::Integers, 1);
-  GroupedProblem problem = grouped_on_host(data, shape);
-  change(problem);
-  vgpu::Report report;
-  return instance.simulate(problem, {}, schedule(1, instance.config.tiling.cluster.size()), report)
-      .sentence();
-}
-
-TEST(Grouped, RefusesWithASentence) {
-  const auto refusal = [](std::int64_t capacity, const auto& change) {
-    return refusal_of(named("grouped_128x256"), capacity, change);
-  };
-  using P = GroupedProblem;
-  EXPECT_EQ(refusal(0, [](P&) {}), "");
-  EXPECT_EQ(refusal(50, [](P&) {}), "");
-  EXPECT_EQ(refusal(0, [](P& p) { p.rows = nullptr; }), "The address of the groups' rows is null.");
-  EXPECT_EQ(refusal(0,
-                    [](P& p) {
-                      p.rows = reinterpret_cast<const std::int32_t*>(
-                          reinterpret_cast<const char*>(p.rows) + 2);
-                    }),
-            "The address of the groups' rows is not a multiple of 4 bytes, its element's size.");
-  EXPECT_EQ(refusal(50, [](P& p) { p.capacity = 51; }),
-            "m is 150, but must be the capacity, 51 rows, times the number of groups, 3.");
-  EXPECT_EQ(refusal(50, [](P& p) { p.capacity = -1; }),
-            "The capacity is -1 rows, but must be at least 0 and below 2^31.");
-  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.batch = -1; }),
-            "batch = -1 must be at least 0 and below 2^31 - 256.");
-  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.b.batch_pitch = -64; }),
-            "The batch pitch of B is -64 elements, but must not be negative.");
-  EXPECT_EQ(refusal(0, [](P& p) { p.matmul.d.pitch = 60; }),
-            "The pitch of D is 60 elements, but its lines have 64.");
-  EXPECT_EQ(refusal(0,
-                    [](P& p) {
-                      p.matmul.a.major = Major::MN;
-                      p.matmul.a.pitch = 80;
-                    }),
-            "A is MN-major; this kernel reads it K-major.");
-}
-
-TEST(Grouped, RefusesScalesOfAnotherShape) {
-  const auto refusal = [](const auto& change) {
-    return refusal_of(named("grouped_fp8_64x128"), 0, change);
-  };
-  using P = GroupedProblem;
-  EXPECT_EQ(refusal([](P&) {}), "");
-  EXPECT_EQ(refusal([](P& p) { p.a_scales.rows = 79; }),
-            "The scales of A are 79 x 1, but must be 80 x 1: one for each row and each 128 of k.");
-  EXPECT_EQ(refusal([](P& p) { p.b_scales.tensor.data = nullptr; }),
-            "The address of the scales of B is null.");
-  EXPECT_EQ(refusal([](P& p) { p.b_scales.tensor.batch_pitch = 1 << 30; }),
-            "The scales of B of 3 groups are 1073741824 elements apart, but must reach over less "
-            "than 2^31 elements.");
-}
-
-TEST(Grouped, RefusesRowsThatCannotBeGathered) {
+// What a kernel refuses of problems that are sound: refusals/grouped.list has the others.
+TEST(Grouped, KernelsRefuseWhatTheyDoNotTake) {
   const auto refusal = [](const char* name, const auto& change) {
-    return refusal_of(named(name), 0, change);
+    const Case made = sized(named(name), {40, 0, 35}, 5, 0, 64, 64);
+    HostProblem data = Verified(made).given();
+    AnyProblem placed = data.placed();
+    change(placed.as<Problem>());
+    vgpu::Report report;
+    return simulate(*made.instance, placed, report).sentence();
   };
-  using P = GroupedProblem;
+  using P = Problem;
+  EXPECT_EQ(refusal("grouped_128x256", [](P&) {}), "");
+  EXPECT_EQ(refusal("grouped_fp8_64x128", [](P&) {}), "");
   EXPECT_EQ(refusal("gather_128x256", [](P&) {}), "");
   EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.row_index = nullptr; }),
-            "The address of the row index is null.");
-  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.a_rows = 0; }),
             "This kernel gathers rows of A, but there is no row index.");
   EXPECT_EQ(refusal("grouped_128x256",
                     [](P& p) {
@@ -191,14 +149,22 @@ TEST(Grouped, RefusesRowsThatCannotBeGathered) {
                       p.a_rows = 5;
                     }),
             "This kernel takes rows of A as they lie: no row index.");
-  EXPECT_EQ(refusal("gather_128x256", [](P& p) { p.a_rows = -1; }),
-            "Rows are gathered from -1 rows of A, but must be from at least 1 and below 2^31.");
-  EXPECT_EQ(refusal("gather_128x256",
+  EXPECT_EQ(refusal("grouped_128x256",
                     [](P& p) {
-                      p.row_index = reinterpret_cast<const std::int32_t*>(
-                          reinterpret_cast<const char*>(p.row_index) + 1);
+                      p.matmul.a.row_stride = 1;
+                      p.matmul.a.column_stride = 80;
                     }),
-            "The address of the row index is not a multiple of 4 bytes, its element's size.");
+            "A is MN-major; this kernel reads it K-major.");
+  EXPECT_EQ(
+      refusal("grouped_fp8_64x128", [](P& p) { p.a_scales.data = p.b_scales.data = nullptr; }),
+      "This kernel takes scales of blocks, but there are none.");
+  EXPECT_EQ(refusal("grouped_fp8_64x128",
+                    [](P& p) {
+                      p.b_scales.rows = p.b_scales.k_stride = 64;
+                      p.b_scales.row_stride = 1;
+                    }),
+            "The scales of B are 64 x 1, but must be 1 x 1: one for each 128 rows and each 128 of "
+            "k.");
 }
 
 }  // namespace

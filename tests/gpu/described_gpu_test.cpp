@@ -1,7 +1,8 @@
-// Every described family on the GPU against its reference, bit by bit.
+// Every described family on the GPU against its reference.
 #include <gtest/gtest.h>
 
 #include "src/matmul/gpu.h"
+#include "src/run/grouped.h"
 #include "src/run/on_gpu.h"
 #include "src/run/quantise.h"
 #include "src/run/trials.h"
@@ -27,6 +28,30 @@ TEST(DescribedGpu, RandomProblemsOfEveryInstance) {
         expect_right(random_case(*trial, instance, random));
         if (HasFatalFailure()) return;
       }
+    }
+  }
+}
+
+// Many groups, several tiles for every CTA, many laps of the ring.
+TEST(DescribedGpu, ComputesManyGroups) {
+  if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
+  Random random(base_seed());
+  std::vector<std::int64_t> sizes;
+  for (int i = 0; i < 64; ++i) sizes.push_back(between(random, 0, 40));
+  sizes[5] = 700;
+  sizes[6] = 0;
+  for (const Instance& instance : grouped_instances()) {
+    if (!why_not_on_gpu(instance).empty()) continue;
+    for (const std::int64_t capacity : {0, 704}) {
+      Case made = usual_case(grouped_trial, instance);
+      made.lists = {sizes, {capacity > 0 ? 0 : 3}};
+      if (capacity > 0) made.lists.front().resize(8);
+      auto& problem = made.as<tw_grouped_problem>();
+      problem.capacity = capacity;
+      problem.matmul.n = 1100;
+      problem.matmul.k = 520;
+      expect_right(made);
+      if (HasFatalFailure()) return;
     }
   }
 }

@@ -4,32 +4,33 @@
 #include <cstdio>
 
 #include "src/matmul/gpu.h"
-#include "tests/families/grouped_problems.h"
+#include "src/run/grouped.h"
+#include "tests/families/seed.h"
 #include "tests/gpu/on_device.h"
-#include "tests/library/grouped_problem.h"
+#include "tilewright.h"
 
 namespace tw::tests {
 namespace {
 
 // A problem with its answer, on the device.
 struct Placed {
-  Placed(const GroupedShape& shape, std::uint64_t seed)
-      : problem(shape, Fill::Integers, seed), device(problem.data.matmul) {
-    GroupedData& data = problem.data;
-    for (HostMatrix* matrix : {&data.rows, &data.index, &data.a_scales, &data.b_scales}) {
-      device.add(*matrix);
-    }
-    given = c_problem(data, shape, [this](HostMatrix& matrix) { return device.address(matrix); });
+  explicit Placed(const Case& made) : verified(made), ran(verified.given()) {
+    for (std::size_t i = 0; i < ran.tensors(); ++i) device.add(ran.tensor(i));
+    given = ran.placed([this](std::size_t i) { return device.address(ran.tensor(i)); })
+                .as<tw_grouped_problem>();
   }
   void expect_right(const std::string& line) {
-    device.read_outputs();
-    judge_other_rows(problem.data, problem.shape);
-    const Comparison comparison = compare(problem.data.matmul, problem.reference);
+    for (std::size_t i = 0; i < ran.tensors(); ++i) {
+      if (ran.is_written(i)) device.read(ran.tensor(i));
+    }
+    const Comparison comparison = verified.compare(ran);
     ASSERT_TRUE(comparison.good()) << line << "\n" << comparison.complaint();
   }
 
-  VerifiedGrouped problem;
-  OnDevice device;
+  Verified verified;
+  HostProblem ran;
+  MatmulData nothing;
+  OnDevice device{nothing};
   tw_grouped_problem given;
 };
 
@@ -39,20 +40,21 @@ class LibraryGroupedOnGpu : public ::testing::Test {
     if (const std::string why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
     std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
   }
-  // The i-th random problem, of an instance that runs here: so that there is one.
-  GroupedShape shape(int i, Random& random) {
-    std::vector<const GroupedInstance*> instances;
-    for (const GroupedInstance& instance : grouped_instances()) {
+  // The i-th random problem, of an instance that runs here.
+  Case made(int i, Random& random) {
+    std::vector<const Instance*> instances;
+    for (const Instance& instance : grouped_instances()) {
       if (runs_here(instance.target)) instances.push_back(&instance);
     }
-    return random_shape(*instances[static_cast<std::size_t>(i) % instances.size()], random);
+    return random_case(grouped_trial, *instances[static_cast<std::size_t>(i) % instances.size()],
+                       random);
   }
 };
 
-TEST_F(LibraryGroupedOnGpu, ComputesRandomProblemsExactly) {
+TEST_F(LibraryGroupedOnGpu, ComputesRandomProblems) {
   Random random(base_seed() + 3);
   for (int i = 0; i < 200; ++i) {
-    Placed placed(shape(i, random), base_seed());
+    Placed placed(made(i, random));
     tw_grouped_plan* plan = nullptr;
     ASSERT_EQ(tw_grouped_plan_create(&plan, &placed.given, nullptr), TW_OK) << tw_message();
     const std::string line = tw_grouped_plan_command(plan);
@@ -68,7 +70,7 @@ TEST_F(LibraryGroupedOnGpu, ComputesRandomProblemsExactly) {
 TEST_F(LibraryGroupedOnGpu, IsCapturedIntoGraphs) {
   Random random(base_seed() + 4);
   for (int i = 0; i < 20; ++i) {
-    Placed placed(shape(i, random), base_seed());
+    Placed placed(made(i, random));
     tw_status status = TW_INVALID;
     replay_captured([&](cudaStream_t stream) {
       status = tw_grouped(&placed.given, nullptr, nullptr, 0, stream);

@@ -2,7 +2,7 @@
 #include "src/blockwise_fp8/instance.h"
 #include "src/conv2d/instance.h"
 #include "src/family/instance.h"
-#include "src/grouped/instance.h"
+#include "tilewright/host/grouped.h"
 
 namespace tw {
 
@@ -52,24 +52,21 @@ std::span<const BlockwiseInstance> blockwise_instances() {
   return table;
 }
 
-std::span<const GroupedInstance> grouped_instances() {
-  static const GroupedInstance table[] = {
-      {"groups",
-       "sm90a",
-       {},
-       4,
-       false,
-       0,
-       supports<GroupedProblem>,
-       [](const GroupedProblem&, const MatmulOrder&, void*) { return Status::good(); },
-       nullptr}};
+namespace {
+
+Status takes(const Checked&, const LaunchOptions&) { return Status::good(); }
+Status starts(const Checked&, const LaunchOptions&, void*) { return Status::good(); }
+
+}  // namespace
+
+std::span<const Instance> grouped_instances() {
+  static constexpr GroupedFacts facts = {};
+  static const Instance table[] = {{"groups", "sm90a", 1, &facts, takes, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> quantise_instances() {
-  static const Instance table[] = {{"quantises", "sm90a", nullptr,
-                                    [](const Checked&) { return Status::good(); },
-                                    [](const Checked&, void*) { return Status::good(); }, nullptr}};
+  static const Instance table[] = {{"quantises", "sm90a", 1, nullptr, takes, starts, nullptr}};
   return table;
 }
 

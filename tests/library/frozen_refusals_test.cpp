@@ -1,6 +1,6 @@
 // What the C interface refuses, to the letter: every field of a sound problem gets extreme values
 // in turn, and the status and the sentence of each call that is refused stand in
-// refusals/FAMILY.txt. TW_WRITE_REFUSALS=FOLDER writes what is found there.
+// refusals/FAMILY.list. TW_WRITE_REFUSALS=FOLDER writes what is found there.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ std::string refusals_of(const char* title, Problem problem, const Call& call) {
 }
 
 void expect_frozen(const char* family, const std::string& found) {
-  const std::string file = std::string("/") + family + ".txt";
+  const std::string file = std::string("/") + family + ".list";
   if (const char* folder = std::getenv("TW_WRITE_REFUSALS")) std::ofstream(folder + file) << found;
   std::stringstream frozen;
   frozen << std::ifstream(TW_REFUSALS + file).rdbuf();

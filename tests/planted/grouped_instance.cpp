@@ -1,23 +1,24 @@
 // The one grouped instance of a planted bug: as instance.cpp.
 #include "tests/planted/grouped_instance.h"
 
+#define TW_INSTANCE_WITH_VGPU 1
 #include PLANTED_HEADER
-#include "src/grouped/launch_virtual.h"
+#include "src/family/launch_warp_specialized.h"
+#include "tilewright/host/grouped.h"
 
 namespace tw::planted {
 
 struct Planted {
-  static constexpr MatmulConfig config = {PLANTED_CONFIG};
+  static constexpr GroupedConfig config = {PLANTED_CONFIG};
 };
-using Parts = Kernel<PLANTED_PAGE, GroupedRecipe<PLANTED_RECIPE>, Planted>;
+using Bound = Grouped<PLANTED_PAGE, PLANTED_RECIPE, Planted>;
 
-GroupedInstance described() {
-  return {"planted",           Parts::Target::target.name,   Planted::config, Parts::stages,
-          gathers_rows<Parts>, rows_of_scale<Parts::Scales>, nullptr,         nullptr};
-}
-
-Status simulate(const GroupedProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
-  return simulate_grouped<Parts>(problem, {}, options, report);
-}
+const Instance instance = {"planted",
+                           PLANTED_PAGE::target.name,
+                           cluster_of_warp_specialized<Bound>,
+                           &GroupedLaunch::facts<Bound>,
+                           supports_warp_specialized<GroupedLaunch, Bound>,
+                           nullptr,
+                           simulate_warp_specialized<GroupedLaunch, Bound>};
 
 }  // namespace tw::planted

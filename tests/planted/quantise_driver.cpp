@@ -25,7 +25,7 @@ int run(int count, char** arguments) {
   Checked checked;
   Status status = check(checked, QuantiseFamily::description, problem.data());
   vgpu::Report report;
-  if (status.is_good()) status = instance.simulate(checked, options, report);
+  if (status.is_good()) status = instance.simulate(checked, {}, options, report);
   if (!status.is_good()) throw std::runtime_error(status.sentence());
   print(report, verified.compare(ran));
   return 0;

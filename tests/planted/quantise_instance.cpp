@@ -13,8 +13,12 @@ struct Planted {
 };
 using Kernel = Quantise<PLANTED_PAGE, Planted>;
 
-const Instance instance = {"planted",        PLANTED_PAGE::target.name,
-                           &Planted::config, QuantiseLaunch::supports<Kernel>,
-                           nullptr,          simulate_streaming<QuantiseLaunch, Kernel>};
+const Instance instance = {"planted",
+                           PLANTED_PAGE::target.name,
+                           cluster_of_streaming<Kernel>,
+                           &QuantiseLaunch::facts<Kernel>,
+                           supports_streaming<QuantiseLaunch, Kernel>,
+                           nullptr,
+                           simulate_streaming<QuantiseLaunch, Kernel>};
 
 }  // namespace tw::planted

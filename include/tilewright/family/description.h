@@ -1,7 +1,6 @@
 // The words in which a family is described, once: the numbers and tensors of its problem, a struct
 // of the C interface, and the rules that they keep. Checks, keys of plans, memory, options, lines
-// of
-// ./tw run, smaller problems and C calls follow from it, the same way for every family.
+// of ./tw run, smaller problems and C calls follow from it, the same way for every family.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +8,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "tilewright/number/element_type.h"
 #include "tilewright/types.h"
@@ -45,7 +45,8 @@ inline constexpr std::int64_t extent_limit = (std::int64_t{1} << 31) - 256;
 struct IntegerField {
   enum class Kind {
     Extent,  // at least `low` and below `limit`
-    Flag     // 0 or anything else; an option without a value
+    Flag,    // 0 or anything else; an option without a value
+    Derived  // an extent that follows from others, or from a list: no option
   };
   const char* name;     // of the field; the option is --name with dashes
   const char* meaning;  // of the option
@@ -89,10 +90,11 @@ struct TensorExtents {
   std::int64_t batch, rows, columns;
 };
 
-// A tensor of a problem. Its elements are contiguous along its rows, or along either side.
+// A tensor of a problem. Its elements are contiguous along its rows, or along either side, of which
+// the first is usual, and taken where an extent of 1 leaves both.
 struct TensorField {
   enum class Flow { Read, Written };
-  enum class Lines { Rows, RowsOrColumns };
+  enum class Lines { Rows, RowsOrColumns, ColumnsOrRows };
   const char* name;   // of the field; options are --name-type and, for the lines, --name
   const char* title;  // in sentences: "the source", "the scales"
   const char* one;    // of several things, the one that they are: "the matrix of scales"; or null
@@ -102,8 +104,40 @@ struct TensorField {
   TensorExtents (*extents)(const void* problem);
   tw_matrix (*get)(const void* problem);
   void (*set)(void* problem, const tw_matrix& matrix);
-  // Null: a problem always has it.
+  // Null: a problem always has it. Where a case has no memory yet, an address that is not null says
+  // that there will be one.
   bool (*present)(const void* problem);
+  const char* column_stride = "column_stride";  // what its struct calls it
+  std::int64_t reach = 0;  // kernels count its elements below that; 0: with 64 bits
+
+  constexpr bool has_either_side() const { return lines != Lines::Rows; }
+  constexpr bool is_usually_by_rows() const { return lines != Lines::ColumnsOrRows; }
+};
+
+// The product that a problem is, and its epilogue.
+struct ProductField {
+  unsigned a, b, d;                            // the tensors: A is m by k, B is k by n
+  TensorExtents (*sums)(const void* problem);  // batch, m and n
+  std::int64_t (*k)(const void* problem);
+  const tw_epilogue& (*epilogue)(const void* problem);
+  tw_epilogue& (*epilogue_of)(void* problem);
+  void (*initialise)(void* problem);
+};
+
+// Integers that lie on the device, from which other fields of the problem follow.
+struct ListField {
+  const char* name;
+  const char* one;  // in sentences: "A size"
+  const char* meaning;
+  const char* usual;  // "70,0,1"
+  const char* many;   // "groups"
+  // What a host that knows the problem alone may say: the first of `count`, at most most_guessed.
+  struct Guess {
+    std::vector<std::int64_t> first;
+    std::int64_t count;
+  };
+  static constexpr std::int64_t most_guessed = 64;
+  Guess (*guess)(const void* problem);
 };
 
 // Holds, or says why not. It is asked once all numbers are in their ranges, and before any tensor.
@@ -121,17 +155,31 @@ struct Description {
   std::span<const RealField> reals;
   std::span<const Rule> rules;
   std::span<const TensorField> tensors;
+  const ProductField* product = nullptr;  // null: nothing is multiplied
+  std::span<const ListField> lists = {};
 };
 
 namespace detail {
 
+// The field at the end of a path of members, through structs in structs.
+template <auto... path, class Problem>
+constexpr auto& at(Problem& problem) {
+  return (problem.*....*path);
+}
 template <class Member>
-struct FieldOf;
+struct StructOf;
 template <class Struct, class Type>
-struct FieldOf<Type Struct::*> {
-  using Problem = Struct;
-  using Field = Type;
+struct StructOf<Type Struct::*> {
+  using Owner = Struct;
 };
+template <auto first, auto... others>
+struct PathOf {
+  using Problem = typename StructOf<decltype(first)>::Owner;
+};
+template <auto... path>
+using ProblemAt = typename PathOf<path...>::Problem;
+template <auto... path>
+using FieldAt = std::remove_reference_t<decltype(at<path...>(std::declval<ProblemAt<path...>&>()))>;
 
 // Functions of a described problem are written for its struct and called by its address.
 template <class Function>
@@ -147,17 +195,16 @@ constexpr auto by_address(Function) {
 }
 
 struct NumberFacts {
-  const char* meaning;
+  const char* meaning = "";
   std::int64_t usual = 0, initial = 0, low = 0, limit = extent_limit;
 };
 
 }  // namespace detail
 
-template <auto member>
+template <auto... path>
 constexpr IntegerField number(const char* name, const detail::NumberFacts& facts,
                               IntegerField::Kind kind = IntegerField::Kind::Extent) {
-  using Problem = typename detail::FieldOf<decltype(member)>::Problem;
-  using Field = typename detail::FieldOf<decltype(member)>::Field;
+  using Problem = detail::ProblemAt<path...>;
   return {name,
           facts.meaning,
           kind,
@@ -166,26 +213,32 @@ constexpr IntegerField number(const char* name, const detail::NumberFacts& facts
           facts.low,
           facts.limit,
           [](const void* problem) -> std::int64_t {
-            return static_cast<const Problem*>(problem)->*member;
+            return detail::at<path...>(*static_cast<const Problem*>(problem));
           },
           [](void* problem, std::int64_t value) {
-            static_cast<Problem*>(problem)->*member = static_cast<Field>(value);
+            detail::at<path...>(*static_cast<Problem*>(problem)) =
+                static_cast<detail::FieldAt<path...>>(value);
           }};
 }
-template <auto member>
+template <auto... path>
 constexpr IntegerField flag(const char* name, const char* meaning) {
-  return number<member>(name, {.meaning = meaning}, IntegerField::Kind::Flag);
+  return number<path...>(name, {.meaning = meaning}, IntegerField::Kind::Flag);
 }
-template <auto member>
+template <auto... path>
+constexpr IntegerField derived(const char* name, const detail::NumberFacts& facts = {}) {
+  return number<path...>(name, facts, IntegerField::Kind::Derived);
+}
+template <auto... path>
 constexpr RealField real(const char* name, const char* meaning, double usual) {
-  using Problem = typename detail::FieldOf<decltype(member)>::Problem;
-  using Field = typename detail::FieldOf<decltype(member)>::Field;
-  return {
-      name, meaning, usual,
-      [](const void* problem) -> double { return static_cast<const Problem*>(problem)->*member; },
-      [](void* problem, double value) {
-        static_cast<Problem*>(problem)->*member = static_cast<Field>(value);
-      }};
+  using Problem = detail::ProblemAt<path...>;
+  return {name, meaning, usual,
+          [](const void* problem) -> double {
+            return detail::at<path...>(*static_cast<const Problem*>(problem));
+          },
+          [](void* problem, double value) {
+            detail::at<path...>(*static_cast<Problem*>(problem)) =
+                static_cast<detail::FieldAt<path...>>(value);
+          }};
 }
 
 // `holds` and `says` take the problem.
@@ -203,10 +256,10 @@ struct TensorFacts {
   const char* one = nullptr;
 };
 
-template <auto member, class ExtentsOf>
+template <auto... path, class ExtentsOf>
 constexpr TensorField matrix(const char* name, TensorField::Flow flow, const TensorFacts& facts,
                              ExtentsOf extents) {
-  using Problem = typename FieldOf<decltype(member)>::Problem;
+  using Problem = ProblemAt<path...>;
   return {name,
           facts.title,
           facts.one,
@@ -215,10 +268,10 @@ constexpr TensorField matrix(const char* name, TensorField::Flow flow, const Ten
           facts.types,
           by_address(extents),
           [](const void* problem) -> tw_matrix {
-            return static_cast<const Problem*>(problem)->*member;
+            return at<path...>(*static_cast<const Problem*>(problem));
           },
           [](void* problem, const tw_matrix& given) {
-            static_cast<Problem*>(problem)->*member = given;
+            at<path...>(*static_cast<Problem*>(problem)) = given;
           },
           nullptr};
 }
@@ -226,21 +279,21 @@ constexpr TensorField matrix(const char* name, TensorField::Flow flow, const Ten
 }  // namespace detail
 
 // Tensors whose member is a tw_matrix. `extents` takes the problem.
-template <auto member, class ExtentsOf>
+template <auto... path, class ExtentsOf>
 constexpr TensorField reads(const char* name, const detail::TensorFacts& facts, ExtentsOf extents) {
-  return detail::matrix<member>(name, TensorField::Flow::Read, facts, extents);
+  return detail::matrix<path...>(name, TensorField::Flow::Read, facts, extents);
 }
-template <auto member, class ExtentsOf>
+template <auto... path, class ExtentsOf>
 constexpr TensorField writes(const char* name, const detail::TensorFacts& facts,
                              ExtentsOf extents) {
-  return detail::matrix<member>(name, TensorField::Flow::Written, facts, extents);
+  return detail::matrix<path...>(name, TensorField::Flow::Written, facts, extents);
 }
 
 // A vector of integers, of which the host knows the address alone.
-template <auto member, class CountOf>
+template <auto... path, class CountOf>
 constexpr TensorField integers(const char* name, const char* title, CountOf) {
-  using Problem = typename detail::FieldOf<decltype(member)>::Problem;
-  using Pointer = typename detail::FieldOf<decltype(member)>::Field;
+  using Problem = detail::ProblemAt<path...>;
+  using Pointer = detail::FieldAt<path...>;
   return {name,
           title,
           nullptr,
@@ -253,10 +306,10 @@ constexpr TensorField integers(const char* name, const char* title, CountOf) {
           [](const void* problem) -> tw_matrix {
             const Problem& given = *static_cast<const Problem*>(problem);
             const std::int64_t count = CountOf{}(given);
-            return {const_cast<std::int32_t*>(given.*member), count, 1, 0, TW_S32};
+            return {const_cast<std::int32_t*>(detail::at<path...>(given)), count, 1, 0, TW_S32};
           },
           [](void* problem, const tw_matrix& given) {
-            static_cast<Problem*>(problem)->*member = static_cast<Pointer>(given.data);
+            detail::at<path...>(*static_cast<Problem*>(problem)) = static_cast<Pointer>(given.data);
           },
           nullptr};
 }
@@ -266,6 +319,13 @@ template <class Present>
 constexpr TensorField where(Present present, TensorField tensor) {
   tensor.present = detail::by_address(present);
   return tensor;
+}
+
+// `guess` takes the problem.
+template <class Guess>
+constexpr ListField list(const char* name, const char* one, const char* many, const char* meaning,
+                         const char* usual, Guess guess) {
+  return {name, one, meaning, usual, many, detail::by_address(guess)};
 }
 
 }  // namespace tw

@@ -9,6 +9,7 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/family/description.h"
+#include "tilewright/host/epilogue_problem.h"
 #include "tilewright/host/matmul_check.h"
 
 namespace tw {
@@ -43,12 +44,29 @@ class Checked {
   const TensorLines& tensor(std::size_t index) const { return tensors_[index]; }
   // Nothing is written.
   bool is_empty() const { return is_empty_; }
+  // Of a family that has one: what is multiplied, as kernels see it, whose B is n by k.
+  MatmulProblem product() const {
+    const ProductField& field = *description_->product;
+    const TensorExtents sums = field.sums(problem_);
+    const TensorLines &a = tensors_[field.a], &b = tensors_[field.b], &d = tensors_[field.d];
+    MatmulProblem product;
+    product.m = sums.rows;
+    product.n = sums.columns;
+    product.k = field.k(problem_);
+    product.batch = sums.batch;
+    product.a = {a.data, a.pitch, a.batch_pitch, a.type, a.by_rows ? Major::K : Major::MN};
+    product.b = {b.data, b.pitch, b.batch_pitch, b.type, b.by_rows ? Major::MN : Major::K};
+    product.d = {d.data, d.pitch, d.batch_pitch, d.type};
+    product.epilogue = epilogue_;
+    return product;
+  }
 
  private:
   friend Status check(Checked& checked, const Description& description, const void* problem);
   const Description* description_ = nullptr;
   const void* problem_ = nullptr;
   std::array<TensorLines, most_tensors> tensors_ = {};
+  EpilogueArguments epilogue_ = {};
   bool is_empty_ = true;
 };
 
@@ -67,9 +85,8 @@ inline bool is_present(const TensorField& tensor, const void* problem) {
 }
 
 inline Status check_number(const IntegerField& number, std::int64_t value) {
-  if (number.kind == IntegerField::Kind::Flag || (value >= number.low && value < number.limit)) {
-    return Status::good();
-  }
+  const bool is_free = number.kind == IntegerField::Kind::Flag || number.low == INT64_MIN;
+  if (is_free || (value >= number.low && value < number.limit)) return Status::good();
   const std::string limit =
       number.limit == extent_limit ? "2^31 - 256" : std::to_string(number.limit);
   return Status::refused(
@@ -99,12 +116,19 @@ inline Status check_type(const TensorField& tensor, tw_type given) {
       sentence("{} type {}, but must be {}.", has(tensor), name_of(type), names));
 }
 
+// Which side is contiguous, as the strides say it, and the first where both are.
+inline bool lies_by_rows(const TensorField& tensor, const tw_matrix& given,
+                         const TensorExtents& extents) {
+  const bool by_rows = extents.columns <= 1 || given.column_stride == 1;
+  const bool by_columns = extents.rows <= 1 || given.row_stride == 1;
+  return tensor.is_usually_by_rows() ? by_rows : by_rows && !by_columns;
+}
+
 // How the tensor lies in memory, as far as lines can say it.
 inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix& given,
                   const TensorExtents& extents) {
-  const bool by_rows = extents.columns <= 1 || given.column_stride == 1;
+  const bool by_rows = lies_by_rows(tensor, given, extents);
   lines.data = given.data;
-  lines.type = static_cast<ElementType>(given.type);
   lines.by_rows = by_rows;
   lines.lines = by_rows ? extents.rows : extents.columns;
   lines.length = by_rows ? extents.columns : extents.rows;
@@ -114,29 +138,30 @@ inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix
   // The pitch of a single line is free: with the batch's, a batch of rows is one matrix; otherwise
   // it spoils no alignment.
   if (lines.lines <= 1) {
-    lines.pitch = extents.batch > 1 ? lines.batch_pitch : (lines.length + 15) / 16 * 16;
+    lines.pitch = extents.batch > 1 ? lines.batch_pitch : pitch_of_one_line(lines.length);
   }
-  const double span = static_cast<double>(lines.lines) * static_cast<double>(lines.pitch) +
-                      static_cast<double>(lines.batch) * static_cast<double>(lines.batch_pitch);
-  if (span > 0x1p58) {
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.0f", span);
+  if (!by_rows && !tensor.has_either_side()) {
+    return Status::refused(sentence("The {} of {} is {}, but must be 1: rows are contiguous.",
+                                    tensor.column_stride, tensor.title, given.column_stride));
+  }
+  if (!by_rows && extents.rows > 1 && given.row_stride != 1) {
     return Status::refused(
-        sentence("The memory of {} spans {} elements, but at most 2^58 are addressed.",
-                 tensor.title, digits));
+        sentence("{} a row_stride of {} and a {} of {}, but one of them must be 1.", has(tensor),
+                 given.row_stride, tensor.column_stride, given.column_stride));
   }
-  if (by_rows) return Status::good();
-  if (tensor.lines == TensorField::Lines::Rows) {
-    return Status::refused(
-        sentence("The column_stride of {} is {}, but must be 1: rows are "
-                 "contiguous.",
-                 tensor.title, given.column_stride));
-  }
-  if (extents.rows <= 1 || given.row_stride == 1) return Status::good();
-  return Status::refused(
-      sentence("{} a row_stride of {} and a column_stride of {}, but one of "
-               "them must be 1.",
-               has(tensor), given.row_stride, given.column_stride));
+  const bool is_letter = tensor.title[1] == 0;  // A, B or D
+  return check_span(is_letter ? "" : "The memory of ", tensor.title, lines.lines, lines.pitch,
+                    lines.batch, lines.batch_pitch);
+}
+
+inline Status check_reach(const TensorField& tensor, const TensorLines& lines) {
+  const double reach = static_cast<double>(lines.lines) * static_cast<double>(lines.pitch) +
+                       static_cast<double>(lines.batch) * static_cast<double>(lines.batch_pitch);
+  if (tensor.reach == 0 || reach < static_cast<double>(tensor.reach)) return Status::good();
+  return Status::refused(sentence(
+      "{}, with a pitch of {} elements and {} from matrix to matrix, must reach over less than {} "
+      "elements.",
+      capitalised(tensor.title), lines.pitch, lines.batch_pitch, tensor.reach));
 }
 
 // Elements that share bytes: a line begins at a byte.
@@ -157,6 +182,7 @@ inline Status check_packing(const TensorField& tensor, const TensorLines& lines)
 
 inline Status check_lines(const TensorField& tensor, const TensorLines& lines) {
   if (Status status = check_packing(tensor, lines); !status.is_good()) return status;
+  if (Status status = check_reach(tensor, lines); !status.is_good()) return status;
   Status status = check_matrix(tensor.title, lines.data, lines.lines, lines.length, lines.pitch,
                                lines.batch, lines.batch_pitch, lines.type);
   if (!status.is_good() || tensor.flow == TensorField::Flow::Read) return status;
@@ -205,9 +231,17 @@ inline Status check(Checked& checked, const Description& description, const void
     const TensorExtents extents = tensor.extents(problem);
     return std::min({extents.batch, extents.rows, extents.columns}) > 0;
   };
-  for (const TensorField& tensor : tensors) {
-    const bool is_output = tensor.flow == TensorField::Flow::Written;
-    if (is_output && has_elements(tensor)) checked.is_empty_ = false;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const bool is_output = tensors[i].flow == TensorField::Flow::Written;
+    if (is_output && has_elements(tensors[i])) checked.is_empty_ = false;
+    checked.tensors_[i].type = static_cast<ElementType>(tensors[i].get(problem).type);
+    checked.tensors_[i].by_rows = tensors[i].is_usually_by_rows();
+  }
+  if (description.product != nullptr) {
+    const TensorExtents sums = description.product->sums(problem);
+    Status status = take_epilogue(checked.epilogue_, description.product->epilogue(problem),
+                                  sums.rows, sums.columns, sums.batch);
+    if (!status.is_good()) return status;
   }
   if (checked.is_empty_) return Status::good();
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -221,7 +255,9 @@ inline Status check(Checked& checked, const Description& description, const void
     Status status = detail::check_lines(tensors[i], checked.tensors_[i]);
     if (!status.is_good()) return status;
   }
-  return Status::good();
+  if (description.product == nullptr) return Status::good();
+  const MatmulProblem product = checked.product();
+  return detail::check_epilogue(product, product.epilogue.gated ? product.n / 2 : product.n);
 }
 
 }  // namespace tw

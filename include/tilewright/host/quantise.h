@@ -13,6 +13,9 @@ struct QuantiseLaunch {
   using Family = QuantiseFamily;
   using Problem = Family::Problem;
 
+  template <class Parts>
+  static constexpr QuantiseConfig facts = {Parts::Stream::scale_rows};
+
   // `m` rows of each of `batch` matrices. Matrices whose rows lie one behind the other are one,
   // where no block reaches over two of them.
   struct Rows {

@@ -2,6 +2,9 @@
 // with another map of tiles.
 #pragma once
 
+// family blockwise: begin
+#include "tilewright/family/blockwise_fp8.h"
+// family blockwise: end
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/gather.h"
@@ -50,5 +53,9 @@ struct GroupedRecipe : Recipe {
   using Map = GroupTiles<config.tiling.cluster, typename decltype(order_of<config>())::Type,
                          static_cast<int>(config.output_rows()), config.tiling.exchanged != 0>;
 };
+
+using GroupedConfig = MatmulConfig;
+template <class Page, class Recipe, class Named>
+using Grouped = Kernel<Page, GroupedRecipe<Recipe>, Named>;
 
 }  // namespace tw

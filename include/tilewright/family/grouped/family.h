@@ -1,0 +1,152 @@
+// Products in groups: the description of their problem.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "tilewright/family/grouped/problem.h"
+#include "tilewright/family/product.h"
+// family blockwise: begin
+#include "tilewright/family/scales.h"
+// family blockwise: end
+
+namespace tw {
+
+struct GroupedFamily {
+  using Problem = tw_grouped_problem;
+  using Product = ProductFields<&Problem::matmul>;
+
+  static constexpr std::int64_t rows_of_a(const Problem& p) {
+    return p.row_index != nullptr ? p.a_rows : p.matmul.m;
+  }
+  static constexpr bool is_empty(const Problem& p) {
+    return std::min({p.matmul.m, p.matmul.n, p.matmul.batch}) == 0;
+  }
+  // family blockwise: begin
+  static constexpr bool is_scaled(const Problem& p) {
+    return (p.a_scales.data != nullptr || p.b_scales.data != nullptr) && p.matmul.k > 0 &&
+           !is_empty(p);
+  }
+  static constexpr BlockScales a_scale_shape(const Problem& p) {
+    return {"scales of A", rows_of_a(p), 1, p.matmul.k};
+  }
+  static constexpr BlockScales b_scale_shape(const Problem& p) {
+    return {"scales of B", p.matmul.n, p.b_scales.rows == p.matmul.n ? 1 : 128, p.matmul.k};
+  }
+  // family blockwise: end
+
+  static constexpr IntegerField numbers[] = {
+      derived<&Problem::matmul, &tw_matmul_problem::m>("m"), Product::n, Product::k,
+      derived<&Problem::matmul, &tw_matmul_problem::batch>("batch", {.initial = 1}),
+      number<&Problem::capacity>("capacity",
+                                 {.meaning = "rows that each group has room for; 0: its own",
+                                  .low = INT64_MIN,
+                                  .limit = INT64_MAX}),
+      number<&Problem::a_rows>("a_rows", {.meaning = "rows of A, where an instance gathers them",
+                                          .usual = 100,
+                                          .low = INT64_MIN,
+                                          .limit = INT64_MAX}),
+      // family blockwise: begin
+      derived<&Problem::b_scales, &tw_scales::rows>("The number of rows of the scales of B",
+                                                    {.low = INT64_MIN, .limit = INT64_MAX}),
+      // family blockwise: end
+  };
+
+  static constexpr Rule rules[] = {
+      Product::is_sized,
+      rule([](const Problem& p) { return p.capacity >= 0 && p.capacity < std::int64_t{1} << 31; },
+           [](const Problem& p) {
+             return sentence("The capacity is {} rows, but must be at least 0 and below 2^31.",
+                             p.capacity);
+           }),
+      rule(
+          [](const Problem& p) {
+            return p.capacity == 0 || is_empty(p) || p.capacity * p.matmul.batch == p.matmul.m;
+          },
+          [](const Problem& p) {
+            return sentence(
+                "m is {}, but must be the capacity, {} rows, times the number of groups, {}.",
+                p.matmul.m, p.capacity, p.matmul.batch);
+          }),
+      rule(
+          [](const Problem& p) {
+            return p.row_index == nullptr || is_empty(p) ||
+                   (p.a_rows >= 1 && p.a_rows < std::int64_t{1} << 31);
+          },
+          [](const Problem& p) {
+            return sentence(
+                "Rows are gathered from {} rows of A, but must be from at least 1 and below 2^31.",
+                p.a_rows);
+          }),
+      // family blockwise: begin
+      rule([](const Problem& p) { return !is_scaled(p) || a_scale_shape(p).fits(p.a_scales); },
+           [](const Problem& p) { return a_scale_shape(p).complaint(p.a_scales); }),
+      rule([](const Problem& p) { return !is_scaled(p) || b_scale_shape(p).fits(p.b_scales); },
+           [](const Problem& p) {
+             return b_scale_shape(p).complaint(
+                 p.b_scales, sentence(", or have a row for each of B's {}", p.matmul.n));
+           }),
+      // family blockwise: end
+  };
+
+  enum TensorIndex : unsigned { a, b, rows, row_index, a_scales, b_scales };
+  static constexpr TensorField tensors[] = {
+      Product::a([](const Problem& p) {
+        return TensorExtents{1, rows_of_a(p), p.matmul.k};
+      }),
+      Product::b([](const Problem& p) {
+        return TensorExtents{p.matmul.batch, p.matmul.k, p.matmul.n};
+      }),
+      integers<&Problem::rows>("rows", "the groups' rows",
+                               [](const Problem& p) { return p.matmul.batch; }),
+      where([](const Problem& p) { return p.row_index != nullptr; },
+            integers<&Problem::row_index>("row_index", "the row index",
+                                          [](const Problem& p) { return p.matmul.m; })),
+      // family blockwise: begin
+      where([](const Problem& p) { return is_scaled(p); },
+            scales<&Problem::a_scales>("a_scales", "the scales of A",
+                                       [](const Problem&) { return std::int64_t{1}; })),
+      where([](const Problem& p) { return is_scaled(p); },
+            scales<&Problem::b_scales>("b_scales", "the scales of B",
+                                       [](const Problem& p) { return p.matmul.batch; })),
+      // family blockwise: end
+      Product::d([](const Problem& p) {
+        return TensorExtents{p.matmul.batch > 0 ? 1 : 0, p.matmul.m, Product::output_columns(p)};
+      })};
+  static constexpr unsigned d = std::size(tensors) - 1;
+  static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
+    return TensorExtents{1, p.matmul.m, p.matmul.n};
+  });
+
+  // What lies on the device, where the host only guesses: groups of equal sizes.
+  enum ListIndex : unsigned { sizes, spare };
+  static ListField::Guess guessed_sizes(const Problem& p) {
+    const std::int64_t groups = p.matmul.batch, named = std::min(groups, ListField::most_guessed);
+    return {std::vector<std::int64_t>(static_cast<std::size_t>(named),
+                                      groups > 0 ? p.matmul.m / groups : 0),
+            groups};
+  }
+  static ListField::Guess guessed_spare(const Problem& p) {
+    const std::int64_t groups = p.matmul.batch;
+    const bool knows = p.capacity == 0 && groups > 0 && groups <= ListField::most_guessed;
+    return {{knows ? p.matmul.m % groups : 0}, 1};
+  }
+  static constexpr ListField lists[] = {
+      list("sizes", "A size", "groups", "rows of each group: 70,0,1", "70,0,1,300,5",
+           [](const Problem& p) { return guessed_sizes(p); }),
+      list("spare", "--spare", "numbers", "rows behind the last group, where there is no capacity",
+           "0", [](const Problem& p) { return guessed_spare(p); })};
+
+  static constexpr Description description = {"grouped",
+                                              "groups of rows, each with its own B",
+                                              "computes this product in groups",
+                                              sizeof(Problem),
+                                              numbers,
+                                              {},
+                                              rules,
+                                              tensors,
+                                              &product,
+                                              lists};
+};
+
+}  // namespace tw

@@ -1,0 +1,311 @@
+#include "src/run/grouped.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+// family blockwise: begin
+#include "src/matmul/block_scales.h"
+// family blockwise: end
+#include "src/matmul/parallel.h"
+#include "src/run/product.h"
+#include "tilewright/host/grouped.h"
+
+namespace tw {
+
+namespace {
+
+using Family = GroupedFamily;
+using Problem = Family::Problem;
+constexpr std::int64_t block = 128;
+
+const GroupedFacts& facts_of_instance(const Instance& instance) {
+  return *static_cast<const GroupedFacts*>(instance.facts);
+}
+
+// Kernels that gather rows do so of A's rows; those of FP8 have scales.
+void adopt(void* given, const Instance& instance,
+           const std::function<bool(const char*)>& is_given) {
+  static std::int32_t somewhere = 0;
+  const GroupedFacts& facts = facts_of_instance(instance);
+  const MatmulConfig& config = facts.product.config;
+  Problem& problem = *static_cast<Problem*>(given);
+  const auto type = [&](const char* name, tw_matrix& matrix, ElementType usual) {
+    if (!is_given(name)) matrix.type = static_cast<tw_type>(usual);
+  };
+  type("a_type", problem.matmul.a, config.tiling.a_type);
+  type("b_type", problem.matmul.b, config.tiling.b_type);
+  type("d_type", problem.matmul.d, config.d_type);
+  if (facts.gathers) problem.row_index = &somewhere;
+  // family blockwise: begin
+  if (facts.b_scale_rows > 0) problem.a_scales.data = problem.b_scales.data = &somewhere;
+  // family blockwise: end
+}
+
+Status settle(void* given, const Lists& lists, [[maybe_unused]] const Instance& instance) {
+  Problem& problem = *static_cast<Problem*>(given);
+  const std::vector<std::int64_t>& sizes = lists[Family::sizes];
+  if (lists[Family::spare].size() != 1) return Status::refused("--spare is one number.");
+  const std::int64_t spare = lists[Family::spare].front(), capacity = problem.capacity;
+  for (const std::int64_t size : sizes) {
+    if (capacity > 0 && size > capacity) {
+      return Status::refused(sentence("A size is {}, but --capacity is {} rows.", size, capacity));
+    }
+  }
+  if (capacity > 0 && spare > 0) {
+    return Status::refused("Groups with a --capacity have no --spare rows behind.");
+  }
+  tw_matmul_problem& matmul = problem.matmul;
+  matmul.batch = static_cast<std::int64_t>(sizes.size());
+  matmul.m =
+      capacity > 0 ? capacity * matmul.batch : std::accumulate(sizes.begin(), sizes.end(), spare);
+  // family blockwise: begin
+  if (problem.a_scales.data != nullptr && matmul.k > 0 && !Family::is_empty(problem)) {
+    const BlockScales a = Family::a_scale_shape(problem);
+    BlockScales b = Family::b_scale_shape(problem);
+    b.rows_of_scale = facts_of_instance(instance).b_scale_rows;
+    problem.a_scales.rows = a.rows();
+    problem.b_scales.rows = b.rows();
+    problem.a_scales.k_blocks = problem.b_scales.k_blocks = a.k_blocks();
+  }
+  // family blockwise: end
+  return Status::good();
+}
+
+// Up to six groups, of which some are empty, some have one row, one may have many times the
+// others'; ragged columns and k; one behind the other with rows of nobody behind, or with a
+// capacity.
+void random_problem(Case& made, Random& random) {
+  const GroupedFacts& facts = facts_of_instance(*made.instance);
+  Problem& problem = made.as<Problem>();
+  const auto tile = static_cast<std::int64_t>(facts.product.config.output_rows());
+  std::vector<std::int64_t>& sizes = made.lists[Family::sizes];
+  sizes.resize(static_cast<std::size_t>(between(random, 1, 6)));
+  for (std::int64_t& size : sizes) {
+    const std::int64_t sizes_of_kinds[] = {0, 1, between(random, 2, tile - 1),
+                                           tile + between(random, -1, 1), between(random, 1, 30)};
+    size = sizes_of_kinds[random() % 5];
+  }
+  const bool masked = random() % 3 == 0;
+  if (!masked && random() % 3 == 0) {
+    sizes[random() % sizes.size()] = between(random, 2 * tile, 4 * tile);
+  }
+  if (masked) {
+    problem.capacity = std::max<std::int64_t>(*std::max_element(sizes.begin(), sizes.end()), 1) +
+                       (random() % 2 == 0 ? 0 : between(random, 1, 20));
+  } else {
+    made.lists[Family::spare].front() = random() % 2 == 0 ? 0 : between(random, 1, 150);
+  }
+  problem.a_rows = between(random, 1, random() % 4 == 0 ? 3 : 2 * tile);
+  problem.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
+  if (random() % 2 == 0) problem.matmul.n = (problem.matmul.n + 7) / 8 * 8;
+  problem.matmul.k = between(random, 1, facts.b_scale_rows > 0 ? 700 : 200);
+}
+
+// Who has which rows.
+struct Groups {
+  explicit Groups(const Case& of)
+      : sizes(of.lists[Family::sizes]), capacity(of.problem.as<Problem>().capacity) {}
+
+  // The group of a row, or -1.
+  int of_row(std::int64_t row) const {
+    std::int64_t begin = 0;
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+      if (row >= begin && row < begin + sizes[group]) return static_cast<int>(group);
+      begin += capacity > 0 ? capacity : sizes[group];
+    }
+    return -1;
+  }
+  std::vector<std::int64_t> sizes;
+  std::int64_t capacity;
+};
+
+// The row of A that makes a row of D, or -1 where A has none.
+std::int64_t source_of(const HostProblem& data, std::int64_t row) {
+  const HostMatrix& index = data.tensor(Family::row_index);
+  if (!index.exists()) return row;
+  const auto source = static_cast<std::int64_t>(index.at(0, 0, row));
+  return source >= 0 && source < data.tensor(Family::a).rows ? source : -1;
+}
+
+void make_others_infinite(HostMatrix& matrix, const std::vector<bool>& used) {
+  matrix.fill([&, given = matrix](std::int64_t, std::int64_t row, std::int64_t column) {
+    return used[row] ? given.at(0, row, column) : std::numeric_limits<double>::infinity();
+  });
+}
+
+// What lies in rows of no group must not matter: there A is infinite. Of gathered rows, some lie
+// outside of A.
+void fill(HostProblem& data, const Case& of) {
+  const Problem& problem = of.problem.as<Problem>();
+  const Groups groups(of);
+  MatmulShape all_rows = product_shape(of), all_groups = all_rows, given_rows = all_rows;
+  all_groups.m = 1;
+  all_groups.batch = problem.matmul.batch;
+  given_rows.m = Family::rows_of_a(problem);
+  MatmulData product = make_matmul_data(all_rows, of.fill, of.seed);
+  product.b = make_matmul_data(all_groups, of.fill, of.seed).b;
+  product.a = make_matmul_data(given_rows, of.fill, of.seed).a;
+  take_product(data, std::move(product));
+
+  std::mt19937_64 random(of.seed + 1);
+  data.tensor(Family::row_index).fill([&](auto, auto, auto) -> double {
+    const double outside[] = {-1.0, static_cast<double>(problem.a_rows),
+                              std::numeric_limits<std::int32_t>::min(),
+                              std::numeric_limits<std::int32_t>::max()};
+    if (random() % 8 == 0) return outside[random() % 4];
+    return static_cast<double>(random() % static_cast<std::uint64_t>(problem.a_rows));
+  });
+  std::vector<bool> used(static_cast<std::size_t>(given_rows.m));
+  for (std::int64_t row = 0; row < all_rows.m; ++row) {
+    const std::int64_t source = source_of(data, row);
+    if (source >= 0 && groups.of_row(row) >= 0) used[source] = true;
+  }
+  make_others_infinite(data.tensor(Family::a), used);
+  // family blockwise: begin
+  std::mt19937_64 random_scale(of.seed + 2);
+  fill_block_scales(data.tensor(Family::a_scales), of.fill, 7, random_scale);
+  fill_block_scales(data.tensor(Family::b_scales), of.fill, 5, random_scale);
+  make_others_infinite(data.tensor(Family::a_scales), used);
+  // family blockwise: end
+  std::int64_t end = 0;
+  data.tensor(Family::rows).fill([&](auto, auto, std::int64_t group) {
+    const std::int64_t size = groups.sizes[static_cast<std::size_t>(group)];
+    return static_cast<double>(groups.capacity > 0 ? size : end += size);
+  });
+}
+
+// With their scales, where there are some.
+double a_at(const HostProblem& data, std::int64_t row, std::int64_t k) {
+  double value = data.tensor(Family::a).at(0, row, k);
+  // family blockwise: begin
+  const HostMatrix& scales = data.tensor(Family::a_scales);
+  if (scales.exists()) value *= scales.at(0, row, k / block);
+  // family blockwise: end
+  return value;
+}
+double b_at(const HostProblem& data, int group, std::int64_t k, std::int64_t column) {
+  const HostMatrix& b = data.tensor(Family::b);
+  double value = b.at(group, k, column);
+  // family blockwise: begin
+  const HostMatrix& scales = data.tensor(Family::b_scales);
+  const std::int64_t rows_of_scale = scales.rows == b.columns ? 1 : block;
+  if (scales.exists()) value *= scales.at(group, column / rows_of_scale, k / block);
+  // family blockwise: end
+  return value;
+}
+
+// Of the rows that a group has.
+MatmulSums sums_of(const HostProblem& data, const Groups& groups,
+                   const std::vector<std::int64_t>& rows, std::int64_t n, std::int64_t k) {
+  MatmulSums sums;
+  const auto count = static_cast<std::int64_t>(rows.size());
+  sums.value.resize(static_cast<std::size_t>(count * n));
+  sums.magnitude.resize(sums.value.size());
+  in_parallel(count, static_cast<double>(count * n * k), [&](std::int64_t begin, std::int64_t end) {
+    int known = -1;
+    std::vector<double> b(static_cast<std::size_t>(k * n));  // (k,n) of the group that is known
+    for (std::int64_t i = begin; i < end; ++i) {
+      const int group = groups.of_row(rows[i]);
+      const std::int64_t source = source_of(data, rows[i]);
+      if (source < 0) continue;
+      for (std::int64_t at = 0; at < k * n && group != known; ++at) {
+        b[at] = b_at(data, group, at / n, at % n);
+      }
+      known = group;
+      for (std::int64_t j = 0; j < k; ++j) {
+        const double a = a_at(data, source, j);
+        for (std::int64_t column = 0; column < n; ++column) {
+          const double product = a * b[j * n + column];
+          sums.value[i * n + column] += product;
+          sums.magnitude[i * n + column] += std::abs(product);
+        }
+      }
+    }
+  });
+  return sums;
+}
+
+// Some rows of a matrix, or some elements of a vector.
+HostMatrix selected(const HostMatrix& from, const std::vector<std::int64_t>& which, bool elements) {
+  if (!from.exists()) return from;
+  const auto count = static_cast<std::int64_t>(which.size());
+  HostMatrix some(from.type, Major::K, 1, elements ? 1 : count, elements ? count : from.columns,
+                  false);
+  some.allocate();
+  some.fill([&](std::int64_t, std::int64_t row, std::int64_t column) {
+    return elements ? from.at(0, 0, which[column]) : from.at(0, which[row], column);
+  });
+  return some;
+}
+
+// Rows of no group must still be poison: they then get what the reference has there, others
+// anything else.
+void judge_rows_of_nobody(HostMatrix& matrix, const Groups& groups) {
+  for (std::int64_t row = 0; row < matrix.rows && matrix.exists(); ++row) {
+    if (groups.of_row(row) >= 0) continue;
+    for (std::int64_t column = 0; column < matrix.columns; ++column) {
+      const std::size_t at = matrix.index(0, row, column);
+      const bool is_poison =
+          read_bits(matrix.type, matrix.element(at)) == poison_bits(matrix.type, at);
+      matrix.set(0, row, column, is_poison ? 0.0 : 1.0);
+    }
+  }
+}
+
+// The rows that groups have, among those of nobody.
+std::vector<Expected> scattered(const std::vector<Expected>& some,
+                                const std::vector<std::int64_t>& rows, std::int64_t m,
+                                std::int64_t columns) {
+  std::vector<Expected> all(static_cast<std::size_t>(m * columns));
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    all[static_cast<std::size_t>(rows[i / columns] * columns + at % columns)] = some[i];
+  }
+  return all;
+}
+
+std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
+  const Groups groups(of);
+  MatmulShape shape = product_shape(of);
+  const std::int64_t m = shape.m;
+  std::vector<std::int64_t> rows;
+  for (std::int64_t row = 0; row < m; ++row) {
+    if (groups.of_row(row) >= 0) rows.push_back(row);
+  }
+  const MatmulSums sums = sums_of(given, groups, rows, shape.n, shape.k);
+  shape.m = static_cast<std::int64_t>(rows.size());
+  // family blockwise: begin
+  if (given.tensor(Family::b_scales).exists()) {
+    // The tensor core's short sums are of a block. Of integers they are exact; what follows is
+    // float32, as are the sums of longer types.
+    shape.k = std::min(shape.k, block);
+    if (of.fill != Fill::Normal) shape.a_type = ElementType::Bf16;
+  }
+  // family blockwise: end
+  MatmulData data = product_data(given, of.fill);
+  data.source = selected(data.source, rows, false);
+  data.row_bias = selected(data.row_bias, rows, true);
+  data.row_scale = selected(data.row_scale, rows, true);
+  MatmulReference reference = reference_of(sums, data, shape);
+  reference.d = scattered(reference.d, rows, m, shape.output_columns());
+  reference.auxiliary =
+      scattered(reference.auxiliary, rows, m, data.auxiliary.exists() ? shape.n : 0);
+  return std::make_shared<ProductAnswer>(std::move(reference), of.fill, [groups](MatmulData& ran) {
+    judge_rows_of_nobody(ran.d, groups);
+    judge_rows_of_nobody(ran.auxiliary, groups);
+  });
+}
+
+}  // namespace
+
+const Trial grouped_trial = {.description = &Family::description,
+                             .instances = grouped_instances,
+                             .adopt = adopt,
+                             .settle = settle,
+                             .random = random_problem,
+                             .fill = fill,
+                             .answer = answer,
+                             .list = nullptr};
+
+}  // namespace tw

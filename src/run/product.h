@@ -1,0 +1,48 @@
+// Products of described families: their epilogues, data and answers are those of matmul.
+#pragma once
+
+#include "src/matmul/reference.h"
+#include "src/run/case.h"
+
+namespace tw {
+
+// The epilogue's tensors, behind those of a description.
+inline constexpr HostMatrix MatmulData::*epilogue_tensors[] = {
+    &MatmulData::source,       &MatmulData::column_bias, &MatmulData::row_bias,
+    &MatmulData::column_scale, &MatmulData::row_scale,   &MatmulData::auxiliary,
+    &MatmulData::amax};
+
+// Parts that the shape has get an address that is not null.
+void set_epilogue(tw_epilogue& epilogue, const EpilogueShape& shape);
+
+// Of the sums that the epilogue sees. The case is settled.
+MatmulShape product_shape(const Case& of);
+
+// The same memory as a matrix whose rows are the other's columns.
+HostMatrix transposed(HostMatrix matrix);
+
+// The epilogue's tensors without memory, and their places in a problem.
+std::vector<HostMatrix> outline_of_epilogue(const MatmulShape& shape);
+void place_epilogue(tw_epilogue& epilogue, const HostMatrix* tensors,
+                    const std::function<void*(std::size_t tensor)>& address);
+
+// A, B and D of a product, and what its epilogue has; a kernel's B is n by k.
+MatmulData product_data(const HostProblem& from, Fill fill);
+void take_product(HostProblem& to, MatmulData&& data);
+
+// Within derived bounds. `judge` may be null: it changes what a kernel must have left alone to what
+// the reference has there.
+class ProductAnswer : public Answer {
+ public:
+  using Judge = std::function<void(MatmulData& ran)>;
+  ProductAnswer(MatmulReference reference, Fill fill, Judge judge)
+      : reference_(std::move(reference)), fill_(fill), judge_(std::move(judge)) {}
+  Comparison compare(const HostProblem& ran) const override;
+
+ private:
+  MatmulReference reference_;
+  Fill fill_;
+  Judge judge_;
+};
+
+}  // namespace tw
