@@ -8,6 +8,7 @@
 
 #include "tilewright/host/conv2d_phase.h"
 #include "tilewright/host/matmul_check.h"
+#include "tilewright/io/tiling.h"
 
 namespace tw {
 

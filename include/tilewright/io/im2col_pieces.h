@@ -2,6 +2,7 @@
 // channels of any number, and groups of few channels, several in one tile.
 #pragma once
 
+#include "tilewright/io/async_copy.h"
 #include "tilewright/io/im2col_axes.h"
 #include "tilewright/io/thread_loader.h"
 #include "tilewright/isa/ptx/cp_async_cached.h"
