@@ -26,8 +26,8 @@ constexpr bool is_unpacked(const MatmulProblem& problem, const MatmulOperand& op
 
 namespace detail {
 
-inline Status check_scaled_operand(const std::string& name, const MatmulProblem& problem,
-                                   const MatmulOperand& given, const void* scales, ScaleType type) {
+inline Status check_blocks_of(const std::string& name, const MatmulProblem& problem,
+                              const MatmulOperand& given, const void* scales, ScaleType type) {
   const unsigned bits = bits_in(given.type);
   if (bits > 8 || is_integer(given.type)) {
     return Status::refused(name + " has type " + name_of(given.type) +
@@ -70,11 +70,9 @@ inline Status check(const BlockScaledProblem& problem) {
   const MatmulProblem& matmul = problem.matmul;
   if (Status status = check(matmul); !status.is_good()) return status;
   if (matmul.m == 0 || matmul.n == 0 || matmul.k == 0 || matmul.batch == 0) return Status::good();
-  Status a =
-      detail::check_scaled_operand("A", matmul, matmul.a, problem.a_scales, problem.scale_type);
+  Status a = detail::check_blocks_of("A", matmul, matmul.a, problem.a_scales, problem.scale_type);
   if (!a.is_good()) return a;
-  Status b =
-      detail::check_scaled_operand("B", matmul, matmul.b, problem.b_scales, problem.scale_type);
+  Status b = detail::check_blocks_of("B", matmul, matmul.b, problem.b_scales, problem.scale_type);
   if (!b.is_good()) return b;
   if (matmul.k % 2 != 0 && (bits_in(matmul.a.type) < 8 || bits_in(matmul.b.type) < 8)) {
     return Status::refused("k is " + std::to_string(matmul.k) +
