@@ -46,9 +46,6 @@ void add_list(CLI::App& app, Verdict&) {
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
     };
-    const auto add = [&](const char* family, const auto& instance, bool any_alignment) {
-      add_words(family, instance, words_of(instance.config), instance.stages, any_alignment);
-    };
     for (const MatmulInstance& instance : matmul_instances()) {
       add_words("matmul", instance, words_of(instance), instance.stages, instance.any_alignment);
     }
@@ -62,12 +59,12 @@ void add_list(CLI::App& app, Verdict&) {
     // family conv2d: end
     // family blockwise: begin
     for (const BlockwiseInstance& instance : blockwise_instances()) {
-      add("blockwise", instance, false);
+      add_words("blockwise", instance, words_of(instance.config), instance.stages, false);
     }
     // family blockwise: end
     // family requantised: begin
     for (const RequantisedInstance& instance : requantised_instances()) {
-      add("requantised", instance, false);
+      add_words("requantised", instance, words_of(instance.config), instance.stages, false);
     }
     // family requantised: end
     for (const Trial* trial : all_trials()) {
