@@ -36,7 +36,11 @@ void adopt(void* given, const Instance& instance,
   type("a_type", problem.matmul.a, config.tiling.a_type);
   type("b_type", problem.matmul.b, config.tiling.b_type);
   type("d_type", problem.matmul.d, config.d_type);
-  if (facts.gathers) problem.row_index = &somewhere;
+  if (facts.gathers) {
+    problem.row_index = &somewhere;
+  } else if (!is_given("a_rows")) {
+    problem.a_rows = 0;  // A has its rows as they are needed
+  }
   // family blockwise: begin
   if (facts.b_scale_rows > 0) problem.a_scales.data = problem.b_scales.data = &somewhere;
   // family blockwise: end
@@ -96,7 +100,8 @@ void random_problem(Case& made, Random& random) {
   } else {
     made.lists[Family::spare].front() = random() % 2 == 0 ? 0 : between(random, 1, 150);
   }
-  problem.a_rows = between(random, 1, random() % 4 == 0 ? 3 : 2 * tile);
+  const std::int64_t a_rows = between(random, 1, random() % 4 == 0 ? 3 : 2 * tile);
+  if (problem.row_index != nullptr) problem.a_rows = a_rows;
   problem.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
   if (random() % 2 == 0) problem.matmul.n = (problem.matmul.n + 7) / 8 * 8;
   problem.matmul.k = between(random, 1, facts.b_scale_rows > 0 ? 700 : 200);
