@@ -24,7 +24,7 @@ class PackedRows {
   PackedRows(const PackedRows&) = delete;
   PackedRows& operator=(const PackedRows&) = delete;
 
-  // Of columns 16 `step` to 16 `step` + 15.
+  // The registers of columns 16 `step` to 16 `step` + 15.
   TW_DEVICE std::uint32_t (&registers(unsigned step))[4] { return registers_[step]; }
 
   // Rounds the values of a thread; no product may be reading the registers.

@@ -29,7 +29,7 @@ struct Gfx942 {
   template <auto config, class Trace>
   using Store = DirectStore<config.d_type, Trace>;
 
-  // Of the four SIMDs of a CU, each has a wave that loads and one that multiplies.
+  // Each of the four SIMDs of a CU runs a wave that loads and one that multiplies.
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
     require(config.tiling.cluster.size() == 1, "CDNA has no clusters.");

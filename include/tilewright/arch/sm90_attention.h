@@ -19,7 +19,7 @@ struct Sm90Attention : Sm90 {
   template <auto config, class Trace>
   using Store = StagedStore<config.d_type, 64, Trace, config.staged_bytes>;
 
-  // Of a thread: scores, their weights at half the size, sums, and what else a step holds.
+  // A thread holds scores, their weights at half the size, sums, and about 30 registers beside.
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
     require(config.tiling.m % 64 == 0 && config.tiling.m / 64 >= 1 && config.tiling.m / 64 <= 3,

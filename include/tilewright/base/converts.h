@@ -1,5 +1,5 @@
-// What std::convertible_to says, for contracts of device code: clang rejects that one there,
-// because it asks by a function of the host.
+// std::convertible_to for contracts of device code: clang rejects the standard one there, because
+// it asks by a function of the host.
 #pragma once
 
 #include <type_traits>

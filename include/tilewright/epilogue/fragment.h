@@ -60,9 +60,9 @@ TW_DEVICE FragmentPlace<1> gated(const FragmentPlace<2>& place) {
   return {place.batch, place.row, place.column >> 1, place.m_end, place.n >> 1};
 }
 
-// Whether a node, a tree or an epilogue with it must see each element of a tile once. Tiles at an
-// edge otherwise reach back over elements of the ones before, which are then computed and stored
-// twice: maxima survive that, sums do not.
+// True for a node that must see each element once, and for trees and epilogues that hold one. Tiles
+// at an edge otherwise reach back over elements of the ones before, which are then computed and
+// stored twice: maxima survive that, sums do not.
 template <class Node>
 constexpr bool sees_once = requires {
   requires Node::once;

@@ -94,7 +94,7 @@ class FragmentLoop {
               chunk.column + column + static_cast<int>(step), transposed ? n : chunk.m_end,
               transposed ? chunk.m_end : n};
     }
-    // Whether all pairs of the warp have their columns inside.
+    // True where no pair of the warp reaches over the last column.
     TW_DEVICE bool columns_inside() const {
       const unsigned first_lane = thread / isa::warp_lanes() * isa::warp_lanes();
       int end = chunk.column + column + static_cast<int>(columns);

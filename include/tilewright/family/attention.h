@@ -17,8 +17,8 @@
 namespace tw {
 
 struct AttentionConfig {
-  // Of the output: m queries, 64 for each warpgroup, by n columns of a head. CTAs of a cluster take
-  // heads that share keys.
+  // A tile of the output has m queries, 64 for each warpgroup, by n columns of a head. CTAs of a
+  // cluster take heads that share keys.
   Tiling tiling = {.m = 128, .n = 128};
   unsigned keys = 128;  // of a block
   ElementType d_type = ElementType::Bf16;
@@ -29,7 +29,7 @@ struct AttentionConfig {
   unsigned dependent_launch = 0;
 };
 
-// What flows through a ring of tiles of one head.
+// The payload of a ring of tiles of one head.
 template <class Names, HeadTile tile_shape, Major major, class Loader, RoleArrivals reads>
 struct HeadPayload : Names {
   static constexpr Space space = Space::Shared;

@@ -15,7 +15,7 @@
 
 namespace tw {
 
-// What an instance names.
+// The configuration of an instance.
 struct BlockQuantiseConfig {
   ElementType element_type;
   ScaleType scale_type;
@@ -83,7 +83,7 @@ class BlockQuantiseStream {
   }
 
  private:
-  // What is not there counts as zero.
+  // Elements outside of the matrix count as zero.
   template <ElementType type>
   TW_DEVICE void load(float (&values)[length], int row, int column) const {
     using Bits = ElementBits<bytes_of(type)>;

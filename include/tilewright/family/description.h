@@ -38,7 +38,7 @@ std::string sentence(const char* format, const Values&... values) {
   return result;
 }
 
-// What most extents stay below: a kernel counts elements of a dimension, and a tile beyond, in int.
+// Most extents stay below this: kernels count a dimension's elements, and a tile beyond, in int.
 inline constexpr std::int64_t extent_limit = (std::int64_t{1} << 31) - 256;
 
 // An integer of a problem, and its option.
@@ -68,7 +68,7 @@ struct RealField {
   void (*set)(void* problem, double value);
 };
 
-// What an instruction or an option calls an element: a set of types, of which one is usual.
+// The types that a tensor may have, and the one that it has where nothing is said.
 struct Types {
   template <class... More>
   constexpr Types(ElementType usual, More... more) : usual(usual), set(bit(usual)) {

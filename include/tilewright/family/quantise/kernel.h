@@ -14,7 +14,7 @@
 
 namespace tw {
 
-// What an instance names.
+// The configuration of an instance.
 struct QuantiseConfig {
   unsigned scale_rows;  // that share a scale: 1 or 128
   // A CTA takes so many rows of 128 columns at once.
