@@ -178,7 +178,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       }
     }
     for (const TensorField& tensor : made.trial->description->tensors) {
-      if (tensor.present != nullptr && !tensor.present(made.problem.data())) continue;
+      if (!detail::is_present(tensor, made.problem.data())) continue;
       const auto type = static_cast<ElementType>(tensor.get(made.problem.data()).type);
       text += fmt::format(", {} {}", tensor.name, name_of(type));
     }

@@ -62,7 +62,7 @@ struct DescribedFamily {
   }
 
   static Problem convert(const Given* given) {
-    const std::string initialiser = std::string("tw_") + name + "_init";
+    static const std::string initialiser = std::string("tw_") + name + "_init";
     check_struct("problem", given, initialiser.c_str());
     return checked(Family::description, given);
   }

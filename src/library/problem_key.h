@@ -83,10 +83,17 @@ constexpr void key_words(const typename Family::Given& given, const tw_matmul_op
   visit("workspace_limit", nullptr, static_cast<std::int64_t>(options.workspace_limit));
   visit("The instance", nullptr, instance);
 }
+// The words of the place and of the options alone.
+struct NoProblem {
+  struct Given {};
+  template <class Visit>
+  static constexpr void words(const Given&, const Visit&) {}
+};
 template <class Family>
 constexpr std::size_t count_key_words() {
-  constexpr std::size_t around = 7;  // words of the place and of the options
-  if constexpr (requires { Family::word_count; }) return around + Family::word_count;
+  if constexpr (requires { Family::word_count; }) {
+    return count_key_words<NoProblem>() + Family::word_count;
+  }
   std::size_t count = 0;
   key_words<Family>({}, {}, 0, {}, [&count](const char*, const char*, std::int64_t) { ++count; });
   return count;

@@ -35,11 +35,6 @@ RequantisedData requantised(RequantisedData data, const RequantisedShape& shape)
     values.push_back(static_cast<float>(expected.value));
   }
   HostMatrix& d = data.product.matmul.d;
-  const auto matrix = [](HostMatrix& of) {
-    const bool by_rows = of.major == Major::K;
-    return tw_matrix{of.data(), by_rows ? of.pitch : 1, by_rows ? 1 : of.pitch, of.batch_pitch,
-                     static_cast<tw_type>(of.type)};
-  };
   const tw_quantise_problem problem = {
       .size = sizeof problem,
       .m = matmul.m,
@@ -47,8 +42,8 @@ RequantisedData requantised(RequantisedData data, const RequantisedShape& shape)
       .batch = matmul.batch,
       .scale_rows = 1,
       .source = {values.data(), matmul.n, 1, matmul.m * matmul.n, TW_FP32},
-      .elements = matrix(d),
-      .scales = matrix(data.scales),
+      .elements = matrix_at(d.data(), d),
+      .scales = matrix_at(data.scales.data(), data.scales),
       .powers_of_two = shape.rule == BlockScale::power_of_two};
   Checked checked;
   const Status status = check(checked, QuantiseFamily::description, &problem);

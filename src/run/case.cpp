@@ -22,6 +22,12 @@ AnyProblem::AnyProblem(const Description& description) : bytes_(description.size
   if (description.product != nullptr) description.product->initialise(data());
 }
 
+tw_matrix matrix_at(void* address, const HostMatrix& matrix) {
+  const bool by_rows = matrix.major == Major::K;
+  return {address, by_rows ? matrix.pitch : 1, by_rows ? 1 : matrix.pitch, matrix.batch_pitch,
+          static_cast<tw_type>(matrix.type)};
+}
+
 Case usual_case(const Trial& trial, const Instance& instance) {
   Case made = {&trial, &instance, AnyProblem(*trial.description)};
   for (const ListField& list : trial.description->lists) {
@@ -83,7 +89,7 @@ std::vector<HostMatrix> outline_of(const Case& of) {
   for (const TensorField& tensor : description.tensors) {
     const tw_matrix given = tensor.get(problem);
     const TensorExtents extents = tensor.extents(problem);
-    const bool present = tensor.present == nullptr || tensor.present(problem);
+    const bool present = detail::is_present(tensor, problem);
     tensors.push_back(HostMatrix(
         static_cast<ElementType>(given.type), given.column_stride == 1 ? Major::K : Major::MN,
         present ? extents.batch : 0, extents.rows, extents.columns, of.unaligned));
@@ -98,12 +104,8 @@ AnyProblem placed_at(AnyProblem problem, const Description& description,
                      const std::function<void*(std::size_t)>& address) {
   const std::size_t own = description.tensors.size();
   for (std::size_t i = 0; i < own; ++i) {
-    const HostMatrix& matrix = tensors[i];
-    const bool by_rows = matrix.major == Major::K;
-    description.tensors[i].set(
-        problem.data(),
-        {matrix.exists() ? address(i) : nullptr, by_rows ? matrix.pitch : 1,
-         by_rows ? 1 : matrix.pitch, matrix.batch_pitch, static_cast<tw_type>(matrix.type)});
+    description.tensors[i].set(problem.data(),
+                               matrix_at(tensors[i].exists() ? address(i) : nullptr, tensors[i]));
   }
   if (description.product != nullptr) {
     place_epilogue(description.product->epilogue_of(problem.data()), tensors.data() + own,

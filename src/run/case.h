@@ -46,6 +46,9 @@ class AnyProblem {
   std::vector<std::byte> bytes_;
 };
 
+// A matrix as the C interface states it, at an address.
+tw_matrix matrix_at(void* address, const HostMatrix& matrix);
+
 class HostProblem;
 struct Case;
 
