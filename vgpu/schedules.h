@@ -1,0 +1,34 @@
+// One kernel under many schedules: what ./tw check does, for kernels of one's own.
+#pragma once
+
+#include <cstdio>
+#include <iterator>
+
+#include "vgpu/machine/machine.h"
+
+namespace tw::vgpu {
+
+// `run` takes the options of a schedule and the report to write, and says whether the results are
+// right. Prints the first finding and a verdict; the result is the exit status of a program.
+template <class Run>
+int check_schedules(unsigned count, const Run& run) {
+  constexpr Landing landings[] = {Landing::Eager, Landing::Lazy, Landing::Random,
+                                  Landing::Adversarial};
+  unsigned clean = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    Options options;
+    options.landing = landings[i % std::size(landings)];
+    options.seed = 1 + i / std::size(landings);
+    Report report;
+    const bool right = run(options, report);
+    if (right && report.verdict() == Report::Clean) {
+      ++clean;
+    } else if (clean == i && !report.findings.empty()) {  // the first that is not clean
+      std::printf("%s: %s\n", report.findings[0].name.c_str(), report.findings[0].text.c_str());
+    }
+  }
+  std::printf("%u of %u schedules are clean and right\n", clean, count);
+  return clean == count ? 0 : 1;
+}
+
+}  // namespace tw::vgpu
