@@ -3,7 +3,7 @@
 
 usage: cost.py [--markdown | --update | --remove FAMILY FOLDER]
 
-Without options: the rule and a table. --markdown: README's table. --update: writes it there.
+Without options: the rule and a table. --markdown: the table of docs/cost.md. --update: writes it there.
 --remove: a copy of the tree without the family, to compile what is left.
 """
 import argparse
@@ -195,18 +195,18 @@ def markdown():
     return '\n'.join(lines)
 
 
-# Where README has the table.
-README_TABLE = re.compile(r'(?<=<!-- ./tw cost -->\n).*?(?=\n<!-- -->)', re.DOTALL)
+# Where docs/cost.md has the table.
+COST_TABLE = re.compile(r'(?<=<!-- ./tw cost -->\n).*?(?=\n<!-- -->)', re.DOTALL)
 
 
 def update():
-    readme = ROOT / 'README.md'
-    readme.write_text(README_TABLE.sub(lambda _: markdown(), readme.read_text()))
+    page = ROOT / 'docs/cost.md'
+    page.write_text(COST_TABLE.sub(lambda _: markdown(), page.read_text()))
 
 
 def main():
     parser = argparse.ArgumentParser(prog='./tw cost', description='What a family costs, in code lines.')
-    parser.add_argument('--markdown', action='store_true', help="README's table")
+    parser.add_argument('--markdown', action='store_true', help='the table of docs/cost.md')
     parser.add_argument('--update', action='store_true', help='writes it there')
     parser.add_argument('--remove', nargs=2, metavar=('FAMILY', 'FOLDER'))
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""README's table is what ./tw cost counts; a tree without the family keeps every line of what all share, and compiles.
+"""The table of docs/cost.md is what ./tw cost counts; a tree without the family keeps what all share, and compiles.
 
 usage: removed.py FOLDER COMPILER CMAKE
 """
@@ -41,10 +41,10 @@ def check_counting():
     expect('Removal', cost.remaining('x.h', marked, 'conv2d', 'conv2d'), 'a\nsay("conv2d");\n')
 
 
-def check_readme():
-    found = cost.README_TABLE.search((ROOT / 'README.md').read_text())
+def check_table():
+    found = cost.COST_TABLE.search((ROOT / 'docs/cost.md').read_text())
     if found is None or found.group() != cost.markdown():
-        sys.exit('README\'s table of costs is stale; ./tw cost --update writes:\n' + cost.markdown())
+        sys.exit('The table of docs/cost.md is stale; ./tw cost --update writes:\n' + cost.markdown())
 
 
 def check_shared(left, family):
@@ -84,7 +84,7 @@ def check_compiles(left, family):
 
 
 check_counting()
-check_readme()
+check_table()
 for family in cost.FAMILIES:
     shutil.rmtree(folder, ignore_errors=True)
     cost.remove(family, folder)
