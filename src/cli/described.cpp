@@ -29,6 +29,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   std::vector<std::string> types;  // of each tensor
   std::vector<std::string> lines;  // row or column
   bool unaligned = false;
+  bool shared_b = false;
+  OrderRequest order;
   std::map<std::string, CLI::Option*> options;  // by field
 
   void add_options(CLI::App& command) {
@@ -69,7 +71,11 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
             ->capture_default_str();
       }
     }
-    if (description.product != nullptr) add_epilogue_options(command);
+    if (description.product != nullptr) {
+      command.add_flag("--shared-b", shared_b, "one B for the whole batch");
+      add_epilogue_options(command);
+      order.add_options(command);
+    }
     command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
     add_data_options(command);
   }
@@ -134,6 +140,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       Case made = usual_case(trial, candidate);
       made.problem = problem;
       made.unaligned = unaligned;
+      made.shared_b = shared_b;
+      made.order = order.resolve();
       made.fill = fill_named(data);
       made.seed = seed;
       trial.adopt(made.problem.data(), candidate, given);
@@ -252,6 +260,13 @@ void shrink_epilogue(Shrinker& shrinker, const ProductField& product) {
   change([](EpilogueShape& shape) { shape.alpha = shape.output_scale = 1.0f; });
 }
 
+void shrink_order(Shrinker& shrinker) {
+  shrinker.reduce(
+      [](FuzzedCase & one) -> auto& { return one.shape.order.split_k; }, 1);
+  shrinker.attempt([](FuzzedCase& one) { one.shape.order.group = 0; });
+  shrinker.attempt([](FuzzedCase& one) { one.shape.order.raster = Raster::AlongM; });
+}
+
 // Fewer, and smaller.
 void shrink_list(Shrinker& shrinker, std::size_t list) {
   const auto change = [&](std::size_t index, const auto& simplify) {
@@ -281,7 +296,11 @@ FuzzedCase shrink(const FuzzedCase& failing) {
   return Shrinker(failing, fails).shrink([&](Shrinker& shrinker) {
     shrinker.attempt([](FuzzedCase& one) { one.shape.fill = Fill::Integers; });
     shrinker.attempt([](FuzzedCase& one) { one.shape.unaligned = false; });
-    if (description.product != nullptr) shrink_epilogue(shrinker, *description.product);
+    if (description.product != nullptr) {
+      shrinker.attempt([](FuzzedCase& one) { one.shape.shared_b = false; });
+      shrink_epilogue(shrinker, *description.product);
+      shrink_order(shrinker);
+    }
     for (std::size_t i = 0; i < description.lists.size(); ++i) shrink_list(shrinker, i);
     for (const TensorField& tensor : description.tensors) {
       const auto change = [&](const auto& simplify) {

@@ -58,10 +58,7 @@ void MatmulRequest::add_options(CLI::App& command) {
   command.add_option("--cluster", cluster, "CTAs along m x n, e.g. 2x1; empty: any");
   command.add_option("--consumers", consumers, "cooperative or ping-pong; empty: any");
   command.add_option("--tile", tile, "m x n of a CTA's tile; empty: any");
-  command.add_option("--split-k", split_k, "parts of each sum")->capture_default_str();
-  command.add_flag("--stream-k", stream_k, "sums in parts of equal work");
-  command.add_option("--group", group, "tiles per raster group; 0: chosen")->capture_default_str();
-  command.add_option("--raster", raster, "m or n")->capture_default_str();
+  order.add_options(command);
   command.add_option("--seed", seed)->capture_default_str();
   command.add_option("--data", data, "integers or position (exact), or normal")
       ->capture_default_str();
@@ -81,15 +78,7 @@ Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
           family);
     const Wish wish = {arch, instance, tile, cluster, consumers, tracing};
     if (Status known = check_words(wish); !known.is_good()) throw Refused{known.sentence()};
-    check_between("split-k", split_k, 1, 1024);
-    if (split_k > 1 && stream_k)
-      refuse("--split-k is {}, but --stream-k cuts sums itself.", split_k);
-    if (raster != "m" && raster != "n") refuse("--raster is '{}', but must be m or n.", raster);
-    if (group < 0) refuse("--group is {}, but must be at least 0.", group);
-    task.order.group = group;
-    task.order.raster = raster == "m" ? Raster::AlongM : Raster::AlongN;
-    task.order.split_k = split_k;
-    task.order.stream_k = stream_k;
+    task.order = order.resolve();
     task.fill = fill_named(data);
     task.seed = seed;
 

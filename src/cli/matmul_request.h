@@ -18,10 +18,7 @@ struct MatmulRequest : ProductRequest {
   std::string cluster;
   std::string consumers;
   std::string tile;
-  int split_k = 1;
-  bool stream_k = false;
-  int group = 0;
-  std::string raster = "m";
+  OrderRequest order;
   std::uint64_t seed = 1;
   std::string data = "integers";
 

@@ -118,6 +118,23 @@ void EpilogueRequest::fill_epilogue(MatmulShape& shape, Fill fill) const {
   if (output_scale != 0.0f) shape.epilogue.output_scale = output_scale;
 }
 
+void OrderRequest::add_options(CLI::App& command) {
+  command.add_option("--split-k", split_k, "parts of each sum")->capture_default_str();
+  command.add_flag("--stream-k", stream_k, "sums in parts of equal work");
+  command.add_option("--group", group, "tiles per raster group; 0: chosen")->capture_default_str();
+  command.add_option("--raster", raster, "m or n")->capture_default_str();
+}
+
+MatmulOrder OrderRequest::resolve() const {
+  check_between("split-k", split_k, 1, 1024);
+  if (split_k > 1 && stream_k) {
+    refuse("--split-k is {}, but --stream-k cuts sums itself.", split_k);
+  }
+  if (raster != "m" && raster != "n") refuse("--raster is '{}', but must be m or n.", raster);
+  if (group < 0) refuse("--group is {}, but must be at least 0.", group);
+  return {group, raster == "m" ? Raster::AlongM : Raster::AlongN, split_k, stream_k};
+}
+
 void ProductRequest::add_product_options(CLI::App& command) {
   command.add_option("--m", m, "rows of A and D")->capture_default_str();
   command.add_option("--n", n, "rows of B, columns of D")->capture_default_str();

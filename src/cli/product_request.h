@@ -9,6 +9,7 @@
 #include <string>
 
 #include "src/matmul/shape.h"
+#include "tilewright/host/matmul_order.h"
 
 namespace tw::cli {
 
@@ -41,6 +42,18 @@ struct EpilogueRequest {
   void add_epilogue_options(CLI::App& command);
   // Of a shape that has its extents and types. Throws Refused.
   void fill_epilogue(MatmulShape& shape, Fill fill) const;
+};
+
+// The order in which tiles are taken, and parts of sums.
+struct OrderRequest {
+  int split_k = 1;
+  bool stream_k = false;
+  int group = 0;
+  std::string raster = "m";
+
+  void add_options(CLI::App& command);
+  // Throws Refused.
+  MatmulOrder resolve() const;
 };
 
 struct ProductRequest : EpilogueRequest {

@@ -6,6 +6,7 @@
 #include "tilewright/host/checked.h"
 #include "tilewright/host/matmul_order.h"
 #include "tilewright/host/product_facts.h"
+#include "tilewright/pipeline/trace.h"
 
 namespace tw::vgpu {
 struct Options;
@@ -18,6 +19,7 @@ namespace tw {
 struct LaunchOptions {
   MatmulOrder order = {};    // of kernels that multiply
   Workspace workspace = {};  // where a kernel needs one
+  TraceBuffer trace = {};    // of kernels that are compiled with tracing
 };
 
 struct Instance {
@@ -28,7 +30,8 @@ struct Instance {
   // Why this kernel cannot take a problem; good if it can.
   Status (*supports)(const Checked&, const LaunchOptions&);
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
-  // nothing waited for.
+  // nothing waited for. The workspace is that of the current device.
+  Status (*workspace)(std::size_t& bytes, const Checked&, const LaunchOptions&);
   Status (*launch)(const Checked&, const LaunchOptions&, void* stream);
   // Null where the build has no virtual GPU.
   Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&, vgpu::Report&);

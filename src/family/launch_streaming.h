@@ -24,6 +24,13 @@ Status supports_streaming(const Checked& problem, const LaunchOptions&) {
 
 #if TW_INSTANCE_WITH_CUDA
 template <class Launch, class Bound>
+Status workspace_streaming(std::size_t& bytes, CudaStreaming<Bound>&, const Checked&,
+                           const LaunchOptions&) {
+  bytes = 0;
+  return Status::good();
+}
+
+template <class Launch, class Bound>
 Status launch_streaming(CudaStreaming<Bound>& kernel, const Checked& problem, const LaunchOptions&,
                         void* stream) {
   if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;

@@ -1,10 +1,10 @@
 // An instance of the warp-specialised skeleton: its launches on the current CUDA device and on the
-// virtual GPU. A Launch tells the product that a problem is and plans for kernels: host/grouped.h
-// is one.
+// virtual GPU. A Launch tells the product that a problem is, to all kernels or to one (product or
+// product<Bound>), and plans for kernels: host/grouped.h is one.
 #pragma once
 
 #include "src/family/instance.h"
-#include "tilewright/host/matmul.h"
+#include "tilewright/host/product.h"
 #if TW_INSTANCE_WITH_CUDA
 #include "src/matmul/launch_cuda.h"
 #endif
@@ -17,10 +17,22 @@ namespace tw {
 template <class Bound>
 constexpr unsigned cluster_of_warp_specialized = Bound::config.tiling.cluster.size();
 
-// As a plan says it that nobody launches.
+template <class Launch, class Bound>
+MatmulProblem product_for(const Checked& problem) {
+  if constexpr (requires { Launch::template product<Bound>(problem); }) {
+    return Launch::template product<Bound>(problem);
+  } else {
+    return Launch::product(problem);
+  }
+}
+
+// As the Launch says it, or a plan that nobody launches.
 template <class Launch, class Bound>
 Status supports_warp_specialized(const Checked& problem, const LaunchOptions& options) {
   if (problem.is_empty()) return Status::good();
+  if constexpr (requires { Launch::template supports<Bound>(problem, options.order); }) {
+    return Launch::template supports<Bound>(problem, options.order);
+  }
   typename kernel::WarpSpecialized<Bound>::Params params;
   MatmulGrid grid;
   return Launch::template plan<Bound>(params, grid, problem, options.order, 1, options.workspace,
@@ -32,11 +44,20 @@ template <class Bound>
 using CudaWarpSpecialized = CudaMatmul<Bound>;
 
 template <class Launch, class Bound>
+Status workspace_warp_specialized(std::size_t& bytes, CudaMatmul<Bound>& kernel,
+                                  const Checked& problem, const LaunchOptions& options) {
+  bytes = 0;
+  if (problem.is_empty()) return Status::good();
+  return kernel.workspace(bytes, product_for<Launch, Bound>(problem), options.order);
+}
+
+template <class Launch, class Bound>
 Status launch_warp_specialized(CudaMatmul<Bound>& kernel, const Checked& problem,
                                const LaunchOptions& options, void* stream) {
   if (problem.is_empty()) return Status::good();
   return kernel.launch_planned(
-      Launch::product(problem), {}, stream, [&](auto& params, auto& grid, unsigned clusters) {
+      product_for<Launch, Bound>(problem), options.trace, stream,
+      [&](auto& params, auto& grid, unsigned clusters) {
         return Launch::template plan<Bound>(params, grid, problem, options.order, clusters,
                                             options.workspace, encode_for_cuda);
       });
@@ -49,7 +70,7 @@ Status simulate_warp_specialized(const Checked& problem, const LaunchOptions& op
                                  const vgpu::Options& machine, vgpu::Report& report) {
   if (problem.is_empty()) return Status::good();
   return simulate_planned<Bound>(
-      Launch::product(problem), options.order, {}, machine, report,
+      product_for<Launch, Bound>(problem), options.order, options.trace, machine, report,
       TouchedMemory(touched_by(problem)),
       [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
         return Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,

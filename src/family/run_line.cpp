@@ -38,6 +38,15 @@ EpilogueShape shape_of(const tw_epilogue& epilogue) {
   return shape;
 }
 
+std::string order_words(const MatmulOrder& order) {
+  std::string words;
+  if (order.split_k != 1) words += fmt::format(" --split-k {}", order.split_k);
+  if (order.stream_k) words += " --stream-k";
+  if (order.group != 0) words += fmt::format(" --group {}", order.group);
+  if (order.raster == Raster::AlongN) words += " --raster n";
+  return words;
+}
+
 std::string problem_words(const Description& description, const void* problem, const Lists& lists) {
   std::string words;
   for (std::size_t i = 0; i < lists.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "src/matmul/shape.h"
 #include "tilewright/family/description.h"
+#include "tilewright/host/matmul_order.h"
 
 namespace tw {
 
@@ -20,6 +21,9 @@ std::string list_words(const std::vector<std::int64_t>& list);
 
 // Which parts an epilogue has, of those that are not null.
 EpilogueShape shape_of(const tw_epilogue& epilogue);
+
+// " --split-k 3 --raster n": what is not usual.
+std::string order_words(const MatmulOrder& order);
 
 // " --m 3 --k 5 ...": a column_stride other than 1 says that columns are contiguous.
 std::string problem_words(const Description& description, const void* problem, const Lists& lists);

@@ -17,7 +17,7 @@ inline std::vector<vgpu::GlobalRange> touched_by(const Checked& problem) {
     const TensorLines& lines = problem.tensor(i);
     if (lines.data == nullptr || (product != nullptr && i == product->d)) continue;
     const bool written = tensor.flow == TensorField::Flow::Written;
-    ranges.push_back({lines.data, lines.bytes(), tensor.name, !written, written});
+    ranges.push_back({lines.data, lines.bytes(), tensor.title, !written, written});
   }
   return product == nullptr ? ranges : TouchedMemory(ranges, problem.product()).ranges();
 }

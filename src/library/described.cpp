@@ -66,7 +66,7 @@ DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, C
   return choice;
 }
 
-std::string command_of(const Checked& problem, const Instance& instance) {
+std::string command_of(const Checked& problem, const DescribedChoice& choice) {
   const Description& description = problem.description();
   std::vector<std::byte> copy(description.size);
   std::memcpy(copy.data(), problem.problem(), description.size);
@@ -84,8 +84,9 @@ std::string command_of(const Checked& problem, const Instance& instance) {
       of_more += fmt::format("  # {} of {} {}", named, guess.count, list.many);
     lists.push_back(guess.first);
   }
-  return fmt::format("./tw run {} --instance {}{} --data normal --seed 1{}", description.name,
-                     instance.name, problem_words(description, copy.data(), lists), of_more);
+  return fmt::format("./tw run {} --instance {}{}{} --data normal --seed 1{}", description.name,
+                     choice.instance->name, problem_words(description, copy.data(), lists),
+                     order_words(choice.order), of_more);
 }
 
 }  // namespace tw::library

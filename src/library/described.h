@@ -27,7 +27,7 @@ DescribedChoice first_that_serves(const Checked& problem, std::span<const Instan
 // What the dispatcher says; or throws.
 DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose);
 
-std::string command_of(const Checked& problem, const Instance& instance);
+std::string command_of(const Checked& problem, const DescribedChoice& choice);
 
 constexpr std::size_t count_epilogue_words() {
   std::size_t count = 0;
@@ -71,18 +71,17 @@ struct DescribedFamily {
   }
   static const Problem& stated(const Problem& problem, const Choice&) { return problem; }
   static std::string command(const Problem& problem, const Choice& choice, const char*) {
-    return command_of(problem, *choice.instance);
+    return command_of(problem, choice);
   }
-  static Status workspace(std::size_t& bytes, const Problem&, const Choice&) {
-    bytes = 0;
-    return Status::good();
+  static Status workspace(std::size_t& bytes, const Problem& problem, const Choice& choice) {
+    return choice.instance->workspace(bytes, problem, {choice.order});
   }
   static Status launch(const Problem& problem, const Choice& choice, const Workspace& workspace,
                        void* stream) {
-    return choice.instance->launch(problem, {choice.order, workspace}, stream);
+    return choice.instance->launch(problem, {choice.order, workspace, {}}, stream);
   }
   static Status simulate(const Problem& problem, const Choice& choice, vgpu::Report& report) {
-    return choice.instance->simulate(problem, {choice.order, {}}, {}, report);
+    return choice.instance->simulate(problem, {choice.order}, {}, report);
   }
 };
 

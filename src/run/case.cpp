@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "src/matmul/names.h"
@@ -35,6 +36,9 @@ Case usual_case(const Trial& trial, const Instance& instance) {
     std::stringstream usual(list.usual);
     for (std::string value; std::getline(usual, value, ',');) values.push_back(std::stoll(value));
   }
+  if (trial.description->product != nullptr) {
+    made.order.stream_k = config_of(instance).split == Split::Stream;
+  }
   trial.adopt(made.problem.data(), instance, [](const char*) { return false; });
   return made;
 }
@@ -51,6 +55,15 @@ void add_random_epilogue(Case& of, Random& random) {
   set_epilogue(of.trial->description->product->epilogue_of(of.problem.data()), shape.epilogue);
 }
 
+// Any order of tiles, and as many parts of sums as there is room to count.
+void add_random_order(Case& of, Random& random) {
+  of.order.group = static_cast<int>(random() % 5);
+  of.order.raster = random() % 2 == 0 ? Raster::AlongM : Raster::AlongN;
+  if (config_of(*of.instance).split != Split::Parts) return;
+  of.order.split_k = static_cast<int>(between(random, 1, 6));
+  while (of.order.split_k > 1 && !serves(of).is_good()) --of.order.split_k;
+}
+
 }  // namespace
 
 Case random_case(const Trial& trial, const Instance& instance, Random& random) {
@@ -59,7 +72,10 @@ Case random_case(const Trial& trial, const Instance& instance, Random& random) {
   made.fill = fills[random() % 4];
   made.seed = random() % 1000000;
   trial.random(made, random);
-  if (trial.description->product != nullptr) add_random_epilogue(made, random);
+  if (trial.description->product != nullptr) {
+    add_random_epilogue(made, random);
+    add_random_order(made, random);
+  }
   // What not every kernel takes.
   const auto attempt = [&](const auto& change) {
     if (random() % 4 != 0) return;
@@ -76,6 +92,7 @@ Case random_case(const Trial& trial, const Instance& instance, Random& random) {
     });
   }
   attempt([](Case& one) { one.unaligned = true; });
+  attempt([](Case& one) { one.shared_b = has_batches_of_b(one); });
   return made;
 }
 
@@ -90,9 +107,13 @@ std::vector<HostMatrix> outline_of(const Case& of) {
     const tw_matrix given = tensor.get(problem);
     const TensorExtents extents = tensor.extents(problem);
     const bool present = detail::is_present(tensor, problem);
-    tensors.push_back(HostMatrix(
+    const bool shared =
+        of.shared_b && description.product != nullptr && tensors.size() == description.product->b;
+    const std::int64_t batch = shared ? std::min<std::int64_t>(extents.batch, 1) : extents.batch;
+    HostMatrix& matrix = tensors.emplace_back(
         static_cast<ElementType>(given.type), given.column_stride == 1 ? Major::K : Major::MN,
-        present ? extents.batch : 0, extents.rows, extents.columns, of.unaligned));
+        present ? batch : 0, extents.rows, extents.columns, of.unaligned);
+    if (shared) matrix.batch_pitch = 0;
   }
   if (description.product == nullptr) return tensors;
   for (const HostMatrix& part : outline_of_epilogue(product_shape(of))) tensors.push_back(part);
@@ -131,7 +152,7 @@ Status serves(Case& of) {
   const AnyProblem problem = problem_without_memory(of);
   Checked checked;
   status = check(checked, *of.trial->description, problem.data());
-  return status.is_good() ? of.instance->supports(checked, {}) : status;
+  return status.is_good() ? of.instance->supports(checked, {of.order}) : status;
 }
 
 HostProblem::HostProblem(const Case& of)
@@ -221,9 +242,10 @@ void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
 
 std::string run_line(const Case& of) {
   const Description& description = *of.trial->description;
-  return fmt::format("./tw run {} --instance {}{}{} --data {} --seed {}", description.name,
+  return fmt::format("./tw run {} --instance {}{}{}{}{} --data {} --seed {}", description.name,
                      of.instance->name, problem_words(description, of.problem.data(), of.lists),
-                     of.unaligned ? " --unaligned" : "", name_of(of.fill), of.seed);
+                     of.shared_b ? " --shared-b" : "", of.unaligned ? " --unaligned" : "",
+                     order_words(of.order), name_of(of.fill), of.seed);
 }
 
 }  // namespace tw

@@ -89,7 +89,9 @@ struct Case {
   const Instance* instance;
   AnyProblem problem;
   Lists lists = {};
+  MatmulOrder order = {};  // of an instance that multiplies
   bool unaligned = false;  // lines of memory begin at no multiple of 16 bytes
+  bool shared_b = false;   // of a product: one B for the whole batch
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
   bool operator==(const Case&) const = default;

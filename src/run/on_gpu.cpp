@@ -24,6 +24,22 @@ void must(cudaError_t error, const char* what) {
   std::exit(1);
 }
 
+// Zeros on the GPU.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(std::size_t bytes) {
+    if (bytes == 0) return;
+    must(cudaMalloc(&data_, bytes), "Allocating on the GPU");
+    must(cudaMemset(data_, 0, bytes), "Clearing memory of the GPU");
+  }
+  ~DeviceMemory() { cudaFree(data_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
 // Memory of the GPU with the same bytes, at the same offset from a multiple of 256 bytes.
 class DeviceCopies {
  public:
@@ -91,7 +107,14 @@ Result<Comparison> run_on_gpu(const Verified& verified) {
       ran.placed([&](std::size_t i) { return copies.address(ran.tensor(i), i); });
   Checked checked;
   Status status = check(checked, *of.trial->description, problem.data());
-  if (status.is_good()) status = of.instance->launch(checked, {}, nullptr);
+  LaunchOptions options = {of.order};
+  if (status.is_good()) {
+    status = of.instance->workspace(options.workspace.bytes, checked, options);
+  }
+  if (!status.is_good()) return {status, std::nullopt};
+  const DeviceMemory workspace(options.workspace.bytes);
+  options.workspace.data = workspace.data();
+  status = of.instance->launch(checked, options, nullptr);
   if (!status.is_good()) return {status, std::nullopt};
   wait_or_give_up(of);
   for (std::size_t i = 0; i < ran.tensors(); ++i) {

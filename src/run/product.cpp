@@ -45,9 +45,16 @@ MatmulShape product_shape(const Case& of) {
   shape.d_type = static_cast<ElementType>(d.type);
   shape.a_major = a.column_stride == 1 ? Major::K : Major::MN;
   shape.b_major = b.column_stride == 1 ? Major::MN : Major::K;
+  shape.shared_b = of.shared_b;
   shape.unaligned = of.unaligned;
   shape.epilogue = shape_of(product.epilogue(problem));
   return shape;
+}
+
+bool has_batches_of_b(const Case& of) {
+  const Description& description = *of.trial->description;
+  return description.product != nullptr &&
+         description.tensors[description.product->b].extents(of.problem.data()).batch > 1;
 }
 
 HostMatrix transposed(HostMatrix matrix) {

@@ -18,6 +18,9 @@ void set_epilogue(tw_epilogue& epilogue, const EpilogueShape& shape);
 // Of the sums that the epilogue sees. The case is settled.
 MatmulShape product_shape(const Case& of);
 
+// Whether several matrices of B may be one. The case is settled.
+bool has_batches_of_b(const Case& of);
+
 // The same memory as a matrix whose rows are the other's columns.
 HostMatrix transposed(HostMatrix matrix);
 

@@ -13,7 +13,9 @@ VirtualRun run_virtually(const Verified& verified, const vgpu::Options& options)
   const AnyProblem problem = ran.placed();
   Checked checked;
   run.status = check(checked, *of.trial->description, problem.data());
-  if (run.status.is_good()) run.status = of.instance->simulate(checked, {}, options, run.report);
+  if (run.status.is_good()) {
+    run.status = of.instance->simulate(checked, {of.order}, options, run.report);
+  }
   if (run.status.is_good()) run.comparison = verified.compare(ran);
   return run;
 }

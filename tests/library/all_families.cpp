@@ -55,18 +55,23 @@ std::span<const BlockwiseInstance> blockwise_instances() {
 namespace {
 
 Status takes(const Checked&, const LaunchOptions&) { return Status::good(); }
+Status asks(std::size_t& bytes, const Checked&, const LaunchOptions&) {
+  bytes = 0;
+  return Status::good();
+}
 Status starts(const Checked&, const LaunchOptions&, void*) { return Status::good(); }
 
 }  // namespace
 
 std::span<const Instance> grouped_instances() {
   static constexpr GroupedFacts facts = {};
-  static const Instance table[] = {{"groups", "sm90a", 1, &facts, takes, starts, nullptr}};
+  static const Instance table[] = {{"groups", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> quantise_instances() {
-  static const Instance table[] = {{"quantises", "sm90a", 1, nullptr, takes, starts, nullptr}};
+  static const Instance table[] = {
+      {"quantises", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
   return table;
 }
 

@@ -9,7 +9,7 @@ WITH_SOURCE = (24, 128, 64, 2, 1, 1)
 BUGS = [
     Bug('operands_not_exchanged',
         'the kernel is given A where it wants B',
-        'host/matmul.h', 'loader, product_of<Parts>(problem), encode);',
+        'host/product.h', 'loader, product_of<Parts>(problem), encode);',
         'loader, problem, encode);',
         [Site('exchanged', TWO_TILES, WRONG_RESULT)]),
     Bug('bias_along_the_other_axis',

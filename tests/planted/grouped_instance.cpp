@@ -19,6 +19,7 @@ const Instance instance = {"planted",
                            &GroupedLaunch::facts<Bound>,
                            supports_warp_specialized<GroupedLaunch, Bound>,
                            nullptr,
+                           nullptr,
                            simulate_warp_specialized<GroupedLaunch, Bound>};
 
 }  // namespace tw::planted

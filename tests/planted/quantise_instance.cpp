@@ -19,6 +19,7 @@ const Instance instance = {"planted",
                            &QuantiseLaunch::facts<Kernel>,
                            supports_streaming<QuantiseLaunch, Kernel>,
                            nullptr,
+                           nullptr,
                            simulate_streaming<QuantiseLaunch, Kernel>};
 
 }  // namespace tw::planted

@@ -136,7 +136,7 @@ BUGS = [
          Site('wide_in_parts', (64, 128, 256, 0, 4, 2), WRONG_RESULT)]),
     Bug('parts_over_the_counters',
         'parts are left where other warps count theirs',
-        'host/matmul.h', 'params.reduction.parts = memory + workspace_counter_bytes;',
+        'host/product.h', 'params.reduction.parts = memory + workspace_counter_bytes;',
         'params.reduction.parts = memory + detail::ticket_bytes;',
         [Site('copies_in_parts', (64, 64, 256, 0, 4, 3), 'global-race', 'multiply 0',
               also=('deadlock',), stops=True),

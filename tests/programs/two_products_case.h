@@ -3,7 +3,7 @@
 
 #include "src/matmul/data.h"
 #include "tests/programs/two_products.h"
-#include "tilewright/host/matmul.h"
+#include "tilewright/host/product.h"
 
 namespace tw::programs {
 

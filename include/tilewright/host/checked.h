@@ -42,6 +42,9 @@ class Checked {
   const Description& description() const { return *description_; }
   // In the order of the description.
   const TensorLines& tensor(std::size_t index) const { return tensors_[index]; }
+  // Whether an extent of 1 lets the tensor's memory be read along its other side, too; then so.
+  bool has_other_side(std::size_t index) const;
+  TensorLines other_side(std::size_t index) const;
   // Nothing is written.
   bool is_empty() const { return is_empty_; }
   // Of a family that has one: what is multiplied, as kernels see it, whose B is n by k.
@@ -124,10 +127,9 @@ inline bool lies_by_rows(const TensorField& tensor, const tw_matrix& given,
   return tensor.is_usually_by_rows() ? by_rows : by_rows && !by_columns;
 }
 
-// How the tensor lies in memory, as far as lines can say it.
-inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix& given,
-                  const TensorExtents& extents) {
-  const bool by_rows = lies_by_rows(tensor, given, extents);
+// Its memory as rows, or as columns.
+inline void take_lines(TensorLines& lines, const tw_matrix& given, const TensorExtents& extents,
+                       bool by_rows) {
   lines.data = given.data;
   lines.by_rows = by_rows;
   lines.lines = by_rows ? extents.rows : extents.columns;
@@ -140,6 +142,13 @@ inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix
   if (lines.lines <= 1) {
     lines.pitch = extents.batch > 1 ? lines.batch_pitch : pitch_of_one_line(lines.length);
   }
+}
+
+// How the tensor lies in memory, as far as lines can say it.
+inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix& given,
+                  const TensorExtents& extents) {
+  const bool by_rows = lies_by_rows(tensor, given, extents);
+  take_lines(lines, given, extents, by_rows);
   if (!by_rows && !tensor.has_either_side()) {
     return Status::refused(sentence("The {} of {} is {}, but must be 1: rows are contiguous.",
                                     tensor.column_stride, tensor.title, given.column_stride));
@@ -198,6 +207,22 @@ inline Status check_lines(const TensorField& tensor, const TensorLines& lines) {
 }
 
 }  // namespace detail
+
+inline bool Checked::has_other_side(std::size_t index) const {
+  const TensorField& tensor = description_->tensors[index];
+  if (!tensor.has_either_side() || tensors_[index].data == nullptr) return false;
+  const tw_matrix given = tensor.get(problem_);
+  const TensorExtents extents = tensor.extents(problem_);
+  return (extents.columns == 1 || given.column_stride == 1) &&
+         (extents.rows == 1 || given.row_stride == 1);
+}
+
+inline TensorLines Checked::other_side(std::size_t index) const {
+  const TensorField& tensor = description_->tensors[index];
+  TensorLines lines = tensors_[index];
+  detail::take_lines(lines, tensor.get(problem_), tensor.extents(problem_), !lines.by_rows);
+  return lines;
+}
 
 // Numbers, rules and types: all but strides and addresses.
 inline Status check_stated(const Description& description, const void* problem) {

@@ -6,7 +6,7 @@
 #include "tilewright/family/grouped/family.h"
 #include "tilewright/family/grouped/kernel.h"
 #include "tilewright/host/checked.h"
-#include "tilewright/host/matmul.h"
+#include "tilewright/host/product.h"
 #include "tilewright/host/product_facts.h"
 
 namespace tw {

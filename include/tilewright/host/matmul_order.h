@@ -16,6 +16,7 @@ struct MatmulOrder {
   Raster raster = Raster::AlongM;
   int split_k = 1;
   bool stream_k = false;
+  bool operator==(const MatmulOrder&) const = default;
 };
 
 struct MatmulGrid {

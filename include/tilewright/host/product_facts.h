@@ -8,8 +8,10 @@ namespace tw {
 struct ProductFacts {
   MatmulConfig config;
   unsigned stages;
+  unsigned tracks;     // of a CTA's timeline
+  bool any_alignment;  // operands may begin anywhere
+  bool any_layout;     // and be K-major or MN-major, whatever the configuration says
+  bool by_threads;     // threads copy the operands, in pieces as large as these are aligned
 };
-template <class Parts>
-constexpr ProductFacts facts_of = {Parts::config, Parts::stages};
 
 }  // namespace tw

@@ -1,0 +1,45 @@
+// Products of matrices: the description of their problem.
+#pragma once
+
+#include "tilewright/family/product.h"
+
+namespace tw {
+
+struct MatmulFamily {
+  using Problem = tw_matmul_problem;
+  using Product = ProductFields<>;
+
+  static constexpr IntegerField numbers[] = {
+      number<&Problem::m>("m", {.meaning = "rows of A and D", .usual = 257}),
+      number<&Problem::n>("n", {.meaning = "columns of B and D", .usual = 129}),
+      number<&Problem::k>("k", {.meaning = "columns of A, rows of B", .usual = 200}),
+      number<&Problem::batch>("batch",
+                              {.meaning = "products side by side", .usual = 1, .initial = 1})};
+
+  enum TensorIndex : unsigned { a, b, d };
+  static constexpr TensorField tensors[] = {
+      Product::a([](const Problem& p) {
+        return TensorExtents{p.batch, p.m, p.k};
+      }),
+      Product::b([](const Problem& p) {
+        return TensorExtents{p.batch, p.k, p.n};
+      }),
+      Product::d([](const Problem& p) {
+        return TensorExtents{p.batch, p.m, Product::output_columns(p)};
+      })};
+  static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
+    return TensorExtents{p.batch, p.m, p.n};
+  });
+
+  static constexpr Description description = {"matmul",
+                                              "a product of matrices",
+                                              "computes this product",
+                                              sizeof(Problem),
+                                              numbers,
+                                              {},
+                                              {},
+                                              tensors,
+                                              &product};
+};
+
+}  // namespace tw
