@@ -10,9 +10,11 @@ seconds. Every checker has a bug.
 usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
                 --link-conv2d LIBRARY... --link-blockwise LIBRARY... --link-block-scaled LIBRARY...
                 --link-grouped LIBRARY... --link-quantise LIBRARY... [--only NAME...] [--schedules N]
+                [--gallery]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
-how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config.
+how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config. --gallery runs
+one bug for each checker and writes docs/bugs.md of what was said; a run of all compares it.
 """
 import argparse
 import collections
@@ -30,6 +32,7 @@ import time
 sys.dont_write_bytecode = True  # the source tree stays as it is
 from bug import CONFIGS, CONSEQUENCES, STOPPED, WRONG_RESULT
 from bugs import BUGS
+import gallery
 
 LANDINGS = ('eager', 'lazy', 'random', 'adversarial')
 DEADLOCK_SECONDS = 5.0
@@ -205,7 +208,7 @@ def judge_finding(found, run, site, root):
 
 
 def judge(bug, site, builder):
-    """The row of the table for one bug on one site; raises Wrong."""
+    """The row of the table for one bug on one site, and what the run said; raises Wrong."""
     program = builder.planted(bug, site)
     plain = builder.plain_run(site)
     if plain.findings or plain.incomplete or plain.wrong_result:
@@ -221,7 +224,7 @@ def judge(bug, site, builder):
     program.unlink()
     return [bug.name, CONFIGS[site.config].target, site.config,
             ' + '.join([site.finding, *sorted(site.also)]), site.role or '-', stage, missed,
-            f'{found.seconds:.2f} s']
+            f'{found.seconds:.2f} s'], found
 
 
 def print_table(rows):
@@ -273,29 +276,42 @@ def main():
     parser.add_argument('--link-attention', nargs='+', required=True)
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
+    parser.add_argument('--gallery', action='store_true')
     options = parser.parse_args()
     begin = time.monotonic()
+    shown = gallery.chosen(BUGS)
     cases = [(bug, site) for bug in BUGS for site in bug.sites if not options.only
              or bug.name in options.only or f'{bug.name}@{site.config}' in options.only]
+    if options.gallery:
+        cases = shown
     builder = Builder(options)
-    rows, complaints = [], []
+    rows, complaints, texts = [], [], {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         if options.schedules:
             for text in pool.map(lambda case: explore(*case, builder, options.schedules), cases):
                 print(text, flush=True)
             return 0
-        jobs = [(f'{bug.name}@{site.config}', pool.submit(judge, bug, site, builder))
-                for bug, site in cases]
-        for name, job in jobs:
+        jobs = [(bug, site, pool.submit(judge, bug, site, builder)) for bug, site in cases]
+        for bug, site, job in jobs:
+            name = f'{bug.name}@{site.config}'
             try:
-                rows.append(job.result())
+                row, found = job.result()
+                rows.append(row)
+                texts[name] = [f['text'] for f in found.findings if matches(f, site)]
             except Wrong as wrong:
                 complaints.append(f'{name}: {wrong}')
     complaints += [f'{bug.name}: CONSEQUENCES does not say why {name} follows'
                    for bug, site in cases for name in site.also if name not in CONSEQUENCES]
     planted = {site.finding for bug in BUGS for site in bug.sites}
-    idle = set() if options.only else checkers(options.root) - planted
+    idle = set() if options.only or options.gallery else checkers(options.root) - planted
     complaints += [f'{name}: no bug is planted for this checker' for name in sorted(idle)]
+    if not options.only and not complaints:
+        page = options.root / 'docs/bugs.md'
+        pages = gallery.page([(bug, site, texts[f'{bug.name}@{site.config}'][0]) for bug, site in shown])
+        if options.gallery:
+            page.write_text(pages)
+        elif page.read_text() != pages:
+            complaints.append('docs/bugs.md is not what these bugs give; plant.py --gallery writes it.')
     print_table(rows)
     print_counts(cases)
     unnamed = sum(site.finding in (WRONG_RESULT, STOPPED) for _, site in cases)
