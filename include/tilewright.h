@@ -2,7 +2,11 @@
  *
  * Every call takes the memory and the stream of its caller: nothing is allocated on the device,
  * nothing is waited for, nothing is compiled. Calls may come from any thread, for the current CUDA
- * device, and may be captured into CUDA graphs. */
+ * device, and may be captured into CUDA graphs.
+ *
+ * The functions below serve every family. A problem is a struct that begins with its size and its
+ * family, which tw_init writes; a family is known by its name. TW_FAMILY declares typed names of
+ * the same functions: tw_matmul_init, tw_matmul, tw_matmul_plan_create and so on. */
 #ifndef TILEWRIGHT_H
 #define TILEWRIGHT_H
 
@@ -17,13 +21,18 @@
 #include "tilewright/types.h"
 
 #define TW_VERSION_MAJOR 0
-#define TW_VERSION_MINOR 5
+#define TW_VERSION_MINOR 6
 #define TW_VERSION_PATCH 0
 
 #if defined(__GNUC__)
 #define TW_API __attribute__((visibility("default")))
 #else
 #define TW_API
+#endif
+#ifdef __cplusplus
+#define TW_INLINE inline
+#else
+#define TW_INLINE static inline
 #endif
 
 #ifdef __cplusplus
@@ -43,11 +52,11 @@ typedef enum tw_status {
  * Valid until the thread's next call; empty after a call that did. */
 TW_API const char* tw_message(void);
 
-TW_API const char* tw_version(void); /* "0.5.0" */
+TW_API const char* tw_version(void); /* "0.6.0" */
 
-typedef struct tw_matmul_options {
-  size_t size;
-  /* The sum of an element is made in the same order whatever m is. */
+typedef struct tw_options {
+  size_t size; /* of this struct: what tw_init wrote */
+  /* The sum of an element is made in the same order whatever m is (of a convolution: n). */
   int batch_invariant;
   /* fp8: the tensor core adds up all of k with 13 fractional bits; 0: partial sums in float32. */
   int fast_accumulation;
@@ -56,41 +65,81 @@ typedef struct tw_matmul_options {
   int workspace_is_ready;
   size_t workspace_limit; /* kernels that need more are not chosen */
   const char* instance;   /* null: the library chooses; otherwise a name of `./tw list` */
-  const char* target;     /* of tw_matmul_simulate: "sm80", "sm90a" (null) or "sm100a" */
-} tw_matmul_options;
+  const char* target;     /* of tw_simulate: "sm80", "sm90a" (null) or "sm100a" */
+} tw_options;
 
-/* Zeroes both and sets what is not zero: sizes, batch 1, alpha 1, output_scale 1,
- * fast_accumulation 1, workspace_limit 64 MiB. Either may be null. */
-TW_API void tw_matmul_init(tw_matmul_problem* problem, tw_matmul_options* options);
+/* Zeroes both and sets what is not zero: size and family, batch 1, alpha 1, output_scale 1
+ * and the like; fast_accumulation 1, workspace_limit 64 MiB. `bytes` is the
+ * size of the caller's struct. Either may be null. */
+TW_API tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* options);
 
 /* Whether the library computes the problem on the current device. `options` may be null here and
  * below. */
-TW_API tw_status tw_matmul_supported(const tw_matmul_problem* problem,
-                                     const tw_matmul_options* options);
+TW_API tw_status tw_supported(const void* problem, const tw_options* options);
 
-TW_API tw_status tw_matmul_workspace_size(size_t* bytes, const tw_matmul_problem* problem,
-                                          const tw_matmul_options* options);
+TW_API tw_status tw_workspace_size(size_t* bytes, const void* problem, const tw_options* options);
 
-/* Enqueues the product on `stream` (a cudaStream_t). */
-TW_API tw_status tw_matmul(const tw_matmul_problem* problem, const tw_matmul_options* options,
-                           void* workspace, size_t workspace_bytes, void* stream);
+/* Enqueues the problem on `stream` (a cudaStream_t). */
+TW_API tw_status tw_run(const void* problem, const tw_options* options, void* workspace,
+                        size_t workspace_bytes, void* stream);
 
 /* What is decided from the shape, decided once. A plan belongs to the device it was made for and is
  * used from many threads at once. */
-typedef struct tw_matmul_plan tw_matmul_plan;
-TW_API tw_status tw_matmul_plan_create(tw_matmul_plan** plan, const tw_matmul_problem* problem,
-                                       const tw_matmul_options* options);
-TW_API void tw_matmul_plan_destroy(tw_matmul_plan* plan);
-TW_API size_t tw_matmul_plan_workspace_size(const tw_matmul_plan* plan);
-/* A line of `./tw run` that repeats the plan's launch. */
-TW_API const char* tw_matmul_plan_command(const tw_matmul_plan* plan);
+typedef struct tw_plan tw_plan;
+TW_API tw_status tw_plan_create(tw_plan** plan, const void* problem, const tw_options* options);
+TW_API void tw_plan_destroy(tw_plan* plan);
+TW_API size_t tw_plan_workspace_size(const tw_plan* plan);
+/* A line of `./tw run` that repeats the plan's launch; of groups with equal sizes, since the host
+ * does not know those on the device. */
+TW_API const char* tw_plan_command(const tw_plan* plan);
 /* `problem` may have other addresses than the plan's, aligned alike, and is otherwise the same. */
-TW_API tw_status tw_matmul_plan_run(const tw_matmul_plan* plan, const tw_matmul_problem* problem,
-                                    void* workspace, size_t workspace_bytes, void* stream);
+TW_API tw_status tw_plan_run(const tw_plan* plan, const void* problem, void* workspace,
+                             size_t workspace_bytes, void* stream);
 
 /* The same kernels on the virtual GPU, with host memory: returns when the result is there. */
-TW_API tw_status tw_matmul_simulate(const tw_matmul_problem* problem,
-                                    const tw_matmul_options* options);
+TW_API tw_status tw_simulate(const void* problem, const tw_options* options);
+
+/* The functions above for problems of one family: tw_NAME_problem is its struct. */
+#define TW_FAMILY(NAME)                                                                           \
+  typedef tw_options tw_##NAME##_options;                                                         \
+  typedef tw_plan tw_##NAME##_plan;                                                               \
+  TW_INLINE void tw_##NAME##_init(tw_##NAME##_problem* problem, tw_options* options) {            \
+    (void)tw_init(#NAME, problem, sizeof *problem, options);                                      \
+  }                                                                                               \
+  TW_INLINE tw_status tw_##NAME##_supported(const tw_##NAME##_problem* problem,                   \
+                                            const tw_options* options) {                          \
+    return tw_supported(problem, options);                                                        \
+  }                                                                                               \
+  TW_INLINE tw_status tw_##NAME##_workspace_size(                                                 \
+      size_t* bytes, const tw_##NAME##_problem* problem, const tw_options* options) {             \
+    return tw_workspace_size(bytes, problem, options);                                            \
+  }                                                                                               \
+  TW_INLINE tw_status tw_##NAME(const tw_##NAME##_problem* problem, const tw_options* options,    \
+                                void* workspace, size_t workspace_bytes, void* stream) {          \
+    return tw_run(problem, options, workspace, workspace_bytes, stream);                          \
+  }                                                                                               \
+  TW_INLINE tw_status tw_##NAME##_plan_create(tw_plan** plan, const tw_##NAME##_problem* problem, \
+                                              const tw_options* options) {                        \
+    return tw_plan_create(plan, problem, options);                                                \
+  }                                                                                               \
+  TW_INLINE void tw_##NAME##_plan_destroy(tw_plan* plan) { tw_plan_destroy(plan); }               \
+  TW_INLINE size_t tw_##NAME##_plan_workspace_size(const tw_plan* plan) {                         \
+    return tw_plan_workspace_size(plan);                                                          \
+  }                                                                                               \
+  TW_INLINE const char* tw_##NAME##_plan_command(const tw_plan* plan) {                           \
+    return tw_plan_command(plan);                                                                 \
+  }                                                                                               \
+  TW_INLINE tw_status tw_##NAME##_plan_run(const tw_plan* plan,                                   \
+                                           const tw_##NAME##_problem* problem, void* workspace,   \
+                                           size_t workspace_bytes, void* stream) {                \
+    return tw_plan_run(plan, problem, workspace, workspace_bytes, stream);                        \
+  }                                                                                               \
+  TW_INLINE tw_status tw_##NAME##_simulate(const tw_##NAME##_problem* problem,                    \
+                                           const tw_options* options) {                           \
+    return tw_simulate(problem, options);                                                         \
+  }
+
+TW_FAMILY(matmul)
 
 /* family conv2d: begin */
 /* Along one side of the image. */
@@ -117,7 +166,8 @@ typedef enum tw_direction {
  * only these. The epilogue sees D as a matrix of n * p * q rows and k columns (data: n * h * w and
  * c; filter: k and r * s * c). */
 typedef struct tw_conv2d_problem {
-  size_t size; /* of this struct: what tw_conv2d_init wrote */
+  size_t size;     /* of this struct: what tw_conv2d_init wrote */
+  uint64_t family; /* likewise */
   tw_direction direction;
   int64_t n, c, k, groups;
   tw_conv2d_axis h, w, depth;
@@ -129,123 +179,30 @@ typedef struct tw_conv2d_problem {
   tw_epilogue epilogue;
 } tw_conv2d_problem;
 
-/* As those of matmul; batch_invariant: whatever n is. */
-typedef tw_matmul_options tw_conv2d_options;
-
-/* As tw_matmul_init; forward, extents, filters, strides, dilations, n and groups 1, no padding. */
-TW_API void tw_conv2d_init(tw_conv2d_problem* problem, tw_conv2d_options* options);
-
-/* As the functions of matmul above. */
-TW_API tw_status tw_conv2d_supported(const tw_conv2d_problem* problem,
-                                     const tw_conv2d_options* options);
-TW_API tw_status tw_conv2d_workspace_size(size_t* bytes, const tw_conv2d_problem* problem,
-                                          const tw_conv2d_options* options);
-TW_API tw_status tw_conv2d(const tw_conv2d_problem* problem, const tw_conv2d_options* options,
-                           void* workspace, size_t workspace_bytes, void* stream);
-typedef struct tw_conv2d_plan tw_conv2d_plan;
-TW_API tw_status tw_conv2d_plan_create(tw_conv2d_plan** plan, const tw_conv2d_problem* problem,
-                                       const tw_conv2d_options* options);
-TW_API void tw_conv2d_plan_destroy(tw_conv2d_plan* plan);
-TW_API size_t tw_conv2d_plan_workspace_size(const tw_conv2d_plan* plan);
-/* A line of `./tw run` that repeats the plan's launch on the virtual GPU. */
-TW_API const char* tw_conv2d_plan_command(const tw_conv2d_plan* plan);
-TW_API tw_status tw_conv2d_plan_run(const tw_conv2d_plan* plan, const tw_conv2d_problem* problem,
-                                    void* workspace, size_t workspace_bytes, void* stream);
-TW_API tw_status tw_conv2d_simulate(const tw_conv2d_problem* problem,
-                                    const tw_conv2d_options* options);
+TW_FAMILY(conv2d)
 /* family conv2d: end */
 
 /* family blockwise: begin */
 /* D = epilogue(sum over blocks of 128 of k of a_scale * b_scale * (A B over that block)), with A
  * and B in e4m3 or e5m2. docs/scales.md draws which scale belongs where. */
 typedef struct tw_blockwise_problem {
-  size_t size; /* of this struct: what tw_blockwise_init wrote */
+  size_t size;     /* of this struct: what tw_blockwise_init wrote */
+  uint64_t family; /* likewise */
   tw_matmul_problem matmul;
   tw_scales a_scales;
   tw_scales b_scales;
 } tw_blockwise_problem;
 
-/* As those of matmul; sums are float32 beyond 128 of k, whatever fast_accumulation says. */
-typedef tw_matmul_options tw_blockwise_options;
-
-/* As tw_matmul_init; scales have type TW_FP32. */
-TW_API void tw_blockwise_init(tw_blockwise_problem* problem, tw_blockwise_options* options);
-
-/* As the functions of matmul above. */
-TW_API tw_status tw_blockwise_supported(const tw_blockwise_problem* problem,
-                                        const tw_blockwise_options* options);
-TW_API tw_status tw_blockwise_workspace_size(size_t* bytes, const tw_blockwise_problem* problem,
-                                             const tw_blockwise_options* options);
-TW_API tw_status tw_blockwise(const tw_blockwise_problem* problem,
-                              const tw_blockwise_options* options, void* workspace,
-                              size_t workspace_bytes, void* stream);
-typedef struct tw_blockwise_plan tw_blockwise_plan;
-TW_API tw_status tw_blockwise_plan_create(tw_blockwise_plan** plan,
-                                          const tw_blockwise_problem* problem,
-                                          const tw_blockwise_options* options);
-TW_API void tw_blockwise_plan_destroy(tw_blockwise_plan* plan);
-TW_API size_t tw_blockwise_plan_workspace_size(const tw_blockwise_plan* plan);
-TW_API const char* tw_blockwise_plan_command(const tw_blockwise_plan* plan);
-TW_API tw_status tw_blockwise_plan_run(const tw_blockwise_plan* plan,
-                                       const tw_blockwise_problem* problem, void* workspace,
-                                       size_t workspace_bytes, void* stream);
-TW_API tw_status tw_blockwise_simulate(const tw_blockwise_problem* problem,
-                                       const tw_blockwise_options* options);
+/* Sums are float32 beyond 128 of k, whatever fast_accumulation says. */
+TW_FAMILY(blockwise)
 /* family blockwise: end */
 
 /* family grouped: begin */
-/* As those of matmul. */
-typedef tw_matmul_options tw_grouped_options;
-
-/* As tw_matmul_init. */
-TW_API void tw_grouped_init(tw_grouped_problem* problem, tw_grouped_options* options);
-
-/* As the functions of matmul above; no kernel needs a workspace. */
-TW_API tw_status tw_grouped_supported(const tw_grouped_problem* problem,
-                                      const tw_grouped_options* options);
-TW_API tw_status tw_grouped_workspace_size(size_t* bytes, const tw_grouped_problem* problem,
-                                           const tw_grouped_options* options);
-TW_API tw_status tw_grouped(const tw_grouped_problem* problem, const tw_grouped_options* options,
-                            void* workspace, size_t workspace_bytes, void* stream);
-typedef struct tw_grouped_plan tw_grouped_plan;
-TW_API tw_status tw_grouped_plan_create(tw_grouped_plan** plan, const tw_grouped_problem* problem,
-                                        const tw_grouped_options* options);
-TW_API void tw_grouped_plan_destroy(tw_grouped_plan* plan);
-TW_API size_t tw_grouped_plan_workspace_size(const tw_grouped_plan* plan);
-/* With groups of equal sizes: the host does not know those on the device. */
-TW_API const char* tw_grouped_plan_command(const tw_grouped_plan* plan);
-TW_API tw_status tw_grouped_plan_run(const tw_grouped_plan* plan, const tw_grouped_problem* problem,
-                                     void* workspace, size_t workspace_bytes, void* stream);
-TW_API tw_status tw_grouped_simulate(const tw_grouped_problem* problem,
-                                     const tw_grouped_options* options);
+TW_FAMILY(grouped)
 /* family grouped: end */
 
 /* family quantise: begin */
-/* As those of matmul, of which only instance and target matter. */
-typedef tw_matmul_options tw_quantise_options;
-
-/* As tw_matmul_init; batch and scale_rows 1, elements TW_E4M3, scales TW_FP32. */
-TW_API void tw_quantise_init(tw_quantise_problem* problem, tw_quantise_options* options);
-
-/* As the functions of matmul above; no kernel needs a workspace. */
-TW_API tw_status tw_quantise_supported(const tw_quantise_problem* problem,
-                                       const tw_quantise_options* options);
-TW_API tw_status tw_quantise_workspace_size(size_t* bytes, const tw_quantise_problem* problem,
-                                            const tw_quantise_options* options);
-TW_API tw_status tw_quantise(const tw_quantise_problem* problem, const tw_quantise_options* options,
-                             void* workspace, size_t workspace_bytes, void* stream);
-typedef struct tw_quantise_plan tw_quantise_plan;
-TW_API tw_status tw_quantise_plan_create(tw_quantise_plan** plan,
-                                         const tw_quantise_problem* problem,
-                                         const tw_quantise_options* options);
-TW_API void tw_quantise_plan_destroy(tw_quantise_plan* plan);
-TW_API size_t tw_quantise_plan_workspace_size(const tw_quantise_plan* plan);
-TW_API const char* tw_quantise_plan_command(const tw_quantise_plan* plan);
-TW_API tw_status tw_quantise_plan_run(const tw_quantise_plan* plan,
-                                      const tw_quantise_problem* problem, void* workspace,
-                                      size_t workspace_bytes, void* stream);
-TW_API tw_status tw_quantise_simulate(const tw_quantise_problem* problem,
-                                      const tw_quantise_options* options);
+TW_FAMILY(quantise)
 /* family quantise: end */
 
 #ifdef __cplusplus

@@ -54,9 +54,6 @@ inline void matmul_blockwise_on_virtual_gpu(const MatrixView& a, const MatrixVie
   detail::must(tw_blockwise_simulate(&problem, &options.choice));
 }
 
-using BlockwisePlan =
-    detail::Plan<tw_blockwise_problem, tw_blockwise_plan, tw_blockwise_plan_create,
-                 tw_blockwise_plan_destroy, tw_blockwise_plan_workspace_size,
-                 tw_blockwise_plan_command, tw_blockwise_plan_run>;
+using BlockwisePlan = detail::Plan<tw_blockwise_problem>;
 
 }  // namespace tw

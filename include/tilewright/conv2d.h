@@ -68,8 +68,6 @@ inline void conv2d_on_virtual_gpu(const Conv2dView& view, const void* image, con
   detail::must(tw_conv2d_simulate(&problem, &options.choice));
 }
 
-using Conv2dPlan =
-    detail::Plan<tw_conv2d_problem, tw_conv2d_plan, tw_conv2d_plan_create, tw_conv2d_plan_destroy,
-                 tw_conv2d_plan_workspace_size, tw_conv2d_plan_command, tw_conv2d_plan_run>;
+using Conv2dPlan = detail::Plan<tw_conv2d_problem>;
 
 }  // namespace tw

@@ -50,8 +50,6 @@ inline void matmul_grouped_on_virtual_gpu(const tw_grouped_problem& problem,
   detail::must(tw_grouped_simulate(&problem, &options.choice));
 }
 
-using GroupedPlan = detail::Plan<tw_grouped_problem, tw_grouped_plan, tw_grouped_plan_create,
-                                 tw_grouped_plan_destroy, tw_grouped_plan_workspace_size,
-                                 tw_grouped_plan_command, tw_grouped_plan_run>;
+using GroupedPlan = detail::Plan<tw_grouped_problem>;
 
 }  // namespace tw

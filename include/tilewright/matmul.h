@@ -79,27 +79,26 @@ inline void must_agree(const char* what, std::int64_t value, const char* other,
 }
 
 // What is decided from the shape, decided once; used from many threads at once.
-template <class Problem, class Handle, auto create, auto destroy, auto workspace_size,
-          auto command_of, auto run_plan>
+template <class Problem>
 class Plan {
  public:
   explicit Plan(const Problem& problem, const MatmulOptions& options = {}) {
-    Handle* plan = nullptr;
-    must(create(&plan, &problem, &options.choice));
+    tw_plan* plan = nullptr;
+    must(tw_plan_create(&plan, &problem, &options.choice));
     plan_.reset(plan);
   }
-  std::size_t workspace_bytes() const { return workspace_size(plan_.get()); }
-  const char* command() const { return command_of(plan_.get()); }
+  std::size_t workspace_bytes() const { return tw_plan_workspace_size(plan_.get()); }
+  const char* command() const { return tw_plan_command(plan_.get()); }
   void run(void* stream, const Problem& problem, void* workspace = nullptr,
            std::size_t bytes = 0) const {
-    must(run_plan(plan_.get(), &problem, workspace, bytes, stream));
+    must(tw_plan_run(plan_.get(), &problem, workspace, bytes, stream));
   }
 
  private:
   struct Destroy {
-    void operator()(Handle* plan) const { destroy(plan); }
+    void operator()(tw_plan* plan) const { tw_plan_destroy(plan); }
   };
-  std::unique_ptr<Handle, Destroy> plan_;
+  std::unique_ptr<tw_plan, Destroy> plan_;
 };
 
 }  // namespace detail
@@ -152,8 +151,6 @@ inline void matmul_on_virtual_gpu(const MatrixView& a, const MatrixView& b, cons
   detail::must(tw_matmul_simulate(&problem, &options.choice));
 }
 
-using MatmulPlan =
-    detail::Plan<tw_matmul_problem, tw_matmul_plan, tw_matmul_plan_create, tw_matmul_plan_destroy,
-                 tw_matmul_plan_workspace_size, tw_matmul_plan_command, tw_matmul_plan_run>;
+using MatmulPlan = detail::Plan<tw_matmul_problem>;
 
 }  // namespace tw

@@ -57,8 +57,6 @@ inline void quantise_blocks_on_virtual_gpu(const MatrixView& source, const Matri
   detail::must(tw_quantise_simulate(&problem, &options.choice));
 }
 
-using QuantisePlan = detail::Plan<tw_quantise_problem, tw_quantise_plan, tw_quantise_plan_create,
-                                  tw_quantise_plan_destroy, tw_quantise_plan_workspace_size,
-                                  tw_quantise_plan_command, tw_quantise_plan_run>;
+using QuantisePlan = detail::Plan<tw_quantise_problem>;
 
 }  // namespace tw

@@ -144,7 +144,7 @@ class Errors(unittest.TestCase):
         problem = _library.new_problem()
         problem.size = 1
         with self.assertRaises(tilewright.Invalid) as caught:
-            _library.check(tilewright.library().tw_matmul_simulate(problem, None))
+            _library.check(tilewright.library().tw_simulate(problem, None))
         self.assertIn('size of the problem is 1', str(caught.exception))
         self.assertEqual(caught.exception.status, 1)
 

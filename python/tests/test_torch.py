@@ -181,20 +181,20 @@ class PretendedGpu:
     def __getattr__(self, name):
         return getattr(self.library, name)
 
-    def tw_matmul_plan_create(self, handle, problem, options):
+    def tw_plan_create(self, handle, problem, options):
         self.plans.append(options.workspace_is_ready)
         handle.value = len(self.plans)
-        return self.library.tw_matmul_simulate(problem, options)
+        return self.library.tw_simulate(problem, options)
 
-    def tw_matmul_plan_workspace_size(self, handle):
+    def tw_plan_workspace_size(self, handle):
         return self.workspace_bytes
 
-    def tw_matmul_plan_destroy(self, handle):
+    def tw_plan_destroy(self, handle):
         pass
 
-    def tw_matmul_plan_run(self, handle, problem, workspace, size, stream):
+    def tw_plan_run(self, handle, problem, workspace, size, stream):
         self.runs.append((handle.value, workspace, size, stream))
-        return self.library.tw_matmul_simulate(problem, None)
+        return self.library.tw_simulate(problem, None)
 
 
 class Launches(Case):

@@ -8,7 +8,7 @@ from ._matmul import matmul
 from ._numbers import from_bf16, to_bf16
 from ._problem import Epilogue
 
-__version__ = '0.5.0'
+__version__ = '0.6.0'
 for _error in (CudaError, Error, Found, Invalid, LibraryNotFound, Unsupported, WorkspaceError):
     _error.__module__ = __name__  # what tracebacks say
 __all__ = ['Buffer', 'CudaError', 'Epilogue', 'Error', 'Found', 'Invalid', 'LibraryNotFound',

@@ -1,6 +1,6 @@
 """matmul_blockwise: torch tensors go to _torch_blockwise.py, host memory runs on the virtual GPU."""
 from ._arrays import view_of
-from ._library import (BlockwiseProblem, Invalid, Matrix, check, library, new_options,
+from ._library import (Invalid, Matrix, check, library, new_options, new_problem,
                        set_integers)
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_matrix, fill_problem, output_of)
@@ -32,8 +32,7 @@ def problem_of(a, b, a_scales, b_scales, d, scalars, arrays):
     check_shape('a_scales', a_scales, (extents.m, blocks), 'row of a and each 128 of k')
     check_shape('b_scales', b_scales, (blocks, blocks_of(n)), '128 of k and each 128 columns of b',
                  (blocks, n))
-    problem = BlockwiseProblem()
-    library().tw_blockwise_init(problem, None)
+    problem = new_problem('blockwise')
     rows, columns = Matrix(), Matrix()
     fill_problem(problem.matmul, a, b, d, scalars, arrays, [(rows, 'a_scales', a_scales, blocks)])
     fill_matrix(columns, 'b_scales', b_scales, *b_scales.shape[-2:], extents.batch)
@@ -69,5 +68,5 @@ def matmul_blockwise(a, b, a_scales, b_scales, out=None, *, epilogue=None, out_d
     shape = Extents(views[0].shape, views[1].shape, scalars[-1]).output
     out, d = output_of(out, out_dtype, a, views[0].type, shape)
     problem = problem_of(*views, d, scalars, epilogue_views(epilogue))
-    check(library().tw_blockwise_simulate(problem, new_options(*options)))
+    check(library().tw_simulate(problem, new_options(*options)))
     return out

@@ -1,7 +1,7 @@
 """conv2d: torch tensors go to _torch_conv2d.py, host memory runs on the virtual GPU."""
 from ._arrays import View, dense_strides, view_of
-from ._library import (CODES, DIRECTIONS, Conv2dProblem, Invalid, check, integer, library,
-                       new_options, set_integers)
+from ._library import (CODES, DIRECTIONS, Invalid, check, integer, library,
+                       new_options, new_problem, set_integers)
 from ._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_epilogue, output_of)
 
@@ -84,8 +84,7 @@ def problem_of(x, w, d, geometry, scalars, arrays, direction='forward'):
     rows = _as_matrix('out', d, geometry.output_shape(gated, direction)).shape[0]
     if not d.writable:
         raise Invalid('out is written to, but its memory is read-only.')
-    problem = Conv2dProblem()
-    library().tw_conv2d_init(problem, None)
+    problem = new_problem('conv2d')
     problem.direction = DIRECTIONS.index(direction)
     set_integers(problem, None, n=geometry.n, c=geometry.c, k=geometry.k, groups=geometry.groups)
     for name, axis in zip(SIDES[len(geometry.output)], geometry.axes):
@@ -126,5 +125,5 @@ def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogu
     scalars = epilogue.scalars()
     out, d = output_of(out, out_dtype, x, x_view.type, geometry.output_shape(scalars[-1]))
     problem = problem_of(x_view, w_view, d, geometry, scalars, epilogue_views(epilogue))
-    check(library().tw_conv2d_simulate(problem, new_options(*options)))
+    check(library().tw_simulate(problem, new_options(*options)))
     return out

@@ -1,6 +1,6 @@
 """matmul_grouped: torch tensors go to _torch_grouped.py, host memory runs on the virtual GPU."""
 from ._arrays import View, view_of
-from ._library import GroupedProblem, Invalid, check, library, new_options, set_integers
+from ._library import Invalid, check, library, new_options, new_problem, set_integers
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_matrix, fill_problem, fill_vector, output_of)
 # family blockwise: begin
@@ -40,8 +40,7 @@ def problem_of(views, d, scalars, arrays):
                          scalars[-1])
     if d.shape != shape:
         raise Invalid(f'out has shape {d.shape}, but the product has shape {shape}.')
-    problem = GroupedProblem()
-    library().tw_grouped_init(problem, None)
+    problem = new_problem('grouped')
     problem.rows = fill_vector('rows', rows, groups, ('s32',))
     set_integers(problem, None, capacity=a.shape[1] if len(a.shape) == 3 else 0)
     a = _rows_in_one('a', a)
@@ -107,5 +106,5 @@ def matmul_grouped(a, b, rows, out=None, *, row_index=None, a_scales=None, b_sca
                          None if row_index is None else views[3].shape, scalars[-1])
     out, d = output_of(out, out_dtype, a, views[0].type, shape)
     problem = problem_of(views, d, scalars, epilogue_views(epilogue))
-    check(library().tw_grouped_simulate(problem, new_options(*options)))
+    check(library().tw_simulate(problem, new_options(*options)))
     return out

@@ -4,7 +4,8 @@ import ctypes.util
 import operator
 import os
 import pathlib
-from ctypes import POINTER, Structure, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
+from ctypes import (POINTER, Structure, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint64,
+                    c_void_p, sizeof)
 
 OK, INVALID, UNSUPPORTED, WORKSPACE, CUDA, FOUND = range(6)
 
@@ -91,7 +92,7 @@ class Epilogue(Structure):
 
 
 class Problem(Structure):
-    _fields_ = [('size', c_size_t), ('m', c_int64), ('n', c_int64), ('k', c_int64),
+    _fields_ = [('size', c_size_t), ('family', c_uint64), ('m', c_int64), ('n', c_int64), ('k', c_int64),
                 ('batch', c_int64), ('a', Matrix), ('b', Matrix), ('d', Matrix),
                 ('epilogue', Epilogue)]
 
@@ -109,7 +110,7 @@ class Conv2dAxis(Structure):
 
 
 class Conv2dProblem(Structure):
-    _fields_ = [('size', c_size_t), ('direction', c_int), ('n', c_int64), ('c', c_int64),
+    _fields_ = [('size', c_size_t), ('family', c_uint64), ('direction', c_int), ('n', c_int64), ('c', c_int64),
                 ('k', c_int64), ('groups', c_int64), ('h', Conv2dAxis), ('w', Conv2dAxis),
                 ('depth', Conv2dAxis), ('image', c_void_p), ('filter', c_void_p),
                 ('d', c_void_p), ('type', c_int), ('d_type', c_int), ('epilogue', Epilogue)]
@@ -124,14 +125,14 @@ class Scales(Structure):
 
 
 class BlockwiseProblem(Structure):
-    _fields_ = [('size', c_size_t), ('matmul', Problem), ('a_scales', Scales),
+    _fields_ = [('size', c_size_t), ('family', c_uint64), ('matmul', Problem), ('a_scales', Scales),
                 ('b_scales', Scales)]
 # family blockwise: end
 
 
 # family grouped: begin
 class GroupedProblem(Structure):
-    _fields_ = [('size', c_size_t), ('matmul', Problem), ('rows', c_void_p),
+    _fields_ = [('size', c_size_t), ('family', c_uint64), ('matmul', Problem), ('rows', c_void_p),
                 ('capacity', c_int64), ('row_index', c_void_p), ('a_rows', c_int64)]
     # family blockwise: begin
     _fields_ += [('a_scales', Scales), ('b_scales', Scales)]
@@ -141,7 +142,7 @@ class GroupedProblem(Structure):
 
 # family quantise: begin
 class QuantiseProblem(Structure):
-    _fields_ = [('size', c_size_t), ('m', c_int64), ('k', c_int64), ('batch', c_int64),
+    _fields_ = [('size', c_size_t), ('family', c_uint64), ('m', c_int64), ('k', c_int64), ('batch', c_int64),
                 ('scale_rows', c_int64), ('source', Matrix), ('elements', Matrix),
                 ('scales', Matrix), ('powers_of_two', c_int)]
 # family quantise: end
@@ -149,44 +150,43 @@ class QuantiseProblem(Structure):
 
 # By their names in the header.
 STRUCTS = {'tw_matrix': Matrix, 'tw_epilogue': Epilogue, 'tw_matmul_problem': Problem,
-           'tw_matmul_options': Options}
+           'tw_options': Options}
+# family conv2d: begin
+STRUCTS.update(tw_conv2d_axis=Conv2dAxis, tw_conv2d_problem=Conv2dProblem)
+# family conv2d: end
+# family blockwise: begin
+STRUCTS.update(tw_scales=Scales, tw_blockwise_problem=BlockwiseProblem)
+# family blockwise: end
+# family grouped: begin
+STRUCTS.update(tw_grouped_problem=GroupedProblem)
+# family grouped: end
+# family quantise: begin
+STRUCTS.update(tw_quantise_problem=QuantiseProblem)
+# family quantise: end
+
+
+class AnyProblem:
+    """Of a function's arguments: a problem of any family, by its address."""
+
+    @classmethod
+    def from_param(cls, problem):
+        return None if problem is None else byref(problem)
+
+
 FUNCTIONS = {
     'tw_message': (c_char_p,),
     'tw_version': (c_char_p,),
-    'tw_matmul_init': (None, POINTER(Problem), POINTER(Options)),
-    'tw_matmul_supported': (c_int, POINTER(Problem), POINTER(Options)),
-    'tw_matmul_workspace_size': (c_int, POINTER(c_size_t), POINTER(Problem), POINTER(Options)),
-    'tw_matmul': (c_int, POINTER(Problem), POINTER(Options), c_void_p, c_size_t, c_void_p),
-    'tw_matmul_plan_create': (c_int, POINTER(c_void_p), POINTER(Problem), POINTER(Options)),
-    'tw_matmul_plan_destroy': (None, c_void_p),
-    'tw_matmul_plan_workspace_size': (c_size_t, c_void_p),
-    'tw_matmul_plan_command': (c_char_p, c_void_p),
-    'tw_matmul_plan_run': (c_int, c_void_p, POINTER(Problem), c_void_p, c_size_t, c_void_p),
-    'tw_matmul_simulate': (c_int, POINTER(Problem), POINTER(Options)),
+    'tw_init': (c_int, c_char_p, AnyProblem, c_size_t, POINTER(Options)),
+    'tw_supported': (c_int, AnyProblem, POINTER(Options)),
+    'tw_workspace_size': (c_int, POINTER(c_size_t), AnyProblem, POINTER(Options)),
+    'tw_run': (c_int, AnyProblem, POINTER(Options), c_void_p, c_size_t, c_void_p),
+    'tw_plan_create': (c_int, POINTER(c_void_p), AnyProblem, POINTER(Options)),
+    'tw_plan_destroy': (None, c_void_p),
+    'tw_plan_workspace_size': (c_size_t, c_void_p),
+    'tw_plan_command': (c_char_p, c_void_p),
+    'tw_plan_run': (c_int, c_void_p, AnyProblem, c_void_p, c_size_t, c_void_p),
+    'tw_simulate': (c_int, AnyProblem, POINTER(Options)),
 }
-
-
-def _add_family(name, problem, **structs):
-    """Its functions are matmul's, with another problem."""
-    FUNCTIONS.update({
-        function.replace('matmul', name): tuple(POINTER(problem) if argument == POINTER(Problem)
-                                                else argument for argument in signature)
-        for function, signature in list(FUNCTIONS.items()) if 'matmul' in function})
-    STRUCTS.update({f'tw_{name}_problem': problem, **structs})
-
-
-# family conv2d: begin
-_add_family('conv2d', Conv2dProblem, tw_conv2d_axis=Conv2dAxis)
-# family conv2d: end
-# family blockwise: begin
-_add_family('blockwise', BlockwiseProblem, tw_scales=Scales)
-# family blockwise: end
-# family grouped: begin
-_add_family('grouped', GroupedProblem)
-# family grouped: end
-# family quantise: begin
-_add_family('quantise', QuantiseProblem)
-# family quantise: end
 
 
 def candidates():
@@ -222,7 +222,7 @@ def _load():
                                   'than this package.') from None
         function.restype, function.argtypes = result, arguments
     problem, options = Problem(), Options()
-    library.tw_matmul_init(problem, options)
+    library.tw_init(b'matmul', problem, sizeof(problem), options)
     for struct in (problem, options):
         if struct.size != ctypes.sizeof(struct):
             raise LibraryNotFound(
@@ -249,15 +249,15 @@ def check(status):
         raise ERRORS.get(status, Error)(library().tw_message().decode(errors='replace'))
 
 
-def new_problem():
-    problem = Problem()
-    library().tw_matmul_init(problem, None)
+def new_problem(family='matmul'):
+    problem = STRUCTS[f'tw_{family}_problem']()
+    check(library().tw_init(family.encode(), problem, sizeof(problem), None))
     return problem
 
 
 def new_options(batch_invariant, fast_accumulation, instance, target=None, workspace_is_ready=0):
     options = Options()
-    library().tw_matmul_init(None, options)
+    check(library().tw_init(b'matmul', None, 0, options))
     options.batch_invariant = batch_invariant
     options.fast_accumulation = fast_accumulation
     options.workspace_is_ready = workspace_is_ready
@@ -276,17 +276,13 @@ def _text(name, given):
 
 class Plan:
     """Destroyed with its last user."""
-    family = 'matmul'
 
     def __init__(self, problem, options):
         self.handle = c_void_p()
         self.options = options  # with the name of the instance
-        check(self._function('create')(self.handle, problem, options))
-        self.workspace_bytes = self._function('workspace_size')(self.handle)
-
-    def _function(self, name):
-        return getattr(library(), f'tw_{self.family}_plan_{name}')
+        check(library().tw_plan_create(self.handle, problem, options))
+        self.workspace_bytes = library().tw_plan_workspace_size(self.handle)
 
     def __del__(self):
         if self.handle and _loaded is not None:
-            self._function('destroy')(self.handle)
+            library().tw_plan_destroy(self.handle)

@@ -59,6 +59,6 @@ def _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation,
     if drop_column:
         d.shape, d.strides = d.shape + (1,), d.strides + (1,)
     problem = problem_of(a_view, b_view, d, scalars, epilogue_views(epilogue))
-    check(library().tw_matmul_simulate(
+    check(library().tw_simulate(
         problem, new_options(batch_invariant, fast_accumulation, instance, target)))
     return out

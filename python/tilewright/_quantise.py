@@ -1,6 +1,6 @@
 """quantise_blocks: torch tensors go to _torch_quantise.py, host memory runs on the virtual GPU."""
 from ._arrays import Buffer, count, dense_strides, empty_like_kind, is_numpy, type_name, view_of
-from ._library import Invalid, QuantiseProblem, check, library, new_options, set_integers
+from ._library import Invalid, check, library, new_options, new_problem, set_integers
 from ._problem import check_on_host, check_told, fill_matrix
 
 BLOCK = 128
@@ -28,8 +28,7 @@ def problem_of(x, elements, scales, scale_rows, powers_of_two):
         if not view.writable:
             raise Invalid(f'The {name} of out are written to, but their memory is read-only.')
     *batch, m, k = x.shape
-    problem = QuantiseProblem()
-    library().tw_quantise_init(problem, None)
+    problem = new_problem('quantise')
     set_integers(problem, None, m=m, k=k, batch=count(batch), scale_rows=scale_rows)
     problem.powers_of_two = bool(powers_of_two)
     for into, name, view in ((problem.source, 'x', x), (problem.elements, 'elements', elements),
@@ -90,5 +89,5 @@ def quantise_blocks(x, out=None, *, scale_rows=1, out_dtype=None, column_major=F
     views = (view_of('elements', elements, element_type if out is None else out_dtype),
              view_of('scales', scales))
     problem = problem_of(view, *views, scale_rows, powers_of_two)
-    check(library().tw_quantise_simulate(problem, new_options(*options)))
+    check(library().tw_simulate(problem, new_options(*options)))
     return elements, scales

@@ -127,7 +127,7 @@ def _run(a, b, out, scalars, arrays, dtype, options):
         raise Invalid(f'a lies on {a.device}, but must lie on a CUDA device, or on the host for '
                       'the virtual GPU.')
     problem, out = _problem(a, b, out, scalars, arrays, dtype)
-    check(library().tw_matmul_simulate(problem, new_options(*options)))
+    check(library().tw_simulate(problem, new_options(*options)))
     return out
 
 
@@ -205,17 +205,17 @@ def _on_gpu(index, a, b, out, scalars, arrays, dtype, options):
     stream = _raw_stream(index)
     plan, bytes_needed = call.plan, call.plan.workspace_bytes
     if bytes_needed == 0:
-        check(library().tw_matmul_plan_run(plan.handle, problem, None, 0, stream))
+        check(library().tw_plan_run(plan.handle, problem, None, 0, stream))
     elif torch.cuda.is_current_stream_capturing():
         # A graph keeps its addresses and may be replayed beside anything: it gets a workspace of
         # its own pool, cleared by the graph itself.
         plan = call.plan_for_capture(problem)
         workspace = torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=a.device)
-        check(library().tw_matmul_plan_run(plan.handle, problem, workspace.data_ptr(),
+        check(library().tw_plan_run(plan.handle, problem, workspace.data_ptr(),
                                            plan.workspace_bytes, stream))
     else:
         workspace = _workspace(a.device, stream, bytes_needed)
-        check(library().tw_matmul_plan_run(plan.handle, problem, workspace.data_ptr(),
+        check(library().tw_plan_run(plan.handle, problem, workspace.data_ptr(),
                                            workspace.numel(), stream))
     return out
 

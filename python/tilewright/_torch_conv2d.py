@@ -16,7 +16,7 @@ def _geometry_of(x, w, steps):
 
 
 _family = Family(
-    'conv2d', 'conv2d', ('x', 'w'), STEPS,
+    'conv2d', ('x', 'w'), STEPS,
     lambda tensors, extra, gated: _geometry(tensors, extra).output_shape(gated),
     lambda views, d, extra, scalars, sides: problem_of(*views, d, _geometry(views, extra), scalars,
                                                        sides))
@@ -31,7 +31,7 @@ def _gradient_problem(views, d, extra, scalars, sides):
 
 
 # Of x (the first operand is then out's gradient) or of w (the second is).
-_gradient = Family('conv2d_gradient', 'conv2d', ('first', 'second'),
+_gradient = Family('conv2d_gradient', ('first', 'second'),
                    f'str direction, SymInt[] result, {STEPS}',
                    lambda tensors, extra, gated: extra[1], _gradient_problem)
 

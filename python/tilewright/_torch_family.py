@@ -16,13 +16,11 @@ PLANS_KEPT = 1024
 
 
 class Launcher:
-    """How a problem gets to the device, with the plans of what was launched lately. `family` is its name in the C interface,
-    `first` the name of the tensor on whose device all others lie."""
+    """How a problem gets to the device, with the plans of what was launched lately. `first` is the name of the tensor on
+    whose device all others lie."""
 
-    def __init__(self, family, first):
+    def __init__(self, first):
         self.first = first
-        self.plan_of = type('FamilyPlan', (Plan,), {'family': family})
-        self.launch, self.simulate = f'tw_{family}_plan_run', f'tw_{family}_simulate'
         self.plans = {}
 
     def view(self, name, tensor, device):
@@ -34,7 +32,7 @@ class Launcher:
         """`tensors` and `rest` are all that the problem was made of; the first tensor is there."""
         device = tensors[0].device
         if device.type == 'cpu':
-            check(getattr(library(), self.simulate)(problem, new_options(*options)))
+            check(library().tw_simulate(problem, new_options(*options)))
             return
         if device.type != 'cuda':
             raise Invalid(f'{self.first} lies on {device}, but must lie on a CUDA device, or on '
@@ -48,7 +46,7 @@ class Launcher:
                *[None if tensor is None else _key(tensor) for tensor in tensors])
         plan = self.plans.get(key)
         if plan is None:
-            plan = self.plan_of(problem, new_options(*options, workspace_is_ready=not capturing))
+            plan = Plan(problem, new_options(*options, workspace_is_ready=not capturing))
             if len(self.plans) >= PLANS_KEPT:
                 self.plans.pop(next(iter(self.plans)))  # the oldest
             self.plans[key] = plan
@@ -59,18 +57,18 @@ class Launcher:
             workspace = (torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=device)
                          if capturing else _workspace(device, stream, plan.workspace_bytes))
             address, size = workspace.data_ptr(), workspace.numel()
-        check(getattr(library(), self.launch)(plan.handle, problem, address, size, stream))
+        check(library().tw_plan_run(plan.handle, problem, address, size, stream))
 
 
 class Family:
-    """`family` is its name in the C interface, `operands` the names of its tensors (with a ? where there may be none),
+    """`operands` are the names of its tensors (with a ? where there may be none),
     `extra` the schema of what it takes beside them and the epilogue. output_shape(tensors, extra, gated) and
     problem_of(views, out's view, extra, scalars, views of the epilogue's arrays) are the family's own."""
 
-    def __init__(self, name, family, operands, extra, output_shape, problem_of):
+    def __init__(self, name, operands, extra, output_shape, problem_of):
         self.name, self.operands = name, [operand.rstrip('?') for operand in operands]
         self.output_shape, self.problem_of = output_shape, problem_of
-        self.launcher = Launcher(family, self.operands[0])
+        self.launcher = Launcher(self.operands[0])
         self.has_gradients = False
         tensors = ', '.join(f'Tensor{"?" * operand.endswith("?")} {operand.rstrip("?")}'
                             for operand in operands)

@@ -9,7 +9,7 @@ from ._torch import DTYPES, _stream
 from ._torch_family import Launcher
 
 OPTIONS = 'bool powers_of_two, str? instance, str? target'
-_launcher = Launcher('quantise', 'x')
+_launcher = Launcher('x')
 
 
 def _new(x, scale_rows, dtype, column_major):

@@ -1,4 +1,4 @@
-// The functions of tilewright.h for FP8 with scales of blocks.
+// FP8 with scales of blocks, behind the functions of tilewright.h.
 #include "src/dispatch/blockwise.h"
 
 #include "src/blockwise_fp8/task.h"
@@ -31,6 +31,10 @@ struct BlockwiseFamily : KernelFamily<BlockwiseProblem, BlockwiseInstance> {
   static constexpr const char* name = "blockwise";
   static auto instances() { return blockwise_instances(); }
   using Given = tw_blockwise_problem;
+  static void initialise(Given& problem) {
+    tw_matmul_init(&problem.matmul, nullptr);
+    problem.a_scales.type = problem.b_scales.type = TW_FP32;
+  }
   template <class Visit>
   static constexpr void words(const Given& given, const Visit& visit) {
     matmul_words(given.matmul, visit);
@@ -51,19 +55,8 @@ struct BlockwiseFamily : KernelFamily<BlockwiseProblem, BlockwiseInstance> {
   }
 };
 
-using Blockwises = Calls<BlockwiseFamily>;
+const Registered registered_blockwise(Calls<BlockwiseFamily>::table);
 
 }  // namespace
 
 }  // namespace tw::library
-
-TW_DEFINE_CALLS(blockwise, tw::library::Blockwises)
-
-extern "C" void tw_blockwise_init(tw_blockwise_problem* problem, tw_blockwise_options* options) {
-  tw_matmul_init(nullptr, options);
-  if (problem == nullptr) return;
-  *problem = {};
-  problem->size = sizeof *problem;
-  tw_matmul_init(&problem->matmul, nullptr);
-  problem->a_scales.type = problem->b_scales.type = TW_FP32;
-}

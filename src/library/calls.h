@@ -1,7 +1,9 @@
-// The functions that every family has in tilewright.h, written once.
+// What the functions of tilewright.h ask of a family, written once: `Registered` takes the table of
+// its Calls.
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "src/dispatch/choose_launch.h"
 #include "src/library/around_launch.h"
 #include "src/library/convert.h"
+#include "src/library/families.h"
 #include "src/library/log.h"
 #include "src/library/problem_key.h"
 #include "src/library/recent.h"
@@ -17,7 +20,7 @@
 
 namespace tw::library {
 
-DispatchRequest request_of(const tw_matmul_options& options, const Place& place);
+DispatchRequest request_of(const tw_options& options, const Place& place);
 
 // What most Families share: problems are the kernels', and kernels need nothing beside the order.
 template <class KernelProblem, class Instance>
@@ -49,6 +52,7 @@ struct KernelFamily {
 
 // Calls of one family. A Family has
 //   name, instances()
+//   initialise(given)                  all but its size and family; and a description, or none
 //   Given, words(given, visit)         its problem in the C interface, for ProblemKey
 //   Problem, convert(given)            what is made of it; what is wrong is thrown
 //   Choice, decide(problem, request)   of a kernel and its order
@@ -66,17 +70,18 @@ struct Calls {
     std::size_t workspace_bytes = 0;
   };
 
-  struct Plan {
-    tw_matmul_options options;
+  struct Plan : tw_plan {
+    Plan(const tw_options& options, std::int64_t instance, const Key& key, const Decision& decision)
+        : options(options), instance(instance), key(key), decision(decision) {}
+    tw_options options;
     std::int64_t instance;
     Key key;
     Decision decision;
-    std::string command;
   };
 
   // A call, up to the launch.
   struct Prepared {
-    Prepared(const Given* given, const tw_matmul_options* given_options)
+    Prepared(const Given* given, const tw_options* given_options)
         : problem(Family::convert(given)),
           options(checked_options(given_options)),
           instance(index_of(options.instance)) {}
@@ -99,7 +104,7 @@ struct Calls {
     }
 
     Problem problem;
-    tw_matmul_options options;
+    tw_options options;
     std::int64_t instance;
     Key key;
     Decision decision;
@@ -126,72 +131,69 @@ struct Calls {
     }
   };
 
-  static tw_status supported(const Given* problem, const tw_matmul_options* options) {
-    return guarded([&] { prepare_for_gpu(problem, options); });
+  static void supported(const void* problem, const tw_options* options) {
+    prepare_for_gpu(as_given(problem), options);
   }
-  static tw_status workspace_size(size_t* bytes, const Given* problem,
-                                  const tw_matmul_options* options) {
-    return guarded([&] {
-      not_null(bytes, "address for the size") = 0;
-      *bytes = prepare_for_gpu(problem, options).decision.workspace_bytes;
-    });
+  static std::size_t workspace_size(const void* problem, const tw_options* options) {
+    return prepare_for_gpu(as_given(problem), options).decision.workspace_bytes;
   }
-  static tw_status run(const Given* problem, const tw_matmul_options* options, void* workspace,
-                       size_t bytes, void* stream) {
-    return guarded([&] {
-      Prepared prepared = prepare_for_gpu(problem, options);
-      launch(prepared.problem, prepared.decision, prepared.options, {workspace, bytes}, stream);
-    });
+  static void run(const void* problem, const tw_options* options, const Workspace& workspace,
+                  void* stream) {
+    Prepared prepared = prepare_for_gpu(as_given(problem), options);
+    launch(prepared.problem, prepared.decision, prepared.options, workspace, stream);
   }
 
-  // `CPlan` is the opaque struct of the C interface.
-  template <class CPlan>
-  static tw_status plan_create(CPlan** plan, const Given* problem,
-                               const tw_matmul_options* options) {
-    return guarded([&] {
-      not_null(plan, "address for the plan") = nullptr;
-      Prepared prepared = prepare_for_gpu(problem, options);
-      const auto& choice = prepared.decision.choice;
-      *plan = new CPlan{{prepared.options, prepared.instance, prepared.key, prepared.decision,
-                         Family::command(Family::stated(prepared.problem, choice), choice, "gpu")}};
-    });
+  static tw_plan* plan(const void* problem, const tw_options* options) {
+    Prepared prepared = prepare_for_gpu(as_given(problem), options);
+    const auto& choice = prepared.decision.choice;
+    auto plan = std::make_unique<Plan>(prepared.options, prepared.instance, prepared.key,
+                                       prepared.decision);
+    plan->family = &table;
+    plan->workspace_bytes = prepared.decision.workspace_bytes;
+    plan->command = Family::command(Family::stated(prepared.problem, choice), choice, "gpu");
+    return plan.release();
   }
-  static size_t plan_workspace_size(const Plan* plan) {
-    return plan == nullptr ? 0 : plan->decision.workspace_bytes;
-  }
-  static const char* plan_command(const Plan* plan) {
-    return plan == nullptr ? "" : plan->command.c_str();
-  }
-  static tw_status plan_run(const Plan* plan, const Given* problem, void* workspace, size_t bytes,
-                            void* stream) {
-    return guarded([&] {
-      const Plan& made = not_null(plan, "plan");
-      Problem converted = Family::convert(problem);
-      const Key key(*problem, made.options, made.instance, current_device());
-      if (key != made.key) throw Failure{TW_INVALID, key.difference(made.key)};
-      launch(converted, made.decision, made.options, {workspace, bytes}, stream);
-    });
+  static void run_plan(const tw_plan& plan, const void* problem, const Workspace& workspace,
+                       void* stream) {
+    const Plan& made = static_cast<const Plan&>(plan);
+    Problem converted = Family::convert(as_given(problem));
+    const Key key(*as_given(problem), made.options, made.instance, current_device());
+    if (key != made.key) throw Failure{TW_INVALID, key.difference(made.key)};
+    launch(converted, made.decision, made.options, workspace, stream);
   }
 
-  static tw_status simulate(const Given* problem, const tw_matmul_options* options) {
-    return guarded([&] {
-      Prepared prepared(problem, options);
-      Place place;
-      place.target = checked_target(prepared.options.target);
-      place.sms = vgpu::Options{}.sm_count;
-      prepared.decide_on(*problem, place);
-      const auto& choice = prepared.decision.choice;
-      check_virtual_gpu(choice.instance->simulate != nullptr);
-      const auto& stated = Family::stated(prepared.problem, choice);
-      if (logs_calls()) log_line(Family::command(stated, choice, "virtual"));
-      vgpu::Report report;
-      const Status status = Family::simulate(stated, choice, report);
-      if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
-      check_report(report);
-    });
+  static void simulate(const void* problem, const tw_options* options) {
+    Prepared prepared(as_given(problem), options);
+    Place place;
+    place.target = checked_target(prepared.options.target);
+    place.sms = vgpu::Options{}.sm_count;
+    prepared.decide_on(*as_given(problem), place);
+    const auto& choice = prepared.decision.choice;
+    check_virtual_gpu(choice.instance->simulate != nullptr);
+    const auto& stated = Family::stated(prepared.problem, choice);
+    if (logs_calls()) log_line(Family::command(stated, choice, "virtual"));
+    vgpu::Report report;
+    const Status status = Family::simulate(stated, choice, report);
+    if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
+    check_report(report);
   }
+
+  static void initialise(void* problem) { Family::initialise(*static_cast<Given*>(problem)); }
+  static std::vector<std::string> instance_names() {
+    std::vector<std::string> names;
+    for (const auto& instance : Family::instances()) names.emplace_back(instance.name);
+    return names;
+  }
+  static constexpr const Description* description() {
+    if constexpr (requires { Family::description; }) return &Family::description;
+    return nullptr;
+  }
+  static constexpr FamilyCalls table = {Family::name, sizeof(Given), description(),  instance_names,
+                                        initialise,   supported,     workspace_size, run,
+                                        plan,         run_plan,      simulate};
 
  private:
+  static const Given* as_given(const void* problem) { return static_cast<const Given*>(problem); }
   static std::int64_t index_of(const char* instance) {
     if (instance == nullptr) return 0;
     std::int64_t index = 0;
@@ -204,12 +206,12 @@ struct Calls {
                               "are.",
                               instance, Family::name)};
   }
-  static Prepared prepare_for_gpu(const Given* problem, const tw_matmul_options* options) {
+  static Prepared prepare_for_gpu(const Given* problem, const tw_options* options) {
     Prepared prepared(problem, options);
     prepared.decide_on(*problem, current_device());
     return prepared;
   }
-  static void launch(Problem& problem, const Decision& decision, const tw_matmul_options& options,
+  static void launch(Problem& problem, const Decision& decision, const tw_options& options,
                      const Workspace& workspace, void* stream) {
     check_workspace(workspace.data, workspace.bytes, decision.workspace_bytes);
     const auto& stated = Family::stated(problem, decision.choice);
@@ -223,43 +225,3 @@ struct Calls {
 };
 
 }  // namespace tw::library
-
-// Defines tw_FAMILY, tw_FAMILY_supported and the other functions but tw_FAMILY_init, which
-// tilewright.h declares, by Calls: they differ by their names alone.
-#define TW_DEFINE_CALLS(FAMILY, CALLS)                                                          \
-  struct tw_##FAMILY##_plan : CALLS::Plan {};                                                   \
-  extern "C" {                                                                                  \
-  tw_status tw_##FAMILY##_supported(const tw_##FAMILY##_problem* problem,                       \
-                                    const tw_matmul_options* options) {                         \
-    return CALLS::supported(problem, options);                                                  \
-  }                                                                                             \
-  tw_status tw_##FAMILY##_workspace_size(size_t* bytes, const tw_##FAMILY##_problem* problem,   \
-                                         const tw_matmul_options* options) {                    \
-    return CALLS::workspace_size(bytes, problem, options);                                      \
-  }                                                                                             \
-  tw_status tw_##FAMILY(const tw_##FAMILY##_problem* problem, const tw_matmul_options* options, \
-                        void* workspace, size_t workspace_bytes, void* stream) {                \
-    return CALLS::run(problem, options, workspace, workspace_bytes, stream);                    \
-  }                                                                                             \
-  tw_status tw_##FAMILY##_plan_create(tw_##FAMILY##_plan** plan,                                \
-                                      const tw_##FAMILY##_problem* problem,                     \
-                                      const tw_matmul_options* options) {                       \
-    return CALLS::plan_create(plan, problem, options);                                          \
-  }                                                                                             \
-  void tw_##FAMILY##_plan_destroy(tw_##FAMILY##_plan* plan) { delete plan; }                    \
-  size_t tw_##FAMILY##_plan_workspace_size(const tw_##FAMILY##_plan* plan) {                    \
-    return CALLS::plan_workspace_size(plan);                                                    \
-  }                                                                                             \
-  const char* tw_##FAMILY##_plan_command(const tw_##FAMILY##_plan* plan) {                      \
-    return CALLS::plan_command(plan);                                                           \
-  }                                                                                             \
-  tw_status tw_##FAMILY##_plan_run(const tw_##FAMILY##_plan* plan,                              \
-                                   const tw_##FAMILY##_problem* problem, void* workspace,       \
-                                   size_t workspace_bytes, void* stream) {                      \
-    return CALLS::plan_run(plan, problem, workspace, workspace_bytes, stream);                  \
-  }                                                                                             \
-  tw_status tw_##FAMILY##_simulate(const tw_##FAMILY##_problem* problem,                        \
-                                   const tw_matmul_options* options) {                          \
-    return CALLS::simulate(problem, options);                                                   \
-  }                                                                                             \
-  }

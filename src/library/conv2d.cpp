@@ -1,4 +1,4 @@
-// The functions of tilewright.h that convolve.
+// Convolutions, behind the functions of tilewright.h.
 #include "src/dispatch/conv2d.h"
 
 #include "src/conv2d/task.h"
@@ -95,6 +95,11 @@ struct Conv2dFamily : KernelFamily<Conv2dProblem, Conv2dInstance> {
   static constexpr const char* name = "conv2d";
   static auto instances() { return conv2d_instances(); }
   using Given = tw_conv2d_problem;
+  static void initialise(Given& problem) {
+    problem.n = problem.groups = 1;
+    problem.h = problem.w = problem.depth = {1, 1, 1, 1, 0, 0};
+    problem.epilogue.alpha = problem.epilogue.output_scale = 1.0f;
+  }
   template <class Visit>
   static constexpr void words(const Given& given, const Visit& visit) {
     visit("The direction", nullptr, given.direction);
@@ -126,25 +131,8 @@ struct Conv2dFamily : KernelFamily<Conv2dProblem, Conv2dInstance> {
   }
 };
 
-using Convolutions = Calls<Conv2dFamily>;
+const Registered registered_conv2d(Calls<Conv2dFamily>::table);
 
 }  // namespace
 
 }  // namespace tw::library
-
-TW_DEFINE_CALLS(conv2d, tw::library::Convolutions)
-
-extern "C" {
-
-void tw_conv2d_init(tw_conv2d_problem* problem, tw_conv2d_options* options) {
-  tw_matmul_init(nullptr, options);
-  if (problem == nullptr) return;
-  *problem = {};
-  problem->size = sizeof *problem;
-  problem->n = problem->groups = 1;
-  problem->h = problem->w = problem->depth = {1, 1, 1, 1, 0, 0};
-  problem->epilogue.alpha = 1.0f;
-  problem->epilogue.output_scale = 1.0f;
-}
-
-}  // extern "C"

@@ -121,10 +121,16 @@ MatmulProblem along_k(const ConvertedProblem& converted) {
   return problem;
 }
 
-tw_matmul_options checked_options(const tw_matmul_options* options) {
-  tw_matmul_options usual;
-  tw_matmul_init(nullptr, &usual);
-  if (options == nullptr) return usual;
+tw_options usual_options() {
+  tw_options options = {};
+  options.size = sizeof options;
+  options.fast_accumulation = 1;
+  options.workspace_limit = std::size_t{64} << 20;
+  return options;
+}
+
+tw_options checked_options(const tw_options* options) {
+  if (options == nullptr) return usual_options();
   check_struct("options", options, "tw_matmul_init");
   return *options;
 }

@@ -47,6 +47,7 @@ EpilogueArguments epilogue_of(const tw_epilogue& given, std::int64_t m, std::int
                               std::int64_t batch);
 
 // Null options mean the usual ones.
-tw_matmul_options checked_options(const tw_matmul_options* options);
+tw_options usual_options();
+tw_options checked_options(const tw_options* options);
 
 }  // namespace tw::library

@@ -3,8 +3,6 @@
 namespace tw::library {
 
 void initialise(const Description& description, void* problem) {
-  std::memset(problem, 0, description.size);
-  std::memcpy(problem, &description.size, sizeof description.size);
   for (const IntegerField& number : description.numbers) number.set(problem, number.initial);
   for (const RealField& real : description.reals) real.set(problem, real.usual);
   for (const TensorField& tensor : description.tensors) {

@@ -1,4 +1,4 @@
-// The functions of tilewright.h for a family that is described.
+// What the functions of tilewright.h ask of a family that is described.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace tw::library {
 
-// Zeroes the problem, and sets what is not zero.
+// Sets what is not zero in a problem of zeros, but for its size and family.
 void initialise(const Description& description, void* problem);
 
 // Keeps its description, and no two tensors overlap of which one is written; or throws.
@@ -39,6 +39,7 @@ constexpr std::size_t count_epilogue_words() {
 template <class Family, std::span<const Instance> (*all)()>
 struct DescribedFamily {
   static constexpr const char* name = Family::description.name;
+  static constexpr const Description& description = Family::description;
   static auto instances() { return all(); }
   using Given = typename Family::Problem;
   using Problem = Checked;
@@ -61,6 +62,7 @@ struct DescribedFamily {
     if constexpr (multiplies) epilogue_words(Family::product.epilogue(&given), visit);
   }
 
+  static void initialise(Given& given) { library::initialise(description, &given); }
   static Problem convert(const Given* given) {
     static const std::string initialiser = std::string("tw_") + name + "_init";
     check_struct("problem", given, initialiser.c_str());

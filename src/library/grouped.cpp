@@ -1,4 +1,4 @@
-// The functions of tilewright.h for products in groups.
+// Products in groups, behind the functions of tilewright.h.
 #include "src/dispatch/grouped.h"
 
 #include "src/library/described.h"
@@ -6,13 +6,11 @@
 
 namespace tw::library {
 
-using GroupedCalls = Calls<DispatchedFamily<GroupedFamily, grouped_instances, choose_grouped>>;
+namespace {
+
+const Registered registered_grouped(
+    Calls<DispatchedFamily<GroupedFamily, grouped_instances, choose_grouped>>::table);
+
+}  // namespace
 
 }  // namespace tw::library
-
-TW_DEFINE_CALLS(grouped, tw::library::GroupedCalls)
-
-extern "C" void tw_grouped_init(tw_grouped_problem* problem, tw_grouped_options* options) {
-  tw_matmul_init(nullptr, options);
-  if (problem != nullptr) tw::library::initialise(tw::GroupedFamily::description, problem);
-}

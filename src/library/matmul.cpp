@@ -1,12 +1,9 @@
-// The functions of tilewright.h.
+// Products, behind the functions of tilewright.h.
 #include "src/library/apart.h"
 #include "src/library/calls.h"
 #include "src/library/decide.h"
 #include "src/library/tuning.h"
 #include "src/matmul/task.h"
-
-#define TW_TEXT_OF(token) #token
-#define TW_TEXT(macro) TW_TEXT_OF(macro)
 
 namespace tw::library {
 
@@ -29,6 +26,10 @@ struct MatmulFamily {
   static constexpr const char* name = "matmul";
   static auto instances() { return matmul_instances(); }
   using Given = tw_matmul_problem;
+  static void initialise(Given& problem) {
+    problem.batch = 1;
+    problem.epilogue.alpha = problem.epilogue.output_scale = 1.0f;
+  }
   template <class Visit>
   static constexpr void words(const Given& given, const Visit& visit) {
     matmul_words(given, visit);
@@ -65,36 +66,8 @@ struct MatmulFamily {
   }
 };
 
-using Matmuls = Calls<MatmulFamily>;
+const Registered registered_matmul(Calls<MatmulFamily>::table);
 
 }  // namespace
 
 }  // namespace tw::library
-
-TW_DEFINE_CALLS(matmul, tw::library::Matmuls)
-
-extern "C" {
-
-const char* tw_message(void) { return tw::library::message(); }
-
-const char* tw_version(void) {
-  return TW_TEXT(TW_VERSION_MAJOR) "." TW_TEXT(TW_VERSION_MINOR) "." TW_TEXT(TW_VERSION_PATCH);
-}
-
-void tw_matmul_init(tw_matmul_problem* problem, tw_matmul_options* options) {
-  if (problem != nullptr) {
-    *problem = {};
-    problem->size = sizeof *problem;
-    problem->batch = 1;
-    problem->epilogue.alpha = 1.0f;
-    problem->epilogue.output_scale = 1.0f;
-  }
-  if (options != nullptr) {
-    *options = {};
-    options->size = sizeof *options;
-    options->fast_accumulation = 1;
-    options->workspace_limit = std::size_t{64} << 20;
-  }
-}
-
-}  // extern "C"

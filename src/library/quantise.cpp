@@ -1,4 +1,4 @@
-// The functions of tilewright.h that quantise for FP8 with scales of blocks.
+// Quantisers for FP8 with scales of blocks, behind the functions of tilewright.h.
 #include "src/library/described.h"
 #include "tilewright/family/quantise/family.h"
 
@@ -7,16 +7,12 @@ namespace tw {
 std::span<const Instance> quantise_instances();
 
 namespace library {
+namespace {
 
-using QuantiseCalls = Calls<DescribedFamily<QuantiseFamily, quantise_instances>>;
+const Registered registered_quantise(
+    Calls<DescribedFamily<QuantiseFamily, quantise_instances>>::table);
 
+}  // namespace
 }  // namespace library
 
 }  // namespace tw
-
-TW_DEFINE_CALLS(quantise, tw::library::QuantiseCalls)
-
-extern "C" void tw_quantise_init(tw_quantise_problem* problem, tw_quantise_options* options) {
-  tw_matmul_init(nullptr, options);
-  if (problem != nullptr) tw::library::initialise(tw::QuantiseFamily::description, problem);
-}

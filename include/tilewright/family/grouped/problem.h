@@ -7,7 +7,8 @@
 /* D[row] = epilogue(A[row] B[group of the row]). Rows of no group are left alone. matmul.m counts
  * the rows of all groups, matmul.batch the groups; batch strides are B's alone. docs/groups.md. */
 typedef struct tw_grouped_problem {
-  size_t size; /* of this struct: what tw_grouped_init wrote */
+  size_t size;     /* of this struct: what tw_grouped_init wrote */
+  uint64_t family; /* likewise */
   tw_matmul_problem matmul;
   /* On the device, one for each group: the row behind its last, groups lying one behind the other;
    * with a capacity, how many rows are there of each group's. No host reads it. */

@@ -6,7 +6,8 @@
 
 /* D = epilogue(A B), for each matrix of the batch: A is m by k, B is k by n, D is m by n. */
 typedef struct tw_matmul_problem {
-  size_t size; /* of this struct: what tw_matmul_init wrote */
+  size_t size;     /* of this struct: what tw_matmul_init wrote */
+  uint64_t family; /* likewise */
   int64_t m, n, k, batch;
   tw_matrix a, b, d;
   tw_epilogue epilogue;

@@ -8,7 +8,8 @@
  * blocks multiplies. A scale is of scale_rows rows and 128 of k. docs/scales.md says which numbers
  * come out. */
 typedef struct tw_quantise_problem {
-  size_t size; /* of this struct: what tw_quantise_init wrote */
+  size_t size;     /* of this struct: what tw_quantise_init wrote */
+  uint64_t family; /* likewise */
   int64_t m, k, batch;
   int64_t scale_rows; /* 1 or 128 */
   tw_matrix source;   /* bf16, fp16 or fp32, rows contiguous */

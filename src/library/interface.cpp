@@ -1,0 +1,96 @@
+// The functions of tilewright.h.
+#include <cstring>
+
+#include "src/library/around_launch.h"
+#include "src/library/convert.h"
+#include "src/library/families.h"
+
+#define TW_TEXT_OF(token) #token
+#define TW_TEXT(macro) TW_TEXT_OF(macro)
+
+using tw::library::Failure;
+using tw::library::family_of;
+using tw::library::FamilyCalls;
+using tw::library::guarded;
+using tw::library::not_null;
+
+extern "C" {
+
+const char* tw_message(void) { return tw::library::message(); }
+
+const char* tw_version(void) {
+  return TW_TEXT(TW_VERSION_MAJOR) "." TW_TEXT(TW_VERSION_MINOR) "." TW_TEXT(TW_VERSION_PATCH);
+}
+
+// A struct of another size is zeroed and no more: every call refuses it.
+tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* options) {
+  return guarded([&] {
+    if (options != nullptr) *options = tw::library::usual_options();
+    if (problem != nullptr) std::memset(problem, 0, bytes);
+    const FamilyCalls& found = tw::library::family_named(family);
+    if (problem == nullptr) return;
+    if (bytes != found.problem_size) {
+      throw Failure{TW_INVALID, fmt::format("A problem of {} has {} bytes, but is given {}.",
+                                            found.name, found.problem_size, bytes)};
+    }
+    found.initialise(problem);
+    const std::uint64_t number = number_of(found);
+    std::memcpy(problem, &bytes, sizeof bytes);
+    std::memcpy(static_cast<char*>(problem) + sizeof bytes, &number, sizeof number);
+  });
+}
+
+tw_status tw_supported(const void* problem, const tw_options* options) {
+  return guarded([&] { family_of(problem).supported(problem, options); });
+}
+
+tw_status tw_workspace_size(size_t* bytes, const void* problem, const tw_options* options) {
+  return guarded([&] {
+    not_null(bytes, "address for the size") = 0;
+    *bytes = family_of(problem).workspace_size(problem, options);
+  });
+}
+
+tw_status tw_run(const void* problem, const tw_options* options, void* workspace,
+                 size_t workspace_bytes, void* stream) {
+  return guarded([&] {
+    family_of(problem).run(problem, options, {workspace, workspace_bytes}, stream);
+  });
+}
+
+tw_status tw_plan_create(tw_plan** plan, const void* problem, const tw_options* options) {
+  return guarded([&] {
+    not_null(plan, "address for the plan") = nullptr;
+    *plan = family_of(problem).plan(problem, options);
+  });
+}
+
+void tw_plan_destroy(tw_plan* plan) { delete plan; }
+
+size_t tw_plan_workspace_size(const tw_plan* plan) {
+  return plan == nullptr ? 0 : plan->workspace_bytes;
+}
+
+const char* tw_plan_command(const tw_plan* plan) {
+  return plan == nullptr ? "" : plan->command.c_str();
+}
+
+tw_status tw_plan_run(const tw_plan* plan, const void* problem, void* workspace,
+                      size_t workspace_bytes, void* stream) {
+  return guarded([&] {
+    const FamilyCalls& planned = *not_null(plan, "plan").family;
+    const FamilyCalls& given = family_of(problem);
+    if (&given != &planned) {
+      throw Failure{TW_INVALID, fmt::format("The problem is one of {}, but the plan was made for "
+                                            "one of {}.",
+                                            given.name, planned.name)};
+    }
+    planned.run_plan(*plan, problem, {workspace, workspace_bytes}, stream);
+  });
+}
+
+tw_status tw_simulate(const void* problem, const tw_options* options) {
+  return guarded([&] { family_of(problem).simulate(problem, options); });
+}
+
+}  // extern "C"
