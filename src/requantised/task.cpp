@@ -37,6 +37,7 @@ RequantisedData requantised(RequantisedData data, const RequantisedShape& shape)
   HostMatrix& d = data.product.matmul.d;
   const tw_quantise_problem problem = {
       .size = sizeof problem,
+      .family = 0,
       .m = matmul.m,
       .k = matmul.n,
       .batch = matmul.batch,
