@@ -1,0 +1,310 @@
+// Many launches of every family in mixed shapes, from several threads with two streams each: calls
+// first, then CUDA graphs of calls. Every result is compared bit by bit, on the device, with the
+// first one of its problem; outputs are poisoned before each launch.
+//
+//   nvcc -std=c++20 -O2 -arch=sm_90a -Iinclude bench/soak.cu -o soak -L BUILD/src/library
+//   -ltilewright
+//   ./soak CALLS LAUNCHES_IN_GRAPHS SEED
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tilewright.h"
+
+namespace {
+
+void must(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+  std::exit(1);
+}
+
+// Small numbers of either sign in 16 bits (bf16 and fp16), or in each of two bytes (fp8, s8).
+__global__ void fill(unsigned short* to, size_t count, unsigned seed, bool bytes) {
+  for (size_t i = blockIdx.x * 256ull + threadIdx.x; i < count; i += gridDim.x * 256ull) {
+    unsigned hash = (static_cast<unsigned>(i) + seed) * 2654435761u;
+    hash = (hash ^ hash >> 15) * 2246822519u;
+    hash ^= hash >> 13;
+    to[i] = static_cast<unsigned short>(bytes ? hash & 0xb7b7 : 0x3c00 + (hash & 0x83ff));
+  }
+}
+__global__ void fill_scales(float* to, size_t count) {
+  for (size_t i = blockIdx.x * 256ull + threadIdx.x; i < count; i += gridDim.x * 256ull) {
+    to[i] = 0.5f + static_cast<float>(i % 7);
+  }
+}
+__global__ void compare(const unsigned* given, const unsigned* expected, size_t words,
+                        unsigned long long* differences) {
+  for (size_t i = blockIdx.x * 256ull + threadIdx.x; i < words; i += gridDim.x * 256ull) {
+    if (given[i] != expected[i]) atomicAdd(differences, 1ull);
+  }
+}
+
+constexpr size_t workspace_bytes = 64u << 20;
+
+void* device_memory(size_t bytes) {
+  void* memory = nullptr;
+  must(cudaMalloc(&memory, bytes + 256), "cudaMalloc");
+  must(cudaMemset(memory, 0, bytes + 256), "cudaMemset");
+  return memory;
+}
+void* random_memory(size_t bytes, unsigned seed, bool in_bytes) {
+  auto* const memory = static_cast<unsigned short*>(device_memory(bytes));
+  fill<<<64, 256>>>(memory, (bytes + 1) / 2, seed, in_bytes);
+  return memory;
+}
+void* scales_memory(size_t count) {
+  auto* const memory = static_cast<float*>(device_memory(count * 4));
+  fill_scales<<<16, 256>>>(memory, count);
+  return memory;
+}
+
+using Random = std::mt19937;
+int between(Random& random, int low, int high) {
+  return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+}
+
+struct Case {
+  std::function<tw_status(void* output, void* workspace, cudaStream_t)> call;
+  size_t bytes = 0;  // of the output
+  void* expected = nullptr;
+};
+
+tw_matmul_options options_of() {
+  tw_matmul_problem unused;
+  tw_matmul_options options;
+  tw_matmul_init(&unused, &options);
+  options.workspace_is_ready = 1;
+  return options;
+}
+
+// m by n by k with the types' usual layout, and random activations; D is filled in by the call.
+void state_product(tw_matmul_problem& p, Random& random, tw_type type, std::int64_t m,
+                   std::int64_t n, std::int64_t k, std::int64_t batch_of_b) {
+  const bool in_bytes = type != TW_BF16 && type != TW_FP16;
+  const size_t element = in_bytes ? 1 : 2;
+  const bool b_by_rows = !in_bytes && random() % 3 == 0;
+  p.m = m, p.n = n, p.k = k;
+  p.a = {random_memory(static_cast<size_t>(m * k) * element, random(), in_bytes), k, 1, 0, type};
+  void* const b =
+      random_memory(static_cast<size_t>(batch_of_b * n * k) * element, random(), in_bytes);
+  p.b = b_by_rows ? tw_matrix{b, n, 1, n * k, type} : tw_matrix{b, 1, k, n * k, type};
+  p.d = {nullptr, n, 1, 0, type == TW_FP16 ? TW_FP16 : TW_BF16};
+  p.epilogue.activation = static_cast<tw_activation>(random() % 4);
+}
+
+Case matmul(Random& random) {
+  const tw_type types[] = {TW_BF16, TW_BF16, TW_FP16, TW_E4M3};
+  const tw_type type = types[random() % 4];
+  const bool odd = type == TW_BF16 && random() % 3 == 0;
+  tw_matmul_problem p;
+  tw_matmul_init(&p, nullptr);
+  state_product(p, random, type, between(random, 1, 500), between(random, 1, 75) * (odd ? 7 : 8),
+                odd ? between(random, 1, 700) : between(random, 1, 44) * 16, 1);
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_matmul_options options = options_of();
+            p.d.data = output;
+            return tw_matmul(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.m * p.n) * 2};
+}
+
+Case conv2d(Random& random) {
+  tw_conv2d_problem p;
+  tw_conv2d_init(&p, nullptr);
+  const int filter = between(random, 1, 3), groups = random() % 4 == 0 ? 4 : 1;
+  const int channels = random() % 4 == 0 ? 3 : 8;
+  p.n = between(random, 1, 4), p.groups = groups;
+  p.c = between(random, 1, 8) * channels * groups, p.k = between(random, 1, 12) * 8 * groups;
+  const auto axis = [&](int extent) {
+    return tw_conv2d_axis{extent, filter, between(random, 1, 2), 1, filter / 2, filter / 2};
+  };
+  p.h = axis(between(random, 3, 24)), p.w = axis(between(random, 3, 24));
+  p.type = p.d_type = TW_BF16;
+  const auto outputs = [](const tw_conv2d_axis& a) {
+    return (a.extent + a.pad_low + a.pad_high - a.filter) / a.stride + 1;
+  };
+  p.image =
+      random_memory(static_cast<size_t>(p.n * p.h.extent * p.w.extent * p.c) * 2, random(), false);
+  p.filter =
+      random_memory(static_cast<size_t>(p.k * filter * filter * p.c / groups) * 2, random(), false);
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_conv2d_options options = options_of();
+            p.d = output;
+            return tw_conv2d(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.n * outputs(p.h) * outputs(p.w) * p.k) * 2};
+}
+
+tw_scales scales_of(std::int64_t rows, std::int64_t k, std::int64_t batch) {
+  const std::int64_t blocks = (k + 127) / 128;
+  tw_scales scales = {};
+  scales.type = TW_FP32;
+  scales.data = scales_memory(static_cast<size_t>(rows * blocks * batch));
+  scales.rows = rows, scales.k_blocks = blocks;
+  scales.row_stride = blocks, scales.k_stride = 1, scales.batch_stride = rows * blocks;
+  return scales;
+}
+
+Case blockwise(Random& random) {
+  tw_blockwise_problem p;
+  tw_blockwise_init(&p, nullptr);
+  state_product(p.matmul, random, TW_E4M3, between(random, 1, 400), between(random, 1, 40) * 16,
+                between(random, 1, 40) * 16, 1);
+  p.a_scales = scales_of(p.matmul.m, p.matmul.k, 1);
+  p.b_scales = scales_of((p.matmul.n + 127) / 128, p.matmul.k, 1);
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_blockwise_options options = options_of();
+            p.matmul.d.data = output;
+            return tw_blockwise(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.matmul.m * p.matmul.n) * 2};
+}
+
+Case grouped(Random& random) {
+  const int groups = between(random, 1, 6);
+  std::vector<std::int32_t> ends(static_cast<size_t>(groups));
+  std::int32_t rows = 0;
+  for (std::int32_t& end : ends) end = rows += between(random, 0, 120);
+  tw_grouped_problem p;
+  tw_grouped_init(&p, nullptr);
+  p.matmul.batch = groups;
+  state_product(p.matmul, random, TW_BF16, rows + 1, between(random, 1, 40) * 8,
+                between(random, 1, 40) * 8, groups);
+  auto* const on_device = static_cast<std::int32_t*>(device_memory(ends.size() * 4));
+  must(cudaMemcpy(on_device, ends.data(), ends.size() * 4, cudaMemcpyHostToDevice), "cudaMemcpy");
+  p.rows = on_device;
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_grouped_options options = options_of();
+            p.matmul.d.data = output;
+            return tw_grouped(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.matmul.m * p.matmul.n) * 2};
+}
+
+Case quantise(Random& random) {
+  tw_quantise_problem p;
+  tw_quantise_init(&p, nullptr);
+  p.m = between(random, 1, 300), p.k = between(random, 1, 700);
+  p.scale_rows = random() % 2 == 0 ? 1 : 128;
+  const std::int64_t blocks = (p.k + 127) / 128, lines = (p.m + p.scale_rows - 1) / p.scale_rows;
+  const size_t elements = (static_cast<size_t>(p.m * p.k) + 255) / 256 * 256;
+  p.source = {random_memory(static_cast<size_t>(p.m * p.k) * 2, random(), false), p.k, 1, 0,
+              TW_BF16};
+  p.elements = {nullptr, p.k, 1, 0, TW_E4M3};
+  p.scales = {nullptr, blocks, 1, 0, TW_FP32};
+  return {[p, elements](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_quantise_options options = options_of();
+            p.elements.data = output;
+            p.scales.data = static_cast<char*>(output) + elements;
+            return tw_quantise(&p, &options, workspace, workspace_bytes, stream);
+          },
+          elements + static_cast<size_t>(lines * blocks) * 4};
+}
+
+// 120 problems of all families that the library takes, with what each gives.
+std::vector<Case> make_cases(unsigned seed, int& refused) {
+  Random random(seed);
+  Case (*const families[])(Random&) = {matmul, matmul, conv2d, blockwise, grouped, quantise};
+  void* const workspace = device_memory(workspace_bytes);
+  std::vector<Case> cases;
+  while (cases.size() < 120) {
+    Case made = families[random() % std::size(families)](random);
+    made.expected = device_memory(made.bytes);
+    must(cudaMemset(made.expected, 0xff, made.bytes), "cudaMemset");
+    must(cudaDeviceSynchronize(), "filling");
+    if (made.call(made.expected, workspace, nullptr) != TW_OK) {
+      if (refused++ < 5) std::printf("refused: %s\n", tw_message());
+      continue;
+    }
+    must(cudaDeviceSynchronize(), "a first run");
+    cases.push_back(std::move(made));
+  }
+  return cases;
+}
+
+struct Shared {
+  std::vector<Case> cases;
+  std::atomic<long> calls_left, graphs_left;
+  std::atomic<long> done{0}, failed{0};
+  unsigned long long* differences;
+};
+
+void soak(Shared& shared, unsigned seed) {
+  constexpr int calls_in_graph = 250;
+  Random random(seed);
+  size_t most = 0;
+  for (const Case& each : shared.cases) most = std::max(most, each.bytes);
+  struct Lane {
+    cudaStream_t stream;
+    void *output, *workspace;
+    cudaGraphExec_t graph;
+  } lanes[2];
+  const auto enqueue = [&](Lane& lane) {
+    Case& chosen = shared.cases[random() % shared.cases.size()];
+    Case each = chosen;  // its call states the output
+    must(cudaMemsetAsync(lane.output, 0xff, each.bytes, lane.stream), "cudaMemsetAsync");
+    if (each.call(lane.output, lane.workspace, lane.stream) != TW_OK) {
+      shared.failed++;
+      std::fprintf(stderr, "%s\n", tw_message());
+    }
+    compare<<<4, 256, 0, lane.stream>>>(static_cast<unsigned*>(lane.output),
+                                        static_cast<unsigned*>(each.expected), each.bytes / 4,
+                                        shared.differences);
+  };
+  for (Lane& lane : lanes) {
+    must(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    lane.output = device_memory(most);
+    lane.workspace = device_memory(workspace_bytes);
+  }
+  must(cudaDeviceSynchronize(), "set-up");
+  for (long i = 0; shared.calls_left.fetch_sub(1) > 0; ++i, shared.done++) {
+    Lane& lane = lanes[i % 2];
+    enqueue(lane);
+    if (i % 512 > 509) must(cudaStreamSynchronize(lane.stream), "calls");
+  }
+  for (Lane& lane : lanes) {
+    cudaGraph_t captured;
+    must(cudaStreamBeginCapture(lane.stream, cudaStreamCaptureModeThreadLocal), "capture");
+    for (int i = 0; i < calls_in_graph; ++i) enqueue(lane);
+    must(cudaStreamEndCapture(lane.stream, &captured), "capture");
+    must(cudaGraphInstantiate(&lane.graph, captured, 0), "a graph");
+  }
+  for (long i = 0; shared.graphs_left.fetch_sub(calls_in_graph) > 0; ++i) {
+    Lane& lane = lanes[i % 2];
+    must(cudaGraphLaunch(lane.graph, lane.stream), "a graph");
+    if (i % 16 > 13) must(cudaStreamSynchronize(lane.stream), "graphs");
+    shared.done += calls_in_graph;
+  }
+  must(cudaDeviceSynchronize(), "the end");
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const long calls = count > 1 ? std::atol(words[1]) : 100000;
+  const long in_graphs = count > 2 ? std::atol(words[2]) : 1000000;
+  const unsigned seed = count > 3 ? static_cast<unsigned>(std::atoi(words[3])) : 1;
+  const auto begin = std::chrono::steady_clock::now();
+  int refused = 0;
+  Shared shared{make_cases(seed, refused), {calls}, {in_graphs}};
+  must(cudaMallocManaged(&shared.differences, 8), "cudaMallocManaged");
+  *shared.differences = 0;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; ++i) threads.emplace_back([&, i] { soak(shared, seed * 31 + i); });
+  for (std::thread& thread : threads) thread.join();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  std::printf(
+      "seed %u: %ld launches (%ld by calls) of %zu problems, %d refused when made, "
+      "%ld failed, %llu words differ, %.1f s\n",
+      seed, shared.done.load(), calls, shared.cases.size(), refused, shared.failed.load(),
+      *shared.differences, seconds.count());
+  return *shared.differences != 0 || shared.failed != 0;
+}
