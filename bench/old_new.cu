@@ -21,12 +21,16 @@ struct Library {
       std::fprintf(stderr, "%s\n", dlerror());
       std::exit(2);
     }
-    init = reinterpret_cast<decltype(init)>(dlsym(handle, "tw_matmul_init"));
-    run = reinterpret_cast<decltype(run)>(dlsym(handle, "tw_matmul"));
+    init = reinterpret_cast<decltype(init)>(dlsym(handle, "tw_init"));
+    run = reinterpret_cast<decltype(run)>(dlsym(handle, "tw_run"));
     message = reinterpret_cast<decltype(message)>(dlsym(handle, "tw_message"));
+    if (init == nullptr || run == nullptr || message == nullptr) {
+      std::fprintf(stderr, "%s is older than version 0.6, which has tw_init and tw_run.\n", path);
+      std::exit(2);
+    }
   }
-  void (*init)(tw_matmul_problem*, tw_matmul_options*);
-  tw_status (*run)(const tw_matmul_problem*, const tw_matmul_options*, void*, size_t, void*);
+  tw_status (*init)(const char*, void*, size_t, tw_options*);
+  tw_status (*run)(const void*, const tw_options*, void*, size_t, void*);
   const char* (*message)();
 };
 
@@ -97,7 +101,7 @@ int main(int count, char** paths) {
     } turns[2];
     for (int i = 0; i < 2; ++i) {
       Turn& turn = turns[i];
-      libraries[i].init(&turn.problem, &turn.options);
+      libraries[i].init("matmul", &turn.problem, sizeof turn.problem, &turn.options);
       turn.problem.m = job.m, turn.problem.n = job.n, turn.problem.k = job.k;
       turn.problem.a = {a, job.k, 1, 0, job.type};
       turn.problem.b = {b, 1, job.k, 0, job.type};
