@@ -1,6 +1,7 @@
 # Tilewright::tilewright: the library, for C and C++. Tilewright::headers: the parts of kernels, for
 # C++20; device code needs nvcc 13.0 or later. Tilewright::vgpu: the virtual GPU, which runs and checks
-# kernels of one's own; it is there where its package was built with the compiled Boost.Context and
+# kernels of one's own; Tilewright::tools: the same with the commands of ./tw for families of one's own
+# (tilewright/command_line.h). Both are there where the package was built with the compiled Boost.Context and
 # where that and fmt are found.
 include(${CMAKE_CURRENT_LIST_DIR}/TilewrightTargets.cmake)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/TilewrightVgpuTargets.cmake)
@@ -8,5 +9,6 @@ if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/TilewrightVgpuTargets.cmake)
   find_package(Boost 1.74 COMPONENTS context QUIET)
   if(TARGET fmt::fmt AND TARGET Boost::context)
     include(${CMAKE_CURRENT_LIST_DIR}/TilewrightVgpuTargets.cmake)
+    include(${CMAKE_CURRENT_LIST_DIR}/TilewrightToolsTargets.cmake)
   endif()
 endif()

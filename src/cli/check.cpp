@@ -9,6 +9,7 @@
 
 #include "src/cli/command.h"
 #include "src/cli/described.h"
+#include "src/cli/family_of.h"
 #include "src/cli/landing.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/virtual.h"
@@ -94,7 +95,7 @@ void add_check(CLI::App& app, Verdict& verdict) {
   command->add_flag("--json", request->json, "print the verdict as JSON last");
   add_check_conv2d(*command, verdict);
   add_check_blockwise(*command, verdict);
-  add_check_described(*command, verdict);
+  add_check_described(*command, all_families(), verdict);
   add_check_requantised(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) check(*request, verdict);

@@ -8,11 +8,10 @@
 #include "src/cli/family_request.h"
 #include "src/cli/number_list.h"
 #include "src/family/run_line.h"
-#include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
+#include "src/run/device.h"
 #include "src/run/on_gpu.h"
 #include "src/run/product.h"
-#include "src/run/trials.h"
 #include "src/run/virtual.h"
 
 namespace tw::cli {
@@ -21,9 +20,12 @@ namespace {
 
 // What follows from a description as options.
 struct DescribedRequest : FamilyRequest, EpilogueRequest {
-  explicit DescribedRequest(const Trial& trial) : trial(trial) {}
+  DescribedRequest(const Trial& trial, const Families& families)
+      : trial(trial), families(families) {}
 
   const Trial& trial;
+  const Families families;
+  CaseAction action;  // null: verified runs
   std::vector<std::int64_t> numbers;
   Lists lists;
   std::vector<std::string> types;  // of each tensor
@@ -152,7 +154,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       if (refusal.empty()) refusal = status.sentence();
     }
     if (!refusal.empty()) throw Refused{refusal};
-    throw Refused{no_instance(
+    throw Refused{families.no_instance(
         instance, description.name,
         fmt::format("There is no such instance of {}; there are{}.", description.name, known))};
   }
@@ -161,37 +163,16 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     const Case made = resolve();
     const Result<vgpu::Options> options = schedule.resolve();
     if (!options.status.is_good()) throw Refused{options.status.sentence()};
+    if (action) return action(made, *options.value, verdict);
     if (on == "gpu") return run_there(made, verdict);
     const Verified verified(made);
     run_schedules(
-        title(made), outputs(made), *options.value,
+        title_of(made), outputs(made), *options.value,
         [&](const vgpu::Options& one) { return run_virtually(verified, one); }, run_line(made),
         verdict);
   }
 
  private:
-  static std::string title(const Case& made) {
-    std::string text = made.trial->description->name;
-    for (std::size_t i = 0; i < made.lists.size(); ++i) {
-      text +=
-          fmt::format(" {} {}", made.trial->description->lists[i].name, list_words(made.lists[i]));
-    }
-    for (const IntegerField& number : made.trial->description->numbers) {
-      const std::int64_t value = number.get(made.problem.data());
-      if (number.kind == IntegerField::Kind::Derived) continue;
-      if (number.kind == IntegerField::Kind::Flag) {
-        if (value != 0) text += fmt::format(" {}", number.name);
-      } else if (value != number.initial) {
-        text += fmt::format(" {} {}", number.name, value);
-      }
-    }
-    for (const TensorField& tensor : made.trial->description->tensors) {
-      if (!detail::is_present(tensor, made.problem.data())) continue;
-      const auto type = static_cast<ElementType>(tensor.get(made.problem.data()).type);
-      text += fmt::format(", {} {}", tensor.name, name_of(type));
-    }
-    return fmt::format("{}, {}", text, made.instance->name);
-  }
   static std::int64_t outputs(const Case& made) {
     std::int64_t count = 0;
     for (const TensorField& tensor : made.trial->description->tensors) {
@@ -205,7 +186,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   static void run_there(const Case& made, Verdict& verdict) {
     const Result<Comparison> ran = run_on_gpu(Verified(made));
     if (!ran.status.is_good()) throw Refused{ran.status.sentence()};
-    fmt::print("{} on {}: ", title(made), gpu_name());
+    fmt::print("{} on {}: ", title_of(made), gpu_name());
     if (ran.value->good() && ran.value->exact) {
       fmt::print("all {} elements are exact\n", outputs(made));
     } else if (ran.value->good()) {
@@ -332,36 +313,67 @@ FuzzedCase shrink(const FuzzedCase& failing) {
   });
 }
 
-template <class Add>
-void add_each(const Add& add) {
-  for (const Trial* trial : all_trials()) {
-    add(std::make_shared<DescribedRequest>(*trial), *trial->description);
+// `set_up` gets the request and its subcommand.
+template <class SetUp>
+void add_each(CLI::App& command, const Families& families, Verdict& verdict, const SetUp& set_up) {
+  for (const Trial* trial : families.trials) {
+    auto request = std::make_shared<DescribedRequest>(*trial, families);
+    const Description& description = *trial->description;
+    set_up(*request, *add_family(command, request, description.name, description.meaning, verdict));
   }
 }
 
 }  // namespace
 
-void add_run_described(CLI::App& command, Verdict& verdict) {
-  add_each([&](const std::shared_ptr<DescribedRequest>& request, const Description& description) {
-    add_family(command, request, description.name, description.meaning, verdict)
-        ->add_option("--on", request->on, "gpu or virtual; empty: virtual")
+std::string title_of(const Case& made) {
+  std::string text = made.trial->description->name;
+  for (std::size_t i = 0; i < made.lists.size(); ++i) {
+    text +=
+        fmt::format(" {} {}", made.trial->description->lists[i].name, list_words(made.lists[i]));
+  }
+  for (const IntegerField& number : made.trial->description->numbers) {
+    const std::int64_t value = number.get(made.problem.data());
+    if (number.kind == IntegerField::Kind::Derived) continue;
+    if (number.kind == IntegerField::Kind::Flag) {
+      if (value != 0) text += fmt::format(" {}", number.name);
+    } else if (value != number.initial) {
+      text += fmt::format(" {} {}", number.name, value);
+    }
+  }
+  for (const TensorField& tensor : made.trial->description->tensors) {
+    if (!detail::is_present(tensor, made.problem.data())) continue;
+    const auto type = static_cast<ElementType>(tensor.get(made.problem.data()).type);
+    text += fmt::format(", {} {}", tensor.name, name_of(type));
+  }
+  return fmt::format("{}, {}", text, made.instance->name);
+}
+
+void add_run_described(CLI::App& command, const Families& families, Verdict& verdict) {
+  add_each(command, families, verdict, [](DescribedRequest& request, CLI::App& family) {
+    family.add_option("--on", request.on, "gpu or virtual; empty: virtual")
         ->check(CLI::IsMember({"gpu", "virtual"}));
   });
 }
 
-void add_check_described(CLI::App& command, Verdict& verdict) {
-  add_each([&](const std::shared_ptr<DescribedRequest>& request, const Description& description) {
-    request->schedules = 40;
-    add_family(command, request, description.name, description.meaning, verdict)
-        ->add_option("--schedules", request->schedules, "how many")
+void add_check_described(CLI::App& command, const Families& families, Verdict& verdict) {
+  add_each(command, families, verdict, [](DescribedRequest& request, CLI::App& family) {
+    request.schedules = 40;
+    family.add_option("--schedules", request.schedules, "how many")
         ->check(CLI::Range(2, 1000000))
         ->capture_default_str();
   });
 }
 
-void add_described_cases(std::vector<CaseMaker>& makers, const std::string& arch,
-                         const std::string& instance, bool on_gpu, const std::string& running) {
-  for (const Trial* trial : all_trials()) {
+void add_described(CLI::App& command, const Families& families, const CaseAction& action,
+                   Verdict& verdict) {
+  add_each(command, families, verdict,
+           [&](DescribedRequest& request, CLI::App&) { request.action = action; });
+}
+
+void add_described_cases(std::vector<CaseMaker>& makers, std::span<const Trial* const> trials,
+                         const std::string& arch, const std::string& instance, bool on_gpu,
+                         const std::string& running) {
+  for (const Trial* trial : trials) {
     for (const Instance& one : trial->instances()) {
       if ((!arch.empty() && arch != one.target) || (!instance.empty() && instance != one.name)) {
         continue;

@@ -41,4 +41,6 @@ std::string no_instance(const std::string& instance, const std::string& family,
                      instance, other, family);
 }
 
+Families all_families() { return {all_trials(), no_instance}; }
+
 }  // namespace tw::cli

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "src/cli/described.h"
+
 namespace tw::cli {
 
 // Empty where no family has an instance of that name.
@@ -11,5 +13,8 @@ std::string family_of(const std::string& instance);
 // Why `family` has no instance of that name, and which family has; `usual` where none has.
 std::string no_instance(const std::string& instance, const std::string& family,
                         const std::string& usual);
+
+// All that are described.
+Families all_families();
 
 }  // namespace tw::cli

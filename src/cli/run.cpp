@@ -6,6 +6,7 @@
 
 #include "src/cli/command.h"
 #include "src/cli/described.h"
+#include "src/cli/family_of.h"
 #include "src/cli/landing.h"
 #include "src/cli/matmul_request.h"
 #include "src/matmul/gpu.h"
@@ -108,7 +109,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
   command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
   add_run_conv2d(*command, verdict);
   add_run_blockwise(*command, verdict);
-  add_run_described(*command, verdict);
+  add_run_described(*command, all_families(), verdict);
   add_run_requantised(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) run(*request, verdict);

@@ -13,6 +13,16 @@ std::string option_of(const char* field) {
   return option;
 }
 
+namespace {
+std::string& program() {
+  static std::string name = "./tw";
+  return name;
+}
+}  // namespace
+
+const std::string& program_name() { return program(); }
+void set_program_name(const std::string& name) { program() = name; }
+
 std::string list_words(const std::vector<std::int64_t>& list) {
   return fmt::format("{}", fmt::join(list, ","));
 }

@@ -16,6 +16,10 @@ std::string option_of(const char* field);
 // Of each of a description's.
 using Lists = std::vector<std::vector<std::int64_t>>;
 
+// The program that repeats a line: "./tw", unless one with families of its own says otherwise.
+const std::string& program_name();
+void set_program_name(const std::string& name);
+
 // "3,0,5"
 std::string list_words(const std::vector<std::int64_t>& list);
 

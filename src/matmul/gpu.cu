@@ -149,19 +149,6 @@ __global__ void sums_kernel(double* value, double* magnitude, MatmulProblem prob
 
 }  // namespace
 
-std::string why_no_gpu() {
-  int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
-    return "There is no NVIDIA GPU here.";
-  int major = 0;
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-  if (major < 8) {
-    return "The GPU has compute capability " + std::to_string(major) +
-           ".x; kernels need at least 8.0 (sm_80).";
-  }
-  return "";
-}
-
 std::string why_not_on_gpu(const MatmulInstance& instance) {
   if (std::string why = why_no_gpu(); !why.empty()) return why;
   if (instance.launch == nullptr) {
@@ -176,12 +163,6 @@ std::string why_not_on_gpu(const MatmulInstance& instance) {
   if (capability >= target->capability_begin && capability < target->capability_end) return "";
   return "The GPU has compute capability " + std::to_string(major) + ".x; the instance " +
          instance.name + " is for " + target->name + ".";
-}
-
-std::string gpu_name() {
-  cudaDeviceProp properties;
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return "unknown GPU";
-  return properties.name;
 }
 
 Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,

@@ -5,13 +5,11 @@
 
 #include "src/matmul/instance.h"
 #include "src/matmul/reference.h"
+#include "src/run/device.h"
 
 namespace tw {
 
-// Empty when there is a GPU that can run kernels; otherwise a sentence that says why not.
-std::string why_no_gpu();
-std::string gpu_name();
-// The same for one instance: its target must fit the GPU.
+// Empty when the GPU here runs the instance; otherwise a sentence that says why not.
 std::string why_not_on_gpu(const MatmulInstance& instance);
 
 // Copies the data to the GPU, runs the instance `launches` times and copies the outputs back. Gives

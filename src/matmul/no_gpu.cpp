@@ -3,19 +3,13 @@
 
 namespace tw {
 
-namespace {
-const char* const sentence = "This build has no CUDA: nvcc was not found when it was configured.";
-}
-
-std::string why_no_gpu() { return sentence; }
-std::string gpu_name() { return "none"; }
-std::string why_not_on_gpu(const MatmulInstance&) { return sentence; }
+std::string why_not_on_gpu(const MatmulInstance&) { return why_no_gpu(); }
 Status run_on_gpu(const MatmulInstance&, const MatmulOrder&, MatmulData&, const MatmulShape&, int) {
-  return Status::refused(sentence);
+  return Status::refused(why_no_gpu());
 }
 Status trace_on_gpu(const MatmulInstance&, const MatmulOrder&, MatmulData&, const MatmulShape&,
                     std::vector<TraceEvent>&, std::vector<std::uint32_t>&, std::uint32_t) {
-  return Status::refused(sentence);
+  return Status::refused(why_no_gpu());
 }
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape) {
   return reference_on_host(data, shape);

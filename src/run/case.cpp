@@ -242,8 +242,9 @@ void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
 
 std::string run_line(const Case& of) {
   const Description& description = *of.trial->description;
-  return fmt::format("./tw run {} --instance {}{}{}{}{} --data {} --seed {}", description.name,
-                     of.instance->name, problem_words(description, of.problem.data(), of.lists),
+  return fmt::format("{} run {} --instance {}{}{}{}{} --data {} --seed {}", program_name(),
+                     description.name, of.instance->name,
+                     problem_words(description, of.problem.data(), of.lists),
                      of.shared_b ? " --shared-b" : "", of.unaligned ? " --unaligned" : "",
                      order_words(of.order), name_of(of.fill), of.seed);
 }

@@ -1,9 +1,10 @@
 #include "src/run/on_gpu.h"
 
-#include "src/matmul/gpu.h"
+#include "src/run/device.h"
 #if TW_WITH_CUDA
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -96,31 +97,79 @@ std::string why_not_on_gpu(const Instance& instance) {
                   instance.name, instance.target);
 }
 
+namespace {
+
+// A case in memory of the GPU, ready for launches.
+class OnGpu {
+ public:
+  OnGpu(const Case& of, const HostProblem& given)
+      : instance_(*of.instance),
+        copies_(given),
+        problem_(given.placed([&](std::size_t i) { return copies_.address(given.tensor(i), i); })),
+        options_{of.order},
+        status_(check(checked_, *of.trial->description, problem_.data())) {
+    if (!status_.is_good()) return;
+    status_ = instance_.workspace(options_.workspace.bytes, checked_, options_);
+    if (!status_.is_good()) return;
+    workspace_ = std::make_unique<DeviceMemory>(options_.workspace.bytes);
+    options_.workspace.data = workspace_->data();
+  }
+  Status launch() const {
+    return status_.is_good() ? instance_.launch(checked_, options_, nullptr) : status_;
+  }
+  const DeviceCopies& copies() const { return copies_; }
+
+ private:
+  const Instance& instance_;
+  DeviceCopies copies_;
+  AnyProblem problem_;
+  Checked checked_;
+  LaunchOptions options_;
+  std::unique_ptr<DeviceMemory> workspace_;
+  Status status_;
+};
+
+}  // namespace
+
 Result<Comparison> run_on_gpu(const Verified& verified) {
   const Case& of = verified.of();
   if (std::string why = why_not_on_gpu(*of.instance); !why.empty()) {
     return {Status::refused(why), std::nullopt};
   }
   HostProblem ran = verified.given();
-  const DeviceCopies copies(ran);
-  const AnyProblem problem =
-      ran.placed([&](std::size_t i) { return copies.address(ran.tensor(i), i); });
-  Checked checked;
-  Status status = check(checked, *of.trial->description, problem.data());
-  LaunchOptions options = {of.order};
-  if (status.is_good()) {
-    status = of.instance->workspace(options.workspace.bytes, checked, options);
-  }
-  if (!status.is_good()) return {status, std::nullopt};
-  const DeviceMemory workspace(options.workspace.bytes);
-  options.workspace.data = workspace.data();
-  status = of.instance->launch(checked, options, nullptr);
-  if (!status.is_good()) return {status, std::nullopt};
+  const OnGpu there(of, ran);
+  if (Status status = there.launch(); !status.is_good()) return {status, std::nullopt};
   wait_or_give_up(of);
   for (std::size_t i = 0; i < ran.tensors(); ++i) {
-    if (ran.is_written(i) && !ran.tensor(i).bytes.empty()) copies.read(ran.tensor(i), i);
+    if (ran.is_written(i) && !ran.tensor(i).bytes.empty()) there.copies().read(ran.tensor(i), i);
   }
   return {Status::good(), verified.compare(ran)};
+}
+
+Result<Timing> time_on_gpu(const Case& of) {
+  if (std::string why = why_not_on_gpu(*of.instance); !why.empty()) {
+    return {Status::refused(why), std::nullopt};
+  }
+  const HostProblem given(of);
+  const OnGpu there(of, given);
+  constexpr int warm_up = 5, launches = 50;
+  cudaEvent_t begin, end;
+  must(cudaEventCreate(&begin), "Making an event");
+  must(cudaEventCreate(&end), "Making an event");
+  std::vector<double> times;
+  for (int i = -warm_up; i < launches; ++i) {
+    must(cudaEventRecord(begin), "Recording an event");
+    if (Status status = there.launch(); !status.is_good()) return {status, std::nullopt};
+    must(cudaEventRecord(end), "Recording an event");
+    wait_or_give_up(of);
+    float milliseconds = 0;
+    must(cudaEventElapsedTime(&milliseconds, begin, end), "Reading an event");
+    if (i >= 0) times.push_back(1000.0 * milliseconds);
+  }
+  must(cudaEventDestroy(begin), "Ending an event");
+  must(cudaEventDestroy(end), "Ending an event");
+  std::sort(times.begin(), times.end());
+  return {Status::good(), Timing{times[times.size() / 2], times.front(), times.back(), launches}};
 }
 
 #else
@@ -129,6 +178,7 @@ std::string why_not_on_gpu(const Instance&) { return why_no_gpu(); }
 Result<Comparison> run_on_gpu(const Verified&) {
   return {Status::refused(why_no_gpu()), std::nullopt};
 }
+Result<Timing> time_on_gpu(const Case&) { return {Status::refused(why_no_gpu()), std::nullopt}; }
 
 #endif
 

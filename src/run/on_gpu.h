@@ -12,4 +12,11 @@ std::string why_not_on_gpu(const Instance& instance);
 // with status 1 after a minute: the device cannot be used any more.
 Result<Comparison> run_on_gpu(const Verified& verified);
 
+// How long launches took that were timed one by one, the caches as the one before left them.
+struct Timing {
+  double median_us, fastest_us, slowest_us;
+  int launches;
+};
+Result<Timing> time_on_gpu(const Case& of);
+
 }  // namespace tw

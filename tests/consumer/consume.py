@@ -2,10 +2,11 @@
 
 usage: consume.py BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [-D SETTING...]
 
-A program of --finds ends with 1 and prints the words.
+A program may have arguments behind it, in one word. A program of --finds ends with 1 and prints the words.
 """
 import argparse
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -36,10 +37,15 @@ with tempfile.TemporaryDirectory() as folder:
     run('cmake', '-G', 'Ninja', '-S', request.project, '-B', build, f'-DCMAKE_PREFIX_PATH={tree}',
         *(f'-D{setting}' for setting in request.settings))
     run('cmake', '--build', build)
+
+    def command(program):
+        name, *arguments = shlex.split(program)
+        return [build / name, *arguments]
+
     for program in request.programs:
-        print(f'{program}: {run(build / program).strip()}')
+        print(f'{program}: {run(*command(program)).strip()}')
     for program, words in request.finds:
-        printed = run(build / program, status=1).strip()
+        printed = run(*command(program), status=1).strip()
         if words not in printed:
             sys.exit(f'{program} does not print "{words}":\n{printed[:4000]}')
         print(f'{program}: {printed}')

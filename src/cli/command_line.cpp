@@ -1,0 +1,102 @@
+#include "src/cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "src/cli/described.h"
+#include "src/cli/fuzzer.h"
+#include "src/cli/product_request.h"
+#include "src/program.h"
+#include "src/run/device.h"
+#include "src/run/on_gpu.h"
+
+namespace tw::cli {
+
+namespace {
+
+std::string usual_sentence(const std::string&, const std::string&, const std::string& usual) {
+  return usual;
+}
+
+void fuzz(const FuzzRequest& request, std::span<const Trial* const> trials, Verdict& verdict) {
+  const Result<bool> on_gpu = request.place();
+  if (!on_gpu.status.is_good()) return verdict.refuse(on_gpu.status.sentence());
+  std::vector<CaseMaker> makers;
+  add_described_cases(makers, trials, request.arch, request.instance, *on_gpu.value,
+                      request.running());
+  if (makers.empty()) {
+    return verdict.refuse(
+        fmt::format("No instance of this program runs on {} for --arch '{}' and --instance '{}'.",
+                    *on_gpu.value ? "the GPU" : "the virtual GPU", request.arch, request.instance));
+  }
+  fuzz_cases(request, *on_gpu.value, std::move(makers), verdict);
+}
+
+void list(std::span<const Trial* const> trials) {
+  fmt::print("{:<12} {:<7} {:<30} {:>7}  built for\n", "family", "target", "instance", "cluster");
+  for (const Trial* trial : trials) {
+    for (const Instance& instance : trial->instances()) {
+      fmt::print("{:<12} {:<7} {:<30} {:>7}  virtual GPU{}\n", trial->description->name,
+                 instance.target, instance.name, instance.cluster,
+                 instance.launch != nullptr ? ", GPU" : "");
+    }
+  }
+}
+
+// The virtual GPU knows what happens in which order, and not how long it takes.
+void bench(const Case& made, Verdict& verdict) {
+  const Result<Timing> timing = time_on_gpu(made);
+  if (!timing.status.is_good()) {
+    return verdict.refuse("Only a GPU tells how long a kernel takes, the virtual one does not. " +
+                          timing.status.sentence());
+  }
+  fmt::print("{} on {}: {:.2f} us, the median of {} launches (fastest {:.2f}, slowest {:.2f})\n",
+             title_of(made), gpu_name(), timing.value->median_us, timing.value->launches,
+             timing.value->fastest_us, timing.value->slowest_us);
+}
+
+int run(std::span<const Trial* const> trials, int argc, char** argv) {
+  CLI::App app{"Kernels of one's own, on the GPU or on the virtual one", argv[0]};
+  app.require_subcommand(1);
+  Verdict verdict;
+  const Families families = {trials, usual_sentence};
+  const auto add = [&](const char* name, const char* meaning) {
+    CLI::App* const command = app.add_subcommand(name, meaning);
+    command->require_subcommand(1);
+    return command;
+  };
+  add_run_described(*add("run", "one verified run"), families, verdict);
+  add_check_described(*add("check", "many schedules on the virtual GPU"), families, verdict);
+  add_described(
+      *add("bench", "how long a launch takes, on the GPU"), families,
+      [](const Case& made, const vgpu::Options&, Verdict& said) { bench(made, said); }, verdict);
+  FuzzRequest request;
+  CLI::App* const command =
+      app.add_subcommand("fuzz", "random problems, instances and schedules; failures are shrunk");
+  request.add_options(*command);
+  command->callback([&] { fuzz(request, trials, verdict); });
+  app.add_subcommand("list", "families, targets and instances")->callback([&] { list(trials); });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
+  return verdict.status;
+}
+
+}  // namespace
+
+}  // namespace tw::cli
+
+namespace tw {
+
+int command_line(std::span<const Trial* const> trials, int argc, char** argv) {
+  set_program_name(argv[0]);
+  return run_program([&] { return cli::run(trials, argc, argv); });
+}
+
+}  // namespace tw

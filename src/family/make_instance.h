@@ -1,0 +1,41 @@
+// Instances of kernels of one's own, made where they are compiled. A Launch plans for them:
+// host/grouped.h has one of the warp-specialised skeleton, host/quantise.h one of the streaming.
+#pragma once
+
+#ifndef TW_INSTANCE_WITH_CUDA
+#define TW_INSTANCE_WITH_CUDA 0
+#endif
+#ifndef TW_INSTANCE_WITH_VGPU
+#define TW_INSTANCE_WITH_VGPU 1
+#endif
+#include "src/family/launch_streaming.h"
+#include "src/family/launch_warp_specialized.h"
+
+namespace tw {
+
+// `Bound` is a Kernel<Target, Recipe, Named>.
+template <class Launch, class Bound>
+Instance warp_specialized_instance(const char* name) {
+  return {name,
+          Bound::Target::target.name,
+          cluster_of_warp_specialized<Bound>,
+          &Launch::template facts<Bound>,
+          supports_warp_specialized<Launch, Bound>,
+          nullptr,
+          nullptr,
+          simulate_warp_specialized<Launch, Bound>};
+}
+
+template <class Launch, class Bound>
+Instance streaming_instance(const char* name) {
+  return {name,
+          Bound::Target::target.name,
+          cluster_of_streaming<Bound>,
+          &Launch::template facts<Bound>,
+          supports_streaming<Launch, Bound>,
+          nullptr,
+          nullptr,
+          simulate_streaming<Launch, Bound>};
+}
+
+}  // namespace tw
