@@ -8,7 +8,7 @@ BUGS = [
         [Site('cooperative', SHORT, 'missing-proxy-fence', 'multiply 0', 0),
          Site('tensor', TENSOR_SHORT, 'missing-proxy-fence', 'epilogue', 0)]),
     Bug('publish_fenced_by_one',
-        'each writer must fence its own writes; the storing thread cannot do it for the others',
+        'the storing thread fences before the others have written, and so for itself alone',
         'pipeline/staging.h', 'isa::fence_proxy_async();',
         'if (staging_->stores_) isa::fence_proxy_async();',
         [Site('cooperative', SHORT, 'missing-proxy-fence', 'multiply 0', 0)]),

@@ -252,17 +252,20 @@ TEST_P(StoreTest, WritersMustFenceAndMeet) {
   }
 }
 
-TEST_P(StoreTest, FenceAfterTheBarrierDoesNotHelp) {
-  const Report report = kernel.run([&] {
-    fill(0, 5);
-    isa::warp_sync();
-    isa::fence_proxy_async();
-    if (isa::thread_index() == 0) {
-      store(map, 0, 0, 0);
-      isa::cp_async_bulk_wait_group_read<0>();
-    }
-  });
-  EXPECT_TRUE(found(report, Checker::MissingProxyFence));
+TEST_P(StoreTest, TheReaderMayFenceForTheWritersButNobodyElse) {
+  for (const bool planted : {false, true}) {
+    const Report report = kernel.run([&] {
+      fill(0, 5);
+      isa::warp_sync();
+      if ((isa::thread_index() == 0) != planted) isa::fence_proxy_async();
+      isa::shuffle(0, 0);
+      if (isa::thread_index() == 0) {
+        store(map, 0, 0, 0);
+        isa::cp_async_bulk_wait_group_read<0>();
+      }
+    });
+    EXPECT_TRUE(found_if(planted, report, Checker::MissingProxyFence, "TMA store reads"));
+  }
 }
 
 TEST_P(StoreTest, FenceCoversOnlyTheWritesBeforeIt) {

@@ -230,6 +230,28 @@ TEST_P(CpAsyncTest, TheAsyncProxyNeedsAFenceAfterTheWait) {
   }
 }
 
+TEST_P(CpAsyncTest, AReaderFencesAfterItsWaitForCopiesThatArrive) {
+  std::vector<std::uint8_t> target(512);
+  const TensorMap map = byte_map(target, 8, 64, 8, 64);
+  kernel.memory.push_back(range_of(target, "target", false));
+  for (const bool planted : {false, true}) {
+    const Report report = kernel.run([&] {
+      start_barrier(barrier, 32, 32);
+      copy_line(0);
+      isa::cp_async_mbarrier_arrive_noinc(address_at(barrier));
+      if (planted) isa::fence_proxy_async();
+      wait(address_at(barrier), 0);
+      if (!planted) isa::fence_proxy_async();
+      if (isa::thread_index() != 0) return;
+      const int at[2] = {0, 0};
+      isa::cp_async_bulk_tensor_store(&map, address_at(0), at);
+      isa::cp_async_bulk_commit_group();
+      isa::cp_async_bulk_wait_group_read<0>();
+    });
+    EXPECT_TRUE(found_if(planted, report, Checker::MissingProxyFence, "TMA store reads"));
+  }
+}
+
 TEST_P(CpAsyncTest, CopiesThatNobodyWaitedForAreFoundAtExit) {
   const Report no_wait = kernel.run([&] {
     isa::describe_role("load");

@@ -86,9 +86,9 @@ std::string reason(const Cta& cta, const Conflict& conflict, Checker checker) {
   }
   if (checker == Checker::MissingProxyFence) {
     return fmt::format(
-        "which {} {}: a barrier orders the two, but the first executed no fence.proxy.async "
-        "between "
-        "its access and the barrier",
+        "which {} {}: a barrier orders the two, but neither of them executed fence.proxy.async, "
+        "the "
+        "first before the barrier or the second after it",
         other, conflict.kind == Conflict::WriteAfterRead ? "read" : "wrote");
   }
   return fmt::format("which {} wrote, and nothing orders the two", other);

@@ -66,12 +66,22 @@ void Order::acquire_all(const WaitList& threads, const ClockRef& clock) {
 
 void Order::fence_async(Thread& thread) {
   thread.view.visible = thread.view.epoch++;
+  if (!enabled_) return;
   const Epoch copied = thread.copies.known_done();
-  if (!enabled_ || thread.copy_agent == no_slot || copied == 0) return;
-  ClockRef fenced(pool.take());
-  fenced.edit()->raise(thread.copy_agent, copied);
-  fenced.edit()->raise_visible(thread.copy_agent, copied);
-  acquire(thread, fenced);
+  if (thread.copy_agent != no_slot && copied != 0) {
+    ClockRef own(pool.take());
+    own.edit()->raise(thread.copy_agent, copied);
+    acquire(thread, own);
+  }
+  const ClockRef known = thread.view.known;
+  if (!known) return;
+  if (!(known == unfenced_)) {
+    unfenced_ = known;
+    fenced_ = ClockRef(pool.take());
+    fenced_.edit()->visible = known->happened;
+    fenced_ = joiner_.join(pool, known, fenced_);
+  }
+  thread.view.known = fenced_;
 }
 
 Slot Order::agent(Cluster& cluster, AgentKind kind, const void* owner, Slot& slot) {

@@ -24,8 +24,9 @@ class Order {
   ClockRef release_to_all(const ClockRef& before, Thread& thread);
   void acquire_from_all(Thread& thread, const ClockRef& clock);
   void acquire_all(const WaitList& threads, const ClockRef& clock);
-  // fence.proxy.async: the thread's generic writes so far, and copies that it has waited for, are
-  // visible to the async proxy, for those who learn of this moment.
+  // fence.proxy.async: the thread's generic writes so far, copies that it has waited for, and the
+  // writes of others that it knows of, are visible to the async proxy: for its own accesses, and
+  // for those who learn of this moment.
   void fence_async(Thread& thread);
   // The epoch of something the thread does now, distinct from what it does next.
   Epoch mark(Thread& thread) { return thread.view.epoch++; }
@@ -47,6 +48,8 @@ class Order {
 
   bool enabled_;
   ClockJoiner joiner_;
+  // The threads of a warpgroup fence with the same knowledge, one after the other.
+  ClockRef unfenced_, fenced_;
 };
 
 }  // namespace tw::vgpu
