@@ -37,7 +37,6 @@ const MatmulConfig& config_of(const Instance& instance) { return instance.config
 //   matmul(instance, problem)            the product that it is; asked where the kernel supports
 //   operand_bytes(problem)               as of expected_microseconds
 //   only_in_parts                        where kernels that cut sums have no like that does not
-//   only_by_name(instance, problem)      where a caller must want a kernel's results: why
 // `rejections` may be null.
 template <class Family, class Problem, class Instance>
 std::vector<LaunchChoice<Instance>> launches_of(
@@ -56,10 +55,6 @@ std::vector<LaunchChoice<Instance>> launches_of(
     const MatmulConfig& config = config_of(instance);
     const MatmulOrder usual = {.stream_k = config.split == Split::Stream};
     if (rejected(instance.supports(problem, {usual}))) continue;
-    if constexpr (requires { Family::only_by_name(instance, problem); }) {
-      if (request.instance == nullptr && rejected(Family::only_by_name(instance, problem)))
-        continue;
-    }
     const MatmulProblem matmul = Family::matmul(instance, problem);
     std::vector<MatmulOrder> orders = orders_of(config, matmul);
     // Sums too short for parts, or no other kernel leaves them whole.

@@ -1,6 +1,5 @@
 #include "src/dispatch/conv2d.h"
 
-#include "tilewright/family/description.h"
 #include "tilewright/host/conv2d_check.h"
 
 namespace tw {
@@ -21,16 +20,6 @@ struct Convolutions {
     const Tiling& tiling = instance.config.tiling;
     return as_matmul(problem, instance.by_threads ? 1 : tiling.k(),
                      instance.spans_groups ? groups_together(problem, tiling) : 1);
-  }
-  // Zero times another group's infinity is no number: such results are only for who asks for them.
-  static Status only_by_name(const Conv2dInstance& instance, const Conv2dProblem& problem) {
-    const std::int64_t together =
-        instance.spans_groups ? groups_together(with_patches(problem), instance.config.tiling) : 1;
-    if (together == 1) return Status::good();
-    return Status::refused(
-        sentence("{} groups would share products with zeros, so that an infinity "
-                 "in one makes NaN of the others; options.instance takes it.",
-                 together));
   }
   // Of image and filter, each read once: the matmul's operands repeat the image.
   static double operand_bytes(const Conv2dProblem& problem) {

@@ -198,11 +198,11 @@ void expect_groups_apart(const Conv2dInstance& instance, std::int64_t channels) 
   VerifiedConv2d problem(shape, Fill::Integers, 5);
   const VirtualRun plain = run_virtually(instance, {}, problem, {});
   ASSERT_TRUE(plain.clean()) << instance.name << plain.complaint();
-  // The group in the middle is infinite, in both operands; of e4m3, which has no infinities, no
-  // number.
+  // The group in the middle is infinite, in both operands; of e4m3, which has no infinities, and of
+  // five channels no number.
   using Limits = std::numeric_limits<double>;
   const double infinite =
-      shape.type == ElementType::E4m3 ? Limits::quiet_NaN() : Limits::infinity();
+      shape.type == ElementType::E4m3 || channels == 5 ? Limits::quiet_NaN() : Limits::infinity();
   const auto fill = [&](HostMatrix& matrix, bool by_rows) {
     const Rectangle infinities = {matrix.rows, matrix.columns, by_rows, !by_rows};
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
@@ -234,10 +234,10 @@ TEST(Conv2d, KeepsGroupsApart) {
     const bool of_filter = direction_of(instance.config) == Conv2dDirection::BackwardFilter;
     if (instance.depthwise || (of_filter && !instance.by_threads)) continue;
     // By cp.async, element by element, and depthwise; or by TMA. Three groups of fewer channels
-    // than 22 may be one tile's, and are then not kept apart.
+    // than 22 may be one tile's.
     const std::int64_t whole = instance.config.tiling.k();
     using Channels = std::vector<std::int64_t>;
-    for (const std::int64_t channels : instance.spans_groups ? Channels{40, 33}
+    for (const std::int64_t channels : instance.spans_groups ? Channels{40, 33, 16, 5, 2}
                                        : instance.by_threads ? Channels{8, 6, 1}
                                                              : Channels{whole}) {
       expect_groups_apart(instance, channels);

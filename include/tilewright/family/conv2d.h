@@ -8,6 +8,7 @@
 #include "tilewright/family/depthwise.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/pixel_store.h"
+#include "tilewright/family/shared_groups.h"
 #include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/im2col.h"
 #include "tilewright/io/im2col_copy.h"
@@ -48,6 +49,9 @@ struct Conv2dByThreads : ThreadRecipe<Conv2dRecipe, Im2colCopyLoader> {};
 // Forward with im2col in pieces, by four warps that need many registers: they know all their
 // pixels.
 struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
+  template <MatmulConfig config, bool>
+  using Epilogue = SharedGroupsEpilogue<config.tiling.a_type>;
+
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     RoleTable table = ThreadRecipe<Conv2dRecipe, Im2colPieceLoader>::roles(given, config);
     table.load.registers = 128;

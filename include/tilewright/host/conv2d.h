@@ -120,6 +120,20 @@ Status fill_copies(typename Parts::Loader::Params& loader, const Conv2dProblem& 
 
 }  // namespace detail
 
+// Where tiles are of several groups, what sums them up again.
+template <class Parts>
+GroupSums group_sums(const typename Parts::Loader::Params& loader, const Conv2dProblem& problem) {
+  GroupSums sums;
+  if (groups_together(problem, Parts::tiling) == 1) return sums;
+  static_cast<Im2colAxes<1>&>(sums) = loader;
+  sums.image = loader.a;
+  sums.filters = loader.b;
+  sums.group_filters = loader.group_filters;
+  sums.group_channels = static_cast<unsigned>(problem.c / problem.groups);
+  sums.positions = static_cast<unsigned>(problem.positions());
+  return sums;
+}
+
 // The matmul as this kernel's loader counts its k.
 template <class Parts>
 MatmulProblem as_matmul(const Conv2dProblem& given) {
@@ -167,6 +181,9 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                       return detail::fill_copies<Parts>(loader, problem, matmul, encode);
                     }
                   });
+  if constexpr (spans_groups<Parts>()) {
+    params.epilogue.epilogue.groups = group_sums<Parts>(params.loader, problem);
+  }
   if constexpr (is_backward_data(Parts::config)) {
     PixelView& view = params.epilogue.output.view;
     detail::fill_axes(view, problem, pixels_of);
