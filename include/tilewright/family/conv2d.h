@@ -13,6 +13,7 @@
 #include "tilewright/io/im2col.h"
 #include "tilewright/io/im2col_copy.h"
 #include "tilewright/io/im2col_pieces.h"
+#include "tilewright/pipeline/fenced_op.h"
 
 namespace tw {
 
@@ -47,8 +48,12 @@ struct Conv2dRecipe : MatmulRecipe {
 struct Conv2dByThreads : ThreadRecipe<Conv2dRecipe, Im2colCopyLoader> {};
 
 // Forward with im2col in pieces, by four warps that need many registers: they know all their
-// pixels.
+// pixels. Who multiplies fences.
 struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
+  template <class, Tiling tiling, RoleTable table>
+  using Loader = Im2colPieceLoader<tiling, table.load.warps, Completion::WarpsArrive>;
+  template <class TargetOp, Tiling, unsigned>
+  using Op = FencedOp<TargetOp>;
   template <MatmulConfig config, bool>
   using Epilogue = SharedGroupsEpilogue<config.tiling.a_type>;
 
