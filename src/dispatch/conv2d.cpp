@@ -18,8 +18,11 @@ struct Convolutions {
   static MatmulProblem matmul(const Conv2dInstance& instance, const Conv2dProblem& given) {
     const Conv2dProblem problem = with_patches(given);
     const Tiling& tiling = instance.config.tiling;
-    return as_matmul(problem, instance.by_threads ? 1 : tiling.k(),
-                     instance.spans_groups ? groups_together(problem, tiling) : 1);
+    if (!instance.spans_groups) return as_matmul(problem, instance.by_threads ? 1 : tiling.k());
+    MatmulProblem matmul = as_pieces(problem, tiling);
+    // Words are what is read of lines.
+    if (by_lines(problem)) matmul.a.pitch = matmul.b.pitch = 2;
+    return matmul;
   }
   // Of image and filter, each read once: the matmul's operands repeat the image.
   static double operand_bytes(const Conv2dProblem& problem) {

@@ -176,6 +176,36 @@ TEST(Conv2d, PutsGroupsTogether) {
   }
 }
 
+// Lines of filters whose channels are no whole words: they begin in either half of a word, reach
+// over either end of the image's lines, lie wholly beside them, and end with the image.
+TEST(Conv2d, CopiesLinesOfFilters) {
+  struct Line {
+    std::int64_t c, extent, filter, stride, pad_low, pad_high;
+  };
+  const Line all[] = {{3, 12, 3, 1, 1, 1}, {3, 15, 7, 2, 3, 2}, {1, 14, 3, 1, 2, 5},
+                      {5, 9, 2, 2, 6, 3},  {9, 7, 1, 1, 0, 0},  {3, 2, 2, 1, 1, 9}};
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    if (!instance.spans_groups) continue;
+    for (const Line& given : all) {
+      Conv2dShape shape = shape_for(instance);
+      shape.n = 2;
+      shape.c = given.c;
+      shape.k = 70;
+      shape.h = {.extent = 6, .filter = 3, .dilation = 2, .pad_low = 2, .pad_high = 1};
+      shape.w = {given.extent, given.filter, given.stride, 1, given.pad_low, given.pad_high};
+      EXPECT_TRUE(by_lines(conv2d_anywhere(shape)));
+      expect_clean(instance, shape, Fill::Position, 17);
+      if (HasFatalFailure()) return;
+      // A last word that is only half in memory is none.
+      shape.n = 1;
+      shape.h.extent = 5;
+      EXPECT_EQ(by_lines(conv2d_anywhere(shape)), given.extent % 2 == 0);
+      expect_clean(instance, shape, Fill::Integers, 18);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 struct Rectangle {
   std::int64_t rows, columns;  // of which the second third,
   bool by_rows, by_columns;    // along which

@@ -15,6 +15,8 @@ TOGETHER = (3, 16, 40, 4, *H, *W, 2)
 TILES = (3, 48, 120, 6, *H, *W, 2)
 # Nine k-tiles: more than there are stages.
 LONG = (1, 64, 64, 1, 9, 3, 1, 1, 0, 0, 9, 3, 1, 1, 0, 0, 1)
+# Lines of filters, of three pixels and three channels.
+LINES = (2, 3, 80, 1, *H, 14, 3, 1, 1, 1, 1, 2)
 # Patches: 4 by 2 pixels of 3 channels.
 PATCHES = (3, 3, 40, 1, 8, 4, 4, 1, 0, 0, 12, 2, 2, 1, 0, 0, 2)
 
@@ -71,6 +73,15 @@ BUGS = [
         'the tensor core reads what threads copied, but another proxy may not see it yet',
         'pipeline/fenced_op.h', 'isa::fence_proxy_async();', '',
         [Site('conv2d_pieces', LONG, 'missing-proxy-fence', 'multiply 0', 0)]),
+    Bug('lines_in_whole_words',
+        'what begins amid a word is taken to begin with it',
+        'io/run_copy.h', 'const bool is_odd = run.is_odd();', 'const bool is_odd = false;',
+        [Site('conv2d_pieces', LINES, WRONG_RESULT)]),
+    Bug('lines_beyond_the_edge',
+        'right of a line of the image is the next one, not zero',
+        'io/im2col_pieces.h', 'const int until = w.extent * pitch - before;',
+        'const int until = (w.extent + 1) * pitch - before;',
+        [Site('conv2d_pieces', LINES, 'bounds', 'load', -1, stops=True)]),
     Bug('patches_of_one_pixel',
         'of the pixels of a patch\'s line one is taken',
         'host/conv2d_phase.h', 'problem.c *= w.filter;', 'problem.c *= 1;',

@@ -103,7 +103,8 @@ Status fill_copies(typename Parts::Loader::Params& loader, const Conv2dProblem& 
   const std::int64_t c = as_forward(problem).c / problem.groups;
   if constexpr (spans_groups<Parts>()) {
     const std::int64_t together = groups_together(problem, Parts::tiling);
-    loader.channels = divisor_of(together * c);
+    loader.line = by_lines(problem) ? static_cast<int>(problem.w.filter * c) : 0;
+    loader.channels = divisor_of(loader.line != 0 ? padded_line(problem) : together * c);
     loader.filter_channels = divisor_of(together == 1 ? matmul.k : together * c);
     loader.group_channels = divisor_of(together == 1 ? matmul.k : c);
     loader.group_filters = divisor_of(matmul.n / together);
@@ -138,8 +139,8 @@ GroupSums group_sums(const typename Parts::Loader::Params& loader, const Conv2dP
 template <class Parts>
 MatmulProblem as_matmul(const Conv2dProblem& given) {
   const Conv2dProblem problem = with_patches(given);
-  return as_matmul(problem, Parts::Loader::elected ? Parts::tiling.k() : 1,
-                   spans_groups<Parts>() ? groups_together(problem, Parts::tiling) : 1);
+  if (spans_groups<Parts>()) return as_pieces(problem, Parts::tiling);
+  return as_matmul(problem, Parts::Loader::elected ? Parts::tiling.k() : 1);
 }
 
 // Why a kernel cannot compute a convolution in this order; good if it can.

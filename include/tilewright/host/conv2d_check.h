@@ -60,6 +60,32 @@ inline MatmulProblem as_matmul(const Conv2dProblem& whole, std::int64_t channels
   return matmul;
 }
 
+// True where the lines of filters are what kernels that copy in pieces copy: s * c elements that
+// lie side by side, of the filter and of the image, and begin anywhere. Of k they take whole
+// chunks. Words of two elements are read, all of which must be in memory.
+inline bool by_lines(const Conv2dProblem& problem) {
+  const auto begins_a_word = [](const void* data) {
+    return reinterpret_cast<std::uintptr_t>(data) % 4 == 0;
+  };
+  const std::int64_t line = problem.w.filter * problem.c, most = 1024;
+  return problem.direction == Conv2dDirection::Forward && problem.groups == 1 &&
+         !problem.is_deep() && problem.c % 2 == 1 && problem.w.dilation == 1 && line <= most &&
+         problem.h.filter <= most && begins_a_word(problem.image) &&
+         begins_a_word(problem.filter) && problem.n * problem.image_pixels() % 2 == 0 &&
+         problem.k * problem.h.filter * line % 2 == 0;
+}
+// Of k, with zeros behind it.
+inline std::int64_t padded_line(const Conv2dProblem& problem) {
+  return (problem.w.filter * problem.c + 7) / 8 * 8;
+}
+
+// The matmul of a forward convolution that is copied in pieces, by tiles of several groups.
+inline MatmulProblem as_pieces(const Conv2dProblem& problem, const Tiling& tiling) {
+  MatmulProblem matmul = as_matmul(problem, 1, groups_together(problem, tiling));
+  if (by_lines(problem)) matmul.k = problem.h.filter * padded_line(problem);
+  return matmul;
+}
+
 // All that is written, as one matrix.
 inline MatmulProblem output_of(const Conv2dProblem& problem) {
   const auto direction = static_cast<unsigned>(problem.direction);

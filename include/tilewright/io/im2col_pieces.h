@@ -4,6 +4,7 @@
 
 #include "tilewright/io/async_copy.h"
 #include "tilewright/io/im2col_axes.h"
+#include "tilewright/io/run_copy.h"
 #include "tilewright/io/thread_loader.h"
 #include "tilewright/isa/ptx/cp_async_cached.h"
 
@@ -13,6 +14,10 @@ namespace tw {
 // matrix is a group, or several of them side by side: B is then zero where a filter and a channel
 // are of different groups. A chunk of 16 bytes is copied in pieces that lie in one pixel, and in
 // one group of B; those of one element go through registers.
+//
+// Or, where channels are no whole words: k goes through (r, s and c), a line of a filter that is
+// padded to whole chunks. A chunk is then of one line, which lies side by side in memory, and is
+// read word by word.
 //
 // A thread has the same chunk of every line that it fills: the filter position is found once for
 // all of them. The pixels at which the filter begins are found once for a tile.
@@ -37,10 +42,11 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   // A line of the view of the image is a pixel; but it counts the rows and the k of its operand.
   // Both alignments are those of pieces.
   struct Params : Base::Params, Im2colAxes<1> {
-    Divisor channels;         // of A, from one filter position to the next
+    Divisor channels;         // of A, from one filter position, or padded line, to the next
     Divisor filter_channels;  // of B's tile, from one position to the next; where there is one
     Divisor group_channels;   // group in a tile, both are all that a filter has
     Divisor group_filters;
+    int line = 0;  // elements of a filter's line; 0: it is copied by positions
   };
 
   TW_DEVICE Im2colPieceLoader(const Params& params, unsigned thread)
@@ -51,10 +57,17 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
     begin(tile);
     const auto tensors = stage.tensors();
     const unsigned k = static_cast<unsigned>(k_tile) * tiling.k() + chunk_ * elements;
-    each_size(params_.a.alignment,
-              [&](auto piece) { copy_pixels<piece.value>(own_chunks(tensors.a), k, tile.batch); });
-    each_size(params_.b.alignment,
-              [&](auto piece) { copy_filters<piece.value>(own_chunks(tensors.b), k, tile.batch); });
+    if (params_.line != 0) {
+      copy_image_lines(own_chunks(tensors.a), k);
+      copy_filter_lines(own_chunks(tensors.b), k);
+    } else {
+      each_size(params_.a.alignment, [&](auto piece) {
+        copy_pixels<piece.value>(own_chunks(tensors.a), k, tile.batch);
+      });
+      each_size(params_.b.alignment, [&](auto piece) {
+        copy_filters<piece.value>(own_chunks(tensors.b), k, tile.batch);
+      });
+    }
     isa::cp_async_commit_group();
     isa::cp_async_wait_group<stages_held>();
   }
@@ -219,6 +232,58 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
         for (unsigned line = 0; line < at_once; ++line) {
           isa::store_shared_16(to.address((first + line) * step), words[line]);
         }
+      }
+    }
+  }
+
+  // Chunks of lines of the image; the padding of a line is no part of it, nor are its neighbours.
+  template <class Chunks>
+  TW_DEVICE void copy_image_lines(const Chunks& to, unsigned k) const {
+    unsigned position = k;
+    const int first = static_cast<int>(params_.channels.split(position));
+    const auto &w = params_.axes[0], &h = params_.axes[1];
+    const int down = static_cast<int>(position) * h.dilation;
+    const int pitch = static_cast<int>(params_.a.row_stride);
+    const int left = k < static_cast<unsigned>(params_.a.k) ? params_.line - first : 0;
+    copy_runs<a_lines>(to, [&](unsigned line) {
+      const Pixel& pixel = pixels_[line];
+      const int y = pixel.h + down, before = pixel.w * pitch + first;
+      const int until = w.extent * pitch - before;
+      const bool inside = static_cast<unsigned>(y) < static_cast<unsigned>(h.extent);
+      const std::int64_t at = static_cast<int>(pixel.at) + std::int64_t{down} * w.extent;
+      return Run{static_cast<const T*>(params_.a.data) + at * pitch + first,
+                 before < 0 ? -before : 0,
+                 !inside        ? 0
+                 : until < left ? until
+                                : left};
+    });
+  }
+  template <class Chunks>
+  TW_DEVICE void copy_filter_lines(const Chunks& to, unsigned k) const {
+    unsigned position = k;
+    const int first = static_cast<int>(params_.channels.split(position));
+    const int left = k < static_cast<unsigned>(params_.b.k) ? params_.line - first : 0;
+    const T* const line_of =
+        static_cast<const T*>(params_.b.data) + static_cast<int>(position) * params_.line + first;
+    copy_runs<b_lines>(to, [&](unsigned line) {
+      const bool inside = groups_[line] == 0;
+      const unsigned filter = static_cast<unsigned>(first_column_) + line_ + line * step;
+      return Run{line_of + std::int64_t{filter} * params_.b.row_stride, 0, inside ? left : 0};
+    });
+  }
+
+  // The thread's chunk of each of its lines: the Run run_of(line).
+  template <unsigned lines, class Chunks, class RunOf>
+  TW_DEVICE void copy_runs(const Chunks& to, const RunOf& run_of) const {
+    constexpr unsigned at_once = 4;
+    TW_UNROLL
+    for (unsigned first = 0; first < lines; first += at_once) {
+      FetchedRun runs[at_once];
+      TW_UNROLL
+      for (unsigned line = 0; line < at_once; ++line) runs[line].fetch(run_of(first + line));
+      TW_UNROLL
+      for (unsigned line = 0; line < at_once; ++line) {
+        runs[line].store(to.address((first + line) * step));
       }
     }
   }
