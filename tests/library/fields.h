@@ -82,4 +82,31 @@ void each_field(tw_quantise_problem& problem, const std::string& name, const Vis
   visit(name + "powers_of_two", problem.powers_of_two);
 }
 
+template <class Visit>
+void each_field(tw_conv2d_axis& axis, const std::string& name, const Visit& visit) {
+  visit(name + ".extent", axis.extent);
+  visit(name + ".filter", axis.filter);
+  visit(name + ".stride", axis.stride);
+  visit(name + ".dilation", axis.dilation);
+  visit(name + ".pad_low", axis.pad_low);
+  visit(name + ".pad_high", axis.pad_high);
+}
+template <class Visit>
+void each_field(tw_conv2d_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "direction", problem.direction);
+  visit(name + "n", problem.n);
+  visit(name + "c", problem.c);
+  visit(name + "k", problem.k);
+  visit(name + "groups", problem.groups);
+  each_field(problem.h, name + "h", visit);
+  each_field(problem.w, name + "w", visit);
+  each_field(problem.depth, name + "depth", visit);
+  visit(name + "image", problem.image);
+  visit(name + "filter", problem.filter);
+  visit(name + "d", problem.d);
+  visit(name + "type", problem.type);
+  visit(name + "d_type", problem.d_type);
+  each_field(problem.epilogue, name + "epilogue", visit);
+}
+
 }  // namespace tw::tests

@@ -183,6 +183,35 @@ TEST(FrozenRefusals, Grouped) {
   expect_frozen("grouped", found + refusals_of("scales", problem, call));
 }
 
+// Every direction; in groups, with a depth, and with an epilogue.
+TEST(FrozenRefusals, Conv2d) {
+  const auto call = [](const tw_conv2d_problem& problem) {
+    tw_conv2d_plan* plan = nullptr;
+    const tw_status status = tw_conv2d_plan_create(&plan, &problem, nullptr);
+    tw_conv2d_plan_destroy(plan);
+    return status;
+  };
+  tw_conv2d_problem problem;
+  tw_conv2d_init(&problem, nullptr);
+  problem.c = 4;
+  problem.k = 8;
+  problem.h = {3, 2, 1, 1, 1, 0};
+  problem.w = {3, 3, 2, 1, 1, 1};
+  problem.image = at<void>(0);
+  problem.filter = at<void>(1);
+  problem.d = at<void>(2);
+  std::string found = refusals_of("forward", problem, call);
+  problem.direction = TW_BACKWARD_DATA;
+  found += refusals_of("data", problem, call);
+  problem.direction = TW_BACKWARD_FILTER;
+  problem.depth = {2, 2, 1, 1, 0, 0};
+  found += refusals_of("filter with a depth", problem, call);
+  problem.direction = TW_FORWARD;
+  problem.groups = 2;
+  add_epilogue(problem.epilogue);
+  expect_frozen("conv2d", found + refusals_of("groups and epilogue", problem, call));
+}
+
 TEST(FrozenRefusals, Quantise) {
   tw_quantise_problem problem;
   tw_quantise_init(&problem, nullptr);
