@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 
@@ -27,6 +28,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   const Families families;
   CaseAction action;  // null: verified runs
   std::vector<std::int64_t> numbers;
+  std::vector<std::string> words;  // of numbers that are choices
   Lists lists;
   std::vector<std::string> types;  // of each tensor
   std::vector<std::string> lines;  // row or column
@@ -40,6 +42,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     add_instance_options(command, "the first of the target that takes the problem");
     // Options keep their addresses.
     numbers.resize(description.numbers.size());
+    words.resize(description.numbers.size());
     lists.resize(description.lists.size());
     for (std::size_t i = 0; i < lists.size(); ++i) {
       const ListField& list = description.lists[i];
@@ -51,10 +54,20 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       numbers[i] = number.usual;
       if (number.kind == IntegerField::Kind::Derived) continue;
       const std::string option = option_of(number.name);
-      options[number.name] =
-          number.kind == IntegerField::Kind::Flag
-              ? command.add_flag(option, numbers[i], number.meaning)
-              : command.add_option(option, numbers[i], number.meaning)->capture_default_str();
+      // From 2.4 on CLI11 takes --h for -h.
+      if (option == "--h") command.set_help_flag("--help", "Print this help message and exit");
+      CLI::Option*& added = options[number.name];
+      if (number.kind == IntegerField::Kind::Choice) {
+        words[i] = number.words[number.usual];
+        added = command.add_option(option, words[i], number.meaning)
+                    ->check(CLI::IsMember(
+                        std::vector<std::string>(number.words.begin(), number.words.end())))
+                    ->capture_default_str();
+      } else if (number.kind == IntegerField::Kind::Flag) {
+        added = command.add_flag(option, numbers[i], number.meaning);
+      } else {
+        added = command.add_option(option, numbers[i], number.meaning)->capture_default_str();
+      }
     }
     types.resize(description.tensors.size());
     lines.resize(description.tensors.size());
@@ -63,7 +76,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       types[i] = name_of(tensor.types.usual);
       lines[i] = tensor.is_usually_by_rows() ? "row" : "column";
       const std::string option = option_of(tensor.name);
-      if ((tensor.types.set & (tensor.types.set - 1)) != 0) {
+      if (tensor.has_type && (tensor.types.set & (tensor.types.set - 1)) != 0) {
         options[std::string(tensor.name) + "_type"] =
             command.add_option(option + "-type", types[i], fmt::format("of {}", tensor.title))
                 ->capture_default_str();
@@ -91,7 +104,10 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       if (number.kind == IntegerField::Kind::Extent) {
         check_between(option_of(number.name).c_str() + 2, numbers[i], 0, 65536);
       }
-      number.set(problem.data(), numbers[i]);
+      const auto word = std::find(number.words.begin(), number.words.end(), words[i]);
+      number.set(problem.data(), number.kind == IntegerField::Kind::Choice
+                                     ? word - number.words.begin()
+                                     : numbers[i]);
     }
     for (std::size_t i = 0; i < types.size(); ++i) {
       const TensorField& tensor = description.tensors[i];
@@ -118,12 +134,15 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     }
   }
 
-  // Of a case that has its numbers. Throws Refused.
-  void take_epilogue(Case& made) const {
-    if (const Status status = made.settle(); !status.is_good()) throw Refused{status.sentence()};
+  // Of a case without epilogue; refused where its numbers have no product. Throws Refused.
+  Status take_epilogue(Case& made) const {
+    if (const Status status = made.settle(); !status.is_good()) return status;
+    const Status status = check_stated(*trial.description, made.problem.data());
+    if (!status.is_good()) return status;
     MatmulShape shape = product_shape(made);
     fill_epilogue(shape, made.fill);
     set_epilogue(trial.description->product->epilogue_of(made.problem.data()), shape.epilogue);
+    return status;
   }
 
   // The instance that is named, or the first of the target that takes the problem. Throws Refused.
@@ -148,8 +167,9 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       made.seed = seed;
       trial.adopt(made.problem.data(), candidate, given);
       made.lists = lists;
-      if (description.product != nullptr) take_epilogue(made);
-      const Status status = serves(made);
+      Status status = Status::good();
+      if (description.product != nullptr) status = take_epilogue(made);
+      if (status.is_good()) status = serves(made);
       if (status.is_good()) return made;
       if (refusal.empty()) refusal = status.sentence();
     }
@@ -336,12 +356,14 @@ std::string title_of(const Case& made) {
     if (number.kind == IntegerField::Kind::Derived) continue;
     if (number.kind == IntegerField::Kind::Flag) {
       if (value != 0) text += fmt::format(" {}", number.name);
+    } else if (number.kind == IntegerField::Kind::Choice) {
+      text += fmt::format(" {}", number.words[value]);
     } else if (value != number.initial) {
       text += fmt::format(" {} {}", number.name, value);
     }
   }
   for (const TensorField& tensor : made.trial->description->tensors) {
-    if (!detail::is_present(tensor, made.problem.data())) continue;
+    if (!tensor.has_type || !detail::is_present(tensor, made.problem.data())) continue;
     const auto type = static_cast<ElementType>(tensor.get(made.problem.data()).type);
     text += fmt::format(", {} {}", tensor.name, name_of(type));
   }

@@ -70,14 +70,10 @@ void add_list(CLI::App& app, Verdict&) {
     for (const Trial* trial : all_trials()) {
       for (const Instance& instance : trial->instances()) {
         const char* const family = trial->description->name;
-        if (trial->list == nullptr) {
-          const ProductFacts& facts = product_facts(instance);
-          add_words(family, instance, words_of(facts.config), facts.stages, false);
-          continue;
-        }
-        const ListedWords words = trial->list(instance);
+        const bool multiplies = trial->description->product != nullptr;
         add_words(family, instance,
-                  {words.types, "-", words.tile, "1x1", "-", words.sums, "static"}, 0, true);
+                  trial->list != nullptr ? trial->list(instance) : words_of(config_of(instance)),
+                  multiplies ? product_facts(instance).stages : 0, !multiplies);
       }
     }
     if (*json) fmt::print("{}\n", entries.dump());

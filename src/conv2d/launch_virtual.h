@@ -1,7 +1,7 @@
 // Runs one instance on the virtual GPU.
 #pragma once
 
-#include "src/conv2d/virtual_map.h"
+#include "vgpu/im2col_map.h"
 #include "src/matmul/launch_virtual.h"
 #include "tilewright/host/depthwise.h"
 

@@ -10,6 +10,9 @@
 #endif
 #if TW_INSTANCE_WITH_VGPU
 #include "src/family/touched.h"
+// family conv2d: begin
+#include "vgpu/im2col_map.h"
+// family conv2d: end
 #endif
 
 namespace tw {
@@ -36,12 +39,23 @@ Status supports_warp_specialized(const Checked& problem, const LaunchOptions& op
   typename kernel::WarpSpecialized<Bound>::Params params;
   MatmulGrid grid;
   return Launch::template plan<Bound>(params, grid, problem, options.order, 1, options.workspace,
-                                      [](TensorMap&, const MatrixBox&) { return Status::good(); });
+                                      [](TensorMap&, const auto&) { return Status::good(); });
 }
 
 #if TW_INSTANCE_WITH_CUDA
 template <class Bound>
 using CudaWarpSpecialized = CudaMatmul<Bound>;
+
+struct EncodeForCuda {
+  Status operator()(TensorMap& map, const MatrixBox& box) const {
+    return encode_for_cuda(map, box);
+  }
+  // family conv2d: begin
+  Status operator()(TensorMap& map, const Im2colBox& box) const {
+    return encode_im2col_for_cuda(map, box);
+  }
+  // family conv2d: end
+};
 
 template <class Launch, class Bound>
 Status workspace_warp_specialized(std::size_t& bytes, CudaMatmul<Bound>& kernel,
@@ -55,16 +69,27 @@ template <class Launch, class Bound>
 Status launch_warp_specialized(CudaMatmul<Bound>& kernel, const Checked& problem,
                                const LaunchOptions& options, void* stream) {
   if (problem.is_empty()) return Status::good();
-  return kernel.launch_planned(
-      product_for<Launch, Bound>(problem), options.trace, stream,
-      [&](auto& params, auto& grid, unsigned clusters) {
-        return Launch::template plan<Bound>(params, grid, problem, options.order, clusters,
-                                            options.workspace, encode_for_cuda);
-      });
+  return kernel.launch_planned(product_for<Launch, Bound>(problem), options.trace, stream,
+                               [&](auto& params, auto& grid, unsigned clusters) {
+                                 return Launch::template plan<Bound>(
+                                     params, grid, problem, options.order, clusters,
+                                     options.workspace, EncodeForCuda{});
+                               });
 }
 #endif
 
 #if TW_INSTANCE_WITH_VGPU
+struct EncodeForVirtual {
+  Status operator()(TensorMap& map, const MatrixBox& box) const {
+    return encode_for_virtual(map, box);
+  }
+  // family conv2d: begin
+  Status operator()(TensorMap& map, const Im2colBox& box) const {
+    return encode_im2col_for_virtual(map, box);
+  }
+  // family conv2d: end
+};
+
 template <class Launch, class Bound>
 Status simulate_warp_specialized(const Checked& problem, const LaunchOptions& options,
                                  const vgpu::Options& machine, vgpu::Report& report) {
@@ -74,7 +99,7 @@ Status simulate_warp_specialized(const Checked& problem, const LaunchOptions& op
       TouchedMemory(touched_by(problem)),
       [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
         return Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,
-                                            workspace, encode_for_virtual);
+                                            workspace, EncodeForVirtual{});
       });
 }
 #endif

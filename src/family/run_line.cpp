@@ -69,13 +69,15 @@ std::string problem_words(const Description& description, const void* problem, c
       words += fmt::format(" {} {}", option_of(number.name), value);
     } else if (number.kind == IntegerField::Kind::Flag && value != 0) {
       words += fmt::format(" {}", option_of(number.name));
+    } else if (number.kind == IntegerField::Kind::Choice) {
+      words += fmt::format(" {} {}", option_of(number.name), number.words[value]);
     }
   }
   for (const TensorField& tensor : description.tensors) {
     if (tensor.present != nullptr && !tensor.present(problem)) continue;
     const tw_matrix given = tensor.get(problem);
     const auto type = static_cast<ElementType>(given.type);
-    if (type != tensor.types.usual) {
+    if (type != tensor.types.usual && tensor.has_type) {
       words += fmt::format(" {}-type {}", option_of(tensor.name), name_of(type));
     }
     const bool by_rows = given.column_stride == 1;

@@ -60,6 +60,17 @@ inline std::string layout_name(Major a, Major b) {
   return std::string(a == Major::K ? "t" : "n") + (b == Major::K ? "n" : "t");
 }
 
+// What tells one instance from another, in the words of the command line.
+struct InstanceWords {
+  std::string types;      // "bf16 x bf16 -> bf16"
+  std::string layout;     // "tn", or "any"
+  std::string tile;       // "128x256"
+  std::string cluster;    // "2x1"
+  std::string consumers;  // "cooperative"
+  std::string sums;       // "whole", "split-k", "cluster" or "stream-k"
+  std::string schedule;   // "static" or "dynamic"
+};
+
 std::optional<ElementType> element_type_of(const std::string& name);
 // "bias,gelu": the parts that are words, and not numbers, on the command line.
 std::string epilogue_words(const EpilogueShape& epilogue);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "src/matmul/instance.h"
+#include "src/matmul/names.h"
 #include "src/matmul/shape.h"
 
 namespace tw {
@@ -16,16 +17,7 @@ struct MatmulTask {
   const MatmulInstance* instance = nullptr;
 };
 
-// What tells one instance from another, in the words of the command line.
-struct InstanceWords {
-  std::string types;      // "bf16 x bf16 -> bf16"
-  std::string layout;     // "tn", or "any"
-  std::string tile;       // "128x256"
-  std::string cluster;    // "2x1"
-  std::string consumers;  // "cooperative"
-  std::string sums;       // "whole", "split-k", "cluster" or "stream-k"
-  std::string schedule;   // "static" or "dynamic"
-};
+// What tells one instance from another.
 InstanceWords words_of(const MatmulConfig& config);
 InstanceWords words_of(const MatmulInstance& instance);
 

@@ -114,6 +114,7 @@ std::vector<HostMatrix> outline_of(const Case& of) {
         static_cast<ElementType>(given.type), given.column_stride == 1 ? Major::K : Major::MN,
         present ? batch : 0, extents.rows, extents.columns, of.unaligned);
     if (shared) matrix.batch_pitch = 0;
+    if (tensor.dense) matrix.pitch = matrix.columns;
   }
   if (description.product == nullptr) return tensors;
   for (const HostMatrix& part : outline_of_epilogue(product_shape(of))) tensors.push_back(part);

@@ -12,6 +12,7 @@
 #include "src/family/run_line.h"
 #include "src/matmul/compare.h"
 #include "src/matmul/matrix.h"
+#include "src/matmul/names.h"
 #include "src/matmul/shape.h"
 
 namespace tw {
@@ -59,11 +60,6 @@ class Answer {
   virtual Comparison compare(const HostProblem& ran) const = 0;
 };
 
-// An instance in ./tw list, where it does not multiply.
-struct ListedWords {
-  std::string types, tile, sums;
-};
-
 // What tools and tests need of a family beside its description.
 struct Trial {
   const Description* description;
@@ -79,7 +75,7 @@ struct Trial {
   void (*fill)(HostProblem&, const Case&);
   // Straight from the definition: shares no code with the kernels.
   std::shared_ptr<const Answer> (*answer)(const Case&, const HostProblem& given);
-  ListedWords (*list)(const Instance&);  // null: as all that multiply
+  InstanceWords (*list)(const Instance&);  // of ./tw list; null: as all that multiply
 };
 
 // A problem without memory: a column_stride other than 1 says that columns are contiguous, an

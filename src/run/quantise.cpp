@@ -78,10 +78,15 @@ void fill_source(HostProblem& data, const Case& of) {
   });
 }
 
-ListedWords list(const Instance& instance) {
+InstanceWords list(const Instance& instance) {
   const auto& config = *static_cast<const QuantiseConfig*>(instance.facts);
-  return {"16/32 bit -> fp8", std::to_string(config.tile_rows()) + "x128",
-          std::to_string(config.scale_rows) + "x128"};
+  return {"16/32 bit -> fp8",
+          "-",
+          std::to_string(config.tile_rows()) + "x128",
+          "1x1",
+          "-",
+          std::to_string(config.scale_rows) + "x128",
+          "static"};
 }
 
 }  // namespace

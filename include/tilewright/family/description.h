@@ -46,6 +46,7 @@ struct IntegerField {
   enum class Kind {
     Extent,  // at least `low` and below `limit`
     Flag,    // 0 or anything else; an option without a value
+    Choice,  // of an enum; the option takes one of `words`
     Derived  // an extent that follows from others, or from a list: no option
   };
   const char* name;     // of the field; the option is --name with dashes
@@ -57,6 +58,8 @@ struct IntegerField {
   std::int64_t limit;
   std::int64_t (*get)(const void* problem);
   void (*set)(void* problem, std::int64_t value);
+  const char* title = nullptr;  // in sentences that name the first and the last that it may be
+  std::span<const char* const> words = {};  // of a Choice
 };
 
 // A number that is no integer: of softmax, or of an epilogue.
@@ -109,6 +112,8 @@ struct TensorField {
   bool (*present)(const void* problem);
   const char* column_stride = "column_stride";  // what its struct calls it
   std::int64_t reach = 0;  // kernels count its elements below that; 0: with 64 bits
+  bool dense = false;      // its struct has no strides: rows lie one behind the other
+  bool has_type = true;    // false: the type is another tensor's
 
   constexpr bool has_either_side() const { return lines != Lines::Rows; }
   constexpr bool is_usually_by_rows() const { return lines != Lines::ColumnsOrRows; }
@@ -197,6 +202,7 @@ constexpr auto by_address(Function) {
 struct NumberFacts {
   const char* meaning = "";
   std::int64_t usual = 0, initial = 0, low = 0, limit = extent_limit;
+  const char* title = nullptr;
 };
 
 }  // namespace detail
@@ -218,7 +224,8 @@ constexpr IntegerField number(const char* name, const detail::NumberFacts& facts
           [](void* problem, std::int64_t value) {
             detail::at<path...>(*static_cast<Problem*>(problem)) =
                 static_cast<detail::FieldAt<path...>>(value);
-          }};
+          },
+          facts.title};
 }
 template <auto... path>
 constexpr IntegerField flag(const char* name, const char* meaning) {
@@ -239,6 +246,17 @@ constexpr RealField real(const char* name, const char* meaning, double usual) {
             detail::at<path...>(*static_cast<Problem*>(problem)) =
                 static_cast<detail::FieldAt<path...>>(value);
           }};
+}
+
+// An enum of the C interface, tw_NAME, whose values count from 0; `words` are those of the option.
+template <auto... path>
+constexpr IntegerField choice(const char* name, const char* meaning,
+                              std::span<const char* const> words) {
+  IntegerField field =
+      number<path...>(name, {.meaning = meaning, .limit = static_cast<std::int64_t>(words.size())},
+                      IntegerField::Kind::Choice);
+  field.words = words;
+  return field;
 }
 
 // `holds` and `says` take the problem.
@@ -287,6 +305,33 @@ template <auto... path, class ExtentsOf>
 constexpr TensorField writes(const char* name, const detail::TensorFacts& facts,
                              ExtentsOf extents) {
   return detail::matrix<path...>(name, TensorField::Flow::Written, facts, extents);
+}
+
+// Without strides: an address, and a type, which may be another tensor's. `extents` takes the
+// problem.
+template <auto data, auto type, bool has_type = true, class ExtentsOf>
+constexpr TensorField dense(const char* name, TensorField::Flow flow,
+                            const detail::TensorFacts& facts, ExtentsOf extents) {
+  using Problem = detail::ProblemAt<data>;
+  TensorField field = {name,
+                       facts.title,
+                       facts.one,
+                       flow,
+                       facts.lines,
+                       facts.types,
+                       detail::by_address(extents),
+                       [](const void* problem) -> tw_matrix {
+                         const Problem& given = *static_cast<const Problem*>(problem);
+                         return {const_cast<void*>(given.*data), 0, 1, 0, given.*type};
+                       },
+                       [](void* problem, const tw_matrix& given) {
+                         static_cast<Problem*>(problem)->*data = given.data;
+                         if (has_type) static_cast<Problem*>(problem)->*type = given.type;
+                       },
+                       nullptr};
+  field.dense = true;
+  field.has_type = has_type;
+  return field;
 }
 
 // A vector of integers, of which the host knows the address alone.

@@ -7,6 +7,28 @@
 
 namespace tw {
 
+// The product that a problem is, whose epilogue lies at `path`, with tensors of these indices.
+// `sums`, which are batch, m and n, and `k` take the problem.
+template <auto... path, class SumsOf, class CountOf>
+constexpr ProductField product_with(unsigned a, unsigned b, unsigned d, SumsOf sums, CountOf k) {
+  using Problem = detail::ProblemAt<path...>;
+  return {a,
+          b,
+          d,
+          detail::by_address(sums),
+          detail::by_address(k),
+          [](const void* problem) -> const tw_epilogue& {
+            return detail::at<path...>(*static_cast<const Problem*>(problem));
+          },
+          [](void* problem) -> tw_epilogue& {
+            return detail::at<path...>(*static_cast<Problem*>(problem));
+          },
+          [](void* problem) {
+            tw_epilogue& epilogue = detail::at<path...>(*static_cast<Problem*>(problem));
+            epilogue.alpha = epilogue.output_scale = 1.0f;
+          }};
+}
+
 template <auto... path>
 struct ProductFields {
   using Matmul = tw_matmul_problem;
@@ -61,24 +83,14 @@ struct ProductFields {
   template <class SumsOf>
   static constexpr ProductField product(unsigned a, unsigned b, unsigned d, SumsOf sums) {
     using Problem = detail::ProblemAt<path..., &Matmul::k>;
-    return {a,
-            b,
-            d,
-            detail::by_address(sums),
-            [](const void* problem) -> std::int64_t {
-              return detail::at<path...>(*static_cast<const Problem*>(problem)).k;
-            },
-            [](const void* problem) -> const tw_epilogue& {
-              return detail::at<path...>(*static_cast<const Problem*>(problem)).epilogue;
-            },
-            [](void* problem) -> tw_epilogue& {
-              return detail::at<path...>(*static_cast<Problem*>(problem)).epilogue;
-            },
-            [](void* problem) {
-              auto& matmul = detail::at<path...>(*static_cast<Problem*>(problem));
-              matmul.size = sizeof matmul;
-              matmul.epilogue.alpha = matmul.epilogue.output_scale = 1.0f;
-            }};
+    ProductField field = product_with<path..., &Matmul::epilogue>(
+        a, b, d, sums, [](const Problem& p) { return detail::at<path..., &Matmul::k>(p); });
+    field.initialise = [](void* problem) {
+      auto& matmul = detail::at<path...>(*static_cast<Problem*>(problem));
+      matmul.size = sizeof matmul;
+      matmul.epilogue.alpha = matmul.epilogue.output_scale = 1.0f;
+    };
+    return field;
   }
 };
 

@@ -90,6 +90,14 @@ inline bool is_present(const TensorField& tensor, const void* problem) {
 inline Status check_number(const IntegerField& number, std::int64_t value) {
   const bool is_free = number.kind == IntegerField::Kind::Flag || number.low == INT64_MIN;
   if (is_free || (value >= number.low && value < number.limit)) return Status::good();
+  if (number.kind == IntegerField::Kind::Choice) {
+    return Status::refused(sentence("The {} is {}, but a tw_{} is between 0 and {}.", number.name,
+                                    value, number.name, number.limit - 1));
+  }
+  if (number.title != nullptr) {
+    return Status::refused(sentence("{} = {} must be from {} to {}.", number.title, value,
+                                    number.low, number.limit - 1));
+  }
   const std::string limit =
       number.limit == extent_limit ? "2^31 - 256" : std::to_string(number.limit);
   return Status::refused(
@@ -149,6 +157,7 @@ inline Status lay(TensorLines& lines, const TensorField& tensor, const tw_matrix
                   const TensorExtents& extents) {
   const bool by_rows = lies_by_rows(tensor, given, extents);
   take_lines(lines, given, extents, by_rows);
+  if (tensor.dense) lines.pitch = lines.length;
   if (!by_rows && !tensor.has_either_side()) {
     return Status::refused(sentence("The {} of {} is {}, but must be 1: rows are contiguous.",
                                     tensor.column_stride, tensor.title, given.column_stride));
