@@ -7,7 +7,8 @@ switched off, and with that checker switched off nothing is found. Where no chec
 result must be wrong, or the run stopped with a sentence. A run that hangs must be over within five
 seconds. Every checker has a bug.
 
-usage: plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
+usage: plant.py @OPTIONS, a file with a word in each line, or
+       plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
                 --link-conv2d LIBRARY... --link-blockwise LIBRARY... --link-block-scaled LIBRARY...
                 --link-grouped LIBRARY... --link-quantise LIBRARY... [--only NAME...] [--schedules N]
                 [--gallery]
@@ -64,10 +65,10 @@ def checkers(root):
 class Builder:
     """Compiles without optimisation: building takes longer than all runs."""
 
-    def __init__(self, options):
+    def __init__(self, options, folder=None, more_flags=()):
         self.options = options
-        self.folder = options.folder
-        self.flags = ['-std=c++20', '-O0']
+        self.folder = folder or options.folder
+        self.flags = ['-std=c++20', '-O0', *more_flags]
         self.folder.mkdir(parents=True, exist_ok=True)
         self.common = self.folder / 'common.h'
         self.common.write_text((options.root / 'tests/planted/common.h').read_text())
@@ -96,7 +97,8 @@ class Builder:
                    'grouped': self.options.link_grouped,
                    'quantise': self.options.link_quantise,
                    'attention': self.options.link_attention}.get(config.family, [])
-        self.call([self.options.compiler, instance, *drivers, *self.options.link, '-o', program])
+        self.call([self.options.compiler, *self.flags, instance, *drivers, *self.options.link, '-o',
+                   program])
         instance.unlink()
         return program
 
@@ -262,8 +264,8 @@ def print_counts(cases):
         print(', '.join(f'{name} {count}' for name, count in sorted(counts.items())))
 
 
-def main():
-    parser = argparse.ArgumentParser()
+def parsed(words=None):
+    parser = argparse.ArgumentParser(fromfile_prefix_chars='@')
     parser.add_argument('--root', type=pathlib.Path, required=True)
     parser.add_argument('--folder', type=pathlib.Path, required=True)
     parser.add_argument('--compiler', required=True)
@@ -277,7 +279,11 @@ def main():
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     parser.add_argument('--gallery', action='store_true')
-    options = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def main():
+    options = parsed()
     begin = time.monotonic()
     shown = gallery.chosen(BUGS)
     cases = [(bug, site) for bug in BUGS for site in bug.sites if not options.only
