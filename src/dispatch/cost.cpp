@@ -28,6 +28,7 @@ double running_ctas(unsigned cluster, unsigned sms) {
 }
 
 bool is_mma_sync(const KernelFacts& kernel) { return kernel.target[2] == '8'; }
+bool has_tensor_memory(const KernelFacts& kernel) { return kernel.target[2] == '1'; }
 
 // Unsigned: nobody checks a pitch where nothing is read.
 std::uint64_t pitch_bytes(const MatmulOperand& operand) {
@@ -50,7 +51,11 @@ double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConsta
   const MatmulConfig& config = kernel.config;
   const Tiling& tiling = config.tiling;
   double cycles = tiling.m * tiling.n / 32.0 * cost.product_cycles;
-  if (config.multiply_groups == 1) cycles *= cost.alone_factor;
+  if (has_tensor_memory(kernel)) {
+    cycles *= cost.tensor_memory_factor;
+  } else if (config.multiply_groups == 1) {
+    cycles *= cost.alone_factor;
+  }
   if (in_turns) {
     cycles *= cost.turns_factor * (tiling.n > 128 ? cost.wide_factor : 1);
   }
@@ -120,7 +125,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   };
   const double running = std::min(work, ctas);
   double lines = (inside * share(cluster.n, problem.a) +
-                  (config.tiling.n - columns_outside) * share(cluster.m, problem.b)) *
+                  (config.tiling.b_rows() - columns_outside) * share(cluster.m, problem.b)) *
                      cost.row_cycles +
                  (outside / cluster.n + columns_outside / cluster.m) * cost.outside_row_cycles *
                      std::pow(running / sms, cost.outside_power);
@@ -133,6 +138,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   } else if (kernel.any_alignment) {
     lines *= cost.gathering_factor;
   }
+  // Operands are written to shared memory and read there at 128 bytes a cycle. What tensor memory
+  // leaves of that is less than single CTAs need; those of a pair have half of B each.
+  const double shared =
+      has_tensor_memory(kernel) ? 2.0 * (config.tiling.m + config.tiling.b_rows()) : 0.0;
   double handling = cost.span_cycles + cost.stage_cycles / config.tiling.spans;
   if (takes_turns) handling /= 2;
   const bool is_exchanged = config.tiling.exchanged != 0;
@@ -141,9 +150,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   } else if (config.tiling.n % 32 != 0) {
     handling *= cost.odd_factor;
   }
-  const double cycles =
-      waves * stages * config.tiling.spans *
-      together(cost.stage_sharpness, {product_cycles(kernel, takes_turns, cost), lines, handling});
+  const double cycles = waves * stages * config.tiling.spans *
+                        together(cost.stage_sharpness, {product_cycles(kernel, takes_turns, cost),
+                                                        lines, handling, shared});
   double busy = cycles / cost.cycles_per_us;
 
   // Stores of a tile are hidden behind the next tile's products where groups take turns and the

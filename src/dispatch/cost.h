@@ -9,17 +9,18 @@ namespace tw {
 // 2026-11-15 on an H200 (bench/results). Cycles, microseconds, bytes per microsecond, picojoules.
 struct CostConstants {
   double cycles_per_us = 1926;
-  double product_cycles = 1.41;      // of a perfect tensor core's at its highest clock
-  double alone_factor = 0.984;       // where one warpgroup multiplies
-  double turns_factor = 0.932;       // where groups take turns
-  double wide_factor = 1.01;         // and their tiles are wide
-  double row_cycles = 1.37;          // a line of 128 bytes that TMA brings to an SM
-  double received_share = 0.201;     // of that, for a line that another CTA sends
-  double straddling_factor = 1.44;   // of the rest, where rows begin amid lines
-  double pixel_factor = 1.4;         // where the lines are pixels of an image
-  double outside_row_cycles = 4.78;  // a line outside of the matrix, filled with zeros on all SMs
-  double outside_power = 0.387;      // of the share of SMs that fill such lines
-  double neighbour_factor = 2.06;    // where two SMs of a pair load side by side
+  double product_cycles = 1.41;       // of a perfect tensor core's at its highest clock
+  double tensor_memory_factor = 0.5;  // of sm_100a, by its peak; nothing was measured there
+  double alone_factor = 0.984;        // where one warpgroup multiplies
+  double turns_factor = 0.932;        // where groups take turns
+  double wide_factor = 1.01;          // and their tiles are wide
+  double row_cycles = 1.37;           // a line of 128 bytes that TMA brings to an SM
+  double received_share = 0.201;      // of that, for a line that another CTA sends
+  double straddling_factor = 1.44;    // of the rest, where rows begin amid lines
+  double pixel_factor = 1.4;          // where the lines are pixels of an image
+  double outside_row_cycles = 4.78;   // a line outside of the matrix, filled with zeros on all SMs
+  double outside_power = 0.387;       // of the share of SMs that fill such lines
+  double neighbour_factor = 2.06;     // where two SMs of a pair load side by side
   // A stage is waited for and given back, and a span of it multiplied, in no less.
   double stage_cycles = 50.5, span_cycles = 89.7;
   double odd_factor = 1.48;       // of that, where columns are no multiple of 32

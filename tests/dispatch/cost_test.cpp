@@ -34,6 +34,35 @@ TEST(Cost, TakesTurnsWhereProductsAreLarge) {
   EXPECT_LT(microseconds(in_turns, 8192, 8192, 8192), microseconds(cooperative, 8192, 8192, 8192));
 }
 
+// A pair's CTAs keep half of B each: what they write to shared memory and read there is what an SM
+// has room for. Nothing of it was measured.
+TEST(Cost, PairsMultiplyLargeProductsOnBlackwell) {
+  const auto on_blackwell = [](const MatmulConfig& config, const std::int64_t(&shape)[3]) {
+    MatmulProblem problem;
+    problem.m = shape[0];
+    problem.n = shape[1];
+    problem.k = shape[2];
+    problem.a.pitch = problem.b.pitch = shape[2];
+    problem.d.pitch = shape[1];
+    return expected_microseconds({.target = "sm100a", .config = config}, problem, {}, 148);
+  };
+  constexpr MatmulConfig alone = {.multiply_groups = 1};
+  constexpr MatmulConfig two = {
+      .tiling = {.cluster = {2, 1}}, .multiply_groups = 1, .scheduling = Scheduling::Dynamic};
+  constexpr MatmulConfig pair = {.tiling = {.cluster = {2, 1}, .group = 2},
+                                 .multiply_groups = 1,
+                                 .scheduling = Scheduling::Dynamic};
+  constexpr MatmulConfig streamed = {
+      .tiling = {.cluster = {2, 1}}, .multiply_groups = 1, .split = Split::Stream};
+  const std::int64_t shapes[][3] = {
+      {8192, 8192, 8192}, {16384, 16384, 8192}, {8192, 8192, 1024}, {4096, 4096, 4096}};
+  for (const auto& shape : shapes) {
+    for (const MatmulConfig& other : {alone, two, streamed}) {
+      EXPECT_LT(on_blackwell(pair, shape), on_blackwell(other, shape)) << shape[0];
+    }
+  }
+}
+
 TEST(Cost, ARowThatIsSentPaysForMatricesAndNotForImages) {
   constexpr MatmulConfig alone = {.tiling = {.n = 64}, .dependent_launch = 1};
   MatmulConfig pair = alone;
