@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* family block_scaled: begin */
+#include "tilewright/family/block_scaled/problem.h"
+/* family block_scaled: end */
 /* family grouped: begin */
 #include "tilewright/family/grouped/problem.h"
 /* family grouped: end */
@@ -196,6 +199,10 @@ typedef struct tw_blockwise_problem {
 /* Sums are float32 beyond 128 of k, whatever fast_accumulation says. */
 TW_FAMILY(blockwise)
 /* family blockwise: end */
+
+/* family block_scaled: begin */
+TW_FAMILY(block_scaled)
+/* family block_scaled: end */
 
 /* family grouped: begin */
 TW_FAMILY(grouped)

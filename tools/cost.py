@@ -37,6 +37,12 @@ FAMILIES = {
         'words': r'blockwise|requantised|scaled_op|scale_loader|family/scales',
         'regions': 'blockwise|requantised',
     },
+    # Without its instructions. The quantisers of the same formats stand beside it.
+    'block_scaled': {
+        'files': ['*/block_scaled/*', '*/block_scaled.h', '*/block_scaled.cpp', '*/block_scaled_test.cpp', '*/io/block_scales.h',
+                  '*/io/scaled_conversion.h', '*/op/tcgen05_scaled.h', '*/op/scale_columns.h', '*/arch/sm100_scaled.h'],
+        'words': r'block_scaled_(instances|trial)|tilewright_block_scaled|(run|family|host)/block_scaled|sm100_scaled|TW_FAMILY\(block_scaled',
+    },
     'grouped': {
         'files': ['*grouped*', '*/group_tiles.h', '*/gather.h'],
         'words': r'grouped_(instances|trial)|measure_grouped|tilewright_grouped|(run|bench|family|host)/grouped',
@@ -48,7 +54,8 @@ CODE = ('.h', '.cpp', '.cu', '.in', '.py', '.txt')
 # What the family is made of, of its own files and of others' lines; the first that fits.
 PARTS = (('kernel and its launch', ('include/tilewright/io/*', 'include/tilewright/isa/*',
                                     'include/tilewright/family/*', 'include/tilewright/host/*',
-                                    'include/tilewright/schedule/*')),
+                                    'include/tilewright/schedule/*', 'include/tilewright/op/*',
+                                    'include/tilewright/arch/*')),
          ('library and Python', ('include/*', 'src/library/*', 'src/dispatch/*', 'python/*')),
          ('measurements', ('src/bench/*',)),
          ('instances, reference, command line', ('src/*',)))

@@ -25,7 +25,12 @@ BLOCKWISE = ('kernel and plan', (
     ('the problem and its refusals', ('*/blockwise_problem.h',), r'(?!)'),
     ('D quantised again', ('*/requantised.h',), r'(?!)'),
 ))
-PARTS = {'conv2d': CONV2D, 'blockwise': BLOCKWISE, 'grouped': GROUPED}
+BLOCK_SCALED = ('plan and recipe', (
+    ('the problem and its description', ('*/block_scaled/problem.h', '*/block_scaled/family.h'), r'(?!)'),
+    ('loader, TileOp and columns of scales', ('*/block_scales.h', '*/tcgen05_scaled.h', '*/scale_columns.h', '*/sm100_scaled.h'), r'(?!)'),
+    ('conversion', ('*/scaled_conversion.h',), r'[Cc]onver'),
+))
+PARTS = {'conv2d': CONV2D, 'block_scaled': BLOCK_SCALED, 'blockwise': BLOCKWISE, 'grouped': GROUPED}
 
 
 def statement_end(lines, begin):

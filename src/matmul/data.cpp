@@ -40,7 +40,10 @@ std::uint64_t hash(std::uint64_t x) {
 int position_limit(ElementType type) {
   switch (type) {
     case ElementType::E4m3: return 15;
-    case ElementType::E5m2: return 7;
+    case ElementType::E5m2:
+    case ElementType::E2m3: return 7;
+    case ElementType::E3m2: return 8;
+    case ElementType::E2m1: return 4;
     default: return 100;
   }
 }
@@ -153,7 +156,7 @@ MatmulProblem problem_without_memory(const MatmulShape& shape) {
   return problem_at(outline, shape, [](HostMatrix& matrix) -> void* {
     constexpr std::uintptr_t somewhere = 1 << 20;
     if (!matrix.exists()) return nullptr;
-    return reinterpret_cast<void*>(somewhere + matrix.first * bytes_of(matrix.type));
+    return reinterpret_cast<void*>(somewhere + matrix.offset());
   });
 }
 

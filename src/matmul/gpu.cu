@@ -25,14 +25,16 @@ struct DeviceBuffer {
     must(cudaMalloc(&pointer, bytes), "Allocating on the GPU");
     must(cudaMemset(pointer, 0, bytes), "Clearing memory of the GPU");
   }
-  explicit DeviceBuffer(const std::vector<T>& values) : DeviceBuffer(values.size()) {
+  template <class Allocator>
+  explicit DeviceBuffer(const std::vector<T, Allocator>& values) : DeviceBuffer(values.size()) {
     if (bytes > 0) {
       must(cudaMemcpy(pointer, values.data(), bytes, cudaMemcpyHostToDevice), "Copying to the GPU");
     }
   }
   ~DeviceBuffer() { cudaFree(pointer); }
   DeviceBuffer(const DeviceBuffer&) = delete;
-  void read(std::vector<T>& values) const {
+  template <class Allocator>
+  void read(std::vector<T, Allocator>& values) const {
     if (bytes > 0) {
       must(cudaMemcpy(values.data(), pointer, bytes, cudaMemcpyDeviceToHost), "Copying back");
     }
@@ -52,7 +54,7 @@ class DeviceMatmul {
       void* address = nullptr;
       each_copy([&](HostMatrix& other, bool, DeviceBuffer<std::byte>& copy) {
         if (&other != &matrix || !matrix.exists()) return;
-        address = copy.pointer + matrix.first * bytes_of(matrix.type);
+        address = copy.pointer + matrix.offset();
       });
       return address;
     });

@@ -45,6 +45,9 @@ auto with_element(ElementType type, const Body& body) {
     case ElementType::E4m3: return body(E4m3{});
     case ElementType::E5m2: return body(E5m2{});
     case ElementType::S8: return body(std::int8_t{});
+    case ElementType::E2m1: return body(E2m1{});
+    case ElementType::E2m3: return body(E2m3{});
+    case ElementType::E3m2: return body(E3m2{});
     default: return body(std::int32_t{});
   }
 }
@@ -85,6 +88,9 @@ std::uint32_t poison_bits(ElementType type, std::size_t index) {
     case ElementType::E5m2: return 0x7d;
     case ElementType::S8: return index % 2 == 0 ? varied : 0x100 - varied;
     case ElementType::S32: return 0xa5a50000 + varied;
+    case ElementType::E2m1:
+    case ElementType::E2m3:
+    case ElementType::E3m2: return varied % (1u << bits_in(type));
     default: return 0x7fa5a5a5;
   }
 }
@@ -93,28 +99,51 @@ HostMatrix::HostMatrix(ElementType type, Major major, std::int64_t batch, std::i
                        std::int64_t columns, bool unaligned)
     : type(type), major(major), batch(batch), rows(rows), columns(columns) {
   constexpr std::int64_t guard_bytes = 256;
-  const std::int64_t unit = 16 / bytes_of(type);
-  const std::int64_t guard = guard_bytes / bytes_of(type);
+  const unsigned bits = bits_in(type);
+  const std::int64_t unit = bits < 8 ? 128 : 128 / bits;
+  const std::int64_t guard = bits < 8 ? 512 : 8 * guard_bytes / bits;
   const std::int64_t length = major == Major::K ? columns : rows;
   const std::int64_t lines = major == Major::K ? rows : columns;
   pitch = std::max<std::int64_t>(1, (length + unit - 1) / unit) * unit;
   first = static_cast<std::size_t>(guard);
   batch_pitch = lines * pitch + unit;
   if (unaligned) {
-    pitch = length + (length % unit == unit - 1 ? 2 : 1);
-    first += 1;
-    batch_pitch = lines * pitch + 1;
+    // So many elements fill whole bytes.
+    const std::int64_t byte = bits < 8 ? 8 / (bits & (~bits + 1)) : 1;
+    pitch = (length + byte) / byte * byte;
+    if (pitch * bits % 128 == 0) pitch += byte;
+    first += static_cast<std::size_t>(byte);
+    batch_pitch = lines * pitch + byte;
   }
   elements = static_cast<std::size_t>(2 * guard + batch * batch_pitch + unit);
 }
 
-void HostMatrix::allocate() { bytes.resize(elements * bytes_of(type)); }
+void HostMatrix::allocate() { bytes.resize((elements * bits_in(type) + 7) / 8); }
+
+std::uint32_t HostMatrix::code(std::size_t index) const {
+  const unsigned width = bits_in(type);
+  if (width >= 8) return read_bits(type, element(index));
+  const std::size_t bit = index * width;
+  auto window = static_cast<std::uint32_t>(bytes[bit / 8]);
+  if (bit % 8 + width > 8) window |= static_cast<std::uint32_t>(bytes[bit / 8 + 1]) << 8;
+  return window >> bit % 8 & ((1u << width) - 1);
+}
+
+void HostMatrix::set_code(std::size_t index, std::uint32_t code) {
+  const unsigned width = bits_in(type);
+  if (width >= 8) {
+    std::memcpy(element(index), &code, bytes_of(type));
+    return;
+  }
+  for (std::size_t bit = index * width; bit < (index + 1) * width; ++bit, code >>= 1) {
+    const auto mask = std::byte{1} << bit % 8;
+    std::byte& byte = bytes[bit / 8];
+    byte = (code & 1) != 0 ? byte | mask : byte & ~mask;
+  }
+}
 
 void HostMatrix::poison() {
-  for (std::size_t i = 0; i < elements; ++i) {
-    const std::uint32_t bits = poison_bits(type, i);
-    std::memcpy(element(i), &bits, bytes_of(type));
-  }
+  for (std::size_t i = 0; i < elements; ++i) set_code(i, poison_bits(type, i));
 }
 
 std::int64_t HostMatrix::padding_touched() const {
@@ -128,7 +157,7 @@ std::int64_t HostMatrix::padding_touched() const {
   }
   std::int64_t touched = 0;
   for (std::size_t i = 0; i < inside.size(); ++i) {
-    touched += !inside[i] && read_bits(type, element(i)) != poison_bits(type, i);
+    touched += !inside[i] && code(i) != poison_bits(type, i);
   }
   return touched;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "tilewright/io/major.h"
@@ -10,7 +11,7 @@
 
 namespace tw {
 
-// An element in memory, as a number and as its bits.
+// An element that stands alone in memory, as a number and as its bits.
 double read_element(ElementType type, const void* address);
 void write_element(ElementType type, void* address, double value);
 std::uint32_t read_bits(ElementType type, const void* address);
@@ -20,6 +21,25 @@ double rounded_to(ElementType type, double value);
 // have no such bits, so that theirs change from element to element.
 std::uint32_t poison_bits(ElementType type, std::size_t index);
 
+// Memory that begins at a multiple of 256 bytes, as that of a GPU does.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t alignment{256};
+  AlignedAllocator() = default;
+  template <class Other>
+  AlignedAllocator(const AlignedAllocator<Other>&) {}
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), alignment));
+  }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, alignment); }
+  bool operator==(const AlignedAllocator&) const = default;
+};
+using AlignedBytes = std::vector<std::byte, AlignedAllocator<std::byte>>;
+
+// Elements of fewer than 8 bits are packed: lines begin at multiples of 128 of them, or `unaligned`
+// at a byte.
+//
 // Lines of memory run along k with Major::K and along the rows with Major::MN. Around the matrices
 // and behind every line that is not a multiple of 16 bytes lies memory that nobody may touch.
 struct HostMatrix {
@@ -36,15 +56,24 @@ struct HostMatrix {
     const std::int64_t line = major == Major::K ? row * pitch + column : column * pitch + row;
     return first + static_cast<std::size_t>(matrix * batch_pitch + line);
   }
+  // Of elements that are not packed.
   void* element(std::size_t index) { return bytes.data() + index * bytes_of(type); }
   const void* element(std::size_t index) const { return bytes.data() + index * bytes_of(type); }
-  void* data() { return exists() ? element(first) : nullptr; }
-  const void* data() const { return exists() ? element(first) : nullptr; }
+  // From the first byte to the first element.
+  std::size_t offset() const { return first * bits_in(type) / 8; }
+  void* data() { return exists() ? bytes.data() + offset() : nullptr; }
+  const void* data() const { return exists() ? bytes.data() + offset() : nullptr; }
+  // The bits of any element.
+  std::uint32_t code(std::size_t index) const;
+  void set_code(std::size_t index, std::uint32_t code);
   double at(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
-    return read_element(type, element(index(matrix, row, column)));
+    const std::uint32_t bits = code(index(matrix, row, column));
+    return read_element(type, &bits);
   }
   void set(std::int64_t matrix, std::int64_t row, std::int64_t column, double value) {
-    write_element(type, element(index(matrix, row, column)), value);
+    std::uint32_t bits = 0;  // little endian
+    write_element(type, &bits, value);
+    set_code(index(matrix, row, column), bits);
   }
   // Calls set for every element, batch by batch and row by row.
   template <class Function>
@@ -70,7 +99,7 @@ struct HostMatrix {
   std::int64_t batch_pitch = 0;  // in elements
   std::size_t first = 0;         // element, counted in elements from the first byte
   std::size_t elements = 0;      // with all that lies around the matrices
-  std::vector<std::byte> bytes;
+  AlignedBytes bytes;
 };
 
 }  // namespace tw

@@ -10,7 +10,8 @@ namespace tw {
 
 inline constexpr ElementType element_types[] = {
     ElementType::Bf16, ElementType::Fp16, ElementType::Fp32, ElementType::Tf32,
-    ElementType::E4m3, ElementType::E5m2, ElementType::S8,   ElementType::S32};
+    ElementType::E4m3, ElementType::E5m2, ElementType::S8,   ElementType::S32,
+    ElementType::E2m1, ElementType::E2m3, ElementType::E3m2};
 inline constexpr Activation activations[] = {Activation::Relu, Activation::Gelu, Activation::Silu,
                                              Activation::Tanh, Activation::Clamp};
 

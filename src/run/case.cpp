@@ -141,7 +141,7 @@ AnyProblem placed_at(AnyProblem problem, const Description& description,
 AnyProblem problem_without_memory(const Case& of) {
   const std::vector<HostMatrix> tensors = outline_of(of);
   return placed_at(of.problem, *of.trial->description, tensors, [&](std::size_t i) {
-    return reinterpret_cast<void*>(65536 + tensors[i].first * bytes_of(tensors[i].type));
+    return reinterpret_cast<void*>(65536 + tensors[i].offset());
   });
 }
 
@@ -224,8 +224,8 @@ void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
                   const HostMatrix& expected) {
   const auto judge = [&](std::int64_t batch, std::int64_t row, std::int64_t column) {
     const std::size_t index = found.index(batch, row, column);
-    const std::uint32_t bits = read_bits(found.type, found.element(index));
-    const std::uint32_t right = read_bits(found.type, expected.element(index));
+    const std::uint32_t bits = found.code(index);
+    const std::uint32_t right = expected.code(index);
     if (bits == right) return;
     if (bits == poison_bits(found.type, index)) ++result.unwritten;
     if (result.wrong++ > 0) return;

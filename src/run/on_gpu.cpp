@@ -46,7 +46,7 @@ class DeviceCopies {
  public:
   explicit DeviceCopies(const HostProblem& given) : copies_(given.tensors(), nullptr) {
     for (std::size_t i = 0; i < copies_.size(); ++i) {
-      const std::vector<std::byte>& bytes = given.tensor(i).bytes;
+      const AlignedBytes& bytes = given.tensor(i).bytes;
       if (bytes.empty()) continue;
       must(cudaMalloc(&copies_[i], bytes.size()), "Allocating on the GPU");
       must(cudaMemcpy(copies_[i], bytes.data(), bytes.size(), cudaMemcpyHostToDevice),
@@ -58,7 +58,7 @@ class DeviceCopies {
   }
   DeviceCopies(const DeviceCopies&) = delete;
   void* address(const HostMatrix& matrix, std::size_t i) const {
-    return static_cast<std::byte*>(copies_[i]) + matrix.first * bytes_of(matrix.type);
+    return static_cast<std::byte*>(copies_[i]) + matrix.offset();
   }
   void read(HostMatrix& matrix, std::size_t i) const {
     must(cudaMemcpy(matrix.bytes.data(), copies_[i], matrix.bytes.size(), cudaMemcpyDeviceToHost),

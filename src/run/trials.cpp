@@ -1,5 +1,8 @@
 #include "src/run/trials.h"
 
+// family block_scaled: begin
+#include "src/run/block_scaled.h"
+// family block_scaled: end
 // family grouped: begin
 #include "src/run/grouped.h"
 // family grouped: end
@@ -10,6 +13,9 @@ namespace tw {
 std::span<const Trial* const> all_trials() {
   static const std::vector<const Trial*> trials = [] {
     std::vector<const Trial*> all;
+    // family block_scaled: begin
+    all.push_back(&block_scaled_trial);
+    // family block_scaled: end
     // family grouped: begin
     all.push_back(&grouped_trial);
     // family grouped: end

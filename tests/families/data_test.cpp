@@ -53,6 +53,7 @@ float in_float(const MatmulData& data, const MatmulShape& shape, const MatmulSum
 TEST(MatmulData, ComparisonAcceptsWhatIsRightAndNothingElse) {
   for (const ElementType type : operand_types) {
     for (const ElementType output : element_types) {
+      if (bits_in(output) < 8) continue;  // no product has such a D
       for (const Fill fill : {Fill::Integers, Fill::Normal, Fill::Position}) {
         for (const bool unaligned : {false, true}) {
           MatmulShape shape = {.m = 5, .n = 10, .k = 24, .batch = 2};
@@ -100,6 +101,7 @@ TEST(MatmulData, ComparisonAcceptsWhatIsRightAndNothingElse) {
 TEST(MatmulData, ExactComparisonCatchesEveryBit) {
   MatmulShape shape = {.m = 3, .n = 8, .k = 16};
   for (const ElementType output : element_types) {
+    if (bits_in(output) < 8) continue;
     shape.d_type = output;
     MatmulData data = make_matmul_data(shape, Fill::Integers, 3);
     const MatmulReference reference = reference_on_host(data, shape);
@@ -190,15 +192,39 @@ TEST(MatmulData, UnalignedLinesAreOffSixteenBytes) {
     for (std::int64_t columns = 0; columns < 40; ++columns) {
       HostMatrix odd(type, Major::K, 2, 3, columns, true);
       odd.allocate();
-      EXPECT_NE(odd.pitch * bytes_of(type) % 16, 0);
+      EXPECT_EQ(odd.pitch * bits_in(type) % 8, 0);
+      EXPECT_NE(odd.pitch * bits_in(type) % 128, 0);
       EXPECT_GE(odd.pitch, columns);
       EXPECT_NE(reinterpret_cast<std::uintptr_t>(odd.data()) % 16, 0u);
       HostMatrix even(type, Major::MN, 2, columns, 3, false);
       even.allocate();
-      EXPECT_EQ(even.pitch * bytes_of(type) % 16, 0);
-      EXPECT_EQ(even.batch_pitch * bytes_of(type) % 16, 0);
+      EXPECT_EQ(even.pitch * bits_in(type) % 128, 0);
+      EXPECT_EQ(even.batch_pitch * bits_in(type) % 128, 0);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(even.data()) % 16, 0u);
     }
+  }
+}
+
+// Element i of a line takes its bits [i w, (i + 1) w); neighbours and padding keep theirs.
+TEST(MatmulData, PackedElementsHaveTheirOwnBits) {
+  for (const ElementType type : {ElementType::E2m1, ElementType::E2m3, ElementType::E3m2}) {
+    const unsigned bits = bits_in(type);
+    HostMatrix matrix(type, Major::K, 2, 3, 13, true);
+    matrix.allocate();
+    matrix.poison();
+    matrix.fill([](std::int64_t batch, std::int64_t row, std::int64_t column) {
+      return static_cast<double>((batch + 2 * row + column) % 9 - 4);
+    });
+    EXPECT_EQ(matrix.padding_touched(), 0) << name_of(type);
+    EXPECT_EQ(matrix.at(1, 2, 12), -4 + 17 % 9) << name_of(type);
+    const auto* const line = static_cast<const std::uint8_t*>(matrix.data()) +
+                             (matrix.batch_pitch + 2 * matrix.pitch) * bits / 8;
+    const unsigned bit = 12 * bits;
+    const unsigned found = (line[bit / 8] | line[bit / 8 + 1] << 8) >> bit % 8;
+    EXPECT_EQ(found % (1u << bits), matrix.code(matrix.index(1, 2, 12))) << name_of(type);
+    const std::size_t behind = matrix.index(0, 0, 12) + 1;
+    matrix.set_code(behind, matrix.code(behind) ^ 1);
+    EXPECT_EQ(matrix.padding_touched(), 1) << name_of(type);
   }
 }
 

@@ -1,6 +1,5 @@
-// Descriptions of families whose problems are hard to say: elements below a byte with packed
-// scales, and two products with lengths that only the device knows. They are checked as any other
-// is.
+// The description of a family whose problem is hard to say: two products with lengths that only the
+// device knows. It is checked as any other is.
 #include <gtest/gtest.h>
 
 #include "tilewright/host/checked.h"
@@ -8,134 +7,11 @@
 namespace tw::tests {
 namespace {
 
-// ---- Block-scaled matmul: D = (A scaled) (B scaled)^T, packed scales of 128 x 4 in 512 bytes.
-
-struct BlockScaledProblem {
-  std::size_t size;
-  std::int64_t m, n, k, batch;
-  std::int64_t scale_columns;  // of k, that share a scale: 32 (ue8m0) or 16 (ue4m3)
-  tw_matrix a, b, d;
-  tw_matrix a_scales, b_scales;
-};
-
-struct BlockScaled {
-  using P = BlockScaledProblem;
-  static constexpr Types elements = {ElementType::E4m3, ElementType::E5m2, ElementType::E2m1,
-                                     ElementType::E2m3, ElementType::E3m2};
-  // Blocks of 128 rows and 4 scales, 512 bytes each, one behind the other.
-  static constexpr TensorExtents packed(const P& p, std::int64_t rows) {
-    return {p.batch, (rows + 127) / 128,
-            (p.k + 4 * p.scale_columns - 1) / (4 * p.scale_columns) * 512};
-  }
-
-  static constexpr IntegerField numbers[] = {
-      number<&P::m>("m", {.meaning = "rows of D", .usual = 256}),
-      number<&P::n>("n", {.meaning = "columns of D", .usual = 256}),
-      number<&P::k>("k", {.meaning = "length of the sums", .usual = 512}),
-      number<&P::batch>("batch", {.meaning = "products", .usual = 1, .initial = 1}),
-      number<&P::scale_columns>("scale_columns", {.meaning = "of k, that share a scale: 16 or 32",
-                                                  .usual = 32,
-                                                  .initial = 32,
-                                                  .low = INT64_MIN,
-                                                  .limit = INT64_MAX})};
-  static constexpr Rule rules[] = {
-      rule([](const P& p) { return p.scale_columns == 16 || p.scale_columns == 32; },
-           [](const P& p) {
-             return sentence("A scale is of {} elements, but must be of 16 or of 32.",
-                             p.scale_columns);
-           }),
-      rule([](const P& p) { return p.scale_columns == 32 || p.a.type == p.b.type; },
-           [](const P&) {
-             return sentence("Scales of 16 elements are for A and B of the same type.");
-           })};
-  static constexpr TensorField tensors[] = {
-      reads<&P::a>("a", {.title = "A", .types = elements},
-                   [](const P& p) {
-                     return TensorExtents{p.batch, p.m, p.k};
-                   }),
-      reads<&P::b>("b", {.title = "B", .types = elements},
-                   [](const P& p) {
-                     return TensorExtents{p.batch, p.n, p.k};
-                   }),
-      reads<&P::a_scales>("a_scales",
-                          {.title = "the scales of A",
-                           .types = ElementType::S8,
-                           .one = "the matrix of scales of A"},
-                          [](const P& p) { return packed(p, p.m); }),
-      reads<&P::b_scales>("b_scales",
-                          {.title = "the scales of B",
-                           .types = ElementType::S8,
-                           .one = "the matrix of scales of B"},
-                          [](const P& p) { return packed(p, p.n); }),
-      writes<&P::d>("d", {.title = "D", .types = {ElementType::Bf16, ElementType::Fp32}},
-                    [](const P& p) {
-                      return TensorExtents{p.batch, p.m, p.n};
-                    })};
-  static constexpr Description description = {"block_scaled",
-                                              "a product of scaled blocks",
-                                              "multiplies this",
-                                              sizeof(P),
-                                              numbers,
-                                              {},
-                                              rules,
-                                              tensors};
-};
-
-// Addresses are aligned to 256 bytes, strides are those of dense rows.
-template <class P>
-void lay_dense(const Description& description, P& problem) {
-  std::uintptr_t address = 4096;
-  for (const TensorField& tensor : description.tensors) {
-    const TensorExtents extents = tensor.extents(&problem);
-    tw_matrix matrix = tensor.get(&problem);
-    matrix.data = reinterpret_cast<void*>(address);
-    matrix.row_stride = extents.columns;
-    matrix.column_stride = 1;
-    matrix.batch_stride = extents.rows * extents.columns;
-    tensor.set(&problem, matrix);
-    address += 1 << 20;
-  }
-}
-
-BlockScaledProblem mxfp4() {
-  BlockScaledProblem problem = {sizeof problem, 300, 200, 512, 2, 32, {}, {}, {}, {}, {}};
-  problem.a.type = problem.b.type = TW_E2M1;
-  problem.a_scales.type = problem.b_scales.type = TW_S8;
-  lay_dense(BlockScaled::description, problem);
-  return problem;
-}
-
 template <class P, class Spoil>
 std::string refusal(const Description& description, P problem, const Spoil& spoil) {
   spoil(problem);
   Checked checked;
   return check(checked, description, &problem).sentence();
-}
-
-TEST(OnPaper, BlockScaledMatmul) {
-  using P = BlockScaledProblem;
-  const auto refused = [](const auto& spoil) {
-    return refusal(BlockScaled::description, mxfp4(), spoil);
-  };
-  EXPECT_EQ(refused([](P&) {}), "");
-  EXPECT_EQ(refused([](P& p) { p.scale_columns = 64; }),
-            "A scale is of 64 elements, but must be of 16 or of 32.");
-  EXPECT_EQ(refused([](P& p) { p.a.type = TW_BF16; }),
-            "A has type bf16, but must be e4m3, e5m2, e2m1, e2m3 or e3m2.");
-  // Elements that share bytes: a line begins at a byte.
-  EXPECT_EQ(refused([](P& p) { p.a.row_stride = 513; }),
-            "The pitch of A is 513 elements of 4 bits, but lines must begin at whole bytes.");
-  EXPECT_EQ(refused([](P& p) { p.b.batch_stride = 102401; }),
-            "The batch pitch of B is 102401 elements of 4 bits, but lines must begin at whole "
-            "bytes.");
-  EXPECT_EQ(refused([](P& p) { p.a_scales.row_stride = 100; }),
-            "The pitch of the scales of A is 100 elements, but its lines have 2048.");
-  // Four bits each.
-  Checked checked;
-  const P problem = mxfp4();
-  ASSERT_TRUE(check(checked, BlockScaled::description, &problem).is_good());
-  EXPECT_EQ(checked.tensor(0).bytes(), 2u * 300 * 512 / 2);
-  EXPECT_EQ(checked.tensor(2).bytes(), 2u * 3 * 2048);
 }
 
 // ---- Attention: two products, a softmax between, lengths on the device.

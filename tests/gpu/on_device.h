@@ -35,7 +35,7 @@ class OnDevice {
   }
   void* address(HostMatrix& matrix) const {
     if (!matrix.exists()) return nullptr;
-    return static_cast<std::byte*>(copies_.at(&matrix)) + matrix.first * bytes_of(matrix.type);
+    return static_cast<std::byte*>(copies_.at(&matrix)) + matrix.offset();
   }
   void read_outputs() {
     MatmulData::for_each(data_, [this](HostMatrix& matrix, bool output) {

@@ -38,7 +38,7 @@ class DeviceData {
     problem = c_problem(data, shape, [this](HostMatrix& wanted) -> void* {
       void* address = nullptr;
       each([&](HostMatrix& matrix, bool, DeviceMemory& copy) {
-        if (&matrix == &wanted) address = copy.data() + matrix.first * bytes_of(matrix.type);
+        if (&matrix == &wanted) address = copy.data() + matrix.offset();
       });
       return address;
     });

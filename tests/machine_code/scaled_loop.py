@@ -24,7 +24,7 @@ ADDRESSES = 14  # uniform moves and sums that a stage's scales may take
 
 SOURCE = """
 #include "tilewright/arch/sm100_scaled.h"
-#include "tilewright/family/block_scaled.h"
+#include "tilewright/family/block_scaled/kernel.h"
 #include "tilewright/kernel/entry.h"
 struct Named {
   static constexpr tw::MatmulConfig config = {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tilewright/family/block_scaled.h"
+#include "tilewright/family/block_scaled/kernel.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Block-scaled kernels, instantiated: they must compile for sm_100a and sm_103a without
 // spilling. Never run.
 #include "tilewright/arch/sm100_scaled.h"
-#include "tilewright/family/block_scaled.h"
+#include "tilewright/family/block_scaled/kernel.h"
 #include "tilewright/kernel/entry.h"
 
 namespace tw {

@@ -7,11 +7,11 @@
 
 #include "tilewright/family/block_quantise.h"
 #include "tilewright/host/matmul_check.h"
-#include "tilewright/host/scale_blocks.h"
 #include "tilewright/number/convert.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"
 #include "tilewright/number/packed.h"
+#include "tilewright/number/scale_blocks.h"
 
 namespace tw {
 

@@ -1,103 +1,228 @@
-// How a block-scaled product is launched: the matmul's plan with maps of packed operands and of
-// scales.
+// The launch of a product of elements with block scales: the matmul's plan with maps of packed
+// operands and of scales, or with what converts them.
 #pragma once
 
 #include <limits>
 #include <utility>
 
-#include "tilewright/family/block_scaled.h"
-#include "tilewright/host/block_scaled_problem.h"
-#include "tilewright/host/matmul.h"
+#include "tilewright/family/block_scaled/family.h"
+#include "tilewright/family/block_scaled/kernel.h"
+#include "tilewright/host/as_read.h"
+#include "tilewright/host/product.h"
 
 namespace tw {
 
-namespace detail {
+// What is known of a compiled kernel.
+struct BlockScaledFacts {
+  ProductFacts product;
+  bool converts;     // elements of any type, with any scales
+  ScaleType scales;  // that it multiplies with, where it does not convert
+};
 
-// Two e2m1 of a line are a byte of it where both operands are e2m1; else TMA unpacks what has fewer
-// than 8 bits.
-inline MatrixBox operand_box(const MatmulProblem& problem, const MatmulOperand& operand,
-                             std::int64_t rows, TmaBox box) {
-  const std::int64_t bits = bits_in(operand.type);
-  const bool unpacks = is_unpacked(problem, operand);
-  const bool by_k = operand.major == Major::K;
-  const std::int64_t k = unpacks ? problem.k : problem.k * bits / 8;
-  return {.base = operand.data,
-          .type = unpacks ? operand.type : ElementType::E4m3,
-          .inner = by_k ? k : rows,
-          .outer = by_k ? rows : k,
-          .batch = problem.batch,
-          .pitch_bytes = std::max<std::int64_t>(operand.pitch * bits / 8, 16),
-          .batch_pitch_bytes = operand.batch_pitch * bits / 8,
-          .box_inner = box.inner,
-          .box_outer = box.outer};
-}
+class BlockScaledLaunch {
+ public:
+  using Family = BlockScaledFamily;
+  using Problem = Family::Problem;
 
-inline MatrixBox scale_box(const void* scales, const ScaleExtent& extent, std::int64_t batch,
-                           TmaBox box) {
-  constexpr std::int64_t bytes = ScaleBlock::bytes;
-  return {.base = scales,
-          .type = ElementType::Bf16,  // pairs of scales: a box has at most 256 elements in a line
-          .inner = bytes / 2,
-          .outer = extent.k_blocks(),
-          .batch = extent.row_blocks() * batch,
-          .pitch_bytes = bytes,
-          .batch_pitch_bytes = bytes * extent.k_blocks(),
-          .box_inner = box.inner,
-          .box_outer = box.outer,
-          .swizzle = BoxSwizzle::None};
-}
+  template <class Parts>
+  static constexpr bool converts = requires(typename Parts::Loader::Params params) {
+    params.a_scaled;
+  };
+  template <class Parts>
+  static constexpr ScaleType scales_of = [] {
+    if constexpr (!converts<Parts>) return Parts::Scales::type;
+    return ScaleType::Ue8m0;
+  }();
+  template <class Parts>
+  static constexpr BlockScaledFacts facts = {facts_of<Parts>, converts<Parts>, scales_of<Parts>};
 
-// Nothing is loaded where k is 0; the maps must still be valid, so they show D.
-inline BlockScaledProblem readable(BlockScaledProblem problem) {
-  if (problem.matmul.k > 0) return problem;
-  const auto d = reinterpret_cast<std::uintptr_t>(problem.matmul.d.data);
-  const void* const line = reinterpret_cast<const void*>(d / 32 * 32);
-  problem.matmul.m = problem.matmul.n = problem.matmul.batch = 1;
-  problem.matmul.k = 128;
-  problem.matmul.a.data = problem.matmul.b.data = problem.a_scales = problem.b_scales = line;
-  problem.matmul.a.pitch = problem.matmul.b.pitch = 128;
-  return problem;
-}
+  static MatmulProblem product(const Checked& checked) { return checked.product(); }
 
-template <class Loader, class Encode>
-Status fill_scaled_loader(typename Loader::Params& params, const BlockScaledProblem& given,
-                          const Encode& encode) {
-  const BlockScaledProblem problem = readable(given);
-  const MatmulProblem& matmul = problem.matmul;
-  const auto a = ScaleExtent::of(matmul.m, matmul.k, problem.scale_type);
-  const auto b = ScaleExtent::of(matmul.n, matmul.k, problem.scale_type);
-  params.a_row_blocks = static_cast<int>(a.row_blocks());
-  params.b_row_blocks = static_cast<int>(b.row_blocks());
-  const std::pair<TensorMap*, MatrixBox> maps[] = {
-      {&params.a, operand_box(matmul, matmul.a, matmul.m, Loader::box_a())},
-      {&params.b, operand_box(matmul, matmul.b, matmul.n, Loader::box_b())},
-      {&params.a_scales, scale_box(problem.a_scales, a, matmul.batch, Loader::scale_box())},
-      {&params.b_scales, scale_box(problem.b_scales, b, matmul.batch, Loader::scale_box())}};
-  for (const auto& [map, box] : maps) {
-    if (Status status = encode(*map, box); !status.is_good()) return status;
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    ProductFacts wanted = facts_of<Parts>;
+    wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
+    const Operands given(checked, as_read(checked, wanted));
+    if (Status status = takes_packed(given); !status.is_good()) return status;
+    if constexpr (converts<Parts>) {
+      MatmulProblem converted = given.matmul;
+      converted.a.type = converted.b.type = ElementType::Bf16;
+      return tw::plan<Parts>(params, grid, converted, order, max_clusters, workspace, encode,
+                             [&](typename Parts::Loader::Params& loader) {
+                               fill_conversion(loader, given);
+                               return Status::good();
+                             });
+    } else {
+      if (Status status = takes<Parts>(given); !status.is_good()) return status;
+      Status planned =
+          tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode,
+                          [&](typename Parts::Loader::Params& loader) {
+                            return fill_maps<typename Parts::Loader>(loader, given, encode);
+                          });
+      // Tiles begin where blocks of scales do: the last rows are not reached back for.
+      detail::tile_map(params.schedule).last_row = std::numeric_limits<int>::max();
+      return planned;
+    }
   }
-  return Status::good();
-}
 
-}  // namespace detail
+ private:
+  // The matmul and its scales, as kernels see them.
+  struct Operands {
+    Operands(const Checked& checked, const MatmulProblem& product)
+        : matmul(product),
+          type(Family::scale_type(checked.as<Problem>())),
+          a_extent(ScaleExtent::of(matmul.m, matmul.k, type)),
+          b_extent(ScaleExtent::of(matmul.n, matmul.k, type)),
+          a_scales(checked.tensor(Family::a_scales).data),
+          b_scales(checked.tensor(Family::b_scales).data) {
+      // The pitch of a single line is free.
+      const auto lay = [&](MatmulOperand& operand, std::int64_t rows) {
+        if (rows == 1 && matmul.batch == 1 && operand.major == Major::K) {
+          operand.pitch = (matmul.k + 127) / 128 * 128;
+        }
+      };
+      lay(matmul.a, matmul.m);
+      lay(matmul.b, matmul.n);
+    }
+    // Whether an element gets a byte of its own in shared memory, although it has fewer than 8
+    // bits.
+    bool is_unpacked(const MatmulOperand& operand) const {
+      const bool packed = matmul.a.type == ElementType::E2m1 && matmul.b.type == ElementType::E2m1;
+      return bits_in(operand.type) < 8 && !packed;
+    }
+    // Calls function(name, operand, scales) for A and B, until one is refused.
+    template <class Function>
+    Status each(const Function& function) const {
+      Status status = function("A", matmul.a, a_scales);
+      return status.is_good() ? function("B", matmul.b, b_scales) : status;
+    }
 
-// Tiles begin where blocks of scales do: the last rows are not reached back for.
-template <class Parts, class Encode>
-Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const BlockScaledProblem& problem, const MatmulOrder& order, unsigned max_clusters,
-            const Workspace& workspace, const Encode& encode) {
-  if (Parts::Scales::type != problem.scale_type) {
-    return Status::refused(std::string("The scales are ") + name_of(problem.scale_type) +
-                           "; this kernel multiplies with " + name_of(Parts::Scales::type) + ".");
+    MatmulProblem matmul;
+    ScaleType type;
+    ScaleExtent a_extent, b_extent;
+    const void *a_scales, *b_scales;
+  };
+
+  static Status takes_packed(const Operands& given) {
+    return given.each([](const char* name, const MatmulOperand& operand, const void*) {
+      if (bits_in(operand.type) == 8 || operand.major == Major::K) return Status::good();
+      return Status::refused(sentence("{} is MN-major; elements of {} bits must be K-major.", name,
+                                      bits_in(operand.type)));
+    });
   }
-  if (Status status = check(problem); !status.is_good()) return status;
-  Status planned = plan<Parts>(params, grid, problem.matmul, order, max_clusters, workspace, encode,
-                               [&](typename Parts::Loader::Params& loader) {
-                                 return detail::fill_scaled_loader<typename Parts::Loader>(
-                                     loader, problem, encode);
-                               });
-  detail::tile_map(params.schedule).last_row = std::numeric_limits<int>::max();
-  return planned;
-}
+
+  // What TMA and the tensor core ask of elements and scales.
+  template <class Parts>
+  static Status takes(const Operands& given) {
+    const MatmulProblem& matmul = given.matmul;
+    if (Parts::Scales::type != given.type) {
+      return Status::refused(sentence("The scales are {}; this kernel multiplies with {}.",
+                                      name_of(given.type), name_of(Parts::Scales::type)));
+    }
+    if (matmul.k == 0) return Status::good();
+    if (matmul.k % 2 != 0 && bits_in(matmul.a.type) < 8 && bits_in(matmul.b.type) < 8) {
+      return Status::refused(sentence(
+          "k is {}, but this kernel takes packed elements in pairs: an even k.", matmul.k));
+    }
+    return given.each([&](const char* name, const MatmulOperand& operand, const void* scales) {
+      const unsigned bits = bits_in(operand.type);
+      const bool unpacks = given.is_unpacked(operand);
+      const unsigned least = unpacks ? 32 : 16;
+      for (const std::int64_t pitch : {operand.pitch, matmul.batch > 1 ? operand.batch_pitch : 0}) {
+        if (pitch * bits % (8 * least) == 0 &&
+            reinterpret_cast<std::uintptr_t>(operand.data) % least == 0) {
+          continue;
+        }
+        return Status::refused(
+            sentence("The lines of {} (pitch {} elements of {} bits) must begin at multiples of {} "
+                     "bytes for this kernel.",
+                     name, pitch, bits, least));
+      }
+      if (unpacks && matmul.k % 128 != 0) {
+        return Status::refused(
+            sentence("k is {}, but this kernel multiplies {} with another type, which needs a "
+                     "multiple of 128.",
+                     matmul.k, name_of(operand.type)));
+      }
+      if (reinterpret_cast<std::uintptr_t>(scales) % 16 == 0) return Status::good();
+      return Status::refused(
+          sentence("The scales of {} must begin at a multiple of 16 bytes for this kernel.", name));
+    });
+  }
+
+  template <class Params>
+  static void fill_conversion(Params& params, const Operands& given) {
+    const MatmulProblem& matmul = given.matmul;
+    params.a = detail::view_of(matmul.a, matmul, matmul.m);
+    params.b = detail::view_of(matmul.b, matmul, matmul.n);
+    params.a_scaled = {CodeFormat::of(matmul.a.type),
+                       static_cast<const std::uint8_t*>(given.a_scales), given.a_extent};
+    params.b_scaled = {CodeFormat::of(matmul.b.type),
+                       static_cast<const std::uint8_t*>(given.b_scales), given.b_extent};
+    params.scale_type = given.type;
+  }
+
+  template <class Loader, class Encode>
+  static Status fill_maps(typename Loader::Params& params, Operands given, const Encode& encode) {
+    MatmulProblem& matmul = given.matmul;
+    // Nothing is loaded where k is 0; the maps must still be valid, so they show D.
+    if (matmul.k == 0) {
+      const auto d = reinterpret_cast<std::uintptr_t>(matmul.d.data);
+      given.a_scales = given.b_scales = reinterpret_cast<const void*>(d / 32 * 32);
+      matmul.a.data = matmul.b.data = given.a_scales;
+      matmul.m = matmul.n = matmul.batch = 1;
+      matmul.k = matmul.a.pitch = matmul.b.pitch = 128;
+      given.a_extent = given.b_extent = ScaleExtent::of(1, 128, given.type);
+    }
+    params.a_row_blocks = static_cast<int>(given.a_extent.row_blocks());
+    params.b_row_blocks = static_cast<int>(given.b_extent.row_blocks());
+    const std::pair<TensorMap*, MatrixBox> maps[] = {
+        {&params.a, elements_box(given, matmul.a, matmul.m, Loader::box_a())},
+        {&params.b, elements_box(given, matmul.b, matmul.n, Loader::box_b())},
+        {&params.a_scales,
+         scales_box(given.a_scales, given.a_extent, matmul.batch, Loader::scale_box())},
+        {&params.b_scales,
+         scales_box(given.b_scales, given.b_extent, matmul.batch, Loader::scale_box())}};
+    for (const auto& [map, box] : maps) {
+      if (Status status = encode(*map, box); !status.is_good()) return status;
+    }
+    return Status::good();
+  }
+
+  // Two e2m1 of a line are a byte of it where both operands are e2m1; else TMA unpacks what has
+  // fewer than 8 bits.
+  static MatrixBox elements_box(const Operands& given, const MatmulOperand& operand,
+                                std::int64_t rows, TmaBox box) {
+    const std::int64_t bits = bits_in(operand.type);
+    const bool unpacks = given.is_unpacked(operand);
+    const bool by_k = operand.major == Major::K;
+    const std::int64_t k = unpacks ? given.matmul.k : given.matmul.k * bits / 8;
+    return {.base = operand.data,
+            .type = unpacks ? operand.type : ElementType::E4m3,
+            .inner = by_k ? k : rows,
+            .outer = by_k ? rows : k,
+            .batch = given.matmul.batch,
+            .pitch_bytes = std::max<std::int64_t>(operand.pitch * bits / 8, 16),
+            .batch_pitch_bytes = operand.batch_pitch * bits / 8,
+            .box_inner = box.inner,
+            .box_outer = box.outer};
+  }
+  static MatrixBox scales_box(const void* scales, const ScaleExtent& extent, std::int64_t batch,
+                              TmaBox box) {
+    constexpr std::int64_t bytes = ScaleBlock::bytes;
+    return {.base = scales,
+            .type = ElementType::Bf16,  // pairs of scales: a box has at most 256 elements in a line
+            .inner = bytes / 2,
+            .outer = extent.k_blocks(),
+            .batch = extent.row_blocks() * batch,
+            .pitch_bytes = bytes,
+            .batch_pitch_bytes = bytes * extent.k_blocks(),
+            .box_inner = box.inner,
+            .box_outer = box.outer,
+            .swizzle = BoxSwizzle::None};
+  }
+};
 
 }  // namespace tw

@@ -8,15 +8,9 @@
 #include <cstddef>
 
 #include "tilewright/io/tma_loader.h"
-#include "tilewright/number/scale_type.h"
+#include "tilewright/number/scale_blocks.h"
 
 namespace tw {
-
-struct ScaleBlock {
-  static constexpr unsigned rows = 128;
-  static constexpr unsigned scales = 4;  // of a row
-  static constexpr unsigned bytes = rows * scales;
-};
 
 // What a stage has beside A and B. CTAs that multiply as one have the scales of their own rows of
 // A, and of all rows of B.

@@ -1,11 +1,14 @@
 // Block-scaled products: D = epilogue(sum over k of (A a_scale) (B b_scale)^T), where a scale is of
 // one row and of 32 (ue8m0) or 16 (ue4m3) of k: MXFP8, MXFP6, MXFP4 and NVFP4. It is matmul with
 // two more parts in every stage, the scales, a loader that brings them too, and a TileOp that hands
-// them to the tensor core.
+// them to the tensor core; or, on targets whose tensor cores know no such scales, matmul of bf16
+// with a loader that multiplies elements by them.
 #pragma once
 
 #include "tilewright/family/matmul.h"
+#include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/block_scales.h"
+#include "tilewright/io/scaled_conversion.h"
 #include "tilewright/op/tcgen05_scaled.h"
 
 namespace tw {
@@ -61,5 +64,21 @@ struct BlockScaledRecipe : MatmulRecipe {
   template <class Kernel>
   using Program = BlockScaledProgram<Kernel>;
 };
+
+// Elements times their scales are bf16 numbers: right, not fast.
+struct ConvertedRecipe : ThreadRecipe<MatmulRecipe, ScaledConversion> {
+  using Base = ThreadRecipe<MatmulRecipe, ScaledConversion>;
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    require(config.tiling.a_type == ElementType::Bf16 && config.tiling.b_type == ElementType::Bf16,
+            "Elements with block scales are converted to bf16.");
+    RoleTable table = Base::roles(given, config);
+    if (table.shifts_registers()) table.load.registers = 104;  // to convert takes more than to copy
+    return table;
+  }
+};
+
+using BlockScaledConfig = MatmulConfig;
+template <class Page, class Recipe, class Named>
+using BlockScaled = Kernel<Page, Recipe, Named>;
 
 }  // namespace tw

@@ -6,9 +6,15 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tilewright/io/block_scales.h"
+#include "tilewright/number/scale_type.h"
 
 namespace tw {
+
+struct ScaleBlock {
+  static constexpr unsigned rows = 128;
+  static constexpr unsigned scales = 4;  // of a row
+  static constexpr unsigned bytes = rows * scales;
+};
 
 // How many scales there are, and how many blocks they take.
 struct ScaleExtent {

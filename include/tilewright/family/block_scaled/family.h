@@ -1,0 +1,115 @@
+// Products of elements with block scales: the description of their problem.
+#pragma once
+
+#include "tilewright/family/block_scaled/problem.h"
+#include "tilewright/family/product.h"
+#include "tilewright/number/scale_blocks.h"
+
+namespace tw {
+
+namespace detail {
+
+// Blocks of scales of all matrices of the batch, one behind the other. `rows_of` takes the problem.
+template <class Problem, class RowsOf>
+constexpr TensorExtents scale_extents(const void* problem) {
+  const Problem& p = *static_cast<const Problem*>(problem);
+  const auto extent = ScaleExtent::of(RowsOf{}(p), p.matmul.k, static_cast<ScaleType>(p.scale));
+  return {1, p.matmul.batch * extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
+}
+template <auto path, class RowsOf>
+constexpr TensorField scale_blocks(const char* name, const char* title, RowsOf) {
+  using Problem = ProblemAt<path>;
+  TensorField field = {name,
+                       title,
+                       title,
+                       TensorField::Flow::Read,
+                       TensorField::Lines::Rows,
+                       ElementType::S8,
+                       scale_extents<Problem, RowsOf>,
+                       [](const void* problem) -> tw_matrix {
+                         const Problem& p = *static_cast<const Problem*>(problem);
+                         const TensorExtents extents = scale_extents<Problem, RowsOf>(problem);
+                         return {const_cast<void*>(p.*path), extents.columns, 1, 0, TW_S8};
+                       },
+                       [](void* problem, const tw_matrix& given) {
+                         static_cast<Problem*>(problem)->*path = given.data;
+                       },
+                       nullptr};
+  field.dense = true;
+  return field;
+}
+
+}  // namespace detail
+
+struct BlockScaledFamily {
+  using Problem = tw_block_scaled_problem;
+  using Matmul = tw_matmul_problem;
+  using Product = ProductFields<&Problem::matmul>;
+
+  static constexpr Types element_types = {ElementType::E4m3, ElementType::E5m2, ElementType::E2m1,
+                                          ElementType::E2m3, ElementType::E3m2};
+  static constexpr const char* scale_words[] = {name_of(ScaleType::Ue8m0),
+                                                name_of(ScaleType::Ue4m3)};
+  static constexpr ScaleType scale_type(const Problem& p) {
+    return static_cast<ScaleType>(p.scale);
+  }
+
+  static constexpr IntegerField numbers[] = {
+      number<&Problem::matmul, &Matmul::m>("m", {.meaning = "rows of A and D", .usual = 200}),
+      Product::n,
+      number<&Problem::matmul, &Matmul::k>("k",
+                                           {.meaning = "columns of A, rows of B", .usual = 512}),
+      number<&Problem::matmul, &Matmul::batch>("batch",
+                                               {.meaning = "matrices", .usual = 1, .initial = 1}),
+      choice<&Problem::scale>("scale", "type of the scales: ue8m0 or ue4m3", scale_words)};
+
+  static constexpr Rule rules[] = {
+      Product::is_sized,
+      rule(
+          [](const Problem& p) {
+            return scale_type(p) == ScaleType::Ue8m0 ||
+                   (p.matmul.a.type == TW_E2M1 && p.matmul.b.type == TW_E2M1);
+          },
+          [](const Problem& p) {
+            return sentence("The scales are ue4m3, which are for e2m1 times e2m1, not {} times {}.",
+                            name_of(static_cast<ElementType>(p.matmul.a.type)),
+                            name_of(static_cast<ElementType>(p.matmul.b.type)));
+          })};
+
+  enum TensorIndex : unsigned { a, b, a_scales, b_scales, d };
+  static constexpr TensorField tensors[] = {
+      reads<&Problem::matmul, &Matmul::a>(
+          "a", {.title = "A", .types = element_types, .lines = TensorField::Lines::RowsOrColumns},
+          [](const Problem& p) {
+            return TensorExtents{p.matmul.batch, p.matmul.m, p.matmul.k};
+          }),
+      reads<&Problem::matmul, &Matmul::b>(
+          "b", {.title = "B", .types = element_types, .lines = TensorField::Lines::ColumnsOrRows},
+          [](const Problem& p) {
+            return TensorExtents{p.matmul.batch, p.matmul.k, p.matmul.n};
+          }),
+      detail::scale_blocks<&Problem::a_scales>("a_scales", "the scales of A",
+                                               [](const Problem& p) { return p.matmul.m; }),
+      detail::scale_blocks<&Problem::b_scales>("b_scales", "the scales of B",
+                                               [](const Problem& p) { return p.matmul.n; }),
+      writes<&Problem::matmul, &Matmul::d>(
+          "d", {.title = "D", .types = {ElementType::Bf16, ElementType::Fp32}},
+          [](const Problem& p) {
+            return TensorExtents{p.matmul.batch, p.matmul.m, Product::output_columns(p)};
+          })};
+  static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
+    return TensorExtents{p.matmul.batch, p.matmul.m, p.matmul.n};
+  });
+
+  static constexpr Description description = {"block_scaled",
+                                              "elements with block scales: MXFP8, 6, 4 and NVFP4",
+                                              "multiplies these elements with block scales",
+                                              sizeof(Problem),
+                                              numbers,
+                                              {},
+                                              rules,
+                                              tensors,
+                                              &product};
+};
+
+}  // namespace tw
