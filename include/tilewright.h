@@ -16,6 +16,9 @@
 /* family block_scaled: begin */
 #include "tilewright/family/block_scaled/problem.h"
 /* family block_scaled: end */
+/* family attention: begin */
+#include "tilewright/family/attention/problem.h"
+/* family attention: end */
 /* family grouped: begin */
 #include "tilewright/family/grouped/problem.h"
 /* family grouped: end */
@@ -207,6 +210,10 @@ TW_FAMILY(block_scaled)
 /* family grouped: begin */
 TW_FAMILY(grouped)
 /* family grouped: end */
+
+/* family attention: begin */
+TW_FAMILY(attention)
+/* family attention: end */
 
 /* family quantise: begin */
 TW_FAMILY(quantise)

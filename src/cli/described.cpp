@@ -29,9 +29,11 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   CaseAction action;  // null: verified runs
   std::vector<std::int64_t> numbers;
   std::vector<std::string> words;  // of numbers that are choices
+  std::vector<double> reals;
   Lists lists;
   std::vector<std::string> types;  // of each tensor
   std::vector<std::string> lines;  // row or column
+  std::vector<char> present;       // of each tensor that is optional
   bool unaligned = false;
   bool shared_b = false;
   OrderRequest order;
@@ -69,6 +71,13 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
         added = command.add_option(option, numbers[i], number.meaning)->capture_default_str();
       }
     }
+    reals.resize(description.reals.size());
+    for (std::size_t i = 0; i < reals.size(); ++i) {
+      const RealField& real = description.reals[i];
+      reals[i] = real.usual;
+      command.add_option(option_of(real.name), reals[i], real.meaning)->capture_default_str();
+    }
+    present.resize(description.tensors.size());
     types.resize(description.tensors.size());
     lines.resize(description.tensors.size());
     for (std::size_t i = 0; i < types.size(); ++i) {
@@ -80,6 +89,10 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
         options[std::string(tensor.name) + "_type"] =
             command.add_option(option + "-type", types[i], fmt::format("of {}", tensor.title))
                 ->capture_default_str();
+      }
+      if (tensor.optional) {
+        command.add_flag_function(
+            option, [this, i](std::int64_t) { present[i] = 1; }, tensor.title);
       }
       if (tensor.has_either_side()) {
         command.add_option(option, lines[i], "row or column: what is contiguous")
@@ -109,6 +122,9 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
                                      ? word - number.words.begin()
                                      : numbers[i]);
     }
+    for (std::size_t i = 0; i < reals.size(); ++i) {
+      description.reals[i].set(problem.data(), reals[i]);
+    }
     for (std::size_t i = 0; i < types.size(); ++i) {
       const TensorField& tensor = description.tensors[i];
       if (lines[i] != "row" && lines[i] != "column") {
@@ -116,8 +132,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       }
       const ElementType type =
           type_named((option_of(tensor.name) + "-type").c_str() + 2, types[i], tensor.types.usual);
-      tensor.set(problem.data(),
-                 {nullptr, 0, lines[i] == "row" ? 1 : 0, 0, static_cast<tw_type>(type)});
+      tensor.set(problem.data(), {present[i] != 0 ? some_address() : nullptr, 0,
+                                  lines[i] == "row" ? 1 : 0, 0, static_cast<tw_type>(type)});
     }
     return problem;
   }
@@ -197,7 +213,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     std::int64_t count = 0;
     for (const TensorField& tensor : made.trial->description->tensors) {
       const TensorExtents extents = tensor.extents(made.problem.data());
-      if (tensor.flow == TensorField::Flow::Written) {
+      if (tensor.flow == TensorField::Flow::Written &&
+          detail::is_present(tensor, made.problem.data())) {
         count += extents.batch * extents.rows * extents.columns;
       }
     }
@@ -314,6 +331,10 @@ FuzzedCase shrink(const FuzzedCase& failing) {
       change(
           [&](tw_matrix& matrix) { matrix.column_stride = tensor.is_usually_by_rows() ? 1 : 0; });
       change([&](tw_matrix& matrix) { matrix.type = static_cast<tw_type>(tensor.types.usual); });
+      if (tensor.optional) change([](tw_matrix& matrix) { matrix.data = nullptr; });
+    }
+    for (const RealField& real : description.reals) {
+      shrinker.attempt([&](FuzzedCase& one) { real.set(one.shape.problem.data(), real.usual); });
     }
     for (const IntegerField& number : description.numbers) {
       if (number.kind == IntegerField::Kind::Derived) continue;
@@ -361,6 +382,10 @@ std::string title_of(const Case& made) {
     } else if (value != number.initial) {
       text += fmt::format(" {} {}", number.name, value);
     }
+  }
+  for (const RealField& real : made.trial->description->reals) {
+    const double value = real.get(made.problem.data());
+    if (value != real.usual) text += fmt::format(" {} {}", real.name, value);
   }
   for (const TensorField& tensor : made.trial->description->tensors) {
     if (!tensor.has_type || !detail::is_present(tensor, made.problem.data())) continue;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/family/instance.h"
+#include "src/family/launch_planned.h"
 #include "tilewright/host/product.h"
 #if TW_INSTANCE_WITH_CUDA
 #include "src/matmul/launch_cuda.h"
@@ -19,6 +20,12 @@ namespace tw {
 
 template <class Bound>
 constexpr unsigned cluster_of_warp_specialized = Bound::config.tiling.cluster.size();
+
+// A matmul says how its sums are split.
+template <class Bound>
+constexpr bool is_product = requires {
+  Bound::config.split;
+};
 
 template <class Launch, class Bound>
 MatmulProblem product_for(const Checked& problem) {
@@ -44,7 +51,8 @@ Status supports_warp_specialized(const Checked& problem, const LaunchOptions& op
 
 #if TW_INSTANCE_WITH_CUDA
 template <class Bound>
-using CudaWarpSpecialized = CudaMatmul<Bound>;
+using CudaWarpSpecialized =
+    std::conditional_t<is_product<Bound>, CudaMatmul<Bound>, CudaPlanned<Bound>>;
 
 struct EncodeForCuda {
   Status operator()(TensorMap& map, const MatrixBox& box) const {
@@ -94,13 +102,17 @@ template <class Launch, class Bound>
 Status simulate_warp_specialized(const Checked& problem, const LaunchOptions& options,
                                  const vgpu::Options& machine, vgpu::Report& report) {
   if (problem.is_empty()) return Status::good();
-  return simulate_planned<Bound>(
-      product_for<Launch, Bound>(problem), options.order, options.trace, machine, report,
-      TouchedMemory(touched_by(problem)),
-      [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
-        return Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,
-                                            workspace, EncodeForVirtual{});
-      });
+  if constexpr (!is_product<Bound>) {
+    return simulate_own_plan<Launch, Bound>(problem, options, machine, report);
+  } else {
+    return simulate_planned<Bound>(
+        product_for<Launch, Bound>(problem), options.order, options.trace, machine, report,
+        TouchedMemory(touched_by(problem)),
+        [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
+          return Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,
+                                              workspace, EncodeForVirtual{});
+        });
+  }
 }
 #endif
 

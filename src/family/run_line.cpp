@@ -73,9 +73,15 @@ std::string problem_words(const Description& description, const void* problem, c
       words += fmt::format(" {} {}", option_of(number.name), number.words[value]);
     }
   }
+  for (const RealField& real : description.reals) {
+    const double value = real.get(problem);
+    // As many digits as tell a float from its neighbours.
+    if (value != real.usual) words += fmt::format(" {} {:.9g}", option_of(real.name), value);
+  }
   for (const TensorField& tensor : description.tensors) {
     if (tensor.present != nullptr && !tensor.present(problem)) continue;
     const tw_matrix given = tensor.get(problem);
+    if (tensor.optional) words += fmt::format(" {}", option_of(tensor.name));
     const auto type = static_cast<ElementType>(given.type);
     if (type != tensor.types.usual && tensor.has_type) {
       words += fmt::format(" {}-type {}", option_of(tensor.name), name_of(type));

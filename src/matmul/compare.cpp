@@ -113,4 +113,9 @@ Comparison compare(const MatmulData& data, const MatmulReference& reference) {
   return result;
 }
 
+void compare_within(Comparison& result, const char* name, const HostMatrix& matrix,
+                    const std::vector<Expected>& expected) {
+  if (matrix.exists()) Judge(result).matrix(name, matrix, expected);
+}
+
 }  // namespace tw

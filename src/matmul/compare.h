@@ -24,4 +24,8 @@ struct Comparison {
 // where there is no error, when it is the cast of the value, bit by bit but for the sign of zero.
 Comparison compare(const MatmulData& data, const MatmulReference& reference);
 
+// One matrix alike, where it exists; `result` gets what is wrong. (batch,row,column)
+void compare_within(Comparison& result, const char* name, const HostMatrix& matrix,
+                    const std::vector<Expected>& expected);
+
 }  // namespace tw

@@ -23,6 +23,11 @@ AnyProblem::AnyProblem(const Description& description) : bytes_(description.size
   if (description.product != nullptr) description.product->initialise(data());
 }
 
+void* some_address() {
+  static std::byte somewhere[16];
+  return somewhere;
+}
+
 tw_matrix matrix_at(void* address, const HostMatrix& matrix) {
   const bool by_rows = matrix.major == Major::K;
   return {address, by_rows ? matrix.pitch : 1, by_rows ? 1 : matrix.pitch, matrix.batch_pitch,
@@ -88,6 +93,14 @@ Case random_case(const Trial& trial, const Instance& instance, Random& random) {
     attempt([&](Case& one) {
       tw_matrix matrix = tensor.get(one.problem.data());
       matrix.column_stride = 1 - matrix.column_stride;
+      tensor.set(one.problem.data(), matrix);
+    });
+  }
+  for (const TensorField& tensor : trial.description->tensors) {
+    if (!tensor.optional) continue;
+    attempt([&](Case& one) {
+      tw_matrix matrix = tensor.get(one.problem.data());
+      matrix.data = some_address();
       tensor.set(one.problem.data(), matrix);
     });
   }

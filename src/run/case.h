@@ -47,6 +47,9 @@ class AnyProblem {
   std::vector<std::byte> bytes_;
 };
 
+// Not null: a case without memory has what lies there.
+void* some_address();
+
 // A matrix as the C interface states it, at an address.
 tw_matrix matrix_at(void* address, const HostMatrix& matrix);
 

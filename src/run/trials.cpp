@@ -3,6 +3,9 @@
 // family block_scaled: begin
 #include "src/run/block_scaled.h"
 // family block_scaled: end
+// family attention: begin
+#include "src/run/attention.h"
+// family attention: end
 // family grouped: begin
 #include "src/run/grouped.h"
 // family grouped: end
@@ -16,6 +19,9 @@ std::span<const Trial* const> all_trials() {
     // family block_scaled: begin
     all.push_back(&block_scaled_trial);
     // family block_scaled: end
+    // family attention: begin
+    all.push_back(&attention_trial);
+    // family attention: end
     // family grouped: begin
     all.push_back(&grouped_trial);
     // family grouped: end

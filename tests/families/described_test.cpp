@@ -60,6 +60,7 @@ TEST(Described, LinesRepeatEveryField) {
     const Case first = random_case(*trial, trial->instances()[0], random);
     for (std::size_t i = 0; i < first.lists.size(); ++i) {
       Case other = first;
+      if (other.lists[i].empty()) other.lists[i].push_back(0);
       ++other.lists[i].front();
       EXPECT_NE(run_line(other), run_line(first)) << trial->description->lists[i].name;
     }
@@ -68,6 +69,19 @@ TEST(Described, LinesRepeatEveryField) {
       Case other = first;
       number.set(other.problem.data(), number.get(first.problem.data()) == 0 ? 1 : 0);
       EXPECT_NE(run_line(other), run_line(first)) << number.name;
+    }
+    for (const RealField& real : trial->description->reals) {
+      Case other = first;
+      real.set(other.problem.data(), real.get(first.problem.data()) + 0x1p-20);
+      EXPECT_NE(run_line(other), run_line(first)) << real.name;
+    }
+    for (const TensorField& tensor : trial->description->tensors) {
+      if (!tensor.optional) continue;
+      Case other = first;
+      tw_matrix matrix = tensor.get(first.problem.data());
+      matrix.data = matrix.data == nullptr ? some_address() : nullptr;
+      tensor.set(other.problem.data(), matrix);
+      EXPECT_NE(run_line(other), run_line(first)) << tensor.name;
     }
   }
 }

@@ -2,6 +2,7 @@
 #include "src/blockwise_fp8/instance.h"
 #include "src/conv2d/instance.h"
 #include "src/family/instance.h"
+#include "tilewright/host/attention.h"
 #include "tilewright/host/grouped.h"
 
 namespace tw {
@@ -66,6 +67,12 @@ Status starts(const Checked&, const LaunchOptions&, void*) { return Status::good
 std::span<const Instance> grouped_instances() {
   static constexpr GroupedFacts facts = {};
   static const Instance table[] = {{"groups", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  return table;
+}
+
+std::span<const Instance> attention_instances() {
+  static constexpr AttentionConfig facts = {};
+  static const Instance table[] = {{"attends", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
   return table;
 }
 

@@ -63,6 +63,15 @@ void add(Fields& fields, tw_grouped_problem& problem) {
   add(fields, problem.a_scales);
   add(fields, problem.b_scales);
 }
+void add(Fields& fields, tw_attention_problem& problem) {
+  for (std::int64_t* field : {&problem.heads, &problem.key_heads, &problem.head_size,
+                              &problem.sequences, &problem.queries, &problem.keys}) {
+    fields.push_back(field);
+  }
+  for (tw_matrix* matrix : {&problem.q, &problem.k, &problem.v, &problem.output}) {
+    add(fields, *matrix);
+  }
+}
 void add(Fields& fields, tw_quantise_problem& problem) {
   for (std::int64_t* field : {&problem.m, &problem.k, &problem.batch, &problem.scale_rows}) {
     fields.push_back(field);
@@ -200,6 +209,22 @@ TEST(Extremes, ALineNamesFewGroups) {
         << line.substr(0, 1000);
     tw_grouped_plan_destroy(plan);
   }
+}
+
+TEST(Extremes, Attention) {
+  tw_attention_problem problem;
+  tw_attention_init(&problem, nullptr);
+  problem.head_size = 16;
+  problem.queries = problem.keys = 4;
+  problem.q = matrix(0, 16, TW_BF16);
+  problem.k = matrix(1, 16, TW_BF16);
+  problem.v = matrix(2, 16, TW_BF16);
+  problem.output = matrix(3, 16, TW_BF16);
+  with_every_two_extremes(problem, [](const auto& problem, const auto& judge) {
+    tw_attention_plan* plan = nullptr;
+    judge(tw_attention_plan_create(&plan, &problem, nullptr));
+    tw_attention_plan_destroy(plan);
+  });
 }
 
 TEST(Extremes, Quantise) {

@@ -81,6 +81,24 @@ void each_field(tw_quantise_problem& problem, const std::string& name, const Vis
   each_field(problem.scales, name + "scales", visit);
   visit(name + "powers_of_two", problem.powers_of_two);
 }
+template <class Visit>
+void each_field(tw_attention_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "heads", problem.heads);
+  visit(name + "key_heads", problem.key_heads);
+  visit(name + "head_size", problem.head_size);
+  visit(name + "sequences", problem.sequences);
+  visit(name + "queries", problem.queries);
+  visit(name + "keys", problem.keys);
+  visit(name + "query_ends", problem.query_ends);
+  visit(name + "key_ends", problem.key_ends);
+  visit(name + "causal", problem.causal);
+  visit(name + "scale", problem.scale);
+  each_field(problem.q, name + "q", visit);
+  each_field(problem.k, name + "k", visit);
+  each_field(problem.v, name + "v", visit);
+  each_field(problem.output, name + "output", visit);
+  each_field(problem.log_sums, name + "log_sums", visit);
+}
 
 template <class Visit>
 void each_field(tw_conv2d_axis& axis, const std::string& name, const Visit& visit) {

@@ -212,6 +212,34 @@ TEST(FrozenRefusals, Conv2d) {
   expect_frozen("conv2d", found + refusals_of("groups and epilogue", problem, call));
 }
 
+// Three sequences of 4 queries and 5 keys; 2 heads of 16 columns, side by side, that share keys.
+TEST(FrozenRefusals, Attention) {
+  const auto call = [](const tw_attention_problem& problem) {
+    tw_attention_plan* plan = nullptr;
+    const tw_status status = tw_attention_plan_create(&plan, &problem, nullptr);
+    tw_attention_plan_destroy(plan);
+    return status;
+  };
+  tw_attention_problem problem;
+  tw_attention_init(&problem, nullptr);
+  problem.heads = 2;
+  problem.head_size = 16;
+  problem.sequences = 3;
+  problem.queries = 4;
+  problem.keys = 5;
+  problem.q = {at<void>(0), 32, 1, 16, TW_BF16};
+  problem.k = {at<void>(1), 16, 1, 0, TW_BF16};
+  problem.v = {at<void>(3), 16, 1, 0, TW_BF16};
+  problem.output = {at<void>(2), 32, 1, 16, TW_BF16};
+  std::string found = refusals_of("plain", problem, call);
+  problem.queries = 12;
+  problem.keys = 15;
+  problem.query_ends = at<std::int32_t>(5);
+  problem.key_ends = at<std::int32_t>(6);
+  problem.log_sums = {at<void>(7), 12, 1, 0, TW_FP32};
+  expect_frozen("attention", found + refusals_of("ends and log sums", problem, call));
+}
+
 TEST(FrozenRefusals, Quantise) {
   tw_quantise_problem problem;
   tw_quantise_init(&problem, nullptr);

@@ -13,7 +13,7 @@ struct Planted {
 const int columns = Planted::config.tiling.n;
 
 vgpu::Report simulate(programs::AttentionCase& data, unsigned sms, const vgpu::Options& options) {
-  return programs::run_attention_on<AttentionParts<PLANTED_PAGE, Planted>>(data, sms, options);
+  return programs::run_attention_on<Attention<PLANTED_PAGE, Planted>>(data, sms, options);
 }
 
 }  // namespace tw::planted

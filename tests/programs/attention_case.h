@@ -45,8 +45,9 @@ struct HostHeads {
   float at(int row, int head, int column) const {
     return static_cast<float>(Bf16::from_bits(bits[index(row, head, column)]));
   }
-  HeadTensor tensor() {
-    return {bits.data() + guard, std::int64_t{heads} * columns, std::int64_t{columns}};
+  // Heads side by side.
+  tw_matrix tensor() {
+    return {bits.data() + guard, std::int64_t{heads} * columns, 1, columns, TW_BF16};
   }
   bool guards_hold() const {
     const auto is_poison = [](std::uint16_t value) { return value == poison; };
@@ -137,6 +138,18 @@ AttentionShape random_attention_shape(std::uint64_t seed) {
   return shape;
 }
 
+// `counter` is that of schedules that ask.
+template <class Parts, class Encode>
+Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                      const tw_attention_problem& problem, unsigned clusters,
+                      std::uint32_t* counter, const Encode& encode) {
+  Checked checked;
+  if (Status status = check(checked, AttentionFamily::description, &problem); !status.is_good()) {
+    return status;
+  }
+  return AttentionLaunch::plan<Parts>(params, grid, checked, {}, clusters, {counter, 4}, encode);
+}
+
 class AttentionCase {
  public:
   AttentionShape shape;
@@ -159,11 +172,12 @@ class AttentionCase {
                     std::numeric_limits<float>::quiet_NaN());
   }
 
-  AttentionProblem problem() {
-    AttentionProblem made;
+  tw_attention_problem problem() {
+    tw_attention_problem made = {};
+    made.size = sizeof made;
     made.heads = shape.heads;
     made.key_heads = shape.key_heads;
-    made.columns = shape.columns;
+    made.head_size = shape.columns;
     made.sequences = static_cast<int>(shape.queries.size());
     made.queries = shape.ragged ? q.rows : shape.queries[0];
     made.keys = shape.ragged ? k.rows : shape.keys[0];
@@ -177,8 +191,7 @@ class AttentionCase {
     made.k = k.tensor();
     made.v = v.tensor();
     made.output = output.tensor();
-    made.log_sums = log_sums.data();
-    made.log_sums_pitch = q.rows;
+    made.log_sums = {log_sums.data(), q.rows, 1, 0, TW_FP32};
     return made;
   }
 

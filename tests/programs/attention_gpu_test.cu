@@ -29,7 +29,7 @@ class Copy {
 
 template <class Named>
 void run(AttentionCase& data) {
-  using Parts = AttentionParts<typename Named::Page, Named>;
+  using Parts = Attention<typename Named::Page, Named>;
   using Kernel = kernel::WarpSpecialized<Parts>;
   static CudaKernel entry(
       reinterpret_cast<const void*>(&kernel::entry<Kernel>),
@@ -40,13 +40,13 @@ void run(AttentionCase& data) {
   Copy log_sums(data.log_sums);
   Copy query_ends(data.query_ends), key_ends(data.key_ends);
   const tests::DeviceWorkspace workspace(4);
-  AttentionProblem problem = data.problem();
+  tw_attention_problem problem = data.problem();
   problem.q.data = q.get() + HostHeads::guard;
   problem.k.data = k.get() + HostHeads::guard;
   problem.v.data = v.get() + HostHeads::guard;
   problem.output.data = output.get() + HostHeads::guard;
-  problem.log_sums = log_sums.get();
-  if (problem.is_ragged()) {
+  problem.log_sums.data = log_sums.get();
+  if (data.shape.ragged) {
     problem.query_ends = query_ends.get();
     problem.key_ends = key_ends.get();
   }

@@ -102,28 +102,31 @@ TYPED_TEST(AttentionTest, ValuesThatAreNotSeenMayBeAnything) {
 
 TEST(Attention, RefusesWhatItCannotDo) {
   AttentionCase data({.heads = 4, .key_heads = 2, .columns = 64, .queries = {8}, .keys = {8}});
-  typename kernel::WarpSpecialized<AttentionParts<Sm90Attention, Small>>::Params params;
+  typename kernel::WarpSpecialized<Attention<Sm90Attention, Small>>::Params params;
   MatmulGrid grid = {};
   const auto refusal = [&](const auto& change) {
-    AttentionProblem problem = data.problem();
+    tw_attention_problem problem = data.problem();
     change(problem);
-    return plan_attention<AttentionParts<Sm90Attention, Small>>(params, grid, problem, 3, nullptr,
-                                                                encode_for_virtual)
+    return plan_attention<Attention<Sm90Attention, Small>>(params, grid, problem, 3, nullptr,
+                                                           encode_for_virtual)
         .sentence();
   };
-  EXPECT_EQ(refusal([](AttentionProblem&) {}), "");
-  EXPECT_NE(refusal([](AttentionProblem& p) { p.key_heads = 3; }).find("multiple of key_heads = 3"),
+  EXPECT_EQ(refusal([](tw_attention_problem&) {}), "");
+  EXPECT_NE(
+      refusal([](tw_attention_problem& p) { p.key_heads = 3; }).find("multiple of key_heads = 3"),
+      std::string::npos);
+  EXPECT_NE(refusal([](tw_attention_problem& p) { p.head_size = 72; }).find("up to 64 columns"),
             std::string::npos);
-  EXPECT_NE(refusal([](AttentionProblem& p) { p.columns = 128; }).find("heads of 64"),
+  EXPECT_NE(refusal([](tw_attention_problem& p) { p.scale = -1; }).find("positive"),
             std::string::npos);
-  EXPECT_NE(refusal([](AttentionProblem& p) { p.scale = 0; }).find("positive"), std::string::npos);
-  EXPECT_NE(refusal([](AttentionProblem& p) { p.v.token_pitch = 4; }).find("multiples of 8"),
+  EXPECT_NE(
+      refusal([](tw_attention_problem& p) { p.v.row_stride = 132; }).find("132 elements apart"),
+      std::string::npos);
+  EXPECT_NE(refusal([](tw_attention_problem& p) { p.k.data = nullptr; }).find("keys is null"),
             std::string::npos);
-  EXPECT_NE(refusal([](AttentionProblem& p) { p.k.data = nullptr; }).find("k has no address"),
-            std::string::npos);
-  using Clusters = AttentionParts<Sm90Attention, AttentionClusters<128, 64, 64, 2>>;
+  using Clusters = Attention<Sm90Attention, AttentionClusters<128, 64, 64, 2>>;
   typename kernel::WarpSpecialized<Clusters>::Params in_clusters;
-  AttentionProblem problem = data.problem();
+  tw_attention_problem problem = data.problem();
   const auto sentence = [&] {
     return plan_attention<Clusters>(in_clusters, grid, problem, 3, nullptr, encode_for_virtual)
         .sentence();

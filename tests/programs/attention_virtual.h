@@ -11,7 +11,7 @@ namespace tw::programs {
 template <class Parts>
 vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Options& options) {
   using Kernel = kernel::WarpSpecialized<Parts>;
-  const AttentionProblem problem = data.problem();
+  const tw_attention_problem problem = data.problem();
   typename Kernel::Params params;
   MatmulGrid grid = {};
   std::uint32_t counter = 0;
@@ -51,7 +51,7 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
 
 template <class Named>
 vgpu::Report run_attention(AttentionCase& data, const vgpu::Options& options) {
-  return run_attention_on<AttentionParts<typename Named::Page, Named>>(data, 3, options);
+  return run_attention_on<Attention<typename Named::Page, Named>>(data, 3, options);
 }
 
 }  // namespace tw::programs

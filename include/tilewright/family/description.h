@@ -114,6 +114,7 @@ struct TensorField {
   std::int64_t reach = 0;  // kernels count its elements below that; 0: with 64 bits
   bool dense = false;      // its struct has no strides: rows lie one behind the other
   bool has_type = true;    // false: the type is another tensor's
+  bool optional = false;   // an option of its name says whether a case has it
 
   constexpr bool has_either_side() const { return lines != Lines::Rows; }
   constexpr bool is_usually_by_rows() const { return lines != Lines::ColumnsOrRows; }
@@ -363,6 +364,12 @@ constexpr TensorField integers(const char* name, const char* title, CountOf) {
 template <class Present>
 constexpr TensorField where(Present present, TensorField tensor) {
   tensor.present = detail::by_address(present);
+  return tensor;
+}
+
+// The same tensor, which is present where its address is not null, as the caller likes.
+constexpr TensorField optional(TensorField tensor) {
+  tensor.optional = true;
   return tensor;
 }
 

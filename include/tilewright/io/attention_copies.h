@@ -21,6 +21,7 @@ class AttentionCopies {
     const std::uint16_t* data;
     std::int64_t token_stride;
     std::int64_t head_stride;
+    int columns;
   };
   struct Params {
     Heads queries;
@@ -74,9 +75,11 @@ class AttentionCopies {
       for (unsigned i = 0; i < tile.rows * line / threads; ++i) {
         const unsigned in_tile = i * (threads / line) + thread_ / line;
         const int row = first + static_cast<int>(in_tile);
-        const bool inside = row < end;
-        const std::uint16_t* const source = begin + (inside ? row : first) * heads.token_stride +
-                                            span * HeadTile::span_columns + chunk * 8;
+        const bool inside = row < end && static_cast<int>(span * HeadTile::span_columns +
+                                                          chunk * 8) < heads.columns;
+        const std::uint16_t* const source =
+            inside ? begin + row * heads.token_stride + span * HeadTile::span_columns + chunk * 8
+                   : begin + first * heads.token_stride;
         isa::cp_async<16>(chunks.address(in_tile, chunk, span), source, inside ? 16 : 0);
       }
     }

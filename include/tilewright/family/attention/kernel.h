@@ -66,7 +66,7 @@ struct AttentionRecipe {
 
 // The binder. `Page` is a target's page for attention; `Named` carries the configuration.
 template <class Page, class Named>
-struct AttentionParts {
+struct Attention {
   using Target = Page;
   using Recipe = AttentionRecipe;
   using Trace = NoTrace;
@@ -126,8 +126,5 @@ struct AttentionParts {
             tile.m_end};
   }
 };
-
-template <class Page, class Named>
-using AttentionKernel = kernel::WarpSpecialized<AttentionParts<Page, Named>>;
 
 }  // namespace tw

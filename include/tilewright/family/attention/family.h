@@ -1,0 +1,134 @@
+// Attention: the description of its problem.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "tilewright/family/attention/problem.h"
+#include "tilewright/family/description.h"
+
+namespace tw {
+
+struct AttentionFamily {
+  using Problem = tw_attention_problem;
+
+  static constexpr bool is_ragged(const Problem& p) { return p.query_ends != nullptr; }
+  static constexpr std::int64_t query_rows(const Problem& p) {
+    return p.queries * (is_ragged(p) ? 1 : p.sequences);
+  }
+  static constexpr std::int64_t key_rows(const Problem& p) {
+    return p.keys * (is_ragged(p) ? 1 : p.sequences);
+  }
+  static float scale(const Problem& p) {
+    return p.scale > 0 ? p.scale : 1 / std::sqrt(static_cast<float>(p.head_size));
+  }
+  // Kernels count the rows of a tile beyond the last.
+  static constexpr std::int64_t most_rows = (std::int64_t{1} << 31) - (1 << 16);
+  static constexpr bool is_countable(std::int64_t one, std::int64_t other) {
+    return one == 0 || other <= most_rows / one;
+  }
+
+  static constexpr IntegerField numbers[] = {
+      number<&Problem::heads>("heads",
+                              {.meaning = "of queries", .usual = 2, .initial = 1, .low = 1}),
+      number<&Problem::key_heads>(
+          "key_heads", {.meaning = "of keys and values", .usual = 1, .initial = 1, .low = 1}),
+      number<&Problem::head_size>(
+          "head_size",
+          {.meaning = "columns of a head", .usual = 128, .initial = 128, .low = 1, .limit = 65536}),
+      number<&Problem::sequences>("sequences",
+                                  {.meaning = "in the batch", .usual = 2, .initial = 1}),
+      number<&Problem::queries>("queries", {.meaning = "tokens of every sequence", .usual = 40}),
+      number<&Problem::keys>("keys", {.meaning = "tokens of every sequence", .usual = 70}),
+      flag<&Problem::causal>("causal", "a query sees no key behind its own place")};
+
+  static constexpr RealField reals[] = {real<&Problem::scale>(
+      "scale", "of the products of queries and keys; 0: by the head size", 0)};
+
+  static constexpr Rule rules[] = {
+      rule([](const Problem& p) { return p.heads % p.key_heads == 0; },
+           [](const Problem& p) {
+             return sentence("heads = {} must be a multiple of key_heads = {}.", p.heads,
+                             p.key_heads);
+           }),
+      rule([](const Problem& p) { return (p.query_ends == nullptr) == (p.key_ends == nullptr); },
+           [](const Problem&) {
+             return sentence("Ends are given of queries and of keys, or of neither.");
+           }),
+      rule([](const Problem& p) { return p.scale >= 0 && p.scale <= 3.4e38f; },
+           [](const Problem& p) {
+             return sentence("scale = {} must be a positive number, or 0.", p.scale);
+           }),
+      rule(
+          [](const Problem& p) {
+            const std::int64_t many = is_ragged(p) ? 1 : p.sequences;
+            return is_countable(many, p.queries) && is_countable(many, p.keys) &&
+                   is_countable(p.sequences, p.heads);
+          },
+          [](const Problem& p) {
+            return sentence(
+                "sequences = {}, of queries = {} and keys = {} tokens and heads = {}: rows and "
+                "heads of all of them are counted up to 2^31 - 65536.",
+                p.sequences, p.queries, p.keys, p.heads);
+          })};
+
+  enum TensorIndex : unsigned { q, k, v, query_ends, key_ends, output, log_sums };
+  static constexpr Types elements = ElementType::Bf16;
+  static constexpr TensorExtents of_queries(const Problem& p) {
+    return {p.heads, query_rows(p), p.head_size};
+  }
+  static constexpr TensorExtents of_keys(const Problem& p) {
+    return {p.key_heads, key_rows(p), p.head_size};
+  }
+  static constexpr TensorField tensors[] = {
+      reads<&Problem::q>(
+          "q", {.title = "the queries", .types = elements, .one = "the tensor of queries"},
+          [](const Problem& p) { return of_queries(p); }),
+      reads<&Problem::k>("k", {.title = "the keys", .types = elements, .one = "the tensor of keys"},
+                         [](const Problem& p) { return of_keys(p); }),
+      reads<&Problem::v>("v",
+                         {.title = "the values", .types = elements, .one = "the tensor of values"},
+                         [](const Problem& p) { return of_keys(p); }),
+      where([](const Problem& p) { return is_ragged(p); },
+            integers<&Problem::query_ends>("query_ends", "the ends of queries",
+                                           [](const Problem& p) { return p.sequences; })),
+      where([](const Problem& p) { return is_ragged(p); },
+            integers<&Problem::key_ends>("key_ends", "the ends of keys",
+                                         [](const Problem& p) { return p.sequences; })),
+      writes<&Problem::output>("output", {.title = "the output", .types = elements},
+                               [](const Problem& p) { return of_queries(p); }),
+      optional(where([](const Problem& p) { return p.log_sums.data != nullptr; },
+                     writes<&Problem::log_sums>("log_sums",
+                                                {.title = "the log sums",
+                                                 .types = ElementType::Fp32,
+                                                 .one = "the matrix of log sums"},
+                                                [](const Problem& p) {
+                                                  return TensorExtents{1, p.heads, query_rows(p)};
+                                                })))};
+
+  // Equal shares.
+  static ListField::Guess guessed(const Problem& p, std::int64_t rows) {
+    if (!is_ragged(p)) return {{}, 0};
+    ListField::Guess guess = {{}, p.sequences};
+    for (std::int64_t i = 0; i < std::min(p.sequences, ListField::most_guessed); ++i) {
+      guess.first.push_back(rows * (i + 1) / p.sequences - rows * i / p.sequences);
+    }
+    return guess;
+  }
+
+  enum ListIndex : unsigned { query_lengths, key_lengths };
+  static constexpr ListField lists[] = {
+      list("query_lengths", "A length", "sequences",
+           "queries of each sequence: they lie on the device; left out: all are equally long", "",
+           [](const Problem& p) { return guessed(p, p.queries); }),
+      list("key_lengths", "A length", "sequences", "keys of each sequence, where queries are given",
+           "", [](const Problem& p) { return guessed(p, p.keys); })};
+
+  static constexpr Description description = {"attention", "softmax(queries keys^T) values",
+                                              "attends",   sizeof(Problem),
+                                              numbers,     reals,
+                                              rules,       tensors,
+                                              nullptr,     lists};
+};
+
+}  // namespace tw

@@ -1,0 +1,83 @@
+// Launches of warp-specialised kernels that are no products: the Launch's plan is all that there
+// is. host/attention.h has one.
+#pragma once
+
+#include "src/family/instance.h"
+#include "tilewright/kernel/warp_specialized.h"
+#if TW_INSTANCE_WITH_CUDA
+#include "tilewright/host/cuda.h"
+#endif
+#if TW_INSTANCE_WITH_VGPU
+#include "src/family/touched.h"
+#endif
+
+namespace tw {
+
+#if TW_INSTANCE_WITH_CUDA
+template <class Bound>
+class CudaPlanned {
+  using Kernel = kernel::WarpSpecialized<Bound>;
+
+ public:
+  explicit CudaPlanned(const void* image)
+      : kernel_(CudaKernel::Image{image},
+                {Bound::config.tiling.cluster.size(), Bound::in_clusters,
+                 Bound::Target::target.capability_begin, Bound::Target::target.capability_end,
+                 Kernel::threads, sizeof(typename Kernel::Storage), Bound::dependent_launch}) {}
+
+  // make_plan(params, grid, max_clusters) plans the launch.
+  template <class MakePlan>
+  Status launch(void* stream, const MakePlan& make_plan) {
+    unsigned clusters = 0;
+    if (Status asked = kernel_.max_active_clusters(clusters); !asked.is_good()) return asked;
+    typename Kernel::Params params;
+    MatmulGrid grid = {};
+    if (Status planned = make_plan(params, grid, clusters); !planned.is_good()) return planned;
+    return kernel_.launch(params, grid.ctas, static_cast<cudaStream_t>(stream));
+  }
+
+ private:
+  CudaKernel kernel_;
+};
+
+template <class Launch, class Bound>
+Status workspace_warp_specialized(std::size_t& bytes, CudaPlanned<Bound>&, const Checked&,
+                                  const LaunchOptions&) {
+  bytes = 0;
+  return Status::good();
+}
+
+template <class Launch, class Bound>
+Status launch_warp_specialized(CudaPlanned<Bound>& kernel, const Checked& problem,
+                               const LaunchOptions& options, void* stream) {
+  if (problem.is_empty()) return Status::good();
+  return kernel.launch(stream, [&](auto& params, auto& grid, unsigned clusters) {
+    return Launch::template plan<Bound>(params, grid, problem, options.order, clusters,
+                                        options.workspace, encode_for_cuda);
+  });
+}
+#endif
+
+#if TW_INSTANCE_WITH_VGPU
+template <class Launch, class Bound>
+Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
+                         const vgpu::Options& machine, vgpu::Report& report) {
+  using Kernel = kernel::WarpSpecialized<Bound>;
+  typename Kernel::Params params;
+  MatmulGrid grid = {};
+  const unsigned max_clusters = machine.sm_count / Bound::config.tiling.cluster.size();
+  Status planned = Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,
+                                                options.workspace, encode_for_virtual);
+  if (!planned.is_good()) return planned;
+  const vgpu::Launch launch = {grid.ctas,
+                               grid.cluster_size,
+                               grid.threads,
+                               grid.shared_bytes,
+                               [&params] { Kernel::run(params); },
+                               Bound::Target::target.lanes};
+  report = vgpu::run(launch, touched_by(problem), machine);
+  return Status::good();
+}
+#endif
+
+}  // namespace tw

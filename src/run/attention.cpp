@@ -1,0 +1,354 @@
+#include "src/run/attention.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "src/matmul/parallel.h"
+#include "tilewright/family/attention/kernel.h"
+
+namespace tw {
+
+namespace {
+
+using Family = AttentionFamily;
+using Problem = Family::Problem;
+
+const AttentionConfig& config_of_instance(const Instance& instance) {
+  return *static_cast<const AttentionConfig*>(instance.facts);
+}
+
+void adopt(void* given, const Instance& instance,
+           const std::function<bool(const char*)>& is_given) {
+  Problem& problem = *static_cast<Problem*>(given);
+  if (!is_given("head_size")) problem.head_size = config_of_instance(instance).tiling.n;
+}
+
+Status settle(void* given, const Lists& lists, const Instance&) {
+  Problem& problem = *static_cast<Problem*>(given);
+  const std::vector<std::int64_t>&queries = lists[Family::query_lengths],
+        &keys = lists[Family::key_lengths];
+  if (queries.size() != keys.size()) {
+    return Status::refused(
+        sentence("There are {} --query-lengths, but {} --key-lengths: each sequence has one.",
+                 queries.size(), keys.size()));
+  }
+  problem.query_ends = problem.key_ends =
+      queries.empty() ? nullptr : static_cast<const std::int32_t*>(some_address());
+  if (queries.empty()) return Status::good();
+  problem.sequences = static_cast<std::int64_t>(queries.size());
+  problem.queries = std::accumulate(queries.begin(), queries.end(), std::int64_t{0});
+  problem.keys = std::accumulate(keys.begin(), keys.end(), std::int64_t{0});
+  return Status::good();
+}
+
+// Heads that share keys or do not, sequences of one length or of several, among them empty ones and
+// such of one token, keys that end before, at and behind the end of a block.
+void random_problem(Case& made, Random& random) {
+  Problem& problem = made.as<Problem>();
+  const AttentionConfig& config = config_of_instance(*made.instance);
+  const std::int64_t rows = config.tiling.m, block = config.keys;
+  problem.key_heads = between(random, 1, 2);
+  problem.heads = problem.key_heads * between(random, 1, 2);
+  problem.causal = random() % 2 == 0;
+  if (random() % 4 == 0) problem.scale = 0.5f;
+  if (random() % 2 == 0) problem.log_sums.data = some_address();
+  if (random() % 4 == 0) problem.head_size = 8 * between(random, 1, problem.head_size / 8);
+  const auto length = [&](std::int64_t tile) {
+    const std::int64_t lengths[] = {0, 1, between(random, 2, tile), tile + between(random, -1, 1),
+                                    between(random, tile, 2 * tile)};
+    return lengths[random() % 5];
+  };
+  if (random() % 2 == 0) {
+    problem.sequences = between(random, 1, 2);
+    problem.queries = std::max<std::int64_t>(length(rows), 1);
+    problem.keys = length(block);
+    return;
+  }
+  const std::int64_t sequences = between(random, 1, 3);
+  for (std::int64_t i = 0; i < sequences; ++i) {
+    made.lists[Family::query_lengths].push_back(length(rows / 2));
+    made.lists[Family::key_lengths].push_back(length(block));
+  }
+}
+
+// Rows of a sequence, as the definition has them.
+struct Sequence {
+  std::int64_t query_begin, queries, key_begin, keys;
+
+  // How many keys the query sees, from the first on.
+  std::int64_t seen(std::int64_t query, bool causal) const {
+    return causal ? std::max<std::int64_t>(keys - (queries - 1 - query), 0) : keys;
+  }
+};
+
+std::vector<Sequence> sequences_of(const Case& of) {
+  const Problem& problem = of.problem.as<Problem>();
+  const bool is_ragged = !of.lists[Family::query_lengths].empty();
+  std::vector<Sequence> all;
+  Sequence next = {0, problem.queries, 0, problem.keys};
+  for (std::int64_t i = 0; i < problem.sequences; ++i) {
+    if (is_ragged) {
+      next.queries = of.lists[Family::query_lengths][static_cast<std::size_t>(i)];
+      next.keys = of.lists[Family::key_lengths][static_cast<std::size_t>(i)];
+    }
+    all.push_back(next);
+    next.query_begin += next.queries;
+    next.key_begin += next.keys;
+  }
+  return all;
+}
+
+// Of one-hot rows. Key j of a sequence has the digits of j: as 1 and -1 in the first half of the
+// columns, as 1 and 0 in up to 12 of the other. A query of an even row picks any key that it sees,
+// by its digits; one of an odd row the last that it sees, by weights of the digits, so that scores
+// grow with j. Other keys weigh e to the -16 at most: a power of two, of which keys have one half
+// and queries the other, sees to that. Where there are fewer than 24 columns, digits are missing,
+// and several keys are picked together.
+class Codes {
+ public:
+  Codes(std::int64_t columns, double scale)
+      : half_(columns / 2), digits_(static_cast<int>(std::min<std::int64_t>(half_, 12))) {
+    const int power = std::max(static_cast<int>(std::ceil(std::log2(16 / scale))), 0);
+    key_unit_ = std::ldexp(1.0, power / 2);
+    query_unit_ = std::ldexp(1.0, power - power / 2);
+  }
+
+  double key(std::int64_t j, std::int64_t column) const {
+    if (column < half_) return key_unit_ * (2 * digit(j, column) - 1);
+    return column - half_ < digits_ ? key_unit_ * digit(j, column - half_) : 0;
+  }
+  double query(std::int64_t j, bool last, std::int64_t column) const {
+    if (column < half_) return last ? 0 : query_unit_ * (2 * digit(j, column) - 1);
+    return last && column - half_ < digits_ ? query_unit_ * (1 << (column - half_)) : 0;
+  }
+
+ private:
+  int digit(std::int64_t number, std::int64_t place) const {
+    return static_cast<int>(number >> (place % digits_) & 1);
+  }
+  std::int64_t half_;
+  int digits_;
+  double key_unit_, query_unit_;
+};
+
+void fill_one_hot(HostProblem& data, const Case& of) {
+  const Problem& problem = of.problem.as<Problem>();
+  const Codes codes(problem.head_size, Family::scale(problem));
+  HostMatrix &q = data.tensor(Family::q), &k = data.tensor(Family::k), &v = data.tensor(Family::v);
+  Random random(of.seed);
+  for (const Sequence& sequence : sequences_of(of)) {
+    for (std::int64_t j = 0; j < sequence.keys; ++j) {
+      const std::int64_t row = sequence.key_begin + j;
+      for (std::int64_t at = 0; at < problem.key_heads * problem.head_size; ++at) {
+        const std::int64_t head = at / problem.head_size, column = at % problem.head_size;
+        k.set(head, row, column, codes.key(j, column));
+        const auto place = static_cast<double>((head * 101 + row * 31 + column * 7) % 251 - 125);
+        v.set(head, row, column,
+              of.fill == Fill::Position ? place : static_cast<double>(random() % 255) - 127);
+      }
+    }
+    for (std::int64_t i = 0; i < sequence.queries; ++i) {
+      const std::int64_t seen = sequence.seen(i, problem.causal != 0);
+      for (std::int64_t head = 0; head < problem.heads; ++head) {
+        const bool last = i % 2 == 1;
+        const std::int64_t picked =
+            last ? seen - 1 : between(random, 0, std::max<std::int64_t>(seen, 1) - 1);
+        for (std::int64_t column = 0; column < problem.head_size; ++column) {
+          q.set(head, sequence.query_begin + i, column, codes.query(picked, last, column));
+        }
+      }
+    }
+  }
+}
+
+// Fill::Normal: normally distributed numbers; others: one-hot rows, and values that are integers,
+// whose rows come out as they are.
+void fill(HostProblem& data, const Case& of) {
+  const std::vector<Sequence> sequences = sequences_of(of);
+  if (of.fill == Fill::Normal) {
+    Random random(of.seed);
+    std::normal_distribution<double> normal;
+    for (const unsigned tensor : {Family::q, Family::k, Family::v}) {
+      data.tensor(tensor).fill([&](auto, auto, auto) { return normal(random); });
+    }
+  } else {
+    fill_one_hot(data, of);
+  }
+  // Keys of a sequence without queries are nobody's, and may be anything.
+  for (const Sequence& sequence : sequences) {
+    if (sequence.queries > 0) continue;
+    for (const unsigned tensor : {Family::k, Family::v}) {
+      HostMatrix& matrix = data.tensor(tensor);
+      for (std::int64_t at = 0; at < matrix.batch * sequence.keys * matrix.columns; ++at) {
+        matrix.set(at / matrix.columns / sequence.keys,
+                   sequence.key_begin + at / matrix.columns % sequence.keys, at % matrix.columns,
+                   std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+  }
+  const auto end_of = [&](std::int64_t i, auto begin, auto count) {
+    const Sequence& sequence = sequences[static_cast<std::size_t>(i)];
+    return static_cast<double>(sequence.*begin + sequence.*count);
+  };
+  data.tensor(Family::query_ends).fill([&](auto, auto, std::int64_t i) {
+    return end_of(i, &Sequence::query_begin, &Sequence::queries);
+  });
+  data.tensor(Family::key_ends).fill([&](auto, auto, std::int64_t i) {
+    return end_of(i, &Sequence::key_begin, &Sequence::keys);
+  });
+}
+
+// In float64, and by how much a kernel may miss it. Scores are float32; a weight is an exponential
+// of float32, rounded to the elements' type, but for the largest, which is 1 and stays so. Sums of
+// weights and of products are float32 again.
+class Reference {
+ public:
+  Reference(const Case& of, const HostProblem& given)
+      : problem_(of.problem.as<Problem>()),
+        q_(given.tensor(Family::q)),
+        k_(given.tensor(Family::k)),
+        v_(given.tensor(Family::v)),
+        scale_(Family::scale(problem_)),
+        has_exact_scores_(of.fill != Fill::Normal) {}
+
+  // Of a query that sees keys from `first` to `end` - 1: `output` gets a row, `log_sum` one value.
+  void attend(Expected* output, Expected& log_sum, std::int64_t head, std::int64_t query,
+              std::int64_t first, std::int64_t end) const {
+    const std::int64_t key_head = head / (problem_.heads / problem_.key_heads);
+    const std::vector<Score> scores = scores_of(head, query, key_head, first, end);
+    if (scores.empty()) {
+      log_sum = {-std::numeric_limits<double>::infinity(), 0};
+      return;  // zeros
+    }
+    const auto largest = static_cast<std::size_t>(
+        std::max_element(scores.begin(), scores.end(),
+                         [](const Score& a, const Score& b) { return a.value < b.value; }) -
+        scores.begin());
+    const Score& top = scores[largest];
+    std::vector<double> weights(scores.size()), errors(scores.size());
+    double sum = 0, sum_error = 0;
+    bool is_tied = false;
+    for (std::size_t j = 0; j < scores.size(); ++j) {
+      const double below = top.value - scores[j].value;
+      const double slack = scores[j].error + top.error;
+      if (j != largest && slack > 0 && below <= slack) is_tied = true;
+      sum += weights[j] = std::exp(-below);
+      errors[j] = 8 * ulp + (std::abs(top.value) + std::abs(scores[j].value)) * ulp;
+      if (below > 0) errors[j] += slack;
+      sum_error += weights[j] * errors[j];
+      if (below > 0) errors[j] += half_step;
+    }
+    // Another may be the largest in float32.
+    if (is_tied) errors[largest] += half_step;
+    // Sums of float32, and corrections, at most one for 16 keys.
+    const double summing = static_cast<double>(scores.size()) * ulp + 8 * ulp;
+    sum_error = sum_error / sum + summing;
+    for (std::int64_t c = 0; c < v_.columns; ++c) {
+      double value = 0, error = 0, magnitude = 0;
+      for (std::size_t j = 0; j < scores.size(); ++j) {
+        const double term =
+            weights[j] / sum * v_.at(key_head, first + static_cast<std::int64_t>(j), c);
+        value += term;
+        magnitude += std::abs(term);
+        error += std::abs(term) * errors[j];
+        // Weights below the smallest normal float are zero.
+        error += 0x1p-126 * std::abs(v_.at(key_head, first + static_cast<std::int64_t>(j), c));
+      }
+      output[c] = {value, error + magnitude * (sum_error + summing)};
+    }
+    log_sum = {top.value + std::log(sum),
+               sum_error + top.error + 8 * ulp * (1 + std::abs(top.value))};
+  }
+
+ private:
+  static constexpr double ulp = 0x1p-23;       // of float32
+  static constexpr double half_step = 0x1p-8;  // of bf16, to which weights are rounded
+  struct Score {
+    double value, error;
+  };
+
+  std::vector<Score> scores_of(std::int64_t head, std::int64_t query, std::int64_t key_head,
+                               std::int64_t first, std::int64_t end) const {
+    std::vector<Score> scores;
+    for (std::int64_t j = first; j < end; ++j) {
+      double score = 0, magnitude = 0;
+      for (std::int64_t c = 0; c < q_.columns; ++c) {
+        const double term = q_.at(head, query, c) * k_.at(key_head, j, c);
+        score += term;
+        magnitude += std::abs(term);
+      }
+      const double steps = has_exact_scores_ ? 0 : static_cast<double>(q_.columns);
+      scores.push_back({score * scale_, magnitude * scale_ * steps * ulp});
+    }
+    return scores;
+  }
+
+  const Problem& problem_;
+  const HostMatrix &q_, &k_, &v_;
+  double scale_;
+  bool has_exact_scores_;  // integers that float32 adds up without an error
+};
+
+class AttentionAnswer : public Answer {
+ public:
+  AttentionAnswer(const Case& of, const HostProblem& given) {
+    const Problem& problem = of.problem.as<Problem>();
+    const HostMatrix &q = given.tensor(Family::q), &v = given.tensor(Family::v);
+    output_.resize(static_cast<std::size_t>(problem.heads * q.rows * v.columns));
+    log_sums_.resize(static_cast<std::size_t>(problem.heads * q.rows));
+    const Reference reference(of, given);
+    for (const Sequence& sequence : sequences_of(of)) {
+      const std::int64_t count = sequence.queries * problem.heads;
+      const double work = static_cast<double>(count) * static_cast<double>(sequence.keys) *
+                          static_cast<double>(q.columns + v.columns);
+      in_parallel(count, 10 * work, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t head = i / sequence.queries, query = i % sequence.queries;
+          const std::int64_t row = sequence.query_begin + query;
+          const auto at = static_cast<std::size_t>(head * q.rows + row);
+          reference.attend(output_.data() + at * static_cast<std::size_t>(v.columns), log_sums_[at],
+                           head, row, sequence.key_begin,
+                           sequence.key_begin + sequence.seen(query, problem.causal != 0));
+        }
+      });
+    }
+  }
+
+  Comparison compare(const HostProblem& ran) const override {
+    Comparison result;
+    compare_within(result, "the output", ran.tensor(Family::output), output_);
+    compare_within(result, "the log sums", ran.tensor(Family::log_sums), log_sums_);
+    return result;
+  }
+
+ private:
+  std::vector<Expected> output_;    // (head,token,column)
+  std::vector<Expected> log_sums_;  // (head,token)
+};
+
+std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
+  return std::make_shared<AttentionAnswer>(of, given);
+}
+
+InstanceWords list(const Instance& instance) {
+  const AttentionConfig& config = config_of_instance(instance);
+  return {"bf16 -> bf16", "-", fmt::format("{}x{}", config.tiling.m, config.tiling.n),
+          "1x1",          "-", fmt::format("{} keys", config.keys),
+          "static"};
+}
+
+}  // namespace
+
+const Trial attention_trial = {.description = &Family::description,
+                               .instances = attention_instances,
+                               .adopt = adopt,
+                               .settle = settle,
+                               .random = random_problem,
+                               .fill = fill,
+                               .answer = answer,
+                               .list = list};
+
+}  // namespace tw
