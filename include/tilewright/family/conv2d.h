@@ -47,8 +47,8 @@ struct Conv2dRecipe : MatmulRecipe {
 // The same with im2col by four warps.
 struct Conv2dByThreads : ThreadRecipe<Conv2dRecipe, Im2colCopyLoader> {};
 
-// Forward with im2col in pieces, by four warps that need many registers: they know all their
-// pixels. Who multiplies fences.
+// Forward with im2col in pieces, by eight warps: a copy takes its thread many instructions, each of
+// which waits for the one before. Who multiplies fences.
 struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
   template <class, Tiling tiling, RoleTable table>
   using Loader = Im2colPieceLoader<tiling, table.load.warps, Completion::WarpsArrive>;
@@ -59,8 +59,9 @@ struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
 
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     RoleTable table = ThreadRecipe<Conv2dRecipe, Im2colPieceLoader>::roles(given, config);
-    table.load.registers = 128;
-    table.multiply.registers = 184;
+    table.load = {0, 8, 88};
+    table.multiply.first_warp = 8;
+    table.multiply.registers = 160;
     return table;
   }
 };

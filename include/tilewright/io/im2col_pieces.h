@@ -58,8 +58,7 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
     const auto tensors = stage.tensors();
     const unsigned k = static_cast<unsigned>(k_tile) * tiling.k() + chunk_ * elements;
     if (params_.line != 0) {
-      copy_image_lines(own_chunks(tensors.a), k);
-      copy_filter_lines(own_chunks(tensors.b), k);
+      copy_filter_lines(own_chunks(tensors.a), own_chunks(tensors.b), k);
     } else {
       each_size(params_.a.alignment, [&](auto piece) {
         copy_pixels<piece.value>(own_chunks(tensors.a), k, tile.batch);
@@ -236,56 +235,51 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
     }
   }
 
-  // Chunks of lines of the image; the padding of a line is no part of it, nor are its neighbours.
-  template <class Chunks>
-  TW_DEVICE void copy_image_lines(const Chunks& to, unsigned k) const {
+  // The thread's chunk of each of its lines of the image and of filters, some of them at once; all
+  // are of one line of a filter, `down` rows of pixels below its first.
+  template <class ChunksOfA, class ChunksOfB>
+  TW_DEVICE void copy_filter_lines(const ChunksOfA& a, const ChunksOfB& b, unsigned k) const {
     unsigned position = k;
     const int first = static_cast<int>(params_.channels.split(position));
-    const auto &w = params_.axes[0], &h = params_.axes[1];
-    const int down = static_cast<int>(position) * h.dilation;
-    const int pitch = static_cast<int>(params_.a.row_stride);
     const int left = k < static_cast<unsigned>(params_.a.k) ? params_.line - first : 0;
-    copy_runs<a_lines>(to, [&](unsigned line) {
-      const Pixel& pixel = pixels_[line];
-      const int y = pixel.h + down, before = pixel.w * pitch + first;
-      const int until = w.extent * pitch - before;
-      const bool inside = static_cast<unsigned>(y) < static_cast<unsigned>(h.extent);
-      const std::int64_t at = static_cast<int>(pixel.at) + std::int64_t{down} * w.extent;
-      return Run{static_cast<const T*>(params_.a.data) + at * pitch + first,
-                 before < 0 ? -before : 0,
-                 !inside        ? 0
-                 : until < left ? until
-                                : left};
-    });
-  }
-  template <class Chunks>
-  TW_DEVICE void copy_filter_lines(const Chunks& to, unsigned k) const {
-    unsigned position = k;
-    const int first = static_cast<int>(params_.channels.split(position));
-    const int left = k < static_cast<unsigned>(params_.b.k) ? params_.line - first : 0;
-    const T* const line_of =
+    const int down = static_cast<int>(position) * params_.axes[1].dilation;
+    const T* const weights =
         static_cast<const T*>(params_.b.data) + static_cast<int>(position) * params_.line + first;
-    copy_runs<b_lines>(to, [&](unsigned line) {
-      const bool inside = groups_[line] == 0;
-      const unsigned filter = static_cast<unsigned>(first_column_) + line_ + line * step;
-      return Run{line_of + std::int64_t{filter} * params_.b.row_stride, 0, inside ? left : 0};
-    });
-  }
-
-  // The thread's chunk of each of its lines: the Run run_of(line).
-  template <unsigned lines, class Chunks, class RunOf>
-  TW_DEVICE void copy_runs(const Chunks& to, const RunOf& run_of) const {
-    constexpr unsigned at_once = 4;
+    constexpr unsigned lines = a_lines + b_lines;
+    constexpr unsigned at_once = lines % 6 == 0 ? 6 : lines % 4 == 0 ? 4 : 1;
     TW_UNROLL
-    for (unsigned first = 0; first < lines; first += at_once) {
+    for (unsigned begin = 0; begin < lines; begin += at_once) {
       FetchedRun runs[at_once];
       TW_UNROLL
-      for (unsigned line = 0; line < at_once; ++line) runs[line].fetch(run_of(first + line));
+      for (unsigned i = 0; i < at_once; ++i) {
+        const unsigned line = begin + i;
+        runs[i].fetch(line < a_lines ? image_run(line, first, down, left)
+                                     : filter_run(weights, line - a_lines, left));
+      }
       TW_UNROLL
-      for (unsigned line = 0; line < at_once; ++line) {
-        runs[line].store(to.address((first + line) * step));
+      for (unsigned i = 0; i < at_once; ++i) {
+        const unsigned line = begin + i;
+        runs[i].store(line < a_lines ? a.address(line * step) : b.address((line - a_lines) * step));
       }
     }
+  }
+  // What lies beside the image's line is no part of it, nor is the padding of the filter's.
+  TW_DEVICE Run image_run(unsigned line, int first, int down, int left) const {
+    const auto &w = params_.axes[0], &h = params_.axes[1];
+    const Pixel& pixel = pixels_[line];
+    const int pitch = static_cast<int>(params_.a.row_stride);
+    const int before = pixel.w * pitch + first;
+    const int until = w.extent * pitch - before;
+    const bool inside = static_cast<unsigned>(pixel.h + down) < static_cast<unsigned>(h.extent);
+    const std::int64_t at = static_cast<int>(pixel.at) + std::int64_t{down} * w.extent;
+    const int high = until < left ? until : left;
+    return {static_cast<const T*>(params_.a.data) + at * pitch + first, before < 0 ? -before : 0,
+            inside ? high : 0};
+  }
+  TW_DEVICE Run filter_run(const T* weights, unsigned line, int left) const {
+    const unsigned filter = static_cast<unsigned>(first_column_) + line_ + line * step;
+    return {weights + std::int64_t{filter} * params_.b.row_stride, 0,
+            groups_[line] == 0 ? left : 0};
   }
 
   const Params& params_;
