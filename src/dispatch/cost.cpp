@@ -46,6 +46,15 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   return bytes;
 }
 
+// Of a line of an image by TMA, on average: the last channels of a pixel may fill less than one.
+double pixel_share(const MatmulProblem& problem, const MatmulConfig& config,
+                   const CostConstants& cost) {
+  const auto channels = static_cast<double>(problem.a.batch_pitch);
+  const double lines = up(channels, config.tiling.k());
+  const bool is_ragged = problem.a.batch_pitch % config.tiling.k() != 0;
+  return cost.pixel_factor * (is_ragged ? 1 + (cost.ragged_factor - 1) / lines : 1);
+}
+
 // Of a span of k, by the groups of a CTA.
 double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConstants& cost) {
   const MatmulConfig& config = kernel.config;
@@ -116,19 +125,18 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
       config.tiling.exchanged != 0 && n < config.tiling.n ? config.tiling.n - n : 0.0;
   const bool in_turns = config.consumers == Consumers::PingPong;
   const bool takes_turns = in_turns && waves > 1;  // else there is one tile for one group
-  // Nothing is gained by a filter that another CTA sends: whoever waits for pixels waits longer.
   const auto share = [of_image, &cost](unsigned ctas, const MatmulOperand& operand) {
-    if (of_image) return cost.pixel_factor;
     const bool straddles = pitch_bytes(operand) % 128 != 0;
-    return cost.received_share +
-           (1 - cost.received_share) / ctas * (straddles ? cost.straddling_factor : 1.0);
+    const double once = of_image ? cost.filter_factor : straddles ? cost.straddling_factor : 1.0;
+    return cost.received_share + (1 - cost.received_share) / ctas * once;
   };
   const double running = std::min(work, ctas);
-  double lines = (inside * share(cluster.n, problem.a) +
-                  (config.tiling.b_rows() - columns_outside) * share(cluster.m, problem.b)) *
-                     cost.row_cycles +
-                 (outside / cluster.n + columns_outside / cluster.m) * cost.outside_row_cycles *
-                     std::pow(running / sms, cost.outside_power);
+  double lines =
+      (inside * (of_image ? pixel_share(problem, config, cost) : share(cluster.n, problem.a)) +
+       (config.tiling.b_rows() - columns_outside) * share(cluster.m, problem.b)) *
+          cost.row_cycles +
+      (outside / cluster.n + columns_outside / cluster.m) * cost.outside_row_cycles *
+          std::pow(running / sms, cost.outside_power);
   if (running > sms / 2.0) lines *= cost.neighbour_factor;
   if (is_mma_sync(kernel) || kernel.by_threads) {
     lines = (config.tiling.m + config.tiling.n) * 128 / piece_bytes(kernel, problem) *

@@ -17,7 +17,9 @@ struct CostConstants {
   double row_cycles = 1.37;           // a line of 128 bytes that TMA brings to an SM
   double received_share = 0.201;      // of that, for a line that another CTA sends
   double straddling_factor = 1.44;    // of the rest, where rows begin amid lines
-  double pixel_factor = 1.4;          // where the lines are pixels of an image
+  double pixel_factor = 1.08;         // where the lines are pixels of an image,
+  double ragged_factor = 2.17;        // whose last channels do not fill one,
+  double filter_factor = 0.77;        // or of its filters; these and pieces: 38 train shapes
   double outside_row_cycles = 4.78;   // a line outside of the matrix, filled with zeros on all SMs
   double outside_power = 0.387;       // of the share of SMs that fill such lines
   double neighbour_factor = 2.06;     // where two SMs of a pair load side by side
@@ -50,9 +52,9 @@ struct CostConstants {
   double unpacked_factor = 2.5;         // 8-bit floats, which mma.sync takes as fp16; not fitted
   double gathering_factor = 5;          // of lines that threads gather for wgmma; not fitted
   double piece_cycles = 0.455;          // a piece that a thread copies: 16 bytes, or as aligned
-  double pixel_piece_cycles = 0.8;      // the same of an image, whose pixels are known,
+  double pixel_piece_cycles = 0.71;     // the same of an image, whose pixels are known,
   double sought_piece_cycles = 3.4;     // and where each piece is looked for; by hand, few data
-  double pieces_factor = 1.2;  // beside kernels by TMA, with which few were compared; by hand
+  double pieces_factor = 1.11;          // of all of it, beside kernels by TMA
   double streamed_product_us = 1.2e-6;  // by one column at a time, on all SMs; by hand, few data
 };
 inline constexpr CostConstants fitted_cost;
