@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* family block_quantise: begin */
+#include "tilewright/family/block_quantise/problem.h"
+/* family block_quantise: end */
 /* family block_scaled: begin */
 #include "tilewright/family/block_scaled/problem.h"
 /* family block_scaled: end */
@@ -202,6 +205,10 @@ typedef struct tw_blockwise_problem {
 /* Sums are float32 beyond 128 of k, whatever fast_accumulation says. */
 TW_FAMILY(blockwise)
 /* family blockwise: end */
+
+/* family block_quantise: begin */
+TW_FAMILY(block_quantise)
+/* family block_quantise: end */
 
 /* family block_scaled: begin */
 TW_FAMILY(block_scaled)

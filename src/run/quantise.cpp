@@ -1,8 +1,6 @@
 #include "src/run/quantise.h"
 
-#include <cmath>
-#include <limits>
-
+#include "src/run/quantise_source.h"
 #include "tilewright/family/quantise/kernel.h"
 #include "tilewright/host/quantise_on_host.h"
 
@@ -11,32 +9,6 @@ namespace tw {
 namespace {
 
 using Problem = tw_quantise_problem;
-
-// Of one block of a row: what its normally distributed numbers are multiplied with.
-class Sizes {
- public:
-  Sizes(std::uint64_t seed, ElementType type) : random_(seed), type_(type) {}
-
-  double next() {
-    const auto drawn = random_() % 16;
-    const int range = type_ == ElementType::Fp16 ? 8 : 100;
-    if (drawn == 0) return 0.0;
-    if (drawn == 1) return type_ == ElementType::Fp16 ? 0x1p-20 : 0x1p-130;
-    if (drawn < 8) return 1.0;
-    return std::ldexp(1.0, static_cast<int>(random_() % static_cast<unsigned>(2 * range)) - range);
-  }
-  // One in some thousands.
-  double special(double value) {
-    const auto drawn = random_() % 4096;
-    if (drawn == 0) return std::numeric_limits<double>::infinity();
-    if (drawn == 1) return -std::numeric_limits<double>::infinity();
-    return drawn == 2 ? std::numeric_limits<double>::quiet_NaN() : value;
-  }
-
- private:
-  Random random_;
-  ElementType type_;
-};
 
 void adopt(void* problem, const Instance& instance, const std::function<bool(const char*)>& given) {
   if (given("scale_rows")) return;
@@ -58,24 +30,8 @@ void random_problem(Case& made, Random& random) {
   problem.powers_of_two = random() % 3 == 0;
 }
 
-// Fill::Normal: numbers of very different sizes, among them blocks of zeros, of subnormal numbers,
-// and with infinities and NaNs; Fill::Integers: from -8 to 8; Fill::Position: each element tells
-// its place.
-void fill_source(HostProblem& data, const Case& of) {
-  const Fill fill = of.fill;
-  HostMatrix& source = data.tensor(QuantiseFamily::source);
-  Random random(of.seed);
-  std::normal_distribution<double> normal;
-  Sizes sizes(of.seed + 1, source.type);
-  double size = 1.0;
-  source.fill([&](std::int64_t batch, std::int64_t row, std::int64_t column) -> double {
-    if (fill == Fill::Integers) return static_cast<double>(random() % 17) - 8;
-    if (fill == Fill::Position) {
-      return static_cast<double>((batch * 101 + row * 31 + column * 7) % 251 - 125);
-    }
-    if (column % QuantiseFamily::block == 0) size = sizes.next();
-    return sizes.special(normal(random) * size);
-  });
+void fill(HostProblem& data, const Case& of) {
+  fill_to_quantise(data.tensor(QuantiseFamily::source), of.fill, of.seed);
 }
 
 InstanceWords list(const Instance& instance) {
@@ -96,7 +52,7 @@ const Trial quantise_trial = {.description = &QuantiseFamily::description,
                               .adopt = adopt,
                               .settle = nullptr,
                               .random = random_problem,
-                              .fill = fill_source,
+                              .fill = fill,
                               .answer = exactly<quantise_on_host>,
                               .list = list};
 

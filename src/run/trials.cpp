@@ -1,5 +1,8 @@
 #include "src/run/trials.h"
 
+// family block_quantise: begin
+#include "src/run/block_quantise.h"
+// family block_quantise: end
 // family block_scaled: begin
 #include "src/run/block_scaled.h"
 // family block_scaled: end
@@ -16,6 +19,9 @@ namespace tw {
 std::span<const Trial* const> all_trials() {
   static const std::vector<const Trial*> trials = [] {
     std::vector<const Trial*> all;
+    // family block_quantise: begin
+    all.push_back(&block_quantise_trial);
+    // family block_quantise: end
     // family block_scaled: begin
     all.push_back(&block_scaled_trial);
     // family block_scaled: end

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "tilewright/family/block_quantise.h"
-#include "tilewright/host/matmul_check.h"
+#include "tilewright/family/block_quantise/family.h"
+#include "tilewright/family/block_quantise/kernel.h"
+#include "tilewright/host/checked.h"
 #include "tilewright/number/convert.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"
@@ -189,54 +190,96 @@ inline Status dequantise_on_host(float* values, std::int64_t pitch,
   return Status::good();
 }
 
-// The launch of a kernel (family/block_quantise.h) that gives the same bytes. `max_ctas`: how many
-// the device holds at once. The problem is not empty.
-template <class Parts>
-Status plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
-            const BlockQuantiseProblem& problem, unsigned max_ctas) {
-  using Stream = typename Parts::Stream;
-  if (Status status = check(problem); !status.is_good()) return status;
-  const std::int64_t bits = bits_in(problem.element_type);
-  if (problem.element_type != Stream::config.element_type ||
-      problem.scale_type != Stream::config.scale_type) {
-    return Status::refused(std::string("This kernel makes ") +
-                           name_of(Stream::config.element_type) + " with scales of " +
-                           name_of(Stream::config.scale_type) + ".");
+// The launch of a kernel that gives the same bytes.
+struct BlockQuantiseLaunch {
+  using Family = BlockQuantiseFamily;
+  using Problem = Family::Problem;
+
+  template <class Parts>
+  static constexpr BlockQuantiseConfig facts = Parts::Stream::config;
+
+  static BlockQuantiseProblem stated(const Checked& checked) {
+    const Problem& problem = checked.as<Problem>();
+    const TensorLines &source = checked.tensor(Family::source),
+                      &elements = checked.tensor(Family::elements);
+    return {problem.m,
+            problem.k,
+            source.data,
+            source.pitch,
+            source.type,
+            elements.data,
+            elements.pitch,
+            elements.type,
+            static_cast<std::uint8_t*>(checked.tensor(Family::scales).data),
+            Family::scale_type(problem),
+            static_cast<MxScale>(problem.rule),
+            problem.tensor_scale};
   }
-  if (problem.k * bits % 8 != 0) {
-    return Status::refused("k is " + std::to_string(problem.k) + ", but a line of " +
-                           name_of(problem.element_type) + " must have whole bytes.");
+
+  // Why a kernel cannot take the problem.
+  template <class Parts>
+  static Status supports(const Checked& checked) {
+    using Stream = typename Parts::Stream;
+    const BlockQuantiseProblem problem = stated(checked);
+    const std::int64_t bits = bits_in(problem.element_type);
+    if (problem.element_type != Stream::config.element_type ||
+        problem.scale_type != Stream::config.scale_type) {
+      return Status::refused(
+          sentence("The elements are {} with scales of {}; this kernel makes {} with scales of {}.",
+                   name_of(problem.element_type), name_of(problem.scale_type),
+                   name_of(Stream::config.element_type), name_of(Stream::config.scale_type)));
+    }
+    if (checked.is_empty()) return Status::good();
+    if (problem.k * bits % 8 != 0) {
+      return Status::refused(sentence("k is {}, but a line of {} must have whole bytes.", problem.k,
+                                      name_of(problem.element_type)));
+    }
+    const auto elements = reinterpret_cast<std::uintptr_t>(problem.elements);
+    const bool has_lines = problem.m == 1 || problem.elements_pitch * bits % 128 == 0;
+    if (!has_lines || elements % 16 != 0 ||
+        reinterpret_cast<std::uintptr_t>(problem.scales) % 4 != 0) {
+      return Status::refused(sentence(
+          "Lines of elements (pitch {}) must begin at multiples of 16 bytes, and scales at one of "
+          "4.",
+          problem.elements_pitch));
+    }
+    const std::int64_t tiles = problem.extent().row_blocks() * column_tiles<Stream>(problem);
+    if (tiles < std::int64_t{1} << 31) return Status::good();
+    return Status::refused(
+        sentence("A matrix of {} x {} has more than 2^31 - 1 tiles.", problem.m, problem.k));
   }
-  const auto elements = reinterpret_cast<std::uintptr_t>(problem.elements);
-  if (problem.elements_pitch * bits % 128 != 0 || elements % 16 != 0 ||
-      reinterpret_cast<std::uintptr_t>(problem.scales) % 4 != 0) {
-    return Status::refused("Lines of elements (pitch " + std::to_string(problem.elements_pitch) +
-                           ") must begin at multiples of 16 bytes, and scales at one of 4.");
+
+  // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
+  // empty.
+  template <class Parts>
+  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+                   const Checked& checked, unsigned max_ctas) {
+    using Stream = typename Parts::Stream;
+    const BlockQuantiseProblem problem = stated(checked);
+    const ScaleExtent extent = problem.extent();
+    params.stream = {
+        problem.source,
+        static_cast<std::uint8_t*>(problem.elements),
+        problem.scales,
+        problem.source_pitch,
+        problem.elements_pitch * bits_in(problem.element_type) / 8,
+        static_cast<int>(problem.m),
+        static_cast<int>(problem.k),
+        static_cast<unsigned>(column_tiles<Stream>(problem)),
+        static_cast<unsigned>(extent.k_blocks()),
+        problem.source_type,
+        problem.rule,
+        problem.tensor_scale,
+        alignment_of(problem.source, problem.source_pitch, 1, 0, problem.source_type) == 16};
+    params.tiles = static_cast<unsigned>(extent.row_blocks() * column_tiles<Stream>(problem));
+    ctas = std::min(params.tiles, std::max(1u, max_ctas));
   }
-  const ScaleExtent extent = problem.extent();
-  const std::int64_t column_tiles = (problem.k + Stream::columns - 1) / Stream::columns;
-  if (problem.m >= (std::int64_t{1} << 31) - 256 || problem.k >= (std::int64_t{1} << 31) - 256 ||
-      extent.row_blocks() * column_tiles >= std::int64_t{1} << 31) {
-    return Status::refused("A matrix of " + std::to_string(problem.m) + " x " +
-                           std::to_string(problem.k) + " has more than 2^31 - 1 tiles.");
+
+ private:
+  template <class Stream>
+  static std::int64_t column_tiles(const BlockQuantiseProblem& problem) {
+    return (problem.k + Stream::columns - 1) / Stream::columns;
   }
-  params.stream = {
-      problem.source,
-      static_cast<std::uint8_t*>(problem.elements),
-      problem.scales,
-      problem.source_pitch,
-      problem.elements_pitch * bits / 8,
-      static_cast<int>(problem.m),
-      static_cast<int>(problem.k),
-      static_cast<unsigned>(column_tiles),
-      static_cast<unsigned>(extent.k_blocks()),
-      problem.source_type,
-      problem.rule,
-      problem.tensor_scale,
-      alignment_of(problem.source, problem.source_pitch, 1, 0, problem.source_type) == 16};
-  params.tiles = static_cast<unsigned>(extent.row_blocks() * column_tiles);
-  ctas = std::min(params.tiles, std::max(1u, max_ctas));
-  return Status::good();
-}
+};
 
 }  // namespace tw

@@ -2,44 +2,11 @@
 #pragma once
 
 #include "tilewright/family/block_scaled/problem.h"
+#include "tilewright/family/byte_tensor.h"
 #include "tilewright/family/product.h"
 #include "tilewright/number/scale_blocks.h"
 
 namespace tw {
-
-namespace detail {
-
-// Blocks of scales of all matrices of the batch, one behind the other. `rows_of` takes the problem.
-template <class Problem, class RowsOf>
-constexpr TensorExtents scale_extents(const void* problem) {
-  const Problem& p = *static_cast<const Problem*>(problem);
-  const auto extent = ScaleExtent::of(RowsOf{}(p), p.matmul.k, static_cast<ScaleType>(p.scale));
-  return {1, p.matmul.batch * extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
-}
-template <auto path, class RowsOf>
-constexpr TensorField scale_blocks(const char* name, const char* title, RowsOf) {
-  using Problem = ProblemAt<path>;
-  TensorField field = {name,
-                       title,
-                       title,
-                       TensorField::Flow::Read,
-                       TensorField::Lines::Rows,
-                       ElementType::S8,
-                       scale_extents<Problem, RowsOf>,
-                       [](const void* problem) -> tw_matrix {
-                         const Problem& p = *static_cast<const Problem*>(problem);
-                         const TensorExtents extents = scale_extents<Problem, RowsOf>(problem);
-                         return {const_cast<void*>(p.*path), extents.columns, 1, 0, TW_S8};
-                       },
-                       [](void* problem, const tw_matrix& given) {
-                         static_cast<Problem*>(problem)->*path = given.data;
-                       },
-                       nullptr};
-  field.dense = true;
-  return field;
-}
-
-}  // namespace detail
 
 struct BlockScaledFamily {
   using Problem = tw_block_scaled_problem;
@@ -52,6 +19,11 @@ struct BlockScaledFamily {
                                                 name_of(ScaleType::Ue4m3)};
   static constexpr ScaleType scale_type(const Problem& p) {
     return static_cast<ScaleType>(p.scale);
+  }
+  // Blocks of an operand with so many rows, of all matrices of the batch, one behind the other.
+  static constexpr TensorExtents scale_extents(const Problem& p, std::int64_t rows) {
+    const auto extent = ScaleExtent::of(rows, p.matmul.k, scale_type(p));
+    return {1, p.matmul.batch * extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
   }
 
   static constexpr IntegerField numbers[] = {
@@ -88,10 +60,10 @@ struct BlockScaledFamily {
           [](const Problem& p) {
             return TensorExtents{p.matmul.batch, p.matmul.k, p.matmul.n};
           }),
-      detail::scale_blocks<&Problem::a_scales>("a_scales", "the scales of A",
-                                               [](const Problem& p) { return p.matmul.m; }),
-      detail::scale_blocks<&Problem::b_scales>("b_scales", "the scales of B",
-                                               [](const Problem& p) { return p.matmul.n; }),
+      bytes<&Problem::a_scales>("a_scales", TensorField::Flow::Read, "the scales of A",
+                                [](const Problem& p) { return scale_extents(p, p.matmul.m); }),
+      bytes<&Problem::b_scales>("b_scales", TensorField::Flow::Read, "the scales of B",
+                                [](const Problem& p) { return scale_extents(p, p.matmul.n); }),
       writes<&Problem::matmul, &Matmul::d>(
           "d", {.title = "D", .types = {ElementType::Bf16, ElementType::Fp32}},
           [](const Problem& p) {

@@ -3,16 +3,13 @@
 #define TILEWRIGHT_FAMILY_BLOCK_SCALED_PROBLEM_H
 
 #include "tilewright/family/matmul/problem.h"
-
-typedef enum tw_scale_type {
-  TW_UE8M0 = 0, /* powers of two, one for 32 elements of k: MXFP8, MXFP6 and MXFP4 */
-  TW_UE4M3 = 1  /* one for 16 elements of k: NVFP4, whose scales of whole tensors go into alpha */
-} tw_scale_type;
+#include "tilewright/scale_type.h"
 
 /* D = epilogue(sum over k of (A a_scale) (B b_scale)). Elements are e4m3, e5m2, e2m3, e3m2 or e2m1;
  * those of fewer than 8 bits are packed and contiguous along k. Scales lie in blocks of 128 rows
  * (of B: columns) by four of k, 512 bytes each, which follow each other along k, then along rows,
- * then from matrix to matrix of the batch. docs/block_scales.md. */
+ * then from matrix to matrix of the batch. NVFP4's scales of whole tensors go into alpha.
+ * docs/block_scales.md. */
 typedef struct tw_block_scaled_problem {
   size_t size;     /* of this struct: what tw_block_scaled_init wrote */
   uint64_t family; /* likewise */

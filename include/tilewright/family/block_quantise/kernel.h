@@ -1,16 +1,16 @@
 // Quantising to the block-scaled formats: packed elements of a matrix, and scales in blocks as the
-// tensor core takes them (io/block_scales.h), as number/mx.h and number/nvfp4.h define them. A CTA
-// takes tiles of 128 rows and 128 columns, whose scales are whole blocks; eight neighbouring
+// tensor core takes them (number/scale_blocks.h), as number/mx.h and number/nvfp4.h define them. A
+// CTA takes tiles of 128 rows and 128 columns, whose scales are whole blocks; eight neighbouring
 // threads have a row of it, 16 elements each.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/io/block_scales.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"
 #include "tilewright/number/packed.h"
+#include "tilewright/number/scale_blocks.h"
 #include "tilewright/pipeline/maximum.h"
 
 namespace tw {

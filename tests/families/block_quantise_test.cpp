@@ -1,0 +1,56 @@
+// Quantisers to the block-scaled formats on the virtual GPU: the host's bytes, padding included.
+// described_test.cpp has more random problems.
+#include "src/run/block_quantise.h"
+
+#include <gtest/gtest.h>
+
+#include "src/run/virtual.h"
+#include "tests/families/schedule.h"
+#include "tests/families/seed.h"
+#include "tilewright/host/block_quantise.h"
+
+namespace tw::tests {
+namespace {
+
+using Problem = tw_block_quantise_problem;
+using Family = BlockQuantiseFamily;
+
+TEST(BlockQuantise, EveryKernelGivesTheHostsBytes) {
+  Random random(base_seed());
+  SCOPED_TRACE(testing::Message() << "TW_SEED=" << base_seed());
+  for (const Instance& instance : block_quantise_instances()) {
+    for (int i = 0; i < 6; ++i) {
+      const Case made = random_case(block_quantise_trial, instance, random);
+      const VirtualRun run = run_virtually(Verified(made), schedule(random()));
+      ASSERT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
+      ASSERT_TRUE(run.comparison.exact);
+    }
+  }
+}
+
+TEST(BlockQuantise, RefusesWithASentence) {
+  const auto refusal = [](const auto& change) {
+    Case made = usual_case(block_quantise_trial, block_quantise_instances()[0]);
+    HostProblem data = Verified(made).given();
+    AnyProblem placed = data.placed();
+    change(placed.as<Problem>());
+    Checked checked;
+    const Status status = check(checked, Family::description, placed.data());
+    return status.is_good() ? made.instance->supports(checked, {}).sentence() : status.sentence();
+  };
+  using P = Problem;
+  EXPECT_EQ(refusal([](P&) {}), "");
+  EXPECT_EQ(refusal([](P& p) { p.scale = TW_UE4M3; }),
+            "The elements have type e4m3, but those with scales of ue4m3 are e2m1.");
+  EXPECT_EQ(refusal([](P& p) { p.tensor_scale = 0.0f; }), "tensor_scale must be above 0.");
+  EXPECT_EQ(refusal([](P& p) { p.scales = nullptr; }), "The address of the scales is null.");
+  EXPECT_EQ(refusal([](P& p) { p.elements.type = TW_E5M2; }),
+            "The elements are e5m2 with scales of ue8m0; this kernel makes e4m3 with scales of "
+            "ue8m0.");
+  EXPECT_EQ(refusal([](P& p) { p.elements.row_stride += 8; }),
+            "Lines of elements (pitch 520) must begin at multiples of 16 bytes, and scales at one "
+            "of 4.");
+}
+
+}  // namespace
+}  // namespace tw::tests
