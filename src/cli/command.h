@@ -24,7 +24,6 @@ void add_check_conv2d(CLI::App& command, Verdict& verdict);
 void add_run_conv2d(CLI::App& command, Verdict& verdict);
 void add_check_requantised(CLI::App& command, Verdict& verdict);
 void add_run_requantised(CLI::App& command, Verdict& verdict);
-void add_demo(CLI::App& app, Verdict& verdict);
 void add_fuzz(CLI::App& app, Verdict& verdict);
 void add_list(CLI::App& app, Verdict& verdict);
 void add_layout(CLI::App& app, Verdict& verdict);

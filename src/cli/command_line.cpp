@@ -7,6 +7,7 @@
 #include "src/cli/described.h"
 #include "src/cli/fuzzer.h"
 #include "src/cli/product_request.h"
+#include "src/cli/trace_request.h"
 #include "src/program.h"
 #include "src/run/device.h"
 #include "src/run/on_gpu.h"
@@ -68,6 +69,8 @@ int run(std::span<const Trial* const> trials, int argc, char** argv) {
   };
   add_run_described(*add("run", "one verified run"), families, verdict);
   add_check_described(*add("check", "many schedules on the virtual GPU"), families, verdict);
+  add_trace_described(*add("trace", "what roles wait for, on the virtual GPU"), families,
+                      "trace.json", verdict);
   add_described(
       *add("bench", "how long a launch takes, on the GPU"), families,
       [](const Case& made, const vgpu::Options&, Verdict& said) { bench(made, said); }, verdict);

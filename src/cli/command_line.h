@@ -1,4 +1,4 @@
-// A program with families of its own: ./program run|check|fuzz|bench|list FAMILY.
+// A program with families of its own: ./program run|check|fuzz|trace|bench|list FAMILY.
 #pragma once
 
 #include "src/family/make_instance.h"

@@ -49,7 +49,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     for (std::size_t i = 0; i < lists.size(); ++i) {
       const ListField& list = description.lists[i];
       read_number_list(lists[i], list.usual);
-      add_number_list(command, option_of(list.name), lists[i], list.meaning);
+      add_number_list(command, option_of(list.name), lists[i], list.meaning, 1 << 16, true);
     }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const IntegerField& number = description.numbers[i];
@@ -412,9 +412,11 @@ void add_check_described(CLI::App& command, const Families& families, Verdict& v
 }
 
 void add_described(CLI::App& command, const Families& families, const CaseAction& action,
-                   Verdict& verdict) {
-  add_each(command, families, verdict,
-           [&](DescribedRequest& request, CLI::App&) { request.action = action; });
+                   Verdict& verdict, const std::function<void(CLI::App& family)>& add_options) {
+  add_each(command, families, verdict, [&](DescribedRequest& request, CLI::App& family) {
+    request.action = action;
+    if (add_options) add_options(family);
+  });
 }
 
 void add_described_cases(std::vector<CaseMaker>& makers, std::span<const Trial* const> trials,

@@ -26,7 +26,8 @@ void add_check_described(CLI::App& command, const Families& families, Verdict& v
 // A command that does something else with the case that its options state. `Refused` may be thrown.
 using CaseAction = std::function<void(const Case&, const vgpu::Options&, Verdict&)>;
 void add_described(CLI::App& command, const Families& families, const CaseAction& action,
-                   Verdict& verdict);
+                   Verdict& verdict,
+                   const std::function<void(CLI::App& family)>& add_options = nullptr);
 
 // Of this target and of this name, where they are not empty. On a GPU a hang or a fault ends the
 // program: the file `running` then tells which case it was.

@@ -9,7 +9,6 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   tw::cli::Verdict verdict;
   tw::cli::add_check(app, verdict);
-  tw::cli::add_demo(app, verdict);
   tw::cli::add_fuzz(app, verdict);
   tw::cli::add_list(app, verdict);
   tw::cli::add_layout(app, verdict);

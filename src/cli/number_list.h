@@ -29,13 +29,15 @@ bool read_number_list(std::vector<Number>& numbers, std::string_view text) {
 }
 
 // `numbers` has what holds unless the option is given, and outlives the command. At most `most`
-// numbers are taken.
+// numbers are taken; where `may_be_none`, the word none is a list without any.
 template <class Number>
 void add_number_list(CLI::App& command, const std::string& name, std::vector<Number>& numbers,
-                     const std::string& meaning, std::size_t most = 1 << 16) {
-  const auto take = [&numbers, name, most](const CLI::results_t& given) {
+                     const std::string& meaning, std::size_t most = 1 << 16,
+                     bool may_be_none = false) {
+  const auto take = [&numbers, name, most, may_be_none](const CLI::results_t& given) {
     std::vector<Number> read;
-    if (!read_number_list(read, given[0])) {
+    const bool is_none = may_be_none && given[0] == "none";
+    if (!is_none && !read_number_list(read, given[0])) {
       throw CLI::ValidationError(
           fmt::format("{} is '{}', but must be whole numbers with a comma between two of them.",
                       name, given[0]));

@@ -1,14 +1,14 @@
-// ./tw trace: a timeline of the warp roles for Perfetto, from the GPU or from the virtual one.
+// ./tw trace: what the roles of a kernel wait for, from the virtual GPU or from the GPU.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "src/checkout.h"
 #include "src/cli/command.h"
+#include "src/cli/family_of.h"
 #include "src/cli/matmul_request.h"
+#include "src/cli/trace_request.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/virtual.h"
 
@@ -16,12 +16,10 @@ namespace tw::cli {
 
 namespace {
 
-struct TraceRequest {
+struct MatmulTraceRequest : TraceRequest {
   MatmulRequest matmul;
   std::string on;
-  std::string output = in_checkout("out/trace.json");
   unsigned capacity = 4096;
-  unsigned ctas = 16;
 };
 
 // More CTAs than a grid has: it is as large as the device.
@@ -75,71 +73,79 @@ nlohmann::json perfetto(const std::vector<TraceEvent>& events,
   return {{"traceEvents", list}, {"displayTimeUnit", "ns"}};
 }
 
-void trace(const TraceRequest& request, Verdict& verdict) {
+// Of any instance, as it is.
+void trace_virtually(const MatmulTraceRequest& request, Verdict& verdict) {
+  const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::Off);
+  if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
+  const auto& [shape, order, fill, seed, instance] = *resolved.value;
+  const VerifiedProblem problem(shape, fill, seed);
+  vgpu::Options options;
+  options.landing = vgpu::Landing::Eager;  // the model of time assumes that copies land in order
+  vgpu::Timeline timeline;
+  VirtualRun run;
+  {
+    const vgpu::Recording recording(timeline);
+    run = run_virtually(*instance, order, problem, TraceBuffer{}, options);
+  }
+  if (!run.status.is_good()) return verdict.refuse(run.status.sentence());
+  if (!run.clean()) {
+    fmt::print(stderr, "{}", run.complaint());
+    verdict.status = 1;
+  }
+  request.write(timeline,
+                fmt::format("matmul {} x {} x {}, {}", shape.m, shape.n, shape.k, instance->name),
+                verdict);
+}
+
+// Of an instance that is compiled with tracing.
+void trace_on_gpu(const MatmulTraceRequest& request, Verdict& verdict) {
   const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::On);
   if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
   const auto& [shape, order, fill, seed, instance] = *resolved.value;
-  const Result<bool> place = runs_on_gpu(request.on, *instance);
-  if (!place.status.is_good()) return verdict.refuse(place.status.sentence());
-  const bool on_gpu = *place.value;
-
   std::vector<TraceEvent> events(std::size_t{max_ctas} * instance->tracks * request.capacity);
   std::vector<std::uint32_t> counts(max_ctas * instance->tracks);
-  if (on_gpu) {
-    MatmulData data = make_matmul_data(shape, fill, seed);
-    const Status status =
-        trace_on_gpu(*instance, order, data, shape, events, counts, request.capacity);
-    if (!status.is_good()) return verdict.refuse(status.sentence());
-    const Comparison comparison = compare(data, reference_on_gpu(data, shape));
-    if (!comparison.good()) {
-      fmt::print(stderr, "{}", comparison.complaint());
-      verdict.status = 1;
-    }
-  } else {
-    const VerifiedProblem problem(shape, fill, seed);
-    vgpu::Options options;
-    options.landing = vgpu::Landing::Eager;  // the model of time assumes that copies land in order
-    const TraceBuffer buffer = {events.data(), counts.data(), request.capacity};
-    const VirtualRun run = run_virtually(*instance, order, problem, buffer, options);
-    if (!run.status.is_good()) return verdict.refuse(run.status.sentence());
-    if (!run.clean()) {
-      fmt::print(stderr, "{}", run.complaint());
-      verdict.status = 1;
-    }
+  if (const std::string why = why_not_on_gpu(*instance); !why.empty()) return verdict.refuse(why);
+  MatmulData data = make_matmul_data(shape, fill, seed);
+  const Status status =
+      tw::trace_on_gpu(*instance, order, data, shape, events, counts, request.capacity);
+  if (!status.is_good()) return verdict.refuse(status.sentence());
+  const Comparison comparison = compare(data, reference_on_gpu(data, shape));
+  if (!comparison.good()) {
+    fmt::print(stderr, "{}", comparison.complaint());
+    verdict.status = 1;
   }
   counts.resize(std::size_t{request.ctas} * instance->tracks);
   std::uint64_t lost = 0;
   const nlohmann::json timeline = perfetto(events, counts, request.capacity, instance->tracks,
                                            instance->config.multiply_groups, lost);
-  const std::filesystem::path path(request.output);
-  std::error_code ignored;  // a folder that cannot be made shows when the file is written
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
-  std::ofstream file(path);
-  file << timeline.dump() << "\n";
-  file.close();
-  if (!file) return verdict.refuse(fmt::format("The file '{}' cannot be written.", request.output));
+  if (!write_file(request.output, timeline.dump() + "\n", verdict)) return;
   fmt::print(
-      "{} events from {} in {}; {} acquires did not fit (--capacity {}); open it at "
+      "{}: {} events from {} in {}; {} acquires did not fit (--capacity {}); open it at "
       "ui.perfetto.dev\n",
-      timeline["traceEvents"].size(), on_gpu ? gpu_name() : "the virtual GPU", request.output, lost,
+      instance->name, timeline["traceEvents"].size(), gpu_name(), request.output, lost,
       request.capacity);
 }
 
 }  // namespace
 
 void add_trace(CLI::App& app, Verdict& verdict) {
-  auto request = std::make_shared<TraceRequest>();
-  CLI::App* command = app.add_subcommand("trace", "a timeline of the warp roles for Perfetto");
+  auto request = std::make_shared<MatmulTraceRequest>();
+  request->output = in_checkout("out/trace.json");
+  CLI::App* command = app.add_subcommand("trace", "what the roles of a kernel wait for, and when");
   request->matmul.add_options(*command);
-  add_on_option(*command, request->on);
-  command->add_option("-o,--output", request->output, "the file to write")->capture_default_str();
-  command->add_option("--ctas", request->ctas, "CTAs to write, the first of the grid")
-      ->check(CLI::Range(1u, max_ctas))
-      ->capture_default_str();
-  command->add_option("--capacity", request->capacity, "acquires kept per role and CTA")
+  request->add_options(*command);
+  command
+      ->add_option("--on", request->on,
+                   "virtual, or gpu: of an instance that is compiled with tracing; empty: virtual")
+      ->check(CLI::IsMember({"gpu", "virtual"}));
+  command->add_option("--capacity", request->capacity, "acquires kept per role and CTA, on the GPU")
       ->check(CLI::Range(16, 65536))
       ->capture_default_str();
-  command->callback([request, &verdict] { trace(*request, verdict); });
+  add_trace_described(*command, all_families(), request->output, verdict);
+  command->callback([command, request, &verdict] {
+    if (!command->get_subcommands().empty()) return;
+    request->on == "gpu" ? trace_on_gpu(*request, verdict) : trace_virtually(*request, verdict);
+  });
 }
 
 }  // namespace tw::cli

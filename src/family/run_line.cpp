@@ -24,7 +24,7 @@ const std::string& program_name() { return program(); }
 void set_program_name(const std::string& name) { program() = name; }
 
 std::string list_words(const std::vector<std::int64_t>& list) {
-  return fmt::format("{}", fmt::join(list, ","));
+  return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ","));
 }
 
 EpilogueShape shape_of(const tw_epilogue& epilogue) {
@@ -60,7 +60,6 @@ std::string order_words(const MatmulOrder& order) {
 std::string problem_words(const Description& description, const void* problem, const Lists& lists) {
   std::string words;
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    if (lists[i].empty()) continue;
     words += fmt::format(" {} {}", option_of(description.lists[i].name), list_words(lists[i]));
   }
   for (const IntegerField& number : description.numbers) {

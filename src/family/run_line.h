@@ -20,7 +20,7 @@ using Lists = std::vector<std::vector<std::int64_t>>;
 const std::string& program_name();
 void set_program_name(const std::string& name);
 
-// "3,0,5"
+// "3,0,5", or "none".
 std::string list_words(const std::vector<std::int64_t>& list);
 
 // Which parts an epilogue has, of those that are not null.

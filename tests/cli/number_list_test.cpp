@@ -39,6 +39,22 @@ TEST(NumberList, RefusesHolesAndWords) {
   }
 }
 
+// So that a line can repeat a problem without groups.
+TEST(NumberList, MayBeNone) {
+  for (const bool may_be_none : {true, false}) {
+    CLI::App app;
+    std::vector<std::int64_t> numbers = {7};
+    add_number_list(app, "--sizes", numbers, "", 3, may_be_none);
+    const auto parse = [&] { app.parse(std::vector<std::string>{"none", "--sizes"}); };
+    if (may_be_none) {
+      EXPECT_NO_THROW(parse());
+      EXPECT_TRUE(numbers.empty());
+    } else {
+      EXPECT_THROW(parse(), CLI::ValidationError);
+    }
+  }
+}
+
 TEST(NumberList, CountsThem) {
   CLI::App app;
   std::vector<std::int64_t> numbers;

@@ -1,43 +1,49 @@
-"""The timeline is whole: every slot in use ends, nothing lasts less than no time, roles have names, and
-what does not fit the record is counted.
+"""Timelines of the virtual GPU are whole, of matmul and of described families: roles have names and wait for what their
+kernel has, nothing lasts less than no time, each stage is full once per k-tile, and the page shows every role.
 
 usage: trace_file.py PROGRAM
 """
 import collections
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
+
+def trace(folder, *options):
+    path, page = pathlib.Path(folder) / 'trace.json', pathlib.Path(folder) / 'trace.html'
+    run = subprocess.run([sys.argv[1], 'trace', *options, '-o', path, '--html', page], capture_output=True, text=True, check=True)
+    events = json.loads(path.read_text())['traceEvents']
+    names = {(e['pid'], e['tid']): e['args']['name'] for e in events if e['name'] == 'thread_name'}
+    slices = collections.defaultdict(list)
+    for event in events:
+        if event['ph'] == 'X':
+            assert event['dur'] >= 0 and event['ts'] >= 0, event
+            slices[names[event['pid'], event['tid']]].append(event)
+    html = page.read_text()
+    for name in slices:
+        assert name in html, f'{name} is not on the page'
+    return slices, run.stdout
+
+
 with tempfile.TemporaryDirectory() as folder:
-    def trace(*options):
-        path = pathlib.Path(folder) / 'trace.json'
-        run = subprocess.run([sys.argv[1], 'trace', 'matmul', '--on', 'virtual', '--m', '300', '--n', '600',
-                              '--k', '700', '-o', path, *options], capture_output=True, text=True, check=True)
-        lost = int(re.search(r'(\d+) acquires did not fit', run.stdout).group(1))
-        return json.loads(path.read_text())['traceEvents'], lost
+    # 11 k-tiles of each tile, of which there are 2 x 3 or more.
+    slices, said = trace(folder, 'matmul', '--m', '300', '--n', '600', '--k', '700')
+    assert {'load', 'multiply 0', 'multiply 1', 'input stage 0'} <= set(slices), set(slices)
+    assert any(e['name'].startswith('wait for input.full') for e in slices['multiply 0'])
+    assert any(e['name'].startswith('wait for wgmma') for e in slices['multiply 0'])
+    assert any(e['name'].startswith('wait for input.empty') for e in slices['load'])
+    full = sum(len(events) for name, events in slices.items() if name.startswith('input stage'))
+    loads = sum(e['name'].startswith('wait for input.empty') for e in slices['load'])
+    assert full > 0 and full <= loads, (full, loads)
+    assert 'sets the pace' in said and 'multiply 0' in said, said
 
-    events, lost = trace()
-    assert lost == 0
-    _, lost = trace('--capacity', '16')
-    assert lost > 0, 'a record of 16 acquires cannot hold them all'
-
-names = {event['args']['name'] for event in events if event['ph'] == 'M'}
-assert names == {'load', 'multiply 0', 'multiply 1', 'store 0', 'store 1'}, names
-open_slots = collections.Counter()
-for event in events:
-    if event['ph'] == 'X':
-        assert event['dur'] >= 0 and event['ts'] >= 0, event
-    if event['ph'] == 'b':
-        open_slots[event['id']] += 1
-        assert open_slots[event['id']] == 1, f'{event} begins while it is in use'
-    if event['ph'] == 'e':
-        open_slots[event['id']] -= 1
-        assert open_slots[event['id']] == 0, event
-assert not +open_slots, open_slots
-# Every role of a CTA sees the same k-tiles: 11 of each tile.
-stages = collections.Counter((e['pid'], e['tid']) for e in events if e['ph'] == 'b' and e['tid'] in (0, 1, 2))
-assert len({count for count in stages.values()}) <= 2 and all(count % 11 == 0 for count in stages.values()), stages
-print(f'{len(events)} events are in order.')
+    # Another target, and families that are described, one of which has no role but one.
+    slices, said = trace(folder, 'matmul', '--arch', 'sm80', '--m', '130', '--n', '130', '--k', '200')
+    assert {'load', 'multiply 0'} <= set(slices), set(slices)
+    slices, said = trace(folder, 'grouped', '--sizes', '70,0,9', '--n', '130', '--k', '200')
+    assert {'load', 'multiply 0', 'input stage 0'} <= set(slices), set(slices)
+    slices, said = trace(folder, 'quantise')
+    assert 'quantise' in said, said
+print('Timelines are whole.')

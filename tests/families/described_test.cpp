@@ -46,6 +46,7 @@ TEST(Described, TakesNothingAndOne) {
         }
         for (std::size_t i = 0; i < trial->description->lists.size(); ++i) {
           expect_with([&](Case& made) { made.lists[i].assign(made.lists[i].size(), value); });
+          expect_with([&](Case& made) { made.lists[i].clear(); });
           if (HasFatalFailure()) return;
         }
       }

@@ -12,6 +12,7 @@
 #include "vgpu/machine/global_access.h"
 #include "vgpu/machine/global_race.h"
 #include "vgpu/machine/mbarrier_model.h"
+#include "vgpu/machine/timed_wait.h"
 
 namespace tw::vgpu {
 namespace {
@@ -116,6 +117,7 @@ void cp_async_wait_group(unsigned pending) {
   Thread& thread = machine.enter();
   const Epoch epoch = thread.copies.epoch_to_wait_for(pending);
   if (epoch == 0) return;
+  const TimedWait timed(machine, "cp.async");
   if (!thread.copies.have_landed(epoch)) {
     WaitList alone;
     machine.sleep(alone, {WaitKind::CopyGroup, nullptr, epoch});

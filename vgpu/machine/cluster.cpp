@@ -11,11 +11,13 @@ namespace {
 constexpr std::size_t arena_alignment = 1024;  // the 128-byte swizzle repeats so often
 constexpr int fresh_memory = 0xA5;             // shared memory of a new CTA holds what it likes
 
-std::byte* new_arena(std::size_t bytes) {
+constexpr int nothing = 0xFF;  // NaN in every floating-point format
+
+std::byte* new_arena(std::size_t bytes, int content) {
   const std::size_t rounded = (bytes + arena_alignment) / arena_alignment * arena_alignment;
   void* arena = std::aligned_alloc(arena_alignment, rounded);
   if (arena == nullptr) throw std::bad_alloc();
-  std::memset(arena, fresh_memory, rounded);
+  std::memset(arena, content, rounded);
   return static_cast<std::byte*>(arena);
 }
 
@@ -55,15 +57,34 @@ void make_threads(Cta& cta, unsigned count, unsigned lanes) {
 
 void Cta::FreeArena::operator()(std::byte* arena) const { std::free(arena); }
 
+void Cta::lend(std::uint32_t offset, std::uint32_t bytes) {
+  if (facade == nullptr) return;
+  std::memset(facade.get() + lent_offset, nothing, lent_bytes);
+  std::memcpy(facade.get() + offset, shared.get() + offset, bytes);
+  lent_offset = offset;
+  lent_bytes = bytes;
+}
+
+std::optional<std::uint32_t> Cta::written_unseen() {
+  if (facade == nullptr) return std::nullopt;
+  std::memset(facade.get() + lent_offset, nothing, lent_bytes);
+  const auto* const end = facade.get() + shared_bytes;
+  const auto* const found = std::find_if(static_cast<const std::byte*>(facade.get()), end,
+                                         [](std::byte byte) { return byte != std::byte{nothing}; });
+  if (found == end) return std::nullopt;
+  return static_cast<std::uint32_t>(found - facade.get());
+}
+
 std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,
                               unsigned lanes, std::size_t shared_bytes,
-                              Multiprocessor& multiprocessor) {
+                              Multiprocessor& multiprocessor, bool check) {
   auto cta = std::make_unique<Cta>();
   cta->cluster = &cluster;
   cta->index = index;
   cta->rank = rank;
   cta->multiprocessor = &multiprocessor;
-  cta->shared.reset(new_arena(shared_bytes));
+  cta->shared.reset(new_arena(shared_bytes, fresh_memory));
+  if (check) cta->facade.reset(new_arena(shared_bytes, nothing));
   cta->shared_bytes = static_cast<std::uint32_t>(shared_bytes);
   cta->mbarriers.reset(shared_bytes);
   for (unsigned id = 0; id < named_barrier_count; ++id) cta->named_barriers[id].id = id;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "vgpu/machine/counter.h"
@@ -51,6 +52,15 @@ struct Cta {
   };
   std::unique_ptr<std::byte, FreeArena> shared;  // aligned to 1024 bytes
   std::uint32_t shared_bytes = 0;
+  // Where a kernel's pointers lead: nothing but NaN, so that who reads past the model gets no right
+  // results. An element has its value there while it is accessed. Null: no checking.
+  std::unique_ptr<std::byte, FreeArena> facade;
+  std::uint32_t lent_offset = 0, lent_bytes = 0;  // of the facade
+
+  const std::byte* kernel_view() const { return facade != nullptr ? facade.get() : shared.get(); }
+  void lend(std::uint32_t offset, std::uint32_t bytes);
+  // The first byte that a kernel wrote past the model, if any.
+  std::optional<std::uint32_t> written_unseen();
 
   std::vector<Thread> threads;
   std::vector<Warp> warps;
@@ -100,6 +110,6 @@ struct Cluster {
 
 std::unique_ptr<Cta> make_cta(Cluster& cluster, unsigned index, unsigned rank, unsigned threads,
                               unsigned lanes, std::size_t shared_bytes,
-                              Multiprocessor& multiprocessor);
+                              Multiprocessor& multiprocessor, bool check);
 
 }  // namespace tw::vgpu

@@ -6,6 +6,7 @@
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/global_access.h"
 #include "vgpu/machine/global_race.h"
+#include "vgpu/machine/timed_wait.h"
 
 namespace tw::vgpu {
 namespace {
@@ -94,6 +95,7 @@ void bulk_commit_group() { engine().enter().bulk.commit(); }
 void bulk_wait_group_read(unsigned pending) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  const TimedWait timed(machine, "TMA stores");
   if (!thread.bulk.done(pending)) {
     WaitList alone;
     machine.sleep(alone, {WaitKind::BulkGroup, nullptr, pending});

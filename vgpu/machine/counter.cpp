@@ -6,6 +6,7 @@
 
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/global_access.h"
+#include "vgpu/machine/timed_wait.h"
 
 namespace tw::vgpu {
 
@@ -156,6 +157,8 @@ void counter_wait_at_least(SharedAddress address, unsigned target) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   Counter& counter = usable_counter(machine, thread, address, "counter_wait_at_least");
+  const TimedWait timed(machine, counter.name == nullptr ? "a counter" : counter.name,
+                        counter.stage);
   if (!has_reached(counter.value, target)) {
     machine.sleep(counter.waiters, {WaitKind::Counter, &counter, target});
   }
@@ -191,6 +194,7 @@ void global_wait_at_least(const std::uint32_t* place, unsigned target) {
   check_aligned(machine, place, "global_wait_at_least");
   if (!may_read_global(machine, thread, place, 4)) machine.abandon();
   GlobalCounter& counter = global_counter(machine, place);
+  const TimedWait timed(machine, "parts of sums");
   if (!has_reached(*place, target)) {
     machine.sleep(counter.waiters, {WaitKind::GlobalCounter, &counter, target});
   }

@@ -9,6 +9,7 @@
 
 #include "tilewright/base/require.h"
 #include "vgpu/machine/global_access.h"
+#include "vgpu/machine/timed_wait.h"
 #include "vgpu/machine/watch.h"
 
 namespace tw::vgpu {
@@ -56,6 +57,7 @@ Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const
       findings(options_),
       global(memory, options_.check),
       order(options_.check),
+      timeline(recorded_timeline()),
       schedule_(options_.landing, options_.seed),
       multiprocessors_(std::max(options_.sm_count, launch_.cluster_size)) {
   for (Multiprocessor& multiprocessor : multiprocessors_) {
@@ -113,7 +115,8 @@ void Engine::start_cluster() {
   for (unsigned rank = 0; rank < launch.cluster_size; ++rank) {
     const unsigned index = next_cluster_ * launch.cluster_size + rank;
     cluster->ctas.push_back(make_cta(*cluster, index, rank, launch.threads, launch.lanes,
-                                     launch.shared_bytes, *idle_multiprocessors_.back()));
+                                     launch.shared_bytes, *idle_multiprocessors_.back(),
+                                     options.check));
     idle_multiprocessors_.pop_back();
     cluster->live_threads += launch.threads;
   }
@@ -302,6 +305,7 @@ void Engine::finish(Thread& thread) {
   Cta& cta = *thread.cta;
   thread.warp->finished |= lane_bit(thread.lane);
   end_time_ = std::max(end_time_, thread.time);
+  if (timeline != nullptr) record_end(*timeline, thread);
   cta.multiprocessor->time = std::max(cta.multiprocessor->time, thread.time);
   --cta.live_threads;
   --cta.cluster->live_threads;

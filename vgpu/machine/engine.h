@@ -26,6 +26,8 @@ struct SharedPlace {
   std::byte* data() const { return cta->shared.get() + offset; }
 };
 
+struct Timeline;
+
 class Engine {
  public:
   Engine(const Launch& launch, std::span<const GlobalRange> memory, const Options& options);
@@ -41,6 +43,7 @@ class Engine {
   GlobalMemory global;
   GlobalActors actors;
   Order order;
+  Timeline* const timeline;        // null: nobody records
   GlobalCounters global_counters;  // hold clocks of the order's pool
 
   // Every instruction begins here: it costs time, and other threads may run first.

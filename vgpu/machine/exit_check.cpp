@@ -26,6 +26,17 @@ void check_peers_are_done(Engine& machine, const Cta& cta, const Mbarrier& barri
                        });
 }
 
+void check_unseen_writes(Engine& machine, Cta& cta) {
+  const std::optional<std::uint32_t> offset = cta.written_unseen();
+  if (!offset) return;
+  machine.report_about(nullptr, Checker::Bounds, place_stage(cta, *offset), "unseen", [&] {
+    return fmt::format(
+        "CTA {} wrote {} by a plain pointer. Shared memory is written through TileTensor, "
+        "store_element or isa/; other writes are nobody's, and cannot be checked.",
+        cta.index, place_name(cta, *offset));
+  });
+}
+
 void check_barriers(Engine& machine, Cta& cta) {
   for (const NamedBarrier& barrier : cta.named_barriers) {
     if (barrier.arrived == 0) continue;
@@ -114,6 +125,7 @@ void check_groups(Engine& machine, const Thread& thread) {
 }  // namespace
 
 void check_exit(Engine& machine, Cta& cta) {
+  check_unseen_writes(machine, cta);
   check_barriers(machine, cta);
   check_peer_accesses(machine, cta);
   for (const Thread& thread : cta.threads) check_groups(machine, thread);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/global_race.h"
 
@@ -67,7 +69,7 @@ std::uint32_t shared_offset(Engine& machine, const void* element, unsigned bytes
                             const char* verb) {
   const Cta& cta = *machine.current().cta;
   const auto* byte = static_cast<const std::byte*>(element);
-  const std::byte* begin = cta.shared.get();
+  const std::byte* begin = cta.kernel_view();
   if (lies_in(byte, bytes, begin, cta.shared_bytes)) {
     return static_cast<std::uint32_t>(byte - begin);
   }
@@ -107,6 +109,7 @@ void on_read(Space space, const void* element, unsigned bytes, unsigned alignmen
       Access access = Order::generic(thread, "a load");
       shadow->read(machine, offset, bytes, access);
     }
+    thread.cta->lend(offset, bytes);
   }
 }
 
@@ -127,6 +130,8 @@ void on_write(Space space, const void* element, const void* value, unsigned byte
       shadow->write(machine, offset, bytes, access);
       shadow->set_step(offset, bytes, no_step);
     }
+    std::memcpy(thread.cta->shared.get() + offset, value, bytes);
+    thread.cta->lend(offset, bytes);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "tilewright/isa/model/launch_control.h"
 #include "tilewright/isa/model/shared_memory.h"
 #include "vgpu/machine/mbarrier_model.h"
+#include "vgpu/machine/timed_wait.h"
 
 namespace tw::vgpu {
 
@@ -50,6 +51,10 @@ void complete_phase(Engine& machine, Mbarrier& barrier) {
   barrier.expected_bytes = barrier.arrived_bytes = 0;
   barrier.last_tally = std::exchange(barrier.tally, {});
   barrier.completed_time = std::exchange(barrier.time, 0);
+  if (machine.timeline != nullptr) {
+    record_phase(*machine.timeline, barrier.cta->index, barrier.name, barrier.stage,
+                 barrier.completed_time);
+  }
   machine.made_progress();
   if (machine.order.enabled()) {
     if (barrier.copies != no_slot) {
@@ -332,6 +337,8 @@ Mbarrier& wait_for_phase(SharedAddress address, unsigned parity) {
   Thread& thread = machine.enter();
   const auto place = machine.resolve_own(address, 8, "mbarrier.try_wait");
   Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.try_wait");
+  const TimedWait timed(machine, barrier.name == nullptr ? "an mbarrier" : barrier.name,
+                        barrier.stage);
   if ((barrier.phase & 1) == (parity & 1)) {
     const std::uint64_t phase = barrier.phase;
     machine.sleep(barrier.waiters, {WaitKind::Mbarrier, &barrier, parity & 1});

@@ -8,6 +8,7 @@
 
 #include "tilewright/isa/model/shared_memory.h"
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/timed_wait.h"
 
 namespace tw::vgpu {
 namespace {
@@ -90,6 +91,7 @@ void barrier_sync(unsigned id, unsigned threads) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   NamedBarrier& barrier = named_barrier(machine, thread, id, threads);
+  const TimedWait timed(machine, "barrier", static_cast<int>(id));
   if (!arrive(machine, thread, barrier, threads, true)) {
     machine.sleep(barrier.waiters, {WaitKind::NamedBarrier, &barrier, id});
   }
@@ -139,6 +141,7 @@ void cluster_wait() {
     machine.abandon();
   }
   thread.cluster_arrived = false;
+  const TimedWait timed(machine, "the cluster");
   if (barrier.phase == thread.cluster_phase) {
     machine.sleep(barrier.waiters, {WaitKind::ClusterBarrier, &barrier, 0});
   }

@@ -15,16 +15,17 @@ unsigned cluster_rank() { return engine().current().cta->rank; }
 unsigned cluster_size() { return engine().launch.cluster_size; }
 std::uint64_t global_timer() { return engine().enter().time / 1000; }
 
-void* dynamic_shared() { return engine().current().cta->shared.get(); }
+void* dynamic_shared() { return const_cast<std::byte*>(engine().current().cta->kernel_view()); }
 
 SharedAddress shared_address(const void* pointer) {
   Engine& machine = engine();
   const Cta& cta = *machine.current().cta;
   const auto* byte = static_cast<const std::byte*>(pointer);
   // One past the end is an address, too.
-  if (byte >= cta.shared.get() && byte <= cta.shared.get() + cta.shared_bytes) {
+  const std::byte* const begin = cta.kernel_view();
+  if (byte >= begin && byte <= begin + cta.shared_bytes) {
     return cta.rank << window_rank_shift |
-           (window_begin + static_cast<SharedAddress>(byte - cta.shared.get()));
+           (window_begin + static_cast<SharedAddress>(byte - begin));
   }
   machine.report(Checker::Bounds, -1, "shared_address", [&] {
     return fmt::format(

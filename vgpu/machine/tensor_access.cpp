@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "vgpu/machine/tensor_order.h"
+#include "vgpu/machine/timed_wait.h"
 #include "vgpu/machine/warp_collective.h"
 
 namespace tw::vgpu {
@@ -123,6 +124,7 @@ void wait(bool is_load) {
   TensorTrack& track = track_of(thread.warp->tensor, is_load);
   meet(machine, thread, Collective::TensorWait, [] {});
   const Epoch issued = track.issued;
+  const TimedWait timed(machine, "tensor memory");
   while (track.in_flight != 0) {
     machine.sleep(track.waiters, {WaitKind::TensorAccess, &track, 0});
   }

@@ -6,6 +6,7 @@
 
 #include "vgpu/data/matrix_descriptor.h"
 #include "vgpu/machine/accumulator.h"
+#include "vgpu/machine/timed_wait.h"
 #include "vgpu/machine/warp_collective.h"
 
 namespace tw::vgpu {
@@ -138,6 +139,7 @@ void land_wgmma(Engine& machine, void* operation) {
   for (unsigned t = 0; t < warpgroup_threads; ++t) fragments[t] = op->accumulator->values_of(t);
   wgmma_m64(op->arguments.shape, fragments, op->operands, op->arguments.accumulate);
   ++warpgroup.landed_ops;
+  warpgroup.landed_times.push_back(op->time);
   wake_waiters(machine, warpgroup, op->time);
   warpgroup.spare_ops.push_back(std::move(op));
 }
@@ -211,9 +213,11 @@ void wgmma_wait_group(unsigned pending) {
   if (thread.wgmma_committed <= pending) return;
   Warpgroup& warpgroup = thread.cta->warpgroup_of(thread);
   const std::uint64_t ops = warpgroup.group_ends[thread.wgmma_committed - pending - 1];
+  const TimedWait timed(machine, "wgmma");
   if (warpgroup.landed_ops < ops) {
     machine.sleep(warpgroup.waiters, {WaitKind::WgmmaGroup, &warpgroup, ops});
   }
+  if (ops > 0) thread.time = std::max(thread.time, warpgroup.landed_times[ops - 1]);
   thread.wgmma_waited_ops = std::max(thread.wgmma_waited_ops, ops);
   return_registers(thread, warpgroup);
   return_operands(machine, thread);
