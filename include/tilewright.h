@@ -22,11 +22,17 @@
 /* family attention: begin */
 #include "tilewright/family/attention/problem.h"
 /* family attention: end */
+/* family blockwise: begin */
+#include "tilewright/family/blockwise/problem.h"
+/* family blockwise: end */
 /* family grouped: begin */
 #include "tilewright/family/grouped/problem.h"
 /* family grouped: end */
 #include "tilewright/family/matmul/problem.h"
 #include "tilewright/family/quantise/problem.h"
+/* family requantised: begin */
+#include "tilewright/family/requantised/problem.h"
+/* family requantised: end */
 #include "tilewright/types.h"
 
 #define TW_VERSION_MAJOR 0
@@ -192,19 +198,13 @@ TW_FAMILY(conv2d)
 /* family conv2d: end */
 
 /* family blockwise: begin */
-/* D = epilogue(sum over blocks of 128 of k of a_scale * b_scale * (A B over that block)), with A
- * and B in e4m3 or e5m2. docs/scales.md draws which scale belongs where. */
-typedef struct tw_blockwise_problem {
-  size_t size;     /* of this struct: what tw_blockwise_init wrote */
-  uint64_t family; /* likewise */
-  tw_matmul_problem matmul;
-  tw_scales a_scales;
-  tw_scales b_scales;
-} tw_blockwise_problem;
-
 /* Sums are float32 beyond 128 of k, whatever fast_accumulation says. */
 TW_FAMILY(blockwise)
 /* family blockwise: end */
+
+/* family requantised: begin */
+TW_FAMILY(requantised)
+/* family requantised: end */
 
 /* family block_quantise: begin */
 TW_FAMILY(block_quantise)

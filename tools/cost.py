@@ -33,8 +33,8 @@ FAMILIES = {
     },
     # With its D quantised again, which nothing else can be.
     'blockwise': {
-        'files': ['*blockwise*', '*requantised*', '*/scaled_op.h', '*/scale_loader.h', '*/family/scales.h'],
-        'words': r'blockwise|requantised|scaled_op|scale_loader|family/scales',
+        'files': ['*blockwise*', '*requantised*', '*/scaled_op.h', '*/scale_loader.h', '*/scales.h'],
+        'words': r'blockwise|requantised|scaled_op|scale_loader|/scales\.h',
         'regions': 'blockwise|requantised',
     },
     # Without its instructions. The quantisers of the same formats stand beside it.

@@ -22,8 +22,8 @@ GROUPED = ('groups', (
     ('scales of blocks', (), r'[Ss]cale|blockwise'),
 ))
 BLOCKWISE = ('kernel and plan', (
-    ('the problem and its refusals', ('*/blockwise_problem.h',), r'(?!)'),
-    ('D quantised again', ('*/requantised.h',), r'(?!)'),
+    ('the problem and its refusals', ('*/blockwise/problem.h', '*/blockwise/family.h', '*/family/scales.h'), r'(?!)'),
+    ('D quantised again', ('*/requantised.h', '*/requantised/*'), r'(?!)'),
 ))
 BLOCK_SCALED = ('plan and recipe', (
     ('the problem and its description', ('*/block_scaled/problem.h', '*/block_scaled/family.h'), r'(?!)'),

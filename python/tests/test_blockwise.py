@@ -54,6 +54,28 @@ class Blockwise(unittest.TestCase):
         d = tilewright.matmul_blockwise(a, self.b_buffer, by_columns, buffer, out_dtype='fp32')
         self.assertEqual(d.values(), expected)
 
+    def test_quantised_again(self):
+        """As quantise_blocks makes it of the product, bit by bit: its sums are exact."""
+        values, buffer = self.scales(2)
+        given = self.a_buffer, self.b_buffer, self.a_scale_buffer, buffer
+        expected = product(self.a, self.b, self.a_scales, values, self.m, self.n, self.k, 128)
+        d = tilewright.Buffer.of([max(value, 0) for value in expected], (self.m, self.n), 'fp32')
+        for column_major in (False, True):
+            right = tilewright.quantise_blocks(d, column_major=column_major)
+            made = tilewright.matmul_requantised(*given, epilogue=tilewright.Epilogue(activation='relu'),
+                                                 column_major=column_major)
+            out = tilewright.quantise_blocks(d)  # other memory
+            again = tilewright.matmul_requantised(*given, out, epilogue=tilewright.Epilogue(activation='relu'))
+            self.assertIs(again[0], out[0])
+            for one in (made, again):
+                self.assertEqual((one[0].shape, one[0].type, one[1].shape), ((self.m, self.n), 'e4m3', (self.m, 2)))
+                self.assertEqual(one[0].values(), right[0].values())
+                self.assertEqual(one[1].values(), right[1].values())
+        with self.assertRaisesRegex(tilewright.Invalid, 'must have shape .9, 2. and be writable'):
+            tilewright.matmul_requantised(*given, (out[0], self.a_scale_buffer))
+        with self.assertRaisesRegex(tilewright.Invalid, 'The epilogue has a gate'):
+            tilewright.matmul_requantised(*given, epilogue=tilewright.Epilogue(gated=True))
+
     def test_epilogue_and_batch(self):
         values, buffer = self.scales(2)
         expected = product(self.a, self.b, self.a_scales, values, self.m, self.n, self.k, 128)

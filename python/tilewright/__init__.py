@@ -26,6 +26,12 @@ __all__.append('matmul_blockwise')
 if 'torch' in sys.modules:
     from . import _torch_blockwise  # noqa: F401
 # family blockwise: end
+# family requantised: begin
+from ._requantised import matmul_requantised  # noqa: E402
+__all__.append('matmul_requantised')
+if 'torch' in sys.modules:
+    from . import _torch_requantised  # noqa: F401
+# family requantised: end
 # family grouped: begin
 from ._grouped import matmul_grouped  # noqa: E402
 __all__.append('matmul_grouped')

@@ -25,16 +25,23 @@ def set_scales(scales, matrix, rows, k_blocks, row_stride, k_stride):
                  k_stride=k_stride, batch_stride=matrix.batch_stride)
 
 
-def problem_of(a, b, a_scales, b_scales, d, scalars, arrays):
-    """The tw_blockwise_problem of Views; `arrays` has ARRAYS' order, None where there is none."""
+def problem_of(a, b, a_scales, b_scales, d, scalars, arrays, d_scales=None):
+    """The tw_blockwise_problem of Views, or with d_scales the tw_requantised_problem; `arrays` has ARRAYS' order, None
+    where there is none."""
     extents = Extents(a.shape, b.shape, scalars[-1])
     blocks, n = blocks_of(extents.k), extents.n
     check_shape('a_scales', a_scales, (extents.m, blocks), 'row of a and each 128 of k')
     check_shape('b_scales', b_scales, (blocks, blocks_of(n)), '128 of k and each 128 columns of b',
                  (blocks, n))
-    problem = new_problem('blockwise')
+    problem = new_problem('blockwise' if d_scales is None else 'requantised')
     rows, columns = Matrix(), Matrix()
-    fill_problem(problem.matmul, a, b, d, scalars, arrays, [(rows, 'a_scales', a_scales, blocks)])
+    of_rows = [(rows, 'a_scales', a_scales, blocks)]
+    if d_scales is not None:
+        right = (*extents.output[:-1], blocks_of(extents.output[-1]))
+        if d_scales.shape != right or not d_scales.writable:
+            raise Invalid(f'The scales of out have shape {d_scales.shape}, but must have shape {right} and be writable.')
+        of_rows.append((problem.d_scales, 'scales', d_scales, right[-1]))
+    fill_problem(problem.matmul, a, b, d, scalars, arrays, of_rows)
     fill_matrix(columns, 'b_scales', b_scales, *b_scales.shape[-2:], extents.batch)
     set_scales(problem.a_scales, rows, problem.matmul.m, blocks, rows.row_stride, rows.column_stride)
     set_scales(problem.b_scales, columns, b_scales.shape[-1], blocks, columns.column_stride,

@@ -130,6 +130,12 @@ class BlockwiseProblem(Structure):
 # family blockwise: end
 
 
+# family requantised: begin
+class RequantisedProblem(Structure):
+    _fields_ = BlockwiseProblem._fields_ + [('d_scales', Matrix), ('powers_of_two', c_int)]
+# family requantised: end
+
+
 # family grouped: begin
 class GroupedProblem(Structure):
     _fields_ = [('size', c_size_t), ('family', c_uint64), ('matmul', Problem), ('rows', c_void_p),
@@ -157,6 +163,9 @@ STRUCTS.update(tw_conv2d_axis=Conv2dAxis, tw_conv2d_problem=Conv2dProblem)
 # family blockwise: begin
 STRUCTS.update(tw_scales=Scales, tw_blockwise_problem=BlockwiseProblem)
 # family blockwise: end
+# family requantised: begin
+STRUCTS.update(tw_requantised_problem=RequantisedProblem)
+# family requantised: end
 # family grouped: begin
 STRUCTS.update(tw_grouped_problem=GroupedProblem)
 # family grouped: end

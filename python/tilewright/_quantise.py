@@ -46,13 +46,13 @@ def pair_of(out):
     return out
 
 
-def _strided(example, shape, strides):
+def strided(example, shape, strides):
     """New float32 memory of the example's kind."""
     needed = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides)) if count(shape) else 0
     flat = empty_like_kind(example, (needed,), 'fp32')
     if is_numpy(flat):
         import numpy
-        return numpy.lib.stride_tricks.as_strided(flat, shape, [4 * stride for stride in strides])
+        return numpy.lib.stride_tricks.asstrided(flat, shape, [4 * stride for stride in strides])
     return Buffer(flat.data, shape, 'fp32', strides, flat.offset)
 
 
@@ -85,7 +85,7 @@ def quantise_blocks(x, out=None, *, scale_rows=1, out_dtype=None, column_major=F
     shape, strides = scales_of(view.shape, scale_rows, column_major)
     element_type = 'e4m3' if out_dtype is None else type_name(out_dtype)
     if out is None:
-        elements, scales = empty_like_kind(x, view.shape, element_type), _strided(x, shape, strides)
+        elements, scales = empty_like_kind(x, view.shape, element_type), strided(x, shape, strides)
     views = (view_of('elements', elements, element_type if out is None else out_dtype),
              view_of('scales', scales))
     problem = problem_of(view, *views, scale_rows, powers_of_two)

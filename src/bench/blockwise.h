@@ -2,11 +2,16 @@
 #pragma once
 
 #include "src/bench/buffers.h"
-#include "src/bench/own.h"
-#include "src/dispatch/blockwise.h"
-#include "tilewright/host/blockwise_problem.h"
+#include "src/bench/described.h"
+#include "tilewright/family/blockwise/family.h"
 
-namespace tw::bench {
+namespace tw {
+
+std::span<const Instance> blockwise_instances();
+
+namespace bench {
+
+using BlockwiseProblems = std::shared_ptr<const Problems<BlockwiseFamily>>;
 
 // Device memory for the scales of one case, all of them one: A's, one for each row, column-major as
 // the peer wants them, or for us row-major; B's row-major, one for each 128 rows, lines a multiple
@@ -18,7 +23,8 @@ class BlockScales {
   BlockScales(const BlockScales&) = delete;
   const float* a() const { return memory_; }
   const float* b() const { return memory_ + a_count_; }
-  BlockwiseProblem problem(const MatmulProblem& matmul) const;
+  // Of all sets of the buffers.
+  BlockwiseProblems problems(const MatmulBuffers& buffers) const;
 
  private:
   Major own_a_;
@@ -26,13 +32,9 @@ class BlockScales {
   float* memory_ = nullptr;
 };
 
-// A launch of that choice, with a workspace of its own.
-Candidate candidate_of(const BlockwiseChoice& choice, const MatmulBuffers& buffers,
-                       const BlockScales& scales);
+// Every launch that computes them.
+std::vector<LaunchChoice<Instance>> launches_of(const BlockwiseProblems& problems,
+                                                const DispatchRequest& request);
 
-// As own_candidates: a plan of the C interface, or all launches of the wanted instances or of a
-// shortlist.
-Status blockwise_candidates(std::vector<Candidate>& candidates, const OwnRequest& request,
-                            const MatmulBuffers& buffers, const BlockScales& scales);
-
-}  // namespace tw::bench
+}  // namespace bench
+}  // namespace tw

@@ -42,11 +42,7 @@ Candidate planned_candidate(const Conv2dBuffers& buffers, const Conv2dEpilogue& 
   for (int set = 0; set < buffers.sets(); ++set) {
     problems.push_back(c_problem(buffers, epilogue, set));
   }
-  return planned(
-      PlanCalls<tw_conv2d_problem, tw_conv2d_plan>{tw_conv2d_plan_create, tw_conv2d_plan_destroy,
-                                                   tw_conv2d_plan_workspace_size,
-                                                   tw_conv2d_plan_command, tw_conv2d_plan_run},
-      problems);
+  return planned(problems);
 }
 
 }  // namespace

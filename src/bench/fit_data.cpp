@@ -7,13 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-// family blockwise: begin
-#include "src/blockwise_fp8/instance.h"
-// family blockwise: end
+#include "src/dispatch/products.h"
 #include "src/matmul/instance.h"
 #include "src/matmul/names.h"
 
-namespace tw::bench {
+namespace tw {
+
+// family blockwise: begin
+std::span<const Instance> blockwise_instances();
+// family blockwise: end
+
+namespace bench {
 
 namespace {
 
@@ -47,9 +51,8 @@ std::vector<KnownKernel> known_kernels() {
                         .by_threads = one.by_threads}});
   }
   // family blockwise: begin
-  for (const BlockwiseInstance& one : blockwise_instances()) {
-    kernels.push_back(
-        {"blockwise", one.name, {.target = one.target, .config = one.config, .scales_sums = true}});
+  for (const Instance& one : blockwise_instances()) {
+    kernels.push_back({"blockwise", one.name, kernel_facts(one)});
   }
   // family blockwise: end
   return kernels;
@@ -136,4 +139,5 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
   return Status::good();
 }
 
-}  // namespace tw::bench
+}  // namespace bench
+}  // namespace tw

@@ -198,8 +198,10 @@ ShapeResult measure(const Request& request, const MatmulCase& shape, const Conte
 ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, double slice) {
   const MatmulBuffers buffers(shape, 1);
   const BlockScales scales(shape, request.row_major_scales ? tw::Major::K : tw::Major::MN);
+  const BlockwiseProblems problems = scales.problems(buffers);
   Contest contest = {buffers.sets(), {}, [&](auto& candidates, const OwnRequest& own) {
-                       return blockwise_candidates(candidates, own, buffers, scales);
+                       return described_candidates(candidates, own, problems,
+                                                   launches_of(problems, dispatch_request()));
                      }};
   if (request.peers == "cublaslt") {
     contest.peers = CublasLt(buffers, request.algorithms, {scales.a(), scales.b()}).all();

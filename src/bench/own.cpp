@@ -14,11 +14,7 @@ namespace {
 Candidate planned_candidate(const MatmulBuffers& buffers) {
   std::vector<tw_matmul_problem> problems;
   for (int set = 0; set < buffers.sets(); ++set) problems.push_back(c_problem(buffers, set));
-  return planned(
-      PlanCalls<tw_matmul_problem, tw_matmul_plan>{tw_matmul_plan_create, tw_matmul_plan_destroy,
-                                                   tw_matmul_plan_workspace_size,
-                                                   tw_matmul_plan_command, tw_matmul_plan_run},
-      problems);
+  return planned(problems);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "src/bench/conv2d_own.h"
 #include "src/bench/own.h"
 #include "src/bench/tuned.h"
-#include "src/dispatch/blockwise.h"
 #include "src/dispatch/conv2d.h"
 
 namespace tw::bench {
@@ -33,20 +32,30 @@ struct Products {
 
 // family blockwise: begin
 struct ScaledProducts {
-  using Launch = BlockwiseChoice;
+  using Launch = LaunchChoice<Instance>;
   struct Memory {
     Memory(const MeasuredCall& call, unsigned seed)
-        : buffers(call.product, seed), scales(call.product, Major::MN) {}
+        : buffers(call.product, seed),
+          scales(call.product, Major::MN),
+          problems(scales.problems(buffers)) {}
     MatmulBuffers buffers;
     BlockScales scales;
+    BlockwiseProblems problems;
   };
-  static BlockwiseProblem problem(const Memory& memory) {
-    return memory.scales.problem(memory.buffers.problem(0));
-  }
+  static const BlockwiseProblems& problem(const Memory& memory) { return memory.problems; }
   static Candidate candidate(const Launch& launch, const Memory& memory) {
-    return candidate_of(launch, memory.buffers, memory.scales);
+    return candidate_of(launch, memory.problems);
   }
 };
+Status choose(LaunchChoice<Instance>& choice, const BlockwiseProblems& problems,
+              const DispatchRequest& request, std::nullptr_t) {
+  if (!problems->status.is_good()) return problems->status;
+  return choose_product<blockwise_instances>(choice, problems->checked[0], request, nullptr);
+}
+std::vector<LaunchChoice<Instance>> candidates(const BlockwiseProblems& problems,
+                                               const DispatchRequest& request, std::nullptr_t) {
+  return launches_of(problems, request);
+}
 // family blockwise: end
 
 // family conv2d: begin

@@ -94,9 +94,7 @@ void add_check(CLI::App& app, Verdict& verdict) {
       ->capture_default_str();
   command->add_flag("--json", request->json, "print the verdict as JSON last");
   add_check_conv2d(*command, verdict);
-  add_check_blockwise(*command, verdict);
   add_check_described(*command, all_families(), verdict);
-  add_check_requantised(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) check(*request, verdict);
   });

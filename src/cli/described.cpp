@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <fstream>
 #include <map>
 
@@ -35,6 +36,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   std::vector<std::string> lines;  // row or column
   std::vector<char> present;       // of each tensor that is optional
   bool unaligned = false;
+  std::deque<bool> unaligned_small;  // of each tensor
   bool shared_b = false;
   OrderRequest order;
   std::map<std::string, CLI::Option*> options;  // by field
@@ -80,6 +82,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     present.resize(description.tensors.size());
     types.resize(description.tensors.size());
     lines.resize(description.tensors.size());
+    unaligned_small.resize(description.tensors.size());
     for (std::size_t i = 0; i < types.size(); ++i) {
       const TensorField& tensor = description.tensors[i];
       types[i] = name_of(tensor.types.usual);
@@ -97,6 +100,10 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       if (tensor.has_either_side()) {
         command.add_option(option, lines[i], "row or column: what is contiguous")
             ->capture_default_str();
+      }
+      if (tensor.is_small) {
+        command.add_flag("--unaligned-" + option.substr(2), unaligned_small[i],
+                         fmt::format("lines of {} off 16 bytes", tensor.title));
       }
     }
     if (description.product != nullptr) {
@@ -177,6 +184,9 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       Case made = usual_case(trial, candidate);
       made.problem = problem;
       made.unaligned = unaligned;
+      for (std::size_t i = 0; i < unaligned_small.size(); ++i) {
+        if (unaligned_small[i]) made.unaligned_small |= std::uint32_t{1} << i;
+      }
       made.shared_b = shared_b;
       made.order = order.resolve();
       made.fill = fill_named(data);
@@ -314,6 +324,7 @@ FuzzedCase shrink(const FuzzedCase& failing) {
   return Shrinker(failing, fails).shrink([&](Shrinker& shrinker) {
     shrinker.attempt([](FuzzedCase& one) { one.shape.fill = Fill::Integers; });
     shrinker.attempt([](FuzzedCase& one) { one.shape.unaligned = false; });
+    shrinker.attempt([](FuzzedCase& one) { one.shape.unaligned_small = 0; });
     if (description.product != nullptr) {
       shrinker.attempt([](FuzzedCase& one) { one.shape.shared_b = false; });
       shrink_epilogue(shrinker, *description.product);

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "src/blockwise_fp8/instance.h"
 #include "src/conv2d/instance.h"
 #include "src/matmul/instance.h"
-#include "src/requantised/instance.h"
 #include "src/run/trials.h"
 
 namespace tw::cli {
@@ -21,12 +19,6 @@ std::string family_of(const std::string& instance) {
   // family conv2d: begin
   if (has(conv2d_instances())) return "conv2d";
   // family conv2d: end
-  // family blockwise: begin
-  if (has(blockwise_instances())) return "blockwise";
-  // family blockwise: end
-  // family requantised: begin
-  if (has(requantised_instances())) return "requantised";
-  // family requantised: end
   for (const Trial* trial : all_trials()) {
     if (has(trial->instances())) return trial->description->name;
   }

@@ -10,7 +10,6 @@
 #include "src/cli/choose_instance.h"
 #include "src/cli/command.h"
 #include "src/cli/described.h"
-#include "src/cli/fuzz_blockwise.h"
 #include "src/cli/fuzz_case.h"
 #include "src/cli/fuzz_conv2d.h"
 #include "src/cli/fuzzer.h"
@@ -119,7 +118,6 @@ void fuzz(const AllRequest& request, Verdict& verdict) {
                       request.running());
   if (request.on != "gpu") {
     add_conv2d_cases(makers, request.arch, request.instance);
-    add_blockwise_cases(makers, request.arch, request.instance);
   }
   Wish wish;
   wish.arch = request.arch;

@@ -4,11 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "src/blockwise_fp8/instance.h"
 #include "src/cli/command.h"
 #include "src/conv2d/task.h"
 #include "src/matmul/task.h"
-#include "src/requantised/instance.h"
 #include "src/run/trials.h"
 
 namespace tw::cli {
@@ -57,16 +55,6 @@ void add_list(CLI::App& app, Verdict&) {
       add_words("conv2d", instance, words, instance.stages, false);
     }
     // family conv2d: end
-    // family blockwise: begin
-    for (const BlockwiseInstance& instance : blockwise_instances()) {
-      add_words("blockwise", instance, words_of(instance.config), instance.stages, false);
-    }
-    // family blockwise: end
-    // family requantised: begin
-    for (const RequantisedInstance& instance : requantised_instances()) {
-      add_words("requantised", instance, words_of(instance.config), instance.stages, false);
-    }
-    // family requantised: end
     for (const Trial* trial : all_trials()) {
       for (const Instance& instance : trial->instances()) {
         const char* const family = trial->description->name;

@@ -108,9 +108,7 @@ void add_run(CLI::App& app, Verdict& verdict) {
                     "run again, on the virtual GPU with another schedule: the bytes must be equal");
   command->add_flag("--unchecked", request->unchecked, "run the virtual GPU without its checkers");
   add_run_conv2d(*command, verdict);
-  add_run_blockwise(*command, verdict);
   add_run_described(*command, all_families(), verdict);
-  add_run_requantised(*command, verdict);
   command->callback([command, request, &verdict] {
     if (command->get_subcommands().empty()) run(*request, verdict);
   });

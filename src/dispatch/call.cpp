@@ -23,6 +23,11 @@ std::string call_of(const char* family, const MatmulProblem& problem) {
                      problem.k);
 }
 
+std::string call_of(const Checked& problem) {
+  const Description& description = problem.description();
+  return description.is_tuned ? call_of(description.name, problem.product()) : "";
+}
+
 // family conv2d: begin
 std::string call_of(const Conv2dProblem& problem) {
   const Conv2dAxis &h = problem.h, &w = problem.w;

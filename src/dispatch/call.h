@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tilewright/host/checked.h"
 #include "tilewright/host/conv2d_problem.h"
 #include "tilewright/host/matmul_problem.h"
 
@@ -16,6 +17,9 @@ inline constexpr const char* call_prefix = "tw: call: ";
 // scales and activations may follow. Empty where tables have no words for it: batches, other
 // layouts, epilogues that move as many bytes as D.
 std::string call_of(const char* family, const MatmulProblem& problem);
+
+// Of a described product; empty where ./tw tune does not measure the family.
+std::string call_of(const Checked& problem);
 
 // family conv2d: begin
 // "conv2d bf16 32x56x56x64x128x3x3,2,1": n, h, w, c, k, r and s, then the stride, the padding, the

@@ -96,10 +96,10 @@ void take_measured(LaunchChoice<Instance>& choice, const std::vector<LaunchChoic
   }
 }
 
-// Why there is no choice: what the nearest lacks. `noun` is what is not computed; `distance` tells
+// Why there is no choice: what the nearest lacks. `does` is what no kernel does; `distance` tells
 // how far a kernel is from the problem, up to 8.
 template <class Instance, class Distance>
-Status no_launch(const char* noun, const DispatchRequest& request,
+Status no_launch(const std::string& does, const DispatchRequest& request,
                  const std::vector<LaunchRejection<Instance>>& obstacles,
                  const Distance& distance) {
   if (obstacles.empty()) {
@@ -114,14 +114,13 @@ Status no_launch(const char* noun, const DispatchRequest& request,
   for (const LaunchRejection<Instance>& rejection : obstacles) {
     if (far(rejection) < far(*nearest)) nearest = &rejection;
   }
-  return Status::refused(std::string("No compiled kernel computes this ") + noun + " on " +
-                         request.target + ". The nearest, " + nearest->instance->name + ": " +
-                         nearest->sentence);
+  return Status::refused("No compiled kernel " + does + " on " + request.target +
+                         ". The nearest, " + nearest->instance->name + ": " + nearest->sentence);
 }
 
 // A measured launch, or else the cheapest; where there is none, a sentence with what the nearest
-// lack. The Family also has a noun, distance(config, problem) and, where tables know its problems,
-// call(problem).
+// lack. The Family also has a noun or does(problem), distance(config, problem) and, where tables
+// know its problems, call(problem).
 template <class Family, class Problem, class Instance>
 Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
                      const DispatchRequest& request,
@@ -134,7 +133,13 @@ Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
   }
   if (rejections != nullptr) *rejections = obstacles;
   if (choice.instance != nullptr) return Status::good();
-  return no_launch(Family::noun, request, obstacles,
+  std::string does;
+  if constexpr (requires { Family::does(problem); }) {
+    does = Family::does(problem);
+  } else {
+    does = std::string("computes this ") + Family::noun;
+  }
+  return no_launch(does, request, obstacles,
                    [&](const MatmulConfig& config) { return Family::distance(config, problem); });
 }
 

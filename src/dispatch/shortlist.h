@@ -37,10 +37,11 @@ std::vector<LaunchChoice<Instance>> shortlist(std::vector<LaunchChoice<Instance>
     const bool is_new = kept.size() < count && like([&one](const Launch& other) {
                                                  return other.instance == one.instance;
                                                }) < most_orders;
-    const bool is_odd = one.microseconds <= too_slow * all.front().microseconds &&
-                        like([&one](const Launch& other) {
-                          return kind_of(other.instance->config) == kind_of(one.instance->config);
-                        }) == 0;
+    const bool is_odd =
+        one.microseconds <= too_slow * all.front().microseconds &&
+        like([&one](const Launch& other) {
+          return kind_of(config_of(*other.instance)) == kind_of(config_of(*one.instance));
+        }) == 0;
     if (is_new || is_odd) kept.push_back(one);
   }
   return kept;

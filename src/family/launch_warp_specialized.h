@@ -3,6 +3,8 @@
 // product<Bound>), and plans for kernels: host/grouped.h is one.
 #pragma once
 
+#include <cstdint>
+
 #include "src/family/instance.h"
 #include "src/family/launch_planned.h"
 #include "tilewright/host/product.h"
@@ -36,7 +38,7 @@ MatmulProblem product_for(const Checked& problem) {
   }
 }
 
-// As the Launch says it, or a plan that nobody launches.
+// As the Launch says it, or a plan that nobody launches, with whatever workspace it needs.
 template <class Launch, class Bound>
 Status supports_warp_specialized(const Checked& problem, const LaunchOptions& options) {
   if (problem.is_empty()) return Status::good();
@@ -45,7 +47,7 @@ Status supports_warp_specialized(const Checked& problem, const LaunchOptions& op
   }
   typename kernel::WarpSpecialized<Bound>::Params params;
   MatmulGrid grid;
-  return Launch::template plan<Bound>(params, grid, problem, options.order, 1, options.workspace,
+  return Launch::template plan<Bound>(params, grid, problem, options.order, 1, {nullptr, SIZE_MAX},
                                       [](TensorMap&, const auto&) { return Status::good(); });
 }
 

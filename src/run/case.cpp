@@ -57,7 +57,17 @@ void add_random_epilogue(Case& of, Random& random) {
   shape.epilogue = random_epilogue(dice);
   if (shape.n % 2 != 0) shape.epilogue.gated = false;
   shape.epilogue.output_scale = fitting_output_scale(shape, of.fill);
-  set_epilogue(of.trial->description->product->epilogue_of(of.problem.data()), shape.epilogue);
+  const auto is_taken = [&] {
+    set_epilogue(of.trial->description->product->epilogue_of(of.problem.data()), shape.epilogue);
+    return serves(of).is_good();
+  };
+  if (is_taken()) return;
+  // What not every kernel takes.
+  shape.epilogue.gated = false;
+  shape.epilogue.output_scale = 1.0f;
+  if (is_taken()) return;
+  shape.epilogue = {};
+  is_taken();
 }
 
 // Any order of tiles, and as many parts of sums as there is room to count.
@@ -105,6 +115,10 @@ Case random_case(const Trial& trial, const Instance& instance, Random& random) {
     });
   }
   attempt([](Case& one) { one.unaligned = true; });
+  for (std::size_t i = 0; i < trial.description->tensors.size(); ++i) {
+    if (!trial.description->tensors[i].is_small) continue;
+    attempt([&](Case& one) { one.unaligned_small |= std::uint32_t{1} << i; });
+  }
   attempt([](Case& one) { one.shared_b = has_batches_of_b(one); });
   return made;
 }
@@ -120,12 +134,15 @@ std::vector<HostMatrix> outline_of(const Case& of) {
     const tw_matrix given = tensor.get(problem);
     const TensorExtents extents = tensor.extents(problem);
     const bool present = detail::is_present(tensor, problem);
+    const std::size_t index = tensors.size();
     const bool shared =
-        of.shared_b && description.product != nullptr && tensors.size() == description.product->b;
+        of.shared_b &&
+        (tensor.is_of_b || (description.product != nullptr && index == description.product->b));
+    const bool unaligned = of.unaligned || (of.unaligned_small >> index & 1) != 0;
     const std::int64_t batch = shared ? std::min<std::int64_t>(extents.batch, 1) : extents.batch;
     HostMatrix& matrix = tensors.emplace_back(
         static_cast<ElementType>(given.type), given.column_stride == 1 ? Major::K : Major::MN,
-        present ? batch : 0, extents.rows, extents.columns, of.unaligned);
+        present ? batch : 0, extents.rows, extents.columns, unaligned);
     if (shared) matrix.batch_pitch = 0;
     if (tensor.dense) matrix.pitch = matrix.columns;
   }
@@ -256,11 +273,16 @@ void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
 
 std::string run_line(const Case& of) {
   const Description& description = *of.trial->description;
+  std::string unaligned = of.unaligned ? " --unaligned" : "";
+  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
+    if ((of.unaligned_small >> i & 1) == 0) continue;
+    unaligned += fmt::format(" --unaligned-{}", option_of(description.tensors[i].name).substr(2));
+  }
   return fmt::format("{} run {} --instance {}{}{}{}{} --data {} --seed {}", program_name(),
                      description.name, of.instance->name,
                      problem_words(description, of.problem.data(), of.lists),
-                     of.shared_b ? " --shared-b" : "", of.unaligned ? " --unaligned" : "",
-                     order_words(of.order), name_of(of.fill), of.seed);
+                     of.shared_b ? " --shared-b" : "", unaligned, order_words(of.order),
+                     name_of(of.fill), of.seed);
 }
 
 }  // namespace tw

@@ -56,6 +56,9 @@ tw_matrix matrix_at(void* address, const HostMatrix& matrix);
 class HostProblem;
 struct Case;
 
+// Whether the caller sets a field.
+using IsGiven = std::function<bool(const char*)>;
+
 // What a kernel must leave in memory.
 class Answer {
  public:
@@ -67,8 +70,8 @@ class Answer {
 struct Trial {
   const Description* description;
   std::span<const Instance> (*instances)();
-  // Sets what an instance fixes and the caller leaves open: `given` knows fields that he sets.
-  void (*adopt)(void* problem, const Instance&, const std::function<bool(const char*)>& given);
+  // Sets what an instance fixes and the caller leaves open.
+  void (*adopt)(void* problem, const Instance&, const IsGiven& is_given);
   // Sets the numbers that follow from lists and others, or says why they contradict each other.
   // Null where none do.
   Status (*settle)(void* problem, const Lists&, const Instance&);
@@ -88,9 +91,10 @@ struct Case {
   const Instance* instance;
   AnyProblem problem;
   Lists lists = {};
-  MatmulOrder order = {};  // of an instance that multiplies
-  bool unaligned = false;  // lines of memory begin at no multiple of 16 bytes
-  bool shared_b = false;   // of a product: one B for the whole batch
+  MatmulOrder order = {};             // of an instance that multiplies
+  bool unaligned = false;             // lines of memory begin at no multiple of 16 bytes
+  std::uint32_t unaligned_small = 0;  // those of small tensors, by bit, whatever the others do
+  bool shared_b = false;              // of a product: one B for the whole batch
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
   bool operator==(const Case&) const = default;

@@ -5,9 +5,8 @@
 #include <numeric>
 
 // family blockwise: begin
-#include "src/matmul/block_scales.h"
+#include "src/run/scales.h"
 // family blockwise: end
-#include "src/matmul/parallel.h"
 #include "src/run/product.h"
 #include "tilewright/host/grouped.h"
 
@@ -17,32 +16,25 @@ namespace {
 
 using Family = GroupedFamily;
 using Problem = Family::Problem;
-constexpr std::int64_t block = 128;
 
-const GroupedFacts& facts_of_instance(const Instance& instance) {
-  return *static_cast<const GroupedFacts*>(instance.facts);
+bool gathers(const Instance& instance) {
+  return static_cast<const GroupedFacts*>(instance.facts)->gathers;
 }
 
 // Kernels that gather rows do so of A's rows; those of FP8 have scales.
-void adopt(void* given, const Instance& instance,
-           const std::function<bool(const char*)>& is_given) {
+void adopt(void* given, const Instance& instance, const IsGiven& is_given) {
   static std::int32_t somewhere = 0;
-  const GroupedFacts& facts = facts_of_instance(instance);
-  const MatmulConfig& config = facts.product.config;
   Problem& problem = *static_cast<Problem*>(given);
-  const auto type = [&](const char* name, tw_matrix& matrix, ElementType usual) {
-    if (!is_given(name)) matrix.type = static_cast<tw_type>(usual);
-  };
-  type("a_type", problem.matmul.a, config.tiling.a_type);
-  type("b_type", problem.matmul.b, config.tiling.b_type);
-  type("d_type", problem.matmul.d, config.d_type);
-  if (facts.gathers) {
+  adopt_types(given, Family::description, instance, is_given);
+  if (gathers(instance)) {
     problem.row_index = &somewhere;
   } else if (!is_given("a_rows")) {
     problem.a_rows = 0;  // A has its rows as they are needed
   }
   // family blockwise: begin
-  if (facts.b_scale_rows > 0) problem.a_scales.data = problem.b_scales.data = &somewhere;
+  if (product_facts(instance).b_scale_rows > 0) {
+    problem.a_scales.data = problem.b_scales.data = &somewhere;
+  }
   // family blockwise: end
 }
 
@@ -64,14 +56,7 @@ Status settle(void* given, const Lists& lists, [[maybe_unused]] const Instance& 
   matmul.m =
       capacity > 0 ? capacity * matmul.batch : std::accumulate(sizes.begin(), sizes.end(), spare);
   // family blockwise: begin
-  if (problem.a_scales.data != nullptr && matmul.k > 0 && !Family::is_empty(problem)) {
-    const BlockScales a = Family::a_scale_shape(problem);
-    BlockScales b = Family::b_scale_shape(problem);
-    b.rows_of_scale = facts_of_instance(instance).b_scale_rows;
-    problem.a_scales.rows = a.rows();
-    problem.b_scales.rows = b.rows();
-    problem.a_scales.k_blocks = problem.b_scales.k_blocks = a.k_blocks();
-  }
+  settle_scales<Family>(problem, product_facts(instance).b_scale_rows);
   // family blockwise: end
   return Status::good();
 }
@@ -80,9 +65,8 @@ Status settle(void* given, const Lists& lists, [[maybe_unused]] const Instance& 
 // others'; ragged columns and k; one behind the other with rows of nobody behind, or with a
 // capacity.
 void random_problem(Case& made, Random& random) {
-  const GroupedFacts& facts = facts_of_instance(*made.instance);
   Problem& problem = made.as<Problem>();
-  const auto tile = static_cast<std::int64_t>(facts.product.config.output_rows());
+  const auto tile = static_cast<std::int64_t>(config_of(*made.instance).output_rows());
   std::vector<std::int64_t>& sizes = made.lists[Family::sizes];
   sizes.resize(static_cast<std::size_t>(between(random, 1, 6)));
   for (std::int64_t& size : sizes) {
@@ -104,7 +88,7 @@ void random_problem(Case& made, Random& random) {
   if (problem.row_index != nullptr) problem.a_rows = a_rows;
   problem.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
   if (random() % 2 == 0) problem.matmul.n = (problem.matmul.n + 7) / 8 * 8;
-  problem.matmul.k = between(random, 1, facts.b_scale_rows > 0 ? 700 : 200);
+  problem.matmul.k = between(random, 1, product_facts(*made.instance).b_scale_rows > 0 ? 700 : 200);
 }
 
 // Who has which rows.
@@ -168,9 +152,7 @@ void fill(HostProblem& data, const Case& of) {
   }
   make_others_infinite(data.tensor(Family::a), used);
   // family blockwise: begin
-  std::mt19937_64 random_scale(of.seed + 2);
-  fill_block_scales(data.tensor(Family::a_scales), of.fill, 7, random_scale);
-  fill_block_scales(data.tensor(Family::b_scales), of.fill, 5, random_scale);
+  fill_scales<Family>(data, of);
   make_others_infinite(data.tensor(Family::a_scales), used);
   // family blockwise: end
   std::int64_t end = 0;
@@ -178,57 +160,6 @@ void fill(HostProblem& data, const Case& of) {
     const std::int64_t size = groups.sizes[static_cast<std::size_t>(group)];
     return static_cast<double>(groups.capacity > 0 ? size : end += size);
   });
-}
-
-// With their scales, where there are some.
-double a_at(const HostProblem& data, std::int64_t row, std::int64_t k) {
-  double value = data.tensor(Family::a).at(0, row, k);
-  // family blockwise: begin
-  const HostMatrix& scales = data.tensor(Family::a_scales);
-  if (scales.exists()) value *= scales.at(0, row, k / block);
-  // family blockwise: end
-  return value;
-}
-double b_at(const HostProblem& data, int group, std::int64_t k, std::int64_t column) {
-  const HostMatrix& b = data.tensor(Family::b);
-  double value = b.at(group, k, column);
-  // family blockwise: begin
-  const HostMatrix& scales = data.tensor(Family::b_scales);
-  const std::int64_t rows_of_scale = scales.rows == b.columns ? 1 : block;
-  if (scales.exists()) value *= scales.at(group, column / rows_of_scale, k / block);
-  // family blockwise: end
-  return value;
-}
-
-// Of the rows that a group has.
-MatmulSums sums_of(const HostProblem& data, const Groups& groups,
-                   const std::vector<std::int64_t>& rows, std::int64_t n, std::int64_t k) {
-  MatmulSums sums;
-  const auto count = static_cast<std::int64_t>(rows.size());
-  sums.value.resize(static_cast<std::size_t>(count * n));
-  sums.magnitude.resize(sums.value.size());
-  in_parallel(count, static_cast<double>(count * n * k), [&](std::int64_t begin, std::int64_t end) {
-    int known = -1;
-    std::vector<double> b(static_cast<std::size_t>(k * n));  // (k,n) of the group that is known
-    for (std::int64_t i = begin; i < end; ++i) {
-      const int group = groups.of_row(rows[i]);
-      const std::int64_t source = source_of(data, rows[i]);
-      if (source < 0) continue;
-      for (std::int64_t at = 0; at < k * n && group != known; ++at) {
-        b[at] = b_at(data, group, at / n, at % n);
-      }
-      known = group;
-      for (std::int64_t j = 0; j < k; ++j) {
-        const double a = a_at(data, source, j);
-        for (std::int64_t column = 0; column < n; ++column) {
-          const double product = a * b[j * n + column];
-          sums.value[i * n + column] += product;
-          sums.magnitude[i * n + column] += std::abs(product);
-        }
-      }
-    }
-  });
-  return sums;
 }
 
 // Some rows of a matrix, or some elements of a vector.
@@ -275,19 +206,22 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
   MatmulShape shape = product_shape(of);
   const std::int64_t m = shape.m;
   std::vector<std::int64_t> rows;
+  std::vector<ProductLine> lines;
   for (std::int64_t row = 0; row < m; ++row) {
-    if (groups.of_row(row) >= 0) rows.push_back(row);
+    const int group = groups.of_row(row);
+    if (group < 0) continue;
+    rows.push_back(row);
+    lines.push_back({0, source_of(given, row), group});
   }
-  const MatmulSums sums = sums_of(given, groups, rows, shape.n, shape.k);
-  shape.m = static_cast<std::int64_t>(rows.size());
+  HostMatrix a_scales, b_scales;  // there may be none
   // family blockwise: begin
-  if (given.tensor(Family::b_scales).exists()) {
-    // The tensor core's short sums are of a block. Of integers they are exact; what follows is
-    // float32, as are the sums of longer types.
-    shape.k = std::min(shape.k, block);
-    if (of.fill != Fill::Normal) shape.a_type = ElementType::Bf16;
-  }
+  a_scales = given.tensor(Family::a_scales);
+  b_scales = given.tensor(Family::b_scales);
+  if (b_scales.exists()) shape = summed_by_blocks(shape, of.fill);
   // family blockwise: end
+  const MatmulSums sums =
+      sums_of_lines(lines, given.tensor(Family::a), given.tensor(Family::b), a_scales, b_scales);
+  shape.m = static_cast<std::int64_t>(rows.size());
   MatmulData data = product_data(given, of.fill);
   data.source = selected(data.source, rows, false);
   data.row_bias = selected(data.row_bias, rows, true);

@@ -1,6 +1,9 @@
 #include "src/run/product.h"
 
+#include <cmath>
 #include <utility>
+
+#include "src/matmul/parallel.h"
 
 namespace tw {
 
@@ -55,6 +58,63 @@ bool has_batches_of_b(const Case& of) {
   const Description& description = *of.trial->description;
   return description.product != nullptr &&
          description.tensors[description.product->b].extents(of.problem.data()).batch > 1;
+}
+
+void adopt_types(void* problem, const Description& description, const Instance& instance,
+                 const IsGiven& is_given) {
+  const MatmulConfig& config = config_of(instance);
+  const auto adopt = [&](unsigned index, const char* option, ElementType type) {
+    if (is_given(option)) return;
+    tw_matrix matrix = description.tensors[index].get(problem);
+    matrix.type = static_cast<tw_type>(type);
+    description.tensors[index].set(problem, matrix);
+  };
+  adopt(description.product->a, "a_type", config.tiling.a_type);
+  adopt(description.product->b, "b_type", config.tiling.b_type);
+  adopt(description.product->d, "d_type", config.d_type);
+}
+
+MatmulSums sums_of_lines(const std::vector<ProductLine>& lines, const HostMatrix& a,
+                         const HostMatrix& b, const HostMatrix& a_scales,
+                         const HostMatrix& b_scales) {
+  constexpr std::int64_t block = 128;
+  const std::int64_t k = a.columns, n = b.columns;
+  const std::int64_t b_scale_rows = b_scales.rows == n ? 1 : block;
+  const auto b_at = [&](std::int64_t matrix, std::int64_t i, std::int64_t column) {
+    const double value = b.at(matrix, i, column);
+    if (!b_scales.exists()) return value;
+    return value * b_scales.at(matrix, column / b_scale_rows, i / block);
+  };
+  const auto a_at = [&](const ProductLine& line, std::int64_t i) {
+    const double value = a.at(line.a_matrix, line.a_row, i);
+    if (!a_scales.exists()) return value;
+    return value * a_scales.at(line.a_matrix, line.a_row, i / block);
+  };
+  MatmulSums sums;
+  const auto count = static_cast<std::int64_t>(lines.size());
+  sums.value.resize(static_cast<std::size_t>(count * n));
+  sums.magnitude.resize(sums.value.size());
+  in_parallel(count, static_cast<double>(count * n * k), [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t known = -1;
+    std::vector<double> of_b(static_cast<std::size_t>(k * n));  // (k,n) of the matrix that is known
+    for (std::int64_t row = begin; row < end; ++row) {
+      const ProductLine& line = lines[row];
+      if (line.a_row < 0) continue;
+      for (std::int64_t at = 0; at < k * n && line.b_matrix != known; ++at) {
+        of_b[at] = b_at(line.b_matrix, at / n, at % n);
+      }
+      known = line.b_matrix;
+      for (std::int64_t i = 0; i < k; ++i) {
+        const double factor = a_at(line, i);
+        for (std::int64_t column = 0; column < n; ++column) {
+          const double product = factor * of_b[i * n + column];
+          sums.value[row * n + column] += product;
+          sums.magnitude[row * n + column] += std::abs(product);
+        }
+      }
+    }
+  });
+  return sums;
 }
 
 HostMatrix transposed(HostMatrix matrix) {

@@ -21,6 +21,20 @@ MatmulShape product_shape(const Case& of);
 // Whether several matrices of B may be one. The case is settled.
 bool has_batches_of_b(const Case& of);
 
+// Sets the types that a kernel multiplies and stores, where the caller leaves them open.
+void adopt_types(void* problem, const Description& description, const Instance& instance,
+                 const IsGiven& is_given);
+
+// A line of sums: a row of a matrix of A, or zeros where it is -1, times a matrix of B.
+struct ProductLine {
+  std::int64_t a_matrix, a_row, b_matrix;
+};
+// Straight from the definition. A's rows are of k, B's of n; either may have scales of blocks, one
+// for each 128 of k of a row of A, and of one or 128 columns of B.
+MatmulSums sums_of_lines(const std::vector<ProductLine>& lines, const HostMatrix& a,
+                         const HostMatrix& b, const HostMatrix& a_scales,
+                         const HostMatrix& b_scales);
+
 // The same memory as a matrix whose rows are the other's columns.
 HostMatrix transposed(HostMatrix matrix);
 

@@ -1,44 +1,54 @@
 // What the dispatcher takes for FP8 with scales of blocks.
-#include "src/dispatch/blockwise.h"
+#include "src/run/blockwise.h"
 
 #include <gtest/gtest.h>
+
+#include "src/dispatch/products.h"
 
 namespace tw {
 namespace {
 
-BlockwiseProblem problem(std::int64_t m, std::int64_t n, std::int64_t k, unsigned b_scale_rows,
-                         const MatmulConfig& config) {
-  alignas(16) static unsigned char memory[16];
-  const std::int64_t blocks = (k + 127) / 128, b_rows = (n - 1) / b_scale_rows + 1;
-  BlockwiseProblem problem;
-  problem.matmul.m = m;
-  problem.matmul.n = n;
-  problem.matmul.k = k;
-  problem.matmul.a = {memory, k, 0, config.tiling.a_type};
-  problem.matmul.b = {memory, k, 0, config.tiling.b_type};
-  problem.matmul.d = {memory, n, 0, config.d_type};
-  problem.a_scales = {{memory, blocks, 0, ElementType::Fp32}, m, blocks};
-  problem.b_scales = {{memory, blocks, 0, ElementType::Fp32}, b_rows, blocks};
-  return problem;
+constexpr auto choose = choose_product<blockwise_instances>;
+
+// A case's problem without memory.
+struct Stated {
+  Stated(const Instance& instance, std::int64_t m, std::int64_t n, std::int64_t k,
+         tw_type d_type = TW_BF16)
+      : made(usual_case(blockwise_trial, instance)) {
+    tw_matmul_problem& matmul = made.as<tw_blockwise_problem>().matmul;
+    matmul.m = m;
+    matmul.n = n;
+    matmul.k = k;
+    if (d_type != TW_BF16) matmul.d.type = d_type;
+    EXPECT_TRUE(made.settle().is_good());
+    problem = problem_without_memory(made);
+    const Status status = check(checked, BlockwiseFamily::description, problem.data());
+    EXPECT_TRUE(status.is_good()) << status.sentence();
+  }
+  Case made;
+  AnyProblem problem = made.problem;
+  Checked checked;
+};
+
+// Of e4m3 with a scale for 128 rows of B.
+Stated usual(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return Stated(blockwise_instances()[0], m, n, k);
 }
 
-BlockwiseProblem usual(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return problem(m, n, k, 128,
-                 {.tiling = {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3}});
-}
-
-BlockwiseChoice chosen(const BlockwiseProblem& problem, const DispatchRequest& request) {
-  BlockwiseChoice choice;
-  const Status status = choose(choice, problem, request, nullptr);
+LaunchChoice<Instance> chosen(const Stated& stated, const DispatchRequest& request) {
+  LaunchChoice<Instance> choice;
+  const Status status = choose(choice, stated.checked, request, nullptr);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   return choice;
 }
+Split split_of(const Stated& stated, const DispatchRequest& request) {
+  return config_of(*chosen(stated, request).instance).split;
+}
 
 TEST(DispatchBlockwise, EveryInstanceCanBeAskedFor) {
-  for (const BlockwiseInstance& instance : blockwise_instances()) {
-    const BlockwiseChoice choice =
-        chosen(problem(16, 256, 512, instance.b_scale_rows, instance.config),
-               {.target = instance.target, .instance = instance.name});
+  for (const Instance& instance : blockwise_instances()) {
+    const LaunchChoice<Instance> choice = chosen(
+        Stated(instance, 16, 256, 512), {.target = instance.target, .instance = instance.name});
     EXPECT_EQ(choice.instance, &instance) << instance.name;
   }
 }
@@ -51,21 +61,18 @@ TEST(DispatchBlockwise, TakesHoppersKernelsThereAndBlackwellsThere) {
 }
 
 TEST(DispatchBlockwise, KeepsToTheRequest) {
-  EXPECT_NE(chosen(usual(64, 512, 16384), {}).instance->config.split, Split::Whole);
-  EXPECT_EQ(chosen(usual(64, 512, 16384), {.batch_invariant = true}).instance->config.split,
-            Split::Whole);
-  EXPECT_NE(chosen(usual(64, 512, 16384), {.workspace_limit = 0}).instance->config.split,
-            Split::Parts);
+  EXPECT_NE(split_of(usual(64, 512, 16384), {}), Split::Whole);
+  EXPECT_EQ(split_of(usual(64, 512, 16384), {.batch_invariant = true}), Split::Whole);
+  EXPECT_NE(split_of(usual(64, 512, 16384), {.workspace_limit = 0}), Split::Parts);
   EXPECT_GT(chosen(usual(4096, 4096, 4096), {}).microseconds,
             chosen(usual(64, 4096, 4096), {}).microseconds);
 }
 
 TEST(DispatchBlockwise, SaysWhatTheNearestLacks) {
-  BlockwiseProblem given = usual(64, 300, 512);
-  given.matmul.d.type = ElementType::Fp16;
-  BlockwiseChoice choice;
-  std::vector<BlockwiseRejection> rejections;
-  const Status status = choose(choice, given, {}, &rejections);
+  const Stated given(blockwise_instances()[0], 64, 300, 512, TW_FP16);
+  LaunchChoice<Instance> choice;
+  std::vector<LaunchRejection<Instance>> rejections;
+  const Status status = choose(choice, given.checked, {}, &rejections);
   EXPECT_EQ(rejections.size(), blockwise_instances().size());
   EXPECT_NE(status.sentence().find("D has type fp16; this kernel stores bf16."), std::string::npos)
       << status.sentence();

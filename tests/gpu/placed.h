@@ -7,6 +7,7 @@
 
 #include "src/run/case.h"
 #include "tests/gpu/on_device.h"
+#include "tests/library/of_family.h"
 
 namespace tw::tests {
 
@@ -14,8 +15,9 @@ template <class Problem>
 struct Placed {
   explicit Placed(const Case& made) : verified(made), ran(verified.given()) {
     for (std::size_t i = 0; i < ran.tensors(); ++i) device.add(ran.tensor(i));
-    given = ran.placed([this](std::size_t i) { return device.address(ran.tensor(i)); })
-                .template as<Problem>();
+    given = of_family<Problem>(*made.trial, ran.placed([this](std::size_t i) {
+      return device.address(ran.tensor(i));
+    }));
   }
   void expect_right(const std::string& line) {
     for (std::size_t i = 0; i < ran.tensors(); ++i) {

@@ -1,5 +1,4 @@
 // Stand-ins for the kernels of every family but matmul: they take whatever arrives.
-#include "src/blockwise_fp8/instance.h"
 #include "src/conv2d/instance.h"
 #include "src/family/instance.h"
 #include "tilewright/host/attention.h"
@@ -40,19 +39,6 @@ std::span<const Conv2dInstance> conv2d_instances() {
   return table;
 }
 
-std::span<const BlockwiseInstance> blockwise_instances() {
-  static const BlockwiseInstance table[] = {{"scales",
-                                             "sm90a",
-                                             {},
-                                             128,
-                                             4,
-                                             supports<BlockwiseProblem>,
-                                             workspace<BlockwiseProblem>,
-                                             launch<BlockwiseProblem>,
-                                             nullptr}};
-  return table;
-}
-
 namespace {
 
 Status takes(const Checked&, const LaunchOptions&) { return Status::good(); }
@@ -63,6 +49,18 @@ Status asks(std::size_t& bytes, const Checked&, const LaunchOptions&) {
 Status starts(const Checked&, const LaunchOptions&, void*) { return Status::good(); }
 
 }  // namespace
+
+std::span<const Instance> blockwise_instances() {
+  static constexpr ProductFacts facts = {};
+  static const Instance table[] = {{"scales", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  return table;
+}
+
+std::span<const Instance> requantised_instances() {
+  static constexpr ProductFacts facts = {};
+  static const Instance table[] = {{"again", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  return table;
+}
 
 std::span<const Instance> grouped_instances() {
   static constexpr GroupedFacts facts = {};

@@ -2,10 +2,10 @@
 // the kernels.
 #include <gtest/gtest.h>
 
-#include "src/blockwise_fp8/instance.h"
-#include "src/dispatch/blockwise.h"
+#include "src/dispatch/products.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
+#include "tilewright/family/blockwise/family.h"
 
 namespace tw {
 
@@ -13,7 +13,8 @@ namespace tests {
 namespace {
 
 struct Launched {
-  BlockwiseProblem problem;
+  MatmulProblem product;
+  TensorLines a_scales, b_scales;
   Workspace workspace;
   void* stream = nullptr;
   int count = 0;
@@ -23,26 +24,32 @@ struct Launched {
 }  // namespace
 }  // namespace tests
 
-std::span<const BlockwiseInstance> blockwise_instances() {
-  static const BlockwiseInstance table[] = {
-      {"only",
-       "sm90a",
-       {.tiling = {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3}, .promote_every = 1},
-       128,
-       4,
-       [](const BlockwiseProblem& problem, const MatmulOrder&) {
+std::span<const Instance> blockwise_instances() {
+  static constexpr ProductFacts facts = {
+      {.tiling = {.a_type = ElementType::E4m3, .b_type = ElementType::E4m3}, .promote_every = 1},
+      4,
+      0,
+      false,
+      false,
+      false,
+      128};
+  static const Instance table[] = {
+      {"only", "sm90a", 1, &facts,
+       [](const Checked& problem, const LaunchOptions&) {
          ++tests::launched.asked;
-         return problem.matmul.a.type == ElementType::E4m3 ? Status::good()
-                                                           : Status::refused("It multiplies e4m3.");
+         return problem.product().a.type == ElementType::E4m3
+                    ? Status::good()
+                    : Status::refused("It multiplies e4m3.");
        },
-       [](std::size_t& bytes, const BlockwiseProblem&, const MatmulOrder&) {
+       [](std::size_t& bytes, const Checked&, const LaunchOptions&) {
          bytes = 4096;
          return Status::good();
        },
-       [](const BlockwiseProblem& problem, const MatmulOrder&, const Workspace& workspace,
-          void* stream) {
-         tests::launched.problem = problem;
-         tests::launched.workspace = workspace;
+       [](const Checked& problem, const LaunchOptions& options, void* stream) {
+         tests::launched.product = problem.product();
+         tests::launched.a_scales = problem.tensor(BlockwiseFamily::a_scales);
+         tests::launched.b_scales = problem.tensor(BlockwiseFamily::b_scales);
+         tests::launched.workspace = options.workspace;
          tests::launched.stream = stream;
          ++tests::launched.count;
          return Status::good();
@@ -81,36 +88,34 @@ class LaunchBlockwise : public ::testing::Test {
 };
 
 // Tables know scaled products, and not by the words of plain ones.
-TEST(MeasuredBlockwise, TheTableGoesBeforeTheModel) {
-  BlockwiseProblem problem;
-  problem.matmul.m = 100;
-  problem.matmul.n = 300;
-  problem.matmul.k = 400;
-  problem.matmul.a.type = problem.matmul.b.type = ElementType::E4m3;
+TEST_F(LaunchBlockwise, TheTableGoesBeforeTheModel) {
+  problem.matmul.m = problem.a_scales.rows = 100;
+  Checked checked;
+  ASSERT_TRUE(check(checked, BlockwiseFamily::description, &problem).is_good());
   MeasuredTable own = {
       "0.5.0", "Stand-in GPU", "", "", {{"matmul e4m3 100x300x400", "only", 1, 4}}};
   const DispatchRequest request = {.device = "Stand-in GPU", .own_table = &own};
-  BlockwiseChoice choice;
-  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  constexpr auto choose = choose_product<blockwise_instances>;
+  LaunchChoice<Instance> choice;
+  ASSERT_TRUE(choose(choice, checked, request, nullptr).is_good());
   EXPECT_FALSE(choice.measured);
   own.launches[0].call = "blockwise e4m3 100x300x400";
-  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  ASSERT_TRUE(choose(choice, checked, request, nullptr).is_good());
   EXPECT_TRUE(choice.measured);
   EXPECT_EQ(choice.order.group, 4);
 }
 
 TEST_F(LaunchBlockwise, TheProblemArrives) {
   ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();
-  const BlockwiseProblem& arrived = launched.problem;
-  EXPECT_EQ(arrived.matmul.m, problem.matmul.m);
-  EXPECT_EQ(arrived.matmul.b.data, memory + 64 * 4096);
-  EXPECT_EQ(arrived.a_scales.tensor.data, memory + 192 * 4096);
-  EXPECT_EQ(arrived.a_scales.tensor.major, Major::MN);
-  EXPECT_EQ(arrived.a_scales.tensor.pitch, 512);
-  EXPECT_EQ(arrived.a_scales.rows, problem.matmul.m);
-  EXPECT_EQ(arrived.b_scales.tensor.major, Major::K);
-  EXPECT_EQ(arrived.b_scales.tensor.pitch, 4);
-  EXPECT_EQ(arrived.b_scales.k_blocks, 4);
+  EXPECT_EQ(launched.product.m, problem.matmul.m);
+  EXPECT_EQ(launched.product.b.data, memory + 64 * 4096);
+  EXPECT_EQ(launched.a_scales.data, memory + 192 * 4096);
+  EXPECT_FALSE(launched.a_scales.by_rows);
+  EXPECT_EQ(launched.a_scales.pitch, 512);
+  EXPECT_EQ(launched.a_scales.length, problem.matmul.m);
+  EXPECT_TRUE(launched.b_scales.by_rows);
+  EXPECT_EQ(launched.b_scales.pitch, 4);
+  EXPECT_EQ(launched.b_scales.length, 4);
   EXPECT_EQ(launched.stream, memory + 7);
   EXPECT_EQ(launched.workspace.data, room);
   EXPECT_EQ(stand_in().count(Event::Clear), 1);
@@ -124,7 +129,7 @@ TEST_F(LaunchBlockwise, AWarmCallAsksNobody) {
   problem.a_scales.data = memory + 320 * 4096;  // elsewhere, aligned alike
   ASSERT_EQ(call(room, sizeof room), TW_OK);
   EXPECT_EQ(launched.asked, asked);
-  EXPECT_EQ(launched.problem.a_scales.tensor.data, memory + 320 * 4096);
+  EXPECT_EQ(launched.a_scales.data, memory + 320 * 4096);
   EXPECT_EQ(stand_in().count(Event::Clear), 0);
   problem.a_scales.k_stride = 513;  // other strides: another decision
   ASSERT_EQ(call(room, sizeof room), TW_OK);

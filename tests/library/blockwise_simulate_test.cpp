@@ -1,27 +1,39 @@
 // The library's FP8 products with scales of blocks on the virtual GPU, held against the definition.
 #include <gtest/gtest.h>
 
-#include "tests/library/blockwise_problem.h"
+#include "src/run/blockwise.h"
+#include "tests/library/of_family.h"
 #include "tilewright/blockwise.h"
 
 namespace tw::tests {
 namespace {
 
-BlockwiseShape small() {
-  BlockwiseShape shape;
-  shape.matmul.m = 70;
-  shape.matmul.n = 200;
-  shape.matmul.k = 500;
-  shape.matmul.a_type = shape.matmul.b_type = ElementType::E4m3;
-  return shape;
-}
+using Problem = tw_blockwise_problem;
 
-void expect_right(const BlockwiseShape& shape, const tw_blockwise_options* options = nullptr) {
-  BlockwiseData data = make_blockwise_data(shape, Fill::Integers, 3);
-  const tw_blockwise_problem problem = c_problem_on_host(data, shape);
-  ASSERT_EQ(tw_blockwise_simulate(&problem, options), TW_OK) << tw_message();
+// Of the kind that an instance computes.
+Case case_like(const std::string& instance, std::int64_t m = 70, std::int64_t n = 200,
+               std::int64_t k = 500) {
+  for (const Instance& one : blockwise_instances()) {
+    if (one.name != instance) continue;
+    Case made = usual_case(blockwise_trial, one);
+    tw_matmul_problem& matmul = made.as<Problem>().matmul;
+    matmul.m = m;
+    matmul.n = n;
+    matmul.k = k;
+    made.seed = 3;
+    return made;
+  }
+  throw std::runtime_error("There is no instance " + instance);
+}
+Case small() { return case_like("blockwise_128x96"); }
+
+void expect_right(const Case& made, const tw_blockwise_options* options = nullptr) {
+  const Verified verified(made);
+  HostProblem ran = verified.given();
+  const auto placed = of_family<Problem>(blockwise_trial, ran.placed());
+  ASSERT_EQ(tw_blockwise_simulate(&placed, options), TW_OK) << tw_message();
   EXPECT_STREQ(tw_message(), "");
-  const Comparison comparison = compare(data.matmul, direct_product(data, shape));
+  const Comparison comparison = verified.compare(ran);
   EXPECT_TRUE(comparison.good() && comparison.exact) << comparison.complaint();
 }
 
@@ -30,70 +42,67 @@ TEST(SimulateBlockwise, EveryTargetAndEveryLayoutOfScales) {
   tw_blockwise_init(nullptr, &options);
   for (const char* target : {"sm80", "sm90a", "sm100a"}) {
     options.target = target;
-    for (const Major major : {Major::K, Major::MN}) {
-      BlockwiseShape shape = small();
-      shape.a_scales = major;
-      shape.b_scales = major == Major::K ? Major::MN : Major::K;
-      shape.unaligned_scales = major == Major::MN;
-      expect_right(shape, &options);
+    for (const bool by_rows : {true, false}) {
+      Case made = small();
+      made.as<Problem>().a_scales.k_stride = by_rows ? 1 : 0;
+      made.as<Problem>().b_scales.k_stride = by_rows ? 0 : 1;
+      if (!by_rows) {
+        made.unaligned_small = 1u << BlockwiseFamily::a_scales | 1u << BlockwiseFamily::b_scales;
+      }
+      expect_right(made, &options);
     }
   }
 }
 
-TEST(SimulateBlockwise, AScaleForEveryRowOfB) {
-  BlockwiseShape shape = small();
-  shape.matmul.a_type = ElementType::E5m2;
-  shape.matmul.d_type = ElementType::Fp32;
-  shape.b_scale_rows = 1;
-  expect_right(shape);
-}
+TEST(SimulateBlockwise, AScaleForEveryRowOfB) { expect_right(case_like("blockwise_rows_128x128")); }
 
 TEST(SimulateBlockwise, FewRowsOneRowOneBlockAndBatches) {
-  BlockwiseShape shape = small();
-  shape.matmul.m = 3;
-  shape.matmul.k = 1000;
-  expect_right(shape);
-  shape.matmul.m = shape.matmul.n = 1;
-  expect_right(shape);
-  shape.matmul.k = 100;
-  expect_right(shape);
-  shape = small();
-  shape.matmul.batch = 2;
-  expect_right(shape);
-  shape.matmul.shared_b = true;
-  expect_right(shape);
+  expect_right(case_like("blockwise_128x96", 3, 200, 1000));
+  expect_right(case_like("blockwise_128x96", 1, 1, 1000));
+  expect_right(case_like("blockwise_128x96", 1, 1, 100));
+  Case made = small();
+  made.as<Problem>().matmul.batch = 2;
+  expect_right(made);
+  made.shared_b = true;
+  expect_right(made);
 }
 
 TEST(SimulateBlockwise, EpiloguesAndEmptyProblems) {
-  BlockwiseShape shape = small();
-  shape.matmul.epilogue.column_bias = true;
-  shape.matmul.epilogue.beta = 1.0f;
-  shape.matmul.epilogue.activation = Activation::Relu;
-  expect_right(shape);
-  shape.matmul.k = 0;
-  expect_right(shape);
-  shape.matmul.m = 0;
-  expect_right(shape);
+  Case made = small();
+  EpilogueShape epilogue;
+  epilogue.column_bias = true;
+  epilogue.beta = 1.0f;
+  epilogue.activation = Activation::Relu;
+  set_epilogue(made.as<Problem>().matmul.epilogue, epilogue);
+  expect_right(made);
+  made.as<Problem>().matmul.k = 0;
+  expect_right(made);
+  made.as<Problem>().matmul.m = 0;
+  expect_right(made);
 }
 
 TEST(SimulateBlockwise, FromCpp) {
-  const BlockwiseShape shape = small();
-  BlockwiseData data = make_blockwise_data(shape, Fill::Position, 5);
-  const auto view = [](HostMatrix& matrix) {
-    return MatrixView{matrix.data(),  matrix.rows,
-                      matrix.columns, static_cast<tw_type>(matrix.type),
-                      matrix.pitch,   1};
+  Case made = small();
+  made.fill = Fill::Position;
+  const Verified verified(made);
+  HostProblem ran = verified.given();
+  const AnyProblem placed = ran.placed();
+  const auto view = [&](unsigned tensor) {
+    const HostMatrix& matrix = ran.tensor(tensor);
+    const tw_matrix given = ran.description().tensors[tensor].get(placed.data());
+    return MatrixView{given.data, matrix.rows,      matrix.columns,
+                      given.type, given.row_stride, given.column_stride};
   };
-  MatmulData& product = data.matmul;
   const auto call = [&](const MatrixView& b_scales) {
-    matmul_blockwise_on_virtual_gpu(view(product.a), view(product.b).transposed(),
-                                    view(data.a_scales), b_scales, view(product.d));
+    matmul_blockwise_on_virtual_gpu(view(BlockwiseFamily::a), view(BlockwiseFamily::b),
+                                    view(BlockwiseFamily::a_scales), b_scales,
+                                    view(BlockwiseFamily::d));
   };
-  call(view(data.b_scales));
-  const Comparison comparison = compare(data.matmul, direct_product(data, shape));
+  call(view(BlockwiseFamily::b_scales));
+  const Comparison comparison = verified.compare(ran);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
   try {
-    call(view(data.a_scales));
+    call(view(BlockwiseFamily::a_scales));
     FAIL() << "Nothing was thrown.";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), TW_INVALID);
@@ -105,10 +114,10 @@ TEST(SimulateBlockwise, FromCpp) {
 
 // What is refused: the status and the sentence, which names what was expected.
 TEST(SimulateBlockwise, RefusesWithASentence) {
-  const BlockwiseShape shape = small();
-  BlockwiseData data = make_blockwise_data(shape, Fill::Integers, 1);
+  HostProblem data = Verified(small()).given();
+  const auto placed = of_family<Problem>(blockwise_trial, data.placed());
   const auto refusal = [&](tw_status status, const auto& spoil) {
-    tw_blockwise_problem problem = c_problem_on_host(data, shape);
+    Problem problem = placed;
     tw_blockwise_options options;
     tw_blockwise_init(nullptr, &options);
     spoil(problem, options);
@@ -128,9 +137,9 @@ TEST(SimulateBlockwise, RefusesWithASentence) {
             "k, or have a row for each of B's 200.");
   // Type.
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.a_scales.type = TW_BF16; }),
-            "The scales of A are bf16, but must be fp32.");
-  EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.b_scales.type = static_cast<tw_type>(9); }),
-            "The type of the scales of B is 9, but a tw_type is between 0 and 7.");
+            "The scales of A have type bf16, but must be fp32.");
+  EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.b_scales.type = static_cast<tw_type>(29); }),
+            "The type of the scales of B is 29, but a tw_type is between 0 and 10.");
   // Strides.
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.a_scales.k_stride = 2; }),
             "The scales of A have a row_stride of 4 and a k_stride of 2, but one of them must be "
@@ -143,9 +152,10 @@ TEST(SimulateBlockwise, RefusesWithASentence) {
                       p.a_scales.k_stride = 69;
                     }),
             "The pitch of the scales of A is 69 elements, but its lines have 70.");
-  EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.b_scales.row_stride = 1 << 30; }),
-            "The scales of B, with a pitch of 1073741824 elements, must reach over less than 2^31 "
-            "elements.");
+  EXPECT_EQ(
+      refusal(TW_INVALID, [](P& p, O&) { p.b_scales.row_stride = 1 << 30; }),
+      "The scales of B, with a pitch of 1073741824 elements and 0 from matrix to matrix, must "
+      "reach over less than 2147483648 elements.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.b_scales.row_stride = std::int64_t{1} << 60; })
                 .find("The memory of the scales of B spans"),
             0u);
@@ -169,7 +179,7 @@ TEST(SimulateBlockwise, RefusesWithASentence) {
             "No compiled kernel computes this product with scales of blocks on sm90a. The nearest, "
             "blockwise_rows_128x128: The scales of B are 2 x 4, but must be 200 x 4: one for each "
             "row and each 128 of k.");
-  EXPECT_EQ(refusal(TW_UNSUPPORTED, [](P& p, O&) { p.matmul.d.type = TW_S32; })
+  EXPECT_EQ(refusal(TW_UNSUPPORTED, [](P& p, O&) { p.matmul.d.type = TW_FP16; })
                 .find("No compiled kernel computes this product with scales of blocks on sm90a. "
                       "The nearest, "),
             0u);

@@ -55,6 +55,14 @@ void each_field(tw_matmul_problem& problem, const std::string& name, const Visit
   each_field(problem.epilogue, name + "epilogue", visit);
 }
 template <class Visit>
+void each_field(tw_requantised_problem& problem, const std::string& name, const Visit& visit) {
+  each_field(problem.matmul, name + "matmul.", visit);
+  each_field(problem.a_scales, name + "a_scales", visit);
+  each_field(problem.b_scales, name + "b_scales", visit);
+  each_field(problem.d_scales, name + "d_scales", visit);
+  visit(name + "powers_of_two", problem.powers_of_two);
+}
+template <class Visit>
 void each_field(tw_blockwise_problem& problem, const std::string& name, const Visit& visit) {
   each_field(problem.matmul, name + "matmul.", visit);
   each_field(problem.a_scales, name + "a_scales", visit);

@@ -153,6 +153,23 @@ TEST(FrozenRefusals, Blockwise) {
                 }));
 }
 
+TEST(FrozenRefusals, Requantised) {
+  const auto call = [](const tw_requantised_problem& problem) {
+    tw_requantised_plan* plan = nullptr;
+    const tw_status status = tw_requantised_plan_create(&plan, &problem, nullptr);
+    tw_requantised_plan_destroy(plan);
+    return status;
+  };
+  tw_requantised_problem problem;
+  tw_requantised_init(&problem, nullptr);
+  problem.matmul = plain_product(TW_E4M3);
+  problem.matmul.d.type = TW_E4M3;
+  problem.a_scales = {at<void>(3), 4, 1, 1, 1, 0, TW_FP32};
+  problem.b_scales = {at<void>(4), 1, 1, 1, 1, 0, TW_FP32};
+  problem.d_scales = {at<void>(5), 1, 1, 0, TW_FP32};
+  expect_frozen("requantised", refusals_of("plain", problem, call));
+}
+
 TEST(FrozenRefusals, Grouped) {
   const auto call = [](const tw_grouped_problem& problem) {
     tw_grouped_plan* plan = nullptr;

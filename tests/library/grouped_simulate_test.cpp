@@ -3,6 +3,7 @@
 
 #include "src/run/grouped.h"
 #include "src/run/product.h"
+#include "tests/library/of_family.h"
 #include "tilewright/grouped.h"
 
 namespace tw::tests {
@@ -31,8 +32,8 @@ void lay_scales_by_columns(Case& made) {
 void expect_right(const Case& made, const tw_grouped_options* options = nullptr) {
   const Verified verified(made);
   HostProblem ran = verified.given();
-  const AnyProblem placed = ran.placed();
-  ASSERT_EQ(tw_grouped_simulate(&placed.as<Problem>(), options), TW_OK) << tw_message();
+  const auto placed = of_family<Problem>(grouped_trial, ran.placed());
+  ASSERT_EQ(tw_grouped_simulate(&placed, options), TW_OK) << tw_message();
   const Comparison comparison = verified.compare(ran);
   EXPECT_TRUE(comparison.good() && comparison.exact) << comparison.complaint();
 }
@@ -106,9 +107,9 @@ TEST(SimulateGrouped, FromCpp) {
 TEST(SimulateGrouped, RefusesWithASentence) {
   const auto refusal = [&](tw_status status, const char* like, const auto& spoil) {
     HostProblem data = Verified(case_like(like)).given();
-    AnyProblem placed = data.placed();
-    spoil(placed.as<Problem>());
-    EXPECT_EQ(tw_grouped_simulate(&placed.as<Problem>(), nullptr), status);
+    auto placed = of_family<Problem>(grouped_trial, data.placed());
+    spoil(placed);
+    EXPECT_EQ(tw_grouped_simulate(&placed, nullptr), status);
     return std::string(tw_message());
   };
   using P = Problem;

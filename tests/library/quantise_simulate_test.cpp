@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/families/seed.h"
+#include "tests/library/of_family.h"
 #include "tests/library/quantise_problem.h"
 #include "tilewright/quantise.h"
 
@@ -15,8 +16,8 @@ template <class Simulate>
 void expect_right_after(const Case& made, const Simulate& simulate) {
   const Verified verified(made);
   HostProblem ran = verified.given();
-  AnyProblem placed = ran.placed();
-  simulate(placed.as<tw_quantise_problem>(), ran);
+  auto placed = of_family<tw_quantise_problem>(quantise_trial, ran.placed());
+  simulate(placed, ran);
   const Comparison comparison = verified.compare(ran);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
 }
@@ -133,7 +134,7 @@ TEST(SimulateQuantise, FromCpp) {
 TEST(SimulateQuantise, RefusesWithASentence) {
   HostProblem data(quantise_case(small(), Fill::Integers, 1));
   const auto refusal = [&](tw_status status, const auto& spoil) {
-    tw_quantise_problem problem = data.placed().as<tw_quantise_problem>();
+    auto problem = of_family<tw_quantise_problem>(quantise_trial, data.placed());
     tw_quantise_options options;
     tw_quantise_init(nullptr, &options);
     spoil(problem, options);

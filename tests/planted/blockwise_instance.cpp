@@ -1,20 +1,25 @@
-// The one blockwise FP8 instance of a planted bug: as instance.cpp.
+// The one instance of a planted bug of FP8 with scales of blocks: as instance.cpp.
 #include "tests/planted/blockwise_instance.h"
 
+#define TW_INSTANCE_WITH_VGPU 1
 #include PLANTED_HEADER
-#include "src/blockwise_fp8/launch_virtual.h"
+#include "src/family/launch_warp_specialized.h"
+#include "tilewright/host/blockwise.h"
 
 namespace tw::planted {
 
 struct Planted {
-  static constexpr MatmulConfig config = {PLANTED_CONFIG};
-  static constexpr unsigned b_scale_rows = 128;
+  static constexpr BlockwiseConfig config = {PLANTED_CONFIG};
 };
+using Bound = Blockwise<PLANTED_PAGE, BlockwiseRecipe<128>, Planted>;
 
-Status simulate(const BlockwiseProblem& problem, const vgpu::Options& options,
-                vgpu::Report& report) {
-  return simulate_blockwise<Kernel<PLANTED_PAGE, BlockwiseRecipe<128>, Planted>, 128>(
-      problem, {}, options, report);
-}
+const Instance instance = {"planted",
+                           PLANTED_PAGE::target.name,
+                           cluster_of_warp_specialized<Bound>,
+                           &BlockwiseLaunch::facts<Bound>,
+                           supports_warp_specialized<BlockwiseLaunch, Bound>,
+                           nullptr,
+                           nullptr,
+                           simulate_warp_specialized<BlockwiseLaunch, Bound>};
 
 }  // namespace tw::planted

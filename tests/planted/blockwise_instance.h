@@ -1,12 +1,10 @@
 // What the driver knows of the instance, as instance.h.
 #pragma once
 
-#include "tilewright/host/blockwise_fp8.h"
-#include "vgpu/machine/machine.h"
+#include "src/family/instance.h"
 
 namespace tw::planted {
 
-Status simulate(const BlockwiseProblem& problem, const vgpu::Options& options,
-                vgpu::Report& report);
+extern const Instance instance;
 
 }  // namespace tw::planted

@@ -3,11 +3,13 @@
 // of ./tw run, smaller problems and C calls follow from it, the same way for every family.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tilewright/number/element_type.h"
@@ -115,6 +117,8 @@ struct TensorField {
   bool dense = false;      // its struct has no strides: rows lie one behind the other
   bool has_type = true;    // false: the type is another tensor's
   bool optional = false;   // an option of its name says whether a case has it
+  bool is_of_b = false;    // where one B serves the whole batch, so may this: cases share both
+  bool is_small = false;   // kernels take it at any address, whatever they need of the others
 
   constexpr bool has_either_side() const { return lines != Lines::Rows; }
   constexpr bool is_usually_by_rows() const { return lines != Lines::ColumnsOrRows; }
@@ -163,6 +167,7 @@ struct Description {
   std::span<const TensorField> tensors;
   const ProductField* product = nullptr;  // null: nothing is multiplied
   std::span<const ListField> lists = {};
+  bool is_tuned = false;  // ./tw tune measures its calls
 };
 
 namespace detail {
@@ -227,6 +232,11 @@ constexpr IntegerField number(const char* name, const detail::NumberFacts& facts
                 static_cast<detail::FieldAt<path...>>(value);
           },
           facts.title};
+}
+// The same number, with another value where the option is left out.
+constexpr IntegerField usually(std::int64_t value, IntegerField number) {
+  number.usual = value;
+  return number;
 }
 template <auto... path>
 constexpr IntegerField flag(const char* name, const char* meaning) {
@@ -371,6 +381,17 @@ constexpr TensorField where(Present present, TensorField tensor) {
 constexpr TensorField optional(TensorField tensor) {
   tensor.optional = true;
   return tensor;
+}
+
+// Fields of another description, and more.
+template <class Field, std::size_t many, std::size_t more>
+constexpr std::array<Field, many + more> joined(const Field (&first)[many],
+                                                const Field (&others)[more]) {
+  return [&]<std::size_t... i, std::size_t... j>(std::index_sequence<i...>,
+                                                 std::index_sequence<j...>) {
+    return std::array<Field, many + more>{first[i]..., others[j]...};
+  }
+  (std::make_index_sequence<many>(), std::make_index_sequence<more>());
 }
 
 // `guess` takes the problem.

@@ -36,10 +36,15 @@ struct ProductFields {
                                           ElementType::Tf32, ElementType::E4m3, ElementType::E5m2,
                                           ElementType::S8,   ElementType::S32};
 
+  static constexpr IntegerField m =
+      number<path..., &Matmul::m>("m", {.meaning = "rows of A and D", .usual = 200});
   static constexpr IntegerField n =
       number<path..., &Matmul::n>("n", {.meaning = "columns of B and D", .usual = 200});
   static constexpr IntegerField k =
       number<path..., &Matmul::k>("k", {.meaning = "columns of A, rows of B", .usual = 200});
+
+  static constexpr IntegerField batch = number<path..., &Matmul::batch>(
+      "batch", {.meaning = "products side by side", .usual = 1, .initial = 1});
 
   // Of the tw_matmul_problem inside of another.
   static constexpr Rule is_sized = rule(

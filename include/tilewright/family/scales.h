@@ -24,7 +24,7 @@ struct BlockScales {
   }
 };
 
-// `batch_of` takes the problem. Kernels count their elements with 31 bits.
+// `batch_of` takes the problem. Kernels count their elements with 31 bits, and load single ones.
 template <auto... path, class BatchOf>
 constexpr TensorField scales(const char* name, const char* title, BatchOf) {
   using Problem = detail::ProblemAt<path...>;
@@ -54,7 +54,53 @@ constexpr TensorField scales(const char* name, const char* title, BatchOf) {
           },
           nullptr,
           "k_stride",
-          std::int64_t{1} << 31};
+          std::int64_t{1} << 31,
+          false,
+          true,
+          false,
+          false,
+          true};
 }
+
+// What the scales of a problem's A and B are in its description: fields a_scales and b_scales
+// beside a tw_matmul_problem `matmul`. `Operands` have
+//   Problem, is_scaled(problem)
+//   rows_of_a(problem), matrices_of_a(problem)
+template <class Operands>
+struct ScaleFields {
+  using Problem = typename Operands::Problem;
+
+  static constexpr BlockScales of_a(const Problem& p) {
+    return {"scales of A", Operands::rows_of_a(p), 1, p.matmul.k};
+  }
+  static constexpr BlockScales of_b(const Problem& p) {
+    return {"scales of B", p.matmul.n, p.b_scales.rows == p.matmul.n ? 1 : 128, p.matmul.k};
+  }
+
+  // Kernels differ by it; all other extents follow.
+  static constexpr IntegerField b_rows = derived<&Problem::b_scales, &tw_scales::rows>(
+      "The number of rows of the scales of B", {.low = INT64_MIN, .limit = INT64_MAX});
+  static constexpr Rule a_fits =
+      rule([](const Problem& p) { return !Operands::is_scaled(p) || of_a(p).fits(p.a_scales); },
+           [](const Problem& p) { return of_a(p).complaint(p.a_scales); });
+  static constexpr Rule b_fits =
+      rule([](const Problem& p) { return !Operands::is_scaled(p) || of_b(p).fits(p.b_scales); },
+           [](const Problem& p) {
+             return of_b(p).complaint(p.b_scales,
+                                      sentence(", or have a row for each of B's {}", p.matmul.n));
+           });
+  static constexpr TensorField a = where(
+      [](const Problem& p) { return Operands::is_scaled(p); },
+      scales<&Problem::a_scales>("a_scales", "the scales of A",
+                                 [](const Problem& p) { return Operands::matrices_of_a(p); }));
+  static constexpr TensorField b = [] {
+    TensorField field =
+        where([](const Problem& p) { return Operands::is_scaled(p); },
+              scales<&Problem::b_scales>("b_scales", "the scales of B",
+                                         [](const Problem& p) { return p.matmul.batch; }));
+    field.is_of_b = true;
+    return field;
+  }();
+};
 
 }  // namespace tw

@@ -1,21 +1,21 @@
 // The launch of a product in groups: that of a batch whose matrices share A and D.
 #pragma once
 
-#include <utility>
-
 #include "tilewright/family/grouped/family.h"
 #include "tilewright/family/grouped/kernel.h"
 #include "tilewright/host/checked.h"
 #include "tilewright/host/product.h"
 #include "tilewright/host/product_facts.h"
+// family blockwise: begin
+#include "tilewright/host/scales.h"
+// family blockwise: end
 
 namespace tw {
 
 // What is known of a compiled kernel.
 struct GroupedFacts {
   ProductFacts product;
-  bool gathers;           // rows of A, by an index
-  unsigned b_scale_rows;  // of B, that share a scale of 128 of k; 0: there are no scales
+  bool gathers;  // rows of A, by an index
 };
 
 struct GroupedLaunch {
@@ -27,12 +27,7 @@ struct GroupedLaunch {
     params.index;
   };
   template <class Parts>
-  static constexpr unsigned b_scale_rows = [] {
-    if constexpr (requires { Parts::Scales::rows_of_scale; }) return Parts::Scales::rows_of_scale;
-    return 0u;
-  }();
-  template <class Parts>
-  static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>, b_scale_rows<Parts>};
+  static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>};
 
   // A batch whose matrices share all that has rows.
   static MatmulProblem product(const Checked& checked) {
@@ -56,9 +51,9 @@ struct GroupedLaunch {
     const MatmulProblem batch = product(checked);
     // family blockwise: begin
     if constexpr (b_scale_rows < Parts >> 0) {
-      if (Status status = take_scales<Parts>(params.own, checked, batch); !status.is_good()) {
-        return status;
-      }
+      Status status = take_scales<Family, Parts>(params.own, checked, batch);
+      if (!status.is_good()) return status;
+      if constexpr (gathers<Parts>) params.own.index = problem.row_index;
     } else if (Family::is_scaled(problem)) {
       return Status::refused("This kernel takes no scales of blocks.");
     }
@@ -70,33 +65,6 @@ struct GroupedLaunch {
     }
     return planned;
   }
-
- private:
-  // family blockwise: begin
-  // All groups share the scales of A; those of B are as many matrices as there are groups.
-  template <class Parts, class Scales>
-  static Status take_scales(Scales& own, const Checked& checked, const MatmulProblem& batch) {
-    const Problem& problem = checked.as<Problem>();
-    own = {};
-    if (batch.k == 0) return Status::good();
-    BlockScales shape = Family::b_scale_shape(problem);
-    shape.rows_of_scale = b_scale_rows<Parts>;
-    if (!Family::is_scaled(problem)) {
-      return Status::refused("This kernel takes scales of blocks, but there are none.");
-    }
-    if (!shape.fits(problem.b_scales)) return Status::refused(shape.complaint(problem.b_scales));
-    const auto view = [&](const TensorLines& lines, std::int64_t rows) {
-      return detail::view_of({lines.data, lines.pitch, lines.batch_pitch, lines.type,
-                              lines.by_rows ? Major::K : Major::MN},
-                             batch, rows);
-    };
-    own = {view(checked.tensor(Family::a_scales), problem.a_scales.rows),
-           view(checked.tensor(Family::b_scales), problem.b_scales.rows)};
-    if constexpr (gathers<Parts>) own.index = problem.row_index;
-    if constexpr (Parts::config.tiling.exchanged != 0) std::swap(own.a, own.b);
-    return Status::good();
-  }
-  // family blockwise: end
 };
 
 }  // namespace tw

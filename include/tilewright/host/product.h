@@ -114,6 +114,13 @@ Status counters_fit(std::int64_t slots) {
 
 }  // namespace detail
 
+// Of B, that share a scale of 128 of k; 0: the kernel takes no scales.
+template <class Parts>
+constexpr unsigned b_scale_rows = [] {
+  if constexpr (requires { Parts::Scales::rows_of_scale; }) return Parts::Scales::rows_of_scale;
+  return 0u;
+}();
+
 template <class Parts>
 constexpr ProductFacts facts_of = {
     Parts::config,
@@ -121,7 +128,8 @@ constexpr ProductFacts facts_of = {
     kernel::WarpSpecialized<Parts>::tracks,
     Parts::Loader::least_alignment <= bytes_of(Parts::config.tiling.a_type),
     detail::reads_any_major<typename Parts::Loader>,
-    detail::copies_by_threads<typename Parts::Loader>};
+    detail::copies_by_threads<typename Parts::Loader>,
+    b_scale_rows<Parts>};
 
 // Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
 template <class Parts>

@@ -7,7 +7,7 @@ struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
 using Bound = tw::Matmul<tw::Sm90, Named>;
-#include "tilewright/family/blockwise_fp8.h"
+#include "tilewright/family/blockwise/kernel.h"
 
 struct Scaled {
   static constexpr tw::MatmulConfig config = {

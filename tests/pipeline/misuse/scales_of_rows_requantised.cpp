@@ -1,6 +1,6 @@
 // Must compile as it is, and must not compile with TW_MISUSE: a requantised D has scales of 128
 // columns, which tiles must not cut.
-#include "tilewright/family/requantised.h"
+#include "tilewright/family/requantised/kernel.h"
 
 #if defined(TW_MISUSE)
 using Recipe = tw::RequantisedRecipe<tw::BlockwiseRecipe<1>>;

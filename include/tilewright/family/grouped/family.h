@@ -12,9 +12,9 @@
 
 namespace tw {
 
-struct GroupedFamily {
+// What a problem says of its rows and scales.
+struct GroupedOperands {
   using Problem = tw_grouped_problem;
-  using Product = ProductFields<&Problem::matmul>;
 
   static constexpr std::int64_t rows_of_a(const Problem& p) {
     return p.row_index != nullptr ? p.a_rows : p.matmul.m;
@@ -27,12 +27,14 @@ struct GroupedFamily {
     return (p.a_scales.data != nullptr || p.b_scales.data != nullptr) && p.matmul.k > 0 &&
            !is_empty(p);
   }
-  static constexpr BlockScales a_scale_shape(const Problem& p) {
-    return {"scales of A", rows_of_a(p), 1, p.matmul.k};
-  }
-  static constexpr BlockScales b_scale_shape(const Problem& p) {
-    return {"scales of B", p.matmul.n, p.b_scales.rows == p.matmul.n ? 1 : 128, p.matmul.k};
-  }
+  static constexpr std::int64_t matrices_of_a(const Problem&) { return 1; }
+  // family blockwise: end
+};
+
+struct GroupedFamily : GroupedOperands {
+  using Product = ProductFields<&Problem::matmul>;
+  // family blockwise: begin
+  using Scales = ScaleFields<GroupedOperands>;
   // family blockwise: end
 
   static constexpr IntegerField numbers[] = {
@@ -47,8 +49,7 @@ struct GroupedFamily {
                                           .low = INT64_MIN,
                                           .limit = INT64_MAX}),
       // family blockwise: begin
-      derived<&Problem::b_scales, &tw_scales::rows>("The number of rows of the scales of B",
-                                                    {.low = INT64_MIN, .limit = INT64_MAX}),
+      Scales::b_rows,
       // family blockwise: end
   };
 
@@ -79,13 +80,7 @@ struct GroupedFamily {
                 p.a_rows);
           }),
       // family blockwise: begin
-      rule([](const Problem& p) { return !is_scaled(p) || a_scale_shape(p).fits(p.a_scales); },
-           [](const Problem& p) { return a_scale_shape(p).complaint(p.a_scales); }),
-      rule([](const Problem& p) { return !is_scaled(p) || b_scale_shape(p).fits(p.b_scales); },
-           [](const Problem& p) {
-             return b_scale_shape(p).complaint(
-                 p.b_scales, sentence(", or have a row for each of B's {}", p.matmul.n));
-           }),
+      Scales::a_fits, Scales::b_fits,
       // family blockwise: end
   };
 
@@ -103,12 +98,7 @@ struct GroupedFamily {
             integers<&Problem::row_index>("row_index", "the row index",
                                           [](const Problem& p) { return p.matmul.m; })),
       // family blockwise: begin
-      where([](const Problem& p) { return is_scaled(p); },
-            scales<&Problem::a_scales>("a_scales", "the scales of A",
-                                       [](const Problem&) { return std::int64_t{1}; })),
-      where([](const Problem& p) { return is_scaled(p); },
-            scales<&Problem::b_scales>("b_scales", "the scales of B",
-                                       [](const Problem& p) { return p.matmul.batch; })),
+      Scales::a, Scales::b,
       // family blockwise: end
       Product::d([](const Problem& p) {
         return TensorExtents{p.matmul.batch > 0 ? 1 : 0, p.matmul.m, Product::output_columns(p)};

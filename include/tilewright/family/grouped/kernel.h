@@ -3,7 +3,7 @@
 #pragma once
 
 // family blockwise: begin
-#include "tilewright/family/blockwise_fp8.h"
+#include "tilewright/family/blockwise/kernel.h"
 // family blockwise: end
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/thread_recipe.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tilewright/epilogue/block_quantised.h"
-#include "tilewright/family/blockwise_fp8.h"
+#include "tilewright/family/blockwise/kernel.h"
 
 namespace tw {
 
@@ -21,5 +21,9 @@ struct RequantisedRecipe : Recipe {
   template <MatmulConfig, bool elected>
   using Epilogue = BlockQuantised<RuntimeEpilogue>;
 };
+
+using RequantisedConfig = MatmulConfig;
+template <class Page, class Recipe, class Named>
+using Requantised = Kernel<Page, RequantisedRecipe<Recipe>, Named>;
 
 }  // namespace tw

@@ -42,4 +42,8 @@ struct BlockwiseRecipe : MatmulRecipe {
   using Op = typename OpOf<TargetOp, tiling, stage_bytes>::Type;
 };
 
+using BlockwiseConfig = MatmulConfig;
+template <class Page, class Recipe, class Named>
+using Blockwise = Kernel<Page, Recipe, Named>;
+
 }  // namespace tw

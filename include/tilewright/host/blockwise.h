@@ -1,0 +1,30 @@
+// The launch of FP8 with scales of blocks: the product's plan with the views of its scales.
+#pragma once
+
+#include "tilewright/family/blockwise/family.h"
+#include "tilewright/family/blockwise/kernel.h"
+#include "tilewright/host/scales.h"
+
+namespace tw {
+
+template <class Family>
+struct ScaledLaunch {
+  template <class Parts>
+  static constexpr ProductFacts facts = facts_of<Parts>;
+
+  static MatmulProblem product(const Checked& checked) { return checked.product(); }
+
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    const MatmulProblem product = checked.product();
+    Status status = take_scales<Family, Parts>(params.own, checked, product);
+    if (!status.is_good()) return status;
+    return tw::plan<Parts>(params, grid, product, order, max_clusters, workspace, encode);
+  }
+};
+
+using BlockwiseLaunch = ScaledLaunch<BlockwiseFamily>;
+
+}  // namespace tw

@@ -1,0 +1,45 @@
+// Which compiled kernel of a described family computes a product.
+#pragma once
+
+#include "src/dispatch/call.h"
+#include "src/dispatch/choose_launch.h"
+#include "src/family/instance.h"
+
+namespace tw {
+
+inline KernelFacts kernel_facts(const Instance& instance) {
+  const ProductFacts& facts = product_facts(instance);
+  return {.target = instance.target,
+          .config = facts.config,
+          .any_alignment = facts.any_alignment,
+          .by_threads = facts.by_threads,
+          .scales_sums = facts.b_scale_rows > 0};
+}
+
+inline MatmulProblem whole_product(const Checked& problem) { return problem.product(); }
+
+// As choose_launch wants it. `priced` is the product whose cost is asked for.
+template <std::span<const Instance> (*all)(), MatmulProblem (*priced)(const Checked&)>
+struct DescribedProducts {
+  static auto instances() { return all(); }
+  static KernelFacts facts(const Instance& instance) { return kernel_facts(instance); }
+  static MatmulProblem matmul(const Instance&, const Checked& problem) { return priced(problem); }
+  static double operand_bytes(const Checked&) { return 0; }
+  static std::string call(const Checked& problem) { return call_of(problem); }
+  static const char* does(const Checked& problem) { return problem.description().does; }
+  static int distance(const MatmulConfig& config, const Checked& problem) {
+    return distance_between(config, problem.product());
+  }
+};
+
+// A table's launch, or else the cheapest; where there is none, a sentence with what the nearest
+// lack. `rejections` may be null.
+template <std::span<const Instance> (*all)(),
+          MatmulProblem (*priced)(const Checked&) = whole_product>
+Status choose_product(LaunchChoice<Instance>& choice, const Checked& problem,
+                      const DispatchRequest& request,
+                      std::vector<LaunchRejection<Instance>>* rejections) {
+  return choose_launch<DescribedProducts<all, priced>>(choice, problem, request, rejections);
+}
+
+}  // namespace tw
