@@ -136,6 +136,7 @@ CONFIGS = {
     'tensor_mn_major_2x1': blackwell(tiling=', .a_major = Major::MN, .b_major = Major::MN, .cluster = {2, 1}'),
     'tensor_pair': blackwell(tiling=', .cluster = {2, 1}, .group = 2'),
     'tensor_dynamic': blackwell(', .scheduling = Scheduling::Dynamic'),
+    'tensor_pair_dynamic': blackwell(', .scheduling = Scheduling::Dynamic', tiling=', .cluster = {2, 1}, .group = 2'),
     'tensor_in_parts': blackwell(', .split = Split::Parts'),
     'tensor_1x1x2': blackwell(', .split = Split::Cluster', tiling=', .cluster = {1, 1, 2}'),
     'tensor_source': blackwell(', .c_stages = 2'),
@@ -244,3 +245,4 @@ TENSOR_GRID = (256, 192, 64, 0, 2, 1)
 # Eight tiles that one CTA asks for.
 ASKED = (512, 64, 64, 0, 1, 1)
 TENSOR_ASKED = (1024, 64, 64, 0, 1, 1)
+PAIR_ASKED = (2048, 64, 64, 0, 2, 1)

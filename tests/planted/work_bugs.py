@@ -1,5 +1,5 @@
 """Bugs of schedulers and reductions: who does what, and who adds up the parts."""
-from bug import Bug, Site, ASKED, STOPPED, TENSOR_ASKED, WRONG_RESULT
+from bug import Bug, Site, ASKED, PAIR_ASKED, STOPPED, TENSOR_ASKED, WRONG_RESULT
 
 BUGS = [
     Bug('message_slot_used_early',
@@ -12,6 +12,14 @@ BUGS = [
         'the next message may arrive before this one is read',
         'pipeline/announcement.h', 'isa::fence_proxy_async();', '',
         [Site('tensor_dynamic', TENSOR_ASKED, 'missing-proxy-fence', 'schedule', 0)]),
+    Bug('message_handed_back_without_fence',
+        'nobody else learns that this message was read',
+        'pipeline/announcement.h', 'isa::fence_async_release_cluster();', '',
+        [Site('tensor_pair_dynamic', PAIR_ASKED, 'overwrite-while-read', 'schedule', 0, also=('missing-proxy-fence',))]),
+    Bug('asked_without_fence',
+        'the answers of listeners are not heard by the async proxy',
+        'pipeline/announcement.h', 'if constexpr (Announcements::is_restricted) isa::fence_async_acquire_cluster();', '',
+        [Site('tensor_pair_dynamic', PAIR_ASKED, 'overwrite-while-read', 'schedule', 0)]),
     Bug('message_read_without_meeting',
         'lane 0 says that all lanes have read the message',
         'pipeline/announcement.h', 'if constexpr (how == Release::Warp) isa::warp_sync();', '',

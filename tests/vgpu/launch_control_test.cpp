@@ -13,6 +13,8 @@ constexpr unsigned response_at = 0, full_at = 64, empty_at = 72;
 
 struct Planted {
   bool no_fence = false;      // readers do not fence before they hand the slot back
+  bool restricted = false;    // the fences that are for this alone, and relaxed arrivals
+  bool no_acquire = false;    // who asks does not execute the other of these fences
   bool no_hand_over = false;  // the scheduler does not wait for the readers
   bool no_wait = false;       // readers do not wait for the response
   bool ask_again = false;     // after a failure
@@ -49,8 +51,11 @@ struct LaunchControlTest : ::testing::TestWithParam<std::tuple<Landing, unsigned
       if (is_scheduler) {
         if (round > 0 && !planted.no_hand_over) wait_in_cluster((round - 1) % 2);
         if (round > 0 && planted.no_hand_over) stand_back();
+        if (planted.restricted && !planted.no_acquire) isa::fence_async_acquire_cluster();
         for (unsigned target = 0; target < size; ++target) {
-          isa::mbarrier_arrive_expect_tx_cluster(isa::mapa(address_at(full_at), target), 16);
+          const SharedAddress full = isa::mapa(address_at(full_at), target);
+          planted.restricted ? isa::mbarrier_arrive_expect_tx_relaxed_cluster(full, 16)
+                             : isa::mbarrier_arrive_expect_tx_cluster(full, 16);
         }
         size == 1 ? isa::try_cancel(address_at(response_at), address_at(full_at))
                   : isa::try_cancel_multicast(address_at(response_at), address_at(full_at));
@@ -59,8 +64,14 @@ struct LaunchControlTest : ::testing::TestWithParam<std::tuple<Landing, unsigned
       const CancelResponse response = isa::load_cancel_response(address_at(response_at));
       const bool more = isa::query_is_canceled(response);
       if (more || planted.use_failure) tile = isa::query_first_cta_x(response) + rank;
-      if (!planted.no_fence) isa::fence_proxy_async();
-      isa::mbarrier_arrive_release_cluster(isa::mapa(address_at(empty_at), 0));
+      const SharedAddress empty = isa::mapa(address_at(empty_at), 0);
+      if (planted.restricted) {
+        if (!planted.no_fence) isa::fence_async_release_cluster();
+        isa::mbarrier_arrive_relaxed_cluster(empty);
+      } else {
+        if (!planted.no_fence) isa::fence_proxy_async();
+        isa::mbarrier_arrive_release_cluster(empty);
+      }
       if (!more) {
         if (planted.ask_again && is_scheduler) {
           wait_in_cluster(round % 2);
@@ -101,6 +112,23 @@ TEST_P(LaunchControlTest, ClustersAreTakenWhole) {
   EXPECT_TRUE(each_once());
   EXPECT_EQ(started % 2, 0u);
   EXPECT_LT(started, 12u);
+}
+
+// Each of the two fences is needed: without the release nothing is known of the reads, without the
+// acquire the asker has not learnt it.
+TEST_P(LaunchControlTest, RestrictedFencesHandTheSlotBack) {
+  for (const unsigned size : {1u, 2u}) {
+    kernel.cluster_size = size;
+    EXPECT_TRUE(clean(run({.restricted = true})));
+    EXPECT_TRUE(each_once());
+    for (const Planted& planted : {Planted{.no_fence = true, .restricted = true},
+                                   Planted{.restricted = true, .no_acquire = true}}) {
+      const Report report = run(planted);
+      EXPECT_TRUE(find(report, Checker::OverwriteWhileRead) != nullptr ||
+                  find(report, Checker::MissingProxyFence) != nullptr)
+          << text_of(report);
+    }
+  }
 }
 
 TEST_P(LaunchControlTest, NothingIsLeftWhenAllFit) {

@@ -63,6 +63,7 @@ void complete_phase(Engine& machine, Mbarrier& barrier) {
     ++barrier.copies_epoch;
     barrier.done = barrier.arriving.finish();
     barrier.done_in_cluster = barrier.arriving_in_cluster.finish();
+    barrier.done_fenced = std::exchange(barrier.arriving_fenced, {});
   }
   machine.wake_all(barrier.waiters, barrier.completed_time);
 }
@@ -122,7 +123,7 @@ bool has_room(Engine& machine, const Thread& thread, const Mbarrier& barrier) {
   return false;
 }
 
-enum class Scope { Cta, Cluster };
+enum class Scope { Cta, Cluster, RelaxedCluster };
 
 void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes,
             Scope scope = Scope::Cta) {
@@ -137,12 +138,15 @@ void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expecte
   }
   barrier.expected_bytes += expected_bytes;
   barrier.tally.add(thread.role);
+  if (scope == Scope::RelaxedCluster) {
+    barrier.arriving_fenced = machine.order.join(barrier.arriving_fenced, thread.fenced_release);
+  }
   if (barrier.cta == thread.cta) {
-    machine.order.release(barrier.arriving, thread);
+    if (scope != Scope::RelaxedCluster) machine.order.release(barrier.arriving, thread);
   } else {
     barrier.remote_phases = barrier.phase + 1;
     barrier.remote_cluster_phase = thread.cta->cluster->barrier.phase;
-    release_to_peer(machine, thread, barrier);
+    if (scope != Scope::RelaxedCluster) release_to_peer(machine, thread, barrier);
   }
   if (scope == Scope::Cluster) machine.order.release(barrier.arriving_in_cluster, thread);
   barrier.time = std::max(barrier.time, thread.time);
@@ -277,7 +281,7 @@ void mbarrier_init(SharedAddress address, unsigned arrivals) {
   barrier.init_epoch = machine.order.mark(thread);
   barrier.fence_epoch = 0;
   barrier.published = Mbarrier::never;
-  barrier.done = barrier.done_in_cluster = {};
+  barrier.done = barrier.done_in_cluster = barrier.done_fenced = {};
   thread.new_barriers.push_back(&barrier);
   if (place.cta->shadow != nullptr) place.cta->shadow->mark_barrier(place.offset, 8);
 }
@@ -329,6 +333,24 @@ void mbarrier_arrive_expect_tx_cluster(SharedAddress address, unsigned bytes) {
          Scope::Cluster);
 }
 
+void mbarrier_arrive_relaxed_cluster(SharedAddress address) {
+  constexpr const char* instruction = "mbarrier.arrive.relaxed.cluster";
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), 0,
+         Scope::RelaxedCluster);
+}
+
+void mbarrier_arrive_expect_tx_relaxed_cluster(SharedAddress address, unsigned bytes) {
+  constexpr const char* instruction = "mbarrier.arrive.expect_tx.relaxed.cluster";
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes,
+         Scope::RelaxedCluster);
+}
+
 namespace {
 
 // Sleeps until the phase has completed, and learns what was released with the scope of the CTA.
@@ -368,6 +390,7 @@ bool mbarrier_try_wait_parity_cluster(SharedAddress address, unsigned parity) {
   const Mbarrier& barrier = wait_for_phase(address, parity);
   Engine& machine = engine();
   machine.order.acquire(machine.current(), barrier.done_in_cluster);
+  machine.current().awaited_fenced = barrier.done_fenced;
   return true;
 }
 
@@ -376,6 +399,19 @@ void fence_proxy_async() {
   Thread& thread = machine.enter();
   machine.order.fence_async(thread);
   publish_new_barriers(machine, thread);
+}
+
+void fence_async_release_cluster() {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  machine.order.fence_async(thread);
+  thread.fenced_release = machine.order.release_after({}, thread);
+}
+
+void fence_async_acquire_cluster() {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  machine.order.acquire(thread, thread.awaited_fenced);
 }
 
 }  // namespace tw::model

@@ -59,6 +59,8 @@ struct Mbarrier {
   ClockRef done;                     // what the last completed phase released
   ReleaseClock arriving_in_cluster;  // with cluster scope, for who acquires with it
   ClockRef done_in_cluster;
+  ClockRef arriving_fenced;  // of relaxed arrivals, what their fences came behind
+  ClockRef done_fenced;
   Slot copies = no_slot;   // the agent of the copies that signal this barrier
   Epoch copies_epoch = 1;  // of copies issued in this phase; unlike `phase` it never starts again
   Slot init_slot = no_slot;

@@ -20,6 +20,9 @@ class Order {
   void acquire(Thread& thread, const ClockRef& clock);
   // What the thread releases now, and what was released before it.
   ClockRef release_after(const ClockRef& before, Thread& thread);
+  ClockRef join(const ClockRef& left, const ClockRef& right) {
+    return enabled_ ? joiner_.join(pool, left, right) : ClockRef();
+  }
   // The same for whoever acquires it in whatever cluster: the clock knows clusters only.
   ClockRef release_to_all(const ClockRef& before, Thread& thread);
   void acquire_from_all(Thread& thread, const ClockRef& clock);

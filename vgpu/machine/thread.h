@@ -107,6 +107,8 @@ struct Thread {
   bool cluster_arrived = false;         // at the cluster barrier, and has not waited yet
   std::uint64_t cluster_phase = 0;      // in which it arrived
   std::uint64_t cluster_waited = 0;     // phases of the cluster barrier that it has seen complete
+  ClockRef fenced_release;              // what its last fence_async_release_cluster came behind
+  ClockRef awaited_fenced;              // what fence_async_acquire_cluster tells it
   std::vector<Mbarrier*> new_barriers;  // that it initialised
   std::vector<Mbarrier*> fenced_barriers;  // and published by fence.mbarrier_init
 

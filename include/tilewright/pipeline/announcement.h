@@ -14,9 +14,12 @@ namespace tw {
 
 using Message = CancelResponse;
 
-// `listeners`: warps of a CTA that read every message, the speaker's own included.
-template <unsigned num_slots, unsigned num_listeners, ClusterShape cluster_shape>
+// `listeners`: warps of a CTA that read every message, the speaker's own included. `from_launcher`:
+// the launcher writes messages, for which PTX has fences that cost no device-wide memory barrier.
+template <unsigned num_slots, unsigned num_listeners, ClusterShape cluster_shape,
+          bool from_launcher = false>
 struct Announcements {
+  static constexpr bool is_restricted = from_launcher && cluster_shape.size() > 1;
   static constexpr unsigned slots = num_slots;
   static constexpr ClusterShape cluster = cluster_shape;
   static constexpr unsigned message_bytes = sizeof(Message);
@@ -72,6 +75,9 @@ class Speaker {
     for (unsigned rank = 0; rank < ctas; ++rank) {
       if constexpr (ctas == 1)
         isa::mbarrier_arrive_expect_tx(full, Announcements::message_bytes);
+      else if constexpr (Announcements::is_restricted)
+        isa::mbarrier_arrive_expect_tx_relaxed_cluster(isa::mapa(full, rank),
+                                                       Announcements::message_bytes);
       else
         isa::mbarrier_arrive_expect_tx_cluster(isa::mapa(full, rank), Announcements::message_bytes);
     }
@@ -95,6 +101,7 @@ class Speaker {
     } else {
       while (!isa::mbarrier_try_wait_parity_cluster(empty, position_.lap ^ 1)) {
       }
+      if constexpr (Announcements::is_restricted) isa::fence_async_acquire_cluster();
     }
   }
 
@@ -128,13 +135,19 @@ class Listener {
     const Message message =
         isa::load_cancel_response(messages_ + slot * Announcements::message_bytes);
     // The next message comes through the async proxy.
-    isa::fence_proxy_async();
+    if constexpr (!Announcements::is_restricted) {
+      isa::fence_proxy_async();
+    }
     if constexpr (how == Release::Warp) isa::warp_sync();
     if (speaks_) {
-      if constexpr (ctas == 1)
+      if constexpr (ctas == 1) {
         isa::mbarrier_arrive(empty_ + 8 * slot);
-      else
+      } else if constexpr (Announcements::is_restricted) {
+        isa::fence_async_release_cluster();
+        isa::mbarrier_arrive_relaxed_cluster(empty_ + 8 * slot);
+      } else {
         isa::mbarrier_arrive_release_cluster(empty_ + 8 * slot);
+      }
     }
     position_.step();
     return message;

@@ -13,6 +13,7 @@ namespace tw {
 template <ClusterShape cluster, class Map>
 struct AtomicTickets {
   static constexpr bool one_wave = true;
+  static constexpr bool from_launcher = false;
   struct Params {
     typename Map::Params map;
     std::uint32_t* counter;  // 0 before the launch, and again after it
@@ -45,6 +46,7 @@ struct AtomicTickets {
 template <ClusterShape cluster, class Map>
 struct LaunchControl {
   static constexpr bool one_wave = false;
+  static constexpr bool from_launcher = true;
   struct Params {
     typename Map::Params map;
   };
@@ -65,7 +67,7 @@ template <ClusterShape cluster, class Map, template <ClusterShape, class> class 
           unsigned listeners>
 struct Dynamic {
   using Source = Tickets<cluster, Map>;
-  using Board = Announcements<2, listeners, cluster>;
+  using Board = Announcements<2, listeners, cluster, Source::from_launcher>;
   using Params = typename Source::Params;
   using Storage = typename Board::Storage;
   static constexpr bool one_wave = Source::one_wave;

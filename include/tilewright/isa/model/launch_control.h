@@ -26,5 +26,12 @@ unsigned query_first_cta_x(const CancelResponse& response);
 // An arrival of cluster scope: a peer learns what the thread itself has done, too.
 void mbarrier_arrive_expect_tx_cluster(SharedAddress barrier, unsigned bytes);
 
+// An arrival tells of what the thread did before its last fence_async_release_cluster, to who has
+// waited for it and executes fence_async_acquire_cluster.
+void mbarrier_arrive_expect_tx_relaxed_cluster(SharedAddress barrier, unsigned bytes);
+void mbarrier_arrive_relaxed_cluster(SharedAddress barrier);
+void fence_async_release_cluster();
+void fence_async_acquire_cluster();
+
 }  // namespace tw::model
 #endif

@@ -10,8 +10,9 @@ namespace tw::isa {
 // clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128
 //     [response], [barrier];  PTX 8.6, sm_100. Counts 16 bytes on the barrier when the response is
 // there. Must not be asked again once the CTA has seen that nothing was left. Threads that have
-// read an earlier response must have executed fence.proxy.async and handed the place back, from
-// another CTA by mbarrier_arrive_release_cluster (cluster_memory.h).
+// read an earlier response must have executed fence.proxy.async and handed the place back; from
+// another CTA by fence_async_release_cluster and mbarrier_arrive_relaxed_cluster, after which who
+// asks executes fence_async_acquire_cluster.
 TW_DEVICE void try_cancel(SharedAddress response, SharedAddress barrier) {
 #if defined(__CUDACC__)
   asm volatile(
@@ -95,6 +96,55 @@ TW_DEVICE void mbarrier_arrive_expect_tx_cluster(SharedAddress barrier, unsigned
       : "memory");
 #else
   model::mbarrier_arrive_expect_tx_cluster(barrier, bytes);
+#endif
+}
+
+// mbarrier.arrive.expect_tx.relaxed.cluster.shared::cluster.b64 _, [barrier], bytes;  PTX 8.0,
+//     sm_90. The same where nothing that this thread has done is published: it saves the
+// device-wide memory barrier that .release.cluster costs.
+TW_DEVICE void mbarrier_arrive_expect_tx_relaxed_cluster(SharedAddress barrier, unsigned bytes) {
+#if defined(__CUDACC__)
+  asm volatile(
+      "mbarrier.arrive.expect_tx.relaxed.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(barrier),
+      "r"(bytes)
+      : "memory");
+#else
+  model::mbarrier_arrive_expect_tx_relaxed_cluster(barrier, bytes);
+#endif
+}
+
+// fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;  PTX 8.6, sm_90. What this
+// thread has read and written in its CTA's shared memory comes before its next relaxed arrival, for
+// who asks the launcher behind fence_async_acquire_cluster.
+TW_DEVICE void fence_async_release_cluster() {
+#if defined(__CUDACC__)
+  asm volatile(
+      "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;" ::: "memory");
+#else
+  model::fence_async_release_cluster();
+#endif
+}
+
+// mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [mapped];  PTX 8.0, sm_90. Publishes what
+// fence_async_release_cluster came behind, and nothing else.
+TW_DEVICE void mbarrier_arrive_relaxed_cluster(SharedAddress mapped) {
+#if defined(__CUDACC__)
+  asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0];" ::"r"(mapped)
+               : "memory");
+#else
+  model::mbarrier_arrive_relaxed_cluster(mapped);
+#endif
+}
+
+// fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;  PTX 8.6, sm_90. After
+// a wait with mbarrier_try_wait_parity_cluster: what its arrivals were fenced for comes before what
+// this thread asks of the async proxy next.
+TW_DEVICE void fence_async_acquire_cluster() {
+#if defined(__CUDACC__)
+  asm volatile(
+      "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;" ::: "memory");
+#else
+  model::fence_async_acquire_cluster();
 #endif
 }
 
