@@ -82,6 +82,17 @@ inline void make_depthwise(Conv2dShape& shape, Random& random) {
   }
 }
 
+// TMA brings groups that share a tile where they fill a k-tile together.
+inline bool takes_full_tiles_of_groups(const Conv2dInstance& instance) {
+  return instance.spans_groups && !instance.by_threads;
+}
+inline void make_full_tiles_of_groups(Conv2dShape& shape, std::int64_t channels, std::int64_t tiles,
+                                      std::int64_t filters) {
+  shape.groups = tiles * (64 / channels);
+  shape.c = tiles * 64;
+  shape.k = shape.groups * filters;
+}
+
 inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) {
   Conv2dShape shape = shape_for(instance);
   shape.h = random_axis(random);
@@ -92,6 +103,9 @@ inline Conv2dShape random_shape(const Conv2dInstance& instance, Random& random) 
   shape.k = forward ? between(random, 1, 140) : piece_of(shape) * between(random, 1, 17);
   if (instance.depthwise) {
     make_depthwise(shape, random);
+  } else if (takes_full_tiles_of_groups(instance)) {
+    const std::int64_t channels = std::int64_t{2} << between(random, 0, 4);
+    make_full_tiles_of_groups(shape, channels, between(random, 1, 3), between(random, 1, channels));
   } else if (instance.by_threads) {
     make_groups(shape, random);
   } else if (shape.direction != Conv2dDirection::BackwardFilter && random() % 4 == 0) {

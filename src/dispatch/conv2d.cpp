@@ -12,7 +12,7 @@ struct Convolutions {
     return {.target = instance.target,
             .config = instance.config,
             .any_alignment = instance.by_threads && !instance.spans_groups,
-            .by_threads = instance.spans_groups,
+            .by_threads = instance.by_threads && instance.spans_groups,
             .streams = instance.depthwise};
   }
   static MatmulProblem matmul(const Conv2dInstance& instance, const Conv2dProblem& given) {

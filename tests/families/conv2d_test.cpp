@@ -157,7 +157,7 @@ TEST(Conv2d, PutsGroupsTogether) {
   const Groups all[] = {{8, 16, 16, 4}, {32, 4, 4, 16}, {6, 8, 24, 2},  {9, 5, 7, 9},
                         {21, 1, 3, 21}, {4, 48, 48, 1}, {2, 112, 40, 1}};
   for (const Conv2dInstance& instance : conv2d_instances()) {
-    if (!instance.spans_groups) continue;
+    if (!instance.spans_groups || takes_full_tiles_of_groups(instance)) continue;
     for (const Groups& given : all) {
       Conv2dShape shape = shape_for(instance);
       shape.n = 2;
@@ -185,7 +185,7 @@ TEST(Conv2d, CopiesLinesOfFilters) {
   const Line all[] = {{3, 12, 3, 1, 1, 1}, {3, 15, 7, 2, 3, 2}, {1, 14, 3, 1, 2, 5},
                       {5, 9, 2, 2, 6, 3},  {9, 7, 1, 1, 0, 0},  {3, 2, 2, 1, 1, 9}};
   for (const Conv2dInstance& instance : conv2d_instances()) {
-    if (!instance.spans_groups) continue;
+    if (!instance.spans_groups || takes_full_tiles_of_groups(instance)) continue;
     for (const Line& given : all) {
       Conv2dShape shape = shape_for(instance);
       shape.n = 2;
@@ -206,11 +206,38 @@ TEST(Conv2d, CopiesLinesOfFilters) {
   }
 }
 
+// Whole tiles of groups of every size; what shares no tile, or does not fill one, is refused.
+TEST(Conv2d, FillsTilesWithGroups) {
+  for (const Conv2dInstance& instance : conv2d_instances()) {
+    if (!takes_full_tiles_of_groups(instance)) continue;
+    Conv2dShape shape = shape_for(instance);
+    shape.n = 3;
+    shape.h = {.extent = 9, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
+    shape.w = {.extent = 13, .filter = 2, .dilation = 2, .pad_low = 1};
+    for (const std::int64_t channels : {2, 4, 8, 16, 32}) {
+      make_full_tiles_of_groups(shape, channels, 3, channels);
+      expect_clean(instance, shape, channels > 8 ? Fill::Position : Fill::Integers, 13);
+      if (HasFatalFailure()) return;
+      make_full_tiles_of_groups(shape, channels, 1, channels - 1);
+      expect_clean(instance, shape, Fill::Integers, 14);
+      if (HasFatalFailure()) return;
+    }
+    make_full_tiles_of_groups(shape, 64, 2, 64);
+    EXPECT_EQ(
+        instance.supports(conv2d_anywhere(shape), {}).sentence(),
+        "A tile takes 1 groups of together 64 channels; several must have 64 in this kernel.");
+    make_full_tiles_of_groups(shape, 16, 2, 40);
+    EXPECT_FALSE(instance.supports(conv2d_anywhere(shape), {}).is_good());
+  }
+}
+
 struct Rectangle {
-  std::int64_t rows, columns;  // of which the second third,
-  bool by_rows, by_columns;    // along which
+  std::int64_t rows, columns;  // of which the second of so many groups,
+  std::int64_t groups;
+  bool by_rows, by_columns;  // along which
   bool holds(std::int64_t row, std::int64_t column) const {
-    return (!by_rows || row / (rows / 3) == 1) && (!by_columns || column / (columns / 3) == 1);
+    return (!by_rows || row / (rows / groups) == 1) &&
+           (!by_columns || column / (columns / groups) == 1);
   }
 };
 
@@ -223,6 +250,7 @@ void expect_groups_apart(const Conv2dInstance& instance, std::int64_t channels) 
   shape.c = 3 * (of_data && !instance.by_threads ? 8 : channels);
   shape.k = of_data ? 3 * channels : channels == 1 ? 3 : 27;
   shape.groups = 3;
+  if (takes_full_tiles_of_groups(instance)) make_full_tiles_of_groups(shape, channels, 2, channels);
   shape.h = {.extent = 5, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
   shape.w = {.extent = 6, .filter = 3, .pad_low = 1, .pad_high = 1};
   VerifiedConv2d problem(shape, Fill::Integers, 5);
@@ -234,7 +262,7 @@ void expect_groups_apart(const Conv2dInstance& instance, std::int64_t channels) 
   const double infinite =
       shape.type == ElementType::E4m3 || channels == 5 ? Limits::quiet_NaN() : Limits::infinity();
   const auto fill = [&](HostMatrix& matrix, bool by_rows) {
-    const Rectangle infinities = {matrix.rows, matrix.columns, by_rows, !by_rows};
+    const Rectangle infinities = {matrix.rows, matrix.columns, shape.groups, by_rows, !by_rows};
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
       for (std::int64_t column = 0; column < matrix.columns; ++column) {
         if (infinities.holds(row, column)) matrix.set(0, row, column, infinite);
@@ -246,7 +274,7 @@ void expect_groups_apart(const Conv2dInstance& instance, std::int64_t channels) 
   const VirtualRun run = run_virtually(instance, {}, problem, {});
   ASSERT_TRUE(run.status.is_good()) << run.status.sentence();
   const HostMatrix& d = plain.data.d;
-  const Rectangle group = {d.rows, d.columns, of_filter, !of_filter};
+  const Rectangle group = {d.rows, d.columns, shape.groups, of_filter, !of_filter};
   for (std::int64_t row = 0; row < d.rows; ++row) {
     for (std::int64_t column = 0; column < d.columns; ++column) {
       const double value = run.data.d.at(0, row, column);
@@ -267,9 +295,10 @@ TEST(Conv2d, KeepsGroupsApart) {
     // than 22 may be one tile's.
     const std::int64_t whole = instance.config.tiling.k();
     using Channels = std::vector<std::int64_t>;
-    for (const std::int64_t channels : instance.spans_groups ? Channels{40, 33, 16, 5, 2}
-                                       : instance.by_threads ? Channels{8, 6, 1}
-                                                             : Channels{whole}) {
+    for (const std::int64_t channels : takes_full_tiles_of_groups(instance) ? Channels{4, 16}
+                                       : instance.spans_groups ? Channels{40, 33, 16, 5, 2}
+                                       : instance.by_threads   ? Channels{8, 6, 1}
+                                                               : Channels{whole}) {
       expect_groups_apart(instance, channels);
       if (HasFatalFailure()) return;
     }

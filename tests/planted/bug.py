@@ -159,6 +159,8 @@ CONFIGS = {
     'conv2d_copies_100': conv2d_copies(100, '.n = 64'),
     'conv2d_pieces': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90Cached',
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByPieces'),
+    'conv2d_blocks': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                            fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dSharedGroups'),
     # Convolutions of single channels, which stream.
     'depthwise': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'conv2d', 'DepthwiseRecipe'),
     # FP8 with scales in every stage.

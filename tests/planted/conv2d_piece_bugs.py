@@ -17,6 +17,8 @@ TILES = (3, 48, 120, 6, *H, *W, 2)
 LONG = (1, 64, 64, 1, 9, 3, 1, 1, 0, 0, 9, 3, 1, 1, 0, 0, 1)
 # Lines of filters, of three pixels and three channels.
 LINES = (2, 3, 80, 1, *H, 14, 3, 1, 1, 1, 1, 2)
+# Two tiles of eight groups of eight channels; the filter has more positions than there are stages.
+BLOCKS = (3, 128, 128, 16, 9, 4, 2, 1, 2, 0, 14, 3, 1, 1, 1, 1, 2)
 # Patches: 4 by 2 pixels of 3 channels.
 PATCHES = (3, 3, 40, 1, 8, 4, 4, 1, 0, 0, 12, 2, 2, 1, 0, 0, 2)
 
@@ -72,7 +74,24 @@ BUGS = [
     Bug('pieces_not_fenced',
         'the tensor core reads what threads copied, but another proxy may not see it yet',
         'pipeline/fenced_op.h', 'isa::fence_proxy_async();', '',
-        [Site('conv2d_pieces', LONG, 'missing-proxy-fence', 'multiply 0', 0)]),
+        [Site('conv2d_pieces', LONG, 'missing-proxy-fence', 'multiply 0', 0),
+         Site('conv2d_blocks', BLOCKS, 'missing-proxy-fence', 'multiply 0', 0)]),
+    Bug('filters_announced_early',
+        'the filters of a stage are announced while their copies are in flight',
+        'io/filter_blocks.h', 'isa::cp_async_wait_group<stages_held>();',
+        'isa::cp_async_wait_group<stages_held + 1>();',
+        [Site('conv2d_blocks', BLOCKS, 'read-before-full', 'multiply 0', 0)]),
+    Bug('blocks_of_the_first_group',
+        'all filters of a tile have the channels of its first group',
+        'io/filter_blocks.h', 'first_channels_[i] = group * params.group_channels;',
+        'first_channels_[i] = group * 0;',
+        [Site('conv2d_blocks', BLOCKS, WRONG_RESULT)]),
+    Bug('filters_for_all_bytes',
+        'what announces the image counts the bytes of filters, which no copy engine brings',
+        'family/conv2d.h',
+        '{tiling.a_bytes(), Loader::completion, {Role::Load, Loader::arrivals}, {reads}},',
+        '{2 * tiling.a_bytes(), Loader::completion, {Role::Load, Loader::arrivals}, {reads}},',
+        [Site('conv2d_blocks', BLOCKS, 'transaction-bytes', 'load', 0, also=('deadlock',), stops=True)]),
     Bug('lines_in_whole_words',
         'what begins amid a word is taken to begin with it',
         'io/run_copy.h', 'stored[i] = is_odd ? words[i] >> 16 | words[i + 1] << 16 : words[i];',

@@ -10,6 +10,7 @@
 #include "tilewright/family/pixel_store.h"
 #include "tilewright/family/shared_groups.h"
 #include "tilewright/family/thread_recipe.h"
+#include "tilewright/io/filter_blocks.h"
 #include "tilewright/io/im2col.h"
 #include "tilewright/io/im2col_copy.h"
 #include "tilewright/io/im2col_pieces.h"
@@ -62,6 +63,54 @@ struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
     table.load = {0, 8, 88};
     table.multiply.first_warp = 8;
     table.multiply.registers = 160;
+    return table;
+  }
+};
+
+// Forward groups that fill a k-tile together. TMA brings their channels, threads the blocks of
+// their filters: two roles for a stage.
+inline constexpr Role load_filters = "load filters";
+template <Tiling tiling, class Loader, class Filters, RoleArrivals reads, RoleArrivals adds>
+struct SharedGroupsPayload : MatmulPayload<tiling, Loader, Filters, reads, adds> {
+  static constexpr Part parts[2] = {
+      {tiling.a_bytes(), Loader::completion, {Role::Load, Loader::arrivals}, {reads}},
+      {tiling.b_bytes(), Filters::completion, {load_filters, Filters::arrivals}, {reads}}};
+};
+template <class Kernel>
+struct SharedGroupsProgram : kernel::OneProduct<Kernel> {
+  using Base = kernel::OneProduct<Kernel>;
+  template <unsigned>
+  struct Own : kernel::Loading<typename Base::Ring, load_filters, typename Base::Scales,
+                               typename Base::Trace> {
+    TW_DEVICE Own(const typename Base::OwnParams& params, typename Base::Signals& signals,
+                  typename Base::Stages& stages, unsigned thread, typename Base::Trace trace)
+        : kernel::Loading<typename Base::Ring, load_filters, typename Base::Scales,
+                          typename Base::Trace>(params, signals.input, stages.input, thread,
+                                                trace) {}
+  };
+};
+struct Conv2dSharedGroups : Conv2dRecipe {
+  template <class, Tiling tiling, RoleTable>
+  using Loader = Im2colImageLoader<tiling>;
+  template <Tiling tiling, RoleTable table>
+  using Scales = FilterBlocks<tiling, table.own[0].spec.warps>;
+  template <Tiling tiling, class Loader, class Filters, RoleArrivals reads, RoleArrivals adds>
+  using Payload = SharedGroupsPayload<tiling, Loader, Filters, reads, adds>;
+  template <class TargetOp, Tiling, unsigned>
+  using Op = FencedOp<TargetOp>;
+  template <MatmulConfig config, bool>
+  using Epilogue = SharedGroupsEpilogue<config.tiling.a_type>;
+  template <class Kernel>
+  using Program = SharedGroupsProgram<Kernel>;
+
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    RoleTable table = Conv2dRecipe::roles(given, config);
+    require(!table.schedule.played() && !table.source.played(),
+            "The warps beside the one that loads bring filters.");
+    table.own[0] = {load_filters, {4, 4}};
+    table.load.registers = 72;
+    table.multiply.first_warp = 8;
+    table.multiply.registers = 168;
     return table;
   }
 };

@@ -92,6 +92,11 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const Conv2dProblem& 
   const TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
   Status status = encode(sums_pixels ? loader.b : loader.a, image_box(problem, image));
   if (!status.is_good()) return status;
+  // Threads bring filters; but both maps are fetched.
+  if constexpr (spans_groups<Parts>()) {
+    loader.b = loader.a;
+    return status;
+  }
   return encode(sums_pixels ? loader.a : loader.b, matrix_box(whole, matrix));
 }
 
@@ -123,13 +128,15 @@ Status fill_copies(typename Parts::Loader::Params& loader, const Conv2dProblem& 
 
 // Where tiles are of several groups, what sums them up again.
 template <class Parts>
-GroupSums group_sums(const typename Parts::Loader::Params& loader, const Conv2dProblem& problem) {
+GroupSums group_sums(const Im2colAxes<1>& axes, const Conv2dProblem& problem,
+                     const MatmulProblem& matmul) {
   GroupSums sums;
-  if (groups_together(problem, Parts::tiling) == 1) return sums;
-  static_cast<Im2colAxes<1>&>(sums) = loader;
-  sums.image = loader.a;
-  sums.filters = loader.b;
-  sums.group_filters = loader.group_filters;
+  const std::int64_t together = groups_together(problem, Parts::tiling);
+  if (together == 1) return sums;
+  static_cast<Im2colAxes<1>&>(sums) = axes;
+  sums.image = detail::view_of(matmul.a, matmul, matmul.m);
+  sums.filters = detail::view_of(matmul.b, matmul, matmul.n);
+  sums.group_filters = detail::divisor_of(matmul.n / together);
   sums.group_channels = static_cast<unsigned>(problem.c / problem.groups);
   sums.positions = static_cast<unsigned>(problem.positions());
   return sums;
@@ -139,8 +146,16 @@ GroupSums group_sums(const typename Parts::Loader::Params& loader, const Conv2dP
 template <class Parts>
 MatmulProblem as_matmul(const Conv2dProblem& given) {
   const Conv2dProblem problem = with_patches(given);
-  if (spans_groups<Parts>()) return as_pieces(problem, Parts::tiling);
-  return as_matmul(problem, Parts::Loader::elected ? Parts::tiling.k() : 1);
+  if (!spans_groups<Parts>()) {
+    return as_matmul(problem, Parts::Loader::elected ? Parts::tiling.k() : 1);
+  }
+  MatmulProblem matmul = as_pieces(problem, Parts::tiling);
+  // Of B nothing but its blocks is in memory, which threads read.
+  if (Parts::Loader::elected) {
+    matmul.b.pitch = matmul.k;
+    matmul.b.batch_pitch = matmul.n * matmul.k;
+  }
+  return matmul;
 }
 
 // Why a kernel cannot compute a convolution in this order; good if it can.
@@ -153,7 +168,18 @@ Status supports(const Conv2dProblem& given, const MatmulOrder& order) {
                            std::to_string(problem.groups) + " would shift; it must be 1.");
   }
   if constexpr (Parts::Loader::elected) {
-    Status status = check_im2col(as_forward(problem), Parts::tiling.k());
+    Conv2dProblem seen = as_forward(problem);
+    if (spans_groups<Parts>()) {
+      const std::int64_t together = groups_together(problem, Parts::tiling);
+      const std::int64_t channels = together * (problem.c / problem.groups);
+      if (together == 1 || channels != Parts::tiling.k()) {
+        return Status::refused("A tile takes " + std::to_string(together) + " groups of together " +
+                               std::to_string(channels) + " channels; several must have " +
+                               std::to_string(Parts::tiling.k()) + " in this kernel.");
+      }
+      seen.groups /= together;
+    }
+    Status status = check_im2col(seen, Parts::tiling.k());
     if (!status.is_good()) return status;
   }
   if (spans_groups<Parts>() && problem.is_deep()) {
@@ -183,7 +209,12 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                     }
                   });
   if constexpr (spans_groups<Parts>()) {
-    params.epilogue.epilogue.groups = group_sums<Parts>(params.loader, problem);
+    params.epilogue.epilogue.groups =
+        group_sums<Parts>(params.loader, problem, as_pieces(problem, Parts::tiling));
+    if constexpr (Loader::elected) {
+      const GroupSums& groups = params.epilogue.epilogue.groups;
+      params.own = {groups.filters, groups.group_filters, groups.group_channels};
+    }
   }
   if constexpr (is_backward_data(Parts::config)) {
     PixelView& view = params.epilogue.output.view;

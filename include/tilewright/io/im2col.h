@@ -43,10 +43,7 @@ class Im2colLoader : public TmaLoader<tiling> {
       const auto [position, c_tile] = params_.c_tiles.divide(static_cast<unsigned>(k));
       const auto [phase, in_phase] = params_.batch(tile.batch);
       const int c = static_cast<int>(c_tile * tiling.k()), group = static_cast<int>(in_phase);
-      load_pixels<Base::a_tile>(stage.tensors().a, &params_.a, stage.full(),
-                                tile.first_row(tiling.m), group * params_.group_channels + c,
-                                position, phase, cluster.column(this->rank_),
-                                cluster.row_mask(this->rank_));
+      load_image(stage, tile, group * params_.group_channels + c, position, phase);
       int stored = static_cast<int>(position);
       if constexpr (tiling.b_major == Major::MN) stored = params_.stored(position, phase);
       this->load_b(stage, tile, c, group * params_.group_filters + stored);
@@ -58,6 +55,17 @@ class Im2colLoader : public TmaLoader<tiling> {
                                 static_cast<unsigned>(tile.batch), 0, cluster.row(this->rank_),
                                 cluster.column_mask(this->rank_));
     }
+  }
+
+ protected:
+  // Of A, the channels from c on at a filter position.
+  template <class Stage, class WorkTile>
+  TW_DEVICE void load_image(const Stage& stage, const WorkTile& tile, int c, unsigned position,
+                            unsigned phase) const {
+    constexpr ClusterShape cluster = tiling.cluster;
+    load_pixels<Base::a_tile>(stage.tensors().a, &params_.a, stage.full(), tile.first_row(tiling.m),
+                              c, position, phase, cluster.column(this->rank_),
+                              cluster.row_mask(this->rank_));
   }
 
  private:
@@ -96,6 +104,20 @@ class Im2colLoader : public TmaLoader<tiling> {
   }
 
   const Params& params_;
+};
+
+// The image alone, forward: groups that the batch counts, or several of them as one, have one
+// k-tile of channels.
+template <Tiling tiling>
+struct Im2colImageLoader : Im2colLoader<tiling> {
+  using Im2colLoader<tiling>::Im2colLoader;
+  static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K);
+  static constexpr bool spans_groups = true;
+
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int position) {
+    this->load_image(stage, tile, tile.batch * int{tiling.k()}, static_cast<unsigned>(position), 0);
+  }
 };
 
 }  // namespace tw
