@@ -29,9 +29,11 @@ class Matrix(Structure):
 
 class Attention(Structure):
     _fields_ = [('size', c_size_t), ('family', c_uint64), ('heads', c_int64), ('key_heads', c_int64),
-                ('head_size', c_int64), ('sequences', c_int64), ('queries', c_int64), ('keys', c_int64), ('query_ends', c_void_p),
-                ('key_ends', c_void_p), ('causal', c_int), ('scale', c_float), ('q', Matrix), ('k', Matrix),
-                ('v', Matrix), ('output', Matrix), ('log_sums', Matrix)]
+                ('head_size', c_int64), ('value_size', c_int64), ('sequences', c_int64), ('queries', c_int64),
+                ('keys', c_int64), ('query_ends', c_void_p), ('key_ends', c_void_p), ('causal', c_int),
+                ('window', c_int64), ('scale', c_float), ('softcap', c_float),
+                ('q', Matrix), ('k', Matrix), ('v', Matrix), ('output', Matrix), ('sinks', c_void_p),
+                ('log_sums', Matrix)]
 
 
 class Options(Structure):

@@ -16,10 +16,11 @@ double expected_time(const AttentionConfig& config, const tw_attention_problem& 
   constexpr double beside = 12;
   constexpr double flop_of_sm = 4.5e6;  // in a microsecond
   const auto work = static_cast<double>(attention_work(problem, config));
-  const double keys = static_cast<double>(problem.keys) * (problem.causal != 0 ? 0.5 : 1.0);
+  double keys = static_cast<double>(problem.keys) * (problem.causal != 0 ? 0.5 : 1.0);
+  if (problem.window > 0) keys = std::min(keys, static_cast<double>(problem.window));
   const double blocks = std::ceil(keys / config.keys) + (problem.causal != 0 ? 0.5 : 0.0);
-  const double tile_time = blocks * (config.keys + beside) * config.tiling.m * 4 *
-                           static_cast<double>(config.tiling.n) / flop_of_sm;
+  const double tile_time = blocks * (config.keys + beside) * config.tiling.m * 2 *
+                           (config.head_columns() + config.tiling.n) / flop_of_sm;
   return std::ceil(work / std::max(sms, 1u)) * tile_time;
 }
 

@@ -23,7 +23,16 @@ const AttentionConfig& config_of_instance(const Instance& instance) {
 void adopt(void* given, const Instance& instance,
            const std::function<bool(const char*)>& is_given) {
   Problem& problem = *static_cast<Problem*>(given);
-  if (!is_given("head_size")) problem.head_size = config_of_instance(instance).tiling.n;
+  const AttentionConfig& config = config_of_instance(instance);
+  if (!is_given("head_size")) problem.head_size = config.head_columns();
+  if (!is_given("value_size")) {
+    problem.value_size = config.head_columns() == config.tiling.n ? 0 : config.tiling.n;
+  }
+  for (const auto& [name, tensor] :
+       {std::pair("q_type", &problem.q), std::pair("k_type", &problem.k),
+        std::pair("v_type", &problem.v), std::pair("output_type", &problem.output)}) {
+    if (!is_given(name)) tensor->type = static_cast<tw_type>(config.d_type);
+  }
 }
 
 Status settle(void* given, const Lists& lists, const Instance&) {
@@ -45,7 +54,7 @@ Status settle(void* given, const Lists& lists, const Instance&) {
 }
 
 // Heads that share keys or do not, sequences of one length or of several, among them empty ones and
-// such of one token, keys that end before, at and behind the end of a block.
+// such of one token, keys that end before, at and behind the end of a block; windows, caps, sinks.
 void random_problem(Case& made, Random& random) {
   Problem& problem = made.as<Problem>();
   const AttentionConfig& config = config_of_instance(*made.instance);
@@ -55,6 +64,10 @@ void random_problem(Case& made, Random& random) {
   problem.causal = random() % 2 == 0;
   if (random() % 4 == 0) problem.scale = 0.5f;
   if (random() % 2 == 0) problem.log_sums.data = some_address();
+  if (random() % 3 == 0) problem.sinks = static_cast<const float*>(some_address());
+  if (problem.causal != 0 && random() % 3 == 0) problem.window = between(random, 1, 3 * block);
+  // A cap must leave the scores of one-hot rows apart.
+  if (random() % 3 == 0) problem.softcap = made.fill == Fill::Normal ? 2.0f : 16384.0f;
   if (random() % 4 == 0) problem.head_size = 8 * between(random, 1, problem.head_size / 8);
   const auto length = [&](std::int64_t tile) {
     const std::int64_t lengths[] = {0, 1, between(random, 2, tile), tile + between(random, -1, 1),
@@ -78,9 +91,13 @@ void random_problem(Case& made, Random& random) {
 struct Sequence {
   std::int64_t query_begin, queries, key_begin, keys;
 
-  // How many keys the query sees, from the first on.
-  std::int64_t seen(std::int64_t query, bool causal) const {
-    return causal ? std::max<std::int64_t>(keys - (queries - 1 - query), 0) : keys;
+  // Behind the last key that the query sees, and the first.
+  std::int64_t end(std::int64_t query, const Problem& problem) const {
+    return problem.causal != 0 ? std::max<std::int64_t>(keys - (queries - 1 - query), 0) : keys;
+  }
+  std::int64_t first(std::int64_t query, const Problem& problem) const {
+    const std::int64_t seen = end(query, problem);
+    return problem.window > 0 ? std::max<std::int64_t>(seen - problem.window, 0) : 0;
   }
 };
 
@@ -142,20 +159,22 @@ void fill_one_hot(HostProblem& data, const Case& of) {
   for (const Sequence& sequence : sequences_of(of)) {
     for (std::int64_t j = 0; j < sequence.keys; ++j) {
       const std::int64_t row = sequence.key_begin + j;
-      for (std::int64_t at = 0; at < problem.key_heads * problem.head_size; ++at) {
-        const std::int64_t head = at / problem.head_size, column = at % problem.head_size;
-        k.set(head, row, column, codes.key(j, column));
+      for (std::int64_t at = 0; at < k.batch * k.columns; ++at) {
+        k.set(at / k.columns, row, at % k.columns, codes.key(j, at % k.columns));
+      }
+      for (std::int64_t at = 0; at < v.batch * v.columns; ++at) {
+        const std::int64_t head = at / v.columns, column = at % v.columns;
         const auto place = static_cast<double>((head * 101 + row * 31 + column * 7) % 251 - 125);
         v.set(head, row, column,
               of.fill == Fill::Position ? place : static_cast<double>(random() % 255) - 127);
       }
     }
     for (std::int64_t i = 0; i < sequence.queries; ++i) {
-      const std::int64_t seen = sequence.seen(i, problem.causal != 0);
+      const std::int64_t first = sequence.first(i, problem);
+      const std::int64_t last_seen = std::max(sequence.end(i, problem) - 1, first);
       for (std::int64_t head = 0; head < problem.heads; ++head) {
         const bool last = i % 2 == 1;
-        const std::int64_t picked =
-            last ? seen - 1 : between(random, 0, std::max<std::int64_t>(seen, 1) - 1);
+        const std::int64_t picked = last ? last_seen : between(random, first, last_seen);
         for (std::int64_t column = 0; column < problem.head_size; ++column) {
           q.set(head, sequence.query_begin + i, column, codes.query(picked, last, column));
         }
@@ -177,6 +196,11 @@ void fill(HostProblem& data, const Case& of) {
   } else {
     fill_one_hot(data, of);
   }
+  // Below the scores of keys that are picked, and about those of others.
+  Random random(of.seed + 1);
+  data.tensor(Family::sinks).fill([&](auto, auto, auto) {
+    return static_cast<double>(between(random, -8, 8)) / 4;
+  });
   // Keys of a sequence without queries are nobody's, and may be anything.
   for (const Sequence& sequence : sequences) {
     if (sequence.queries > 0) continue;
@@ -211,16 +235,21 @@ class Reference {
         q_(given.tensor(Family::q)),
         k_(given.tensor(Family::k)),
         v_(given.tensor(Family::v)),
+        sinks_(given.tensor(Family::sinks)),
         scale_(Family::scale(problem_)),
-        has_exact_scores_(of.fill != Fill::Normal) {}
+        has_exact_scores_(of.fill != Fill::Normal),
+        half_step_(q_.type == ElementType::Fp16 ? 0x1p-11 : 0x1p-8),
+        smallest_(q_.type == ElementType::Fp16 ? 0x1p-25 : 0x1p-126) {}
 
   // Of a query that sees keys from `first` to `end` - 1: `output` gets a row, `log_sum` one value.
   void attend(Expected* output, Expected& log_sum, std::int64_t head, std::int64_t query,
               std::int64_t first, std::int64_t end) const {
     const std::int64_t key_head = head / (problem_.heads / problem_.key_heads);
+    const double sink =
+        sinks_.exists() ? sinks_.at(0, 0, head) : -std::numeric_limits<double>::infinity();
     const std::vector<Score> scores = scores_of(head, query, key_head, first, end);
     if (scores.empty()) {
-      log_sum = {-std::numeric_limits<double>::infinity(), 0};
+      log_sum = {sink, std::isinf(sink) ? 0 : 8 * ulp * (1 + std::abs(sink))};
       return;  // zeros
     }
     const auto largest = static_cast<std::size_t>(
@@ -239,10 +268,15 @@ class Reference {
       errors[j] = 8 * ulp + (std::abs(top.value) + std::abs(scores[j].value)) * ulp;
       if (below > 0) errors[j] += slack;
       sum_error += weights[j] * errors[j];
-      if (below > 0) errors[j] += half_step;
+      if (below > 0) errors[j] += half_step_;
     }
     // Another may be the largest in float32.
-    if (is_tied) errors[largest] += half_step;
+    if (is_tied) errors[largest] += half_step_;
+    const double weight_of_sink = std::exp(sink - top.value);
+    if (weight_of_sink > 0) {
+      sum_error += weight_of_sink * (top.error + (8 + std::abs(sink) + std::abs(top.value)) * ulp);
+    }
+    sum += weight_of_sink;
     // Sums of float32, and corrections, at most one for 16 keys.
     const double summing = static_cast<double>(scores.size()) * ulp + 8 * ulp;
     sum_error = sum_error / sum + summing;
@@ -254,8 +288,8 @@ class Reference {
         value += term;
         magnitude += std::abs(term);
         error += std::abs(term) * errors[j];
-        // Weights below the smallest normal float are zero.
-        error += 0x1p-126 * std::abs(v_.at(key_head, first + static_cast<std::int64_t>(j), c));
+        // Small weights lose digits.
+        error += smallest_ * std::abs(v_.at(key_head, first + static_cast<std::int64_t>(j), c));
       }
       output[c] = {value, error + magnitude * (sum_error + summing)};
     }
@@ -264,8 +298,7 @@ class Reference {
   }
 
  private:
-  static constexpr double ulp = 0x1p-23;       // of float32
-  static constexpr double half_step = 0x1p-8;  // of bf16, to which weights are rounded
+  static constexpr double ulp = 0x1p-23;  // of float32
   struct Score {
     double value, error;
   };
@@ -281,15 +314,23 @@ class Reference {
         magnitude += std::abs(term);
       }
       const double steps = has_exact_scores_ ? 0 : static_cast<double>(q_.columns);
-      scores.push_back({score * scale_, magnitude * scale_ * steps * ulp});
+      Score made = {score * scale_, magnitude * scale_ * steps * ulp};
+      if (const double cap = problem_.softcap; cap > 0) {
+        // Of the argument, of the exponential, of 1 plus that and of its inverse.
+        made.error += cap * 8 * ulp + 4 * std::abs(made.value) * ulp;
+        made.value = cap * std::tanh(made.value / cap);
+      }
+      scores.push_back(made);
     }
     return scores;
   }
 
   const Problem& problem_;
-  const HostMatrix &q_, &k_, &v_;
+  const HostMatrix &q_, &k_, &v_, &sinks_;
   double scale_;
   bool has_exact_scores_;  // integers that float32 adds up without an error
+  double half_step_;       // of the elements, to which weights are rounded
+  double smallest_;        // by what a weight is missed that is no normal number there
 };
 
 class AttentionAnswer : public Answer {
@@ -310,8 +351,8 @@ class AttentionAnswer : public Answer {
           const std::int64_t row = sequence.query_begin + query;
           const auto at = static_cast<std::size_t>(head * q.rows + row);
           reference.attend(output_.data() + at * static_cast<std::size_t>(v.columns), log_sums_[at],
-                           head, row, sequence.key_begin,
-                           sequence.key_begin + sequence.seen(query, problem.causal != 0));
+                           head, row, sequence.key_begin + sequence.first(query, problem),
+                           sequence.key_begin + sequence.end(query, problem));
         }
       });
     }
@@ -335,8 +376,13 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
 
 InstanceWords list(const Instance& instance) {
   const AttentionConfig& config = config_of_instance(instance);
-  return {"bf16 -> bf16", "-", fmt::format("{}x{}", config.tiling.m, config.tiling.n),
-          "1x1",          "-", fmt::format("{} keys", config.keys),
+  const char* const type = name_of(config.d_type);
+  return {fmt::format("{} -> {}", type, type),
+          "-",
+          fmt::format("{}x{}", config.tiling.m, config.tiling.n),
+          "1x1",
+          "-",
+          fmt::format("{} keys", config.keys),
           "static"};
 }
 

@@ -73,10 +73,11 @@ struct Multiply {
         a[i] = get_input(params, (step * 4 + i) * threads + isa::thread_index());
       }
       isa::wgmma_fence();
-      isa::wgmma_bf16_register<n>(sum, a,
-                                  operand(products, products.b_descriptor, 0, products.b_tile_bytes,
-                                          products.b_step_bytes, step),
-                                  products.accumulate || step > 0);
+      isa::wgmma_register<ElementType::Bf16, n>(
+          sum, a,
+          operand(products, products.b_descriptor, 0, products.b_tile_bytes, products.b_step_bytes,
+                  step),
+          products.accumulate || step > 0);
       isa::wgmma_commit_group();
       isa::wgmma_wait_group<0>();
     }

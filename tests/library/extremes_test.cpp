@@ -64,8 +64,9 @@ void add(Fields& fields, tw_grouped_problem& problem) {
   add(fields, problem.b_scales);
 }
 void add(Fields& fields, tw_attention_problem& problem) {
-  for (std::int64_t* field : {&problem.heads, &problem.key_heads, &problem.head_size,
-                              &problem.sequences, &problem.queries, &problem.keys}) {
+  for (std::int64_t* field :
+       {&problem.heads, &problem.key_heads, &problem.head_size, &problem.value_size,
+        &problem.sequences, &problem.queries, &problem.keys, &problem.window}) {
     fields.push_back(field);
   }
   for (tw_matrix* matrix : {&problem.q, &problem.k, &problem.v, &problem.output}) {

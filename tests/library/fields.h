@@ -94,13 +94,17 @@ void each_field(tw_attention_problem& problem, const std::string& name, const Vi
   visit(name + "heads", problem.heads);
   visit(name + "key_heads", problem.key_heads);
   visit(name + "head_size", problem.head_size);
+  visit(name + "value_size", problem.value_size);
   visit(name + "sequences", problem.sequences);
   visit(name + "queries", problem.queries);
   visit(name + "keys", problem.keys);
   visit(name + "query_ends", problem.query_ends);
   visit(name + "key_ends", problem.key_ends);
   visit(name + "causal", problem.causal);
+  visit(name + "window", problem.window);
   visit(name + "scale", problem.scale);
+  visit(name + "softcap", problem.softcap);
+  visit(name + "sinks", problem.sinks);
   each_field(problem.q, name + "q", visit);
   each_field(problem.k, name + "k", visit);
   each_field(problem.v, name + "v", visit);

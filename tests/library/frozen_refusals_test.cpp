@@ -254,7 +254,10 @@ TEST(FrozenRefusals, Attention) {
   problem.query_ends = at<std::int32_t>(5);
   problem.key_ends = at<std::int32_t>(6);
   problem.log_sums = {at<void>(7), 12, 1, 0, TW_FP32};
-  expect_frozen("attention", found + refusals_of("ends and log sums", problem, call));
+  problem.causal = 1;
+  problem.window = 3;
+  problem.sinks = at<float>(8);
+  expect_frozen("attention", found + refusals_of("ends, window, sinks and log sums", problem, call));
 }
 
 TEST(FrozenRefusals, Quantise) {

@@ -1,5 +1,5 @@
 // As driver.cpp, with attention whose queries pick one key each. Behind the sequence lies another,
-// without queries, whose keys and values are no numbers.
+// without queries, whose keys and values are no numbers. CAUSAL above 1 is also the window.
 //
 // usage: planted QUERIES KEYS HEADS KEY_HEADS CAUSAL SMS LANDING SEED [CHECKER_TO_SWITCH_OFF...]
 #include "tests/planted/attention_instance.h"
@@ -19,6 +19,7 @@ int run(int count, char** arguments) {
                                 .queries = {number(1), 0},
                                 .keys = {number(2), 64},
                                 .causal = number(5) != 0,
+                                .window = number(5) > 1 ? number(5) : 0,
                                 .ragged = true});
   data.fill_one_hot(options.seed);
   for (programs::HostHeads* tensor : {&data.k, &data.v}) {

@@ -21,6 +21,7 @@ struct AttentionShape {
   std::vector<int> queries;  // of each sequence
   std::vector<int> keys;
   bool causal = false;
+  int window = 0;       // of causal attention; 0: none
   bool ragged = false;  // lengths are given as ends, and may differ
 };
 
@@ -92,6 +93,7 @@ std::vector<AttentionShape> attention_shapes() {
       {.heads = 4, .key_heads = 2, .columns = columns, .queries = {130, 130}, .keys = {200, 200}},
       {.heads = 2, .columns = columns, .queries = {200}, .keys = {200}, .causal = true},
       {.columns = columns, .queries = {40}, .keys = {321}, .causal = true},
+      {.columns = columns, .queries = {200}, .keys = {350}, .causal = true, .window = 100},
       // More queries than keys: the first see none.
       {.columns = columns, .queries = {190}, .keys = {77}, .causal = true},
       {.columns = columns, .queries = {150}, .keys = {0}},
@@ -186,6 +188,7 @@ class AttentionCase {
       made.key_ends = key_ends.data();
     }
     made.causal = shape.causal;
+    made.window = shape.window;
     made.scale = scale;
     made.q = q.tensor();
     made.k = k.tensor();
@@ -195,7 +198,7 @@ class AttentionCase {
     return made;
   }
 
-  // Calls visit(sequence, head, row of all, keys begin, keys seen).
+  // Calls visit(head, row of all, first key, keys seen).
   template <class Visit>
   void for_each_row(const Visit& visit) const {
     for (std::size_t s = 0; s < shape.queries.size(); ++s) {
@@ -203,11 +206,20 @@ class AttentionCase {
       for (int head = 0; head < shape.heads; ++head) {
         for (int i = 0; i < shape.queries[s]; ++i) {
           const int behind = shape.queries[s] - 1 - i;
-          const int seen = shape.causal ? std::max(shape.keys[s] - behind, 0) : shape.keys[s];
-          visit(head, query_ends[s] - shape.queries[s] + i, key_begin, seen);
+          const int end = shape.causal ? std::max(shape.keys[s] - behind, 0) : shape.keys[s];
+          const int first = shape.window > 0 ? std::max(end - shape.window, 0) : 0;
+          visit(head, query_ends[s] - shape.queries[s] + i, key_begin + first, end - first);
         }
       }
     }
+  }
+  // Of the sequence that the key is of.
+  int key_begin_of(int key) const {
+    int begin = 0;
+    for (const std::int32_t end : key_ends) {
+      if (key >= end) begin = end;
+    }
+    return begin;
   }
   int key_head(int head) const { return head / (shape.heads / shape.key_heads); }
 
@@ -239,13 +251,14 @@ class AttentionCase {
     scale = 16;
     picked.assign(log_sums.size(), -1);
     expected_log_sums.assign(log_sums.size(), -std::numeric_limits<float>::infinity());
-    for_each_row([&](int head, int row, int key_begin, int seen) {
+    for_each_row([&](int head, int row, int first_key, int seen) {
       const bool last = row % 2 == 1;
       const int any = seen > 0 ? static_cast<int>(random() % static_cast<unsigned>(seen)) : 0;
-      const int j = last ? seen - 1 : any;
       const std::size_t at = static_cast<std::size_t>(head) * q.rows + row;
+      const int picks = first_key + (last ? seen - 1 : any);
+      const int j = picks - key_begin_of(picks);
       if (seen > 0) {
-        picked[at] = key_begin + j;
+        picked[at] = picks;
         expected_log_sums[at] = scale * static_cast<float>(last ? j : half);
       }
       for (int column = 0; column < shape.columns; ++column) {

@@ -82,8 +82,8 @@ TEST_P(WgmmaTest, TakesAFromRegisters) {
     for (unsigned round = 0; round < 2; ++round) {
       fill_registers(a);
       isa::wgmma_fence();
-      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), false);
-      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), true);
+      isa::wgmma_register<ElementType::Bf16, 8>(sum, a, descriptor(b_at), false);
+      isa::wgmma_register<ElementType::Bf16, 8>(sum, a, descriptor(b_at), true);
       isa::wgmma_commit_group();
       isa::wgmma_wait_group<0>();
       for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(sum[i], 2 * expected(i));
@@ -110,7 +110,8 @@ TEST_P(WgmmaTest, TakesAFromRegistersAndATransposedB) {
     fill_registers(a);
     float sum[4];
     isa::wgmma_fence();
-    isa::wgmma_bf16_register<8, 1>(sum, a, vgpu::encode_matrix_descriptor(fields), false);
+    isa::wgmma_register<ElementType::Bf16, 8, 1>(sum, a, vgpu::encode_matrix_descriptor(fields),
+                                                 false);
     isa::wgmma_commit_group();
     isa::wgmma_wait_group<0>();
     for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(sum[i], expected(i));
@@ -126,7 +127,7 @@ TEST_P(WgmmaTest, RegistersOfAAreGuardedUntilTheWait) {
       fill_registers(a);
       float sum[4];
       isa::wgmma_fence();
-      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), false);
+      isa::wgmma_register<ElementType::Bf16, 8>(sum, a, descriptor(b_at), false);
       isa::wgmma_commit_group();
       if (!planted) isa::wgmma_wait_group<0>();
       fill_registers(a);
@@ -146,9 +147,9 @@ TEST_P(WgmmaTest, OverwrittenRegistersOfAAreFoundAtTheWait) {
       fill_registers(second);
       float sum[4];
       isa::wgmma_fence();
-      isa::wgmma_bf16_register<8>(sum, first, descriptor(b_at), false);
+      isa::wgmma_register<ElementType::Bf16, 8>(sum, first, descriptor(b_at), false);
       isa::wgmma_commit_group();
-      isa::wgmma_bf16_register<8>(sum, second, descriptor(b_at), true);
+      isa::wgmma_register<ElementType::Bf16, 8>(sum, second, descriptor(b_at), true);
       isa::wgmma_commit_group();
       isa::wgmma_wait_group<1>();
       (planted ? second : first)[3] = 0;
@@ -167,7 +168,7 @@ TEST_P(WgmmaTest, FenceMustFollowTouchingTheRegistersOfA) {
       isa::wgmma_fence();
       fill_registers(a);
       if (!planted) isa::wgmma_fence();
-      isa::wgmma_bf16_register<8>(sum, a, descriptor(b_at), false);
+      isa::wgmma_register<ElementType::Bf16, 8>(sum, a, descriptor(b_at), false);
       isa::wgmma_commit_group();
       isa::wgmma_wait_group<0>();
     });

@@ -1,4 +1,4 @@
-// Sums of one product as A of the next: pairs of bf16 in the registers that wgmma takes.
+// Sums of one product as A of the next: pairs of 16 bits in the registers that wgmma takes.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,14 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/convert.h"
 #include "tilewright/isa/describe.h"
+#include "tilewright/number/element_type.h"
 
 namespace tw {
 
 // 64 rows by `columns`, of one warpgroup. A thread's value i of the sums stands where half i % 2 of
 // register i / 2 of A does, so that nothing changes lanes. While a product that reads the registers
 // is in flight they belong to the tensor core.
-template <unsigned columns>
+template <unsigned columns, ElementType type = ElementType::Bf16>
 class PackedRows {
   static_assert(columns % 16 == 0, "A product takes 16 columns of A at a time.");
 
@@ -35,7 +36,8 @@ class PackedRows {
       TW_UNROLL
       for (unsigned i = 0; i < 4; ++i) {
         const float* const pair = values + 8 * step + 2 * i;
-        registers_[step][i] = isa::cvt_bf16x2(pair[0], pair[1]);
+        registers_[step][i] = type == ElementType::Bf16 ? isa::cvt_bf16x2(pair[0], pair[1])
+                                                        : isa::cvt_f16x2(pair[0], pair[1]);
       }
     }
   }

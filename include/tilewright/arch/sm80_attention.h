@@ -8,8 +8,8 @@
 namespace tw {
 
 struct Sm80Attention : Sm80 {
-  template <HeadTile queries, HeadTile keys, RoleTable roles, ClusterShape>
-  using HeadLoader = AttentionCopies<queries, keys, roles.load.warps>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ClusterShape>
+  using HeadLoader = AttentionCopies<queries, keys, values, roles.load.warps>;
   template <class Queries, class Keys>
   using ScoreOp = MmaOfTwoRings<Queries, Keys>;
   template <class Values>
@@ -24,7 +24,8 @@ struct Sm80Attention : Sm80 {
             "A tile has 64 rows of queries for each of one or two groups of four warps.");
     require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 128,
             "A block has 16 to 128 keys, a multiple of 16.");
-    require(config.tiling.n % 64 == 0 && config.tiling.n <= 128, "A head has 64 or 128 columns.");
+    require(config.tiling.n % 64 == 0 && config.tiling.n <= 128 && config.head == 0,
+            "A head has 64 or 128 columns.");
     require(config.scheduling == decltype(config.scheduling){},
             "Work is announced by transactions, which need sm_90.");
     const unsigned groups = config.tiling.m / 64;

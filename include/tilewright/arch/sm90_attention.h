@@ -8,8 +8,8 @@
 namespace tw {
 
 struct Sm90Attention : Sm90 {
-  template <HeadTile queries, HeadTile keys, RoleTable, ClusterShape cluster>
-  using HeadLoader = AttentionLoader<queries, keys, cluster>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ClusterShape cluster>
+  using HeadLoader = AttentionLoader<queries, keys, values, cluster>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values>
@@ -26,7 +26,8 @@ struct Sm90Attention : Sm90 {
             "A tile has 64 rows of queries for each of one to three warpgroups.");
     require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 256,
             "A block has 16 to 256 keys, a multiple of 16.");
-    require(config.tiling.n % 64 == 0 && config.tiling.n <= 256,
+    require(config.tiling.n % 64 == 0 && config.tiling.n <= 256 &&
+                config.head_columns() % 64 == 0 && config.head_columns() <= 256,
             "A head has 64, 128, 192 or 256 columns.");
     require(config.tiling.cluster.size() <= max_cluster && config.tiling.cluster.n == 1 &&
                 config.tiling.cluster.k == 1,

@@ -345,9 +345,9 @@ constexpr TensorField dense(const char* name, TensorField::Flow flow,
   return field;
 }
 
-// A vector of integers, of which the host knows the address alone.
+// A vector of which the host knows the address alone.
 template <auto... path, class CountOf>
-constexpr TensorField integers(const char* name, const char* title, CountOf) {
+constexpr TensorField vector_of(const char* name, const char* title, ElementType type, CountOf) {
   using Problem = detail::ProblemAt<path...>;
   using Pointer = detail::FieldAt<path...>;
   return {name,
@@ -355,19 +355,27 @@ constexpr TensorField integers(const char* name, const char* title, CountOf) {
           nullptr,
           TensorField::Flow::Read,
           TensorField::Lines::Rows,
-          ElementType::S32,
+          type,
           [](const void* problem) -> TensorExtents {
             return {1, 1, CountOf{}(*static_cast<const Problem*>(problem))};
           },
           [](const void* problem) -> tw_matrix {
             const Problem& given = *static_cast<const Problem*>(problem);
             const std::int64_t count = CountOf{}(given);
-            return {const_cast<std::int32_t*>(detail::at<path...>(given)), count, 1, 0, TW_S32};
+            using Element = std::remove_const_t<std::remove_pointer_t<Pointer>>;
+            constexpr bool is_real = std::is_floating_point_v<Element>;
+            return {const_cast<Element*>(detail::at<path...>(given)), count, 1, 0,
+                    is_real ? TW_FP32 : TW_S32};
           },
           [](void* problem, const tw_matrix& given) {
             detail::at<path...>(*static_cast<Problem*>(problem)) = static_cast<Pointer>(given.data);
           },
           nullptr};
+}
+
+template <auto... path, class CountOf>
+constexpr TensorField integers(const char* name, const char* title, CountOf count) {
+  return vector_of<path...>(name, title, ElementType::S32, count);
 }
 
 // The same tensor, which a problem has only where `present`, a function of it, says so.

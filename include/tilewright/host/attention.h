@@ -27,8 +27,8 @@ inline std::int64_t attention_work(const tw_attention_problem& problem,
 inline int attention_section(const tw_attention_problem& problem) {
   if (AttentionFamily::is_ragged(problem)) return static_cast<int>(problem.heads);
   constexpr std::int64_t bytes_kept = 32 << 20;
-  const std::int64_t bytes_of_head =
-      std::max<std::int64_t>(problem.keys, 1) * problem.head_size * 4;
+  const std::int64_t bytes_of_head = std::max<std::int64_t>(problem.keys, 1) *
+                                     (problem.head_size + AttentionFamily::value_size(problem)) * 2;
   const std::int64_t key_heads = std::max<std::int64_t>(bytes_kept / bytes_of_head, 1);
   const std::int64_t all = problem.heads * problem.sequences;
   return static_cast<int>(std::min(key_heads * (problem.heads / problem.key_heads), all));
@@ -55,14 +55,20 @@ struct AttentionLaunch {
       return Status::refused(sentence("There are {} tiles; 31 bits count them.", work));
     }
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-    const Sequences sequences = {number(problem.sequences), number(problem.queries),
-                                 number(problem.keys),      problem.query_ends,
-                                 problem.key_ends,          problem.causal != 0 ? 1 : 0};
+    const Sequences sequences = {number(problem.sequences),
+                                 number(problem.queries),
+                                 number(problem.keys),
+                                 problem.query_ends,
+                                 problem.key_ends,
+                                 problem.causal != 0 ? 1 : 0,
+                                 problem.window != 0 ? number(problem.window) : every_key};
     params = {};
     params.loader.sequences = sequences;
     params.loader.query_heads_per_key_head = number(problem.heads / problem.key_heads);
     params.own.sequences = sequences;
     params.own.scale = Family::scale(problem);
+    params.own.softcap = problem.softcap;
+    params.own.sinks = problem.sinks;
     const TensorLines& log_sums = checked.tensor(Family::log_sums);
     params.own.log_sums = static_cast<float*>(log_sums.data);
     params.own.log_sums_pitch = log_sums.pitch;
@@ -75,7 +81,7 @@ struct AttentionLaunch {
     }
     const TensorLines& output = checked.tensor(Family::output);
     params.epilogue.m = number(Family::query_rows(problem));
-    params.epilogue.n = number(problem.head_size);
+    params.epilogue.n = number(Family::value_size(problem));
     params.epilogue.output.d = output.data;
     params.epilogue.output.pitch = output.pitch;
     params.epilogue.output.batch_pitch = output.batch_pitch;
@@ -92,14 +98,24 @@ struct AttentionLaunch {
   }
 
  private:
+  static constexpr int every_key = 1 << 30;  // a window that leaves out none; sums of two fit int
+
   template <class Parts>
   static Status takes(const Checked& checked) {
     const Problem& problem = checked.as<Problem>();
-    constexpr unsigned columns = Parts::tiling.n;
-    if (problem.head_size > columns || problem.head_size % 8 != 0) {
+    constexpr unsigned columns = Parts::config.head_columns(), values = Parts::tiling.n;
+    const std::int64_t value_size = Family::value_size(problem);
+    if (problem.head_size > columns || problem.head_size % 8 != 0 || value_size > values ||
+        value_size % 8 != 0) {
       return Status::refused(
-          sentence("head_size = {}; this kernel is for heads of up to {} columns, a multiple of 8.",
-                   problem.head_size, columns));
+          sentence("head_size = {} and {} columns of values; this kernel is for up to {} and {}, "
+                   "multiples of 8.",
+                   problem.head_size, value_size, columns, values));
+    }
+    const ElementType type = checked.tensor(Family::q).type;
+    if (type != Parts::config.d_type) {
+      return Status::refused(sentence("The elements are {}; this kernel is for {}.", name_of(type),
+                                      name_of(Parts::config.d_type)));
     }
     constexpr unsigned sharers = Parts::tiling.cluster.size();
     const bool asks = Parts::config.scheduling == Scheduling::Dynamic;
@@ -135,6 +151,7 @@ struct AttentionLaunch {
 
   static MatrixBox box_of(const TensorLines& heads, unsigned box_columns, unsigned box_rows) {
     return {.base = heads.data,
+            .type = heads.type,
             .inner = heads.length,
             .outer = heads.lines,
             .batch = heads.batch,

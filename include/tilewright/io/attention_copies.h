@@ -11,7 +11,7 @@
 namespace tw {
 
 // As AttentionLoader, by all threads of `warps` warps. Rows behind a sequence's last are zero.
-template <HeadTile query_tile, HeadTile key_tile, unsigned warps>
+template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps>
 class AttentionCopies {
   static constexpr unsigned threads = warps * 32;
 
@@ -41,7 +41,8 @@ class AttentionCopies {
   template <class WorkTile>
   TW_DEVICE void begin(const WorkTile& tile) {
     rows_ = params_.sequences.rows(tile.n);
-    last_block_ = rows_.key_begin + (tile.k_end - 1) * static_cast<int>(key_tile.rows);
+    last_block_ =
+        rows_.key_begin + (tile.k_begin + tile.k_end - 1) * static_cast<int>(key_tile.rows);
     key_head_ = tile.batch / params_.query_heads_per_key_head;
   }
   template <StageToFill Stage, class WorkTile>
@@ -55,7 +56,7 @@ class AttentionCopies {
   }
   template <StageToFill Stage>
   TW_DEVICE void values(const Stage& stage, int k) const {
-    copy<key_tile>(stage, params_.values, row_of(k), rows_.key_end, key_head_);
+    copy<value_tile>(stage, params_.values, row_of(k), rows_.key_end, key_head_);
   }
 
  private:
@@ -88,7 +89,7 @@ class AttentionCopies {
   const Params& params_;
   unsigned thread_;
   SequenceRows rows_ = {};
-  int last_block_ = 0;  // the first row of the block with the tile's last keys
+  int last_block_ = 0;  // where k-tile 0 begins: they count from the last block to the first
   int key_head_ = 0;
 };
 

@@ -11,12 +11,12 @@
 
 namespace tw {
 
-// A tile's `batch` is the head of its queries, its `n` the sequence; block k of its keys counts
-// from the last to the first, for the last is the one that masks cut.
+// A tile's `batch` is the head of its queries, its `n` the sequence; blocks of its keys come from
+// the last to the first, for the last is the one that masks cut.
 //
 // The CTAs of a cluster have heads that share keys: each loads its rows of a block, and sends them
 // to all.
-template <HeadTile query_tile, HeadTile key_tile, ClusterShape cluster>
+template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, ClusterShape cluster>
 class AttentionLoader {
   static constexpr unsigned sharers = cluster.size();
   static_assert(key_tile.rows % (8 * sharers) == 0, "CTAs share a block by eights of rows.");
@@ -53,7 +53,8 @@ class AttentionLoader {
   template <class WorkTile>
   TW_DEVICE void begin(const WorkTile& tile) {
     const SequenceRows rows = params_.sequences.rows(tile.n);
-    last_block_ = rows.key_begin + (tile.k_end - 1) * static_cast<int>(key_tile.rows);
+    last_block_ =
+        rows.key_begin + (tile.k_begin + tile.k_end - 1) * static_cast<int>(key_tile.rows);
     key_head_ = tile.batch / params_.query_heads_per_key_head;
   }
   template <StageToFill Stage, class WorkTile>
@@ -66,7 +67,7 @@ class AttentionLoader {
   }
   template <StageToFill Stage>
   TW_DEVICE void values(const Stage& stage, int k) const {
-    load<key_tile, sharers>(stage, params_.values, row_of(k), key_head_, rank_);
+    load<value_tile, sharers>(stage, params_.values, row_of(k), key_head_, rank_);
   }
 
  private:
@@ -96,7 +97,7 @@ class AttentionLoader {
 
   const Params& params_;
   unsigned rank_;
-  int last_block_ = 0;  // the first row of the block with the tile's last keys
+  int last_block_ = 0;  // where k-tile 0 begins: they count from the last block to the first
   int key_head_ = 0;
 };
 

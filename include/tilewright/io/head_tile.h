@@ -5,14 +5,15 @@
 #include "tilewright/io/operand_layout.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/layout/shared_tile.h"
-#include "tilewright/number/narrow_float.h"
+#include "tilewright/number/element_type.h"
 
 namespace tw {
 
-// `rows` by `columns` of bf16, in spans of 64 columns: 128 bytes of each row, swizzled.
+// `rows` by `columns` of 16 bits each, in spans of 64 columns: 128 bytes of each row, swizzled.
 struct HeadTile {
   unsigned rows = 128;
   unsigned columns = 128;
+  ElementType type = ElementType::Bf16;
 
   static constexpr unsigned span_columns = 64;
   constexpr unsigned spans() const { return columns / span_columns; }
@@ -50,9 +51,12 @@ TW_DEVICE void clear_rows(const Rows& ring, unsigned stage, unsigned first, unsi
 // core reads it.
 template <HeadTile tile, Major major, unsigned stage_bytes = 0>
 struct HeadTensors {
-  using Rows = SharedTile<Bf16, in_stages(tile.by_columns(), stage_bytes, 2)>;
-  using Operand = SharedTile<Bf16, in_stages(major == Major::K ? tile.by_columns() : tile.by_rows(),
-                                             stage_bytes, 2)>;
+  static constexpr ElementType type = tile.type;
+  using Element = typename ElementOf<type>::Type;
+  using Rows = SharedTile<Element, in_stages(tile.by_columns(), stage_bytes, 2)>;
+  using Operand =
+      SharedTile<Element,
+                 in_stages(major == Major::K ? tile.by_columns() : tile.by_rows(), stage_bytes, 2)>;
 
   Rows rows;        // (row,column,span)
   Operand operand;  // (row,k,span), or (column,k,1) of values

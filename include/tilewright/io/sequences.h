@@ -34,6 +34,10 @@ struct Sequences {
   const std::int32_t* query_ends;
   const std::int32_t* key_ends;
   int causal;  // 1: a query does not see the keys behind it
+  int window;  // how many keys a query sees at most, the last ones
+
+  // Of so many keys that a query would see, from the first on, those that its window leaves out.
+  TW_DEVICE int unseen(int seen) const { return seen > window ? seen - window : 0; }
 
   TW_DEVICE SequenceRows rows(int sequence) const {
     if (query_ends == nullptr) {

@@ -2,6 +2,8 @@
 // softmax between them.
 #pragma once
 
+#include <limits>
+
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/sequences.h"
 #include "tilewright/kernel/warp_specialized.h"
@@ -27,8 +29,10 @@ struct Attention {
   using LoaderParams = typename Loader::Params;
   struct OwnParams {
     Sequences sequences;
-    float scale;      // of scores, above 0
-    float* log_sums;  // (head,row) of log-sum-exp; null: not wanted
+    float scale;         // of scores, above 0
+    float softcap;       // 0: none
+    const float* sinks;  // of each head; or null
+    float* log_sums;     // (head,row) of log-sum-exp; null: not wanted
     std::int64_t log_sums_pitch;
   };
   static constexpr unsigned block_keys = Keys::Payload::tile.rows;
@@ -124,7 +128,7 @@ struct Attention {
                     Kernel::group_row(group), thread),
           op_(Values::tensors(stages.values), thread),
           value_rows_(Values::tensors(stages.values).rows),
-          softmax_(params.scale, thread),
+          softmax_(params.scale, params.softcap, params.sequences.window, thread),
           first_row_(static_cast<int>(Kernel::group_row(group))),
           thread_(thread),
           thread_of_all_(group * Kernel::roles.group_threads() + thread) {}
@@ -143,24 +147,36 @@ struct Attention {
       sum.clear();
       sum.start();
       if (tile.num_k_tiles() > 0) {
-        // Blocks behind this one are seen whole by all rows of the group.
-        const int whole_blocks = max_of(rows.keys_seen(row, causal), 0) / int{block_keys};
-        const int masked_end = max_of(tile.k_end - whole_blocks, 1);
-        add_blocks(sum, tile, masked_end < tile.k_end ? masked_end : tile.k_end, rows.keys(), key);
+        // Block b is k-tile last - b. Blocks from `cut` to `whole` - 1 are seen whole by all rows
+        // of the group.
+        const int last = tile.k_begin + tile.k_end - 1;
+        const int whole = max_of(rows.keys_seen(row, causal), 0) / int{block_keys};
+        const int unseen = params_.sequences.unseen(rows.keys_seen(row + 63, causal));
+        const int cut = (unseen + int{block_keys} - 1) / int{block_keys};
+        const int masked_end = min_of(max_of(last + 1 - whole, tile.k_begin + 1), tile.k_end);
+        const int free_end = min_of(max_of(last + 1 - cut, masked_end), tile.k_end);
+        add_blocks(sum, tile, masked_end, free_end, rows.keys(), key);
       }
-      const RowPair inverse = softmax_.finish();
+      const RowPair inverse = softmax_.finish(sink_of(tile));
       sum.scale_rows(inverse);
       if (params_.log_sums != nullptr) store_log_sums(tile, upper);
     }
 
    private:
     static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
+    static TW_DEVICE int min_of(int left, int right) { return left < right ? left : right; }
+    TW_DEVICE float sink_of(const WorkTile& tile) const {
+      if (params_.sinks == nullptr) return -std::numeric_limits<float>::infinity();
+      return load_element<Space::Global>(params_.sinks + tile.batch);
+    }
 
     template <class Sum>
-    TW_DEVICE void add_blocks(Sum& sum, const WorkTile& tile, int masked_end, int keys,
-                              const Key& key) {
-      // The first key of block k.
-      const auto first_key = [&](int k) { return (tile.k_end - 1 - k) * int{block_keys}; };
+    TW_DEVICE void add_blocks(Sum& sum, const WorkTile& tile, int masked_end, int free_end,
+                              int keys, const Key& key) {
+      const auto first_key = [&](int k) {
+        return (tile.k_begin + tile.k_end - 1 - k) * int{block_keys};
+      };
+      const int first = first_key(tile.k_begin);
       Scores scores;
       Weights weights;
       auto query = queries_.consume();
@@ -169,14 +185,14 @@ struct Attention {
         score_op_.issue(scores, query, stage);
         score_op_.template wait<0>(scores);
       }
-      softmax_.template next<true>(scores, first_key(0));
+      softmax_.template next<true>(scores, first);
       weights.take(scores.values(0));
       auto value = values_.consume();
       // What lies behind the last key is another's, and may be no number: zero times that is none.
       if constexpr (!Loader::clears_tail) {
-        if (keys < first_key(0) + int{block_keys}) {
+        if (keys < first + int{block_keys}) {
           write_for_products(1 + Kernel::roles.groups, Kernel::roles.multiply.warps * 32, [&] {
-            clear_rows(value_rows_, value.slot(), static_cast<unsigned>(keys - first_key(0)),
+            clear_rows(value_rows_, value.slot(), static_cast<unsigned>(keys - first),
                        thread_of_all_, Kernel::roles.multiply.warps * 32);
           });
         }
@@ -199,13 +215,20 @@ struct Attention {
         weights.take(scores.values(0));
         sum.scale_rows(correction);
       };
+      // Blocks that masks cut, those that all rows see, and those that a window cuts: each kind of
+      // step stands once.
       WorkTile blocks = tile;
-      blocks.k_begin = 1;
+      blocks.k_begin = tile.k_begin + 1;
       blocks.k_end = masked_end;
-      for (const int k : blocks.k_tiles(key)) step(std::bool_constant<true>(), k);
-      blocks.k_begin = masked_end;
-      blocks.k_end = tile.k_end;
-      for (const int k : blocks.k_tiles(key)) step(std::bool_constant<false>(), k);
+      while (true) {
+        for (const int k : blocks.k_tiles(key)) step(std::bool_constant<true>(), k);
+        if (blocks.k_end == tile.k_end) break;
+        blocks.k_begin = masked_end;
+        blocks.k_end = free_end;
+        for (const int k : blocks.k_tiles(key)) step(std::bool_constant<false>(), k);
+        blocks.k_begin = free_end;
+        blocks.k_end = tile.k_end;
+      }
       query = typename QueryInput::Token();
       op_.issue(sum, weights, value);
       op_.template wait<0>(sum, weights);

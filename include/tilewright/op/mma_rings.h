@@ -11,7 +11,7 @@ namespace tw {
 
 // Adds the product of 16 rows of A by 16 columns of B, whose two halves are b[0], b[1] and b[2],
 // b[3], to a thread's values from `first` on.
-template <unsigned count>
+template <ElementType type, unsigned count>
 TW_DEVICE void add_product(float (&values)[count], unsigned first, const std::uint32_t (&a)[4],
                            const std::uint32_t (&b)[4]) {
   TW_UNROLL
@@ -19,7 +19,7 @@ TW_DEVICE void add_product(float (&values)[count], unsigned first, const std::ui
     const unsigned at = first + 4 * half;
     float sum[4] = {values[at], values[at + 1], values[at + 2], values[at + 3]};
     const std::uint32_t pair[2] = {b[2 * half], b[2 * half + 1]};
-    isa::mma_sync<MmaType::Bf16>(sum, a, pair);
+    isa::mma_sync<type == ElementType::Bf16 ? MmaType::Bf16 : MmaType::F16>(sum, a, pair);
     TW_UNROLL
     for (unsigned i = 0; i < 4; ++i) values[at + i] = sum[i];
   }
@@ -65,7 +65,7 @@ class MmaOfTwoRings {
           std::uint32_t others[4];
           isa::ldmatrix_x4(others, b_chunks.address(16 * pair + matrix / 2 * 8 + in_matrix,
                                                     2 * step + matrix % 2, span, b.slot()));
-          add_product(values, 8 * pair, rows, others);
+          add_product<TensorsA::type>(values, 8 * pair, rows, others);
         }
       }
     }
@@ -94,7 +94,7 @@ class MmaOfRegisters {
 
  public:
   using Accumulator = RegisterAccumulator<1, columns>;
-  using Operand = PackedRows<k>;
+  using Operand = PackedRows<k, TensorsB::type>;
   static constexpr bool elected = false;
   static constexpr Release release = Release::Warp;
   static constexpr unsigned releases = 4;  // of each group
@@ -120,7 +120,8 @@ class MmaOfRegisters {
           isa::ldmatrix_x4_transposed(
               others, chunks.address(16 * step + matrix % 2 * 8 + in_matrix, 2 * pair + matrix / 2,
                                      span, stage.slot()));
-          add_product(values, span * (span_columns / 2) + 8 * pair, a.registers(step), others);
+          add_product<TensorsB::type>(values, span * (span_columns / 2) + 8 * pair,
+                                      a.registers(step), others);
         }
       }
     }

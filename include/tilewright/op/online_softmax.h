@@ -8,6 +8,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/ptx/exponential.h"
+#include "tilewright/isa/ptx/scalar.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/op/wgmma.h"
 
@@ -19,18 +20,24 @@ template <unsigned keys>
 class OnlineSoftmax {
   static constexpr unsigned values = keys / 2;  // of a thread
   static constexpr float nothing = -std::numeric_limits<float>::infinity();
+  static constexpr float log2_of_e = 1.44269504f;
   using Scores = RegisterAccumulator<1, keys>;
 
  public:
-  // `scale` goes to the scores before their exponential.
-  TW_DEVICE OnlineSoftmax(float scale, unsigned thread)
-      : scale_(scale * 1.44269504f), lane_(thread % 32) {}
+  // `scale` goes to the scores before their exponential; with a `cap` above 0 they are
+  // cap tanh(scale score / cap). A row sees at most `window` keys.
+  TW_DEVICE OnlineSoftmax(float scale, float cap, int window, unsigned thread)
+      : scale_((cap > 0 ? cap : scale) * log2_of_e),
+        to_tanh_(cap > 0 ? 2 * log2_of_e * scale / cap : 0),
+        window_(window),
+        lane_(thread % 32) {}
 
-  // Rows that see so many keys from the sequence's first on.
+  // Rows whose last key is so many behind the sequence's first.
   TW_DEVICE void begin(int upper_seen, int lower_seen) {
     TW_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
-      seen_[half] = (half == 0 ? upper_seen : lower_seen) - static_cast<int>(lane_ % 4 * 2);
+      first_seen_[half] =
+          (half == 0 ? upper_seen : lower_seen) - window_ - static_cast<int>(lane_ % 4 * 2);
       maximum_[half] = nothing;
       sum_[half] = 0;
     }
@@ -41,19 +48,14 @@ class OnlineSoftmax {
   template <bool masked>
   TW_DEVICE RowPair next(Scores& scores, int first_key) {
     float(&block)[values] = scores.values(0);
+    if (to_tanh_ > 0) cap(block);
     if constexpr (masked) mask(block, first_key);
     return {weigh<masked>(block, 0), weigh<masked>(block, 1)};
   }
 
-  // What the sums of weighted values must be multiplied by. Rows that see no key give zeros.
-  TW_DEVICE RowPair finish() {
-    TW_UNROLL
-    for (unsigned half = 0; half < 2; ++half) {
-      sum_[half] += neighbour(sum_[half], 1);
-      sum_[half] += neighbour(sum_[half], 2);
-    }
-    return {sum_[0] == 0 ? 0 : 1 / sum_[0], sum_[1] == 0 ? 0 : 1 / sum_[1]};
-  }
+  // What the sums of weighted values must be multiplied by. `sink` is one more score, without a
+  // value; minus infinity is none. Rows that see no key give zeros.
+  TW_DEVICE RowPair finish(float sink) { return {finish(0, sink), finish(1, sink)}; }
   // After finish(): the natural logarithm of the sum of exponentials; minus infinity without keys.
   TW_DEVICE RowPair log_sum() const { return {log_sum(0), log_sum(1)}; }
 
@@ -64,7 +66,27 @@ class OnlineSoftmax {
   }
   TW_DEVICE float log_sum(unsigned half) const {
     if (sum_[half] == 0) return nothing;
-    return (maximum_[half] * scale_ + isa::lg2_approx(sum_[half])) * 0.693147181f;
+    return (maximum_[half] + isa::lg2_approx(sum_[half])) * 0.693147181f;
+  }
+  // The maximum becomes an exponent of 2.
+  TW_DEVICE float finish(unsigned half, float sink) {
+    sum_[half] += neighbour(sum_[half], 1);
+    sum_[half] += neighbour(sum_[half], 2);
+    const float own = maximum_[half] * scale_;
+    const float maximum = std::fmax(own, sink * log2_of_e);
+    const float subtracted = maximum == nothing ? 0 : maximum;
+    const float correction = isa::ex2_approx(own - subtracted);
+    sum_[half] = sum_[half] * correction + isa::ex2_approx(sink * log2_of_e - subtracted);
+    maximum_[half] = maximum;
+    return sum_[half] == 0 ? 0 : correction / sum_[half];
+  }
+
+  // tanh(x) = 1 - 2 / (1 + e^2x); the approximation of the hardware misses it by 2^-11.
+  TW_DEVICE void cap(float (&block)[values]) const {
+    TW_UNROLL
+    for (unsigned i = 0; i < values; ++i) {
+      block[i] = 1 - 2 * isa::rcp_approx(1 + isa::ex2_approx(block[i] * to_tanh_));
+    }
   }
 
   // Value i stands 8 (i / 4) + i % 2 columns behind the thread's first.
@@ -72,7 +94,8 @@ class OnlineSoftmax {
     TW_UNROLL
     for (unsigned i = 0; i < values; ++i) {
       const int column = static_cast<int>(i / 4 * 8 + i % 2);
-      if (column >= seen_[i / 2 % 2] - first_key) block[i] = nothing;
+      const int behind = column + first_key - first_seen_[i / 2 % 2];
+      if (static_cast<unsigned>(behind) >= static_cast<unsigned>(window_)) block[i] = nothing;
     }
   }
 
@@ -108,9 +131,11 @@ class OnlineSoftmax {
     return correction;
   }
 
-  float scale_;  // of scores to exponents of 2
+  float scale_;    // of scores to exponents of 2
+  float to_tanh_;  // of scores to exponents of 2, of twice the tanh's argument; 0: no cap
+  int window_;
   unsigned lane_;
-  int seen_[2];  // keys that a row sees, from the thread's first column on
+  int first_seen_[2];  // of a row, from the thread's first column on
   float maximum_[2];
   float sum_[2];
 };

@@ -15,7 +15,7 @@ class WgmmaOfTwoRings {
   using B = typename TensorsB::Operand;
   static constexpr unsigned columns = B::template static_extent<0>;
   static constexpr unsigned spans = A::template static_extent<2>;
-  static constexpr WgmmaShape shape = {.n = columns};
+  static constexpr WgmmaShape shape = {.a = TensorsA::type, .b = TensorsB::type, .n = columns};
   static constexpr unsigned steps = A::template static_extent<1> / shape.k();
   using BlocksA = OperandBlocks<A, Major::K, 64, shape.k()>;
   using BlocksB = OperandBlocks<B, Major::K, columns, shape.k()>;
@@ -66,7 +66,7 @@ class WgmmaOfRegisters {
 
  public:
   using Accumulator = RegisterAccumulator<1, columns>;
-  using Operand = PackedRows<k>;
+  using Operand = PackedRows<k, TensorsB::type>;
   static constexpr bool elected = false;
   static constexpr Release release = Release::Group;
   static constexpr unsigned releases = 1;  // of each group
@@ -85,9 +85,9 @@ class WgmmaOfRegisters {
     isa::wgmma_fence();
     TW_UNROLL
     for (unsigned step = 0; step < Operand::steps; ++step) {
-      isa::wgmma_bf16_register<columns, 1>(sum.fragment(0), a.registers(step),
-                                           b + BlocksB::units(0, step, 0, 0),
-                                           step > 0 || sum.started());
+      isa::wgmma_register<TensorsB::type, columns, 1>(sum.fragment(0), a.registers(step),
+                                                      b + BlocksB::units(0, step, 0, 0),
+                                                      step > 0 || sum.started());
     }
     isa::wgmma_commit_group();
     sum.start();

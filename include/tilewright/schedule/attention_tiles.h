@@ -8,7 +8,8 @@
 namespace tw {
 
 // A map for schedules that only count upwards. A WorkTile's batch is a head, its n a sequence, its
-// rows are counted in all sequences, and its k-tiles are blocks of `tile_keys` keys. Heads are
+// rows are counted in all sequences, and its k-tiles are blocks of `tile_keys` keys, taken from the
+// last to the first. Heads are
 // taken in sections whose keys and values stay in the L2 together; within a section the last rows
 // of all heads come first: causal, they see most keys, and what is short fills the gaps at the end.
 //
@@ -51,8 +52,11 @@ class AttentionTiles {
     const int last = (end < rows.query_end ? end : rows.query_end) - 1;
     const int seen = rows.keys_seen(last, params_.sequences.causal != 0);
     const int blocks = seen <= 0 ? 0 : (seen - 1) / static_cast<int>(tile_keys) + 1;
+    // The first row sees the first of them.
+    const int unseen = params_.sequences.unseen(rows.keys_seen(row, params_.sequences.causal != 0));
+    const int first = blocks == 0 ? 0 : unseen / static_cast<int>(tile_keys);
     return {behind, sequence, head_of_all - sequence * params_.heads, rows.query_end, row, 0,
-            0,      blocks};
+            first,  blocks};
   }
 
  private:

@@ -19,6 +19,9 @@ struct AttentionFamily {
   static constexpr std::int64_t key_rows(const Problem& p) {
     return p.keys * (is_ragged(p) ? 1 : p.sequences);
   }
+  static constexpr std::int64_t value_size(const Problem& p) {
+    return p.value_size > 0 ? p.value_size : p.head_size;
+  }
   static float scale(const Problem& p) {
     return p.scale > 0 ? p.scale : 1 / std::sqrt(static_cast<float>(p.head_size));
   }
@@ -33,17 +36,24 @@ struct AttentionFamily {
                               {.meaning = "of queries", .usual = 2, .initial = 1, .low = 1}),
       number<&Problem::key_heads>(
           "key_heads", {.meaning = "of keys and values", .usual = 1, .initial = 1, .low = 1}),
-      number<&Problem::head_size>(
-          "head_size",
-          {.meaning = "columns of a head", .usual = 128, .initial = 128, .low = 1, .limit = 65536}),
+      number<&Problem::head_size>("head_size", {.meaning = "columns of queries and keys",
+                                                .usual = 128,
+                                                .initial = 128,
+                                                .low = 1,
+                                                .limit = 65536}),
+      number<&Problem::value_size>(
+          "value_size", {.meaning = "columns of values; 0: as those of keys", .limit = 65536}),
       number<&Problem::sequences>("sequences",
                                   {.meaning = "in the batch", .usual = 2, .initial = 1}),
       number<&Problem::queries>("queries", {.meaning = "tokens of every sequence", .usual = 40}),
       number<&Problem::keys>("keys", {.meaning = "tokens of every sequence", .usual = 70}),
-      flag<&Problem::causal>("causal", "a query sees no key behind its own place")};
+      flag<&Problem::causal>("causal", "a query sees no key behind its own place"),
+      number<&Problem::window>(
+          "window", {.meaning = "of these keys, a query sees the last so many; 0: all"})};
 
-  static constexpr RealField reals[] = {real<&Problem::scale>(
-      "scale", "of the products of queries and keys; 0: by the head size", 0)};
+  static constexpr RealField reals[] = {
+      real<&Problem::scale>("scale", "of the products of queries and keys; 0: by the head size", 0),
+      real<&Problem::softcap>("softcap", "the bound that scores stay below; 0: none", 0)};
 
   static constexpr Rule rules[] = {
       rule([](const Problem& p) { return p.heads % p.key_heads == 0; },
@@ -59,6 +69,21 @@ struct AttentionFamily {
            [](const Problem& p) {
              return sentence("scale = {} must be a positive number, or 0.", p.scale);
            }),
+      rule([](const Problem& p) { return p.softcap >= 0 && p.softcap <= 3.4e38f; },
+           [](const Problem& p) {
+             return sentence("softcap = {} must be a positive number, or 0.", p.softcap);
+           }),
+      rule([](const Problem& p) { return p.window == 0 || p.causal != 0; },
+           [](const Problem& p) {
+             return sentence("window = {} is of causal attention, but causal is 0.", p.window);
+           }),
+      rule(
+          [](const Problem& p) {
+            return p.k.type == p.q.type && p.v.type == p.q.type && p.output.type == p.q.type;
+          },
+          [](const Problem&) {
+            return sentence("The types of queries, keys, values and output must be the same.");
+          }),
       rule(
           [](const Problem& p) {
             const std::int64_t many = is_ragged(p) ? 1 : p.sequences;
@@ -72,10 +97,16 @@ struct AttentionFamily {
                 p.sequences, p.queries, p.keys, p.heads);
           })};
 
-  enum TensorIndex : unsigned { q, k, v, query_ends, key_ends, output, log_sums };
-  static constexpr Types elements = ElementType::Bf16;
+  enum TensorIndex : unsigned { q, k, v, query_ends, key_ends, sinks, output, log_sums };
+  static constexpr Types elements = {ElementType::Bf16, ElementType::Fp16};
   static constexpr TensorExtents of_queries(const Problem& p) {
     return {p.heads, query_rows(p), p.head_size};
+  }
+  static constexpr TensorExtents of_output(const Problem& p) {
+    return {p.heads, query_rows(p), value_size(p)};
+  }
+  static constexpr TensorExtents of_values(const Problem& p) {
+    return {p.key_heads, key_rows(p), value_size(p)};
   }
   static constexpr TensorExtents of_keys(const Problem& p) {
     return {p.key_heads, key_rows(p), p.head_size};
@@ -88,15 +119,18 @@ struct AttentionFamily {
                          [](const Problem& p) { return of_keys(p); }),
       reads<&Problem::v>("v",
                          {.title = "the values", .types = elements, .one = "the tensor of values"},
-                         [](const Problem& p) { return of_keys(p); }),
+                         [](const Problem& p) { return of_values(p); }),
       where([](const Problem& p) { return is_ragged(p); },
             integers<&Problem::query_ends>("query_ends", "the ends of queries",
                                            [](const Problem& p) { return p.sequences; })),
       where([](const Problem& p) { return is_ragged(p); },
             integers<&Problem::key_ends>("key_ends", "the ends of keys",
                                          [](const Problem& p) { return p.sequences; })),
+      optional(where([](const Problem& p) { return p.sinks != nullptr; },
+                     vector_of<&Problem::sinks>("sinks", "the sinks", ElementType::Fp32,
+                                                [](const Problem& p) { return p.heads; }))),
       writes<&Problem::output>("output", {.title = "the output", .types = elements},
-                               [](const Problem& p) { return of_queries(p); }),
+                               [](const Problem& p) { return of_output(p); }),
       optional(where([](const Problem& p) { return p.log_sums.data != nullptr; },
                      writes<&Problem::log_sums>("log_sums",
                                                 {.title = "the log sums",

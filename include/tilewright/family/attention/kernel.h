@@ -1,5 +1,5 @@
 // Attention: O = softmax(scale Q K^T) V for each head, with keys and values shared by groups of
-// heads, sequences of different lengths, and causal masks.
+// heads, sequences of different lengths, causal masks and windows, capped scores and sinks.
 #pragma once
 
 #include "tilewright/epilogue/direct_sources.h"
@@ -20,13 +20,16 @@ struct AttentionConfig {
   // A tile of the output has m queries, 64 for each warpgroup, by n columns of a head. CTAs of a
   // cluster take heads that share keys.
   Tiling tiling = {.m = 128, .n = 128};
-  unsigned keys = 128;  // of a block
-  ElementType d_type = ElementType::Bf16;
+  unsigned keys = 128;                     // of a block
+  unsigned head = 0;                       // columns of queries and keys; 0: as many as of values
+  ElementType d_type = ElementType::Bf16;  // of all tensors
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;           // 0: groups issue their products as they come
   unsigned staged_bytes = 128;  // of a row of the output at a time: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
+
+  constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
 };
 
 // The payload of a ring of tiles of one head.
@@ -78,19 +81,21 @@ struct Attention {
   static constexpr bool in_clusters = Target::in_clusters;
   static constexpr bool dependent_launch = config.dependent_launch != 0;
 
-  static constexpr HeadTile query_tile = {tiling.m, tiling.n};
-  static constexpr HeadTile key_tile = {config.keys, tiling.n};
-  using Loader = typename Target::template HeadLoader<query_tile, key_tile, roles, tiling.cluster>;
+  static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), config.d_type};
+  static constexpr HeadTile key_tile = {config.keys, config.head_columns(), config.d_type};
+  static constexpr HeadTile value_tile = {config.keys, tiling.n, config.d_type};
+  using Loader =
+      typename Target::template HeadLoader<query_tile, key_tile, value_tile, roles, tiling.cluster>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
-  using ValueTensors = HeadTensors<key_tile, Major::MN, key_tile.bytes()>;
+  using ValueTensors = HeadTensors<value_tile, Major::MN, value_tile.bytes()>;
   using ScoreOp = typename Target::template ScoreOp<QueryTensors, KeyTensors>;
   using Op = typename Target::template ValueOp<ValueTensors>;
   // Every group reads every stage.
   static constexpr RoleArrivals reads = {Role::Multiply, Op::releases* roles.groups};
   using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loader, reads>;
   using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loader, reads>;
-  using ValuePayload = HeadPayload<ValueNames, key_tile, Major::MN, Loader, reads>;
+  using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   using StepOrder =
       std::conditional_t<Target::takes_turns && config.turns != 0 && (roles.groups > 1),
@@ -111,7 +116,8 @@ struct Attention {
       std::is_empty_v<typename Store::Buffers>
           ? 0
           : roles.groups * unsigned{sizeof(typename Store::Buffers)};
-  static constexpr unsigned taken_bytes = 1024 + buffer_bytes + 4 * key_tile.bytes();
+  static constexpr unsigned taken_bytes =
+      1024 + buffer_bytes + 2 * key_tile.bytes() + 2 * value_tile.bytes();
   static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
                 "Two blocks of keys and values and a tile of queries must fit shared memory.");
   using Queries =

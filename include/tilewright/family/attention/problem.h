@@ -4,25 +4,29 @@
 
 #include "tilewright/types.h"
 
-/* output = softmax(scale * q k^T) v, for each sequence and head. The tensors have a matrix for each
- * head, (token,column), columns contiguous: heads may lie side by side in a row of memory, or one
- * behind the other. Tokens of all sequences lie behind each other. (Where heads of a sequence do
- * so, every head of every sequence counts as a head of one.) */
+/* output = softmax(score) v, score = scale * q k^T, for each sequence and head. The tensors have a
+ * matrix for each head, (token,column), columns contiguous: heads may lie side by side in a row of
+ * memory, or one behind the other. Tokens of all sequences lie behind each other. (Where heads of a
+ * sequence do so, every head of every sequence counts as a head of one.) */
 typedef struct tw_attention_problem {
-  size_t size;       /* of this struct: what tw_attention_init wrote */
-  uint64_t family;   /* likewise */
-  int64_t heads;     /* of q and output */
-  int64_t key_heads; /* of k and v: each serves heads / key_heads heads */
-  int64_t head_size; /* columns */
+  size_t size;        /* of this struct: what tw_attention_init wrote */
+  uint64_t family;    /* likewise */
+  int64_t heads;      /* of q and output */
+  int64_t key_heads;  /* of k and v: each serves heads / key_heads heads */
+  int64_t head_size;  /* columns of q and k */
+  int64_t value_size; /* columns of v and output; 0: head_size */
   int64_t sequences;
   /* Tokens of every sequence; where ends are given, of all together. */
   int64_t queries, keys;
   /* On the device, one for each sequence: the row behind its last. Null: all are equally long. */
   const int32_t* query_ends;
   const int32_t* key_ends;
-  int causal;  /* the last query sees all keys, the one before all but the last, and so on */
-  float scale; /* 0: 1 / sqrt(head_size) */
-  tw_matrix q, k, v, output; /* bf16 */
+  int causal;     /* the last query sees all keys, the one before all but the last, and so on */
+  int64_t window; /* with causal: a query sees the last so many of these keys; 0: all */
+  float scale;    /* 0: 1 / sqrt(head_size) */
+  float softcap;  /* score = softcap * tanh(scale * q k^T / softcap); 0: as it is */
+  tw_matrix q, k, v, output; /* bf16, or fp16 */
+  const float* sinks;        /* of each head, a score that is seen but has no value; or null */
   tw_matrix log_sums; /* (head,token), fp32: of the exponentials of scores; data null: none */
 } tw_attention_problem;
 

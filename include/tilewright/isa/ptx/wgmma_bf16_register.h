@@ -9,7 +9,7 @@
 #if defined(__CUDACC__)
 namespace tw::isa {
 
-template <> struct WgmmaRegisterInstruction<8> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 8> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[4], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %9, 0;\n"
@@ -18,7 +18,7 @@ template <> struct WgmmaRegisterInstruction<8> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<16> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 16> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[8], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %13, 0;\n"
@@ -27,7 +27,7 @@ template <> struct WgmmaRegisterInstruction<16> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<24> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 24> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[12], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %17, 0;\n"
@@ -37,7 +37,7 @@ template <> struct WgmmaRegisterInstruction<24> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<32> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 32> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[16], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %21, 0;\n"
@@ -47,7 +47,7 @@ template <> struct WgmmaRegisterInstruction<32> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<40> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 40> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[20], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %25, 0;\n"
@@ -58,7 +58,7 @@ template <> struct WgmmaRegisterInstruction<40> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<48> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 48> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[24], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %29, 0;\n"
@@ -69,7 +69,7 @@ template <> struct WgmmaRegisterInstruction<48> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<56> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 56> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[28], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %33, 0;\n"
@@ -81,7 +81,7 @@ template <> struct WgmmaRegisterInstruction<56> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<64> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 64> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[32], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
@@ -93,7 +93,7 @@ template <> struct WgmmaRegisterInstruction<64> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<72> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 72> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[36], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %41, 0;\n"
@@ -106,7 +106,7 @@ template <> struct WgmmaRegisterInstruction<72> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<80> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 80> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[40], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %45, 0;\n"
@@ -119,7 +119,7 @@ template <> struct WgmmaRegisterInstruction<80> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<88> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 88> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[44], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %49, 0;\n"
@@ -133,7 +133,7 @@ template <> struct WgmmaRegisterInstruction<88> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<96> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 96> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[48], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %53, 0;\n"
@@ -147,7 +147,7 @@ template <> struct WgmmaRegisterInstruction<96> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<104> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 104> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[52], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %57, 0;\n"
@@ -162,7 +162,7 @@ template <> struct WgmmaRegisterInstruction<104> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<112> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 112> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[56], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %61, 0;\n"
@@ -177,7 +177,7 @@ template <> struct WgmmaRegisterInstruction<112> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<120> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 120> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[60], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %65, 0;\n"
@@ -193,7 +193,7 @@ template <> struct WgmmaRegisterInstruction<120> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<128> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 128> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[64], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
@@ -209,7 +209,7 @@ template <> struct WgmmaRegisterInstruction<128> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<136> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 136> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[68], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %73, 0;\n"
@@ -226,7 +226,7 @@ template <> struct WgmmaRegisterInstruction<136> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<144> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 144> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[72], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %77, 0;\n"
@@ -243,7 +243,7 @@ template <> struct WgmmaRegisterInstruction<144> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<152> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 152> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[76], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %81, 0;\n"
@@ -261,7 +261,7 @@ template <> struct WgmmaRegisterInstruction<152> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<160> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 160> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[80], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %85, 0;\n"
@@ -279,7 +279,7 @@ template <> struct WgmmaRegisterInstruction<160> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<168> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 168> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[84], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %89, 0;\n"
@@ -298,7 +298,7 @@ template <> struct WgmmaRegisterInstruction<168> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<176> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 176> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[88], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %93, 0;\n"
@@ -317,7 +317,7 @@ template <> struct WgmmaRegisterInstruction<176> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<184> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 184> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[92], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %97, 0;\n"
@@ -337,7 +337,7 @@ template <> struct WgmmaRegisterInstruction<184> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<192> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 192> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[96], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %101, 0;\n"
@@ -357,7 +357,7 @@ template <> struct WgmmaRegisterInstruction<192> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<200> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 200> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[100], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %105, 0;\n"
@@ -378,7 +378,7 @@ template <> struct WgmmaRegisterInstruction<200> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<208> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 208> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[104], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %109, 0;\n"
@@ -399,7 +399,7 @@ template <> struct WgmmaRegisterInstruction<208> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<216> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 216> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[108], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %113, 0;\n"
@@ -421,7 +421,7 @@ template <> struct WgmmaRegisterInstruction<216> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<224> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 224> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[112], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %117, 0;\n"
@@ -443,7 +443,7 @@ template <> struct WgmmaRegisterInstruction<224> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<232> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 232> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[116], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %121, 0;\n"
@@ -466,7 +466,7 @@ template <> struct WgmmaRegisterInstruction<232> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<240> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 240> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[120], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %125, 0;\n"
@@ -489,7 +489,7 @@ template <> struct WgmmaRegisterInstruction<240> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<248> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 248> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[124], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %129, 0;\n"
@@ -513,7 +513,7 @@ template <> struct WgmmaRegisterInstruction<248> {
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(int(accumulate)), "n"(b_transposed));
   }
 };
-template <> struct WgmmaRegisterInstruction<256> {
+template <> struct WgmmaRegisterInstruction<ElementType::Bf16, 256> {
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[128], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %133, 0;\n"

@@ -11,8 +11,8 @@ namespace tw::isa {
 template <ElementType a, ElementType b, unsigned n>
 struct WgmmaInstruction;
 
-// A from registers: four pairs of bf16 per thread; B from shared memory.
-template <unsigned n>
+// A from registers: four pairs of 16 bits per thread; B from shared memory.
+template <ElementType type, unsigned n>
 struct WgmmaRegisterInstruction;
 
 }  // namespace tw::isa

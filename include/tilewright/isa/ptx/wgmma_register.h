@@ -5,18 +5,20 @@
 #include "tilewright/isa/model.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "tilewright/isa/ptx/wgmma_bf16_register.h"
+#include "tilewright/isa/ptx/wgmma_fp16_register.h"
 
 namespace tw::isa {
 
-// wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16 {d}, {a}, b, accumulate, 1, 1, trans-b;
-//     PTX 8.0, sm_90a. Four pairs of bf16 per thread; B K-major, or (transposed) N-major.
-template <unsigned n, unsigned b_transposed = 0>
-TW_DEVICE void wgmma_bf16_register(float (&d)[n / 2], const std::uint32_t (&a)[4], std::uint64_t b,
-                                   bool accumulate) {
+// wgmma.mma_async.sync.aligned.m64nNk16.f32.T.T {d}, {a}, b, accumulate, 1, 1, trans-b;
+//     PTX 8.0, sm_90a. T is bf16 or f16; four pairs per thread; B K-major, or (transposed) N-major.
+template <ElementType type, unsigned n, unsigned b_transposed = 0>
+TW_DEVICE void wgmma_register(float (&d)[n / 2], const std::uint32_t (&a)[4], std::uint64_t b,
+                              bool accumulate) {
 #if defined(__CUDACC__)
-  WgmmaRegisterInstruction<n>::template issue<b_transposed>(d, a, b, accumulate);
+  WgmmaRegisterInstruction<type, n>::template issue<b_transposed>(d, a, b, accumulate);
 #else
-  model::wgmma(WgmmaShape{.n = n, .b_transposed = b_transposed}, d, 0, a, b, accumulate);
+  model::wgmma(WgmmaShape{.a = type, .b = type, .n = n, .b_transposed = b_transposed}, d, 0, a, b,
+               accumulate);
 #endif
 }
 
