@@ -33,7 +33,8 @@ class Attention(Structure):
                 ('keys', c_int64), ('query_ends', c_void_p), ('key_ends', c_void_p), ('causal', c_int),
                 ('window', c_int64), ('scale', c_float), ('softcap', c_float),
                 ('q', Matrix), ('k', Matrix), ('v', Matrix), ('output', Matrix), ('sinks', c_void_p),
-                ('log_sums', Matrix)]
+                ('log_sums', Matrix), ('page_size', c_int64), ('pages', c_int64), ('table_pitch', c_int64),
+                ('page_table', c_void_p), ('heads_in_pages', c_int)]
 
 
 class Options(Structure):

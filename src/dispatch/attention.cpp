@@ -16,6 +16,14 @@ double expected_time(const AttentionConfig& config, const tw_attention_problem& 
   constexpr double beside = 12;
   constexpr double flop_of_sm = 4.5e6;  // in a microsecond
   const auto work = static_cast<double>(attention_work(problem, config));
+  if (config.part_blocks != 0) {
+    // Keys and values come once for all heads that share them.
+    constexpr double bytes_of_sm = 30e3;  // in a microsecond
+    const double part = config.part_blocks * config.keys;
+    const double bytes = std::min(static_cast<double>(problem.keys), part) * 2 *
+                         (config.head_columns() + config.tiling.n);
+    return std::ceil(work / std::max(sms, 1u)) * (1 + bytes / bytes_of_sm);
+  }
   double keys = static_cast<double>(problem.keys) * (problem.causal != 0 ? 0.5 : 1.0);
   if (problem.window > 0) keys = std::min(keys, static_cast<double>(problem.window));
   const double blocks = std::ceil(keys / config.keys) + (problem.causal != 0 ? 0.5 : 0.0);

@@ -41,9 +41,9 @@ class CudaPlanned {
 };
 
 template <class Launch, class Bound>
-Status workspace_warp_specialized(std::size_t& bytes, CudaPlanned<Bound>&, const Checked&,
+Status workspace_warp_specialized(std::size_t& bytes, CudaPlanned<Bound>&, const Checked& problem,
                                   const LaunchOptions&) {
-  bytes = 0;
+  bytes = problem.is_empty() ? 0 : Launch::template workspace<Bound>(problem);
   return Status::good();
 }
 
@@ -66,16 +66,31 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
   typename Kernel::Params params;
   MatmulGrid grid = {};
   const unsigned max_clusters = machine.sm_count / Bound::config.tiling.cluster.size();
+  std::vector<std::uint64_t> memory((Launch::template workspace<Bound>(problem) + 7) / 8);
+  const Workspace workspace = {memory.data(), memory.size() * 8};
   Status planned = Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,
-                                                options.workspace, encode_for_virtual);
+                                                workspace, encode_for_virtual);
   if (!planned.is_good()) return planned;
+  std::vector<vgpu::GlobalRange> touched = touched_by(problem);
+  const std::size_t counters = std::min(workspace.bytes, workspace_counter_bytes);
+  if (counters > 0) {
+    touched.push_back({memory.data(), counters, "counters", true, true});
+    touched.push_back(
+        {memory.data() + counters / 8, workspace.bytes - counters, "parts", false, true});
+  }
   const vgpu::Launch launch = {grid.ctas,
                                grid.cluster_size,
                                grid.threads,
                                grid.shared_bytes,
                                [&params] { Kernel::run(params); },
                                Bound::Target::target.lanes};
-  report = vgpu::run(launch, touched_by(problem), machine);
+  report = vgpu::run(launch, touched, machine);
+  const auto is_set = [](std::uint64_t bits) { return bits != 0; };
+  if (report.verdict() == vgpu::Report::Clean &&
+      std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),
+                  is_set)) {
+    report.incomplete.push_back("The counters of the workspace are not zero after the launch.");
+  }
   return Status::good();
 }
 #endif

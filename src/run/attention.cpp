@@ -39,6 +39,21 @@ Status settle(void* given, const Lists& lists, const Instance&) {
   Problem& problem = *static_cast<Problem*>(given);
   const std::vector<std::int64_t>&queries = lists[Family::query_lengths],
         &keys = lists[Family::key_lengths];
+  if (Family::is_paged(problem)) {
+    if (keys.empty() || !queries.empty()) {
+      return Status::refused("Keys in pages have --key-lengths, and no --query-lengths.");
+    }
+    problem.sequences = static_cast<std::int64_t>(keys.size());
+    problem.keys = *std::max_element(keys.begin(), keys.end());
+    problem.key_ends = problem.page_table = static_cast<const std::int32_t*>(some_address());
+    problem.table_pitch = (problem.keys + problem.page_size - 1) / problem.page_size + 1;
+    std::int64_t needed = 0;
+    for (const std::int64_t length : keys) {
+      needed += (length + problem.page_size - 1) / problem.page_size;
+    }
+    problem.pages = std::max(problem.pages, needed + 1);
+    return Status::good();
+  }
   if (queries.size() != keys.size()) {
     return Status::refused(
         sentence("There are {} --query-lengths, but {} --key-lengths: each sequence has one.",
@@ -53,6 +68,27 @@ Status settle(void* given, const Lists& lists, const Instance&) {
   return Status::good();
 }
 
+// Few queries, keys in one part and in several, in pages or not.
+void random_parts(Case& made, Random& random) {
+  Problem& problem = made.as<Problem>();
+  const AttentionConfig& config = config_of_instance(*made.instance);
+  const std::int64_t part = std::int64_t{config.part_blocks} * config.keys;
+  const auto length = [&] {
+    const std::int64_t lengths[] = {0, 1, between(random, 2, config.keys), part,
+                                    part + between(random, 1, part)};
+    return lengths[random() % 5];
+  };
+  problem.queries = random() % 4 == 0 ? between(random, 8, 20) : between(random, 1, 4);
+  problem.sequences = between(random, 1, 2);
+  problem.keys = length();
+  if (random() % 3 == 0) return;
+  problem.page_size = std::int64_t{8} << random() % 6;
+  problem.heads_in_pages = random() % 2 == 0;
+  for (std::int64_t i = 0; i < problem.sequences; ++i) {
+    made.lists[Family::key_lengths].push_back(length());
+  }
+}
+
 // Heads that share keys or do not, sequences of one length or of several, among them empty ones and
 // such of one token, keys that end before, at and behind the end of a block; windows, caps, sinks.
 void random_problem(Case& made, Random& random) {
@@ -60,7 +96,7 @@ void random_problem(Case& made, Random& random) {
   const AttentionConfig& config = config_of_instance(*made.instance);
   const std::int64_t rows = config.tiling.m, block = config.keys;
   problem.key_heads = between(random, 1, 2);
-  problem.heads = problem.key_heads * between(random, 1, 2);
+  problem.heads = problem.key_heads * between(random, 1, config.part_blocks != 0 ? 9 : 2);
   problem.causal = random() % 2 == 0;
   if (random() % 4 == 0) problem.scale = 0.5f;
   if (random() % 2 == 0) problem.log_sums.data = some_address();
@@ -74,6 +110,7 @@ void random_problem(Case& made, Random& random) {
                                     between(random, tile, 2 * tile)};
     return lengths[random() % 5];
   };
+  if (config.part_blocks != 0) return random_parts(made, random);
   if (random() % 2 == 0) {
     problem.sequences = between(random, 1, 2);
     problem.queries = std::max<std::int64_t>(length(rows), 1);
@@ -90,6 +127,17 @@ void random_problem(Case& made, Random& random) {
 // Rows of a sequence, as the definition has them.
 struct Sequence {
   std::int64_t query_begin, queries, key_begin, keys;
+  std::vector<std::int64_t> pages = {};  // where its keys lie, if in pages
+
+  // The matrix of keys and the row where key j of a head lies.
+  std::pair<std::int64_t, std::int64_t> place(const Problem& problem, std::int64_t head,
+                                              std::int64_t j) const {
+    if (pages.empty()) return {head, key_begin + j};
+    const std::int64_t page = pages[static_cast<std::size_t>(j / problem.page_size)];
+    const std::int64_t slot = j % problem.page_size;
+    if (problem.heads_in_pages != 0) return {page * problem.key_heads + head, slot};
+    return {head, page * problem.page_size + slot};
+  }
 
   // Behind the last key that the query sees, and the first.
   std::int64_t end(std::int64_t query, const Problem& problem) const {
@@ -101,8 +149,29 @@ struct Sequence {
   }
 };
 
+// Pages in any order.
+std::vector<Sequence> paged_sequences_of(const Case& of) {
+  const Problem& problem = of.problem.as<Problem>();
+  std::vector<std::int64_t> pages(static_cast<std::size_t>(problem.pages));
+  std::iota(pages.begin(), pages.end(), 0);
+  Random random(of.seed + 2);
+  std::shuffle(pages.begin(), pages.end(), random);
+  std::vector<Sequence> all;
+  std::size_t next = 0;
+  for (std::int64_t i = 0; i < problem.sequences; ++i) {
+    const std::int64_t keys = of.lists[Family::key_lengths][static_cast<std::size_t>(i)];
+    Sequence sequence = {i * problem.queries, problem.queries, 0, keys};
+    for (std::int64_t j = 0; j < keys; j += problem.page_size) {
+      sequence.pages.push_back(pages[next++]);
+    }
+    all.push_back(sequence);
+  }
+  return all;
+}
+
 std::vector<Sequence> sequences_of(const Case& of) {
   const Problem& problem = of.problem.as<Problem>();
+  if (Family::is_paged(problem)) return paged_sequences_of(of);
   const bool is_ragged = !of.lists[Family::query_lengths].empty();
   std::vector<Sequence> all;
   Sequence next = {0, problem.queries, 0, problem.keys};
@@ -158,15 +227,16 @@ void fill_one_hot(HostProblem& data, const Case& of) {
   Random random(of.seed);
   for (const Sequence& sequence : sequences_of(of)) {
     for (std::int64_t j = 0; j < sequence.keys; ++j) {
-      const std::int64_t row = sequence.key_begin + j;
-      for (std::int64_t at = 0; at < k.batch * k.columns; ++at) {
-        k.set(at / k.columns, row, at % k.columns, codes.key(j, at % k.columns));
-      }
-      for (std::int64_t at = 0; at < v.batch * v.columns; ++at) {
-        const std::int64_t head = at / v.columns, column = at % v.columns;
-        const auto place = static_cast<double>((head * 101 + row * 31 + column * 7) % 251 - 125);
-        v.set(head, row, column,
-              of.fill == Fill::Position ? place : static_cast<double>(random() % 255) - 127);
+      for (std::int64_t head = 0; head < problem.key_heads; ++head) {
+        const auto [matrix, row] = sequence.place(problem, head, j);
+        for (std::int64_t column = 0; column < k.columns; ++column) {
+          k.set(matrix, row, column, codes.key(j, column));
+        }
+        for (std::int64_t column = 0; column < v.columns; ++column) {
+          const auto place = static_cast<double>((head * 101 + j * 31 + column * 7) % 251 - 125);
+          v.set(matrix, row, column,
+                of.fill == Fill::Position ? place : static_cast<double>(random() % 255) - 127);
+        }
       }
     }
     for (std::int64_t i = 0; i < sequence.queries; ++i) {
@@ -183,16 +253,38 @@ void fill_one_hot(HostProblem& data, const Case& of) {
   }
 }
 
+void fill_normal(HostProblem& data, const Case& of) {
+  const Problem& problem = of.problem.as<Problem>();
+  Random random(of.seed);
+  std::normal_distribution<double> normal;
+  data.tensor(Family::q).fill([&](auto, auto, auto) { return normal(random); });
+  for (const unsigned tensor : {Family::k, Family::v}) {
+    HostMatrix& matrix = data.tensor(tensor);
+    for (const Sequence& sequence : sequences_of(of)) {
+      for (std::int64_t at = 0; at < problem.key_heads * sequence.keys * matrix.columns; ++at) {
+        const std::int64_t of_head = at / matrix.columns;
+        const auto [batch, row] =
+            sequence.place(problem, of_head / sequence.keys, of_head % sequence.keys);
+        matrix.set(batch, row, at % matrix.columns, normal(random));
+      }
+    }
+  }
+}
+
 // Fill::Normal: normally distributed numbers; others: one-hot rows, and values that are integers,
 // whose rows come out as they are.
 void fill(HostProblem& data, const Case& of) {
   const std::vector<Sequence> sequences = sequences_of(of);
-  if (of.fill == Fill::Normal) {
-    Random random(of.seed);
-    std::normal_distribution<double> normal;
-    for (const unsigned tensor : {Family::q, Family::k, Family::v}) {
-      data.tensor(tensor).fill([&](auto, auto, auto) { return normal(random); });
+  const Problem& problem = of.problem.as<Problem>();
+  // What no sequence has in a cache may be anything.
+  if (Family::is_paged(problem)) {
+    for (const unsigned tensor : {Family::k, Family::v}) {
+      data.tensor(tensor).fill(
+          [](auto, auto, auto) { return std::numeric_limits<double>::quiet_NaN(); });
     }
+  }
+  if (of.fill == Fill::Normal) {
+    fill_normal(data, of);
   } else {
     fill_one_hot(data, of);
   }
@@ -203,7 +295,7 @@ void fill(HostProblem& data, const Case& of) {
   });
   // Keys of a sequence without queries are nobody's, and may be anything.
   for (const Sequence& sequence : sequences) {
-    if (sequence.queries > 0) continue;
+    if (sequence.queries > 0 || Family::is_paged(problem)) continue;
     for (const unsigned tensor : {Family::k, Family::v}) {
       HostMatrix& matrix = data.tensor(tensor);
       for (std::int64_t at = 0; at < matrix.batch * sequence.keys * matrix.columns; ++at) {
@@ -223,6 +315,12 @@ void fill(HostProblem& data, const Case& of) {
   data.tensor(Family::key_ends).fill([&](auto, auto, std::int64_t i) {
     return end_of(i, &Sequence::key_begin, &Sequence::keys);
   });
+  data.tensor(Family::page_table).fill([&](auto, auto, std::int64_t i) -> double {
+    const Sequence& sequence = sequences[static_cast<std::size_t>(i / problem.table_pitch)];
+    const auto page = static_cast<std::size_t>(i % problem.table_pitch);
+    const bool is_one = page < sequence.pages.size();
+    return is_one ? static_cast<double>(sequence.pages[page]) : -1000000.0;
+  });
 }
 
 // In float64, and by how much a kernel may miss it. Scores are float32; a weight is an exponential
@@ -241,13 +339,14 @@ class Reference {
         half_step_(q_.type == ElementType::Fp16 ? 0x1p-11 : 0x1p-8),
         smallest_(q_.type == ElementType::Fp16 ? 0x1p-25 : 0x1p-126) {}
 
-  // Of a query that sees keys from `first` to `end` - 1: `output` gets a row, `log_sum` one value.
+  // Of a query that sees keys from `first` to `end` - 1 of the sequence: `output` gets a row,
+  // `log_sum` one value.
   void attend(Expected* output, Expected& log_sum, std::int64_t head, std::int64_t query,
-              std::int64_t first, std::int64_t end) const {
+              const Sequence& sequence, std::int64_t first, std::int64_t end) const {
     const std::int64_t key_head = head / (problem_.heads / problem_.key_heads);
     const double sink =
         sinks_.exists() ? sinks_.at(0, 0, head) : -std::numeric_limits<double>::infinity();
-    const std::vector<Score> scores = scores_of(head, query, key_head, first, end);
+    const std::vector<Score> scores = scores_of(head, query, key_head, sequence, first, end);
     if (scores.empty()) {
       log_sum = {sink, std::isinf(sink) ? 0 : 8 * ulp * (1 + std::abs(sink))};
       return;  // zeros
@@ -283,13 +382,14 @@ class Reference {
     for (std::int64_t c = 0; c < v_.columns; ++c) {
       double value = 0, error = 0, magnitude = 0;
       for (std::size_t j = 0; j < scores.size(); ++j) {
-        const double term =
-            weights[j] / sum * v_.at(key_head, first + static_cast<std::int64_t>(j), c);
+        const auto [matrix, row] =
+            sequence.place(problem_, key_head, first + static_cast<std::int64_t>(j));
+        const double term = weights[j] / sum * v_.at(matrix, row, c);
         value += term;
         magnitude += std::abs(term);
         error += std::abs(term) * errors[j];
         // Small weights lose digits.
-        error += smallest_ * std::abs(v_.at(key_head, first + static_cast<std::int64_t>(j), c));
+        error += smallest_ * std::abs(v_.at(matrix, row, c));
       }
       output[c] = {value, error + magnitude * (sum_error + summing)};
     }
@@ -304,12 +404,14 @@ class Reference {
   };
 
   std::vector<Score> scores_of(std::int64_t head, std::int64_t query, std::int64_t key_head,
-                               std::int64_t first, std::int64_t end) const {
+                               const Sequence& sequence, std::int64_t first,
+                               std::int64_t end) const {
     std::vector<Score> scores;
     for (std::int64_t j = first; j < end; ++j) {
+      const auto [matrix, row] = sequence.place(problem_, key_head, j);
       double score = 0, magnitude = 0;
       for (std::int64_t c = 0; c < q_.columns; ++c) {
-        const double term = q_.at(head, query, c) * k_.at(key_head, j, c);
+        const double term = q_.at(head, query, c) * k_.at(matrix, row, c);
         score += term;
         magnitude += std::abs(term);
       }
@@ -351,8 +453,8 @@ class AttentionAnswer : public Answer {
           const std::int64_t row = sequence.query_begin + query;
           const auto at = static_cast<std::size_t>(head * q.rows + row);
           reference.attend(output_.data() + at * static_cast<std::size_t>(v.columns), log_sums_[at],
-                           head, row, sequence.key_begin + sequence.first(query, problem),
-                           sequence.key_begin + sequence.end(query, problem));
+                           head, row, sequence, sequence.first(query, problem),
+                           sequence.end(query, problem));
         }
       });
     }

@@ -66,7 +66,8 @@ void add(Fields& fields, tw_grouped_problem& problem) {
 void add(Fields& fields, tw_attention_problem& problem) {
   for (std::int64_t* field :
        {&problem.heads, &problem.key_heads, &problem.head_size, &problem.value_size,
-        &problem.sequences, &problem.queries, &problem.keys, &problem.window}) {
+        &problem.sequences, &problem.queries, &problem.keys, &problem.window, &problem.page_size,
+        &problem.pages, &problem.table_pitch}) {
     fields.push_back(field);
   }
   for (tw_matrix* matrix : {&problem.q, &problem.k, &problem.v, &problem.output}) {

@@ -110,6 +110,11 @@ void each_field(tw_attention_problem& problem, const std::string& name, const Vi
   each_field(problem.v, name + "v", visit);
   each_field(problem.output, name + "output", visit);
   each_field(problem.log_sums, name + "log_sums", visit);
+  visit(name + "page_size", problem.page_size);
+  visit(name + "pages", problem.pages);
+  visit(name + "table_pitch", problem.table_pitch);
+  visit(name + "page_table", problem.page_table);
+  visit(name + "heads_in_pages", problem.heads_in_pages);
 }
 
 template <class Visit>

@@ -257,7 +257,18 @@ TEST(FrozenRefusals, Attention) {
   problem.causal = 1;
   problem.window = 3;
   problem.sinks = at<float>(8);
-  expect_frozen("attention", found + refusals_of("ends, window, sinks and log sums", problem, call));
+  found += refusals_of("ends, window, sinks and log sums", problem, call);
+  // Pages of 8 tokens.
+  problem.query_ends = nullptr;
+  problem.queries = 4;
+  problem.keys = 15;
+  problem.page_size = 8;
+  problem.pages = 5;
+  problem.table_pitch = 2;
+  problem.page_table = at<std::int32_t>(9);
+  problem.k.data = at<void>(10);
+  problem.v.data = at<void>(12);
+  expect_frozen("attention", found + refusals_of("pages", problem, call));
 }
 
 TEST(FrozenRefusals, Quantise) {

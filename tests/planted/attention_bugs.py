@@ -7,6 +7,8 @@ SHORT = (64, 100, 1, 1, 0, 1)
 CAUSAL = (200, 200, 1, 1, 1, 2)
 # A window of 70 keys, whose first are cut off within a block.
 WINDOW = (128, 300, 1, 1, 70, 1)
+# Two queries of four heads that share keys, which are taken in three parts.
+PARTS = (2, 300, 4, 1, 1, 2)
 # Four tiles for one CTA, whose ring has two.
 TILES = (128, 130, 4, 2, 0, 1)
 
@@ -106,4 +108,35 @@ BUGS = [
         'io/attention_loader.h', 'key_head_ = tile.batch / params_.query_heads_per_key_head;',
         'key_head_ = tile.batch;',
         [Site('attention', TILES, WRONG_RESULT)]),
+    Bug('parts_not_weighed',
+        'parts count alike, whatever the sums of their exponentials',
+        'schedule/softmax_parts.h',
+        'const float weight = isa::ex2_approx(log_of(part) - subtracted) * inverse;',
+        'const float weight = inverse;',
+        [Site('decode', PARTS, WRONG_RESULT)]),
+    Bug('part_not_waited_for',
+        'the parts are joined before they are there',
+        'schedule/softmax_parts.h',
+        'isa::global_wait_at_least(counter(tile), static_cast<unsigned>(tile.parts - 1));', '',
+        [Site('decode', PARTS, 'race', 'multiply 0', -1, also=('uninitialised',))]),
+    Bug('part_left_late',
+        'a part is announced before it is there',
+        'schedule/softmax_parts.h', 'isa::warp_sync();', '',
+        [Site('decode', PARTS, 'race', 'multiply 0', -1)], of=2),
+    Bug('head_of_a_shared_row',
+        'rows of heads that share a tile are stored as those of the first',
+        'kernel/attention_rows.h', 'const int head = tile.batch + heads[half];',
+        'const int head = tile.batch;',
+        [Site('decode', PARTS, WRONG_RESULT)]),
+    Bug('queries_of_a_shared_row',
+        'rows of heads that share a tile are not of the same queries',
+        'kernel/attention_rows.h',
+        'TW_DEVICE int token(int row) const { return row % params_.shared.room; }',
+        'TW_DEVICE int token(int row) const { return row; }',
+        [Site('decode', PARTS, WRONG_RESULT)]),
+    Bug('part_begins_late',
+        'the first block of every part but the first is left out',
+        'schedule/decode_tiles.h', 'tile.k_begin = part * step > first ? part * step : first;',
+        'tile.k_begin = part * step > first ? part * step + 1 : first;',
+        [Site('decode', PARTS, WRONG_RESULT)]),
 ]

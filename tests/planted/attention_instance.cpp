@@ -11,6 +11,7 @@ struct Planted {
 };
 
 const int columns = Planted::config.tiling.n;
+const bool in_parts = Planted::config.part_blocks != 0;
 
 vgpu::Report simulate(programs::AttentionCase& data, unsigned sms, const vgpu::Options& options) {
   return programs::run_attention_on<Attention<PLANTED_PAGE, Planted>>(data, sms, options);

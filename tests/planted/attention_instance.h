@@ -7,6 +7,7 @@
 namespace tw::planted {
 
 extern const int columns;
+extern const bool in_parts;  // keys
 vgpu::Report simulate(programs::AttentionCase& data, unsigned sms, const vgpu::Options& options);
 
 }  // namespace tw::planted

@@ -188,6 +188,8 @@ CONFIGS = {
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
+    'decode': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
+                     fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
 }
 
 

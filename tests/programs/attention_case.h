@@ -140,16 +140,24 @@ AttentionShape random_attention_shape(std::uint64_t seed) {
   return shape;
 }
 
-// `counter` is that of schedules that ask.
+// The workspace has the counter of schedules that ask, or what kernels need that take keys in
+// parts.
 template <class Parts, class Encode>
 Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
                       const tw_attention_problem& problem, unsigned clusters,
-                      std::uint32_t* counter, const Encode& encode) {
+                      const Workspace& workspace, const Encode& encode) {
   Checked checked;
   if (Status status = check(checked, AttentionFamily::description, &problem); !status.is_good()) {
     return status;
   }
-  return AttentionLaunch::plan<Parts>(params, grid, checked, {}, clusters, {counter, 4}, encode);
+  return AttentionLaunch::plan<Parts>(params, grid, checked, {}, clusters, workspace, encode);
+}
+template <class Parts>
+std::size_t attention_workspace(const tw_attention_problem& problem) {
+  Checked checked;
+  const Status status = check(checked, AttentionFamily::description, &problem);
+  return std::max<std::size_t>(status.is_good() ? AttentionLaunch::workspace<Parts>(checked) : 0,
+                               8);
 }
 
 class AttentionCase {

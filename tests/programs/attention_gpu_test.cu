@@ -56,8 +56,7 @@ void run(AttentionCase& data) {
   typename Kernel::Params params;
   MatmulGrid grid = {};
   const Status planned =
-      plan_attention<Parts>(params, grid, problem, clusters,
-                            static_cast<std::uint32_t*>(workspace.given().data), encode_for_cuda);
+      plan_attention<Parts>(params, grid, problem, clusters, workspace.given(), encode_for_cuda);
   ASSERT_TRUE(planned.is_good()) << planned.sentence();
   const Status launched = entry.launch(params, grid.ctas, nullptr);
   ASSERT_TRUE(launched.is_good()) << launched.sentence();

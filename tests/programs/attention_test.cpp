@@ -107,7 +107,7 @@ TEST(Attention, RefusesWhatItCannotDo) {
   const auto refusal = [&](const auto& change) {
     tw_attention_problem problem = data.problem();
     change(problem);
-    return plan_attention<Attention<Sm90Attention, Small>>(params, grid, problem, 3, nullptr,
+    return plan_attention<Attention<Sm90Attention, Small>>(params, grid, problem, 3, {},
                                                            encode_for_virtual)
         .sentence();
   };
@@ -115,7 +115,7 @@ TEST(Attention, RefusesWhatItCannotDo) {
   EXPECT_NE(
       refusal([](tw_attention_problem& p) { p.key_heads = 3; }).find("multiple of key_heads = 3"),
       std::string::npos);
-  EXPECT_NE(refusal([](tw_attention_problem& p) { p.head_size = 72; }).find("up to 64 columns"),
+  EXPECT_NE(refusal([](tw_attention_problem& p) { p.head_size = 72; }).find("up to 64 and 64"),
             std::string::npos);
   EXPECT_NE(refusal([](tw_attention_problem& p) { p.scale = -1; }).find("positive"),
             std::string::npos);
@@ -128,7 +128,7 @@ TEST(Attention, RefusesWhatItCannotDo) {
   typename kernel::WarpSpecialized<Clusters>::Params in_clusters;
   tw_attention_problem problem = data.problem();
   const auto sentence = [&] {
-    return plan_attention<Clusters>(in_clusters, grid, problem, 3, nullptr, encode_for_virtual)
+    return plan_attention<Clusters>(in_clusters, grid, problem, 3, {}, encode_for_virtual)
         .sentence();
   };
   EXPECT_EQ(sentence(), "");
@@ -136,6 +136,7 @@ TEST(Attention, RefusesWhatItCannotDo) {
   EXPECT_NE(sentence().find("takes 2 heads at a time"), std::string::npos);
   problem.key_heads = 2;
   problem.sequences = 2;
+  problem.log_sums.data = nullptr;
   EXPECT_NE(sentence().find("multiples of 64"), std::string::npos);
 }
 

@@ -3,6 +3,7 @@
 
 #include "tilewright/arch/sm90.h"
 #include "tilewright/io/attention_loader.h"
+#include "tilewright/io/decode_loader.h"
 #include "tilewright/op/wgmma_rings.h"
 
 namespace tw {
@@ -10,6 +11,8 @@ namespace tw {
 struct Sm90Attention : Sm90 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ClusterShape cluster>
   using HeadLoader = AttentionLoader<queries, keys, values, cluster>;
+  template <HeadTile queries, HeadTile keys, HeadTile values>
+  using PartLoader = DecodeLoader<queries, keys, values>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values>
@@ -32,6 +35,8 @@ struct Sm90Attention : Sm90 {
     require(config.tiling.cluster.size() <= max_cluster && config.tiling.cluster.n == 1 &&
                 config.tiling.cluster.k == 1,
             "A cluster has at most 8 CTAs, with a head each.");
+    require(config.part_blocks == 0 || (config.tiling.m == 64 && config.tiling.cluster.size() == 1),
+            "Where heads share a tile, it has 64 rows and a CTA alone.");
     const unsigned groups = config.tiling.m / 64;
     const unsigned helping = groups == 3 ? 32 : groups == 2 ? 24 : 56;
     const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? 240 : 256 - 8;

@@ -12,10 +12,43 @@
 
 namespace tw {
 
+// As many of the heads that share keys as a tile has room for, with at least 8 rows each; all tiles
+// of a head of keys have equally many.
+inline SharedRows shared_rows(const tw_attention_problem& problem, unsigned tile_rows) {
+  const std::int64_t sharing = problem.heads / problem.key_heads;
+  std::int64_t heads = std::min<std::int64_t>(sharing, tile_rows / 8);
+  while (sharing % heads != 0) --heads;
+  std::int64_t room = tile_rows;
+  while (room * heads > tile_rows) room /= 2;
+  return {static_cast<int>(heads), static_cast<int>(room),
+          static_cast<int>(std::clamp<std::int64_t>(problem.queries, 1, room))};
+}
+
+// Tiles that share keys, in a kernel that takes keys in parts: slots for what they leave; and the
+// parts of each, at most.
+struct AttentionParts {
+  SharedRows shared;
+  std::int64_t groups, chunks, slots, parts;
+};
+inline AttentionParts attention_parts(const tw_attention_problem& problem,
+                                      const AttentionConfig& config) {
+  AttentionParts made = {shared_rows(problem, config.tiling.m), 0, 0, 0, 0};
+  const std::int64_t part_keys = std::int64_t{config.part_blocks} * config.keys;
+  made.groups = problem.heads / made.shared.heads;
+  made.chunks = (problem.queries + made.shared.room - 1) / made.shared.room;
+  made.slots = problem.sequences * made.groups * made.chunks;
+  made.parts = std::max<std::int64_t>((problem.keys + part_keys - 1) / part_keys, 1);
+  return made;
+}
+
 // Work that the clusters of a grid share, by tiles of so many rows; where lengths stand on the
 // device, the most that it can be.
 inline std::int64_t attention_work(const tw_attention_problem& problem,
                                    const AttentionConfig& config) {
+  if (config.part_blocks != 0) {
+    const AttentionParts parts = attention_parts(problem, config);
+    return parts.slots * parts.parts;
+  }
   const std::int64_t rows = config.tiling.m;
   const std::int64_t tiles = AttentionFamily::is_ragged(problem)
                                  ? problem.queries / rows + problem.sequences
@@ -41,6 +74,21 @@ struct AttentionLaunch {
   template <class Parts>
   static constexpr AttentionConfig facts = Parts::config;
 
+  // Counters, then what tiles leave of parts of their keys.
+  template <class Parts>
+  static std::size_t workspace(const Checked& checked) {
+    if constexpr (Parts::in_parts) {
+      const AttentionParts parts = attention_parts(checked.as<Problem>(), Parts::config);
+      const std::int64_t rows = parts.shared.heads * parts.shared.tokens;
+      if (parts.parts == 1) return 0;
+      return workspace_counter_bytes +
+             static_cast<std::size_t>((parts.parts - 1) * parts.slots * rows) *
+                 SoftmaxParts<Parts::tiling.n>::pitch * 4;
+    } else {
+      return 0;
+    }
+  }
+
   // A grid of no CTAs is not launched. Schedules that ask have a counter in the workspace.
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
@@ -55,23 +103,41 @@ struct AttentionLaunch {
       return Status::refused(sentence("There are {} tiles; 31 bits count them.", work));
     }
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-    const Sequences sequences = {number(problem.sequences),
-                                 number(problem.queries),
-                                 number(problem.keys),
-                                 problem.query_ends,
-                                 problem.key_ends,
-                                 problem.causal != 0 ? 1 : 0,
-                                 problem.window != 0 ? number(problem.window) : every_key};
+    const Sequences sequences = {
+        .count = number(problem.sequences),
+        .queries = number(problem.queries),
+        .keys = number(problem.keys),
+        .query_ends = problem.query_ends,
+        .key_ends = problem.key_ends,
+        .causal = problem.causal != 0 ? 1 : 0,
+        .window =
+            problem.window != 0 ? number(std::min(problem.window, every_key)) : number(every_key),
+        .key_counts = Family::is_paged(problem) ? problem.key_ends : nullptr};
     params = {};
     params.loader.sequences = sequences;
     params.loader.query_heads_per_key_head = number(problem.heads / problem.key_heads);
     params.own.sequences = sequences;
     params.own.scale = Family::scale(problem);
     params.own.softcap = problem.softcap;
-    params.own.sinks = problem.sinks;
     const TensorLines& log_sums = checked.tensor(Family::log_sums);
-    params.own.log_sums = static_cast<float*>(log_sums.data);
-    params.own.log_sums_pitch = log_sums.pitch;
+    params.own.rows.sinks = problem.sinks;
+    params.own.rows.log_sums = static_cast<float*>(log_sums.data);
+    params.own.rows.log_sums_pitch = log_sums.pitch;
+    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_clusters, work)) * cluster.size(),
+            cluster.size(), Kernel::threads, sizeof(typename Kernel::Storage)};
+    if constexpr (Parts::in_parts) {
+      return plan_parts<Parts>(params, checked, sequences, workspace, encode);
+    } else {
+      return plan_tiles<Parts>(params, checked, sequences, work, workspace, encode);
+    }
+  }
+
+ private:
+  template <class Parts, class Params, class Encode>
+  static Status plan_tiles(Params& params, const Checked& checked, const Sequences& sequences,
+                           std::int64_t work, const Workspace& workspace, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     const typename Parts::Map::Params map = {sequences, number(problem.heads),
                                              attention_section(problem)};
     if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
@@ -85,8 +151,6 @@ struct AttentionLaunch {
     params.epilogue.output.d = output.data;
     params.epilogue.output.pitch = output.pitch;
     params.epilogue.output.batch_pitch = output.batch_pitch;
-    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_clusters, work)) * cluster.size(),
-            cluster.size(), Kernel::threads, sizeof(typename Kernel::Storage)};
     if constexpr (requires { params.epilogue.output.by_tma; }) {
       params.epilogue.output.by_tma = 1;
       const Status status =
@@ -97,8 +161,49 @@ struct AttentionLaunch {
     return fill_loader<Parts>(params.loader, checked, encode);
   }
 
- private:
-  static constexpr int every_key = 1 << 30;  // a window that leaves out none; sums of two fit int
+  template <class Parts, class Params, class Encode>
+  static Status plan_parts(Params& params, const Checked& checked, const Sequences& sequences,
+                           const Workspace& workspace, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    const auto number = [](std::int64_t value) { return static_cast<int>(value); };
+    const AttentionParts parts = attention_parts(problem, Parts::config);
+    if (parts.parts > 1 && parts.slots * 16 > static_cast<std::int64_t>(workspace_counter_bytes)) {
+      return Status::refused(
+          sentence("There are {} tiles that share keys, with parts of them; there are counters for "
+                   "{}.",
+                   parts.slots, workspace_counter_bytes / 16));
+    }
+    params.schedule = {sequences, parts.shared, number(parts.groups), number(parts.chunks),
+                       number(parts.parts)};
+    const TensorLines& output = checked.tensor(Family::output);
+    auto& rows = params.own.rows;
+    rows.shared = parts.shared;
+    auto* const memory = static_cast<std::byte*>(workspace.data);
+    rows.parts = {reinterpret_cast<std::uint32_t*>(memory),
+                  reinterpret_cast<float*>(memory + workspace_counter_bytes),
+                  parts.shared.heads * parts.shared.tokens, number(parts.slots)};
+    rows.output = output.data;
+    rows.token_pitch = output.pitch;
+    rows.head_pitch = output.batch_pitch;
+    rows.value_columns = number(output.length);
+    auto& loader = params.loader;
+    loader.heads = number(problem.heads);
+    loader.shared = parts.shared;
+    const bool is_paged = Family::is_paged(problem);
+    const std::int64_t box = is_paged
+                                 ? std::min<std::int64_t>(problem.page_size, Parts::config.keys)
+                                 : std::int64_t{Parts::config.keys};
+    loader.box_rows = number(box);
+    loader.pages = is_paged ? problem.page_table : nullptr;
+    loader.pages_pitch = number(problem.table_pitch);
+    loader.page_rows = number(problem.page_size);
+    loader.heads_of_page = problem.heads_in_pages != 0 ? number(problem.key_heads) : 0;
+    return fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
+                     static_cast<unsigned>(box), encode);
+  }
+
+  // A window that leaves out none. Kernels add it to the place of a key.
+  static constexpr std::int64_t every_key = 1 << 30;
 
   template <class Parts>
   static Status takes(const Checked& checked) {
@@ -118,6 +223,14 @@ struct AttentionLaunch {
                                       name_of(Parts::config.d_type)));
     }
     constexpr unsigned sharers = Parts::tiling.cluster.size();
+    if (problem.keys > every_key) {
+      return Status::refused(
+          sentence("keys = {}; kernels count up to {}.", problem.keys, every_key));
+    }
+    if (Status status = takes_pages<Parts>(problem); !status.is_good()) return status;
+    if (Parts::in_parts && Family::is_ragged(problem)) {
+      return Status::refused("This kernel takes sequences with equally many queries.");
+    }
     const bool asks = Parts::config.scheduling == Scheduling::Dynamic;
     if (asks && Family::is_ragged(problem)) {
       return Status::refused("Lengths on the device need a kernel with a static schedule.");
@@ -149,6 +262,18 @@ struct AttentionLaunch {
     return Status::good();
   }
 
+  template <class Parts>
+  static Status takes_pages(const Problem& problem) {
+    if (!Family::is_paged(problem)) return Status::good();
+    if (!Parts::in_parts) return Status::refused("This kernel does not take keys in pages.");
+    const std::int64_t keys = Parts::config.keys, size = problem.page_size;
+    if (size >= 8 && (keys % size == 0 || size % keys == 0)) return Status::good();
+    return Status::refused(
+        sentence("page_size = {}; this kernel is for pages of 8 tokens or more that divide {} or "
+                 "are multiples of it.",
+                 size, keys));
+  }
+
   static MatrixBox box_of(const TensorLines& heads, unsigned box_columns, unsigned box_rows) {
     return {.base = heads.data,
             .type = heads.type,
@@ -178,15 +303,24 @@ struct AttentionLaunch {
       loader.values = view(v);
       return Status::good();
     } else {
-      constexpr unsigned span = HeadTile::span_columns, rows = Parts::Loader::key_box_rows;
-      const Status status = encode(loader.queries, box_of(q, span, Parts::query_tile.rows));
-      // Without keys no tile reads them, but the maps must be some.
-      loader.keys = loader.values = loader.queries;
-      if (!status.is_good() || k.data == nullptr) return status;
-      const Status keys = encode(loader.keys, box_of(k, span, rows));
-      if (!keys.is_good()) return keys;
-      return encode(loader.values, box_of(v, span, rows));
+      return fill_maps(loader, checked, Parts::query_tile.rows, Parts::Loader::key_box_rows,
+                       encode);
     }
+  }
+
+  template <class Loader, class Encode>
+  static Status fill_maps(Loader& loader, const Checked& checked, unsigned query_rows,
+                          unsigned key_rows, const Encode& encode) {
+    const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k),
+                      &v = checked.tensor(Family::v);
+    constexpr unsigned span = HeadTile::span_columns;
+    const Status status = encode(loader.queries, box_of(q, span, query_rows));
+    // Without keys no tile reads them, but the maps must be some.
+    loader.keys = loader.values = loader.queries;
+    if (!status.is_good() || k.data == nullptr) return status;
+    const Status keys = encode(loader.keys, box_of(k, span, key_rows));
+    if (!keys.is_good()) return keys;
+    return encode(loader.values, box_of(v, span, key_rows));
   }
 };
 

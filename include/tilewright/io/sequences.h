@@ -25,6 +25,14 @@ struct SequenceRows {
   }
 };
 
+// Rows of a tile that several heads share, which share keys: each has `room` of them, a multiple of
+// 8, of which at most `tokens` are queries.
+struct SharedRows {
+  int heads;
+  int room;
+  int tokens;
+};
+
 struct Sequences {
   int count;
   // Of every sequence; where lengths stand on the device, of all together.
@@ -35,11 +43,17 @@ struct Sequences {
   const std::int32_t* key_ends;
   int causal;  // 1: a query does not see the keys behind it
   int window;  // how many keys a query sees at most, the last ones
+  // How many keys each sequence has, of `keys` at most; its rows of keys then count from 0. Null:
+  // as above.
+  const std::int32_t* key_counts;
 
   // Of so many keys that a query would see, from the first on, those that its window leaves out.
   TW_DEVICE int unseen(int seen) const { return seen > window ? seen - window : 0; }
 
   TW_DEVICE SequenceRows rows(int sequence) const {
+    if (key_counts != nullptr) {
+      return {sequence * queries, (sequence + 1) * queries, 0, end(key_counts, sequence, 0, keys)};
+    }
     if (query_ends == nullptr) {
       return {sequence * queries, (sequence + 1) * queries, sequence * keys, (sequence + 1) * keys};
     }

@@ -2,10 +2,9 @@
 // softmax between them.
 #pragma once
 
-#include <limits>
-
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/sequences.h"
+#include "tilewright/kernel/attention_rows.h"
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/op/online_softmax.h"
 #include "tilewright/pipeline/together.h"
@@ -27,13 +26,12 @@ struct Attention {
   using Trace = typename Kernel::Trace;
   using Order = typename Kernel::StepOrder;
   using LoaderParams = typename Loader::Params;
+  using Rows = typename Kernel::Rows;
   struct OwnParams {
     Sequences sequences;
-    float scale;         // of scores, above 0
-    float softcap;       // 0: none
-    const float* sinks;  // of each head; or null
-    float* log_sums;     // (head,row) of log-sum-exp; null: not wanted
-    std::int64_t log_sums_pitch;
+    float scale;    // of scores, above 0
+    float softcap;  // 0: none
+    typename Rows::Params rows;
   };
   static constexpr unsigned block_keys = Keys::Payload::tile.rows;
 
@@ -129,6 +127,7 @@ struct Attention {
           op_(Values::tensors(stages.values), thread),
           value_rows_(Values::tensors(stages.values).rows),
           softmax_(params.scale, params.softcap, params.sequences.window, thread),
+          rows_(params.rows, thread),
           first_row_(static_cast<int>(Kernel::group_row(group))),
           thread_(thread),
           thread_of_all_(group * Kernel::roles.group_threads() + thread) {}
@@ -140,35 +139,31 @@ struct Attention {
     template <class Sum>
     TW_DEVICE void multiply(Sum& sum, const WorkTile& tile, const Key& key) {
       const SequenceRows rows = params_.sequences.rows(tile.n);
-      const int row = tile.first_row(Kernel::config.tiling.m) + first_row_;
+      const int token = tile.first_row(Kernel::config.tiling.m) + first_row_;
       const bool causal = params_.sequences.causal != 0;
-      const int upper = row + static_cast<int>(Sum::row_of(thread_, 0));
-      softmax_.begin(rows.keys_seen(upper, causal), rows.keys_seen(upper + 8, causal));
+      const int upper = static_cast<int>(Sum::row_of(thread_, 0));
+      softmax_.begin(rows.keys_seen(token + rows_.token(upper), causal),
+                     rows.keys_seen(token + rows_.token(upper + 8), causal));
       sum.clear();
       sum.start();
       if (tile.num_k_tiles() > 0) {
         // Block b is k-tile last - b. Blocks from `cut` to `whole` - 1 are seen whole by all rows
         // of the group.
         const int last = tile.k_begin + tile.k_end - 1;
-        const int whole = max_of(rows.keys_seen(row, causal), 0) / int{block_keys};
-        const int unseen = params_.sequences.unseen(rows.keys_seen(row + 63, causal));
+        const int whole = max_of(rows.keys_seen(token, causal), 0) / int{block_keys};
+        const int unseen =
+            params_.sequences.unseen(rows.keys_seen(token + rows_.last_token(), causal));
         const int cut = (unseen + int{block_keys} - 1) / int{block_keys};
         const int masked_end = min_of(max_of(last + 1 - whole, tile.k_begin + 1), tile.k_end);
         const int free_end = min_of(max_of(last + 1 - cut, masked_end), tile.k_end);
         add_blocks(sum, tile, masked_end, free_end, rows.keys(), key);
       }
-      const RowPair inverse = softmax_.finish(sink_of(tile));
-      sum.scale_rows(inverse);
-      if (params_.log_sums != nullptr) store_log_sums(tile, upper);
+      rows_.finish(sum, softmax_, tile, token);
     }
 
    private:
     static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
     static TW_DEVICE int min_of(int left, int right) { return left < right ? left : right; }
-    TW_DEVICE float sink_of(const WorkTile& tile) const {
-      if (params_.sinks == nullptr) return -std::numeric_limits<float>::infinity();
-      return load_element<Space::Global>(params_.sinks + tile.batch);
-    }
 
     template <class Sum>
     TW_DEVICE void add_blocks(Sum& sum, const WorkTile& tile, int masked_end, int free_end,
@@ -234,15 +229,6 @@ struct Attention {
       op_.template wait<0>(sum, weights);
     }
 
-    // One of the four lanes that share a row.
-    TW_DEVICE void store_log_sums(const WorkTile& tile, int upper) const {
-      const RowPair logs = softmax_.log_sum();
-      float* const to = params_.log_sums + tile.batch * params_.log_sums_pitch + upper;
-      if (thread_ % 4 != 0) return;
-      if (upper < tile.m_end) store_element<Space::Global>(to, logs.upper);
-      if (upper + 8 < tile.m_end) store_element<Space::Global>(to + 8, logs.lower);
-    }
-
     const OwnParams& params_;
     QueryInput queries_;
     KeyInput keys_;
@@ -252,6 +238,7 @@ struct Attention {
     Op op_;
     typename Values::Payload::RingTensors::Rows value_rows_;
     Softmax softmax_;
+    Rows rows_;
     int first_row_;
     unsigned thread_;  // of the group
     unsigned thread_of_all_;

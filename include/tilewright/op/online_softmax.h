@@ -56,17 +56,20 @@ class OnlineSoftmax {
   // What the sums of weighted values must be multiplied by. `sink` is one more score, without a
   // value; minus infinity is none. Rows that see no key give zeros.
   TW_DEVICE RowPair finish(float sink) { return {finish(0, sink), finish(1, sink)}; }
-  // After finish(): the natural logarithm of the sum of exponentials; minus infinity without keys.
-  TW_DEVICE RowPair log_sum() const { return {log_sum(0), log_sum(1)}; }
+  // After finish(): the logarithm of the sum of exponentials, the natural one or to the base 2;
+  // minus infinity without keys.
+  TW_DEVICE RowPair log_sum() const {
+    return {log2_sum(0) * 0.693147181f, log2_sum(1) * 0.693147181f};
+  }
+  TW_DEVICE RowPair log2_sum() const { return {log2_sum(0), log2_sum(1)}; }
 
  private:
   TW_DEVICE float neighbour(float value, unsigned distance) const {
     return std::bit_cast<float>(
         isa::shuffle(std::bit_cast<std::uint32_t>(value), lane_ ^ distance));
   }
-  TW_DEVICE float log_sum(unsigned half) const {
-    if (sum_[half] == 0) return nothing;
-    return (maximum_[half] + isa::lg2_approx(sum_[half])) * 0.693147181f;
+  TW_DEVICE float log2_sum(unsigned half) const {
+    return sum_[half] == 0 ? nothing : maximum_[half] + isa::lg2_approx(sum_[half]);
   }
   // The maximum becomes an exponent of 2.
   TW_DEVICE float finish(unsigned half, float sink) {

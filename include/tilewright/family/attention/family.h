@@ -16,8 +16,14 @@ struct AttentionFamily {
   static constexpr std::int64_t query_rows(const Problem& p) {
     return p.queries * (is_ragged(p) ? 1 : p.sequences);
   }
+  static constexpr bool is_paged(const Problem& p) { return p.page_size > 0; }
+  // Of one matrix of keys or values, and how many there are.
   static constexpr std::int64_t key_rows(const Problem& p) {
+    if (is_paged(p)) return p.page_size * (p.heads_in_pages != 0 ? 1 : p.pages);
     return p.keys * (is_ragged(p) ? 1 : p.sequences);
+  }
+  static constexpr std::int64_t key_matrices(const Problem& p) {
+    return p.key_heads * (is_paged(p) && p.heads_in_pages != 0 ? p.pages : 1);
   }
   static constexpr std::int64_t value_size(const Problem& p) {
     return p.value_size > 0 ? p.value_size : p.head_size;
@@ -29,6 +35,11 @@ struct AttentionFamily {
   static constexpr std::int64_t most_rows = (std::int64_t{1} << 31) - (1 << 16);
   static constexpr bool is_countable(std::int64_t one, std::int64_t other) {
     return one == 0 || other <= most_rows / one;
+  }
+  // It is also asked before the numbers are known to be in their ranges.
+  static constexpr std::int64_t table_entries(const Problem& p) {
+    const bool is_sized = p.sequences > 0 && is_countable(p.sequences, p.table_pitch);
+    return is_sized && p.table_pitch > 0 ? p.sequences * p.table_pitch : 0;
   }
 
   static constexpr IntegerField numbers[] = {
@@ -48,8 +59,14 @@ struct AttentionFamily {
       number<&Problem::queries>("queries", {.meaning = "tokens of every sequence", .usual = 40}),
       number<&Problem::keys>("keys", {.meaning = "tokens of every sequence", .usual = 70}),
       flag<&Problem::causal>("causal", "a query sees no key behind its own place"),
-      number<&Problem::window>(
-          "window", {.meaning = "of these keys, a query sees the last so many; 0: all"})};
+      number<&Problem::window>("window",
+                               {.meaning = "of these keys, a query sees the last so many; 0: all"}),
+      number<&Problem::page_size>(
+          "page_size", {.meaning = "tokens of a page of keys; 0: no pages", .limit = 65536}),
+      number<&Problem::pages>("pages", {.meaning = "in the cache, where keys are in pages"}),
+      number<&Problem::table_pitch>("table_pitch",
+                                    {.meaning = "pages that the table has for a sequence"}),
+      flag<&Problem::heads_in_pages>("heads_in_pages", "heads of a page lie one behind the other")};
 
   static constexpr RealField reals[] = {
       real<&Problem::scale>("scale", "of the products of queries and keys; 0: by the head size", 0),
@@ -61,10 +78,30 @@ struct AttentionFamily {
              return sentence("heads = {} must be a multiple of key_heads = {}.", p.heads,
                              p.key_heads);
            }),
-      rule([](const Problem& p) { return (p.query_ends == nullptr) == (p.key_ends == nullptr); },
-           [](const Problem&) {
-             return sentence("Ends are given of queries and of keys, or of neither.");
-           }),
+      rule(
+          [](const Problem& p) {
+            return is_paged(p) || (p.query_ends == nullptr) == (p.key_ends == nullptr);
+          },
+          [](const Problem&) {
+            return sentence("Ends are given of queries and of keys, or of neither.");
+          }),
+      rule(
+          [](const Problem& p) {
+            return !is_paged(p) ||
+                   (p.query_ends == nullptr && p.key_ends != nullptr && p.page_table != nullptr);
+          },
+          [](const Problem&) {
+            return sentence("Keys in pages need a page_table and key_ends, and no query_ends.");
+          }),
+      rule(
+          [](const Problem& p) {
+            return !is_paged(p) || p.table_pitch >= (p.keys + p.page_size - 1) / p.page_size;
+          },
+          [](const Problem& p) {
+            return sentence(
+                "table_pitch = {} pages of {} tokens, but a sequence has up to {} keys.",
+                p.table_pitch, p.page_size, p.keys);
+          }),
       rule([](const Problem& p) { return p.scale >= 0 && p.scale <= 3.4e38f; },
            [](const Problem& p) {
              return sentence("scale = {} must be a positive number, or 0.", p.scale);
@@ -88,7 +125,8 @@ struct AttentionFamily {
           [](const Problem& p) {
             const std::int64_t many = is_ragged(p) ? 1 : p.sequences;
             return is_countable(many, p.queries) && is_countable(many, p.keys) &&
-                   is_countable(p.sequences, p.heads);
+                   is_countable(p.sequences, p.heads) && is_countable(p.page_size, p.pages) &&
+                   is_countable(p.key_heads, p.pages) && is_countable(p.sequences, p.table_pitch);
           },
           [](const Problem& p) {
             return sentence(
@@ -97,7 +135,17 @@ struct AttentionFamily {
                 p.sequences, p.queries, p.keys, p.heads);
           })};
 
-  enum TensorIndex : unsigned { q, k, v, query_ends, key_ends, sinks, output, log_sums };
+  enum TensorIndex : unsigned {
+    q,
+    k,
+    v,
+    query_ends,
+    key_ends,
+    page_table,
+    sinks,
+    output,
+    log_sums
+  };
   static constexpr Types elements = {ElementType::Bf16, ElementType::Fp16};
   static constexpr TensorExtents of_queries(const Problem& p) {
     return {p.heads, query_rows(p), p.head_size};
@@ -106,10 +154,10 @@ struct AttentionFamily {
     return {p.heads, query_rows(p), value_size(p)};
   }
   static constexpr TensorExtents of_values(const Problem& p) {
-    return {p.key_heads, key_rows(p), value_size(p)};
+    return {key_matrices(p), key_rows(p), value_size(p)};
   }
   static constexpr TensorExtents of_keys(const Problem& p) {
-    return {p.key_heads, key_rows(p), p.head_size};
+    return {key_matrices(p), key_rows(p), p.head_size};
   }
   static constexpr TensorField tensors[] = {
       reads<&Problem::q>(
@@ -123,9 +171,12 @@ struct AttentionFamily {
       where([](const Problem& p) { return is_ragged(p); },
             integers<&Problem::query_ends>("query_ends", "the ends of queries",
                                            [](const Problem& p) { return p.sequences; })),
-      where([](const Problem& p) { return is_ragged(p); },
+      where([](const Problem& p) { return is_ragged(p) || is_paged(p); },
             integers<&Problem::key_ends>("key_ends", "the ends of keys",
                                          [](const Problem& p) { return p.sequences; })),
+      where([](const Problem& p) { return is_paged(p); },
+            integers<&Problem::page_table>("page_table", "the page table",
+                                           [](const Problem& p) { return table_entries(p); })),
       optional(where([](const Problem& p) { return p.sinks != nullptr; },
                      vector_of<&Problem::sinks>("sinks", "the sinks", ElementType::Fp32,
                                                 [](const Problem& p) { return p.heads; }))),

@@ -12,6 +12,7 @@
 #include "tilewright/pipeline/no_turns.h"
 #include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/attention_tiles.h"
+#include "tilewright/schedule/decode_tiles.h"
 #include "tilewright/schedule/reduction.h"
 
 namespace tw {
@@ -28,6 +29,9 @@ struct AttentionConfig {
   unsigned staged_bytes = 128;  // of a row of the output at a time: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
+  // Heads that share keys are rows of one tile, and a tile has a part of the keys: so many blocks.
+  // 0: a tile has one head and all its keys.
+  unsigned part_blocks = 0;
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
 };
@@ -67,6 +71,28 @@ struct AttentionRecipe {
   using Program = kernel::Attention<Kernel>;
 };
 
+// An epilogue that has nothing to do.
+struct NothingLeft {
+  struct Buffers {};
+  struct Params {};
+  template <class... Arguments>
+  TW_DEVICE explicit NothingLeft(const Arguments&...) {}
+  TW_DEVICE void prepare(const Place&, unsigned) const {}
+  template <class... Arguments>
+  TW_DEVICE void store(const Arguments&...) {}
+  TW_DEVICE void drain() {}
+};
+
+template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles,
+          ClusterShape cluster, bool in_parts>
+consteval auto loader_of_heads() {
+  if constexpr (in_parts) {
+    return Chosen<typename Target::template PartLoader<queries, keys, values>>();
+  } else {
+    return Chosen<typename Target::template HeadLoader<queries, keys, values, roles, cluster>>();
+  }
+}
+
 // The binder. `Page` is a target's page for attention; `Named` carries the configuration.
 template <class Page, class Named>
 struct Attention {
@@ -84,8 +110,9 @@ struct Attention {
   static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), config.d_type};
   static constexpr HeadTile key_tile = {config.keys, config.head_columns(), config.d_type};
   static constexpr HeadTile value_tile = {config.keys, tiling.n, config.d_type};
-  using Loader =
-      typename Target::template HeadLoader<query_tile, key_tile, value_tile, roles, tiling.cluster>;
+  static constexpr bool in_parts = config.part_blocks != 0;
+  using Loader = typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
+                                                   tiling.cluster, in_parts>())::Type;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
   using ValueTensors = HeadTensors<value_tile, Major::MN, value_tile.bytes()>;
@@ -104,27 +131,37 @@ struct Attention {
 
   using Store = typename Target::template Store<config, Trace>;
   static_assert(TileStore<Store>);
-  using Epilogue = FragmentLoop<Tree<node::Sum>, Store>;
+  // Where keys are taken in parts, the program stores its rows.
+  using Epilogue = std::conditional_t<in_parts, NothingLeft, FragmentLoop<Tree<node::Sum>, Store>>;
+  using Rows =
+      std::conditional_t<in_parts, kernel::ManyHeads<config.d_type, tiling.n>, kernel::OneHead>;
   using Sources = DirectSources;
   using Reduction = NoReduction;
-  using Map = AttentionTiles<tiling.m, config.keys, tiling.cluster>;
+  using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys, config.part_blocks>,
+                                 AttentionTiles<tiling.m, config.keys, tiling.cluster>>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
   // Keys and values of two blocks; a second tile of queries where there is room.
   static constexpr unsigned buffer_bytes =
-      std::is_empty_v<typename Store::Buffers>
+      std::is_empty_v<typename Epilogue::Buffers>
           ? 0
-          : roles.groups * unsigned{sizeof(typename Store::Buffers)};
+          : roles.groups * unsigned{sizeof(typename Epilogue::Buffers)};
   static constexpr unsigned taken_bytes =
       1024 + buffer_bytes + 2 * key_tile.bytes() + 2 * value_tile.bytes();
   static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
                 "Two blocks of keys and values and a tile of queries must fit shared memory.");
   using Queries =
-      Ring<QueryPayload, taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1,
+      Ring<QueryPayload,
+           !in_parts && taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1,
            typename Target::Signal>;
-  using Keys = Ring<KeyPayload, 2, typename Target::Signal, tiling.cluster>;
-  using Values = Ring<ValuePayload, 2, typename Target::Signal, tiling.cluster>;
+  // Where few rows meet many keys, these are what takes time to come.
+  static constexpr unsigned key_stages = in_parts
+                                             ? (Target::shared_bytes - 1024 - query_tile.bytes()) /
+                                                   (key_tile.bytes() + value_tile.bytes())
+                                             : 2;
+  using Keys = Ring<KeyPayload, key_stages, typename Target::Signal, tiling.cluster>;
+  using Values = Ring<ValuePayload, key_stages, typename Target::Signal, tiling.cluster>;
 
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {

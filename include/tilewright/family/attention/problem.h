@@ -28,6 +28,14 @@ typedef struct tw_attention_problem {
   tw_matrix q, k, v, output; /* bf16, or fp16 */
   const float* sinks;        /* of each head, a score that is seen but has no value; or null */
   tw_matrix log_sums; /* (head,token), fp32: of the exponentials of scores; data null: none */
+  /* Keys and values in pages of page_size tokens, a cache of `pages` of them; 0: they lie as above.
+   * On the device, page_table has a row of table_pitch pages for each sequence, and key_ends how
+   * many keys a sequence has, at most `keys`; there are no query_ends. k and v have a matrix for
+   * each head with pages * page_size tokens; or, heads_in_pages, one of page_size tokens for each
+   * page and head, head by head. */
+  int64_t page_size, pages, table_pitch;
+  const int32_t* page_table;
+  int heads_in_pages;
 } tw_attention_problem;
 
 #endif /* TILEWRIGHT_FAMILY_ATTENTION_PROBLEM_H */

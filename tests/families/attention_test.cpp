@@ -1,0 +1,127 @@
+// Attention with few queries on the virtual GPU: a row is the same bit by bit, whatever else is
+// computed and wherever its keys lie.
+#include "src/run/attention.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/families/schedule.h"
+#include "tilewright/family/attention/kernel.h"
+
+namespace tw::tests {
+namespace {
+
+using Family = AttentionFamily;
+using Problem = tw_attention_problem;
+
+// Three queries of four heads that share keys, in two sequences; the first has keys of two parts.
+Case few_queries(const Instance& instance) {
+  Case made = usual_case(attention_trial, instance);
+  auto& problem = made.as<Problem>();
+  problem.heads = 8;
+  problem.key_heads = 2;
+  problem.queries = 3;
+  problem.causal = 1;
+  problem.page_size = 16;
+  made.lists[Family::key_lengths] = {600, 90};
+  made.fill = Fill::Normal;
+  EXPECT_TRUE(serves(made).is_good()) << serves(made).sentence();
+  return made;
+}
+
+template <class Change>
+HostMatrix output_of(HostProblem data, const Instance& instance, const Change& change) {
+  AnyProblem placed = data.placed();
+  change(placed.as<Problem>());
+  Checked checked;
+  Status status = check(checked, Family::description, placed.data());
+  vgpu::Report report;
+  if (status.is_good()) status = instance.simulate(checked, {}, schedule(1), report);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  return data.tensor(Family::output);
+}
+
+void expect_rows(const HostMatrix& found, const HostMatrix& right, std::int64_t first,
+                 std::int64_t end) {
+  for (std::int64_t head = 0; head < right.batch; ++head) {
+    for (std::int64_t row = first; row < end; ++row) {
+      for (std::int64_t column = 0; column < right.columns; ++column) {
+        ASSERT_EQ(found.at(head, row, column), right.at(head, row, column))
+            << "head " << head << ", row " << row << ", column " << column;
+      }
+    }
+  }
+}
+
+template <class Body>
+void each_that_takes_parts(const Body& body) {
+  int count = 0;
+  for (const Instance& instance : attention_instances()) {
+    if (static_cast<const AttentionConfig*>(instance.facts)->part_blocks == 0) continue;
+    body(instance);
+    ++count;
+  }
+  EXPECT_GT(count, 0);
+}
+
+// The last `queries` of `sequences`, of two sequences of three queries.
+void leave(Problem& problem, std::int64_t sequences, std::int64_t queries) {
+  const std::int64_t skipped = 6 - sequences * queries;
+  problem.q.data = static_cast<std::uint16_t*>(problem.q.data) + skipped * problem.q.row_stride;
+  problem.output.data =
+      static_cast<std::uint16_t*>(problem.output.data) + skipped * problem.output.row_stride;
+  problem.key_ends += 2 - sequences;
+  problem.page_table += (2 - sequences) * problem.table_pitch;
+  problem.sequences = sequences;
+  problem.queries = queries;
+}
+
+TEST(AttentionParts, ASequenceAloneIsTheSame) {
+  each_that_takes_parts([](const Instance& instance) {
+    const HostProblem data(few_queries(instance));
+    const HostMatrix all = output_of(data, instance, [](Problem&) {});
+    const HostMatrix second = output_of(data, instance, [](Problem& p) { leave(p, 1, 3); });
+    expect_rows(second, all, 3, 6);
+  });
+}
+
+TEST(AttentionParts, AQueryAloneIsTheSame) {
+  each_that_takes_parts([](const Instance& instance) {
+    Case made = few_queries(instance);
+    // The last key of the first query is that of a part.
+    made.lists[Family::key_lengths] = {90, 514};
+    ASSERT_TRUE(serves(made).is_good());
+    const HostProblem data(made);
+    const HostMatrix all = output_of(data, instance, [](Problem&) {});
+    for (const std::int64_t queries : {1, 2}) {
+      const HostMatrix last = output_of(data, instance, [&](Problem& p) { leave(p, 1, queries); });
+      expect_rows(last, all, 6 - queries, 6);
+    }
+  });
+}
+
+TEST(AttentionParts, PagesInAnotherOrderAreTheSame) {
+  each_that_takes_parts([](const Instance& instance) {
+    const Case made = few_queries(instance);
+    const HostProblem data(made);
+    HostProblem moved = data;
+    const std::int64_t pages = made.problem.as<Problem>().pages;
+    const auto place = [&](std::int64_t page) { return (page + 5) % pages; };
+    for (const unsigned tensor : {Family::k, Family::v}) {
+      const HostMatrix& from = data.tensor(tensor);
+      moved.tensor(tensor).fill([&](std::int64_t head, std::int64_t row, std::int64_t column) {
+        const std::int64_t page = (row / 16 + pages - 5) % pages;
+        return from.at(head, page * 16 + row % 16, column);
+      });
+    }
+    HostMatrix& table = moved.tensor(Family::page_table);
+    table.fill([&, given = table](auto, auto, std::int64_t i) {
+      const auto page = static_cast<std::int64_t>(given.at(0, 0, i));
+      return static_cast<double>(page < 0 ? page : place(page));
+    });
+    const HostMatrix all = output_of(data, instance, [](Problem&) {});
+    expect_rows(output_of(moved, instance, [](Problem&) {}), all, 0, 6);
+  });
+}
+
+}  // namespace
+}  // namespace tw::tests
