@@ -83,9 +83,15 @@ typedef struct tw_options {
   const char* target;     /* of tw_simulate: "sm80", "sm90a" (null) or "sm100a" */
 } tw_options;
 
-/* Zeroes both and sets what is not zero: size and family, batch 1, alpha 1, output_scale 1
- * and the like; fast_accumulation 1, workspace_limit 64 MiB. `bytes` is the
- * size of the caller's struct. Either may be null. */
+/* What there is, as JSON. Of a family, by its name: the fields of its problem with their offsets,
+ * types, ranges and first values, its tensors, its lists, its kernels (docs/library.md).
+ * Null: the names of all families, the types, the options. Null is returned where there is no such
+ * family. The text lives as long as the process. */
+TW_API const char* tw_describe(const char* family);
+
+/* Zeroes both and sets what is not zero: size and family, batch 1, alpha 1, output_scale 1 and what
+ * else tw_describe calls initial; fast_accumulation 1, workspace_limit 64 MiB. `bytes` is the size
+ * of the caller's struct. Either may be null. */
 TW_API tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* options);
 
 /* Whether the library computes the problem on the current device. `options` may be null here and

@@ -1,17 +1,28 @@
 """What the tests share."""
 import importlib.util
+import os
 import pathlib
 import random
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77  # what CTest shows as skipped
 
 
+SYSTEM_PYTHON = '/usr/bin/python3'  # for which packages of the distribution are installed
+
+
 def need(module):
-    if importlib.util.find_spec(module) is None:
-        print(f'Skipped: {module} is not installed for {sys.executable}.')
-        sys.exit(SKIPPED)
+    """Goes on in the system's Python where that has the module and this one has not."""
+    if importlib.util.find_spec(module) is not None:
+        return
+    if sys.executable != SYSTEM_PYTHON and pathlib.Path(SYSTEM_PYTHON).exists():
+        has = f'import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)'
+        if subprocess.run([SYSTEM_PYTHON, '-c', has]).returncode == 0:
+            os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
+    print(f'Skipped: {module} is not installed for {sys.executable}, nor for {SYSTEM_PYTHON}.')
+    sys.exit(SKIPPED)
 
 
 def integers(generator, count, largest=3):

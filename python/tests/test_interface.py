@@ -1,5 +1,6 @@
 """The ctypes structs are those of include/tilewright.h; the library is found; errors are raised."""
 import ctypes
+import json
 import os
 import pathlib
 import re
@@ -36,6 +37,10 @@ def struct_fields(name):
 
 
 class Header(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        tilewright.library()  # which describes the structs
+
     def test_names_of_fields(self):
         for name, struct in _library.STRUCTS.items():
             self.assertEqual(struct_fields(name), [field for field, _ in struct._fields_], name)
@@ -50,23 +55,22 @@ class Header(unittest.TestCase):
 
     def test_enumerators(self):
         values = {name: int(value) for name, value in re.findall(r'TW_(\w+) = (\d+)', header())}
-        for code, name in enumerate(_library.TYPES):
-            self.assertEqual(values.pop(name.upper()), code)
-        for code, name in enumerate(_library.ACTIVATIONS):
-            self.assertEqual(values.pop(name.upper()), code)
-        # family conv2d: begin
-        for code, name in enumerate(_library.DIRECTIONS):
-            self.assertEqual(values.pop(name.upper()), code)
-        # family conv2d: end
-        self.assertEqual(values.pop('OK'), _library.OK)
-        for status in _library.ERRORS:
-            name = next(name for name, value in values.items()
-                        if value == status and value == getattr(_library, name, None))
-            values.pop(name)
+        enums = json.loads(tilewright.library().tw_describe(None))['enums']
+        self.assertEqual({name.upper(): value for enum in enums.values() for name, value in enum.items()},
+                         values)
+        types = list(enums['tw_type'])
+        self.assertEqual(types[:len(_library.TYPES)], list(_library.TYPES))
         # Elements below a byte, which no array here has.
-        packed = [values.pop(name) for name in ('E2M1', 'E2M3', 'E3M2')]
-        self.assertEqual(packed, [8, 9, 10])
-        self.assertEqual(values, {})
+        self.assertEqual(types[len(_library.TYPES):], ['e2m1', 'e2m3', 'e3m2'])
+        self.assertEqual(list(enums['tw_activation']), list(_library.ACTIVATIONS))
+        # family conv2d: begin
+        self.assertEqual(list(enums['tw_direction']), list(_library.DIRECTIONS))
+        # family conv2d: end
+        for enum in enums.values():
+            self.assertEqual(list(enum.values()), list(range(len(enum))))
+        statuses = {name.upper(): value for name, value in enums['tw_status'].items()}
+        self.assertEqual(statuses, {name: getattr(_library, name) for name in statuses})
+        self.assertEqual(set(_library.ERRORS), set(statuses.values()) - {_library.OK})
 
     def test_version(self):
         version = '.'.join(re.findall(r'#define TW_VERSION_\w+ (\d+)', header()))
@@ -130,6 +134,56 @@ class Library(unittest.TestCase):
         with mock.patch.object(_library, 'candidates', return_value=[libc]):
             with self.assertRaisesRegex(tilewright.LibraryNotFound, 'another version'):
                 _library._load()
+
+
+class Descriptions(unittest.TestCase):
+    def test_every_family(self):
+        described = json.loads(tilewright.library().tw_describe(None))
+        problems = {name for name in described['structs'] if name.endswith('_problem')}
+        self.assertEqual({f'tw_{family}_problem' for family in described['families']}, problems)
+        for family in described['families']:
+            with self.subTest(family):
+                self.fields_lie_where_they_are(_library.describe(family))
+
+    def fields_lie_where_they_are(self, described):
+        """The offset of each path is ctypes'; first values are those that tw_init writes."""
+        problem = _library.new_problem(described['family'])
+        self.assertEqual(described['bytes'], ctypes.sizeof(problem))
+        for field in described['fields']:
+            self.assertEqual(self.offset(type(problem), field['path']), field['offset'], field)
+        for number in described.get('numbers', []):
+            value = problem
+            for name in number['field']['path'].split('.'):
+                value = getattr(value, name)
+            self.assertEqual(value, number['initial'], number)
+            self.assertLess(number['low'], number['limit'])
+
+    def offset(self, struct, path):
+        offset = 0
+        for name in path.split('.'):
+            field = getattr(struct, name)
+            offset, struct = offset + field.offset, dict(struct._fields_)[name]
+        return offset
+
+    # family quantise: begin
+    def test_quantise(self):
+        described = _library.describe('quantise')
+        self.assertEqual([number['name'] for number in described['numbers']],
+                         ['m', 'k', 'batch', 'scale_rows', 'powers_of_two'])
+        source, elements, scales = described['tensors']
+        self.assertEqual(source['flow'], 'read')
+        self.assertEqual(source['types'], ['bf16', 'fp16', 'fp32'])
+        self.assertEqual(source['extents'], {'batch': 'batch', 'rows': 'm', 'columns': 'k'})
+        self.assertEqual(source['fields']['row_stride']['path'], 'source.row_stride')
+        self.assertEqual(elements['flow'], 'written')
+        self.assertEqual(elements['usual_type'], 'e4m3')
+        self.assertEqual(scales['extents'], {'batch': 'batch', 'rows': None, 'columns': None})
+        self.assertEqual(scales['contiguous'], 'rows or columns')
+    # family quantise: end
+
+    def test_an_unknown_family(self):
+        with self.assertRaisesRegex(tilewright.Invalid, "There is no family 'attend'; there are "):
+            _library.describe('attend')
 
 
 class Errors(unittest.TestCase):

@@ -2,17 +2,18 @@
 import sys
 
 from ._arrays import Buffer
+from ._call import call
 from ._library import (CudaError, Error, Found, Invalid, LibraryNotFound, Unsupported,
-                       WorkspaceError, library)
+                       VERSION, WorkspaceError, library)
 from ._matmul import matmul
 from ._numbers import from_bf16, to_bf16
 from ._problem import Epilogue
 
-__version__ = '0.6.0'
+__version__ = VERSION
 for _error in (CudaError, Error, Found, Invalid, LibraryNotFound, Unsupported, WorkspaceError):
     _error.__module__ = __name__  # what tracebacks say
 __all__ = ['Buffer', 'CudaError', 'Epilogue', 'Error', 'Found', 'Invalid', 'LibraryNotFound',
-           'Unsupported', 'WorkspaceError', 'from_bf16', 'library', 'matmul', 'to_bf16']
+           'Unsupported', 'WorkspaceError', 'call', 'from_bf16', 'library', 'matmul', 'to_bf16']
 
 # family conv2d: begin
 from ._conv2d import conv2d  # noqa: E402

@@ -1,6 +1,6 @@
 """matmul_blockwise: torch tensors go to _torch_blockwise.py, host memory runs on the virtual GPU."""
 from ._arrays import view_of
-from ._library import (Invalid, Matrix, check, library, new_options, new_problem,
+from ._library import (Invalid, check, library, new_options, new_problem, new_struct,
                        set_integers)
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_matrix, fill_problem, output_of)
@@ -34,7 +34,7 @@ def problem_of(a, b, a_scales, b_scales, d, scalars, arrays, d_scales=None):
     check_shape('b_scales', b_scales, (blocks, blocks_of(n)), '128 of k and each 128 columns of b',
                  (blocks, n))
     problem = new_problem('blockwise' if d_scales is None else 'requantised')
-    rows, columns = Matrix(), Matrix()
+    rows, columns = new_struct('tw_matrix'), new_struct('tw_matrix')
     of_rows = [(rows, 'a_scales', a_scales, blocks)]
     if d_scales is not None:
         right = (*extents.output[:-1], blocks_of(extents.output[-1]))

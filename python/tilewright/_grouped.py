@@ -5,7 +5,7 @@ from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epi
                        fill_matrix, fill_problem, fill_vector, output_of)
 # family blockwise: begin
 from ._blockwise import blocks_of, check_shape, set_scales
-from ._library import Matrix
+from ._library import new_struct
 # family blockwise: end
 
 
@@ -67,7 +67,7 @@ def problem_of(views, d, scalars, arrays):
         a_scales = _rows_in_one('a_scales', a_scales)
         check_shape('a_scales', a_scales, (a.shape[0], blocks), 'row of a and each 128 of k')
         check_shape('b_scales', b_scales, (blocks, blocks_of(n)), '128 of k and each 128 columns of b')
-        row, column = Matrix(), Matrix()
+        row, column = new_struct('tw_matrix'), new_struct('tw_matrix')
         fill_matrix(row, 'a_scales', a_scales, *a_scales.shape, ())
         fill_matrix(column, 'b_scales', b_scales, *b_scales.shape[-2:], (groups,))
         set_scales(problem.a_scales, row, *a_scales.shape, row.row_stride, row.column_stride)

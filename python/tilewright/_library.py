@@ -1,11 +1,15 @@
-"""include/tilewright.h by ctypes: its structs, the library that implements it, its errors."""
+"""include/tilewright.h by ctypes: the library that implements it, its structs, its errors."""
 import ctypes
 import ctypes.util
+import functools
+import json
 import operator
 import os
 import pathlib
 from ctypes import (POINTER, Structure, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint64,
                     c_void_p, sizeof)
+
+VERSION = '0.6.0'
 
 OK, INVALID, UNSUPPORTED, WORKSPACE, CUDA, FOUND = range(6)
 
@@ -78,123 +82,43 @@ class LibraryNotFound(Error, ImportError):
 ERRORS = {error.status: error for error in (Invalid, Unsupported, WorkspaceError, CudaError, Found)}
 
 
-class Matrix(Structure):
-    _fields_ = [('data', c_void_p), ('row_stride', c_int64), ('column_stride', c_int64),
-                ('batch_stride', c_int64), ('type', c_int)]
+# The structs of include/tilewright.h by their names there, as the library describes them. Empty before it is loaded.
+STRUCTS = {}
+
+SCALARS = {'size_t': c_size_t, 'uint64_t': c_uint64, 'int64_t': c_int64, 'int': c_int, 'float': c_float,
+           'address': c_void_p, 'text': c_char_p}
 
 
-class Epilogue(Structure):
-    _fields_ = [('alpha', c_float), ('beta', c_float), ('output_scale', c_float),
-                ('clamp_low', c_float), ('clamp_high', c_float), ('activation', c_int),
-                ('gated', c_int), ('source', Matrix), ('bias_type', c_int),
-                ('column_bias', c_void_p), ('row_bias', c_void_p), ('column_scale', c_void_p),
-                ('row_scale', c_void_p), ('auxiliary', Matrix), ('amax', c_void_p)]
+def _make_structs(described):
+    """ctypes structs of tw_describe's; those inside of others come before them."""
+    for name, layout in described['structs'].items():
+        fields = [(member['name'], SCALARS.get(member['type']) or STRUCTS.get(member['type']) or c_int)
+                  for member in layout['members']]
+        STRUCTS[name] = type(name, (Structure,), {'_fields_': fields})
 
 
-class Problem(Structure):
-    _fields_ = [('size', c_size_t), ('family', c_uint64), ('m', c_int64), ('n', c_int64), ('k', c_int64),
-                ('batch', c_int64), ('a', Matrix), ('b', Matrix), ('d', Matrix),
-                ('epilogue', Epilogue)]
-
-
-class Options(Structure):
-    _fields_ = [('size', c_size_t), ('batch_invariant', c_int), ('fast_accumulation', c_int),
-                ('workspace_is_ready', c_int), ('workspace_limit', c_size_t),
-                ('instance', c_char_p), ('target', c_char_p)]
-
-
-# family conv2d: begin
-class Conv2dAxis(Structure):
-    _fields_ = [('extent', c_int64), ('filter', c_int64), ('stride', c_int64),
-                ('dilation', c_int64), ('pad_low', c_int64), ('pad_high', c_int64)]
-
-
-class Conv2dProblem(Structure):
-    _fields_ = [('size', c_size_t), ('family', c_uint64), ('direction', c_int), ('n', c_int64), ('c', c_int64),
-                ('k', c_int64), ('groups', c_int64), ('h', Conv2dAxis), ('w', Conv2dAxis),
-                ('depth', Conv2dAxis), ('image', c_void_p), ('filter', c_void_p),
-                ('d', c_void_p), ('type', c_int), ('d_type', c_int), ('epilogue', Epilogue)]
-# family conv2d: end
-
-
-# family blockwise: begin
-class Scales(Structure):
-    _fields_ = [('data', c_void_p), ('rows', c_int64), ('k_blocks', c_int64),
-                ('row_stride', c_int64), ('k_stride', c_int64), ('batch_stride', c_int64),
-                ('type', c_int)]
-
-
-class BlockwiseProblem(Structure):
-    _fields_ = [('size', c_size_t), ('family', c_uint64), ('matmul', Problem), ('a_scales', Scales),
-                ('b_scales', Scales)]
-# family blockwise: end
-
-
-# family requantised: begin
-class RequantisedProblem(Structure):
-    _fields_ = BlockwiseProblem._fields_ + [('d_scales', Matrix), ('powers_of_two', c_int)]
-# family requantised: end
-
-
-# family grouped: begin
-class GroupedProblem(Structure):
-    _fields_ = [('size', c_size_t), ('family', c_uint64), ('matmul', Problem), ('rows', c_void_p),
-                ('capacity', c_int64), ('row_index', c_void_p), ('a_rows', c_int64)]
-    # family blockwise: begin
-    _fields_ += [('a_scales', Scales), ('b_scales', Scales)]
-    # family blockwise: end
-# family grouped: end
-
-
-# family quantise: begin
-class QuantiseProblem(Structure):
-    _fields_ = [('size', c_size_t), ('family', c_uint64), ('m', c_int64), ('k', c_int64), ('batch', c_int64),
-                ('scale_rows', c_int64), ('source', Matrix), ('elements', Matrix),
-                ('scales', Matrix), ('powers_of_two', c_int)]
-# family quantise: end
-
-
-# By their names in the header.
-STRUCTS = {'tw_matrix': Matrix, 'tw_epilogue': Epilogue, 'tw_matmul_problem': Problem,
-           'tw_options': Options}
-# family conv2d: begin
-STRUCTS.update(tw_conv2d_axis=Conv2dAxis, tw_conv2d_problem=Conv2dProblem)
-# family conv2d: end
-# family blockwise: begin
-STRUCTS.update(tw_scales=Scales, tw_blockwise_problem=BlockwiseProblem)
-# family blockwise: end
-# family requantised: begin
-STRUCTS.update(tw_requantised_problem=RequantisedProblem)
-# family requantised: end
-# family grouped: begin
-STRUCTS.update(tw_grouped_problem=GroupedProblem)
-# family grouped: end
-# family quantise: begin
-STRUCTS.update(tw_quantise_problem=QuantiseProblem)
-# family quantise: end
-
-
-class AnyProblem:
-    """Of a function's arguments: a problem of any family, by its address."""
+class AnyStruct:
+    """Of a function's arguments: a problem of any family, or options, by its address."""
 
     @classmethod
-    def from_param(cls, problem):
-        return None if problem is None else byref(problem)
+    def from_param(cls, struct):
+        return None if struct is None else byref(struct)
 
 
 FUNCTIONS = {
     'tw_message': (c_char_p,),
     'tw_version': (c_char_p,),
-    'tw_init': (c_int, c_char_p, AnyProblem, c_size_t, POINTER(Options)),
-    'tw_supported': (c_int, AnyProblem, POINTER(Options)),
-    'tw_workspace_size': (c_int, POINTER(c_size_t), AnyProblem, POINTER(Options)),
-    'tw_run': (c_int, AnyProblem, POINTER(Options), c_void_p, c_size_t, c_void_p),
-    'tw_plan_create': (c_int, POINTER(c_void_p), AnyProblem, POINTER(Options)),
+    'tw_describe': (c_char_p, c_char_p),
+    'tw_init': (c_int, c_char_p, AnyStruct, c_size_t, AnyStruct),
+    'tw_supported': (c_int, AnyStruct, AnyStruct),
+    'tw_workspace_size': (c_int, POINTER(c_size_t), AnyStruct, AnyStruct),
+    'tw_run': (c_int, AnyStruct, AnyStruct, c_void_p, c_size_t, c_void_p),
+    'tw_plan_create': (c_int, POINTER(c_void_p), AnyStruct, AnyStruct),
     'tw_plan_destroy': (None, c_void_p),
     'tw_plan_workspace_size': (c_size_t, c_void_p),
     'tw_plan_command': (c_char_p, c_void_p),
-    'tw_plan_run': (c_int, c_void_p, AnyProblem, c_void_p, c_size_t, c_void_p),
-    'tw_simulate': (c_int, AnyProblem, POINTER(Options)),
+    'tw_plan_run': (c_int, c_void_p, AnyStruct, c_void_p, c_size_t, c_void_p),
+    'tw_simulate': (c_int, AnyStruct, AnyStruct),
 }
 
 
@@ -230,14 +154,11 @@ def _load():
             raise LibraryNotFound(f'{paths[0]} has no function {name}: it is of another version '
                                   'than this package.') from None
         function.restype, function.argtypes = result, arguments
-    problem, options = Problem(), Options()
-    library.tw_init(b'matmul', problem, sizeof(problem), options)
-    for struct in (problem, options):
-        if struct.size != ctypes.sizeof(struct):
-            raise LibraryNotFound(
-                f'{paths[0]} (version {library.tw_version().decode()}) is of another version than '
-                f'this package: its struct of {struct.size} bytes has '
-                f'{ctypes.sizeof(struct)} bytes here.')
+    described = json.loads(library.tw_describe(None))
+    if described['version'].split('.')[:2] != VERSION.split('.')[:2]:
+        raise LibraryNotFound(f'{paths[0]} (version {described["version"]}) is of another version than '
+                              f'this package ({VERSION}).')
+    _make_structs(described)
     library.path = paths[0]
     return library
 
@@ -258,14 +179,28 @@ def check(status):
         raise ERRORS.get(status, Error)(library().tw_message().decode(errors='replace'))
 
 
+@functools.cache
+def describe(family):
+    """What tw_describe says of a family, by its name."""
+    text = library().tw_describe(family.encode())
+    check(OK if text is not None else INVALID)
+    return json.loads(text)
+
+
+def new_struct(name):
+    """Of zeros."""
+    library()
+    return STRUCTS[name]()
+
+
 def new_problem(family='matmul'):
-    problem = STRUCTS[f'tw_{family}_problem']()
+    problem = new_struct(f'tw_{family}_problem')
     check(library().tw_init(family.encode(), problem, sizeof(problem), None))
     return problem
 
 
 def new_options(batch_invariant, fast_accumulation, instance, target=None, workspace_is_ready=0):
-    options = Options()
+    options = new_struct('tw_options')
     check(library().tw_init(b'matmul', None, 0, options))
     options.batch_invariant = batch_invariant
     options.fast_accumulation = fast_accumulation

@@ -52,7 +52,7 @@ def strided(example, shape, strides):
     flat = empty_like_kind(example, (needed,), 'fp32')
     if is_numpy(flat):
         import numpy
-        return numpy.lib.stride_tricks.asstrided(flat, shape, [4 * stride for stride in strides])
+        return numpy.lib.stride_tricks.as_strided(flat, shape, [4 * stride for stride in strides])
     return Buffer(flat.data, shape, 'fp32', strides, flat.offset)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from . import _matmul as _matmul_module
 from ._arrays import View, type_name
-from ._library import Invalid, Plan, Problem, Unsupported, check, library, new_options
+from ._library import Invalid, Plan, Unsupported, check, library, new_options
 from ._problem import ARRAYS, Extents, output_type, problem_of
 
 NAMES = {torch.bfloat16: 'bf16', torch.float16: 'fp16', torch.float32: 'fp32',
@@ -160,7 +160,7 @@ class _Call:
     """What is decided from everything but the addresses: the plan, and the problem to copy."""
 
     def __init__(self, problem, options, output_shape):
-        self.template = bytes(problem)
+        self.struct, self.template = type(problem), bytes(problem)
         self.options = options
         self.output_shape = output_shape
         self.plan = Plan(problem, new_options(*options, workspace_is_ready=1))
@@ -198,7 +198,7 @@ def _on_gpu(index, a, b, out, scalars, arrays, dtype, options):
     else:
         if out is None:
             out = torch.empty(call.output_shape, dtype=dtype, device=a.device)
-        problem = Problem.from_buffer_copy(call.template)
+        problem = call.struct.from_buffer_copy(call.template)
         problem.a.data, problem.b.data = a.data_ptr(), b.data_ptr()
         problem.d.data = out.data_ptr()
         _set_addresses(problem.epilogue, *arrays)

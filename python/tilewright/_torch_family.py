@@ -142,3 +142,20 @@ class Family:
         problem = self.problem_of(views, self.launcher.view('out', out, device), extra, scalars,
                                   sides)
         self.launcher.run(problem, (*tensors, out, *arrays), rest, options)
+
+
+_launcher = Launcher('the first tensor')
+
+
+def call(tensors, problem_of, stream, rest, options):
+    """problem_of(view) makes the problem; view(name, tensor) is a tensor's memory. `rest` is what else it is made of."""
+    device = tensors[0].device
+
+    def run():
+        problem = problem_of(lambda name, tensor: _launcher.view(name, tensor, device))
+        _launcher.run(problem, tensors, (*rest, *options), options)
+
+    if stream is None:
+        return run()
+    with torch.cuda.stream(_stream(stream, tensors[0])):
+        return run()

@@ -21,6 +21,10 @@ def _class():
         def type(self):
             return self._type if self.dtype == BITS.get(self._type) else None
 
+        @property
+        def mT(self):  # which numpy has from 2.0 on
+            return self.swapaxes(-1, -2)
+
         def __array_ufunc__(self, function, method, *inputs, out=None, **others):
             def plain(array):
                 return array.view(numpy.ndarray) if isinstance(array, TypedArray) else array

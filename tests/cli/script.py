@@ -37,7 +37,8 @@ def make_tree(folder):
     (folder / 'CMakePresets.json').write_text(PRESETS)
     (folder / 'CMakeLists.txt').write_text(LISTS)
     (folder / 'build').mkdir()
-    (folder / 'build/.set_up').touch()  # nothing is installed
+    for marker in ('.set_up', '.set_up_for_tests'):
+        (folder / 'build' / marker).touch()  # nothing is installed
 
 
 def start(tree, where, *words, before=(), environment={'TW_PRESET': 'host'}):

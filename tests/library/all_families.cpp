@@ -74,6 +74,16 @@ std::span<const Instance> attention_instances() {
   return table;
 }
 
+std::span<const Instance> block_quantise_instances() {
+  static const Instance table[] = {{"packs", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  return table;
+}
+
+std::span<const Instance> block_scaled_instances() {
+  static const Instance table[] = {{"scaled", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  return table;
+}
+
 std::span<const Instance> quantise_instances() {
   static const Instance table[] = {
       {"quantises", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};

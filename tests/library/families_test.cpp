@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tilewright.h"
 
@@ -82,6 +84,42 @@ TEST(Families, AStructOfAnotherSizeIsZeroedAndRefused) {
   EXPECT_EQ(given.problem.family, 0u);
   EXPECT_EQ(given.behind[0], 0xA5);
   EXPECT_EQ(tw_supported(&given, nullptr), TW_INVALID);
+}
+
+// What tw_describe says lies where tw_init writes it.
+TEST(Families, AreDescribedAsTheyAreInitialised) {
+  const auto all = nlohmann::json::parse(tw_describe(nullptr));
+  ASSERT_GE(all.at("families").size(), 5u);
+  std::size_t num_described = 0;
+  for (const std::string name : all.at("families")) {
+    const auto family = nlohmann::json::parse(tw_describe(name.c_str()));
+    const std::size_t bytes = family.at("bytes");
+    EXPECT_EQ(all.at("structs").at(family.at("problem")).at("bytes"), bytes) << name;
+    std::vector<char> problem(bytes);
+    ASSERT_EQ(tw_init(name.c_str(), problem.data(), bytes, nullptr), TW_OK) << tw_message();
+    if (!family.contains("numbers")) continue;
+    ++num_described;
+    for (const auto& number : family.at("numbers")) {
+      const auto& field = number.at("field");
+      ASSERT_FALSE(field.is_null()) << name << ": " << number.at("name");
+      std::int64_t wide = 0;
+      std::int32_t narrow = 0;
+      std::memcpy(&wide, problem.data() + std::size_t{field.at("offset")}, 8);
+      std::memcpy(&narrow, problem.data() + std::size_t{field.at("offset")}, 4);
+      EXPECT_EQ(field.at("type") == "int64_t" ? wide : narrow, number.at("initial"))
+          << name << ": " << number.at("name");
+    }
+    for (const auto& tensor : family.at("tensors")) {
+      const auto& data = tensor.at("fields").at("data");
+      EXPECT_EQ(data.at("type"), "address") << name << ": " << tensor.at("name");
+      EXPECT_LE(std::size_t{data.at("offset")} + 8, bytes);
+      EXPECT_FALSE(tensor.at("types").empty());
+    }
+  }
+  EXPECT_GE(num_described, 2u);
+  EXPECT_EQ(tw_describe("attend"), nullptr);
+  EXPECT_EQ(std::string(tw_message()).rfind("There is no family 'attend'; there are ", 0), 0u);
+  EXPECT_EQ(tw_describe(nullptr), tw_describe(nullptr));
 }
 
 TEST(Families, APlanTakesProblemsOfItsOwn) {
