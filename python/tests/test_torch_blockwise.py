@@ -8,7 +8,7 @@ support.need('torch')
 import torch
 
 import tilewright
-from tilewright import _torch_blockwise
+from tilewright import _library, _torch_blockwise
 
 E4M3 = torch.float8_e4m3fn
 
@@ -63,6 +63,11 @@ class TorchBlockwise(unittest.TestCase):
         out = torch.full((20, 150), 99.0, dtype=torch.bfloat16)
         self.assertIs(tilewright.matmul_blockwise(*self.given(), out, epilogue=epilogue), out)
         self.same(out, torch.relu(expected(*self.given()) + bias + residual))
+
+    def test_schema_has_what_the_family_reads(self):
+        described = _library.describe('blockwise')['tensors']
+        self.assertEqual(_torch_blockwise.family.operands,
+                         [tensor['name'] for tensor in described if tensor['flow'] == 'read'])
 
     def test_operator(self):
         scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)

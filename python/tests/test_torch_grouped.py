@@ -8,7 +8,7 @@ support.need('torch')
 import torch
 
 import tilewright
-from tilewright import _torch_grouped
+from tilewright import _library, _torch_grouped
 
 
 def expected(a, b, sizes):
@@ -58,6 +58,11 @@ class TorchGrouped(unittest.TestCase):
             tilewright.matmul_grouped(a, self.w.mT, self.ends)
         with self.assertRaisesRegex(RuntimeError, 'Trying to backward through tilewright.matmul_grouped'):
             _torch_grouped.family.operator(*self.arguments(a)).sum().backward()
+
+    def test_schema_has_what_the_family_reads(self):
+        described = _library.describe('grouped')['tensors']
+        self.assertEqual(_torch_grouped.family.operands,
+                         [tensor['name'] for tensor in described if tensor['flow'] == 'read'])
 
     def test_operator(self):
         torch.library.opcheck(_torch_grouped.family.operator, self.arguments(self.a),
