@@ -205,6 +205,6 @@ BUGS = [
         [Site('tensor_mn_major_2x1', (256, 64, 64, 0, 2, 1), WRONG_RESULT)]),
     Bug('both_of_a_pair_multiply',
         'only the leader of a pair may multiply',
-        'op/tcgen05.h', 'return isa::cluster_rank() % tiling.group == 0;', 'return true;',
+        'op/tcgen05_operands.h', 'return isa::cluster_rank() % tiling.group == 0;', 'return true;',
         [Site('tensor_pair', PAIR, 'deadlock', 'multiply 0', 0, stops=True)]),
 ]

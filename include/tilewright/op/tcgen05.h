@@ -2,13 +2,8 @@
 // pair of them.
 #pragma once
 
-#include "tilewright/base/annotate.h"
-#include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/tcgen05.h"
-#include "tilewright/isa/ptx/tcgen05_descriptor.h"
-#include "tilewright/isa/ptx/threads.h"
-#include "tilewright/op/operand_descriptor.h"
-#include "tilewright/pipeline/payload.h"
+#include "tilewright/op/tcgen05_operands.h"
 
 namespace tw {
 
@@ -25,15 +20,21 @@ constexpr isa::MmaFormat mma_format_of(ElementType type) {
 
 // Stages lie `stage_bytes` apart.
 template <Tiling tiling, unsigned stage_bytes>
-class Tcgen05Op {
+class Tcgen05Op : public Tcgen05Operands<tiling, stage_bytes> {
+  using Base = Tcgen05Operands<tiling, stage_bytes>;
+  using Base::a_descriptor;
+  using Base::b_descriptor;
+  using Base::first_stage_;
+  using Base::steps;
+  using typename Base::BlocksA;
+  using typename Base::BlocksB;
+  using typename Base::Tensors;
   static_assert(tiling.m == 128, "A CTA's accumulator has 128 rows: the lanes of tensor memory.");
   static_assert(tiling.n % (16 * tiling.group) == 0 && tiling.n <= 256,
                 "tcgen05.mma takes n up to 256 in steps of 16, of a pair in steps of 32.");
   static_assert((tiling.a_major == Major::K && tiling.b_major == Major::K) ||
                     bytes_of(tiling.a_type) <= 2,
                 "tf32 operands must be K-major: the other way needs another swizzle.");
-  static constexpr unsigned step_k = 32 / bytes_of(tiling.a_type);
-  static constexpr unsigned steps = tiling.span_k() / step_k;  // of a span
 
   static constexpr MmaKind kind = mma_format_of(tiling.a_type).kind;
   static constexpr std::uint32_t instruction = isa::tcgen05_instruction_descriptor(
@@ -46,34 +47,9 @@ class Tcgen05Op {
        .a_major = static_cast<isa::OperandMajor>(tiling.a_major),
        .b_major = static_cast<isa::OperandMajor>(tiling.b_major)});
 
-  using Tensors = OperandTensors<tiling, stage_bytes>;
-  using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, tiling.m, step_k>;
-  using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, tiling.b_rows(), step_k>;
-  // Without the address.
-  static constexpr std::uint64_t descriptor(const DescribedLayout& layout) {
-    return isa::tcgen05_matrix_descriptor(0, layout.leading_bytes, layout.stride_bytes,
-                                          isa::operand_swizzle(layout.line_bytes));
-  }
-  static constexpr std::uint64_t a_descriptor = descriptor(BlocksA::layout);
-  static constexpr std::uint64_t b_descriptor = descriptor(BlocksB::layout);
-
  public:
-  static constexpr bool elected = true;
-  static constexpr Release release = Release::Commit;
-  static constexpr unsigned stages_held = 0;  // the commit waits for the products by itself
-  static constexpr unsigned releases = 1;
-  static TW_DEVICE unsigned speaker(unsigned) { return 0; }
-
   TW_DEVICE Tcgen05Op(const Tensors& stages, unsigned /*first_row*/, unsigned /*thread*/)
-      : first_stage_(in_descriptor(stages.a.address())) {}
-
-  // In a pair only the CTA of even rank multiplies.
-  TW_DEVICE bool leads() const {
-    if constexpr (tiling.group == 1)
-      return true;
-    else
-      return isa::cluster_rank() % tiling.group == 0;
-  }
+      : Base(stages) {}
 
   template <class Sum, StageToRead Stage>
   TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
@@ -94,11 +70,6 @@ class Tcgen05Op {
     }
     sum.started = 1;
   }
-  template <class Sum>
-  TW_DEVICE void finish(Sum&) {}
-
- private:
-  unsigned first_stage_;  // units of 16 bytes
 };
 
 }  // namespace tw

@@ -2,13 +2,9 @@
 // tensor memory and multiplies whole tiles with them, for its CTA or for a pair of them.
 #pragma once
 
-#include "tilewright/base/annotate.h"
 #include "tilewright/io/block_scales.h"
-#include "tilewright/isa/ptx/tcgen05_descriptor.h"
 #include "tilewright/isa/ptx/tcgen05_scaled.h"
-#include "tilewright/isa/ptx/threads.h"
-#include "tilewright/op/operand_descriptor.h"
-#include "tilewright/pipeline/payload.h"
+#include "tilewright/op/tcgen05_operands.h"
 
 namespace tw {
 
@@ -33,7 +29,15 @@ constexpr std::uint8_t scaled_code_of(ElementType type, ScaledMmaKind kind) {
 // stage is filled again when the products that read it, and its scales, are done. So one signal
 // orders both, and a copy never overtakes a product (PTX would not order them).
 template <Tiling tiling, unsigned stage_bytes, class Scales>
-class Tcgen05ScaledOp {
+class Tcgen05ScaledOp : public Tcgen05Operands<tiling, stage_bytes> {
+  using Base = Tcgen05Operands<tiling, stage_bytes>;
+  using Base::a_descriptor;
+  using Base::b_descriptor;
+  using Base::first_stage_;
+  using Base::steps;
+  using typename Base::BlocksA;
+  using typename Base::BlocksB;
+  using typename Base::Tensors;
   static constexpr ScaledMmaKind kind = scaled_kind_of(tiling, Scales::type);
   static_assert(bits_in(tiling.a_type) <= 8 && bits_in(tiling.b_type) <= 8 &&
                     !is_integer(tiling.a_type) && !is_integer(tiling.b_type),
@@ -45,21 +49,9 @@ class Tcgen05ScaledOp {
                 "Operands of fewer than 8 bits must be K-major.");
   static_assert(tiling.m == 128 && tiling.n <= 256,
                 "A CTA multiplies 128 rows, the lanes of tensor memory, by up to 256 columns.");
-  static constexpr unsigned step_units = 32;                           // bytes of k in one product
-  static constexpr unsigned steps = tiling.span_units() / step_units;  // of a span
-  static constexpr unsigned scales = scales_per_row(kind);             // of a product
+  static constexpr unsigned scales = scales_per_row(kind);  // of a product
 
-  using Tensors = OperandTensors<tiling, stage_bytes>;
   using ScaleTensors = typename Scales::template Tensors<stage_bytes>;
-  using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, tiling.m, step_units>;
-  using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, tiling.b_rows(), step_units>;
-  // Without the address.
-  static constexpr std::uint64_t descriptor(const DescribedLayout& layout) {
-    return isa::tcgen05_matrix_descriptor(0, layout.leading_bytes, layout.stride_bytes,
-                                          isa::operand_swizzle(layout.line_bytes));
-  }
-  static constexpr std::uint64_t a_descriptor = descriptor(BlocksA::layout);
-  static constexpr std::uint64_t b_descriptor = descriptor(BlocksB::layout);
   // A block of scales: 32 rows of 16 bytes, one after the other.
   static constexpr std::uint64_t scale_descriptor =
       isa::tcgen05_matrix_descriptor(0, 16, 8 * 16, isa::OperandSwizzle::None);
@@ -86,26 +78,13 @@ class Tcgen05ScaledOp {
   }
 
  public:
-  static constexpr bool elected = true;
-  static constexpr Release release = Release::Commit;
-  static constexpr unsigned stages_held = 0;  // the commit waits for the products by itself
-  static constexpr unsigned releases = 1;
-  static TW_DEVICE unsigned speaker(unsigned) { return 0; }
   static constexpr unsigned slot_columns = a_columns + b_columns;  // of tensor memory, of a stage
 
   template <class Stages>
   TW_DEVICE Tcgen05ScaledOp(const Stages& stages, unsigned /*first_row*/, unsigned /*thread*/)
-      : first_stage_(in_descriptor(stages.a.address())),
+      : Base(stages),
         first_scales_(in_descriptor(stages.a_scales.address())),
         to_b_scales_(in_descriptor(stages.b_scales.address()) - first_scales_) {}
-
-  // In a pair only the CTA of even rank multiplies, and copies scales in both.
-  TW_DEVICE bool leads() const {
-    if constexpr (tiling.group == 1)
-      return true;
-    else
-      return isa::cluster_rank() % tiling.group == 0;
-  }
 
   template <class Sum, StageToRead Stage>
   TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
@@ -136,8 +115,6 @@ class Tcgen05ScaledOp {
     }
     sum.started = 1;
   }
-  template <class Sum>
-  TW_DEVICE void finish(Sum&) {}
 
  private:
   template <class Tensor, unsigned row_blocks>
@@ -154,7 +131,6 @@ class Tcgen05ScaledOp {
   }
 
   // In units of 16 bytes.
-  unsigned first_stage_;
   unsigned first_scales_;
   unsigned to_b_scales_;
 };

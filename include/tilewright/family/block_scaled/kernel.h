@@ -16,15 +16,9 @@ namespace tw {
 // A stage goes on into tensor memory, where its scales have a place: who takes a stage fences as
 // for a sum there.
 template <Tiling tiling, class Loader, class Scales, RoleArrivals reads>
-struct BlockScaledPayload {
+struct BlockScaledPayload : MatmulPayload<tiling, Loader, Scales, reads, RoleArrivals{}> {
+  using MatmulPayload<tiling, Loader, Scales, reads, RoleArrivals{}>::loads;
   static constexpr Space space = Space::Tensor;
-  static constexpr const char* name = "input";
-  static constexpr const char* full_name = "input.full";
-  static constexpr const char* empty_name = "input.empty";
-  using Tiles = MatmulTiles<tiling, Scales>;
-  using StageTensors = MatmulTensors<tiling, Scales>;
-  using RingTensors = MatmulTensors<tiling, Scales, unsigned{sizeof(Tiles)}>;
-  static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
   // Copies count what they read: elements that get a byte each in shared memory, as they are
   // packed.
   static constexpr unsigned bytes(unsigned rows, ElementType type) {
