@@ -1,4 +1,5 @@
 // Products of elements with block scales, behind the functions of tilewright.h.
+#include "src/dispatch/products.h"
 #include "src/library/described.h"
 #include "tilewright/family/block_scaled/family.h"
 
@@ -10,7 +11,8 @@ namespace library {
 namespace {
 
 const Registered registered_block_scaled(
-    Calls<DescribedFamily<BlockScaledFamily, block_scaled_instances>>::table);
+    Calls<DispatchedFamily<BlockScaledFamily, block_scaled_instances,
+                           choose_product<block_scaled_instances>>>::table);
 
 }  // namespace
 }  // namespace library

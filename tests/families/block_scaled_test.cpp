@@ -8,6 +8,7 @@
 #include <limits>
 
 #define TW_INSTANCE_WITH_VGPU 1
+#include "src/dispatch/products.h"
 #include "src/family/launch_warp_specialized.h"
 #include "src/run/virtual.h"
 #include "tests/families/schedule.h"
@@ -179,6 +180,28 @@ TEST(BlockScaled, NanOfAScaleStaysInItsRow) {
       EXPECT_EQ(std::isnan(data.tensor(Family::d).at(0, row, 5)), row == 35) << name << " " << row;
     }
   }
+}
+
+// Who names no kernel gets a pair for a large product, the tensor core's own scales where they may
+// be, and conversion elsewhere.
+TEST(BlockScaled, TheLibraryChooses) {
+  const auto chosen = [](const char* target, const Case& made) -> std::string {
+    const AnyProblem problem = problem_without_memory(made);
+    Checked checked;
+    EXPECT_TRUE(check(checked, Family::description, problem.data()).is_good());
+    LaunchChoice<Instance> choice;
+    const Status status = choose_product<block_scaled_instances>(
+        choice, checked, {.target = target, .sms = 148}, nullptr);
+    return status.is_good() ? choice.instance->name : status.sentence();
+  };
+  const Case large = sized(named("mxfp8"), 8192, 8192, 8192);
+  EXPECT_EQ(chosen("sm100a", large), "mxfp8_pair");
+  EXPECT_EQ(chosen("sm90a", large), "scaled_hopper");
+  EXPECT_EQ(chosen("sm80", large), "scaled_ampere");
+  Case mixed = sized(named("mxfp8_mxfp4"), 300, 300, 1024);
+  EXPECT_EQ(chosen("sm100a", mixed), "mxfp8_mxfp4");
+  mixed.as<Problem>().matmul.k = 1000;
+  EXPECT_EQ(chosen("sm100a", mixed), "scaled_blackwell");
 }
 
 // What a kernel refuses of problems that are sound, and what no kernel takes.

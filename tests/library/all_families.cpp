@@ -80,7 +80,8 @@ std::span<const Instance> block_quantise_instances() {
 }
 
 std::span<const Instance> block_scaled_instances() {
-  static const Instance table[] = {{"scaled", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  static constexpr ProductFacts facts = {};
+  static const Instance table[] = {{"scaled", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
   return table;
 }
 
