@@ -334,7 +334,7 @@ def gradients():
 
 SHAPES = [(128, 128, 8192), (512, 768, 4096), (64, 1024, 16384), (1024, 1024, 1024),
           (256, 256, 2048), (16, 4096, 4096)]
-INSTANCES = [None, 'hopper_split', 'hopper_stream', 'hopper_dynamic']
+INSTANCES = [None, 'hopper_split', 'hopper_stream', 'bf16_128x128_parts']
 
 
 def some_products():

@@ -35,6 +35,9 @@ MatmulBuffers::MatmulBuffers(const MatmulCase& what, std::uint64_t seed) : what_
     fill_normal(base, what.type, what.m * what.k_pitch(), seed + 2 * set);
     fill_normal(base + a_bytes(what), what.type, what.n * what.k_pitch(), seed + 2 * set + 1);
   }
+  for (std::size_t set = 0; set < sets; ++set) {
+    stated_.push_back(std::make_unique<StatedMatmul>(problem(static_cast<int>(set))));
+  }
   must(cudaDeviceSynchronize(), "Filling the inputs");
 }
 

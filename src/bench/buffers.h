@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "src/bench/case.h"
-#include "src/matmul/instance.h"
+#include "src/family/instance.h"
+#include "src/matmul/stated.h"
 
 namespace tw::bench {
 
@@ -18,11 +20,15 @@ class MatmulBuffers {
   MatmulBuffers(const MatmulBuffers&) = delete;
   int sets() const { return static_cast<int>(base_.size()); }
   MatmulProblem problem(int set) const;
+  const Checked& checked(int set) const {
+    return stated_[static_cast<std::size_t>(set)]->checked();
+  }
   const MatmulCase& what() const { return what_; }
 
  private:
   MatmulCase what_;
   std::vector<char*> base_;
+  std::vector<std::unique_ptr<StatedMatmul>> stated_;
 };
 
 // What a launch needs beside its operands: zeroed device memory.

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "src/dispatch/choose.h"
 #include "src/dispatch/products.h"
-#include "src/matmul/instance.h"
 #include "src/matmul/names.h"
 
 namespace tw {
@@ -41,14 +41,8 @@ const KnownKernel* find(const std::vector<KnownKernel>& kernels, const std::stri
 
 std::vector<KnownKernel> known_kernels() {
   std::vector<KnownKernel> kernels;
-  for (const MatmulInstance& one : matmul_instances()) {
-    if (one.is_step || one.config.tracing == Tracing::On) continue;
-    kernels.push_back({"matmul",
-                       one.name,
-                       {.target = one.target,
-                        .config = one.config,
-                        .any_alignment = one.any_alignment,
-                        .by_threads = one.by_threads}});
+  for (const Instance& one : matmul_instances()) {
+    kernels.push_back({"matmul", one.name, kernel_facts(one)});
   }
   // family blockwise: begin
   for (const Instance& one : blockwise_instances()) {

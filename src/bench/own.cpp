@@ -27,26 +27,8 @@ bool is_wanted(const std::string& filter, const std::string& name) {
   return false;
 }
 
-tw_type c_type(ElementType type) {
-  switch (type) {
-    case ElementType::Fp16: return TW_FP16;
-    case ElementType::E4m3: return TW_E4M3;
-    case ElementType::E5m2: return TW_E5M2;
-    default: return TW_BF16;
-  }
-}
-
 tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set) {
-  const MatmulProblem given = buffers.problem(set);
-  tw_matmul_problem problem;
-  tw_matmul_init(&problem, nullptr);
-  problem.m = given.m;
-  problem.n = given.n;
-  problem.k = given.k;
-  problem.a = {const_cast<void*>(given.a.data), given.a.pitch, 1, 0, c_type(given.a.type)};
-  problem.b = {const_cast<void*>(given.b.data), 1, given.b.pitch, 0, c_type(given.b.type)};
-  problem.d = {given.d.data, given.d.pitch, 1, 0, c_type(given.d.type)};
-  return problem;
+  return stated_in_c(buffers.problem(set));
 }
 
 DispatchRequest dispatch_request() {
@@ -60,11 +42,11 @@ DispatchRequest dispatch_request() {
 
 Candidate candidate_of(const Choice& choice, const MatmulBuffers& buffers) {
   std::size_t bytes = 0;  // a refusal comes again, with its sentence, from the launch
-  (void)choice.instance->workspace(bytes, buffers.problem(0), choice.order);
+  (void)choice.instance->workspace(bytes, buffers.checked(0), {choice.order});
   const auto memory = std::make_shared<DeviceWorkspace>(bytes);
   return {name_of(choice), [choice, &buffers, memory](int set, void* stream) {
-            return choice.instance->launch(buffers.problem(set), choice.order, memory->workspace,
-                                           TraceBuffer{}, stream);
+            return choice.instance->launch(buffers.checked(set),
+                                           {choice.order, memory->workspace, {}}, stream);
           }};
 }
 
@@ -75,7 +57,7 @@ Status own_candidates(std::vector<Candidate>& candidates, const OwnRequest& requ
     candidates.push_back(planned_candidate(buffers));
     return Status::good();
   }
-  const MatmulProblem problem = buffers.problem(0);
+  const Checked& problem = buffers.checked(0);
   DispatchRequest dispatch = dispatch_request();
   dispatch.by_table = request.by_table;
   if (request.instances.empty() && request.candidates == 0) {

@@ -39,8 +39,6 @@ std::vector<Choice> OwnRequest::wanted(const std::vector<Choice>& all) const {
   return candidates > 0 ? shortlist(some, static_cast<std::size_t>(candidates)) : some;
 }
 
-tw_type c_type(ElementType type);
-
 // A set of buffers as a caller of the library states it.
 tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set);
 

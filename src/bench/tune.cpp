@@ -24,7 +24,7 @@ struct Products {
     Memory(const MeasuredCall& call, unsigned seed) : buffers(call.product, seed) {}
     MatmulBuffers buffers;
   };
-  static MatmulProblem problem(const Memory& memory) { return memory.buffers.problem(0); }
+  static Checked problem(const Memory& memory) { return memory.buffers.checked(0); }
   static Candidate candidate(const Launch& launch, const Memory& memory) {
     return candidate_of(launch, memory.buffers);
   }

@@ -7,6 +7,7 @@
 
 #include "src/cli/family_of.h"
 #include "src/matmul/names.h"
+#include "src/run/matmul.h"
 #include "tilewright/host/targets.h"
 
 namespace tw::cli {
@@ -16,12 +17,12 @@ namespace {
 // The target of a plain request.
 std::string target_of(const Wish& wish) {
   if (!wish.arch.empty()) return wish.arch;
-  const MatmulInstance* named = instance_named(wish.instance);
+  const Instance* named = instance_named(wish.instance);
   return named != nullptr ? named->target : usual_target;
 }
 
 // What keeps an instance from serving, one entry each.
-std::vector<std::string> obstacles(const MatmulInstance& instance, const Wish& wish,
+std::vector<std::string> obstacles(const Instance& instance, const Wish& wish,
                                    const MatmulShape& shape, const MatmulOrder& order) {
   std::vector<std::string> found;
   const InstanceWords words = words_of(instance);
@@ -34,11 +35,11 @@ std::vector<std::string> obstacles(const MatmulInstance& instance, const Wish& w
   expect("tile", wish.tile, words.tile);
   expect("cluster", wish.cluster, words.cluster);
   expect("consumers", wish.consumers, words.consumers);
-  const MatmulConfig& config = instance.config;
+  const MatmulConfig& config = config_of(instance);
   expect("a-type", name_of(shape.a_type), name_of(config.tiling.a_type));
   expect("b-type", name_of(shape.b_type), name_of(config.tiling.b_type));
   expect("d-type", name_of(shape.d_type), name_of(config.d_type));
-  if (!instance.any_layout) {
+  if (!product_facts(instance).any_layout) {
     expect("layout", layout_name(shape.a_major, shape.b_major), words.layout);
   }
   if (found.empty()) {
@@ -69,8 +70,8 @@ std::string asked_for(const Wish& wish, const MatmulShape& shape, const MatmulOr
 
 }  // namespace
 
-const MatmulInstance* instance_named(const std::string& name) {
-  for (const MatmulInstance& instance : matmul_instances()) {
+const Instance* instance_named(const std::string& name) {
+  for (const Instance& instance : matmul_trial.instances()) {
     if (name == instance.name) return &instance;
   }
   return nullptr;
@@ -93,15 +94,15 @@ Status check_words(const Wish& wish) {
   return Status::good();
 }
 
-Result<const MatmulInstance*> choose_instance(const Wish& wish, const MatmulShape& shape,
-                                              const MatmulOrder& order) {
+Result<const Instance*> choose_instance(const Wish& wish, const MatmulShape& shape,
+                                        const MatmulOrder& order) {
   struct Near {
-    const MatmulInstance* instance;
+    const Instance* instance;
     std::vector<std::string> obstacles;
   };
   std::vector<Near> near;
-  for (const MatmulInstance& instance : matmul_instances()) {
-    if (instance.config.tracing != wish.tracing) continue;
+  for (const Instance& instance : matmul_trial.instances()) {
+    if (config_of(instance).tracing != wish.tracing) continue;
     near.push_back({&instance, obstacles(instance, wish, shape, order)});
     if (near.back().obstacles.empty()) return {Status::good(), &instance};
   }

@@ -17,13 +17,13 @@ struct Wish {
   Tracing tracing = Tracing::Off;
 };
 
-const MatmulInstance* instance_named(const std::string& name);  // null: there is none
+const Instance* instance_named(const std::string& name);  // null: there is none
 
 // Whether there are such a target, instance and consumers at all.
 Status check_words(const Wish& wish);
 
 // The first that serves; otherwise a sentence with the nearest ones.
-Result<const MatmulInstance*> choose_instance(const Wish& wish, const MatmulShape& shape,
-                                              const MatmulOrder& order);
+Result<const Instance*> choose_instance(const Wish& wish, const MatmulShape& shape,
+                                        const MatmulOrder& order);
 
 }  // namespace tw::cli

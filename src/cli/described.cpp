@@ -8,10 +8,13 @@
 #include <map>
 
 #include "src/cli/family_request.h"
+#include "src/cli/instance_wish.h"
 #include "src/cli/number_list.h"
+#include "src/cli/run_once.h"
+#include "src/cli/shrink.h"
 #include "src/family/run_line.h"
 #include "src/matmul/names.h"
-#include "src/run/device.h"
+#include "src/run/instance_words.h"
 #include "src/run/on_gpu.h"
 #include "src/run/product.h"
 #include "src/run/virtual.h"
@@ -38,7 +41,11 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   bool unaligned = false;
   std::deque<bool> unaligned_small;  // of each tensor
   bool shared_b = false;
+  std::string layout;  // of A and B in BLAS's letters
+  InstanceWish wish;
   OrderRequest order;
+  RunRequest how;
+  bool checks = false;                          // many schedules
   std::map<std::string, CLI::Option*> options;  // by field
 
   void add_options(CLI::App& command) {
@@ -89,8 +96,11 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       lines[i] = tensor.is_usually_by_rows() ? "row" : "column";
       const std::string option = option_of(tensor.name);
       if (tensor.has_type && (tensor.types.set & (tensor.types.set - 1)) != 0) {
+        const bool is_d = description.product != nullptr && i == description.product->d;
         options[std::string(tensor.name) + "_type"] =
-            command.add_option(option + "-type", types[i], fmt::format("of {}", tensor.title))
+            command
+                .add_option(option + "-type" + (is_d ? ",--c-type" : ""), types[i],
+                            fmt::format("of {}", tensor.title))
                 ->capture_default_str();
       }
       if (tensor.optional) {
@@ -98,8 +108,9 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
             option, [this, i](std::int64_t) { present[i] = 1; }, tensor.title);
       }
       if (tensor.has_either_side()) {
-        command.add_option(option, lines[i], "row or column: what is contiguous")
-            ->capture_default_str();
+        options[tensor.name] =
+            command.add_option(option, lines[i], "row or column: what is contiguous")
+                ->capture_default_str();
       }
       if (tensor.is_small) {
         command.add_flag("--unaligned-" + option.substr(2), unaligned_small[i],
@@ -108,8 +119,10 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     }
     if (description.product != nullptr) {
       command.add_flag("--shared-b", shared_b, "one B for the whole batch");
+      command.add_option("--layout", layout, "of A and B in BLAS's letters: tn, tt, nn or nt");
       add_epilogue_options(command);
       order.add_options(command);
+      wish.add_options(command);
     }
     command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
     add_data_options(command);
@@ -142,7 +155,37 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       tensor.set(problem.data(), {present[i] != 0 ? some_address() : nullptr, 0,
                                   lines[i] == "row" ? 1 : 0, 0, static_cast<tw_type>(type)});
     }
+    if (!layout.empty()) take_layout(problem);
     return problem;
+  }
+
+  // Throws Refused.
+  void take_layout(AnyProblem& problem) const {
+    const ProductField& product = *trial.description->product;
+    for (const bool a : {true, false}) {
+      for (const bool b : {false, true}) {
+        if (layout != layout_name(a ? Major::K : Major::MN, b ? Major::MN : Major::K)) continue;
+        for (const auto& [index, by_rows] : {std::pair(product.a, a), std::pair(product.b, b)}) {
+          const TensorField& tensor = trial.description->tensors[index];
+          tw_matrix matrix = tensor.get(problem.data());
+          matrix.column_stride = by_rows ? 1 : 0;
+          tensor.set(problem.data(), matrix);
+        }
+        return;
+      }
+    }
+    refuse("There is no layout '{}'; there are tn, tt, nn and nt.", layout);
+  }
+
+  // Whether the caller says what a field has.
+  bool is_given(const std::string& field) const {
+    const ProductField* const product = trial.description->product;
+    if (!layout.empty() && (field == trial.description->tensors[product->a].name ||
+                            field == trial.description->tensors[product->b].name)) {
+      return true;
+    }
+    const auto option = options.find(field);
+    return option != options.end() && option->second->count() > 0;
   }
 
   // Throws Refused.
@@ -168,41 +211,88 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     return status;
   }
 
+  // What is asked for, where nothing serves it: "s8 by bf16, on sm90a".
+  std::string asked_for() const {
+    const Description& description = *trial.description;
+    if (description.product == nullptr) return fmt::format("{} on {}", description.name, arch);
+    const auto type = [&](unsigned tensor, const std::string& usual) {
+      const bool given = is_given(std::string(description.tensors[tensor].name) + "_type");
+      return given ? types[tensor] : usual;
+    };
+    const std::string a = type(description.product->a, types[description.product->a]);
+    const std::string d = type(description.product->d, "");
+    return fmt::format("{} by {}{}{}, on {}{}{}{}", a, type(description.product->b, a),
+                       d.empty() ? "" : " into " + d,
+                       layout.empty() ? "" : fmt::format(", layout {}", layout), arch, wish.words(),
+                       unaligned ? ", --unaligned" : "", order_words(order.resolve()));
+  }
+  static InstanceWords words_of(const Case& made) {
+    const auto list = made.trial->list;
+    return list != nullptr ? list(*made.instance) : tw::words_of(*made.instance);
+  }
+  // How far an instance is from the case, by types and layouts.
+  static int distance(const Case& made) {
+    const Description& description = *made.trial->description;
+    if (description.product == nullptr) return 0;
+    const MatmulConfig& config = config_of(*made.instance);
+    const MatmulShape shape = product_shape(made);
+    return 2 * (config.tiling.a_type != shape.a_type) + 2 * (config.tiling.b_type != shape.b_type) +
+           2 * (config.d_type != shape.d_type) + (config.tiling.a_major != shape.a_major) +
+           (config.tiling.b_major != shape.b_major);
+  }
+
+  // Of one instance, as the options say it, but for the epilogue. Throws Refused.
+  Case case_of(const Instance& candidate, const AnyProblem& problem) const {
+    Case made = usual_case(trial, candidate);
+    made.problem = problem;
+    made.unaligned = unaligned;
+    for (std::size_t i = 0; i < unaligned_small.size(); ++i) {
+      if (unaligned_small[i]) made.unaligned_small |= std::uint32_t{1} << i;
+    }
+    made.shared_b = shared_b;
+    made.order = order.resolve();
+    made.fill = fill_named(data);
+    made.seed = seed;
+    trial.adopt(made.problem.data(), candidate,
+                [this](const char* field) { return is_given(field); });
+    made.lists = lists;
+    return made;
+  }
+
   // The instance that is named, or the first of the target that takes the problem. Throws Refused.
   Case resolve() const {
     const Description& description = *trial.description;
+    if (target_named(arch) == nullptr) throw Refused{no_target(arch)};
+    wish.check();
     const AnyProblem problem = stated();
     check_lists();
-    const auto given = [&](const char* field) {
-      const auto option = options.find(field);
-      return option != options.end() && option->second->count() > 0;
-    };
-    std::string refusal, known;
+    std::vector<Obstacle> obstacles;
     for (const Instance& candidate : trial.instances()) {
-      known += fmt::format(" {} ({})", candidate.name, candidate.target);
       if (!names(candidate.name, candidate.target)) continue;
-      Case made = usual_case(trial, candidate);
-      made.problem = problem;
-      made.unaligned = unaligned;
-      for (std::size_t i = 0; i < unaligned_small.size(); ++i) {
-        if (unaligned_small[i]) made.unaligned_small |= std::uint32_t{1} << i;
+      Case made = case_of(candidate, problem);
+      std::string obstacle = description.product != nullptr ? wish.obstacle(words_of(made)) : "";
+      if (obstacle.empty()) {
+        Status status = Status::good();
+        if (description.product != nullptr) status = take_epilogue(made);
+        if (status.is_good()) status = serves(made);
+        if (status.is_good()) return made;
+        obstacle = status.sentence();
       }
-      made.shared_b = shared_b;
-      made.order = order.resolve();
-      made.fill = fill_named(data);
-      made.seed = seed;
-      trial.adopt(made.problem.data(), candidate, given);
-      made.lists = lists;
-      Status status = Status::good();
-      if (description.product != nullptr) status = take_epilogue(made);
-      if (status.is_good()) status = serves(made);
-      if (status.is_good()) return made;
-      if (refusal.empty()) refusal = status.sentence();
+      obstacles.push_back({&candidate, obstacle, distance(made)});
     }
-    if (!refusal.empty()) throw Refused{refusal};
-    throw Refused{families.no_instance(
-        instance, description.name,
-        fmt::format("There is no such instance of {}; there are{}.", description.name, known))};
+    if (!obstacles.empty()) throw Refused{nothing_serves(asked_for(), std::move(obstacles))};
+    throw Refused{families.no_instance(instance, description.name, known_instances())};
+  }
+  std::string known_instances() const {
+    const std::span<const Instance> all = trial.instances();
+    const char* const family = trial.description->name;
+    if (all.size() > 20) {
+      return fmt::format("There is no instance '{}' of {}{}; ./tw list shows those that there are.",
+                         instance, family, instance.empty() ? fmt::format(" for {}", arch) : "");
+    }
+    std::string known;
+    for (const Instance& one : all) known += fmt::format(" {} ({})", one.name, one.target);
+    return fmt::format("There is no such instance of {}; there are{}.", family, known);
   }
 
   void run(Verdict& verdict) const {
@@ -210,159 +300,27 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     const Result<vgpu::Options> options = schedule.resolve();
     if (!options.status.is_good()) throw Refused{options.status.sentence()};
     if (action) return action(made, *options.value, verdict);
-    if (on == "gpu") return run_there(made, verdict);
+    if (!checks) return run_once(made, how, *options.value, verdict);
     const Verified verified(made);
     run_schedules(
-        title_of(made), outputs(made), *options.value,
+        title_of(made), outputs_of(made), *options.value,
         [&](const vgpu::Options& one) { return run_virtually(verified, one); }, run_line(made),
         verdict);
   }
-
- private:
-  static std::int64_t outputs(const Case& made) {
-    std::int64_t count = 0;
-    for (const TensorField& tensor : made.trial->description->tensors) {
-      const TensorExtents extents = tensor.extents(made.problem.data());
-      if (tensor.flow == TensorField::Flow::Written &&
-          detail::is_present(tensor, made.problem.data())) {
-        count += extents.batch * extents.rows * extents.columns;
-      }
-    }
-    return count;
-  }
-  static void run_there(const Case& made, Verdict& verdict) {
-    const Result<Comparison> ran = run_on_gpu(Verified(made));
-    if (!ran.status.is_good()) throw Refused{ran.status.sentence()};
-    fmt::print("{} on {}: ", title_of(made), gpu_name());
-    if (ran.value->good() && ran.value->exact) {
-      fmt::print("all {} elements are exact\n", outputs(made));
-    } else if (ran.value->good()) {
-      fmt::print("the worst error is {:.2f} of its bound\n", ran.value->worst);
-    } else {
-      fmt::print("wrong\n{}replay: {} --on gpu\n", ran.value->complaint(), run_line(made));
-    }
-    verdict.status = ran.value->good() ? 0 : 1;
-  }
 };
 
-struct FuzzedCase {
-  Case shape;
-  vgpu::Options schedule;
-  bool on_gpu;
-  std::string running;
+// Oracles: checkers, reference, poison and padding; and that another run gives the same bytes, on
+// the virtual GPU for data whose sums are rounded.
+bool runs_twice(const Case& one) { return one.fill == Fill::Normal; }
 
-  std::string line() const {
-    return run_line(shape) + (on_gpu ? " --on gpu" : schedule_words(schedule));
-  }
-  Outcome judge() const {
-    if (!on_gpu) {
-      const VirtualRun run = run_virtually(Verified(shape), schedule);
-      return {run.status, run.complaint()};
-    }
-    std::ofstream(running) << line() << "\n";
-    const Result<Comparison> ran = run_on_gpu(Verified(shape));
-    return {ran.status, ran.status.is_good() ? ran.value->complaint() : ""};
-  }
-  friend bool same_problem(const FuzzedCase& one, const FuzzedCase& other) {
-    return one.shape == other.shape;
-  }
-};
-
-using Shrinker = CaseShrinker<FuzzedCase>;
-
-void shrink_epilogue(Shrinker& shrinker, const ProductField& product) {
-  const auto change = [&](const auto& simplify) {
-    shrinker.attempt([&](FuzzedCase& one) {
-      tw_epilogue& epilogue = product.epilogue_of(one.shape.problem.data());
-      EpilogueShape shape = shape_of(epilogue);
-      simplify(shape);
-      set_epilogue(epilogue, shape);
-    });
-  };
-  change([](EpilogueShape& shape) { shape = {}; });
-  for (const auto& [name, present] : epilogue_switches) {
-    change([present = present](EpilogueShape& shape) { shape.*present = false; });
-  }
-  change([](EpilogueShape& shape) { shape.activation = Activation::None; });
-  change([](EpilogueShape& shape) { shape.beta = 0.0f; });
-  change([](EpilogueShape& shape) { shape.alpha = shape.output_scale = 1.0f; });
+std::string line_of(const ScheduledCase& one, bool on_gpu) {
+  return run_line(one.shape) + (on_gpu ? " --on gpu" : schedule_words(one.schedule)) +
+         (runs_twice(one.shape) ? " --twice" : "");
 }
 
-void shrink_order(Shrinker& shrinker) {
-  shrinker.reduce(
-      [](FuzzedCase & one) -> auto& { return one.shape.order.split_k; }, 1);
-  shrinker.attempt([](FuzzedCase& one) { one.shape.order.group = 0; });
-  shrinker.attempt([](FuzzedCase& one) { one.shape.order.raster = Raster::AlongM; });
-}
-
-// Fewer, and smaller.
-void shrink_list(Shrinker& shrinker, std::size_t list) {
-  const auto change = [&](std::size_t index, const auto& simplify) {
-    shrinker.attempt([&](FuzzedCase& one) {
-      std::vector<std::int64_t>& values = one.shape.lists[list];
-      if (index < values.size()) simplify(values, values[index]);
-    });
-  };
-  for (std::size_t i = shrinker.best().shape.lists[list].size(); i-- > 0;) {
-    change(i, [&](std::vector<std::int64_t>& values, std::int64_t&) {
-      if (values.size() > 1) values.erase(values.begin() + static_cast<std::ptrdiff_t>(i));
-    });
-    for (const int part : {1, 2, 0}) {
-      change(i, [&](std::vector<std::int64_t>&, std::int64_t& value) {
-        if (value > 0) value -= part == 0 ? 1 : value / part;
-      });
-    }
-  }
-}
-
-// Every field towards what is simplest, one at a time.
-FuzzedCase shrink(const FuzzedCase& failing) {
-  const auto fails = [](FuzzedCase one) {
-    return serves(one.shape).is_good() && one.judge().failed();
-  };
-  const Description& description = *failing.shape.trial->description;
-  return Shrinker(failing, fails).shrink([&](Shrinker& shrinker) {
-    shrinker.attempt([](FuzzedCase& one) { one.shape.fill = Fill::Integers; });
-    shrinker.attempt([](FuzzedCase& one) { one.shape.unaligned = false; });
-    shrinker.attempt([](FuzzedCase& one) { one.shape.unaligned_small = 0; });
-    if (description.product != nullptr) {
-      shrinker.attempt([](FuzzedCase& one) { one.shape.shared_b = false; });
-      shrink_epilogue(shrinker, *description.product);
-      shrink_order(shrinker);
-    }
-    for (std::size_t i = 0; i < description.lists.size(); ++i) shrink_list(shrinker, i);
-    for (const TensorField& tensor : description.tensors) {
-      const auto change = [&](const auto& simplify) {
-        shrinker.attempt([&](FuzzedCase& one) {
-          tw_matrix matrix = tensor.get(one.shape.problem.data());
-          simplify(matrix);
-          tensor.set(one.shape.problem.data(), matrix);
-        });
-      };
-      change(
-          [&](tw_matrix& matrix) { matrix.column_stride = tensor.is_usually_by_rows() ? 1 : 0; });
-      change([&](tw_matrix& matrix) { matrix.type = static_cast<tw_type>(tensor.types.usual); });
-      if (tensor.optional) change([](tw_matrix& matrix) { matrix.data = nullptr; });
-    }
-    for (const RealField& real : description.reals) {
-      shrinker.attempt([&](FuzzedCase& one) { real.set(one.shape.problem.data(), real.usual); });
-    }
-    for (const IntegerField& number : description.numbers) {
-      if (number.kind == IntegerField::Kind::Derived) continue;
-      shrinker.attempt(
-          [&](FuzzedCase& one) { number.set(one.shape.problem.data(), number.initial); });
-      const std::int64_t least = number.kind == IntegerField::Kind::Flag ? 0 : 1;
-      for (const int part : {1, 2, 0}) {
-        shrinker.attempt([&](FuzzedCase& one) {
-          void* const problem = one.shape.problem.data();
-          const std::int64_t value = number.get(problem);
-          if (value > least) {
-            number.set(problem, value - (part == 0 ? 1 : (value - least) / part));
-          }
-        });
-      }
-    }
-  });
+Outcome judge(const ScheduledCase& one, bool on_gpu) {
+  return on_gpu ? judge_on_gpu(one.shape, 1, true)
+                : judge_virtually(one.shape, one.schedule, runs_twice(one.shape));
 }
 
 // `set_up` gets the request and its subcommand.
@@ -407,18 +365,18 @@ std::string title_of(const Case& made) {
 }
 
 void add_run_described(CLI::App& command, const Families& families, Verdict& verdict) {
-  add_each(command, families, verdict, [](DescribedRequest& request, CLI::App& family) {
-    family.add_option("--on", request.on, "gpu or virtual; empty: virtual")
-        ->check(CLI::IsMember({"gpu", "virtual"}));
-  });
+  add_each(command, families, verdict,
+           [](DescribedRequest& request, CLI::App& family) { request.how.add_options(family); });
 }
 
 void add_check_described(CLI::App& command, const Families& families, Verdict& verdict) {
   add_each(command, families, verdict, [](DescribedRequest& request, CLI::App& family) {
+    request.checks = true;
     request.schedules = 40;
     family.add_option("--schedules", request.schedules, "how many")
-        ->check(CLI::Range(2, 1000000))
+        ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
+    family.add_flag("--json", request.json, "print the verdict as JSON last");
   });
 }
 
@@ -432,20 +390,25 @@ void add_described(CLI::App& command, const Families& families, const CaseAction
 
 void add_described_cases(std::vector<CaseMaker>& makers, std::span<const Trial* const> trials,
                          const std::string& arch, const std::string& instance, bool on_gpu,
-                         const std::string& running) {
+                         const std::string& running, std::int64_t largest) {
   for (const Trial* trial : trials) {
     for (const Instance& one : trial->instances()) {
       if ((!arch.empty() && arch != one.target) || (!instance.empty() && instance != one.name)) {
         continue;
       }
       if (on_gpu ? !why_not_on_gpu(one).empty() : one.simulate == nullptr) continue;
-      makers.push_back([trial, &one, on_gpu, running](Random& random) -> AnyCase {
-        const FuzzedCase made = {random_case(*trial, one, random),
-                                 random_schedule(one.cluster, random), on_gpu, running};
-        return {one.name, made.line(), [made] { return made.judge(); },
-                [made] {
-                  const FuzzedCase small = shrink(made);
-                  return ShrunkCase{small.line(), small.judge().complaint};
+      makers.push_back([trial, &one, on_gpu, running, largest](Random& random) -> AnyCase {
+        const ScheduledCase made = {random_case(*trial, one, random, largest),
+                                    random_schedule(one.cluster, random)};
+        const auto judge_one = [on_gpu, running](const ScheduledCase& given) {
+          if (on_gpu) std::ofstream(running) << line_of(given, on_gpu) << "\n";
+          return judge(given, on_gpu);
+        };
+        return {one.name, line_of(made, on_gpu), [made, judge_one] { return judge_one(made); },
+                [made, judge_one, on_gpu] {
+                  const ScheduledCase small = shrink(
+                      made, [&](const ScheduledCase& given) { return judge_one(given).failed(); });
+                  return ShrunkCase{line_of(small, on_gpu), judge_one(small).complaint};
                 }};
       });
     }

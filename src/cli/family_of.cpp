@@ -1,9 +1,11 @@
 #include "src/cli/family_of.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
 
 #include "src/conv2d/instance.h"
-#include "src/matmul/instance.h"
 #include "src/run/trials.h"
 
 namespace tw::cli {
@@ -15,7 +17,6 @@ std::string family_of(const std::string& instance) {
     }
     return false;
   };
-  if (has(matmul_instances())) return "matmul";
   // family conv2d: begin
   if (has(conv2d_instances())) return "conv2d";
   // family conv2d: end
@@ -34,5 +35,20 @@ std::string no_instance(const std::string& instance, const std::string& family,
 }
 
 Families all_families() { return {all_trials(), no_instance}; }
+
+void require_family(CLI::App& command, Verdict& verdict) {
+  std::vector<std::string> families;
+  for (const CLI::App* family : command.get_subcommands({})) families.push_back(family->get_name());
+  // Not ->required(): such a word would come before subcommands.
+  auto word = std::make_shared<std::string>();
+  command.add_option("family", *word, "of kernels")->group("");
+  command.callback([&command, word, families, &verdict] {
+    if (!command.get_subcommands().empty()) return;
+    verdict.refuse(word->empty()
+                       ? fmt::format("family is required: one of {}.", fmt::join(families, ", "))
+                       : fmt::format("There is no family '{}'; there are {}.", *word,
+                                     fmt::join(families, ", ")));
+  });
+}
 
 }  // namespace tw::cli

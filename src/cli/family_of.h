@@ -17,4 +17,7 @@ std::string no_instance(const std::string& instance, const std::string& family,
 // All that are described.
 Families all_families();
 
+// Behind its subcommands, which are families: a command without one says which there are.
+void require_family(CLI::App& command, Verdict& verdict);
+
 }  // namespace tw::cli

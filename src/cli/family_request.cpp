@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <thread>
+
 namespace tw::cli {
 
 void FamilyRequest::add_instance_options(CLI::App& command, const std::string& usual) {
@@ -20,23 +25,38 @@ void FamilyRequest::run_schedules(const std::string& title, std::int64_t element
                                   const vgpu::Options& first,
                                   const std::function<VirtualRun(const vgpu::Options&)>& run,
                                   const std::string& line, Verdict& verdict) const {
+  std::atomic<unsigned> next = 0;
+  std::mutex mutex;
+  unsigned clean = 0, first_wrong = schedules;
   std::string first_complaint;
-  unsigned clean = 0;
   Comparison comparison;
-  for (unsigned i = 0; i < schedules; ++i) {
-    vgpu::Options options = first;
-    if (schedules > 1) options.landing = landings[i % std::size(landings)].second;
-    options.seed += i;
-    const VirtualRun ran = run(options);
-    if (!ran.status.is_good()) return verdict.refuse(ran.status.sentence());
-    comparison = ran.comparison;
-    if (ran.clean()) {
-      ++clean;
-    } else if (first_complaint.empty()) {
-      first_complaint =
-          fmt::format("{}replay: {}{}\n", ran.complaint(), line, schedule_words(options));
+  Status refused = Status::good();
+  const auto work = [&] {
+    for (unsigned i = next++; i < schedules; i = next++) {
+      vgpu::Options options = first;
+      if (schedules > 1) options.landing = landings[i % std::size(landings)].second;
+      options.seed += i;
+      const VirtualRun ran = run(options);
+      const std::lock_guard lock(mutex);
+      comparison = ran.comparison;
+      if (!ran.status.is_good()) {
+        refused = ran.status;
+        next = schedules;
+      } else if (ran.clean()) {
+        ++clean;
+      } else if (i < first_wrong) {
+        first_wrong = i;
+        first_complaint =
+            fmt::format("{}replay: {}{}\n", ran.complaint(), line, schedule_words(options));
+      }
     }
-  }
+  };
+  std::vector<std::thread> threads;
+  const unsigned workers = std::min(schedules, std::max(1u, std::thread::hardware_concurrency()));
+  for (unsigned i = 1; i < workers; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (!refused.is_good()) return verdict.refuse(refused.sentence());
   fmt::print("{} on the virtual GPU: ", title);
   if (schedules > 1) {
     fmt::print("{} of {} schedules are clean\n", clean, schedules);
@@ -48,6 +68,12 @@ void FamilyRequest::run_schedules(const std::string& title, std::int64_t element
     fmt::print("the worst error is {:.2f} of its bound\n", comparison.worst);
   }
   fmt::print("{}", first_complaint);
+  if (json) {
+    fmt::print(
+        "{}\n",
+        nlohmann::json({{"schedules", schedules}, {"clean", clean}, {"complaint", first_complaint}})
+            .dump());
+  }
   verdict.status = clean == schedules ? 0 : 1;
 }
 

@@ -24,6 +24,7 @@ struct FamilyRequest {
   std::uint64_t seed = 1;
   ScheduleRequest schedule;
   unsigned schedules = 1;
+  bool json = false;
 
   // `usual` is what an empty --instance means.
   void add_instance_options(CLI::App& command, const std::string& usual);

@@ -61,8 +61,9 @@ bool same_problem(const Case& one, const Case& other) {
 template <class Case>
 class CaseShrinker {
  public:
-  CaseShrinker(const Case& failing, std::function<bool(const Case&)> fails)
-      : best_(failing), fails_(std::move(fails)) {}
+  CaseShrinker(const Case& failing, std::function<bool(const Case&)> fails,
+               int tries = shrink_tries)
+      : best_(failing), fails_(std::move(fails)), tries_(tries) {}
 
   // Tries all that `round` attempts, again and again, until nothing more can go.
   Case shrink(const std::function<void(CaseShrinker&)>& round) {
@@ -97,7 +98,7 @@ class CaseShrinker {
  private:
   Case best_;
   std::function<bool(const Case&)> fails_;
-  int tries_ = shrink_tries;
+  int tries_;
   bool simpler_ = true;
 };
 

@@ -6,7 +6,7 @@
 
 #include "src/cli/command.h"
 #include "src/conv2d/task.h"
-#include "src/matmul/task.h"
+#include "src/run/instance_words.h"
 #include "src/run/trials.h"
 
 namespace tw::cli {
@@ -18,17 +18,20 @@ void add_list(CLI::App& app, Verdict&) {
   command->callback([json] {
     nlohmann::json entries = nlohmann::json::array();
     constexpr const char* row =
-        "{:<11} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
+        "{:<11} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {:<16} {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
-               "consumers", "sums", "schedule", "stages", "built for");
+               "consumers", "sums", "schedule", "stages", "built for", "kept for");
     const auto add_words = [&](const char* family, const auto& instance, const InstanceWords& words,
                                unsigned stages, bool any_alignment) {
+      const char* shown = nullptr;  // what it shows, where the library has no use for it
+      if constexpr (requires { instance.shown; }) shown = instance.shown;
       const bool both = instance.simulate != nullptr && instance.launch != nullptr;
       const std::string built =
           fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",
                       instance.launch != nullptr ? "GPU" : "");
       fmt::print(row, family, instance.target, words.types, words.layout, instance.name, words.tile,
-                 words.cluster, words.consumers, words.sums, words.schedule, stages, built);
+                 words.cluster, words.consumers, words.sums, words.schedule, stages, built,
+                 shown == nullptr ? "the library" : shown);
       entries.push_back({{"family", family},
                          {"target", instance.target},
                          {"types", words.types},
@@ -41,12 +44,10 @@ void add_list(CLI::App& app, Verdict&) {
                          {"schedule", words.schedule},
                          {"stages", stages},
                          {"any_alignment", any_alignment},
+                         {"shown", shown == nullptr ? "" : shown},
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
     };
-    for (const MatmulInstance& instance : matmul_instances()) {
-      add_words("matmul", instance, words_of(instance), instance.stages, instance.any_alignment);
-    }
     // family conv2d: begin
     for (const Conv2dInstance& instance : conv2d_instances()) {
       InstanceWords words = words_of(instance.config);
@@ -60,8 +61,9 @@ void add_list(CLI::App& app, Verdict&) {
         const char* const family = trial->description->name;
         const bool multiplies = trial->description->product != nullptr;
         add_words(family, instance,
-                  trial->list != nullptr ? trial->list(instance) : words_of(config_of(instance)),
-                  multiplies ? product_facts(instance).stages : 0, !multiplies);
+                  trial->list != nullptr ? trial->list(instance) : words_of(instance),
+                  multiplies ? product_facts(instance).stages : 0,
+                  !multiplies || product_facts(instance).any_alignment);
       }
     }
     if (*json) fmt::print("{}\n", entries.dump());

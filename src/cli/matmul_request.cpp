@@ -3,6 +3,7 @@
 #include "src/cli/choose_instance.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/names.h"
+#include "src/run/on_gpu.h"
 #include "tilewright/host/targets.h"
 
 namespace tw::cli {
@@ -20,8 +21,8 @@ ElementType output_of(ElementType a_type) {
 }
 
 // What is not said is as the named instance has it, or bf16 and tn.
-void take_types(MatmulShape& shape, const MatmulRequest& request, const MatmulInstance* named) {
-  const MatmulConfig usual = named != nullptr ? named->config : MatmulConfig{};
+void take_types(MatmulShape& shape, const MatmulRequest& request, const Instance* named) {
+  const MatmulConfig usual = named != nullptr ? config_of(*named) : MatmulConfig{};
   shape.a_type = type_named("a-type", request.a_type, usual.tiling.a_type);
   const bool follows = named == nullptr || !request.a_type.empty();
   shape.b_type = type_named("b-type", request.b_type, follows ? shape.a_type : usual.tiling.b_type);
@@ -86,7 +87,7 @@ Result<MatmulTask> MatmulRequest::resolve(Tracing tracing) const {
     take_types(shape, *this, instance_named(instance));
     fill_shape(shape, task.fill);
 
-    const Result<const MatmulInstance*> chosen = choose_instance(wish, shape, task.order);
+    const Result<const Instance*> chosen = choose_instance(wish, shape, task.order);
     if (!chosen.status.is_good()) throw Refused{chosen.status.sentence()};
     task.instance = *chosen.value;
     return {Status::good(), task};
@@ -99,7 +100,7 @@ void add_on_option(CLI::App& command, std::string& on) {
   command.add_option("--on", on, "gpu or virtual; empty: the GPU when there is one that can");
 }
 
-Result<bool> runs_on_gpu(const std::string& on, const MatmulInstance& instance) {
+Result<bool> runs_on_gpu(const std::string& on, const Instance& instance) {
   if (!on.empty() && on != "gpu" && on != "virtual") {
     return {Status::refused(fmt::format("--on is '{}', but must be gpu or virtual.", on)),
             std::nullopt};

@@ -30,6 +30,6 @@ struct MatmulRequest : ProductRequest {
 // --on: gpu, virtual, or empty for the GPU when there is one that runs the instance. A sentence
 // where that cannot be.
 void add_on_option(CLI::App& command, std::string& on);
-Result<bool> runs_on_gpu(const std::string& on, const MatmulInstance& instance);
+Result<bool> runs_on_gpu(const std::string& on, const Instance& instance);
 
 }  // namespace tw::cli

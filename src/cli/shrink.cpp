@@ -1,124 +1,132 @@
 #include "src/cli/shrink.h"
 
+#include <array>
+
 #include "src/cli/landing.h"
 #include "src/matmul/names.h"
+#include "src/run/product.h"
 
 namespace tw::cli {
 
 namespace {
 
-class Shrinker {
- public:
-  Shrinker(const FuzzCase& failing, const std::function<bool(const FuzzCase&)>& fails, int tries)
-      : best_(failing), fails_(fails), tries_(tries) {}
+using Shrinker = CaseShrinker<ScheduledCase>;
 
-  FuzzCase run() {
-    do {
-      progress_ = false;
-      simplify_epilogue();
-      simplify_order();
-      lower([](FuzzCase & one) -> auto& { return one.task.shape.batch; });
-      replace(
-          [](FuzzCase & one) -> auto& { return one.task.shape.shared_b; }, false);
-      replace(
-          [](FuzzCase & one) -> auto& { return one.task.shape.unaligned; }, false);
-      lower([](FuzzCase & one) -> auto& { return one.task.shape.m; });
-      lower([](FuzzCase & one) -> auto& { return one.task.shape.n; });
-      lower([](FuzzCase & one) -> auto& { return one.task.shape.k; });
-      replace(
-          [](FuzzCase & one) -> auto& { return one.task.fill; }, Fill::Integers);
-      replace(
-          [](FuzzCase & one) -> auto& { return one.task.seed; }, 1u);
-      simplify_schedule();
-    } while (progress_ && tries_ > 0);
-    return best_;
+void shrink_epilogue(Shrinker& shrinker, const ProductField& product) {
+  const auto change = [&](const auto& simplify) {
+    shrinker.attempt([&](ScheduledCase& one) {
+      tw_epilogue& epilogue = product.epilogue_of(one.shape.problem.data());
+      EpilogueShape shape = shape_of(epilogue);
+      simplify(shape);
+      set_epilogue(epilogue, shape);
+    });
+  };
+  change([](EpilogueShape& shape) { shape = {}; });
+  for (const auto& [name, present] : epilogue_switches) {
+    change([present = present](EpilogueShape& shape) { shape.*present = false; });
   }
-
- private:
-  // A gate needs pairs of columns.
-  static void repair(FuzzCase& one) {
-    if (one.task.shape.epilogue.gated) one.task.shape.n -= one.task.shape.n % 2;
+  change([](EpilogueShape& shape) { shape.activation = Activation::None; });
+  change([](EpilogueShape& shape) { shape.beta = 0.0f; });
+  change([](EpilogueShape& shape) { shape.alpha = shape.output_scale = 1.0f; });
+  for (const auto type :
+       {&EpilogueShape::source_type, &EpilogueShape::bias_type, &EpilogueShape::auxiliary_type}) {
+    change([type](EpilogueShape& shape) { shape.*type = ElementType::Bf16; });
   }
+}
 
-  bool accept(const FuzzCase& simpler) {
-    if (tries_ <= 0) return false;
-    --tries_;
-    if (!fails_(simpler)) return false;
-    best_ = simpler;
-    progress_ = true;
-    return true;
-  }
+void shrink_order(Shrinker& shrinker) {
+  shrinker.reduce(
+      [](ScheduledCase & one) -> auto& { return one.shape.order.split_k; }, 1);
+  shrinker.attempt([](ScheduledCase& one) { one.shape.order.group = 0; });
+  shrinker.attempt([](ScheduledCase& one) { one.shape.order.raster = Raster::AlongM; });
+}
 
-  template <class Field, class Value>
-  bool replace(const Field& field, const Value& value) {
-    FuzzCase simpler = best_;
-    const auto simple = static_cast<std::remove_cvref_t<decltype(field(simpler))>>(value);
-    if (field(simpler) == simple) return false;
-    field(simpler) = simple;
-    repair(simpler);
-    return accept(simpler);
-  }
-
-  // To 1 at once, or down by halves, quarters, ... to the smallest number that fails.
-  template <class Field>
-  void lower(const Field& field) {
-    if (field(best_) <= 1 || replace(field, 1)) return;
-    for (auto step = field(best_) / 2; step > 0;) {
-      FuzzCase simpler = best_;
-      if (field(simpler) > step) field(simpler) -= step;
-      repair(simpler);
-      const bool smaller = field(simpler) < field(best_);
-      if (!smaller || !accept(simpler)) step /= 2;
+// Fewer, and smaller.
+void shrink_list(Shrinker& shrinker, std::size_t list) {
+  const auto change = [&](std::size_t index, const auto& simplify) {
+    shrinker.attempt([&](ScheduledCase& one) {
+      std::vector<std::int64_t>& values = one.shape.lists[list];
+      if (index < values.size()) simplify(values, values[index]);
+    });
+  };
+  for (std::size_t i = shrinker.best().shape.lists[list].size(); i-- > 0;) {
+    change(i, [&](std::vector<std::int64_t>& values, std::int64_t&) {
+      if (values.size() > 1) values.erase(values.begin() + static_cast<std::ptrdiff_t>(i));
+    });
+    for (const int part : {1, 2, 0}) {
+      change(i, [&](std::vector<std::int64_t>&, std::int64_t& value) {
+        if (value > 0) value -= part == 0 ? 1 : value / part;
+      });
     }
   }
+}
 
-  void simplify_epilogue() {
-    const auto part = [](auto EpilogueShape::*field) {
-      return [field](FuzzCase & one) -> auto& { return one.task.shape.epilogue.*field; };
-    };
-    for (const auto& [name, present] : epilogue_switches) replace(part(present), false);
-    replace(part(&EpilogueShape::activation), Activation::None);
-    replace(part(&EpilogueShape::alpha), 1.0f);
-    replace(part(&EpilogueShape::beta), 0.0f);
-    replace(part(&EpilogueShape::output_scale), 1.0f);
-    for (const auto type :
-         {&EpilogueShape::source_type, &EpilogueShape::bias_type, &EpilogueShape::auxiliary_type}) {
-      replace(part(type), ElementType::Bf16);
-    }
+void shrink_tensor(Shrinker& shrinker, const TensorField& tensor) {
+  const auto change = [&](const auto& simplify) {
+    shrinker.attempt([&](ScheduledCase& one) {
+      tw_matrix matrix = tensor.get(one.shape.problem.data());
+      simplify(matrix);
+      tensor.set(one.shape.problem.data(), matrix);
+    });
+  };
+  change([&](tw_matrix& matrix) { matrix.column_stride = tensor.is_usually_by_rows() ? 1 : 0; });
+  change([&](tw_matrix& matrix) { matrix.type = static_cast<tw_type>(tensor.types.usual); });
+  if (tensor.optional) change([](tw_matrix& matrix) { matrix.data = nullptr; });
+}
+
+// To what the initialiser writes, or by all, by half, by one; in pairs where a gate needs them.
+void shrink_number(Shrinker& shrinker, const IntegerField& number) {
+  if (number.kind == IntegerField::Kind::Derived) return;
+  shrinker.attempt(
+      [&](ScheduledCase& one) { number.set(one.shape.problem.data(), number.initial); });
+  const std::int64_t least = number.kind == IntegerField::Kind::Flag ? 0 : 1;
+  for (std::size_t i = 0; i < 5; ++i) {
+    shrinker.attempt([&](ScheduledCase& one) {
+      void* const problem = one.shape.problem.data();
+      const std::int64_t value = number.get(problem), span = value - least;
+      const std::int64_t step =
+          std::array{span, span / 2, span / 4 * 2, std::int64_t{2}, std::int64_t{1}}[i];
+      if (step <= span) number.set(problem, value - step);
+    });
   }
+}
 
-  void simplify_order() {
-    const auto part = [](auto MatmulOrder::*field) {
-      return [field](FuzzCase & one) -> auto& { return one.task.order.*field; };
-    };
-    lower(part(&MatmulOrder::split_k));
-    replace(part(&MatmulOrder::group), 0);
-    replace(part(&MatmulOrder::raster), Raster::AlongM);
+void shrink_schedule(Shrinker& shrinker) {
+  for (const auto& [name, landing] : landings) {
+    if (landing == shrinker.best().schedule.landing) break;
+    shrinker.attempt([landing = landing](ScheduledCase& one) { one.schedule.landing = landing; });
   }
-
-  void simplify_schedule() {
-    for (const auto& [name, landing] : landings) {
-      if (landing == best_.schedule.landing) break;
-      if (replace(
-              [](FuzzCase & one) -> auto& { return one.schedule.landing; }, landing))
-        break;
-    }
-    lower([](FuzzCase & one) -> auto& { return one.schedule.sm_count; });
-    replace(
-        [](FuzzCase & one) -> auto& { return one.schedule.seed; }, 1u);
-  }
-
-  FuzzCase best_;
-  const std::function<bool(const FuzzCase&)>& fails_;
-  int tries_;
-  bool progress_ = false;
-};
+  shrinker.reduce(
+      [](ScheduledCase & one) -> auto& { return one.schedule.sm_count; }, 1);
+  shrinker.attempt([](ScheduledCase& one) { one.schedule.seed = 1; });
+}
 
 }  // namespace
 
-FuzzCase shrink(const FuzzCase& failing, const std::function<bool(const FuzzCase&)>& fails,
-                int tries) {
-  return Shrinker(failing, fails, tries).run();
+ScheduledCase shrink(const ScheduledCase& failing,
+                     const std::function<bool(const ScheduledCase&)>& fails, int tries) {
+  const auto still_fails = [&](ScheduledCase one) {
+    return serves(one.shape).is_good() && fails(one);
+  };
+  const Description& description = *failing.shape.trial->description;
+  return Shrinker(failing, still_fails, tries).shrink([&](Shrinker& shrinker) {
+    shrinker.attempt([](ScheduledCase& one) { one.shape.fill = Fill::Integers; });
+    shrinker.attempt([](ScheduledCase& one) { one.shape.seed = 1; });
+    shrinker.attempt([](ScheduledCase& one) { one.shape.unaligned = false; });
+    shrinker.attempt([](ScheduledCase& one) { one.shape.unaligned_small = 0; });
+    if (description.product != nullptr) {
+      shrinker.attempt([](ScheduledCase& one) { one.shape.shared_b = false; });
+      shrink_epilogue(shrinker, *description.product);
+      shrink_order(shrinker);
+    }
+    for (std::size_t i = 0; i < description.lists.size(); ++i) shrink_list(shrinker, i);
+    for (const TensorField& tensor : description.tensors) shrink_tensor(shrinker, tensor);
+    for (const RealField& real : description.reals) {
+      shrinker.attempt([&](ScheduledCase& one) { real.set(one.shape.problem.data(), real.usual); });
+    }
+    for (const IntegerField& number : description.numbers) shrink_number(shrinker, number);
+    shrink_schedule(shrinker);
+  });
 }
 
 }  // namespace tw::cli

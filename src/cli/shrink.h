@@ -3,19 +3,26 @@
 
 #include <functional>
 
-#include "src/matmul/task.h"
-#include "vgpu/machine/machine.h"
+#include "src/cli/fuzz_case.h"
+#include "src/run/case.h"
 
 namespace tw::cli {
 
-struct FuzzCase {
-  MatmulTask task;
-  vgpu::Options schedule;  // where it runs on the virtual GPU
+struct ScheduledCase {
+  Case shape;
+  vgpu::Options schedule = {};  // where it runs on the virtual GPU
+
+  friend bool same_problem(const ScheduledCase& one, const ScheduledCase& other) {
+    return one.shape == other.shape && one.schedule.landing == other.schedule.landing &&
+           one.schedule.sm_count == other.schedule.sm_count &&
+           one.schedule.seed == other.schedule.seed;
+  }
 };
 
 // Simplifies one thing at a time, until nothing more can go or `tries` cases were asked about.
-// `fails` must hold for `failing`.
-FuzzCase shrink(const FuzzCase& failing, const std::function<bool(const FuzzCase&)>& fails,
-                int tries);
+// `fails` must hold for `failing`; it gets cases that their instances take.
+ScheduledCase shrink(const ScheduledCase& failing,
+                     const std::function<bool(const ScheduledCase&)>& fails,
+                     int tries = shrink_tries);
 
 }  // namespace tw::cli

@@ -11,6 +11,8 @@
 #include "src/cli/trace_request.h"
 #include "src/matmul/gpu.h"
 #include "src/matmul/virtual.h"
+#include "src/run/matmul.h"
+#include "src/run/on_gpu.h"
 
 namespace tw::cli {
 
@@ -102,8 +104,9 @@ void trace_on_gpu(const MatmulTraceRequest& request, Verdict& verdict) {
   const Result<MatmulTask> resolved = request.matmul.resolve(Tracing::On);
   if (!resolved.status.is_good()) return verdict.refuse(resolved.status.sentence());
   const auto& [shape, order, fill, seed, instance] = *resolved.value;
-  std::vector<TraceEvent> events(std::size_t{max_ctas} * instance->tracks * request.capacity);
-  std::vector<std::uint32_t> counts(max_ctas * instance->tracks);
+  const unsigned tracks = product_facts(*instance).tracks;
+  std::vector<TraceEvent> events(std::size_t{max_ctas} * tracks * request.capacity);
+  std::vector<std::uint32_t> counts(max_ctas * tracks);
   if (const std::string why = why_not_on_gpu(*instance); !why.empty()) return verdict.refuse(why);
   MatmulData data = make_matmul_data(shape, fill, seed);
   const Status status =
@@ -114,10 +117,10 @@ void trace_on_gpu(const MatmulTraceRequest& request, Verdict& verdict) {
     fmt::print(stderr, "{}", comparison.complaint());
     verdict.status = 1;
   }
-  counts.resize(std::size_t{request.ctas} * instance->tracks);
+  counts.resize(std::size_t{request.ctas} * tracks);
   std::uint64_t lost = 0;
-  const nlohmann::json timeline = perfetto(events, counts, request.capacity, instance->tracks,
-                                           instance->config.multiply_groups, lost);
+  const nlohmann::json timeline = perfetto(events, counts, request.capacity, tracks,
+                                           config_of(*instance).multiply_groups, lost);
   if (!write_file(request.output, timeline.dump() + "\n", verdict)) return;
   fmt::print(
       "{}: {} events from {} in {}; {} acquires did not fit (--capacity {}); open it at "
@@ -141,7 +144,11 @@ void add_trace(CLI::App& app, Verdict& verdict) {
   command->add_option("--capacity", request->capacity, "acquires kept per role and CTA, on the GPU")
       ->check(CLI::Range(16, 65536))
       ->capture_default_str();
-  add_trace_described(*command, all_families(), request->output, verdict);
+  Families others = all_families();  // matmul also on the GPU, by the options above
+  static std::vector<const Trial*> trials(others.trials.begin(), others.trials.end());
+  std::erase(trials, &matmul_trial);
+  others.trials = trials;
+  add_trace_described(*command, others, request->output, verdict);
   command->callback([command, request, &verdict] {
     if (!command->get_subcommands().empty()) return;
     request->on == "gpu" ? trace_on_gpu(*request, verdict) : trace_virtually(*request, verdict);

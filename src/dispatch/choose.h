@@ -1,25 +1,24 @@
-// Which compiled kernel computes a problem, and in which order: candidates, a cost model, and
+// Which compiled kernel computes a product, and in which order: candidates, a cost model, and
 // tables of measured exceptions.
 #pragma once
 
 #include "src/dispatch/choose_launch.h"
-#include "src/matmul/instance.h"
+#include "src/family/instance.h"
 
 namespace tw {
 
-using Choice = LaunchChoice<MatmulInstance>;
-using Rejection = LaunchRejection<MatmulInstance>;
+std::span<const Instance> matmul_instances();
 
-// By what tables know it; empty: not at all.
-std::string call_of(const MatmulProblem& problem);
+using Choice = LaunchChoice<Instance>;
+using Rejection = LaunchRejection<Instance>;
 
 // Every launch that computes the problem, none twice, with its expected cost.
-std::vector<Choice> candidates(const MatmulProblem& problem, const DispatchRequest& request,
+std::vector<Choice> candidates(const Checked& problem, const DispatchRequest& request,
                                std::vector<Rejection>* rejections);
 
 // A table's candidate, or else the cheapest; where there is none, a sentence with what the
 // nearest ones lack. Addresses matter only through their alignment. `rejections` may be null.
-Status choose(Choice& choice, const MatmulProblem& problem, const DispatchRequest& request,
+Status choose(Choice& choice, const Checked& problem, const DispatchRequest& request,
               std::vector<Rejection>* rejections);
 
 }  // namespace tw

@@ -30,8 +30,6 @@ Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
                            request.target + ".");
   }
   if (request.instance != nullptr) return Status::good();
-  if (config.tracing == Tracing::On) return Status::refused("It is traced.");
-  if (kernel.is_step) return Status::refused("It is a step of the ladder.");
   if (!request.fast_accumulation && bytes_of(config.tiling.a_type) == 1 &&
       !is_integer(config.tiling.a_type) && config.promote_every == 0) {
     return Status::refused("It adds up fp8 products in the tensor core's short sums.");

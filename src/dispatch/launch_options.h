@@ -31,7 +31,6 @@ struct KernelFacts {
   MatmulConfig config;
   bool any_alignment = false;  // operands may begin anywhere: plain copies
   bool by_threads = false;     // threads copy operands in pieces as large as they are aligned
-  bool is_step = false;        // of the ladder
   bool scales_sums = false;    // of every stage, before they are added up
   bool streams = false;        // memory goes through registers, once
 };

@@ -35,6 +35,7 @@ struct Instance {
   Status (*launch)(const Checked&, const LaunchOptions&, void* stream);
   // Null where the build has no virtual GPU.
   Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&, vgpu::Report&);
+  const char* shown = nullptr;  // what it shows, where the library has no use for it
 };
 
 // Of an instance that multiplies.

@@ -1,5 +1,7 @@
 #include "src/library/described.h"
 
+#include "tilewright/host/as_read.h"
+
 namespace tw::library {
 
 void initialise(const Description& description, void* problem) {
@@ -64,7 +66,7 @@ DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, C
   return choice;
 }
 
-std::string command_of(const Checked& problem, const DescribedChoice& choice) {
+std::string command_of(const Checked& problem, const DescribedChoice& choice, const char* on) {
   const Description& description = problem.description();
   std::vector<std::byte> copy(description.size);
   std::memcpy(copy.data(), problem.problem(), description.size);
@@ -74,7 +76,17 @@ std::string command_of(const Checked& problem, const DescribedChoice& choice) {
     description.tensors[i].set(copy.data(), matrix);
   }
   Lists lists;
-  std::string of_more;
+  std::string of_more, memory;
+  if (description.product != nullptr && !problem.is_empty()) {
+    const TensorLines& b = problem.tensor(description.product->b);
+    if (b.batch > 1 && b.batch_pitch == 0) memory += " --shared-b";
+    const MatmulProblem read = as_read(problem, product_facts(*choice.instance));
+    const auto is_aligned = [&](const MatmulOperand& operand) {
+      return alignment_of(operand.data, operand.pitch, read.batch, operand.batch_pitch,
+                          operand.type) == 16;
+    };
+    if (read.k > 0 && !(is_aligned(read.a) && is_aligned(read.b))) memory += " --unaligned";
+  }
   for (const ListField& list : description.lists) {
     const ListField::Guess guess = list.guess(copy.data());
     const auto named = static_cast<std::int64_t>(guess.first.size());
@@ -82,9 +94,10 @@ std::string command_of(const Checked& problem, const DescribedChoice& choice) {
       of_more += fmt::format("  # {} of {} {}", named, guess.count, list.many);
     lists.push_back(guess.first);
   }
-  return fmt::format("./tw run {} --instance {}{}{} --data normal --seed 1{}", description.name,
-                     choice.instance->name, problem_words(description, copy.data(), lists),
-                     order_words(choice.order), of_more);
+  return fmt::format("./tw run {} --instance {}{}{}{} --data normal --seed 1 --on {}{}",
+                     description.name, choice.instance->name,
+                     problem_words(description, copy.data(), lists), memory,
+                     order_words(choice.order), on, of_more);
 }
 
 }  // namespace tw::library

@@ -27,7 +27,7 @@ DescribedChoice first_that_serves(const Checked& problem, std::span<const Instan
 // What the dispatcher says; or throws.
 DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose);
 
-std::string command_of(const Checked& problem, const DescribedChoice& choice);
+std::string command_of(const Checked& problem, const DescribedChoice& choice, const char* on);
 
 constexpr std::size_t count_epilogue_words() {
   std::size_t count = 0;
@@ -72,8 +72,8 @@ struct DescribedFamily {
     return first_that_serves(problem, all(), request);
   }
   static const Problem& stated(const Problem& problem, const Choice&) { return problem; }
-  static std::string command(const Problem& problem, const Choice& choice, const char*) {
-    return command_of(problem, choice);
+  static std::string command(const Problem& problem, const Choice& choice, const char* on) {
+    return command_of(problem, choice, on);
   }
   static Status workspace(std::size_t& bytes, const Problem& problem, const Choice& choice) {
     return choice.instance->workspace(bytes, problem, {choice.order});

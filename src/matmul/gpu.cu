@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "src/matmul/gpu.h"
+#include "src/matmul/stated.h"
 #include "tilewright/host/cuda.h"
-#include "tilewright/host/targets.h"
 
 namespace tw {
 
@@ -94,13 +94,18 @@ void wait_or_give_up(int launches) {
 }
 
 // With one workspace for all launches, and until the last is over.
-Status launch(const MatmulInstance& instance, const MatmulOrder& order,
-              const MatmulProblem& problem, const TraceBuffer& trace, int launches) {
-  std::size_t bytes = 0;
-  if (Status asked = instance.workspace(bytes, problem, order); !asked.is_good()) return asked;
+Status launch(const Instance& instance, const MatmulOrder& order, const MatmulProblem& problem,
+              const TraceBuffer& trace, int launches) {
+  const StatedMatmul stated(problem);
+  if (!stated.status().is_good()) return stated.status();
+  LaunchOptions options = {order, {}, trace};
+  std::size_t& bytes = options.workspace.bytes;
+  Status asked = instance.workspace(bytes, stated.checked(), options);
+  if (!asked.is_good()) return asked;
   const DeviceBuffer<std::byte> memory(bytes);
+  options.workspace.data = memory.pointer;
   for (int i = 0; i < launches; ++i) {
-    Status status = instance.launch(problem, order, {memory.pointer, bytes}, trace, nullptr);
+    Status status = instance.launch(stated.checked(), options, nullptr);
     if (!status.is_good()) return status;
   }
   wait_or_give_up(launches);
@@ -151,23 +156,7 @@ __global__ void sums_kernel(double* value, double* magnitude, MatmulProblem prob
 
 }  // namespace
 
-std::string why_not_on_gpu(const MatmulInstance& instance) {
-  if (std::string why = why_no_gpu(); !why.empty()) return why;
-  if (instance.launch == nullptr) {
-    return std::string("The instance ") + instance.name + " is not compiled for a GPU.";
-  }
-  int major = 0;
-  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-  int minor = 0;
-  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
-  const int capability = major * 10 + minor;
-  const TargetFacts* const target = target_named(instance.target);
-  if (capability >= target->capability_begin && capability < target->capability_end) return "";
-  return "The GPU has compute capability " + std::to_string(major) + ".x; the instance " +
-         instance.name + " is for " + target->name + ".";
-}
-
-Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
+Status run_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
                   const MatmulShape& shape, int launches) {
   DeviceMatmul device(data, shape);
   Status status = launch(instance, order, device.problem(), TraceBuffer{}, launches);
@@ -175,7 +164,7 @@ Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Matm
   return status;
 }
 
-Status trace_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
+Status trace_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
                     const MatmulShape& shape, std::vector<TraceEvent>& events,
                     std::vector<std::uint32_t>& counts, std::uint32_t capacity) {
   DeviceMatmul device(data, shape);

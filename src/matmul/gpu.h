@@ -3,19 +3,16 @@
 
 #include <string>
 
-#include "src/matmul/instance.h"
+#include "src/family/instance.h"
 #include "src/matmul/reference.h"
 #include "src/run/device.h"
 
 namespace tw {
 
-// Empty when the GPU here runs the instance; otherwise a sentence that says why not.
-std::string why_not_on_gpu(const MatmulInstance& instance);
-
 // Copies the data to the GPU, runs the instance `launches` times and copies the outputs back. Gives
 // up after a minute: a hang ends the program with status 1, because the device cannot be used any
 // more.
-Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
+Status run_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
                   const MatmulShape& shape, int launches);
 
 // The sums by one thread per element in double precision: slow, simple, shares no code with the
@@ -23,7 +20,7 @@ Status run_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, Matm
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape);
 
 // Runs an instance compiled with tracing; `events` holds `tracks` records of `capacity` events.
-Status trace_on_gpu(const MatmulInstance& instance, const MatmulOrder& order, MatmulData& data,
+Status trace_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
                     const MatmulShape& shape, std::vector<TraceEvent>& events,
                     std::vector<std::uint32_t>& counts, std::uint32_t capacity);
 

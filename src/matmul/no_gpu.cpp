@@ -3,11 +3,10 @@
 
 namespace tw {
 
-std::string why_not_on_gpu(const MatmulInstance&) { return why_no_gpu(); }
-Status run_on_gpu(const MatmulInstance&, const MatmulOrder&, MatmulData&, const MatmulShape&, int) {
+Status run_on_gpu(const Instance&, const MatmulOrder&, MatmulData&, const MatmulShape&, int) {
   return Status::refused(why_no_gpu());
 }
-Status trace_on_gpu(const MatmulInstance&, const MatmulOrder&, MatmulData&, const MatmulShape&,
+Status trace_on_gpu(const Instance&, const MatmulOrder&, MatmulData&, const MatmulShape&,
                     std::vector<TraceEvent>&, std::vector<std::uint32_t>&, std::uint32_t) {
   return Status::refused(why_no_gpu());
 }

@@ -4,7 +4,7 @@
 
 namespace tw {
 
-MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937_64& random) {
+MatmulTask random_task(const Instance& instance, int largest, std::mt19937_64& random) {
   Dice dice(random);
   MatmulTask task;
   task.instance = &instance;
@@ -16,14 +16,14 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   shape.k = dice.extent(largest);
   if (dice.one_in(4)) shape.batch = 1 + dice.up_to(2);
   shape.shared_b = shape.batch > 1 && dice.one_in(3);
-  shape.unaligned = instance.any_alignment && dice.one_in(2);
-  if (instance.any_layout) {
+  shape.unaligned = product_facts(instance).any_alignment && dice.one_in(2);
+  if (product_facts(instance).any_layout) {
     constexpr Major majors[] = {Major::K, Major::MN};
     shape.a_major = dice.one_of(majors);
     shape.b_major = dice.one_of(majors);
   }
   shape.epilogue = random_epilogue(dice);
-  if (instance.config.c_stages != 0) {
+  if (config_of(instance).c_stages != 0) {
     shape.epilogue.source_type = shape.d_type;
     if (shape.epilogue.beta != 0.0f) shape.epilogue.gated = false;
   }
@@ -32,7 +32,7 @@ MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937
   task.order = usual_order(instance);
   task.order.group = static_cast<int>(random() % 5);
   task.order.raster = dice.one_in(2) ? Raster::AlongM : Raster::AlongN;
-  if (instance.config.split == Split::Parts) {
+  if (config_of(instance).split == Split::Parts) {
     int& parts = task.order.split_k = static_cast<int>(dice.up_to(6));
     // Large problems have no room to count that many.
     while (parts > 1 && !serves(instance, shape, task.order).is_good()) --parts;

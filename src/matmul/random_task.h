@@ -9,6 +9,6 @@
 namespace tw {
 
 // Of extents up to `largest`, with data that keep sums exact.
-MatmulTask random_task(const MatmulInstance& instance, int largest, std::mt19937_64& random);
+MatmulTask random_task(const Instance& instance, int largest, std::mt19937_64& random);
 
 }  // namespace tw

@@ -6,50 +6,28 @@
 
 #include "src/matmul/data.h"
 #include "src/matmul/names.h"
+#include "src/matmul/stated.h"
 
 namespace tw {
 
-InstanceWords words_of(const MatmulConfig& config) {
-  const auto of_output = [&config](unsigned m, unsigned n) {
-    return config.tiling.exchanged != 0 ? fmt::format("{}x{}", n, m) : fmt::format("{}x{}", m, n);
-  };
-  return {fmt::format("{} x {} -> {}", name_of(config.tiling.a_type), name_of(config.tiling.b_type),
-                      name_of(config.d_type)),
-          layout_name(config.tiling.a_major, config.tiling.b_major),
-          of_output(config.tiling.m, config.tiling.n),
-          of_output(config.tiling.cluster.m, config.tiling.cluster.n),
-          config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong",
-          config.split == Split::Whole     ? "whole"
-          : config.split == Split::Parts   ? "split-k"
-          : config.split == Split::Cluster ? "cluster"
-                                           : "stream-k",
-          config.scheduling == Scheduling::Static ? "static" : "dynamic"};
-}
-
-InstanceWords words_of(const MatmulInstance& instance) {
-  InstanceWords words = words_of(instance.config);
-  if (instance.any_layout) words.layout = "any";
-  return words;
-}
-
-MatmulShape usual_shape(const MatmulInstance& instance) {
+MatmulShape usual_shape(const Instance& instance) {
   MatmulShape shape;
-  shape.a_type = instance.config.tiling.a_type;
-  shape.b_type = instance.config.tiling.b_type;
-  shape.d_type = instance.config.d_type;
-  shape.a_major = instance.config.tiling.a_major;
-  shape.b_major = instance.config.tiling.b_major;
+  shape.a_type = config_of(instance).tiling.a_type;
+  shape.b_type = config_of(instance).tiling.b_type;
+  shape.d_type = config_of(instance).d_type;
+  shape.a_major = config_of(instance).tiling.a_major;
+  shape.b_major = config_of(instance).tiling.b_major;
   return shape;
 }
 
-MatmulOrder usual_order(const MatmulInstance& instance) {
+MatmulOrder usual_order(const Instance& instance) {
   MatmulOrder order;
-  order.stream_k = instance.config.split == Split::Stream;
+  order.stream_k = config_of(instance).split == Split::Stream;
   return order;
 }
 
-std::int64_t fitting_rows(const MatmulInstance& instance, std::int64_t rows) {
-  const std::int64_t few = instance.config.tiling.loaded_rows;
+std::int64_t fitting_rows(const Instance& instance, std::int64_t rows) {
+  const std::int64_t few = config_of(instance).tiling.loaded_rows;
   return few == 0 ? rows : std::min(rows, few);
 }
 
@@ -72,8 +50,8 @@ std::string run_line(const MatmulTask& task) {
   return line + fmt::format(" --data {} --seed {}", name_of(task.fill), task.seed);
 }
 
-Status serves(const MatmulInstance& instance, const MatmulShape& shape, const MatmulOrder& order) {
-  const MatmulConfig& config = instance.config;
+Status serves(const Instance& instance, const MatmulShape& shape, const MatmulOrder& order) {
+  const MatmulConfig& config = config_of(instance);
   const auto refused = [](const std::string& what) { return Status::refused("It " + what + "."); };
   if (config.tiling.a_type != shape.a_type || config.tiling.b_type != shape.b_type ||
       config.d_type != shape.d_type) {
@@ -82,13 +60,13 @@ Status serves(const MatmulInstance& instance, const MatmulShape& shape, const Ma
                                name_of(config.d_type), name_of(shape.a_type), name_of(shape.b_type),
                                name_of(shape.d_type)));
   }
-  if (!instance.any_layout &&
+  if (!product_facts(instance).any_layout &&
       (config.tiling.a_major != shape.a_major || config.tiling.b_major != shape.b_major)) {
     return refused(fmt::format("takes the layout {}, not {}",
                                layout_name(config.tiling.a_major, config.tiling.b_major),
                                layout_name(shape.a_major, shape.b_major)));
   }
-  if (shape.unaligned && !instance.any_alignment) {
+  if (shape.unaligned && !product_facts(instance).any_alignment) {
     return refused("needs lines of memory that begin at multiples of 16 bytes");
   }
   if (order.split_k > 1 && config.split != Split::Parts) {
@@ -98,7 +76,8 @@ Status serves(const MatmulInstance& instance, const MatmulShape& shape, const Ma
   if (order.stream_k != (config.split == Split::Stream)) {
     return refused(order.stream_k ? "does not take --stream-k" : "takes --stream-k only");
   }
-  return instance.supports(problem_without_memory(shape), order);
+  const StatedMatmul stated(problem_without_memory(shape));
+  return stated.status().is_good() ? instance.supports(stated.checked(), {order}) : stated.status();
 }
 
 }  // namespace tw

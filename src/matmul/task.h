@@ -3,9 +3,10 @@
 
 #include <string>
 
-#include "src/matmul/instance.h"
+#include "src/family/instance.h"
 #include "src/matmul/names.h"
 #include "src/matmul/shape.h"
+#include "src/run/instance_words.h"
 
 namespace tw {
 
@@ -14,23 +15,19 @@ struct MatmulTask {
   MatmulOrder order;
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
-  const MatmulInstance* instance = nullptr;
+  const Instance* instance = nullptr;
 };
 
-// What tells one instance from another.
-InstanceWords words_of(const MatmulConfig& config);
-InstanceWords words_of(const MatmulInstance& instance);
-
 // What the instance takes where nothing is said: an empty product of its types and layout.
-MatmulShape usual_shape(const MatmulInstance& instance);
-MatmulOrder usual_order(const MatmulInstance& instance);
+MatmulShape usual_shape(const Instance& instance);
+MatmulOrder usual_order(const Instance& instance);
 // `rows`, or as many as the instance takes.
-std::int64_t fitting_rows(const MatmulInstance& instance, std::int64_t rows);
+std::int64_t fitting_rows(const Instance& instance, std::int64_t rows);
 
 // The `./tw run` line that repeats a task, but for where and in which order it runs.
 std::string run_line(const MatmulTask& task);
 
 // Whether the instance takes such a problem; otherwise a sentence about what it asks for instead.
-Status serves(const MatmulInstance& instance, const MatmulShape& shape, const MatmulOrder& order);
+Status serves(const Instance& instance, const MatmulShape& shape, const MatmulOrder& order);
 
 }  // namespace tw

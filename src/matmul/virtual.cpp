@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "src/matmul/stated.h"
+
 namespace tw {
 
 std::string VirtualRun::complaint() const {
@@ -20,7 +22,7 @@ Status no_virtual_gpu() {
       "configured.");
 }
 
-VirtualRun run_virtually(const MatmulInstance& instance, const MatmulOrder& order,
+VirtualRun run_virtually(const Instance& instance, const MatmulOrder& order,
                          const VerifiedProblem& problem, const TraceBuffer& trace,
                          const vgpu::Options& options) {
   VirtualRun run;
@@ -30,8 +32,11 @@ VirtualRun run_virtually(const MatmulInstance& instance, const MatmulOrder& orde
   }
   run.data = problem.data;
   const auto begin = std::chrono::steady_clock::now();
-  run.status = instance.simulate(problem_on_host(run.data, problem.shape), order, trace, options,
-                                 run.report);
+  const StatedMatmul stated(problem_on_host(run.data, problem.shape));
+  run.status = stated.status();
+  if (run.status.is_good()) {
+    run.status = instance.simulate(stated.checked(), {order, {}, trace}, options, run.report);
+  }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (run.status.is_good()) {
     run.comparison = compare(run.data, problem.reference);

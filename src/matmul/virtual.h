@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "src/family/instance.h"
 #include "src/matmul/compare.h"
-#include "src/matmul/instance.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw {
@@ -38,7 +38,7 @@ struct VerifiedProblem {
   MatmulReference reference;
 };
 
-VirtualRun run_virtually(const MatmulInstance& instance, const MatmulOrder& order,
+VirtualRun run_virtually(const Instance& instance, const MatmulOrder& order,
                          const VerifiedProblem& problem, const TraceBuffer& trace,
                          const vgpu::Options& options);
 

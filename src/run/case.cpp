@@ -56,6 +56,10 @@ void add_random_epilogue(Case& of, Random& random) {
   MatmulShape shape = product_shape(of);
   shape.epilogue = random_epilogue(dice);
   if (shape.n % 2 != 0) shape.epilogue.gated = false;
+  if (config_of(*of.instance).c_stages != 0) {  // C is staged as D is
+    shape.epilogue.source_type = shape.d_type;
+    if (shape.epilogue.beta != 0.0f) shape.epilogue.gated = false;
+  }
   shape.epilogue.output_scale = fitting_output_scale(shape, of.fill);
   const auto is_taken = [&] {
     set_epilogue(of.trial->description->product->epilogue_of(of.problem.data()), shape.epilogue);
@@ -81,8 +85,10 @@ void add_random_order(Case& of, Random& random) {
 
 }  // namespace
 
-Case random_case(const Trial& trial, const Instance& instance, Random& random) {
+Case random_case(const Trial& trial, const Instance& instance, Random& random,
+                 std::int64_t largest) {
   Case made = usual_case(trial, instance);
+  made.largest = largest;
   constexpr Fill fills[] = {Fill::Normal, Fill::Integers, Fill::Normal, Fill::Position};
   made.fill = fills[random() % 4];
   made.seed = random() % 1000000;
@@ -237,8 +243,19 @@ class ExactAnswer : public Answer {
 
 }  // namespace
 
-Verified::Verified(Case of)
-    : case_(settled(std::move(of))), given_(case_), answer_(case_.trial->answer(case_, given_)) {}
+Verified::Verified(Case of, bool on_gpu)
+    : case_(settled(std::move(of))),
+      given_(case_),
+      answer_(on_gpu && case_.trial->answer_on_gpu != nullptr
+                  ? case_.trial->answer_on_gpu(case_, given_)
+                  : case_.trial->answer(case_, given_)) {}
+
+bool same_outputs(const HostProblem& first, const HostProblem& second) {
+  for (std::size_t i = 0; i < first.tensors(); ++i) {
+    if (first.is_written(i) && first.tensor(i).bytes != second.tensor(i).bytes) return false;
+  }
+  return true;
+}
 
 std::shared_ptr<const Answer> exact_answer(const HostProblem& given,
                                            void (*reference)(const Checked& on_host)) {

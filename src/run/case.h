@@ -82,6 +82,8 @@ struct Trial {
   // Straight from the definition: shares no code with the kernels.
   std::shared_ptr<const Answer> (*answer)(const Case&, const HostProblem& given);
   InstanceWords (*list)(const Instance&);  // of ./tw list; null: as all that multiply
+  // The same as `answer`, summed up by a GPU, for cases that are too large for the host; or null.
+  std::shared_ptr<const Answer> (*answer_on_gpu)(const Case&, const HostProblem& given) = nullptr;
 };
 
 // A problem without memory: a column_stride other than 1 says that columns are contiguous, an
@@ -95,6 +97,7 @@ struct Case {
   bool unaligned = false;             // lines of memory begin at no multiple of 16 bytes
   std::uint32_t unaligned_small = 0;  // those of small tensors, by bit, whatever the others do
   bool shared_b = false;              // of a product: one B for the whole batch
+  std::int64_t largest = 320;         // of what is random
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
   bool operator==(const Case&) const = default;
@@ -111,7 +114,8 @@ struct Case {
 };
 // Of an instance and all that it fixes; otherwise usual.
 Case usual_case(const Trial& trial, const Instance& instance);
-Case random_case(const Trial& trial, const Instance& instance, Random& random);
+Case random_case(const Trial& trial, const Instance& instance, Random& random,
+                 std::int64_t largest = 320);
 
 // The problem with the strides that it will have and addresses that are merely aligned as its own
 // will be: enough to ask whether a kernel takes it. The case is settled.
@@ -142,10 +146,10 @@ class HostProblem {
   std::vector<HostMatrix> tensors_;
 };
 
-// The answer to one case, computed once for many schedules.
+// The answer to one case, computed once for many schedules; `on_gpu`, by the GPU where it can.
 class Verified {
  public:
-  explicit Verified(Case of);
+  explicit Verified(Case of, bool on_gpu = false);
   const Case& of() const { return case_; }
   const HostProblem& given() const { return given_; }
   Comparison compare(const HostProblem& ran) const { return answer_->compare(ran); }
@@ -163,6 +167,9 @@ template <void (*reference)(const Checked& on_host)>
 std::shared_ptr<const Answer> exactly(const Case&, const HostProblem& given) {
   return exact_answer(given, reference);
 }
+
+// The same bytes in every output, padding included.
+bool same_outputs(const HostProblem& first, const HostProblem& second);
 
 // Bit by bit; `result` gets what is wrong.
 void compare_bits(Comparison& result, const char* name, const HostMatrix& found,

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "src/run/trace_room.h"
 #include "tilewright/host/targets.h"
 #endif
 
@@ -69,8 +70,8 @@ class DeviceCopies {
   std::vector<void*> copies_;
 };
 
-void wait_or_give_up(const Case& of) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+void wait_or_give_up(const Case& of, int launches = 1) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60 + launches);
   while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
     if (std::chrono::steady_clock::now() > end) {
       std::fprintf(stderr, "tw: the kernel hangs: %s\n", run_line(of).c_str());
@@ -113,6 +114,7 @@ class OnGpu {
     if (!status_.is_good()) return;
     workspace_ = std::make_unique<DeviceMemory>(options_.workspace.bytes);
     options_.workspace.data = workspace_->data();
+    if (of.trial->description->product != nullptr) make_room_for_trace();
   }
   Status launch() const {
     return status_.is_good() ? instance_.launch(checked_, options_, nullptr) : status_;
@@ -120,30 +122,44 @@ class OnGpu {
   const DeviceCopies& copies() const { return copies_; }
 
  private:
+  void make_room_for_trace() {
+    const ProductFacts& facts = product_facts(instance_);
+    if (facts.config.tracing == Tracing::Off) return;
+    const std::size_t tracks = TraceRoom::most_ctas * facts.tracks;
+    events_ = std::make_unique<DeviceMemory>(tracks * TraceRoom::capacity * sizeof(TraceEvent));
+    counts_ = std::make_unique<DeviceMemory>(tracks * sizeof(std::uint32_t));
+    options_.trace = {static_cast<TraceEvent*>(events_->data()),
+                      static_cast<std::uint32_t*>(counts_->data()), TraceRoom::capacity};
+  }
+
   const Instance& instance_;
   DeviceCopies copies_;
   AnyProblem problem_;
   Checked checked_;
   LaunchOptions options_;
-  std::unique_ptr<DeviceMemory> workspace_;
+  std::unique_ptr<DeviceMemory> workspace_, events_, counts_;
   Status status_;
 };
 
 }  // namespace
 
-Result<Comparison> run_on_gpu(const Verified& verified) {
+Result<Comparison> run_on_gpu(const Verified& verified, int launches, HostProblem* left) {
   const Case& of = verified.of();
   if (std::string why = why_not_on_gpu(*of.instance); !why.empty()) {
     return {Status::refused(why), std::nullopt};
   }
   HostProblem ran = verified.given();
   const OnGpu there(of, ran);
-  if (Status status = there.launch(); !status.is_good()) return {status, std::nullopt};
-  wait_or_give_up(of);
+  for (int i = 0; i < launches; ++i) {
+    if (Status status = there.launch(); !status.is_good()) return {status, std::nullopt};
+  }
+  wait_or_give_up(of, launches);
   for (std::size_t i = 0; i < ran.tensors(); ++i) {
     if (ran.is_written(i) && !ran.tensor(i).bytes.empty()) there.copies().read(ran.tensor(i), i);
   }
-  return {Status::good(), verified.compare(ran)};
+  const Comparison comparison = verified.compare(ran);
+  if (left != nullptr) *left = std::move(ran);
+  return {Status::good(), comparison};
 }
 
 Result<Timing> time_on_gpu(const Case& of) {
@@ -175,7 +191,7 @@ Result<Timing> time_on_gpu(const Case& of) {
 #else
 
 std::string why_not_on_gpu(const Instance&) { return why_no_gpu(); }
-Result<Comparison> run_on_gpu(const Verified&) {
+Result<Comparison> run_on_gpu(const Verified&, int, HostProblem*) {
   return {Status::refused(why_no_gpu()), std::nullopt};
 }
 Result<Timing> time_on_gpu(const Case&) { return {Status::refused(why_no_gpu()), std::nullopt}; }

@@ -10,7 +10,9 @@ std::string why_not_on_gpu(const Instance& instance);
 
 // Copies the problem to the GPU, launches, and compares what comes back. A hang ends the program
 // with status 1 after a minute: the device cannot be used any more.
-Result<Comparison> run_on_gpu(const Verified& verified);
+// `ran`, where it is not null, gets what the kernel left.
+Result<Comparison> run_on_gpu(const Verified& verified, int launches = 1,
+                              HostProblem* ran = nullptr);
 
 // How long launches took that were timed one by one, the caches as the one before left them.
 struct Timing {

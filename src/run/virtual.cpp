@@ -1,22 +1,26 @@
 #include "src/run/virtual.h"
 
+#include "src/run/trace_room.h"
+
 namespace tw {
 
-VirtualRun run_virtually(const Verified& verified, const vgpu::Options& options) {
+VirtualRun run_virtually(const Verified& verified, const vgpu::Options& options, HostProblem* ran) {
   VirtualRun run;
   const Case& of = verified.of();
   if (of.instance->simulate == nullptr) {
     run.status = no_virtual_gpu();
     return run;
   }
-  HostProblem ran = verified.given();
-  const AnyProblem problem = ran.placed();
+  HostProblem data = verified.given();
+  const AnyProblem problem = data.placed();
   Checked checked;
+  TraceRoom room(of);
   run.status = check(checked, *of.trial->description, problem.data());
   if (run.status.is_good()) {
-    run.status = of.instance->simulate(checked, {of.order}, options, run.report);
+    run.status = of.instance->simulate(checked, {of.order, {}, room.buffer()}, options, run.report);
   }
-  if (run.status.is_good()) run.comparison = verified.compare(ran);
+  if (run.status.is_good()) run.comparison = verified.compare(data);
+  if (ran != nullptr) *ran = std::move(data);
   return run;
 }
 

@@ -6,6 +6,8 @@
 
 namespace tw {
 
-VirtualRun run_virtually(const Verified& verified, const vgpu::Options& options);
+// `ran`, where it is not null, gets what the kernel left.
+VirtualRun run_virtually(const Verified& verified, const vgpu::Options& options,
+                         HostProblem* ran = nullptr);
 
 }  // namespace tw

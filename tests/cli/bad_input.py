@@ -70,7 +70,7 @@ CASES = [
     ([program, 'run', 'matmul', '--source-type', 's8'], '--source-type is s8'),
     ([program, 'run', 'matmul', '--a-type', 's8', '--b-type', 'bf16'], 'No instance serves s8 by bf16'),
     ([program, 'run', 'matmul', '--layout', 'xy'], "no layout 'xy'"),
-    ([program, 'run', 'matmul', '--batch', '0'], '--batch is 0'),
+    ([program, 'run', 'matmul', '--batch', '-1'], '--batch is -1'),
     ([program, 'run', 'matmul', '--split-k', '0'], '--split-k is 0'),
     ([program, 'run', 'matmul', '--split-k', '2', '--stream-k'], '--split-k is 2'),
     ([program, 'run', 'matmul', '--instance', 'zebra'], "no instance 'zebra'"),

@@ -1,51 +1,73 @@
-// A printed `./tw run` line is read back as the very task it was printed for.
+// A printed `./tw run` line is read back as the very case it was printed for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
-#include "src/cli/matmul_request.h"
-#include "tests/families/problems.h"
+#include "src/cli/described.h"
+#include "src/run/matmul.h"
+#include "src/run/product.h"
+#include "src/run/trials.h"
+#include "tests/families/seed.h"
 
 namespace tw::cli {
 namespace {
 
-Result<MatmulTask> read_back(const std::string& line) {
+std::string usual_sentence(const std::string&, const std::string&, const std::string& usual) {
+  return usual;
+}
+
+// The case that a line states, and how the line was refused.
+Case read_back(const std::string& line, Verdict& verdict) {
   std::stringstream stream(line);
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
   words.erase(words.begin(), words.begin() + 2);  // ./tw run
   std::reverse(words.begin(), words.end());       // as CLI11 wants them
-  MatmulRequest request;
   CLI::App app;
-  request.add_options(app);
+  Case found = usual_case(matmul_trial, matmul_trial.instances()[0]);
+  add_described(
+      app, {all_trials(), usual_sentence},
+      [&](const Case& made, const vgpu::Options&, Verdict&) { found = made; }, verdict);
   app.parse(words);
-  return request.resolve(Tracing::Off);
+  return found;
+}
+
+// Types of parts that are not there are not printed, nor is how a problem was made.
+void forget_what_no_line_says(Case& of) {
+  of.largest = 320;
+  const ProductField* const product = of.trial->description->product;
+  if (product == nullptr) return;
+  tw_epilogue& given = product->epilogue_of(of.problem.data());
+  EpilogueShape epilogue = shape_of(given);
+  if (epilogue.beta == 0.0f) epilogue.source_type = ElementType::Bf16;
+  if (!epilogue.column_bias && !epilogue.row_bias) epilogue.bias_type = ElementType::Bf16;
+  if (!epilogue.auxiliary) epilogue.auxiliary_type = ElementType::Bf16;
+  if (epilogue.activation != Activation::Clamp) epilogue.clamp_low = epilogue.clamp_high = 0.0f;
+  set_epilogue(given, epilogue);
 }
 
 TEST(Request, RunLinesAreReadBackExactly) {
-  std::printf("seed %llu (TW_SEED changes it)\n",
-              static_cast<unsigned long long>(tests::base_seed()));
-  for (MatmulTask task : tests::random_problems(1000, 3000, tests::base_seed())) {
-    if (task.instance->config.tracing == Tracing::On) continue;
-    task.shape.epilogue.alpha /= 3.0f;  // a number with many digits
-    const std::string line = run_line(task);
-    const Result<MatmulTask> result = read_back(line);
-    ASSERT_TRUE(result.status.is_good()) << line << "\n" << result.status.sentence();
-    const MatmulTask& found = *result.value;
-    EXPECT_EQ(run_line(found), line);
-    EXPECT_EQ(found.instance, task.instance) << line;
-    EXPECT_EQ(found.fill, task.fill) << line;
-    EXPECT_EQ(found.seed, task.seed) << line;
-    EXPECT_EQ(found.order.group, task.order.group) << line;
-    EXPECT_EQ(found.order.raster, task.order.raster) << line;
-    EXPECT_EQ(found.order.split_k, task.order.split_k) << line;
-    EXPECT_EQ(found.order.stream_k, task.order.stream_k) << line;
-    // Types of parts that are not there are not printed.
-    EpilogueShape& epilogue = task.shape.epilogue;
-    if (epilogue.beta == 0.0f) epilogue.source_type = ElementType::Bf16;
-    if (!epilogue.column_bias && !epilogue.row_bias) epilogue.bias_type = ElementType::Bf16;
-    if (!epilogue.auxiliary) epilogue.auxiliary_type = ElementType::Bf16;
-    EXPECT_EQ(found.shape, task.shape) << line;
+  const std::uint64_t seed = tests::base_seed();
+  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(seed));
+  Random random(seed);
+  for (const Trial* trial : all_trials()) {
+    const std::span<const Instance> instances = trial->instances();
+    for (std::size_t i = 0; i < 300; ++i) {
+      Case made = random_case(*trial, instances[i % instances.size()], random, 3000);
+      if (const ProductField* product = trial->description->product; product != nullptr) {
+        product->epilogue_of(made.problem.data()).alpha /= 3.0f;  // a number with many digits
+      }
+      ASSERT_TRUE(made.settle().is_good());
+      const std::string line = run_line(made);
+      Verdict verdict;
+      Case found = read_back(line, verdict);
+      ASSERT_EQ(verdict.status, 0) << line;
+      EXPECT_EQ(run_line(found), line);
+      forget_what_no_line_says(made);
+      forget_what_no_line_says(found);
+      EXPECT_TRUE(found == made) << line;
+    }
   }
 }
 
@@ -57,10 +79,11 @@ TEST(Request, TheTypeOfDFollowsThatOfA) {
                                                          {"e4m3", ElementType::Bf16},
                                                          {"s8", ElementType::S32}};
   for (const auto& [a_type, d_type] : outputs) {
-    const Result<MatmulTask> result = read_back(std::string("./tw run matmul --a-type ") + a_type);
-    ASSERT_TRUE(result.status.is_good()) << a_type << ": " << result.status.sentence();
-    EXPECT_EQ(result.value->shape.d_type, d_type) << a_type;
-    EXPECT_EQ(result.value->instance->config.d_type, d_type) << a_type;
+    Verdict verdict;
+    const Case found = read_back(std::string("./tw run matmul --a-type ") + a_type, verdict);
+    ASSERT_EQ(verdict.status, 0) << a_type;
+    EXPECT_EQ(product_shape(found).d_type, d_type) << a_type;
+    EXPECT_EQ(config_of(*found.instance).d_type, d_type) << a_type;
   }
 }
 

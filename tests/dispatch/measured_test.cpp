@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/dispatch/choose.h"
+#include "src/matmul/stated.h"
 
 namespace tw {
 
@@ -27,6 +28,8 @@ MatmulProblem problem(std::int64_t m, std::int64_t n, std::int64_t k) {
   problem.n = n;
   problem.k = k;
   problem.a.type = problem.b.type = ElementType::Fp16;
+  alignas(16) static unsigned char memory[16];
+  problem.a.data = problem.b.data = problem.d.data = memory;
   problem.a.pitch = problem.b.pitch = k;
   problem.d.pitch = n;
   return problem;
@@ -34,7 +37,9 @@ MatmulProblem problem(std::int64_t m, std::int64_t n, std::int64_t k) {
 
 Choice choice_of(const MatmulProblem& problem, const DispatchRequest& request) {
   Choice choice;
-  const Status status = choose(choice, problem, request, nullptr);
+  const StatedMatmul stated(problem);
+  EXPECT_TRUE(stated.status().is_good()) << stated.status().sentence();
+  const Status status = choose(choice, stated.checked(), request, nullptr);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   return choice;
 }
@@ -68,6 +73,7 @@ TEST(Measured, TheModelStandsWhereTheTableIsSilentOrOld) {
   EXPECT_FALSE(is_measured(problem(128, 256, 4096), {.device = "NVIDIA H200", .by_table = false}));
   MatmulProblem batched = problem(128, 256, 4096);
   batched.batch = 2;
+  batched.d.batch_pitch = 128 * 256;
   EXPECT_FALSE(is_measured(batched, {.device = "NVIDIA H200"}));
 }
 
@@ -78,6 +84,7 @@ TEST(Measured, AnEpilogueThatMovesAMatrixIsAnotherCall) {
   known.epilogue.activation = Activation::Relu;
   EXPECT_TRUE(is_measured(known, {.device = "NVIDIA H200"}));
   known.epilogue.source = &bias;
+  known.epilogue.source_pitch = 256;
   EXPECT_TRUE(is_measured(known, {.device = "NVIDIA H200"})) << "beta is 0";
   known.epilogue.beta = 1.0f;
   EXPECT_FALSE(is_measured(known, {.device = "NVIDIA H200"}));
@@ -110,7 +117,8 @@ TEST(Measured, WhoNamesAnInstanceIsNotOverruled) {
 TEST(Measured, ASumThatMustBeWholeIsNotSplit) {
   Choice choice;
   const DispatchRequest request = {.device = "NVIDIA H200", .batch_invariant = true};
-  EXPECT_FALSE(choose(choice, problem(128, 256, 4096), request, nullptr).is_good());
+  const StatedMatmul stated(problem(128, 256, 4096));
+  EXPECT_FALSE(choose(choice, stated.checked(), request, nullptr).is_good());
 }
 
 }  // namespace tw

@@ -1,3 +1,5 @@
+#include "src/run/matmul.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -5,22 +7,21 @@
 #include <vector>
 
 #include "src/dispatch/choose.h"
+#include "src/matmul/stated.h"
+#include "src/matmul/task.h"
 #include "src/matmul/virtual.h"
-#include "tests/families/problems.h"
+#include "tests/families/seed.h"
 #include "tilewright/host/matmul_check.h"
 
 namespace tw::tests {
 namespace {
 
-constexpr vgpu::Landing policies[] = {vgpu::Landing::Eager, vgpu::Landing::Lazy,
-                                      vgpu::Landing::Random, vgpu::Landing::Adversarial};
-
 // Traced instances need somewhere to write.
 struct TraceRoom {
-  explicit TraceRoom(const MatmulInstance& instance) {
-    if (instance.config.tracing == Tracing::Off) return;
-    events.resize(std::size_t{64} * instance.tracks * 16);
-    counts.resize(std::size_t{64} * instance.tracks);
+  explicit TraceRoom(const Instance& instance) {
+    if (config_of(instance).tracing == Tracing::Off) return;
+    events.resize(std::size_t{64} * product_facts(instance).tracks * 16);
+    counts.resize(std::size_t{64} * product_facts(instance).tracks);
     buffer = {events.data(), counts.data(), 16};
   }
   std::vector<TraceEvent> events;
@@ -28,38 +29,9 @@ struct TraceRoom {
   TraceBuffer buffer;
 };
 
-TEST(Matmul, ComputesRaggedProblemsExactlyOnTheVirtualGpu) {
-  const std::uint64_t seed = base_seed();
-  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(seed));
-  for (const MatmulTask& problem : random_problems(480, 320, seed)) {
-    const VerifiedProblem verified(problem.shape, problem.fill, problem.seed);
-    TraceRoom room(*problem.instance);
-    vgpu::Options options;
-    options.landing = policies[problem.seed % 4];
-    options.seed = problem.seed;
-    options.sm_count = problem.instance->config.tiling.cluster.size() + problem.seed % 5;
-    const VirtualRun run =
-        run_virtually(*problem.instance, problem.order, verified, room.buffer, options);
-    ASSERT_TRUE(run.clean()) << run_line(problem) << " --on virtual --landing "
-                             << name_of(options.landing) << " --schedule-seed " << options.seed
-                             << " --sms " << options.sm_count << "\n"
-                             << run.complaint();
-  }
-}
-
-TEST(Matmul, KeepsRandomDataWithinTheDerivedBound) {
-  for (const MatmulTask& problem : random_problems(14, 300, base_seed() + 1)) {
-    const VerifiedProblem verified(problem.shape, Fill::Normal, problem.seed);
-    TraceRoom room(*problem.instance);
-    const VirtualRun run =
-        run_virtually(*problem.instance, problem.order, verified, room.buffer, vgpu::Options{});
-    ASSERT_TRUE(run.clean()) << run_line(problem) << "\n" << run.complaint();
-  }
-}
-
 // Scales of zero mean that the operand is not read: it may hold NaN.
 TEST(Matmul, IgnoresWhatIsScaledByZero) {
-  for (const MatmulInstance& instance : matmul_instances()) {
+  for (const Instance& instance : matmul_trial.instances()) {
     MatmulShape shape = usual_shape(instance);
     shape.m = fitting_rows(instance, 130);
     shape.n = 72;
@@ -76,8 +48,10 @@ TEST(Matmul, IgnoresWhatIsScaledByZero) {
     problem.epilogue.source_pitch = 72;
     TraceRoom room(instance);
     vgpu::Report report;
-    const Status status =
-        instance.simulate(problem, usual_order(instance), room.buffer, vgpu::Options{}, report);
+    const StatedMatmul stated(problem);
+    ASSERT_TRUE(stated.status().is_good()) << stated.status().sentence();
+    const Status status = instance.simulate(
+        stated.checked(), {usual_order(instance), {}, room.buffer}, vgpu::Options{}, report);
     ASSERT_TRUE(status.is_good()) << instance.name << ": " << status.sentence();
     EXPECT_EQ(report.verdict(), vgpu::Report::Clean)
         << instance.name << ": " << (report.findings.empty() ? "" : report.findings[0].text);
@@ -86,7 +60,7 @@ TEST(Matmul, IgnoresWhatIsScaledByZero) {
 }
 
 TEST(Matmul, AccumulatesInPlace) {
-  for (const MatmulInstance& instance : matmul_instances()) {
+  for (const Instance& instance : matmul_trial.instances()) {
     MatmulShape shape = usual_shape(instance);
     if (bytes_of(shape.d_type) == 1 || is_integer(shape.d_type)) continue;  // C is never of these
     shape.m = fitting_rows(instance, 200);
@@ -104,8 +78,10 @@ TEST(Matmul, AccumulatesInPlace) {
     problem.epilogue.source_pitch = problem.d.pitch;
     TraceRoom room(instance);
     vgpu::Report report;
-    const Status status =
-        instance.simulate(problem, usual_order(instance), room.buffer, vgpu::Options{}, report);
+    const StatedMatmul stated(problem);
+    ASSERT_TRUE(stated.status().is_good()) << stated.status().sentence();
+    const Status status = instance.simulate(
+        stated.checked(), {usual_order(instance), {}, room.buffer}, vgpu::Options{}, report);
     ASSERT_TRUE(status.is_good()) << instance.name << ": " << status.sentence();
     EXPECT_EQ(report.verdict(), vgpu::Report::Clean)
         << instance.name << ": " << (report.findings.empty() ? "" : report.findings[0].text);
@@ -116,8 +92,9 @@ TEST(Matmul, AccumulatesInPlace) {
 // Of every way to sweep the tiles one.
 TEST(Matmul, TakesAnyRasterGroup) {
   for (const TileSweep sweep : {TileSweep::Grouped, TileSweep::Hilbert}) {
-    for (const MatmulInstance& instance : matmul_instances()) {
-      if (instance.config.sweep != sweep || instance.config.tracing == Tracing::On) continue;
+    for (const Instance& instance : matmul_trial.instances()) {
+      if (config_of(instance).sweep != sweep || config_of(instance).tracing == Tracing::On)
+        continue;
       MatmulShape shape = usual_shape(instance);
       shape.m = 700;
       shape.n = 900;
@@ -170,14 +147,15 @@ TEST(Matmul, RefusesWithASentence) {
 
 // A kernel that loads by TMA says which operand begins where it must not.
 TEST(Matmul, NamesTheMisalignedOperand) {
-  for (const MatmulInstance& instance : matmul_instances()) {
+  for (const Instance& instance : matmul_trial.instances()) {
     MatmulShape shape = usual_shape(instance);
     shape.m = shape.n = shape.k = 40;
     shape.unaligned = true;
     MatmulData data = make_matmul_data(shape, Fill::Integers, 1);
-    const Status status = instance.supports(problem_on_host(data, shape), usual_order(instance));
-    EXPECT_EQ(status.is_good(), instance.any_alignment) << instance.name;
-    EXPECT_TRUE(instance.any_alignment ||
+    const StatedMatmul stated(problem_on_host(data, shape));
+    const Status status = instance.supports(stated.checked(), {usual_order(instance)});
+    EXPECT_EQ(status.is_good(), product_facts(instance).any_alignment) << instance.name;
+    EXPECT_TRUE(product_facts(instance).any_alignment ||
                 status.sentence().find("The lines of A (pitch ") != std::string::npos)
         << status.sentence();
   }
@@ -203,8 +181,8 @@ TEST(Matmul, NoLayoutIsRefused) {
         shape.b_major = (variant & 2) != 0 ? Major::MN : Major::K;
         shape.unaligned = (variant & 4) != 0;
         Choice choice;
-        const Status status =
-            choose(choice, problem_without_memory(shape), {.target = target.name}, nullptr);
+        const StatedMatmul stated(problem_without_memory(shape));
+        const Status status = choose(choice, stated.checked(), {.target = target.name}, nullptr);
         EXPECT_TRUE(status.is_good()) << status.sentence();
       }
     }
@@ -213,24 +191,23 @@ TEST(Matmul, NoLayoutIsRefused) {
 
 // Random problems are taken, however large. A kernel for few rows takes these and no more.
 TEST(Matmul, TakesRandomProblemsAndFewRows) {
-  std::mt19937_64 random(base_seed());
-  for (const MatmulInstance& instance : matmul_instances()) {
-    const std::int64_t few = instance.config.tiling.loaded_rows;
+  Random random(base_seed());
+  for (const Instance& instance : matmul_trial.instances()) {
+    const std::int64_t few = config_of(instance).tiling.loaded_rows;
     std::set<std::int64_t> rows;
     for (int i = 0; i < 2000; ++i) {
-      const MatmulTask task = random_task(instance, i % 2 == 0 ? 320 : 2500, random);
-      const Status status = serves(instance, task.shape, task.order);
-      ASSERT_TRUE(status.is_good()) << run_line(task) << "\n" << status.sentence();
-      rows.insert(task.shape.m);
+      Case made = random_case(matmul_trial, instance, random, i % 2 == 0 ? 320 : 2500);
+      const Status status = serves(made);
+      ASSERT_TRUE(status.is_good()) << run_line(made) << "\n" << status.sentence();
+      rows.insert(made.as<tw_matmul_problem>().m);
     }
     if (few == 0) continue;
     EXPECT_TRUE(rows.contains(0) && rows.contains(1) && rows.contains(few)) << instance.name;
-    MatmulShape shape = usual_shape(instance);
-    shape.m = few + 1;
-    shape.n = shape.k = 64;
-    EXPECT_EQ(serves(instance, shape, usual_order(instance)).sentence(),
-              "m is " + std::to_string(few + 1) + ", but this kernel is for few rows: at most " +
-                  std::to_string(few) + ".");
+    Case made = usual_case(matmul_trial, instance);
+    made.as<tw_matmul_problem>().m = few + 1;
+    EXPECT_EQ(serves(made).sentence(), "m is " + std::to_string(few + 1) +
+                                           ", but this kernel is for few rows: at most " +
+                                           std::to_string(few) + ".");
   }
 }
 

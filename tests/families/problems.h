@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/matmul/random_task.h"
+#include "src/run/matmul.h"
 #include "tests/families/seed.h"
 
 namespace tw::tests {
@@ -16,7 +17,7 @@ namespace tw::tests {
 inline std::vector<MatmulTask> random_problems(int count, int largest, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<MatmulTask> problems;
-  const auto instances = matmul_instances();
+  const auto instances = matmul_trial.instances();
   const int of = static_cast<int>(instances.size());
   for (int i = 0; i < count; ++i) {
     const int index = count < of ? i * of / count : i % of;

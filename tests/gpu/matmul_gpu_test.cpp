@@ -3,6 +3,7 @@
 
 #include "src/matmul/compare.h"
 #include "src/matmul/gpu.h"
+#include "src/run/on_gpu.h"
 #include "tests/families/problems.h"
 
 namespace tw::tests {
@@ -18,7 +19,7 @@ class MatmulOnGpu : public ::testing::Test {
 // Of instances that this GPU can run, without tracing.
 std::vector<MatmulTask> runnable(std::vector<MatmulTask> problems) {
   std::erase_if(problems, [](const MatmulTask& problem) {
-    return problem.instance->config.tracing == Tracing::On ||
+    return config_of(*problem.instance).tracing == Tracing::On ||
            !why_not_on_gpu(*problem.instance).empty();
   });
   return problems;

@@ -194,9 +194,8 @@ TEST_F(Launch, PlansAreReused) {
   ASSERT_EQ(tw_matmul_plan_create(&plan, &problem, &options), TW_OK) << tw_message();
   EXPECT_EQ(tw_matmul_plan_workspace_size(plan), split_workspace_bytes);
   EXPECT_EQ(std::string(tw_matmul_plan_command(plan))
-                .rfind("./tw run matmul --arch sm90a --instance split --a-type fp16 --b-type fp16 "
-                       "--d-type bf16 --layout tn --m " +
-                           std::to_string(problem.m) + " --n 40 --k 2048",
+                .rfind("./tw run matmul --instance split --m " + std::to_string(problem.m) +
+                           " --n 40 --k 2048 --batch 1 --a-type fp16 --b-type fp16 --split-k ",
                        0),
             0u)
       << tw_matmul_plan_command(plan);

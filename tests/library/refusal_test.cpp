@@ -98,7 +98,7 @@ const Case cases[] = {
     {"large pitch", [](Given& g) { g.problem.a.row_stride = std::int64_t{1} << 39; }, TW_INVALID,
      "The pitch of A is 549755813888 elements, but must be below 2^40 bytes."},
     {"type of A", [](Given& g) { g.problem.a.type = no_type; }, TW_INVALID,
-     "The type of A is 99, but a tw_type is between 0 and 7."},
+     "The type of A is 99, but a tw_type is between 0 and 10."},
     {"type of B", [](Given& g) { g.problem.b.type = no_type; }, TW_INVALID, "The type of B is 99"},
     {"type of D", [](Given& g) { g.problem.d.type = no_type; }, TW_INVALID, "The type of D is 99"},
     {"activation", [](Given& g) { g.problem.epilogue.activation = static_cast<tw_activation>(6); },

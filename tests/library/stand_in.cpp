@@ -1,6 +1,8 @@
 #include "tests/library/stand_in.h"
 
+#include "src/dispatch/choose.h"
 #include "src/library/device.h"
+#include "tilewright/host/as_read.h"
 
 namespace tw {
 
@@ -14,45 +16,44 @@ Status record(const Event& event) {
 }
 
 template <unsigned index>
-Status supports(const MatmulProblem& problem, const MatmulOrder& order) {
-  const MatmulConfig& config = matmul_instances()[index].config;
+Status supports(const Checked& checked, const LaunchOptions& options) {
+  const ProductFacts& facts = product_facts(matmul_instances()[index]);
+  const MatmulConfig& config = facts.config;
+  const MatmulProblem problem = as_read(checked, facts);
   if (problem.a.type != config.tiling.a_type) return Status::refused("It multiplies another type.");
   if (problem.d.type != config.d_type) return Status::refused("It stores another type.");
   if (problem.b.major != config.tiling.b_major) return Status::refused("It reads B the other way.");
-  return record({Event::Supports, nullptr, 0, nullptr, &matmul_instances()[index], problem, order});
+  return record(
+      {Event::Supports, nullptr, 0, nullptr, &matmul_instances()[index], problem, options.order});
 }
 
 template <std::size_t needed>
-Status workspace(std::size_t& bytes, const MatmulProblem&, const MatmulOrder&) {
+Status workspace(std::size_t& bytes, const Checked&, const LaunchOptions&) {
   bytes = needed;
   return Status::good();
 }
 
 template <unsigned index>
-Status launch(const MatmulProblem& problem, const MatmulOrder& order, const Workspace& workspace,
-              const TraceBuffer&, void* stream) {
+Status launch(const Checked& checked, const LaunchOptions& options, void* stream) {
   if (stand_in().launch_fails) return Status::refused("The launch failed: out of luck.");
-  return record({Event::Launch, workspace.data, workspace.bytes, stream, &matmul_instances()[index],
-                 problem, order});
+  const Instance& instance = matmul_instances()[index];
+  return record({Event::Launch, options.workspace.data, options.workspace.bytes, stream, &instance,
+                 as_read(checked, product_facts(instance)), options.order});
 }
 
 template <unsigned index>
-MatmulInstance instance(const char* name, const MatmulConfig& config) {
+Instance instance(const char* name, const ProductFacts& facts) {
   constexpr std::size_t needed = index == 1 ? split_workspace_bytes : 0;
-  return {name,
-          "sm90a",
-          config,
-          false,
-          false,
-          false,
-          false,
-          4,
-          0,
-          supports<index>,
-          workspace<needed>,
-          launch<index>,
-          nullptr};
+  return {name, "sm90a", 1, &facts, supports<index>, workspace<needed>, launch<index>, nullptr};
 }
+
+constexpr ProductFacts facts_with(const MatmulConfig& config) {
+  return {config, 4, 0, false, false, false, 0};
+}
+constexpr ProductFacts whole = facts_with({});
+constexpr ProductFacts split =
+    facts_with({.tiling = {.a_type = ElementType::Fp16}, .split = Split::Parts});
+constexpr ProductFacts rows = facts_with({.tiling = {.b_major = Major::MN}});
 
 }  // namespace
 
@@ -63,11 +64,11 @@ StandIn& stand_in() {
 
 }  // namespace tests
 
-std::span<const MatmulInstance> matmul_instances() {
-  static const MatmulInstance table[] = {
-      tests::instance<0>("whole", {}),
-      tests::instance<1>("split", {.tiling = {.a_type = ElementType::Fp16}, .split = Split::Parts}),
-      tests::instance<2>("rows", {.tiling = {.b_major = Major::MN}}),
+std::span<const Instance> matmul_instances() {
+  static const Instance table[] = {
+      tests::instance<0>("whole", tests::whole),
+      tests::instance<1>("split", tests::split),
+      tests::instance<2>("rows", tests::rows),
   };
   return table;
 }

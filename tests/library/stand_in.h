@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/matmul/instance.h"
+#include "src/family/instance.h"
 
 namespace tw::tests {
 
@@ -16,7 +16,7 @@ struct Event {
   const void* memory;  // of Clear and Launch: the workspace
   std::size_t bytes;
   void* stream;
-  const MatmulInstance* instance = nullptr;
+  const Instance* instance = nullptr;
   MatmulProblem problem = {};
   MatmulOrder order = {};
 };

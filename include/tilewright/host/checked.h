@@ -255,10 +255,11 @@ inline Status check_stated(const Description& description, const void* problem) 
 }
 
 inline Status check(Checked& checked, const Description& description, const void* problem) {
-  checked = {};
+  checked.description_ = nullptr;
   if (Status status = check_stated(description, problem); !status.is_good()) return status;
   checked.description_ = &description;
   checked.problem_ = problem;
+  checked.is_empty_ = true;
   const std::span<const TensorField> tensors = description.tensors;
   const auto has_elements = [&](const TensorField& tensor) {
     if (!detail::is_present(tensor, problem)) return false;
@@ -268,6 +269,7 @@ inline Status check(Checked& checked, const Description& description, const void
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const bool is_output = tensors[i].flow == TensorField::Flow::Written;
     if (is_output && has_elements(tensors[i])) checked.is_empty_ = false;
+    checked.tensors_[i] = {};
     checked.tensors_[i].type = static_cast<ElementType>(tensors[i].get(problem).type);
     checked.tensors_[i].by_rows = tensors[i].is_usually_by_rows();
   }

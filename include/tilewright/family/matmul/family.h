@@ -39,7 +39,9 @@ struct MatmulFamily {
                                               {},
                                               {},
                                               tensors,
-                                              &product};
+                                              &product,
+                                              {},
+                                              true};
 };
 
 }  // namespace tw

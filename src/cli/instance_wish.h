@@ -1,0 +1,36 @@
+// What a request says of an instance that multiplies, as options of the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "src/family/instance.h"
+#include "src/matmul/names.h"
+
+namespace tw::cli {
+
+// Empty strings say nothing.
+struct InstanceWish {
+  std::string tile, cluster, consumers;
+
+  void add_options(CLI::App& command);
+  // Throws Refused where there can be no such.
+  void check() const;
+  // What the instance has in place of what is wished: "--tile 128x256"; empty: nothing else.
+  std::string obstacle(const InstanceWords& has) const;
+  // ", --tile '128x256'": what is wished.
+  std::string words() const;
+};
+
+// Instances that do not take a problem, and why.
+struct Obstacle {
+  const Instance* instance;
+  std::string sentence;
+  int distance;  // of types and layouts
+};
+// "No instance serves WHAT. The nearest:" and up to five of them; or what keeps all of them from
+// it.
+std::string nothing_serves(const std::string& what, std::vector<Obstacle> obstacles);
+
+}  // namespace tw::cli
