@@ -187,12 +187,16 @@ std::vector<Sequence> sequences_of(const Case& of) {
   return all;
 }
 
+// Which of the keys that it sees a query of one-hot rows picks.
+enum class Pick { Any, Last, First };
+
 // Of one-hot rows. Key j of a sequence has the digits of j: as 1 and -1 in the first half of the
-// columns, as 1 and 0 in up to 12 of the other. A query of an even row picks any key that it sees,
-// by its digits; one of an odd row the last that it sees, by weights of the digits, so that scores
-// grow with j. Other keys weigh e to the -16 at most: a power of two, of which keys have one half
-// and queries the other, sees to that. Where there are fewer than 24 columns, digits are missing,
-// and several keys are picked together.
+// columns, as 1 and 0 in up to 12 of the other. A query of an even row picks any key that it
+// sees, by its digits; one of an odd row the last that it sees, by weights of the digits, so
+// that scores grow with j; one of every fourth row the first, by negative weights. Other keys
+// weigh e to the -16 at most: a power of two, of which keys have one half and queries the other,
+// sees to that. Where there are fewer than 24 columns, digits are missing, and several keys are
+// picked together.
 class Codes {
  public:
   Codes(std::int64_t columns, double scale)
@@ -206,9 +210,11 @@ class Codes {
     if (column < half_) return key_unit_ * (2 * digit(j, column) - 1);
     return column - half_ < digits_ ? key_unit_ * digit(j, column - half_) : 0;
   }
-  double query(std::int64_t j, bool last, std::int64_t column) const {
-    if (column < half_) return last ? 0 : query_unit_ * (2 * digit(j, column) - 1);
-    return last && column - half_ < digits_ ? query_unit_ * (1 << (column - half_)) : 0;
+  double query(std::int64_t j, Pick pick, std::int64_t column) const {
+    const bool counts = pick != Pick::Any;
+    if (column < half_) return counts ? 0 : query_unit_ * (2 * digit(j, column) - 1);
+    if (!counts || column - half_ >= digits_) return 0;
+    return query_unit_ * (1 << (column - half_)) * (pick == Pick::Last ? 1 : -1);
   }
 
  private:
@@ -243,10 +249,13 @@ void fill_one_hot(HostProblem& data, const Case& of) {
       const std::int64_t first = sequence.first(i, problem);
       const std::int64_t last_seen = std::max(sequence.end(i, problem) - 1, first);
       for (std::int64_t head = 0; head < problem.heads; ++head) {
-        const bool last = i % 2 == 1;
-        const std::int64_t picked = last ? last_seen : between(random, first, last_seen);
+        const Pick pick = i % 2 == 1 ? Pick::Last : i % 4 == 2 ? Pick::First : Pick::Any;
+        const std::int64_t any = between(random, first, last_seen);
+        const std::int64_t picked = pick == Pick::Last    ? last_seen
+                                    : pick == Pick::First ? first
+                                                          : any;
         for (std::int64_t column = 0; column < problem.head_size; ++column) {
-          q.set(head, sequence.query_begin + i, column, codes.query(picked, last, column));
+          q.set(head, sequence.query_begin + i, column, codes.query(picked, pick, column));
         }
       }
     }

@@ -235,7 +235,8 @@ class AttentionCase {
   // Queries of even rows pick any key by a code: key j has the digits of j as 1 and -1 in half of
   // the columns, a query repeats them. Those of odd rows pick the last key that they see: in the
   // other half key j has the digits of j as 1 and 0, a query their weights, so that scores grow
-  // with j. Others weigh e to the -16 at most.
+  // with j; those of every fourth row pick the first, by negative weights. Others weigh e to the
+  // -16 at most.
   void fill_one_hot(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const int half = shape.columns / 2;
@@ -260,20 +261,20 @@ class AttentionCase {
     picked.assign(log_sums.size(), -1);
     expected_log_sums.assign(log_sums.size(), -std::numeric_limits<float>::infinity());
     for_each_row([&](int head, int row, int first_key, int seen) {
-      const bool last = row % 2 == 1;
+      const bool last = row % 2 == 1, first = row % 4 == 2;
       const int any = seen > 0 ? static_cast<int>(random() % static_cast<unsigned>(seen)) : 0;
       const std::size_t at = static_cast<std::size_t>(head) * q.rows + row;
-      const int picks = first_key + (last ? seen - 1 : any);
+      const int picks = first_key + (last ? seen - 1 : first ? 0 : any);
       const int j = picks - key_begin_of(picks);
       if (seen > 0) {
         picked[at] = picks;
-        expected_log_sums[at] = scale * static_cast<float>(last ? j : half);
+        expected_log_sums[at] = scale * static_cast<float>(last ? j : first ? -j : half);
       }
       for (int column = 0; column < shape.columns; ++column) {
         const int counted = column - half;
         const float code = counted < 0 ? static_cast<float>(2 * digit(j, column) - 1) : 0;
         const float weight = counted >= 0 && counted < 12 ? static_cast<float>(1 << counted) : 0;
-        q.set(row, head, column, last ? weight : code);
+        q.set(row, head, column, last ? weight : first ? -weight : code);
       }
     });
   }

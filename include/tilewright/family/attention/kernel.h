@@ -151,15 +151,15 @@ struct Attention {
       1024 + buffer_bytes + 2 * key_tile.bytes() + 2 * value_tile.bytes();
   static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
                 "Two blocks of keys and values and a tile of queries must fit shared memory.");
-  using Queries =
-      Ring<QueryPayload,
-           !in_parts && taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1,
-           typename Target::Signal>;
+  // Where there is one alone, the keys of the next tile wait for it.
+  static constexpr unsigned query_stages =
+      taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1;
+  using Queries = Ring<QueryPayload, query_stages, typename Target::Signal>;
   // Where few rows meet many keys, these are what takes time to come.
-  static constexpr unsigned key_stages = in_parts
-                                             ? (Target::shared_bytes - 1024 - query_tile.bytes()) /
-                                                   (key_tile.bytes() + value_tile.bytes())
-                                             : 2;
+  static constexpr unsigned key_stages =
+      in_parts ? (Target::shared_bytes - 1024 - 2 * query_tile.bytes()) /
+                     (key_tile.bytes() + value_tile.bytes())
+               : 2;
   using Keys = Ring<KeyPayload, key_stages, typename Target::Signal, tiling.cluster>;
   using Values = Ring<ValuePayload, key_stages, typename Target::Signal, tiling.cluster>;
 
