@@ -102,7 +102,7 @@ class Blockwise(unittest.TestCase):
                  lambda: call(new((3, 9)))),
                 ('b_scales has shape (2, 3), but must end in (3, 2): one for each 128 of k and each 128 columns of b, '
                  'or (3, 130): one for each column.', lambda: call(b_scales=new((2, 3)))),
-                ('The scales of A are bf16, but must be fp32.', lambda: call(new((self.m, 3), 'bf16'))),
+                ('The scales of A have type bf16, but must be fp32.', lambda: call(new((self.m, 3), 'bf16'))),
                 ('The scales of A have a row_stride of 8 and a k_stride of 2, but one of them must be 1.',
                  lambda: call(spread)),
                 ('The pitch of the scales of A is 2 elements, but its lines have 3.', lambda: call(narrow)),

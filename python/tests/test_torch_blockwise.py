@@ -90,7 +90,7 @@ class TorchBlockwise(unittest.TestCase):
         a, b, a_scales, b_scales = self.given()
         for sentence, call in (
                 ('a_scales has shape', lambda: tilewright.matmul_blockwise(a, b, a_scales.mT, b_scales)),
-                ('The scales of B are bf16, but must be fp32',
+                ('The scales of B have type bf16, but must be fp32',
                  lambda: tilewright.matmul_blockwise(a, b, a_scales, b_scales.bfloat16())),
                 ('one of them must be 1',
                  lambda: tilewright.matmul_blockwise(a, b, self.scales(20, 8)[:, ::2], b_scales)),
