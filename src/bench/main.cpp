@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "src/bench/alone.h"
 #include "src/bench/blockwise.h"
 #include "src/bench/cublaslt.h"
 #include "src/bench/device.h"
@@ -283,6 +284,9 @@ int run_any(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "conv2d") return measure_conv2d(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "grouped") return measure_grouped(argc, argv);
   if (argc > 1 && std::string(argv[1]) == "quantise") return measure_quantise(argc, argv);
+  const std::string family = argc > 1 ? argv[1] : "";
+  const bool has_peers = family == "matmul" || family == "blockwise";
+  if (!has_peers && is_described(family)) return measure_alone(argc, argv);
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
   add_options(app, request);

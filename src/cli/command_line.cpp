@@ -4,13 +4,11 @@
 
 #include <memory>
 
+#include "src/cli/bench_request.h"
 #include "src/cli/described.h"
 #include "src/cli/fuzzer.h"
-#include "src/cli/product_request.h"
 #include "src/cli/trace_request.h"
 #include "src/program.h"
-#include "src/run/device.h"
-#include "src/run/on_gpu.h"
 
 namespace tw::cli {
 
@@ -45,18 +43,6 @@ void list(std::span<const Trial* const> trials) {
   }
 }
 
-// The virtual GPU knows what happens in which order, and not how long it takes.
-void bench(const Case& made, Verdict& verdict) {
-  const Result<Timing> timing = time_on_gpu(made);
-  if (!timing.status.is_good()) {
-    return verdict.refuse("Only a GPU tells how long a kernel takes, the virtual one does not. " +
-                          timing.status.sentence());
-  }
-  fmt::print("{} on {}: {:.2f} us, the median of {} launches (fastest {:.2f}, slowest {:.2f})\n",
-             title_of(made), gpu_name(), timing.value->median_us, timing.value->launches,
-             timing.value->fastest_us, timing.value->slowest_us);
-}
-
 int run(std::span<const Trial* const> trials, int argc, char** argv) {
   CLI::App app{"Kernels of one's own, on the GPU or on the virtual one", argv[0]};
   app.require_subcommand(1);
@@ -71,9 +57,7 @@ int run(std::span<const Trial* const> trials, int argc, char** argv) {
   add_check_described(*add("check", "many schedules on the virtual GPU"), families, verdict);
   add_trace_described(*add("trace", "what roles wait for, on the virtual GPU"), families,
                       "trace.json", verdict);
-  add_described(
-      *add("bench", "how long a launch takes, on the GPU"), families,
-      [](const Case& made, const vgpu::Options&, Verdict& said) { bench(made, said); }, verdict);
+  add_bench_described(*add("bench", "how long a launch takes, on the GPU"), families, verdict);
   FuzzRequest request;
   CLI::App* const command =
       app.add_subcommand("fuzz", "random problems, instances and schedules; failures are shrunk");

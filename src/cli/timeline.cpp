@@ -132,11 +132,14 @@ std::string summary(const vgpu::Timeline& timeline) {
                         100 * (use.for_others + use.for_products) / use.whole, most);
   }
   if (least == nullptr) return "  No role waited for anything.\n";
+  const double share = least->for_others / least->whole;
+  const bool is_busy = share < 0.25;
   text += fmt::format(
       "The {} role waits least for others ({:.0f} % of its time): in the virtual GPU's model of "
       "time "
-      "it sets the pace.\n",
-      least->role, 100 * least->for_others / least->whole);
+      "{}.\n",
+      least->role, 100 * share,
+      is_busy ? "it sets the pace" : "no role sets the pace, but what is on its way");
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace tw::cli {
 nlohmann::json perfetto(const vgpu::Timeline& timeline, unsigned ctas);
 
 // A line for each role, with the share of its time that it waits and what for; and one that says
-// which role sets the pace.
+// which role sets the pace, if one does.
 std::string summary(const vgpu::Timeline& timeline);
 
 // A page that needs nothing else: the roles of the first `ctas` CTAs as bars.

@@ -1,0 +1,90 @@
+"""docs/commands.md has the table of commands and families that the programs and headers give.
+
+usage: commands.py TILEWRIGHT [--update]
+"""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / 'docs/commands.md'
+BEGIN, END = '<!-- made by tests/docs/commands.py -->\n', '<!-- end -->\n'
+PYTHON = {'matmul': 'matmul', 'conv2d': 'conv2d', 'blockwise': 'matmul_blockwise', 'grouped': 'matmul_grouped',
+          'quantise': 'quantise_blocks', 'requantised': 'matmul_requantised'}
+
+parser = argparse.ArgumentParser()
+parser.add_argument('tilewright')
+parser.add_argument('--update', action='store_true')
+request = parser.parse_args()
+
+
+def run(*words):
+    return subprocess.run([request.tilewright, *words], capture_output=True, text=True)
+
+
+def text(path):
+    return (ROOT / path).read_text()
+
+
+def has_subcommand(command, family):
+    """A family of its own, or matmul, which is meant where none is named."""
+    help_text = run(command, '--help').stdout
+    listed = re.search(rf'^  {family}\b', help_text.partition('Subcommands')[2], re.MULTILINE)
+    return bool(listed) or (family == 'matmul' and 'matmul' in help_text)
+
+
+def is_fuzzed(family):
+    first = next(entry['instance'] for entry in entries if entry['family'] == family)
+    with tempfile.TemporaryDirectory() as folder:
+        done = run('fuzz', '--instance', first, '--minutes', '0.01', '--seed', '1', '--corpus', f'{folder}/found.txt')
+    return done.returncode == 0
+
+
+entries = json.loads(run('list', '--json').stdout.splitlines()[-1])
+families = sorted({entry['family'] for entry in entries})
+described = re.findall(r'^ *tw_described_family\((\w+) ', text('src/CMakeLists.txt'), re.MULTILINE)
+ROWS = {
+    './tw list': lambda family: True,
+    './tw run': lambda family: has_subcommand('run', family),
+    './tw run --on gpu': lambda family: bool(re.search(r'--on .*\n?.*gpu', run('run', family, '--help').stdout)),
+    './tw check': lambda family: has_subcommand('check', family),
+    './tw fuzz': is_fuzzed,
+    './tw trace': lambda family: has_subcommand('trace', family),
+    './tw demo': lambda family: family in described,
+    './tw bench': lambda family: f'"{family}"' in text('src/bench/main.cpp') or family in described,
+    './tw bench beside peers': lambda family: f'"{family}"' in text('src/bench/main.cpp'),
+    './tw cost': lambda family: f'**{family}**' in text('docs/cost.md') or f'| **{family}' in text('docs/cost.md'),
+    'C, C++': lambda family: f'TW_FAMILY({family})' in text('include/tilewright.h'),
+    'a Python function': lambda family: f"'{PYTHON.get(family, family)}'" in text('python/tilewright/__init__.py'),
+}
+table = {row: {family: has(family) for family in families} for row, has in ROWS.items()}
+lines = ['| | ' + ' | '.join(families) + ' |', '|---' * (len(families) + 1) + '|']
+lines += [f'| `{row}` |' .replace('`C, C++`', 'C, C++').replace('`a Python function`', 'a Python function')
+          + ''.join(' yes |' if cells[family] else ' no |' for family in families) for row, cells in table.items()]
+holes = [f'{row.removeprefix("./tw ")} of {family}' for row, cells in table.items() for family in families if not cells[family]]
+lines += ['', f'Missing: {", ".join(holes) or "nothing"}.']
+
+
+def wrapped(line):
+    if line.startswith('|'):
+        return line
+    result = ['']
+    for word in line.split():
+        if len(result[-1]) + len(word) > 98:
+            result.append('')
+        result[-1] += (' ' if result[-1] else '') + word
+    return '\n'.join(result)
+
+
+made = BEGIN + '\n'.join(wrapped(line) for line in lines) + '\n' + END
+page = PAGE.read_text()
+begin, end = page.index(BEGIN), page.index(END) + len(END)
+if request.update:
+    PAGE.write_text(page[:begin] + made + page[end:])
+elif page[begin:end] != made:
+    sys.exit(f'docs/commands.md is not what the programs give; tests/docs/commands.py TILEWRIGHT --update writes:\n{made}')
+print(f'{len(families)} families, {len(ROWS)} commands, {len(holes)} holes.')
