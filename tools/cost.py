@@ -27,9 +27,10 @@ a string. Tests and the virtual GPU, which models the hardware, are not counted.
 FAMILIES = {
     'conv2d': {
         'files': ['*conv2d*', '*im2col*', '*depthwise*', 'include/tilewright/io/divisor.h',
-                  'include/tilewright/family/pixel_store.h', 'src/bench/cudnn*',
-                  'src/bench/finish.*', '*/cp_async_cached.h'],
-        'words': r'conv2d|im2col|depthwise|pixel_store|cp_async_cached',
+                  'src/bench/cudnn*',
+                  'src/bench/finish.*', '*/cp_async_cached.h',
+                  '*/run_copy.h'],
+        'words': r'conv2d|im2col|depthwise|cp_async_cached|run_copy',
     },
     # With its D quantised again, which nothing else can be.
     'blockwise': {

@@ -8,13 +8,14 @@ import re
 
 # What a family began with; and the parts, their files, and the words that name them.
 CONV2D = ('forward by TMA', (
-    ('loaded by threads', ('*/im2col_copy.h', '*/im2col_pieces.h', '*/cp_async_cached.h'),
+    ('loaded by threads', ('*/im2col_copy.h', '*/im2col_pieces.h', '*/cp_async_cached.h', '*/run_copy.h',
+                            '*/shared_groups.h'),
      r'Im2colCop|Im2colPiece|Conv2dByPieces|spans_groups|groups_together|fill_copies'),
-    ('gradient of the filter', (), r'BackwardFilter|sums_pixels'),
+    ('gradient of the filter', (), r'BACKWARD_FILTER|sums_pixels'),
     ('gradient of the image', ('*/conv2d_phase.h', '*/pixel_store.h'),
-     r'BackwardData|backward_data|[Gg]radient|[Pp]hase|stored|PixelStore|PixelView|PixelPage|pixels_of'),
+     r'BACKWARD_DATA|backward_data|[Gg]radient|[Pp]hase|stored|PixelStore|PixelView|PixelPage|pixels_of'),
     ('depthwise', ('*/depthwise.h',), r'[Dd]epthwise'),
-    ('groups', ('*/conv2d_groups.h',), r'groups|group_|Grouped'),
+    ('groups', ('*/conv2d/groups.h',), r'groups|group_|Grouped'),
     ('a third side', (), r'deep|depth|rank == 5'),
 ))
 GROUPED = ('groups', (

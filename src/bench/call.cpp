@@ -24,17 +24,7 @@ bool is_measured(const std::string& family, ElementType type) {
 }
 
 // family conv2d: begin
-std::string words_of(const Conv2dCase& shape) {
-  Conv2dProblem problem;
-  problem.n = shape.n;
-  problem.c = shape.c;
-  problem.k = shape.k;
-  problem.groups = shape.groups;
-  problem.h = shape.h;
-  problem.w = shape.w;
-  problem.type = shape.type;
-  return call_of(problem);
-}
+std::string words_of(const Conv2dCase& shape) { return call_of(shape.problem()); }
 // family conv2d: end
 
 }  // namespace

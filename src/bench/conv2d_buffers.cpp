@@ -41,30 +41,18 @@ Conv2dBuffers::~Conv2dBuffers() {
   for (char* base : base_) cudaFree(base);
 }
 
-Conv2dProblem Conv2dBuffers::problem(int set, const Conv2dEpilogue& epilogue) const {
-  Conv2dProblem problem;
-  problem.n = what_.n;
-  problem.c = what_.c;
-  problem.k = what_.k;
-  problem.groups = what_.groups;
-  problem.h = what_.h;
-  problem.w = what_.w;
-  problem.type = problem.d_type = what_.type;
+tw_conv2d_problem Conv2dBuffers::problem(int set, const Conv2dEpilogue& epilogue) const {
+  tw_conv2d_problem problem = what_.problem();
   problem.image = image(set);
   problem.filter = filter(set);
   problem.d = d(set);
-  EpilogueArguments& arguments = problem.epilogue;
-  if (epilogue.bias) {
-    arguments.column_bias = bias(set);
-    arguments.bias_type = what_.type;
-  }
+  if (epilogue.bias) problem.epilogue.column_bias = bias(set);
+  problem.epilogue.bias_type = problem.type;
   if (epilogue.residual) {
-    arguments.beta = 1.0f;
-    arguments.source = residual(set);
-    arguments.source_pitch = what_.k;
-    arguments.source_type = what_.type;
+    problem.epilogue.beta = 1.0f;
+    problem.epilogue.source = {residual(set), what_.k, 1, 0, problem.type};
   }
-  if (epilogue.relu) arguments.activation = Activation::Relu;
+  if (epilogue.relu) problem.epilogue.activation = TW_RELU;
   return problem;
 }
 

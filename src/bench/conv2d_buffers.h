@@ -22,7 +22,7 @@ class Conv2dBuffers {
   void* bias(int set) const { return base_[set] + bias_at_; }
   void* residual(int set) const { return base_[set] + residual_at_; }
   void* d(int set) const { return base_[set] + d_at_; }
-  Conv2dProblem problem(int set, const Conv2dEpilogue& epilogue) const;
+  tw_conv2d_problem problem(int set, const Conv2dEpilogue& epilogue) const;
 
   // D of one set, as numbers, of a large one its beginning and its end; poisons it for the next.
   std::vector<float> take_output(int set) const;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tilewright/host/conv2d_problem.h"
+#include "tilewright/family/conv2d/family.h"
 
 namespace tw::bench {
 
@@ -20,10 +20,25 @@ struct Conv2dEpilogue {
 // D = image * filter in bf16 or fp16, NHWC and KRSC.
 struct Conv2dCase {
   std::int64_t n = 1, c = 1, k = 1, groups = 1;
-  Conv2dAxis h, w;
+  tw_conv2d_axis h = {1, 1, 1, 1, 0, 0}, w = h;
   ElementType type = ElementType::Bf16;
 
-  std::int64_t pixels() const { return n * h.outputs() * w.outputs(); }
+  // Its addresses are null.
+  tw_conv2d_problem problem() const {
+    tw_conv2d_problem problem = {};
+    problem.n = n;
+    problem.c = c;
+    problem.k = k;
+    problem.groups = groups;
+    problem.h = h;
+    problem.w = w;
+    problem.depth = {1, 1, 1, 1, 0, 0};
+    problem.type = problem.d_type = static_cast<tw_type>(type);
+    problem.epilogue.alpha = problem.epilogue.output_scale = 1.0f;
+    return problem;
+  }
+
+  std::int64_t pixels() const { return n * outputs_of(h) * outputs_of(w); }
   std::int64_t image_elements() const { return n * h.extent * w.extent * c; }
   std::int64_t filter_elements() const { return k * h.filter * w.filter * (c / groups); }
   std::int64_t output_elements() const { return pixels() * k; }

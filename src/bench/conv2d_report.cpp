@@ -9,7 +9,7 @@ namespace {
 using Json = nlohmann::json;
 
 Json json_of(const Conv2dCase& shape) {
-  const auto axis = [](const Conv2dAxis& given) -> Json {
+  const auto axis = [](const tw_conv2d_axis& given) -> Json {
     return {{"extent", given.extent},     {"filter", given.filter},   {"stride", given.stride},
             {"dilation", given.dilation}, {"pad_low", given.pad_low}, {"pad_high", given.pad_high}};
   };

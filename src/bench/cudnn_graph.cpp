@@ -43,7 +43,7 @@ Descriptor pointwise(const Functions& functions, Pointwise mode, const Descripto
 Descriptor forward(const Functions& functions, const Conv2dCase& what, const Descriptor& image,
                    const Descriptor& filter, const Descriptor& output) {
   Descriptor convolution(functions, Kind::Convolution);
-  const Conv2dAxis &h = what.h, &w = what.w;
+  const tw_conv2d_axis &h = what.h, &w = what.w;
   convolution.set(Attribute::ConvolutionPrecision, Type::DataType, DataType::Float)
       .set(Attribute::ConvolutionMode, Type::ConvolutionMode, cross_correlation)
       .set(Attribute::ConvolutionSides, {2})
@@ -120,7 +120,8 @@ std::string Target::last_error() const {
 Descriptor graph_of(const Target& target, const Conv2dCase& what, const Conv2dEpilogue& epilogue) {
   const Functions& functions = *target.functions;
   const DataType type = type_of(what.type);
-  const std::array<std::int64_t, 4> output = {what.n, what.k, what.h.outputs(), what.w.outputs()};
+  const std::array<std::int64_t, 4> output = {what.n, what.k, outputs_of(what.h),
+                                              outputs_of(what.w)};
   int left = epilogue.residual + epilogue.bias + epilogue.relu;
   std::int64_t next = FirstVirtualId;
   const auto result = [&] {

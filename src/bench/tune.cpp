@@ -60,12 +60,12 @@ std::vector<LaunchChoice<Instance>> candidates(const BlockwiseProblems& problems
 
 // family conv2d: begin
 struct Convolutions {
-  using Launch = Conv2dChoice;
+  using Launch = LaunchChoice<Instance>;
   struct Memory {
     Memory(const MeasuredCall& call, unsigned seed) : buffers(call.convolution, seed) {}
     Conv2dBuffers buffers;
   };
-  static Conv2dProblem problem(const Memory& memory) { return memory.buffers.problem(0, {}); }
+  static StatedConv2d problem(const Memory& memory) { return {memory.buffers, {}}; }
   static Candidate candidate(const Launch& launch, const Memory& memory) {
     return candidate_of(launch, memory.buffers, Conv2dEpilogue{});
   }

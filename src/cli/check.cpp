@@ -7,7 +7,6 @@ namespace tw::cli {
 
 void add_check(CLI::App& app, Verdict& verdict) {
   CLI::App* const command = app.add_subcommand("check", "many schedules on the virtual GPU");
-  add_check_conv2d(*command, verdict);
   add_check_described(*command, all_families(), verdict);
   require_family(*command, verdict);
 }

@@ -17,9 +17,6 @@ struct Verdict {
 };
 
 void add_check(CLI::App& app, Verdict& verdict);
-// Other families below ./tw check and ./tw run.
-void add_check_conv2d(CLI::App& command, Verdict& verdict);
-void add_run_conv2d(CLI::App& command, Verdict& verdict);
 void add_fuzz(CLI::App& app, Verdict& verdict);
 void add_list(CLI::App& app, Verdict& verdict);
 void add_layout(CLI::App& app, Verdict& verdict);

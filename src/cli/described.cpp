@@ -185,7 +185,15 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       return true;
     }
     const auto option = options.find(field);
-    return option != options.end() && option->second->count() > 0;
+    if (option == options.end()) return false;
+    // Only an instance that is named makes choices.
+    return option->second->count() > 0 || (instance.empty() && is_choice(field));
+  }
+  bool is_choice(const std::string& field) const {
+    for (const IntegerField& number : trial.description->numbers) {
+      if (number.name == field) return number.kind == IntegerField::Kind::Choice;
+    }
+    return false;
   }
 
   // Throws Refused.

@@ -5,7 +5,6 @@
 
 #include <memory>
 
-#include "src/conv2d/instance.h"
 #include "src/run/trials.h"
 
 namespace tw::cli {
@@ -17,9 +16,6 @@ std::string family_of(const std::string& instance) {
     }
     return false;
   };
-  // family conv2d: begin
-  if (has(conv2d_instances())) return "conv2d";
-  // family conv2d: end
   for (const Trial* trial : all_trials()) {
     if (has(trial->instances())) return trial->description->name;
   }

@@ -8,7 +8,6 @@
 #include "src/cli/command.h"
 #include "src/cli/described.h"
 #include "src/cli/family_of.h"
-#include "src/cli/fuzz_conv2d.h"
 #include "src/cli/fuzzer.h"
 #include "src/run/trials.h"
 #include "tilewright/host/targets.h"
@@ -31,9 +30,6 @@ void fuzz(const AllRequest& request, Verdict& verdict) {
   std::vector<CaseMaker> makers;
   add_described_cases(makers, all_trials(), request.arch, request.instance, *on_gpu.value,
                       request.running(), request.largest > 0 ? request.largest : usual);
-  if (!*on_gpu.value) {
-    add_conv2d_cases(makers, request.arch, request.instance);
-  }
   if (makers.empty()) {
     const std::string none =
         fmt::format("No instance of this build runs on {} for --arch '{}' and --instance '{}'.",

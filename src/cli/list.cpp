@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/command.h"
-#include "src/conv2d/task.h"
 #include "src/run/instance_words.h"
 #include "src/run/trials.h"
 
@@ -48,14 +47,6 @@ void add_list(CLI::App& app, Verdict&) {
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
     };
-    // family conv2d: begin
-    for (const Conv2dInstance& instance : conv2d_instances()) {
-      InstanceWords words = words_of(instance.config);
-      words.layout = name_of(direction_of(instance.config));
-      if (instance.depthwise) words.tile = words.consumers = "-";
-      add_words("conv2d", instance, words, instance.stages, false);
-    }
-    // family conv2d: end
     for (const Trial* trial : all_trials()) {
       for (const Instance& instance : trial->instances()) {
         const char* const family = trial->description->name;

@@ -7,7 +7,6 @@ namespace tw::cli {
 
 void add_run(CLI::App& app, Verdict& verdict) {
   CLI::App* const command = app.add_subcommand("run", "one verified run");
-  add_run_conv2d(*command, verdict);
   add_run_described(*command, all_families(), verdict);
   require_family(*command, verdict);
 }

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "tilewright/family/conv2d/problem.h"
 #include "tilewright/host/checked.h"
-#include "tilewright/host/conv2d_problem.h"
 #include "tilewright/host/matmul_problem.h"
 
 namespace tw {
@@ -27,7 +27,7 @@ std::string call_of(const Checked& problem);
 // "conv2d bf16 32x56x56x64x128x3x3,2,1": n, h, w, c, k, r and s, then the stride, the padding, the
 // dilation and the groups up to the last that is not 1, 0, 1 and 1. Empty for gradients, for a
 // depth and where the sides differ in more than their extents.
-std::string call_of(const Conv2dProblem& problem);
+std::string call_of(const tw_conv2d_problem& problem);
 // family conv2d: end
 
 }  // namespace tw

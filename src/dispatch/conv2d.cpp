@@ -1,6 +1,6 @@
 #include "src/dispatch/conv2d.h"
 
-#include "tilewright/host/conv2d_check.h"
+#include "tilewright/host/conv2d.h"
 
 namespace tw {
 
@@ -8,54 +8,57 @@ namespace {
 
 struct Convolutions {
   static auto instances() { return conv2d_instances(); }
-  static KernelFacts facts(const Conv2dInstance& instance) {
-    return {.target = instance.target,
-            .config = instance.config,
-            .any_alignment = instance.by_threads && !instance.spans_groups,
-            .by_threads = instance.by_threads && instance.spans_groups,
-            .streams = instance.depthwise};
+  static const Conv2dFacts& own(const Instance& instance) {
+    return *static_cast<const Conv2dFacts*>(instance.facts);
   }
-  static MatmulProblem matmul(const Conv2dInstance& instance, const Conv2dProblem& given) {
-    const Conv2dProblem problem = with_patches(given);
-    const Tiling& tiling = instance.config.tiling;
-    if (!instance.spans_groups) return as_matmul(problem, instance.by_threads ? 1 : tiling.k());
-    MatmulProblem matmul = as_pieces(problem, tiling);
+  static KernelFacts facts(const Instance& instance) {
+    return {.target = instance.target,
+            .config = config_of(instance),
+            .any_alignment = own(instance).by_threads && !own(instance).spans_groups,
+            .by_threads = own(instance).by_threads && own(instance).spans_groups,
+            .streams = own(instance).depthwise};
+  }
+  static MatmulProblem matmul(const Instance& instance, const Checked& checked) {
+    MatmulProblem matmul = Conv2dLaunch::product(checked, own(instance));
     // Words are what is read of lines.
-    if (by_lines(problem)) matmul.a.pitch = matmul.b.pitch = 2;
+    if (own(instance).spans_groups && by_lines(with_patches(checked.as<tw_conv2d_problem>()))) {
+      matmul.a.pitch = matmul.b.pitch = 2;
+    }
     return matmul;
   }
   // Of image and filter, each read once: the matmul's operands repeat the image.
-  static double operand_bytes(const Conv2dProblem& problem) {
-    const auto image = static_cast<double>(problem.n * problem.image_pixels() * problem.c);
-    const auto filter =
-        static_cast<double>(problem.k * problem.positions() * (problem.c / problem.groups));
-    return (image + filter) * bytes_of(problem.type);
+  static double operand_bytes(const Checked& checked) {
+    const auto& problem = checked.as<tw_conv2d_problem>();
+    const TensorExtents image = Conv2dFamily::image_of(problem),
+                        filter = Conv2dFamily::filter_of(problem);
+    const auto elements =
+        static_cast<double>(image.rows * image.columns + filter.rows * filter.columns);
+    return elements * bytes_of(checked.tensor(Conv2dFamily::image).type);
   }
-  static std::string call(const Conv2dProblem& problem) { return call_of(problem); }
+  static std::string call(const Checked& checked) {
+    return call_of(checked.as<tw_conv2d_problem>());
+  }
   static constexpr const char* noun = "convolution";
   static constexpr bool only_in_parts = true;  // gradients of filters
-  static int distance(const MatmulConfig& config, const Conv2dProblem& problem) {
-    return 4 * (direction_of(config) != problem.direction) +
-           2 * (config.tiling.a_type != problem.type) + (config.d_type != problem.d_type);
+  static int distance(const MatmulConfig& config, const Checked& checked) {
+    return 4 * (direction_of(config) != checked.as<tw_conv2d_problem>().direction) +
+           2 * (config.tiling.a_type != checked.tensor(Conv2dFamily::image).type) +
+           (config.d_type != checked.tensor(Conv2dFamily::d).type);
   }
 };
 
 }  // namespace
 
-std::vector<Conv2dChoice> candidates(const Conv2dProblem& problem, const DispatchRequest& request,
-                                     std::vector<Conv2dRejection>* rejections) {
+std::vector<LaunchChoice<Instance>> conv2d_candidates(
+    const Checked& problem, const DispatchRequest& request,
+    std::vector<LaunchRejection<Instance>>* rejections) {
   return launches_of<Convolutions>(problem, request, rejections);
 }
 
-Status choose(Conv2dChoice& choice, const Conv2dProblem& problem, const DispatchRequest& request,
-              std::vector<Conv2dRejection>* rejections) {
+Status choose_conv2d(LaunchChoice<Instance>& choice, const Checked& problem,
+                     const DispatchRequest& request,
+                     std::vector<LaunchRejection<Instance>>* rejections) {
   return choose_launch<Convolutions>(choice, problem, request, rejections);
-}
-
-MatmulOrder order_of(const Conv2dInstance& instance, const Conv2dProblem& problem, unsigned sms) {
-  const DispatchRequest request = {
-      .target = instance.target, .sms = sms, .instance = instance.name};
-  return cheapest_of(candidates(problem, request, nullptr)).order;
 }
 
 }  // namespace tw

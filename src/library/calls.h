@@ -58,6 +58,7 @@ struct KernelFamily {
 //   Choice, decide(problem, request)   of a kernel and its order
 //   stated(problem, choice)            the problem as that kernel takes it
 //   command(stated, choice, on)        a line of ./tw run
+//   call(stated)                       what tables know it by, where it has that
 //   workspace, launch and simulate     of the choice's kernel
 template <class Family>
 struct Calls {
@@ -113,7 +114,11 @@ struct Calls {
     void log_call(const Place& place) {
       const auto& stated = Family::stated(problem, decision.choice);
       std::string call;  // by what tables know it; empty: not at all
-      if constexpr (requires { call_of(stated); }) call = call_of(stated);
+      if constexpr (requires { Family::call(stated); }) {
+        call = Family::call(stated);
+      } else if constexpr (requires { call_of(stated); }) {
+        call = call_of(stated);
+      }
       const char* const on = place.device >= 0 ? "gpu" : "virtual";
       log_line(call.empty() ? Family::command(stated, decision.choice, on) : call_prefix + call);
     }

@@ -70,6 +70,10 @@ void add_random_epilogue(Case& of, Random& random) {
   shape.epilogue.gated = false;
   shape.epilogue.output_scale = 1.0f;
   if (is_taken()) return;
+  shape.epilogue.source_type = shape.d_type;
+  if (is_taken()) return;
+  shape.epilogue.beta = 0.0f;
+  if (is_taken()) return;
   shape.epilogue = {};
   is_taken();
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <fstream>
 
 #include "src/dispatch/call.h"
@@ -29,12 +30,14 @@ TEST(Call, ProductsAreReadAsTheDispatcherSaysThem) {
 }
 
 TEST(Call, ConvolutionsAreReadAsTheDispatcherSaysThem) {
-  Conv2dProblem problem;
+  tw_conv2d_problem problem = {};
   problem.n = 32;
+  problem.groups = 1;
   problem.c = 64;
   problem.k = 128;
   problem.h = {56, 3, 2, 1, 1, 1};
   problem.w = {28, 5, 2, 1, 1, 1};
+  problem.depth = {1, 1, 1, 1, 0, 0};
   EXPECT_EQ(call_of(problem), "conv2d bf16 32x56x28x64x128x3x5,2,1");
   for (const std::int64_t groups : {1, 4}) {
     for (const std::int64_t dilation : {1, 2}) {
@@ -44,8 +47,8 @@ TEST(Call, ConvolutionsAreReadAsTheDispatcherSaysThem) {
       const Status status = read_call(call, call_of(problem));
       ASSERT_TRUE(status.is_good()) << status.sentence();
       EXPECT_EQ(call.words, call_of(problem));
-      EXPECT_EQ(call.convolution.h, problem.h);
-      EXPECT_EQ(call.convolution.w, problem.w);
+      EXPECT_EQ(std::memcmp(&call.convolution.h, &problem.h, sizeof problem.h), 0);
+      EXPECT_EQ(std::memcmp(&call.convolution.w, &problem.w, sizeof problem.w), 0);
       EXPECT_EQ(call.convolution.groups, groups);
       EXPECT_EQ(call.convolution.n, 32);
       EXPECT_EQ(call.convolution.c, 64);
@@ -55,7 +58,7 @@ TEST(Call, ConvolutionsAreReadAsTheDispatcherSaysThem) {
   problem.w.pad_high = 2;
   EXPECT_EQ(call_of(problem), "") << "a shape has one padding";
   problem.w.pad_high = 1;
-  problem.direction = Conv2dDirection::BackwardData;
+  problem.direction = TW_BACKWARD_DATA;
   EXPECT_EQ(call_of(problem), "");
 }
 

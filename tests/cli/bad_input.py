@@ -24,7 +24,7 @@ CASES = [
     ([program, 'run', 'conv2d', '--instance', 'none'], 'no such instance of conv2d'),
     ([program, 'check', 'conv2d', '--data', 'zeros'], "--data is 'zeros'"),
     ([program, 'run', 'conv2d', '--direction', 'back'], 'back'),
-    ([program, 'run', 'conv2d', '--direction', 'dgrad', '--instance', 'conv_bf16'], 'no such instance of conv2d'),
+    ([program, 'run', 'conv2d', '--direction', 'dgrad', '--instance', 'conv_bf16'], 'this kernel reads it K-major'),
     ([program, 'run', 'conv2d', '--direction', 'dgrad', '--stride', '9'], 'must be from 1 to 8'),
     ([program, 'run', 'blockwise', '--k', '-1'], '--k is -1, but must be between 0 and 65536'),
     ([program, 'run', 'blockwise', '--k', '500', '--n', '-3'], '--n is -3'),

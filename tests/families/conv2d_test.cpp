@@ -5,27 +5,18 @@
 #include <limits>
 
 #include "tests/families/conv2d_problems.h"
-#include "tilewright/host/conv2d_check.h"
+#include "tests/families/schedule.h"
 #include "tilewright/io/divisor.h"
 
 namespace tw::tests {
 namespace {
 
-constexpr vgpu::Landing policies[] = {vgpu::Landing::Eager, vgpu::Landing::Lazy,
-                                      vgpu::Landing::Random, vgpu::Landing::Adversarial};
-
-void expect_clean(const Conv2dInstance& instance, const Conv2dShape& given, Fill fill,
+void expect_clean(const Instance& instance, const Conv2dShape& given, Fill fill,
                   std::uint64_t seed) {
-  const Conv2dShape shape = suited(instance, given);
-  vgpu::Options options;
-  options.landing = policies[seed % 4];
-  options.seed = seed;
-  options.sm_count = instance.config.tiling.cluster.size() * static_cast<unsigned>(1 + seed % 3);
-  const MatmulOrder order = order_for(instance, seed);
-  const VirtualRun run = run_virtually(instance, order, VerifiedConv2d(shape, fill, seed), options);
-  const std::string line = run_line(instance, shape, fill, seed, order);
-  ASSERT_TRUE(run.clean()) << line << "\n" << run.complaint();
-  EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal) << line;
+  const Case made = case_of(instance, suited(instance, given), fill, seed);
+  const VirtualRun run = run_virtually(Verified(made), schedule(seed, instance.cluster));
+  ASSERT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
+  EXPECT_TRUE(run.comparison.exact || fill == Fill::Normal) << run_line(made);
 }
 
 TEST(Conv2d, ComputesRandomProblemsExactlyOnTheVirtualGpu) {
@@ -35,7 +26,7 @@ TEST(Conv2d, ComputesRandomProblemsExactlyOnTheVirtualGpu) {
   const int problems = count != nullptr ? std::atoi(count) : 320;
   for (int i = 0; i < problems; ++i) {
     const auto instances = conv2d_instances();
-    const Conv2dInstance& instance = instances[static_cast<std::size_t>(i) % instances.size()];
+    const Instance& instance = instances[static_cast<std::size_t>(i) % instances.size()];
     const Conv2dShape shape = random_shape(instance, random);
     expect_clean(instance, shape, i % 3 == 2 ? Fill::Position : Fill::Integers,
                  base_seed() + static_cast<std::uint64_t>(i));
@@ -45,20 +36,22 @@ TEST(Conv2d, ComputesRandomProblemsExactlyOnTheVirtualGpu) {
 
 TEST(Conv2d, KeepsRandomDataWithinTheDerivedBound) {
   Random random(base_seed() + 1);
-  for (const Conv2dInstance& instance : conv2d_instances()) {
+  for (const Instance& instance : conv2d_instances()) {
     expect_clean(instance, random_shape(instance, random), Fill::Normal, base_seed());
   }
 }
 
 // Everything different along h and w, so that no two of them can be swapped unnoticed.
 TEST(Conv2d, TellsHFromW) {
-  for (const Conv2dInstance& instance : conv2d_instances()) {
+  for (const Instance& instance : conv2d_instances()) {
     Conv2dShape shape = shape_for(instance);
     shape.n = 3;
     shape.c = 9 * piece_of(shape);
     shape.k = 40;
-    shape.h = {.extent = 9, .filter = 3, .stride = 2, .dilation = 1, .pad_low = 2, .pad_high = 0};
-    shape.w = {.extent = 14, .filter = 2, .stride = 1, .dilation = 3, .pad_low = 0, .pad_high = 1};
+    shape.h =
+        Axis{.extent = 9, .filter = 3, .stride = 2, .dilation = 1, .pad_low = 2, .pad_high = 0};
+    shape.w =
+        Axis{.extent = 14, .filter = 2, .stride = 1, .dilation = 3, .pad_low = 0, .pad_high = 1};
     expect_clean(instance, shape, Fill::Position, 7);
     if (HasFatalFailure()) return;
   }
@@ -67,9 +60,9 @@ TEST(Conv2d, TellsHFromW) {
 // One-dimensional ones are those whose h is 1.
 TEST(Conv2d, TakesLines) {
   Random random(base_seed() + 2);
-  for (const Conv2dInstance& instance : conv2d_instances()) {
+  for (const Instance& instance : conv2d_instances()) {
     Conv2dShape shape = random_shape(instance, random);
-    shape.h = {};
+    shape.h = Axis{};
     expect_clean(instance, shape, Fill::Integers, base_seed());
     if (HasFatalFailure()) return;
   }
@@ -77,16 +70,16 @@ TEST(Conv2d, TakesLines) {
 
 TEST(Conv2d, TakesDepths) {
   Random random(base_seed() + 3);
-  for (const Conv2dInstance& instance : conv2d_instances()) {
-    if (instance.spans_groups) continue;  // of two sides only
+  for (const Instance& instance : conv2d_instances()) {
+    if (facts_of_conv2d(instance).spans_groups) continue;  // of two sides only
     for (const Fill fill : {Fill::Position, Fill::Integers}) {
       Conv2dShape shape = random_shape(instance, random);
       shape.n = 2;
       shape.c = 9 * piece_of(shape);
       shape.groups = 1;
-      shape.h = {.extent = 5, .filter = 2, .pad_low = 1};
-      shape.w = {.extent = 7, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 2};
-      shape.depth = {.extent = 6, .filter = 2, .stride = 2, .dilation = 3, .pad_high = 2};
+      shape.h = Axis{.extent = 5, .filter = 2, .pad_low = 1};
+      shape.w = Axis{.extent = 7, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 2};
+      shape.depth = Axis{.extent = 6, .filter = 2, .stride = 2, .dilation = 3, .pad_high = 2};
       expect_clean(instance, shape, fill, base_seed());
       if (HasFatalFailure()) return;
     }
@@ -95,12 +88,14 @@ TEST(Conv2d, TakesDepths) {
 
 // Alone in the padding, beyond the image's end, and with one pixel only.
 TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
-  for (const Conv2dInstance& instance : conv2d_instances()) {
+  for (const Instance& instance : conv2d_instances()) {
     Conv2dShape shape = shape_for(instance);
     shape.c = piece_of(shape);
     shape.k = 8;
-    shape.h = {.extent = 1, .filter = 3, .stride = 3, .dilation = 3, .pad_low = 8, .pad_high = 9};
-    shape.w = {.extent = 2, .filter = 1, .stride = 8, .dilation = 1, .pad_low = 1, .pad_high = 40};
+    shape.h =
+        Axis{.extent = 1, .filter = 3, .stride = 3, .dilation = 3, .pad_low = 8, .pad_high = 9};
+    shape.w =
+        Axis{.extent = 2, .filter = 1, .stride = 8, .dilation = 1, .pad_low = 1, .pad_high = 40};
     expect_clean(instance, shape, Fill::Integers, 1);
     if (HasFatalFailure()) return;
   }
@@ -108,15 +103,15 @@ TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
 
 // A network's first layer: three channels and a filter of 7 by 7 are three k-tiles, not 49.
 TEST(Conv2d, PacksFewChannels) {
-  for (const Conv2dInstance& instance : conv2d_instances()) {
-    if (!instance.by_threads || instance.depthwise) continue;
+  for (const Instance& instance : conv2d_instances()) {
+    if (!facts_of_conv2d(instance).by_threads || facts_of_conv2d(instance).depthwise) continue;
     for (const std::int64_t channels : {1, 3, 4}) {
       Conv2dShape shape = shape_for(instance);
       shape.n = 2;
       shape.c = channels;
       shape.k = 64;
-      shape.h = {.extent = 17, .filter = 7, .stride = 2, .pad_low = 3, .pad_high = 2};
-      shape.w = {.extent = 20, .filter = 7, .stride = 2, .pad_low = 2, .pad_high = 3};
+      shape.h = Axis{.extent = 17, .filter = 7, .stride = 2, .pad_low = 3, .pad_high = 2};
+      shape.w = Axis{.extent = 20, .filter = 7, .stride = 2, .pad_low = 2, .pad_high = 3};
       expect_clean(instance, shape, channels == 4 ? Fill::Position : Fill::Integers, 3);
       if (HasFatalFailure()) return;
     }
@@ -126,12 +121,12 @@ TEST(Conv2d, PacksFewChannels) {
 // What is cut into patches has as many channels as a line of a patch, and TMA may bring them; h and
 // w differ, and only one of them is cut in the second and the third.
 TEST(Conv2d, CutsPatches) {
-  using Axis = Conv2dAxis;
   const Axis cut_h = {.extent = 9, .filter = 3, .stride = 3};
   const Axis cut_w = {.extent = 64, .filter = 16, .stride = 16};
   const Axis padded_h = {.extent = 8, .filter = 3, .stride = 3, .pad_low = 1};
-  for (const Conv2dInstance& instance : conv2d_instances()) {
-    if (direction_of(instance.config) != Conv2dDirection::Forward || instance.depthwise) continue;
+  for (const Instance& instance : conv2d_instances()) {
+    if (direction_of(config_of(instance)) != TW_FORWARD || facts_of_conv2d(instance).depthwise)
+      continue;
     Conv2dShape shape = shape_for(instance);
     shape.n = 2;
     shape.c = 3;
@@ -140,7 +135,7 @@ TEST(Conv2d, CutsPatches) {
                                std::pair{cut_h, Axis{.extent = 32, .filter = 16, .stride = 8}}}) {
       shape.h = h;
       shape.w = w;
-      if (!instance.by_threads && w.stride != w.filter) continue;  // of 3 channels
+      if (!facts_of_conv2d(instance).by_threads && w.stride != w.filter) continue;  // of 3 channels
       expect_clean(instance, shape, Fill::Position, 11);
       if (HasFatalFailure()) return;
     }
@@ -156,19 +151,19 @@ TEST(Conv2d, PutsGroupsTogether) {
   };
   const Groups all[] = {{8, 16, 16, 4}, {32, 4, 4, 16}, {6, 8, 24, 2},  {9, 5, 7, 9},
                         {21, 1, 3, 21}, {4, 48, 48, 1}, {2, 112, 40, 1}};
-  for (const Conv2dInstance& instance : conv2d_instances()) {
-    if (!instance.spans_groups || takes_full_tiles_of_groups(instance)) continue;
+  for (const Instance& instance : conv2d_instances()) {
+    if (!facts_of_conv2d(instance).spans_groups || takes_full_tiles_of_groups(instance)) continue;
     for (const Groups& given : all) {
       Conv2dShape shape = shape_for(instance);
       shape.n = 2;
       shape.groups = given.groups;
       shape.c = given.groups * given.c;
       shape.k = given.groups * given.k;
-      shape.h = {.extent = 9, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
-      shape.w = {.extent = 13, .filter = 2, .dilation = 2, .pad_low = 1};
-      shape.epilogue.column_bias = true;
-      if (instance.config.tiling.n == 64) {
-        EXPECT_EQ(groups_together(conv2d_anywhere(shape), instance.config.tiling), given.together);
+      shape.h = Axis{.extent = 9, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
+      shape.w = Axis{.extent = 13, .filter = 2, .dilation = 2, .pad_low = 1};
+      shape.parts.column_bias = true;
+      if (config_of(instance).tiling.n == 64) {
+        EXPECT_EQ(groups_together(shape, facts_of_conv2d(instance)), given.together);
       }
       expect_clean(instance, shape, given.c > 8 ? Fill::Position : Fill::Integers, 13);
       if (HasFatalFailure()) return;
@@ -184,22 +179,22 @@ TEST(Conv2d, CopiesLinesOfFilters) {
   };
   const Line all[] = {{3, 12, 3, 1, 1, 1}, {3, 15, 7, 2, 3, 2}, {1, 14, 3, 1, 2, 5},
                       {5, 9, 2, 2, 6, 3},  {9, 7, 1, 1, 0, 0},  {3, 2, 2, 1, 1, 9}};
-  for (const Conv2dInstance& instance : conv2d_instances()) {
-    if (!instance.spans_groups || takes_full_tiles_of_groups(instance)) continue;
+  for (const Instance& instance : conv2d_instances()) {
+    if (!facts_of_conv2d(instance).spans_groups || takes_full_tiles_of_groups(instance)) continue;
     for (const Line& given : all) {
       Conv2dShape shape = shape_for(instance);
       shape.n = 2;
       shape.c = given.c;
       shape.k = 70;
-      shape.h = {.extent = 6, .filter = 3, .dilation = 2, .pad_low = 2, .pad_high = 1};
+      shape.h = Axis{.extent = 6, .filter = 3, .dilation = 2, .pad_low = 2, .pad_high = 1};
       shape.w = {given.extent, given.filter, given.stride, 1, given.pad_low, given.pad_high};
-      EXPECT_TRUE(by_lines(conv2d_anywhere(shape)));
+      EXPECT_TRUE(by_lines(shape));
       expect_clean(instance, shape, Fill::Position, 17);
       if (HasFatalFailure()) return;
       // A last word that is only half in memory is none.
       shape.n = 1;
       shape.h.extent = 5;
-      EXPECT_EQ(by_lines(conv2d_anywhere(shape)), given.extent % 2 == 0);
+      EXPECT_EQ(by_lines(shape), given.extent % 2 == 0);
       expect_clean(instance, shape, Fill::Integers, 18);
       if (HasFatalFailure()) return;
     }
@@ -208,12 +203,12 @@ TEST(Conv2d, CopiesLinesOfFilters) {
 
 // Whole tiles of groups of every size; what shares no tile, or does not fill one, is refused.
 TEST(Conv2d, FillsTilesWithGroups) {
-  for (const Conv2dInstance& instance : conv2d_instances()) {
+  for (const Instance& instance : conv2d_instances()) {
     if (!takes_full_tiles_of_groups(instance)) continue;
     Conv2dShape shape = shape_for(instance);
     shape.n = 3;
-    shape.h = {.extent = 9, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
-    shape.w = {.extent = 13, .filter = 2, .dilation = 2, .pad_low = 1};
+    shape.h = Axis{.extent = 9, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
+    shape.w = Axis{.extent = 13, .filter = 2, .dilation = 2, .pad_low = 1};
     for (const std::int64_t channels : {2, 4, 8, 16, 32}) {
       make_full_tiles_of_groups(shape, channels, 3, channels);
       expect_clean(instance, shape, channels > 8 ? Fill::Position : Fill::Integers, 13);
@@ -224,10 +219,10 @@ TEST(Conv2d, FillsTilesWithGroups) {
     }
     make_full_tiles_of_groups(shape, 64, 2, 64);
     EXPECT_EQ(
-        instance.supports(conv2d_anywhere(shape), {}).sentence(),
+        refusal_of(instance, shape),
         "A tile takes 1 groups of together 64 channels; several must have 64 in this kernel.");
     make_full_tiles_of_groups(shape, 16, 2, 40);
-    EXPECT_FALSE(instance.supports(conv2d_anywhere(shape), {}).is_good());
+    EXPECT_NE(refusal_of(instance, shape), "");
   }
 }
 
@@ -242,25 +237,27 @@ struct Rectangle {
 };
 
 // What is infinite in one group must not reach another, not even multiplied by zero.
-void expect_groups_apart(const Conv2dInstance& instance, std::int64_t channels) {
+void expect_groups_apart(const Instance& instance, std::int64_t channels) {
   Conv2dShape shape = shape_for(instance);
-  const bool of_data = shape.direction == Conv2dDirection::BackwardData;
-  const bool of_filter = shape.direction == Conv2dDirection::BackwardFilter;
+  const bool of_data = shape.direction == TW_BACKWARD_DATA;
+  const bool of_filter = shape.direction == TW_BACKWARD_FILTER;
   // By TMA, what is summed up is whole k-tiles of each group.
-  shape.c = 3 * (of_data && !instance.by_threads ? 8 : channels);
+  shape.c = 3 * (of_data && !facts_of_conv2d(instance).by_threads ? 8 : channels);
   shape.k = of_data ? 3 * channels : channels == 1 ? 3 : 27;
   shape.groups = 3;
   if (takes_full_tiles_of_groups(instance)) make_full_tiles_of_groups(shape, channels, 2, channels);
-  shape.h = {.extent = 5, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
-  shape.w = {.extent = 6, .filter = 3, .pad_low = 1, .pad_high = 1};
-  VerifiedConv2d problem(shape, Fill::Integers, 5);
-  const VirtualRun plain = run_virtually(instance, {}, problem, {});
-  ASSERT_TRUE(plain.clean()) << instance.name << plain.complaint();
+  shape.h = Axis{.extent = 5, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
+  shape.w = Axis{.extent = 6, .filter = 3, .pad_low = 1, .pad_high = 1};
+  const Case made = case_of(instance, shape, Fill::Integers, 4);
+  const Verified verified(made);
+  HostProblem data = verified.given();
+  const Ran plain = run_with(instance, data);
+  ASSERT_TRUE(plain.status.is_good() && verified.compare(plain.data).good()) << run_line(made);
   // The group in the middle is infinite, in both operands; of e4m3, which has no infinities, and of
   // five channels no number.
   using Limits = std::numeric_limits<double>;
   const double infinite =
-      shape.type == ElementType::E4m3 || channels == 5 ? Limits::quiet_NaN() : Limits::infinity();
+      shape.type == TW_E4M3 || channels == 5 ? Limits::quiet_NaN() : Limits::infinity();
   const auto fill = [&](HostMatrix& matrix, bool by_rows) {
     const Rectangle infinities = {matrix.rows, matrix.columns, shape.groups, by_rows, !by_rows};
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
@@ -269,15 +266,15 @@ void expect_groups_apart(const Conv2dInstance& instance, std::int64_t channels) 
       }
     }
   };
-  fill(problem.data.a, false);
-  fill(problem.data.b, !of_filter);
-  const VirtualRun run = run_virtually(instance, {}, problem, {});
+  fill(data.tensor(Conv2dFamily::image), false);
+  fill(data.tensor(Conv2dFamily::filter), !of_filter);
+  const Ran run = run_with(instance, data);
   ASSERT_TRUE(run.status.is_good()) << run.status.sentence();
-  const HostMatrix& d = plain.data.d;
+  const HostMatrix& d = plain.data.tensor(Conv2dFamily::d);
   const Rectangle group = {d.rows, d.columns, shape.groups, of_filter, !of_filter};
   for (std::int64_t row = 0; row < d.rows; ++row) {
     for (std::int64_t column = 0; column < d.columns; ++column) {
-      const double value = run.data.d.at(0, row, column);
+      const double value = run.data.tensor(Conv2dFamily::d).at(0, row, column);
       if (group.holds(row, column)) {
         ASSERT_FALSE(std::isfinite(value)) << instance.name << " " << row << " " << column;
       } else {
@@ -288,17 +285,19 @@ void expect_groups_apart(const Conv2dInstance& instance, std::int64_t channels) 
 }
 
 TEST(Conv2d, KeepsGroupsApart) {
-  for (const Conv2dInstance& instance : conv2d_instances()) {
-    const bool of_filter = direction_of(instance.config) == Conv2dDirection::BackwardFilter;
-    if (instance.depthwise || (of_filter && !instance.by_threads)) continue;
+  for (const Instance& instance : conv2d_instances()) {
+    const bool of_filter = direction_of(config_of(instance)) == TW_BACKWARD_FILTER;
+    if (facts_of_conv2d(instance).depthwise || (of_filter && !facts_of_conv2d(instance).by_threads))
+      continue;
     // By cp.async, element by element, and depthwise; or by TMA. Three groups of fewer channels
     // than 22 may be one tile's.
-    const std::int64_t whole = instance.config.tiling.k();
+    const std::int64_t whole = config_of(instance).tiling.k();
     using Channels = std::vector<std::int64_t>;
     for (const std::int64_t channels : takes_full_tiles_of_groups(instance) ? Channels{4, 16}
-                                       : instance.spans_groups ? Channels{40, 33, 16, 5, 2}
-                                       : instance.by_threads   ? Channels{8, 6, 1}
-                                                               : Channels{whole}) {
+                                       : facts_of_conv2d(instance).spans_groups
+                                           ? Channels{40, 33, 16, 5, 2}
+                                       : facts_of_conv2d(instance).by_threads ? Channels{8, 6, 1}
+                                                                              : Channels{whole}) {
       expect_groups_apart(instance, channels);
       if (HasFatalFailure()) return;
     }
@@ -322,38 +321,37 @@ TEST(Conv2d, DivisorsDivide) {
 }
 
 TEST(Conv2d, EmptyProblemsAreDone) {
-  const Conv2dInstance& instance = conv2d_instances()[0];
+  const Instance& instance = conv2d_instances()[0];
   for (int i = 0; i < 3; ++i) {
     Conv2dShape shape = shape_for(instance);
     shape.c = 8;
     if (i == 0) shape.n = 0;
     if (i == 1) shape.k = 0;
     if (i == 2) shape.h.filter = 3;  // more than there is
-    Conv2dProblem problem;
-    problem.n = shape.n;
-    problem.c = shape.c;
-    problem.k = shape.k;
-    problem.h = shape.h;
+    tw_conv2d_problem problem = shape;
+    Checked checked;
+    ASSERT_TRUE(check(checked, Conv2dFamily::description, &problem).is_good()) << i;
+    EXPECT_TRUE(checked.is_empty());
     vgpu::Report report;
-    EXPECT_TRUE(instance.simulate(problem, {}, {}, report).is_good()) << i;
+    EXPECT_TRUE(instance.simulate(checked, {}, {}, report).is_good()) << i;
   }
 }
 
-const Conv2dInstance& first_of(Conv2dDirection direction) {
+const Instance& first_of(tw_direction direction) {
   const auto instances = conv2d_instances();
-  return *std::find_if(instances.begin(), instances.end(), [&](const Conv2dInstance& instance) {
-    return direction_of(instance.config) == direction;
+  return *std::find_if(instances.begin(), instances.end(), [&](const Instance& instance) {
+    return direction_of(config_of(instance)) == direction;
   });
 }
 
 // No pixel of the image is met at all, only some are, or there is no D.
 TEST(Conv2d, WhatNothingMeetsHasNoGradient) {
-  for (const Conv2dInstance& instance : conv2d_instances()) {
+  for (const Instance& instance : conv2d_instances()) {
     Conv2dShape shape = shape_for(instance);
-    if (shape.direction == Conv2dDirection::Forward) continue;
+    if (shape.direction == TW_FORWARD) continue;
     shape.c = shape.k = 16;
-    shape.h = {.extent = 9, .filter = 2, .stride = 4, .dilation = 2};
-    shape.w = {.extent = 7, .filter = 1, .stride = 3, .pad_low = 1, .pad_high = 2};
+    shape.h = Axis{.extent = 9, .filter = 2, .stride = 4, .dilation = 2};
+    shape.w = Axis{.extent = 7, .filter = 1, .stride = 3, .pad_low = 1, .pad_high = 2};
     expect_clean(instance, shape, Fill::Integers, 1);
     if (HasFatalFailure()) return;
     shape.h.filter = 6;  // further than the image reaches
@@ -363,22 +361,19 @@ TEST(Conv2d, WhatNothingMeetsHasNoGradient) {
 }
 
 TEST(Conv2d, RefusesGradientsWithASentence) {
-  const auto refusal = [&](Conv2dDirection direction, const auto& change) {
-    const Conv2dInstance& instance = first_of(direction);
+  const auto refusal = [&](tw_direction direction, const auto& change) {
+    const Instance& instance = first_of(direction);
     Conv2dShape shape = shape_for(instance);
     shape.c = shape.k = 16;
     shape.w.extent = shape.h.extent = 4;
-    MatmulData data = make_conv2d_data(shape, Fill::Integers, 1);
-    Conv2dProblem problem = conv2d_on_host(data, shape);
-    change(problem);
-    vgpu::Report report;
-    return instance.simulate(problem, {}, {}, report).sentence();
+    const Case made = case_of(instance, shape, Fill::Integers, 4);
+    return run_with(instance, HostProblem(made), change).status.sentence();
   };
-  using P = Conv2dProblem;
-  const auto data = Conv2dDirection::BackwardData, filter = Conv2dDirection::BackwardFilter;
+  using P = tw_conv2d_problem;
+  const auto data = TW_BACKWARD_DATA, filter = TW_BACKWARD_FILTER;
   EXPECT_EQ(refusal(data, [](P&) {}), "");
   EXPECT_EQ(refusal(filter, [](P&) {}), "");
-  EXPECT_EQ(refusal(data, [](P& p) { p.direction = Conv2dDirection::Forward; }),
+  EXPECT_EQ(refusal(data, [](P& p) { p.direction = TW_FORWARD; }),
             "B is K-major; this kernel reads it MN-major.");
   EXPECT_EQ(refusal(data, [](P& p) { p.w.stride = 9; }),
             "The stride along w = 9 must be from 1 to 8.");
@@ -398,18 +393,15 @@ TEST(Conv2d, RefusesGradientsWithASentence) {
 }
 
 TEST(Conv2d, RefusesWithASentence) {
-  const Conv2dInstance& instance = conv2d_instances()[0];
+  const Instance& instance = conv2d_instances()[0];
   const auto refusal = [&](const auto& change) {
     Conv2dShape shape = shape_for(instance);
     shape.c = 16;
     shape.k = 8;
-    MatmulData data = make_conv2d_data(shape, Fill::Integers, 1);
-    Conv2dProblem problem = conv2d_on_host(data, shape);
-    change(problem);
-    vgpu::Report report;
-    return instance.simulate(problem, {}, {}, report).sentence();
+    const Case made = case_of(instance, shape, Fill::Integers, 4);
+    return run_with(instance, HostProblem(made), change).status.sentence();
   };
-  using P = Conv2dProblem;
+  using P = tw_conv2d_problem;
   EXPECT_EQ(refusal([](P&) {}), "");
   EXPECT_EQ(refusal([](P& p) { p.c = 0; }), "c = 0 must be from 1 to 2147483391.");
   EXPECT_EQ(refusal([](P& p) { p.h.extent = 0; }),
@@ -451,7 +443,7 @@ TEST(Conv2d, RefusesWithASentence) {
   EXPECT_EQ(refusal([](P& p) { p.c = 12; }),
             "The lines of A (pitch 12 elements) begin at multiples of 8 bytes; this kernel needs "
             "multiples of 16.");
-  EXPECT_EQ(refusal([](P& p) { p.type = ElementType::Fp16; }),
+  EXPECT_EQ(refusal([](P& p) { p.type = TW_FP16; }),
             "A has type fp16; this kernel multiplies bf16.");
   EXPECT_EQ(refusal([](P& p) { p.d = nullptr; }), "The address of D is null.");
   EXPECT_EQ(refusal([](P& p) { p.image = nullptr; }), "The address of the image is null.");

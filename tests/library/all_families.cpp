@@ -1,43 +1,10 @@
 // Stand-ins for the kernels of every family but matmul: they take whatever arrives.
-#include "src/conv2d/instance.h"
 #include "src/family/instance.h"
 #include "tilewright/host/attention.h"
+#include "tilewright/host/conv2d.h"
 #include "tilewright/host/grouped.h"
 
 namespace tw {
-
-namespace {
-
-template <class Problem>
-Status supports(const Problem&, const MatmulOrder&) {
-  return Status::good();
-}
-template <class Problem>
-Status workspace(std::size_t& bytes, const Problem&, const MatmulOrder&) {
-  bytes = 0;
-  return Status::good();
-}
-template <class Problem>
-Status launch(const Problem&, const MatmulOrder&, const Workspace&, void*) {
-  return Status::good();
-}
-
-}  // namespace
-
-std::span<const Conv2dInstance> conv2d_instances() {
-  static const Conv2dInstance table[] = {{"convolves",
-                                          "sm90a",
-                                          {},
-                                          false,
-                                          false,
-                                          false,
-                                          4,
-                                          supports<Conv2dProblem>,
-                                          workspace<Conv2dProblem>,
-                                          launch<Conv2dProblem>,
-                                          nullptr}};
-  return table;
-}
 
 namespace {
 
@@ -59,6 +26,12 @@ std::span<const Instance> blockwise_instances() {
 std::span<const Instance> requantised_instances() {
   static constexpr ProductFacts facts = {};
   static const Instance table[] = {{"again", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  return table;
+}
+
+std::span<const Instance> conv2d_instances() {
+  static constexpr Conv2dFacts facts = {};
+  static const Instance table[] = {{"convolves", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
   return table;
 }
 

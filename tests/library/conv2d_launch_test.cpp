@@ -1,11 +1,13 @@
 // What the library does around the launch of a convolution; a stand-in for the kernels.
 #include <gtest/gtest.h>
 
-#include "src/conv2d/instance.h"
+#include <cstring>
+
 #include "src/dispatch/conv2d.h"
 #include "src/library/device.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
+#include "tilewright/host/conv2d.h"
 
 namespace tw {
 
@@ -13,7 +15,8 @@ namespace tests {
 namespace {
 
 struct Launched {
-  Conv2dProblem problem;
+  tw_conv2d_problem problem;
+  EpilogueArguments epilogue;
   Workspace workspace;
   void* stream = nullptr;
   int count = 0;
@@ -23,28 +26,24 @@ struct Launched {
 }  // namespace
 }  // namespace tests
 
-std::span<const Conv2dInstance> conv2d_instances() {
-  static const Conv2dInstance table[] = {
-      {"only",
-       "sm90a",
-       {},
-       false,
-       false,
-       false,
-       4,
-       [](const Conv2dProblem& problem, const MatmulOrder&) {
+std::span<const Instance> conv2d_instances() {
+  static constexpr Conv2dFacts facts = {};
+  static const Instance table[] = {
+      {"only", "sm90a", 1, &facts,
+       [](const Checked& problem, const LaunchOptions&) {
          ++tests::launched.asked;
-         return problem.type == ElementType::Bf16 ? Status::good()
-                                                  : Status::refused("It multiplies bf16.");
+         return problem.as<tw_conv2d_problem>().type == TW_BF16
+                    ? Status::good()
+                    : Status::refused("It multiplies bf16.");
        },
-       [](std::size_t& bytes, const Conv2dProblem&, const MatmulOrder&) {
+       [](std::size_t& bytes, const Checked&, const LaunchOptions&) {
          bytes = 4096;
          return Status::good();
        },
-       [](const Conv2dProblem& problem, const MatmulOrder&, const Workspace& workspace,
-          void* stream) {
-         tests::launched.problem = problem;
-         tests::launched.workspace = workspace;
+       [](const Checked& problem, const LaunchOptions& options, void* stream) {
+         tests::launched.problem = problem.as<tw_conv2d_problem>();
+         tests::launched.epilogue = problem.product().epilogue;
+         tests::launched.workspace = options.workspace;
          tests::launched.stream = stream;
          ++tests::launched.count;
          return Status::good();
@@ -83,19 +82,25 @@ class LaunchConv2d : public ::testing::Test {
 
 // Tables know convolutions: the only kernel is taken with the table's order.
 TEST(MeasuredConv2d, TheTableGoesBeforeTheModel) {
-  Conv2dProblem problem;
+  alignas(16) static int somewhere[4];
+  tw_conv2d_problem problem;
+  tw_conv2d_init(&problem, nullptr);
   problem.n = 4;
   problem.c = problem.k = 8;
   problem.h = problem.w = {6, 3, 1, 1, 1, 1};
+  problem.image = problem.filter = problem.d = somewhere;
   const MeasuredTable own = {
       "0.5.0", "Stand-in GPU", "", "", {{"conv2d bf16 4x6x6x8x8x3x3,1,1", "only", 1, 4}}};
   const DispatchRequest request = {.device = "Stand-in GPU", .own_table = &own};
-  Conv2dChoice choice;
-  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  LaunchChoice<Instance> choice;
+  Checked checked;
+  ASSERT_TRUE(check(checked, Conv2dFamily::description, &problem).is_good());
+  ASSERT_TRUE(choose_conv2d(choice, checked, request, nullptr).is_good());
   EXPECT_TRUE(choice.measured);
   EXPECT_EQ(choice.order.group, 4);
   problem.n = 5;
-  ASSERT_TRUE(choose(choice, problem, request, nullptr).is_good());
+  ASSERT_TRUE(check(checked, Conv2dFamily::description, &problem).is_good());
+  ASSERT_TRUE(choose_conv2d(choice, checked, request, nullptr).is_good());
   EXPECT_FALSE(choice.measured);
 }
 
@@ -103,13 +108,9 @@ TEST_F(LaunchConv2d, TheProblemArrives) {
   problem.epilogue.beta = 1.0f;
   problem.epilogue.source = {memory + 256 * 1024, 8, 1, 0, TW_BF16};
   ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();
-  const Conv2dProblem& arrived = launched.problem;
-  EXPECT_EQ(arrived.n, problem.n);
-  EXPECT_EQ(arrived.h, (Conv2dAxis{6, 3, 1, 1, 1, 1}));
-  EXPECT_EQ(arrived.w, (Conv2dAxis{5, 1, 2, 1, 0, 0}));
-  EXPECT_EQ(arrived.image, memory);
-  EXPECT_EQ(arrived.epilogue.source, memory + 256 * 1024);
-  EXPECT_EQ(arrived.epilogue.source_pitch, 8);
+  EXPECT_EQ(std::memcmp(&launched.problem, &problem, sizeof problem), 0);
+  EXPECT_EQ(launched.epilogue.source, memory + 256 * 1024);
+  EXPECT_EQ(launched.epilogue.source_pitch, 8);
   EXPECT_EQ(launched.stream, memory + 7);
   EXPECT_EQ(launched.workspace.data, room);
   EXPECT_EQ(stand_in().count(Event::Clear), 1);

@@ -1,28 +1,33 @@
 // The library's convolutions on the virtual GPU, held against the direct convolution.
 #include <gtest/gtest.h>
 
-#include "tests/library/conv2d_problem.h"
+#include "tests/families/conv2d_problems.h"
 #include "tilewright/conv2d.h"
 
 namespace tw::tests {
 namespace {
 
+// Problems are of types and a direction, whichever instance computes them.
 Conv2dShape small() {
-  Conv2dShape shape;
+  Conv2dShape shape = shape_for(conv2d_instances()[0]);
   shape.n = 2;
   shape.c = 16;
   shape.k = 24;
-  shape.h = {.extent = 7, .filter = 3, .stride = 2, .dilation = 1, .pad_low = 1, .pad_high = 0};
-  shape.w = {.extent = 9, .filter = 2, .stride = 1, .dilation = 2, .pad_low = 0, .pad_high = 2};
+  shape.h = Axis{.extent = 7, .filter = 3, .stride = 2, .pad_low = 1};
+  shape.w = Axis{.extent = 9, .filter = 2, .dilation = 2, .pad_high = 2};
   return shape;
+}
+Case case_of(const Conv2dShape& shape, Fill fill, std::uint64_t seed) {
+  return case_of(conv2d_instances()[0], shape, fill, seed);
 }
 
 void expect_right(const Conv2dShape& shape, const tw_conv2d_options* options = nullptr) {
-  MatmulData data = make_conv2d_data(shape, Fill::Integers, 3);
-  const tw_conv2d_problem problem = c_problem_on_host(data, shape);
-  ASSERT_EQ(tw_conv2d_simulate(&problem, options), TW_OK) << tw_message();
+  const Verified verified(case_of(shape, Fill::Integers, 3));
+  HostProblem data = verified.given();
+  const AnyProblem problem = data.placed();
+  ASSERT_EQ(tw_conv2d_simulate(&problem.as<tw_conv2d_problem>(), options), TW_OK) << tw_message();
   EXPECT_STREQ(tw_message(), "");
-  const Comparison comparison = compare(data, direct_convolution(data, shape));
+  const Comparison comparison = verified.compare(data);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
 }
 
@@ -37,10 +42,9 @@ TEST(SimulateConv2d, EveryTarget) {
 
 TEST(SimulateConv2d, WithBiasResidualAndRelu) {
   Conv2dShape shape = small();
-  shape.epilogue.column_bias = true;
-  shape.epilogue.beta = 1.0f;
-  shape.epilogue.source_type = shape.d_type;
-  shape.epilogue.activation = Activation::Relu;
+  shape.parts.column_bias = true;
+  shape.parts.beta = 1.0f;
+  shape.parts.activation = Activation::Relu;
   expect_right(shape);
 }
 
@@ -51,22 +55,28 @@ TEST(SimulateConv2d, KeepsGroupsApart) {
   for (const std::int64_t channels : {1, 4, 8, 16, 32}) {
     shape.groups = 4;
     shape.c = shape.k = 4 * channels;
-    MatmulData data = make_conv2d_data(shape, Fill::Integers, 3);
-    const MatmulReference reference = direct_convolution(data, shape);
-    for (std::int64_t i = 0; i < data.a.rows * data.a.columns; ++i) {
-      const std::int64_t channel = i % data.a.columns % shape.c;
-      if (channel / channels == 1) {
-        data.a.set(0, i / data.a.columns, i % data.a.columns,
-                   std::numeric_limits<double>::infinity());
+    const auto run = [](HostProblem& data) {
+      const AnyProblem problem = data.placed();
+      ASSERT_EQ(tw_conv2d_simulate(&problem.as<tw_conv2d_problem>(), nullptr), TW_OK)
+          << tw_message();
+    };
+    const Verified verified(case_of(shape, Fill::Integers, 3));
+    HostProblem plain = verified.given(), data = verified.given();
+    run(plain);
+    ASSERT_TRUE(verified.compare(plain).good());
+    HostMatrix& image = data.tensor(Conv2dFamily::image);
+    for (std::int64_t row = 0; row < image.rows; ++row) {
+      for (std::int64_t channel = channels; channel < 2 * channels; ++channel) {
+        image.set(0, row, channel, std::numeric_limits<double>::infinity());
       }
     }
-    const tw_conv2d_problem problem = c_problem_on_host(data, shape);
-    ASSERT_EQ(tw_conv2d_simulate(&problem, nullptr), TW_OK) << tw_message();
-    for (std::int64_t i = 0; i < data.d.rows * data.d.columns; ++i) {
-      const std::int64_t column = i % data.d.columns;
+    run(data);
+    const HostMatrix &d = data.tensor(Conv2dFamily::d), &right = plain.tensor(Conv2dFamily::d);
+    for (std::int64_t i = 0; i < d.rows * d.columns; ++i) {
+      const std::int64_t row = i / d.columns, column = i % d.columns;
       if (column / channels == 1) continue;
-      ASSERT_EQ(data.d.at(0, i / data.d.columns, column), reference.d[i].value)
-          << channels << " channels, row " << i / data.d.columns << ", column " << column;
+      ASSERT_EQ(d.at(0, row, column), right.at(0, row, column))
+          << channels << " channels, row " << row << ", column " << column;
     }
   }
 }
@@ -87,15 +97,15 @@ TEST(SimulateConv2d, AnyChannelsAndGroups) {
 
 TEST(SimulateConv2d, Fp16AndThreeSides) {
   Conv2dShape shape = small();
-  shape.type = shape.d_type = ElementType::Fp16;
+  shape.type = shape.d_type = TW_FP16;
   expect_right(shape);
   shape = small();
-  shape.depth = {.extent = 3, .filter = 2, .pad_low = 1};
+  shape.depth = Axis{.extent = 3, .filter = 2, .pad_low = 1};
   expect_right(shape);
 }
 
 TEST(SimulateConv2d, Gradients) {
-  for (const auto direction : {Conv2dDirection::BackwardData, Conv2dDirection::BackwardFilter}) {
+  for (const auto direction : {TW_BACKWARD_DATA, TW_BACKWARD_FILTER}) {
     Conv2dShape shape = small();
     shape.direction = direction;
     expect_right(shape);
@@ -103,20 +113,23 @@ TEST(SimulateConv2d, Gradients) {
 }
 
 TEST(SimulateConv2d, FromCpp) {
-  const Conv2dShape shape = small();
-  MatmulData data = make_conv2d_data(shape, Fill::Position, 5);
+  const Verified verified(case_of(small(), Fill::Position, 5));
+  HostProblem data = verified.given();
+  void* const image = data.tensor(Conv2dFamily::image).data();
+  void* const filter = data.tensor(Conv2dFamily::filter).data();
+  void* const d = data.tensor(Conv2dFamily::d).data();
   Conv2dView view;
   view.n = 2;
   view.c = 16;
   view.k = 24;
   view.h = {7, 3, 2, 1, 1, 0};
   view.w = {9, 2, 1, 2, 0, 2};
-  conv2d_on_virtual_gpu(view, data.a.data(), data.b.data(), data.d.data());
-  const Comparison comparison = compare(data, direct_convolution(data, shape));
+  conv2d_on_virtual_gpu(view, image, filter, d);
+  const Comparison comparison = verified.compare(data);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
   view.h.stride = 0;
   try {
-    conv2d_on_virtual_gpu(view, data.a.data(), data.b.data(), data.d.data());
+    conv2d_on_virtual_gpu(view, image, filter, d);
     FAIL() << "Nothing was thrown.";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), TW_INVALID);
@@ -126,10 +139,9 @@ TEST(SimulateConv2d, FromCpp) {
 
 // What is refused: the status and the sentence.
 TEST(SimulateConv2d, RefusesWithASentence) {
-  Conv2dShape shape = small();
-  MatmulData data = make_conv2d_data(shape, Fill::Integers, 1);
+  HostProblem data(case_of(small(), Fill::Integers, 1));
   const auto refusal = [&](tw_status status, const auto& spoil) {
-    tw_conv2d_problem problem = c_problem_on_host(data, shape);
+    tw_conv2d_problem problem = data.placed().as<tw_conv2d_problem>();
     tw_conv2d_options options;
     tw_conv2d_init(nullptr, &options);
     spoil(problem, options);
@@ -152,7 +164,7 @@ TEST(SimulateConv2d, RefusesWithASentence) {
       refusal(TW_INVALID, [](Problem& p, Options&) { p.direction = static_cast<tw_direction>(7); }),
       "The direction is 7, but a tw_direction is between 0 and 2.");
   EXPECT_EQ(refusal(TW_INVALID, [](Problem& p, Options&) { p.type = static_cast<tw_type>(9); }),
-            "The type of the image is 9, but a tw_type is between 0 and 7.");
+            "The image has type e2m3, but must be bf16, fp16, fp32, tf32, e4m3, e5m2, s8 or s32.");
   EXPECT_EQ(refusal(TW_INVALID, [](Problem&, Options& o) { o.instance = "zebra"; }),
             "There is no instance 'zebra' of conv2d; ./tw list shows those that there are.");
   EXPECT_EQ(refusal(TW_INVALID, [](Problem&, Options& o) { o.target = "sm42"; }),

@@ -2,20 +2,23 @@
 #include "tests/planted/conv2d_instance.h"
 
 #include PLANTED_HEADER
-#include "src/conv2d/instance.h"
-#include "src/conv2d/launch_virtual.h"
+#include "src/family/make_instance.h"
+#include "tilewright/host/conv2d.h"
 
 namespace tw::planted {
 
 struct Planted {
-  static constexpr MatmulConfig config = {PLANTED_CONFIG};
+  static constexpr Conv2dConfig config = {PLANTED_CONFIG};
 };
 
-Conv2dDirection direction() { return direction_of(Planted::config); }
-
-Status simulate(const Conv2dProblem& problem, const vgpu::Options& options, vgpu::Report& report) {
-  return simulate_conv2d<Kernel<PLANTED_PAGE, PLANTED_RECIPE, Planted>>(problem, {}, options,
-                                                                        report);
+template <class Bound>
+Instance planted() {
+  if constexpr (DepthwiseKernel<Bound>) {
+    return streaming_instance<Conv2dLaunch, Bound>("planted");
+  } else {
+    return warp_specialized_instance<Conv2dLaunch, Bound>("planted");
+  }
 }
+const Instance instance = planted<Conv2d<PLANTED_PAGE, PLANTED_RECIPE, Planted>>();
 
 }  // namespace tw::planted

@@ -3,6 +3,7 @@
 // of ./tw run, smaller problems and C calls follow from it, the same way for every family.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +61,8 @@ struct IntegerField {
   std::int64_t limit;
   std::int64_t (*get)(const void* problem);
   void (*set)(void* problem, std::int64_t value);
-  const char* title = nullptr;  // in sentences that name the first and the last that it may be
+  const char* title = nullptr;  // in sentences that name the first and the last that it may be,
+  const char* along = "";       // and what follows it there: " along h"
   std::span<const char* const> words = {};  // of a Choice
 };
 
@@ -209,6 +211,7 @@ struct NumberFacts {
   const char* meaning = "";
   std::int64_t usual = 0, initial = 0, low = 0, limit = extent_limit;
   const char* title = nullptr;
+  const char* along = "";
 };
 
 }  // namespace detail
@@ -231,7 +234,8 @@ constexpr IntegerField number(const char* name, const detail::NumberFacts& facts
             detail::at<path...>(*static_cast<Problem*>(problem)) =
                 static_cast<detail::FieldAt<path...>>(value);
           },
-          facts.title};
+          facts.title,
+          facts.along};
 }
 // The same number, with another value where the option is left out.
 constexpr IntegerField usually(std::int64_t value, IntegerField number) {
@@ -268,6 +272,15 @@ constexpr IntegerField choice(const char* name, const char* meaning,
                       IntegerField::Kind::Choice);
   field.words = words;
   return field;
+}
+
+// Rows that several parts of a problem have alike, one behind the other.
+template <class Field, std::size_t... counts>
+constexpr std::array<Field, (counts + ...)> joined(const std::array<Field, counts>&... parts) {
+  std::array<Field, (counts + ...)> all = {};
+  auto next = all.begin();
+  ((next = std::copy(parts.begin(), parts.end(), next)), ...);
+  return all;
 }
 
 // `holds` and `says` take the problem.

@@ -95,8 +95,8 @@ inline Status check_number(const IntegerField& number, std::int64_t value) {
                                     value, number.name, number.limit - 1));
   }
   if (number.title != nullptr) {
-    return Status::refused(sentence("{} = {} must be from {} to {}.", number.title, value,
-                                    number.low, number.limit - 1));
+    return Status::refused(sentence("{}{} = {} must be from {} to {}.", number.title, number.along,
+                                    value, number.low, number.limit - 1));
   }
   const std::string limit =
       number.limit == extent_limit ? "2^31 - 256" : std::to_string(number.limit);

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "tilewright/host/conv2d_problem.h"
+#include "tilewright/family/conv2d/family.h"
 
 namespace tw {
 
@@ -20,27 +20,26 @@ struct Conv2dSide {
     std::int64_t position = 0;
     std::int64_t begin = 0;
   };
-  Conv2dAxis axis;  // as large, and with a filter that reaches as far, as all phases need
+  tw_conv2d_axis axis;  // as large, and with a filter that reaches as far, as all phases need
   std::int64_t dilation = axis.dilation;
   std::int64_t step = 0;  // from one of the filter's positions to the next
   Phase phases[8] = {{0, axis.filter, 0, -axis.pad_low}};
   unsigned num_phases = 1;
 };
 
-inline Conv2dSide side_of(const Conv2dProblem& problem, unsigned i) {
-  const Conv2dAxis& given = problem.axis(i);
-  if (problem.direction != Conv2dDirection::BackwardData) return {given};
-  const std::int64_t common = std::gcd(given.stride, given.dilation), outputs = given.outputs();
+inline Conv2dSide side_of(const tw_conv2d_problem& problem, unsigned i) {
+  const tw_conv2d_axis& given = axis_of(problem, i);
+  if (problem.direction != TW_BACKWARD_DATA) return {given};
+  const std::int64_t common = std::gcd(given.stride, given.dilation), outputs = outputs_of(given);
   // What all phases meet lies from here to there.
-  const std::int64_t lowest = (given.pad_low - given.reach() - given.stride + 1) / given.stride;
+  const std::int64_t lowest = (given.pad_low - reach_of(given) - given.stride + 1) / given.stride;
   const std::int64_t highest = (given.pad_low + given.stride - 1) / given.stride;
-  Conv2dSide side = {.axis = {.extent = outputs,
-                              .filter = outputs == 0 ? 0 : highest - lowest + 1,
-                              .pad_low = -lowest},
+  Conv2dSide side = {.axis = {outputs, outputs == 0 ? 0 : highest - lowest + 1, 1, 1, -lowest, 0},
                      .dilation = given.dilation / common,
                      .step = -given.stride / common,
                      .num_phases = static_cast<unsigned>(std::min(given.stride, given.extent))};
-  side.axis.pad_high = (given.extent - 1) / given.stride + 1 + side.axis.reach() - outputs + lowest;
+  side.axis.pad_high =
+      (given.extent - 1) / given.stride + 1 + reach_of(side.axis) - outputs + lowest;
   for (std::int64_t first = 0; first < side.num_phases; ++first) {
     // The last position for which this is a multiple of the stride.
     const auto offset = [&](std::int64_t position) {
@@ -58,17 +57,17 @@ inline Conv2dSide side_of(const Conv2dProblem& problem, unsigned i) {
 }
 
 // Where the pixels of backward data's phases are in the image: as if each met itself.
-inline Conv2dSide pixels_of(const Conv2dProblem& problem, unsigned i) {
+inline Conv2dSide pixels_of(const tw_conv2d_problem& problem, unsigned i) {
   Conv2dSide side = side_of(problem, i);
-  side.axis = {.extent = problem.axis(i).extent, .stride = problem.axis(i).stride};
+  side.axis = {axis_of(problem, i).extent, 1, axis_of(problem, i).stride, 1, 0, 0};
   for (Conv2dSide::Phase& phase : side.phases) phase = {phase.pixel, 1, 0, phase.pixel};
   return side;
 }
 
 // With c and k, image and D in each other's place.
-inline Conv2dProblem as_forward(const Conv2dProblem& problem) {
-  if (problem.direction != Conv2dDirection::BackwardData) return problem;
-  Conv2dProblem forward = problem;
+inline tw_conv2d_problem as_forward(const tw_conv2d_problem& problem) {
+  if (problem.direction != TW_BACKWARD_DATA) return problem;
+  tw_conv2d_problem forward = problem;
   std::swap(forward.c, forward.k);
   forward.w = side_of(problem, 0).axis;
   forward.h = side_of(problem, 1).axis;
@@ -79,27 +78,27 @@ inline Conv2dProblem as_forward(const Conv2dProblem& problem) {
 // A forward filter that never meets a pixel twice, nor any outside of the image: the pixels that it
 // meets on a line are one pixel of more channels, and those lines are an image. So patches of few
 // channels have vectors, and no stride.
-inline Conv2dProblem with_patches(const Conv2dProblem& given) {
-  Conv2dProblem problem = given;
-  if (problem.direction != Conv2dDirection::Forward || problem.groups != 1) return problem;
-  const auto is_cut = [](const Conv2dAxis& axis) {
+inline tw_conv2d_problem with_patches(const tw_conv2d_problem& given) {
+  tw_conv2d_problem problem = given;
+  if (problem.direction != TW_FORWARD || problem.groups != 1) return problem;
+  const auto is_cut = [](const tw_conv2d_axis& axis) {
     return axis.filter > 1 && axis.stride == axis.filter && axis.dilation == 1 &&
            axis.pad_low == 0 && axis.pad_high == 0 && axis.extent % axis.filter == 0;
   };
-  Conv2dAxis &w = problem.w, &h = problem.h;
+  tw_conv2d_axis &w = problem.w, &h = problem.h;
   if (is_cut(w)) {
     problem.c *= w.filter;
-    w = {.extent = w.extent / w.filter};
+    w = {w.extent / w.filter, 1, 1, 1, 0, 0};
   }
-  if (is_cut(h) && !problem.is_deep()) {
+  if (is_cut(h) && !is_deep(problem)) {
     problem.n *= h.extent / h.filter;
-    h = {.extent = h.filter, .filter = h.filter};
+    h = {h.filter, h.filter, 1, 1, 0, 0};
   }
   return problem;
 }
 
 // Of one launch.
-inline std::int64_t num_phases(const Conv2dProblem& problem) {
+inline std::int64_t num_phases(const tw_conv2d_problem& problem) {
   std::int64_t count = 1;
   for (unsigned i = 0; i < 3; ++i) count *= side_of(problem, i).num_phases;
   return count;

@@ -222,8 +222,4 @@ class DepthwiseStream {
   unsigned first_column_;
 };
 
-// A page of arch/ that streams.
-template <class ArchPage>
-struct Depthwise : ArchPage {};
-
 }  // namespace tw

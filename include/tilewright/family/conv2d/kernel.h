@@ -4,11 +4,11 @@
 // forward; B, backward data; both, backward filter.
 #pragma once
 
-#include "tilewright/family/conv2d_groups.h"
-#include "tilewright/family/depthwise.h"
+#include "tilewright/family/conv2d/depthwise.h"
+#include "tilewright/family/conv2d/groups.h"
+#include "tilewright/family/conv2d/pixel_store.h"
+#include "tilewright/family/conv2d/shared_groups.h"
 #include "tilewright/family/matmul.h"
-#include "tilewright/family/pixel_store.h"
-#include "tilewright/family/shared_groups.h"
 #include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/filter_blocks.h"
 #include "tilewright/io/im2col.h"
@@ -129,42 +129,8 @@ concept DepthwiseKernel = requires {
   typename Bound::Stream;
 };
 
-// True where all threads of a role load, false where one thread asks TMA.
-template <class Bound>
-constexpr bool loads_by_threads() {
-  if constexpr (DepthwiseKernel<Bound>) {
-    return true;
-  } else {
-    return !Bound::Loader::elected;
-  }
-}
-
-// True where a tile's columns may be of several groups.
-template <class Bound>
-constexpr bool spans_groups() {
-  if constexpr (DepthwiseKernel<Bound>) {
-    return false;
-  } else {
-    return requires { Bound::Loader::spans_groups; };
-  }
-}
-
-template <class Bound>
-constexpr unsigned stages_of() {
-  if constexpr (DepthwiseKernel<Bound>) {
-    return 0;
-  } else {
-    return Bound::stages;
-  }
-}
-
-template <class Bound>
-struct SkeletonOf {
-  using Type = kernel::WarpSpecialized<Bound>;
-};
-template <DepthwiseKernel Bound>
-struct SkeletonOf<Bound> {
-  using Type = kernel::Streaming<Bound>;
-};
+using Conv2dConfig = MatmulConfig;
+template <class Page, class Recipe, class Named>
+using Conv2d = Kernel<Page, Recipe, Named>;
 
 }  // namespace tw

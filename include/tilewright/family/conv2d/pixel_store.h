@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tilewright/epilogue/staged_store.h"
-#include "tilewright/family/conv2d_groups.h"
+#include "tilewright/family/conv2d/groups.h"
 #include "tilewright/io/im2col_axes.h"
 #include "tilewright/schedule/work_tile.h"
 

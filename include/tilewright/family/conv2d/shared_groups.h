@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tilewright/epilogue/element.h"
-#include "tilewright/family/conv2d_groups.h"
+#include "tilewright/family/conv2d/groups.h"
 #include "tilewright/io/im2col_axes.h"
 #include "tilewright/io/operand.h"
 
