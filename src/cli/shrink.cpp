@@ -1,6 +1,6 @@
 #include "src/cli/shrink.h"
 
-#include <array>
+#include <bit>
 
 #include "src/cli/landing.h"
 #include "src/matmul/names.h"
@@ -74,20 +74,19 @@ void shrink_tensor(Shrinker& shrinker, const TensorField& tensor) {
   if (tensor.optional) change([](tw_matrix& matrix) { matrix.data = nullptr; });
 }
 
-// To what the initialiser writes, or by all, by half, by one; in pairs where a gate needs them.
+// To what the initialiser writes, to the least, or down by powers of two: a gate needs pairs.
 void shrink_number(Shrinker& shrinker, const IntegerField& number) {
   if (number.kind == IntegerField::Kind::Derived) return;
-  shrinker.attempt(
-      [&](ScheduledCase& one) { number.set(one.shape.problem.data(), number.initial); });
+  const auto value = [&] { return number.get(shrinker.best().shape.problem.data()); };
+  const auto attempt = [&](std::int64_t next) {
+    shrinker.attempt([&](ScheduledCase& one) { number.set(one.shape.problem.data(), next); });
+    return value() == next;
+  };
   const std::int64_t least = number.kind == IntegerField::Kind::Flag ? 0 : 1;
-  for (std::size_t i = 0; i < 5; ++i) {
-    shrinker.attempt([&](ScheduledCase& one) {
-      void* const problem = one.shape.problem.data();
-      const std::int64_t value = number.get(problem), span = value - least;
-      const std::int64_t step =
-          std::array{span, span / 2, span / 4 * 2, std::int64_t{2}, std::int64_t{1}}[i];
-      if (step <= span) number.set(problem, value - step);
-    });
+  if (value() <= least || attempt(std::max(number.initial, least)) || attempt(least)) return;
+  for (auto step = std::bit_floor(static_cast<std::uint64_t>(value())); step > 0; step /= 2) {
+    const std::int64_t next = value() - static_cast<std::int64_t>(step);
+    if (next >= least) attempt(next);
   }
 }
 
@@ -95,6 +94,7 @@ void shrink_schedule(Shrinker& shrinker) {
   for (const auto& [name, landing] : landings) {
     if (landing == shrinker.best().schedule.landing) break;
     shrinker.attempt([landing = landing](ScheduledCase& one) { one.schedule.landing = landing; });
+    if (landing == shrinker.best().schedule.landing) break;
   }
   shrinker.reduce(
       [](ScheduledCase & one) -> auto& { return one.schedule.sm_count; }, 1);

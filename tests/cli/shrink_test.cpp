@@ -14,7 +14,14 @@ Status takes(const Checked&, const LaunchOptions&) { return Status::good(); }
 constexpr ProductFacts facts = {{}, 4, 0, true, true, true, 0};
 const Instance any = {"any", "sm90a", 1, &facts, takes, nullptr, nullptr, nullptr};
 
-MatmulShape shape_of_case(const ScheduledCase& one) { return product_shape(one.shape); }
+// The type of biases that are gone is not said.
+MatmulShape shape_of_case(const ScheduledCase& one) {
+  MatmulShape shape = product_shape(one.shape);
+  if (!shape.epilogue.column_bias && !shape.epilogue.row_bias) {
+    shape.epilogue.bias_type = ElementType::Bf16;
+  }
+  return shape;
+}
 
 ScheduledCase wild_case() {
   ScheduledCase wild = {usual_case(matmul_trial, any)};
@@ -56,7 +63,7 @@ TEST(Shrink, FindsTheSmallestFailingCase) {
   EXPECT_EQ(found.shape.seed, 1u);
   EXPECT_EQ(found.schedule.sm_count, 1u);
   EXPECT_EQ(found.schedule.landing, vgpu::Landing::Eager);
-  EXPECT_LT(asked, 100);
+  EXPECT_LT(asked, 200);
 }
 
 TEST(Shrink, KeepsWhatTheFailureNeeds) {

@@ -16,6 +16,15 @@ struct MatmulFamily {
       number<&Problem::batch>("batch",
                               {.meaning = "products side by side", .usual = 1, .initial = 1})};
 
+  // Of one column a gate makes none: without this rule such a problem would be empty.
+  static constexpr Rule rules[] = {rule(
+      [](const Problem& p) {
+        return p.epilogue.gated == 0 || p.n % 2 == 0 || p.m == 0 || p.batch == 0;
+      },
+      [](const Problem& p) {
+        return sentence("n is {}, but a gate needs pairs of columns: an even n.", p.n);
+      })};
+
   enum TensorIndex : unsigned { a, b, d };
   static constexpr TensorField tensors[] = {
       Product::a([](const Problem& p) {
@@ -37,7 +46,7 @@ struct MatmulFamily {
                                               sizeof(Problem),
                                               numbers,
                                               {},
-                                              {},
+                                              rules,
                                               tensors,
                                               &product,
                                               {},
