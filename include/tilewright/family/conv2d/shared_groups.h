@@ -82,8 +82,9 @@ struct SharedGroupsEpilogue : GroupedEpilogue<GroupedColumns> {
           if (2 * pair + 1 == i) value = values[pair].second;
         }
         if (value == value) continue;
-        const float sum = groups.template sum<type>(place.batch, static_cast<unsigned>(place.row),
-                                                    static_cast<unsigned>(place.column) + i % 2);
+        const float sum =
+            groups.template sum<type>(place.batch, static_cast<unsigned>(place.row),
+                                      static_cast<unsigned>(place.column) + i % 2);
         value = this->begin({sum, sum}).first;
         TW_UNROLL
         for (unsigned pair = 0; pair < pairs; ++pair) {
