@@ -1,6 +1,6 @@
 // ./tw bench grouped: our grouped products beside our own product of one matrix with all rows,
 // scaled by the tiles that groups need. bench/grouped_torch.py has torch's.
-#include "src/dispatch/grouped.h"
+#include "src/run/grouped.h"
 
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
