@@ -139,7 +139,7 @@ std::vector<Launch> launches(const std::string& wanted) {
   const std::string target = dispatch_request().target;
   for (const Instance& instance : grouped_instances()) {
     const auto& facts = *static_cast<const GroupedFacts*>(instance.facts);
-    if (instance.target != target || facts.gathers || facts.b_scale_rows > 0 ||
+    if (instance.target != target || facts.gathers || facts.product.b_scale_rows > 0 ||
         !is_wanted(wanted, instance.name)) {
       continue;
     }
