@@ -29,8 +29,8 @@ FAMILIES = {
         'files': ['*conv2d*', '*im2col*', '*depthwise*', 'include/tilewright/io/divisor.h',
                   'src/bench/cudnn*',
                   'src/bench/finish.*', '*/cp_async_cached.h',
-                  '*/run_copy.h'],
-        'words': r'conv2d|im2col|depthwise|cp_async_cached|run_copy',
+                  '*/run_copy.h', '*/filter_blocks.h'],
+        'words': r'conv2d|im2col|depthwise|cp_async_cached|run_copy|filter_blocks',
     },
     # With its D quantised again, which nothing else can be.
     'blockwise': {

@@ -9,7 +9,7 @@ import re
 # What a family began with; and the parts, their files, and the words that name them.
 CONV2D = ('forward by TMA', (
     ('loaded by threads', ('*/im2col_copy.h', '*/im2col_pieces.h', '*/cp_async_cached.h', '*/run_copy.h',
-                            '*/shared_groups.h'),
+                            '*/shared_groups.h', '*/filter_blocks.h'),
      r'Im2colCop|Im2colPiece|Conv2dByPieces|spans_groups|groups_together|fill_copies'),
     ('gradient of the filter', (), r'BACKWARD_FILTER|sums_pixels'),
     ('gradient of the image', ('*/conv2d_phase.h', '*/pixel_store.h'),
