@@ -135,11 +135,9 @@ std::string summary(const vgpu::Timeline& timeline) {
   const double share = least->for_others / least->whole;
   const bool is_busy = share < 0.25;
   text += fmt::format(
-      "The {} role waits least for others ({:.0f} % of its time): in the virtual GPU's model of "
-      "time "
-      "{}.\n",
+      "The {} role waits least for others ({:.0f} % of its time): in the model of time {}.\n",
       least->role, 100 * share,
-      is_busy ? "it sets the pace" : "no role sets the pace, but what is on its way");
+      is_busy ? "it sets the pace" : "nobody sets the pace, but what is on its way");
   return text;
 }
 
