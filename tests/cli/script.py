@@ -23,6 +23,11 @@ file(WRITE ${CMAKE_BINARY_DIR}/make.sh "set -e\\necho made >> '${CMAKE_SOURCE_DI
   "cp made.sh src/tilewright\\nchmod +x src/tilewright\\n")
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/src/tilewright COMMAND sh make.sh VERBATIM)
 add_custom_target(tilewright DEPENDS ${CMAKE_BINARY_DIR}/src/tilewright)
+foreach(name hostile_address hostile_thread)
+  file(WRITE ${CMAKE_BINARY_DIR}/tests/library/${name} "#!/bin/sh\\necho ${name} $*\\n")
+  file(CHMOD ${CMAKE_BINARY_DIR}/tests/library/${name} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  add_custom_target(${name})
+endforeach()
 '''
 
 
@@ -69,6 +74,12 @@ with tempfile.TemporaryDirectory() as temporary:
         expect(words == f'{tree} {elsewhere} {tree} layout (8,8) -o a.svg', 'It runs where its caller is, not:', words)
     made = (tree / 'count').read_text().split()
     expect(made == ['made'], 'Two builds at once, or none:', made)
+
+    # Hostile calls are programs of their own.
+    words = finish(start(tree, elsewhere, 'fuzz', '--interface', '--calls', '9')).splitlines()
+    expect(words == ['hostile_address --minutes 0.5 --calls 9',
+                     'hostile_thread --minutes 0.5 --threads 8 --calls 9'], words)
+    expect(finish(start(tree, elsewhere, 'fuzz', '--seed', '9')).endswith(' fuzz --seed 9'), 'fuzz is no command.')
 
     # Where nvcc is there and no GPU, what only runs compiles no kernels; with a GPU it does.
     for gpu, preset in ((1, 'host'), (0, 'cuda')):
