@@ -141,12 +141,16 @@ inline void add_scale_extents(Problem& problem, const std::string& prefix) {
 }
 
 inline void add_described(Problem& problem, std::int64_t& next, Random& random) {
+  // Numbers that go together, as those of attention: what is usual is sound.
+  const bool usual = random.chance(40);
   for (const Field& field : problem.family().fields) {
     if (field.role == Field::Role::Flag && random.chance(10)) problem.set(&field, 1);
     if (field.role != Field::Role::Extent) continue;
     // Numbers without a range have a rule of their own, which their first value keeps.
     const bool has_range = field.low > INT64_MIN && field.limit < INT64_MAX;
-    if (has_range && field.limit - field.low < 100) {
+    if (usual && field.usual > std::max(field.low, std::int64_t{0}) && field.usual < field.limit) {
+      problem.set(&field, field.usual);
+    } else if (has_range && field.limit - field.low < 100) {
       problem.set(&field, random.from(field.low, field.limit - 1));
     } else if (has_range && problem.get(field) != 1) {
       problem.set(&field, std::max(field.low, small_extent(random)));
