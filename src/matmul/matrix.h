@@ -67,7 +67,9 @@ struct HostMatrix {
   std::uint32_t code(std::size_t index) const;
   void set_code(std::size_t index, std::uint32_t code);
   double at(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
-    const std::uint32_t bits = code(index(matrix, row, column));
+    const std::size_t place = index(matrix, row, column);
+    if (bits_in(type) >= 8) return read_element(type, element(place));  // references ask often
+    const std::uint32_t bits = code(place);
     return read_element(type, &bits);
   }
   void set(std::int64_t matrix, std::int64_t row, std::int64_t column, double value) {
