@@ -365,6 +365,7 @@ class Reference {
                          [](const Score& a, const Score& b) { return a.value < b.value; }) -
         scores.begin());
     const Score& top = scores[largest];
+    const double highest = std::max(top.value, sink);  // a sink may be far above every score
     std::vector<double> weights(scores.size()), errors(scores.size());
     double sum = 0, sum_error = 0;
     bool is_tied = false;
@@ -372,7 +373,7 @@ class Reference {
       const double below = top.value - scores[j].value;
       const double slack = scores[j].error + top.error;
       if (j != largest && slack > 0 && below <= slack) is_tied = true;
-      sum += weights[j] = std::exp(-below);
+      sum += weights[j] = std::exp(scores[j].value - highest);
       errors[j] = 8 * ulp + (std::abs(top.value) + std::abs(scores[j].value)) * ulp;
       if (below > 0) errors[j] += slack;
       sum_error += weights[j] * errors[j];
@@ -380,7 +381,7 @@ class Reference {
     }
     // Another may be the largest in float32.
     if (is_tied) errors[largest] += half_step_;
-    const double weight_of_sink = std::exp(sink - top.value);
+    const double weight_of_sink = std::exp(sink - highest);
     if (weight_of_sink > 0) {
       sum_error += weight_of_sink * (top.error + (8 + std::abs(sink) + std::abs(top.value)) * ulp);
     }
@@ -402,8 +403,7 @@ class Reference {
       }
       output[c] = {value, error + magnitude * (sum_error + summing)};
     }
-    log_sum = {top.value + std::log(sum),
-               sum_error + top.error + 8 * ulp * (1 + std::abs(top.value))};
+    log_sum = {highest + std::log(sum), sum_error + top.error + 8 * ulp * (1 + std::abs(highest))};
   }
 
  private:

@@ -32,8 +32,8 @@ Conv2dResult measured(double own, double peer, double own_epilogue, double fused
 
 TEST(Conv2dCases, CountFlopsAndBytes) {
   const Conv2dCase shape = convolution("2x9x11x16x24x3x5,2,1,1");
-  EXPECT_EQ(shape.h.outputs(), 5);
-  EXPECT_EQ(shape.w.outputs(), 5);
+  EXPECT_EQ(outputs_of(shape.h), 5);
+  EXPECT_EQ(outputs_of(shape.w), 5);
   EXPECT_EQ(shape.pixels(), 50);
   EXPECT_EQ(shape.flops(), 2.0 * 50 * 24 * 15 * 16);
   EXPECT_EQ(shape.bytes(), 2.0 * (2 * 9 * 11 * 16 + 24 * 15 * 16 + 50 * 24));
@@ -52,7 +52,7 @@ TEST(Conv2dSuites, AreRead) {
   EXPECT_EQ(suite.type, "bf16");
   ASSERT_EQ(suite.shapes.size(), 17u);
   EXPECT_EQ(suite.shapes[12].text(), "32x56x56x128 to 128, 3x3 /2");
-  EXPECT_EQ(suite.shapes[12].h.outputs(), 28);
+  EXPECT_EQ(outputs_of(suite.shapes[12].h), 28);
   Conv2dSuite depthwise;
   ASSERT_TRUE(
       read_conv2d_suite(depthwise, TW_REPOSITORY "/bench/suites/conv2d-depthwise.json").is_good());

@@ -21,7 +21,8 @@ Conv2dCase resnet_layer() {
   Conv2dCase shape;
   shape.n = 32;
   shape.c = shape.k = 64;
-  shape.h = shape.w = {.extent = 56, .filter = 3, .pad_low = 1, .pad_high = 1};
+  shape.h = shape.w = {
+      .extent = 56, .filter = 3, .stride = 1, .dilation = 1, .pad_low = 1, .pad_high = 1};
   return shape;
 }
 

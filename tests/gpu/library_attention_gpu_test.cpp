@@ -12,6 +12,8 @@
 namespace tw::tests {
 namespace {
 
+constexpr std::size_t room = std::size_t{64} << 20;  // the usual workspace_limit
+
 class LibraryAttentionOnGpu : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -21,13 +23,15 @@ class LibraryAttentionOnGpu : public ::testing::Test {
 };
 
 TEST_F(LibraryAttentionOnGpu, ComputesRandomProblems) {
+  const DeviceWorkspace workspace(room);
   Random random(base_seed() + 3);
   for (int i = 0; i < 200; ++i) {
     Placed<tw_attention_problem> placed(case_here(attention_trial, i, random));
     tw_attention_plan* plan = nullptr;
     ASSERT_EQ(tw_attention_plan_create(&plan, &placed.given, nullptr), TW_OK) << tw_message();
     const std::string line = tw_attention_plan_command(plan);
-    EXPECT_EQ(tw_attention_plan_run(plan, &placed.given, nullptr, 0, nullptr), TW_OK)
+    EXPECT_EQ(tw_attention_plan_run(plan, &placed.given, workspace.given().data, room, nullptr),
+              TW_OK)
         << line << "\n"
         << tw_message();
     tw_attention_plan_destroy(plan);
@@ -38,12 +42,13 @@ TEST_F(LibraryAttentionOnGpu, ComputesRandomProblems) {
 }
 
 TEST_F(LibraryAttentionOnGpu, IsCapturedIntoGraphs) {
+  const DeviceWorkspace workspace(room);
   Random random(base_seed() + 4);
   for (int i = 0; i < 20; ++i) {
     Placed<tw_attention_problem> placed(case_here(attention_trial, i, random));
     tw_status status = TW_INVALID;
     replay_captured([&](cudaStream_t stream) {
-      status = tw_attention(&placed.given, nullptr, nullptr, 0, stream);
+      status = tw_attention(&placed.given, nullptr, workspace.given().data, room, stream);
     });
     ASSERT_EQ(status, TW_OK) << tw_message();
     placed.expect_right("captured, problem " + std::to_string(i));
