@@ -23,8 +23,10 @@ void adopt(void* given, const Instance& instance,
   type("b_type", problem.b,
        follows ? static_cast<ElementType>(problem.a.type) : config.tiling.b_type);
   type("d_type", problem.d, config.d_type);
-  if (!is_given("a")) problem.a.column_stride = config.tiling.a_major == Major::K ? 1 : 0;
-  if (!is_given("b")) problem.b.column_stride = config.tiling.b_major == Major::K ? 0 : 1;
+  if (!product_facts(instance).any_layout) {
+    if (!is_given("a")) problem.a.column_stride = config.tiling.a_major == Major::K ? 1 : 0;
+    if (!is_given("b")) problem.b.column_stride = config.tiling.b_major == Major::K ? 0 : 1;
+  }
   const std::int64_t few = config.tiling.loaded_rows;
   if (few != 0 && !is_given("m")) problem.m = std::min(problem.m, few);
 }

@@ -56,7 +56,7 @@ def planted(bug, overlay):
     program = overlay / 'planted'
     sources = [*request.instances.glob('rotated_*.cpp'), request.instances / 'table.cpp', folder / 'run/rotated.cpp',
                root / 'tests/design/rotated_main.cpp']
-    subprocess.run([request.compiler, '-std=c++20', '-O0', f'-I{overlay}', f'-I{folder}/include', f'-I{root}/include',
+    subprocess.run([request.compiler, '-std=c++20', '-O0', '-DTW_INSTANCE_WITH_CUDA=0', '-DTW_INSTANCE_WITH_VGPU=1', f'-I{overlay}', f'-I{folder}/include', f'-I{root}/include',
                     f'-I{root}', *map(str, sources), *request.link, '-o', str(program)], check=True)
     return program
 

@@ -17,7 +17,7 @@ PARTS = ['target', 'shared_bytes', 'registers', 'in_clusters', 'Signal',
 MORE = ['max_cluster', 'tensor_columns', 'StagedSources', 'ClusterReduction',
         'Turns', 'Tickets']
 # What attention has in place of a matmul's loader and TileOp, and whether its groups take turns.
-MORE += ['HeadLoader', 'ScoreOp', 'ValueOp', 'takes_turns']
+MORE += ['HeadLoader', 'PartLoader', 'ScoreOp', 'ValueOp', 'takes_turns']
 LOOP = re.compile(r'\b(for|while|do|goto)\b')
 DEVICE = re.compile(r'TW_DEVICE|\bisa::')
 STRUCT = re.compile(r'^struct (\w+)(?: : (\w+))? \{\n(.*?)^\};', re.M | re.S)

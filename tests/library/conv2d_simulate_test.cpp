@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/families/conv2d_problems.h"
+#include "tests/library/of_family.h"
 #include "tilewright/conv2d.h"
 
 namespace tw::tests {
@@ -24,8 +25,8 @@ Case case_of(const Conv2dShape& shape, Fill fill, std::uint64_t seed) {
 void expect_right(const Conv2dShape& shape, const tw_conv2d_options* options = nullptr) {
   const Verified verified(case_of(shape, Fill::Integers, 3));
   HostProblem data = verified.given();
-  const AnyProblem problem = data.placed();
-  ASSERT_EQ(tw_conv2d_simulate(&problem.as<tw_conv2d_problem>(), options), TW_OK) << tw_message();
+  const auto problem = of_family<tw_conv2d_problem>(*verified.of().trial, data.placed());
+  ASSERT_EQ(tw_conv2d_simulate(&problem, options), TW_OK) << tw_message();
   EXPECT_STREQ(tw_message(), "");
   const Comparison comparison = verified.compare(data);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
@@ -56,9 +57,8 @@ TEST(SimulateConv2d, KeepsGroupsApart) {
     shape.groups = 4;
     shape.c = shape.k = 4 * channels;
     const auto run = [](HostProblem& data) {
-      const AnyProblem problem = data.placed();
-      ASSERT_EQ(tw_conv2d_simulate(&problem.as<tw_conv2d_problem>(), nullptr), TW_OK)
-          << tw_message();
+      const auto problem = of_family<tw_conv2d_problem>(conv2d_trial, data.placed());
+      ASSERT_EQ(tw_conv2d_simulate(&problem, nullptr), TW_OK) << tw_message();
     };
     const Verified verified(case_of(shape, Fill::Integers, 3));
     HostProblem plain = verified.given(), data = verified.given();
@@ -141,7 +141,7 @@ TEST(SimulateConv2d, FromCpp) {
 TEST(SimulateConv2d, RefusesWithASentence) {
   HostProblem data(case_of(small(), Fill::Integers, 1));
   const auto refusal = [&](tw_status status, const auto& spoil) {
-    tw_conv2d_problem problem = data.placed().as<tw_conv2d_problem>();
+    tw_conv2d_problem problem = of_family<tw_conv2d_problem>(conv2d_trial, data.placed());
     tw_conv2d_options options;
     tw_conv2d_init(nullptr, &options);
     spoil(problem, options);

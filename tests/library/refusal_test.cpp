@@ -76,7 +76,7 @@ const Case cases[] = {
        g.problem.d.row_stride = 1;
        g.problem.d.column_stride = 24;
      },
-     TW_INVALID, "D has a column_stride of 24, but must have 1: its rows are contiguous."},
+     TW_INVALID, "The column_stride of D is 24, but must be 1: rows are contiguous."},
     {"short rows of D", [](Given& g) { g.problem.d.row_stride = 39; }, TW_INVALID,
      "The pitch of D is 39 elements, but its lines have 40."},
     {"D shared by the batch", [](Given& g) { g.problem.batch = 2; }, TW_INVALID,

@@ -12,6 +12,10 @@ inline MatmulProblem as_read(const Checked& checked, const ProductFacts& facts) 
   MatmulProblem product = checked.product();
   const ProductField& field = *checked.description().product;
   const auto read = [&](MatmulOperand& operand, unsigned tensor, Major wanted) {
+    if (product.k == 0) {  // nothing is read
+      operand.major = wanted;
+      return;
+    }
     if ((!facts.any_layout && operand.major == wanted) || !checked.has_other_side(tensor)) return;
     const TensorLines lines = checked.other_side(tensor);
     const auto alignment = [&](std::int64_t pitch) {

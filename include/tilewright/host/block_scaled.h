@@ -204,7 +204,7 @@ class BlockScaledLaunch {
             .inner = by_k ? k : rows,
             .outer = by_k ? rows : k,
             .batch = given.matmul.batch,
-            .pitch_bytes = std::max<std::int64_t>(operand.pitch * bits / 8, 16),
+            .pitch_bytes = std::max<std::int64_t>(operand.pitch * bits / 8, 32),
             .batch_pitch_bytes = operand.batch_pitch * bits / 8,
             .box_inner = box.inner,
             .box_outer = box.outer};
