@@ -115,7 +115,7 @@ TEST(Attention, RefusesWhatItCannotDo) {
   EXPECT_NE(
       refusal([](tw_attention_problem& p) { p.key_heads = 3; }).find("multiple of key_heads = 3"),
       std::string::npos);
-  EXPECT_NE(refusal([](tw_attention_problem& p) { p.head_size = 72; }).find("72"),
+  EXPECT_NE(refusal([](tw_attention_problem& p) { p.head_size = 60; }).find("up to 64 and 64"),
             std::string::npos);
   EXPECT_NE(refusal([](tw_attention_problem& p) { p.scale = -1; }).find("positive"),
             std::string::npos);
