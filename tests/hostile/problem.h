@@ -148,7 +148,7 @@ inline void add_described(Problem& problem, std::int64_t& next, Random& random) 
     if (field.role != Field::Role::Extent) continue;
     // Numbers without a range have a rule of their own, which their first value keeps.
     const bool has_range = field.low > INT64_MIN && field.limit < INT64_MAX;
-    if (usual && field.usual > std::max(field.low, std::int64_t{0}) && field.usual < field.limit) {
+    if (usual && field.usual >= std::max(field.low, std::int64_t{0}) && field.usual < field.limit) {
       problem.set(&field, field.usual);
     } else if (has_range && field.limit - field.low < 100) {
       problem.set(&field, random.from(field.low, field.limit - 1));
