@@ -15,6 +15,7 @@ CONSEQUENCES = {
     'barrier-life': 'bytes that nobody expected are left on a barrier at the end',
     'phase-skipped': 'a barrier that gets too many arrivals runs ahead of who waits for it',
     'overwrite-while-read': 'who goes too early writes over what others read',
+    'missing-proxy-fence': 'reads before a fence that is gone are unordered with the async proxy',
     'race': 'who goes too early writes where others write',
     'read-before-full': 'who goes too early reads what has not landed',
     'race': 'who goes too early reads what others write, and nothing orders the two',
