@@ -12,7 +12,7 @@
 
 namespace tw {
 
-// What is known of a compiled kernel.
+// The facts that a launch asks of a compiled kernel.
 struct BlockScaledFacts {
   ProductFacts product;
   bool converts;     // elements of any type, with any scales
@@ -113,7 +113,7 @@ class BlockScaledLaunch {
     });
   }
 
-  // What TMA and the tensor core ask of elements and scales.
+  // TMA and the tensor core ask this of elements and scales.
   template <class Parts>
   static Status takes(const Operands& given) {
     const MatmulProblem& matmul = given.matmul;

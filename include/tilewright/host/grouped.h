@@ -12,7 +12,7 @@
 
 namespace tw {
 
-// What is known of a compiled kernel.
+// The facts that a launch asks of a compiled kernel.
 struct GroupedFacts {
   ProductFacts product;
   bool gathers;  // rows of A, by an index

@@ -17,7 +17,7 @@ struct AttentionFamily {
     return p.queries * (is_ragged(p) ? 1 : p.sequences);
   }
   static constexpr bool is_paged(const Problem& p) { return p.page_size > 0; }
-  // Of one matrix of keys or values, and how many there are.
+  // The rows of one matrix of keys or values, and the number of these matrices.
   static constexpr std::int64_t key_rows(const Problem& p) {
     if (is_paged(p)) return p.page_size * (p.heads_in_pages != 0 ? 1 : p.pages);
     return p.keys * (is_ragged(p) ? 1 : p.sequences);

@@ -9,7 +9,7 @@
 
 namespace tw {
 
-// Of any problem that is a tw_matmul_problem `matmul` with a_scales and b_scales.
+// Serves any problem that has a tw_matmul_problem `matmul`, a_scales and b_scales.
 template <class P>
 struct ScaledOperands {
   using Problem = P;

@@ -39,11 +39,11 @@ constexpr bool is_deep(const tw_conv2d_problem& p) {
   return p.depth.extent != 1 || p.depth.filter != 1 || p.depth.stride != 1 ||
          p.depth.dilation != 1 || p.depth.pad_low != 0 || p.depth.pad_high != 0;
 }
-// Of the filter.
+// The filter has so many positions.
 constexpr std::int64_t positions_of(const tw_conv2d_problem& p) {
   return detail::saturated(p.depth.filter, p.h.filter, p.w.filter);
 }
-// Of all images, and of all outputs.
+// All images together have so many pixels, and all outputs.
 constexpr std::int64_t image_pixels(const tw_conv2d_problem& p) {
   return detail::saturated(p.n, p.depth.extent, p.h.extent, p.w.extent);
 }
@@ -121,7 +121,7 @@ struct Conv2dFamily {
       detail::conv2d_axis<&Problem::depth>("depth", "t", "depth of the image", 1, 1,
                                            " along the depth"));
 
-  // Of strides of an image's gradient, and of what kernels count in int.
+  // An image's gradient takes strides up to 8; kernels count pixels and sums in int.
   static Status check_counts(const Problem& p) {
     constexpr std::int64_t most = extent_limit - 1;
     std::int64_t positions = 1, pixels = p.n, met = p.n;
@@ -174,7 +174,7 @@ struct Conv2dFamily {
     if (p.direction == TW_BACKWARD_DATA) return image_of(p);
     return {1, p.k, detail::saturated(positions_of(p), p.c / p.groups)};
   }
-  // What each of them adds up.
+  // Each sum has so many terms.
   static constexpr std::int64_t summed_of(const Problem& p) {
     if (p.direction == TW_BACKWARD_FILTER) return output_pixels(p);
     return detail::saturated(positions_of(p), (p.direction == TW_FORWARD ? p.c : p.k) / p.groups);

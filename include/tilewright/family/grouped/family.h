@@ -12,7 +12,7 @@
 
 namespace tw {
 
-// What a problem says of its rows and scales.
+// A problem states its rows and scales so.
 struct GroupedOperands {
   using Problem = tw_grouped_problem;
 

@@ -16,7 +16,7 @@ struct MatmulFamily {
       number<&Problem::batch>("batch",
                               {.meaning = "products side by side", .usual = 1, .initial = 1})};
 
-  // Of one column a gate makes none: without this rule such a problem would be empty.
+  // A gate makes no column of a single one: without this rule such a problem would be empty.
   static constexpr Rule rules[] = {rule(
       [](const Problem& p) {
         return p.epilogue.gated == 0 || p.n % 2 == 0 || p.m == 0 || p.batch == 0;
