@@ -199,12 +199,14 @@ class BlockScaledLaunch {
     const bool unpacks = given.is_unpacked(operand);
     const bool by_k = operand.major == Major::K;
     const std::int64_t k = unpacks ? given.matmul.k : given.matmul.k * bits / 8;
+    const std::int64_t lines = by_k ? rows : k;
     return {.base = operand.data,
             .type = unpacks ? operand.type : ElementType::E4m3,
             .inner = by_k ? k : rows,
-            .outer = by_k ? rows : k,
+            .outer = lines,
             .batch = given.matmul.batch,
-            .pitch_bytes = std::max<std::int64_t>(operand.pitch * bits / 8, 32),
+            // The pitch of a single line leads nowhere; TMA takes multiples of 32.
+            .pitch_bytes = lines > 1 ? operand.pitch * bits / 8 : 32,
             .batch_pitch_bytes = operand.batch_pitch * bits / 8,
             .box_inner = box.inner,
             .box_outer = box.outer};
