@@ -1,11 +1,13 @@
-"""What `pip install ./python` installs works without the repository, and needs no network."""
+"""The wheel of ./tw package and `pip install ./python` work without the repository, and need no network."""
 import importlib.util
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
+import venv
 import zipfile
 
 import support
@@ -15,6 +17,9 @@ PROGRAM = ('import tilewright as tw\n'
            'print(tw.__file__, tw.library().path)\n'
            'a = tw.Buffer.of(range(16), (2, 8), "bf16")\n'
            'print(tw.matmul(a, a.T).values())\n')
+# Without what leads into the repository.
+ELSEWHERE = {name: value for name, value in os.environ.items()
+             if name not in ('TILEWRIGHT_LIBRARY', 'PYTHONPATH')}
 
 
 class Package(unittest.TestCase):
@@ -24,9 +29,7 @@ class Package(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def works(self, installed):
-        environment = {name: value for name, value in os.environ.items()
-                       if name != 'TILEWRIGHT_LIBRARY'}
-        environment['PYTHONPATH'] = str(installed)
+        environment = {**ELSEWHERE, 'PYTHONPATH': str(installed)}
         printed = subprocess.run([sys.executable, '-c', PROGRAM], env=environment, text=True,
                                  cwd=self.folder, capture_output=True, check=True).stdout
         places, numbers = printed.splitlines()
@@ -35,14 +38,20 @@ class Package(unittest.TestCase):
         self.assertEqual(numbers, '[140.0, 364.0, 364.0, 1104.0]')
 
     def test_wheel(self):
-        program = ('import build_backend, sys\n'
-                   'print(build_backend.build_wheel(sys.argv[1]))\n')
-        name = subprocess.run([sys.executable, '-c', program, self.folder], cwd=PYTHON, text=True,
-                              capture_output=True, check=True).stdout.strip()
-        self.assertRegex(name, r'^tilewright-[0-9.]+-py3-none-linux_\w+\.whl$')
-        with zipfile.ZipFile(self.folder / name) as wheel:
-            wheel.extractall(self.folder / 'installed')
-        self.works(self.folder / 'installed')
+        """An empty environment; the lines of docs/packages.md."""
+        [wheel] = pathlib.Path(os.environ['TILEWRIGHT_PACKAGES']).glob('*.whl')
+        self.assertRegex(wheel.name, r'^tilewright-[0-9.]+-py3-none-linux_\w+\.whl$')
+        venv.create(self.folder / 'empty')
+        python = self.folder / 'empty/bin/python'
+        [places] = (self.folder / 'empty').glob('lib/python*/site-packages')
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(places)
+        lines, says = re.search(r'```python\n(.*?)```\n\n```\n(.*?)```',
+                                (support.ROOT / 'docs/packages.md').read_text(), re.DOTALL).groups()
+        printed = subprocess.run([python, '-c', lines + 'print(tw.library().path)\n'],
+                                 env=ELSEWHERE, text=True, cwd=self.folder, capture_output=True,
+                                 check=True).stdout
+        self.assertEqual(printed, f'{says}{places / "tilewright/libtilewright.so"}\n')
 
     def test_pip(self):
         if importlib.util.find_spec('pip') is None:

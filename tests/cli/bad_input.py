@@ -11,6 +11,8 @@ script, program, bench = sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) 
 suites = pathlib.Path(__file__).parents[2] / 'bench/suites'
 CASES = [
     ([script, 'dance'], "no command 'dance'"),
+    ([script, 'package', '--into', 'there'], "package takes --to FOLDER or nothing, but got '--into there'"),
+    ([script, 'library', '--prefix'], 'library takes --prefix FOLDER or nothing'),
     ([program], 'subcommand is required'),
     ([program, 'dance'], ''),
     ([program, 'run'], 'family is required'),

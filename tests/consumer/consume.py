@@ -1,6 +1,6 @@
-"""Installs the build into an empty folder, builds a project that finds Tilewright there, runs its programs.
+"""Unpacks the archive of ./tw package into an empty folder, builds a project that finds Tilewright there, runs its programs.
 
-usage: consume.py BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [-D SETTING...]
+usage: consume.py ARCHIVE PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [-D SETTING...]
 
 A program may have arguments behind it, in one word. A program of --finds ends with 1 and prints the words.
 """
@@ -9,10 +9,11 @@ import pathlib
 import shlex
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 parser = argparse.ArgumentParser()
-parser.add_argument('build')
+parser.add_argument('archive')
 parser.add_argument('project')
 parser.add_argument('programs', nargs='*')
 parser.add_argument('--finds', nargs=2, action='append', default=[])
@@ -29,11 +30,9 @@ def run(*command, status=0):
 
 with tempfile.TemporaryDirectory() as folder:
     tree, build = pathlib.Path(folder) / 'tree', pathlib.Path(folder) / 'build'
-    run('cmake', '--install', request.build, '--prefix', tree)
-    # The tree must do without the place that it was built in.
-    for file in tree.rglob('*.cmake'):
-        if str(pathlib.Path(__file__).parents[2]) in file.read_text():
-            sys.exit(f'{file.relative_to(tree)} points into the source tree.')
+    with tarfile.open(request.archive) as archive:
+        archive.extractall(tree)
+    [tree] = tree.iterdir()
     run('cmake', '-G', 'Ninja', '-S', request.project, '-B', build, f'-DCMAKE_PREFIX_PATH={tree}',
         *(f'-D{setting}' for setting in request.settings))
     run('cmake', '--build', build)
@@ -49,4 +48,4 @@ with tempfile.TemporaryDirectory() as folder:
         if words not in printed:
             sys.exit(f'{program} does not print "{words}":\n{printed[:4000]}')
         print(f'{program}: {printed}')
-print(f'{pathlib.Path(request.project).name} is built against the install tree.')
+print(f'{pathlib.Path(request.project).name} is built against the archive.')

@@ -3,7 +3,7 @@
 usage: documents.py TILEWRIGHT
 
 Commands are executed as they stand, but for fewer schedules and shorter fuzzing, and files go to a folder that vanishes.
-What measures (bench, tune), builds (test, demo, library) or asks for a GPU (--on gpu) is not executed here.
+What measures (bench, tune), builds (test, demo, library, package) or asks for a GPU (--on gpu) is not executed here.
 """
 import pathlib
 import re
@@ -14,7 +14,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
-ELSEWHERE = ('bench', 'tune', 'test', 'demo', 'library', 'cost', 'info', 'help')
+ELSEWHERE = ('bench', 'tune', 'test', 'demo', 'library', 'package', 'cost', 'info', 'help')
 QUOTED = re.compile(r'<!-- (examples/\S+) -->\n```\w+\n(.*?)```\n', re.DOTALL)
 
 wrong = []
