@@ -45,6 +45,12 @@ __all__.append('quantise_blocks')
 if 'torch' in sys.modules:
     from . import _torch_quantise  # noqa: F401
 # family quantise: end
+# family attention: begin
+from ._attention import attention, attention_paged  # noqa: E402
+__all__ += ['attention', 'attention_paged']
+if 'torch' in sys.modules:
+    from . import _torch_attention  # noqa: F401
+# family attention: end
 
 if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
     from . import _torch  # noqa: F401

@@ -35,7 +35,7 @@ def _fill_tensor(problem, name, tensor, view):
         _set(problem, field['path'], values[part])
 
 
-def _problem_of(family, arguments, view):
+def problem_by_description(family, arguments, view):
     """`view(name, array)` is the memory of an array."""
     described = describe(family)
     if 'tensors' not in described:
@@ -82,8 +82,8 @@ def call(family, *, stream=None, batch_invariant=False, fast_accumulation=True, 
     if arrays:
         from . import _torch_family
         return _torch_family.call(
-            arrays, lambda view: _problem_of(family, arguments, view), stream,
+            arrays, lambda view: problem_by_description(family, arguments, view), stream,
             (family, *(name for name in arguments if arguments[name] is not None),
              *(value for value in arguments.values() if not hasattr(value, 'shape'))), options)
     check_on_host(stream)
-    check(library().tw_simulate(_problem_of(family, arguments, view_of), new_options(*options)))
+    check(library().tw_simulate(problem_by_description(family, arguments, view_of), new_options(*options)))

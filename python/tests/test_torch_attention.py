@@ -1,0 +1,89 @@
+"""attention of torch tensors on the host, that is, on the virtual GPU: operators, compilation, refusals."""
+import random
+import unittest
+
+import support
+
+support.need('torch')
+
+import torch
+
+import gpu_attention_against_torch as script
+import tilewright
+
+
+class TorchAttention(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(7)
+        self.q, self.k, self.v = (self.normal(2, tokens, heads, 128) for tokens, heads in ((20, 4), (40, 2), (40, 2)))
+
+    def normal(self, *shape):
+        return torch.randn(shape).bfloat16()
+
+    def expected(self, causal=True):
+        q, k, v = (tensor.double().transpose(1, 2) for tensor in (self.q, self.k, self.v))
+        mask = torch.ones(20, 40, dtype=torch.bool).tril(20) if causal else None
+        return torch.nn.functional.scaled_dot_product_attention(
+            q, k.repeat_interleave(2, 1), v.repeat_interleave(2, 1), attn_mask=mask).transpose(1, 2)
+
+    def near(self, output, right):
+        self.assertEqual((output.dtype, output.shape), (torch.bfloat16, right.shape))
+        torch.testing.assert_close(output.double(), right, rtol=2**-7, atol=2**-8)
+
+    def test_against_torch(self):
+        output, sums = tilewright.attention(self.q, self.k, self.v, causal=True, log_sums=True)
+        self.near(output, self.expected())
+        self.assertEqual((sums.dtype, sums.shape), (torch.float32, (2, 4, 20)))
+        by_head = [tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in (self.q, self.k, self.v)]
+        other, other_sums = tilewright.attention(*by_head, causal=True, log_sums=True)
+        self.assertEqual(other.transpose(1, 2).is_contiguous(), True)
+        self.assertTrue(torch.equal(other, output))
+        self.assertTrue(torch.equal(other_sums, sums))
+        out = torch.full_like(output, 99.0)
+        self.assertIs(tilewright.attention(self.q, self.k, self.v, out, causal=True), out)
+        self.assertTrue(torch.equal(out, output))
+
+    def test_random_problems(self):
+        script.check_random_problems(random.Random(7), 'cpu', 12)
+
+    def test_compiled(self):
+        script.check_model('cpu', 256, 2, 1, 2, (16, 33), 'aot_eager')
+
+    def test_operators(self):
+        operators = torch.ops.tilewright
+        tests = ('test_schema', 'test_faketensor', 'test_aot_dispatch_dynamic')
+        torch.library.opcheck(operators.attention.default, (self.q, self.k, self.v, None, None, None, True, True, 5, 0.0, 0.0,
+                                                            None, None), test_utils=tests)
+        by_head = [tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in (self.q, self.k, self.v)]
+        torch.library.opcheck(operators.attention.default, (*by_head, None, None, None, True, False, 0, 0.0, 0.0, None, None),
+                              test_utils=tests)
+        table, lengths = torch.randperm(6).int().view(2, 3), torch.tensor([33, 40], dtype=torch.int32)
+        cache = self.normal(6, 16, 2, 128)
+        paged = (self.q[:, :1].contiguous(), cache, cache, table, lengths, None)
+        torch.library.opcheck(operators.attention_paged.default, (*paged, True, False, 0, 0.0, 0.0, None, None, None),
+                              test_utils=tests)
+        out = torch.empty(2, 1, 4, 128, dtype=torch.bfloat16)
+        torch.library.opcheck(operators.attention_paged_out.default,
+                              (out, torch.empty(4, 2), *paged, False, 0, 0.0, 0.0, 48, None, None), test_utils=tests[:2])
+
+    def test_gradients_refused(self):
+        k = self.k.clone().requires_grad_()
+        with self.assertRaisesRegex(tilewright.Unsupported, 'k requires a gradient, and none goes through tilewright.attention yet'):
+            tilewright.attention(self.q, k, self.v)
+        table = torch.zeros(2, 3, dtype=torch.int32)
+        with self.assertRaisesRegex(tilewright.Unsupported, 'q requires a gradient.*tilewright.attention_paged yet'):
+            tilewright.attention_paged(self.q.clone().requires_grad_(), k, k, table, table[:, 0])
+        with torch.no_grad():
+            self.near(tilewright.attention(self.q, k, self.v), self.expected(causal=False))
+
+    def test_refused(self):
+        for sentence, arguments in (
+                ('k is a list, but another', (self.q, [1], self.v)),
+                ('k lies on meta, but q lies on cpu', (self.q, self.k.to('meta'), self.v)),
+                ('types of queries, keys, values', (self.q, self.k.half(), self.v))):
+            with self.subTest(sentence), self.assertRaisesRegex(tilewright.Invalid, sentence):
+                tilewright.attention(*arguments)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

@@ -1,0 +1,211 @@
+"""attention and attention_paged: torch tensors go to _torch_attention.py, host memory runs on the virtual GPU."""
+from ._arrays import Buffer, View, dense_strides, empty_like_kind, is_numpy, view_of
+from ._call import problem_by_description
+from ._library import Invalid, check, library, new_options
+from ._problem import check_on_host, fill_vector
+
+EXTENTS = '[sequences, tokens, heads, columns]'
+
+
+def _goes_on(extents, strides, along):
+    """Whether one sequence (or page) follows the other as its tokens (along 1) or heads (along 2) do."""
+    return extents[0] <= 1 or extents[along] <= 1 or strides[0] == extents[along] * strides[along]
+
+
+def _tokens_go_on(tensors):
+    """Of (name, extents, strides): whether the tokens of all sequences are rows of the same matrices. Otherwise every
+    sequence has heads of its own. Memory allows the one or the other in all tensors; nothing is copied."""
+    apart = [tensor for tensor in tensors if not _goes_on(*tensor[1:], 1)]
+    if apart and not all(_goes_on(extents, strides, 2) for _, extents, strides in tensors):
+        name, extents, strides = apart[0]
+        raise Invalid(f'{name} has shape {extents} and strides {strides}: either the tokens of one sequence (or page) must follow '
+                      'those of the one before in all tensors, or the heads must. Make a contiguous copy.')
+    return not apart
+
+
+def _matrices(extents, strides, by_tokens):
+    """Extents and strides of (head, token, column)."""
+    if len(extents) == 3:
+        tokens, heads, columns = extents
+        return (heads, tokens, columns), (strides[1], strides[0], strides[2])
+    sequences, tokens, heads, columns = extents
+    whole, row, head, column = strides
+    if by_tokens:
+        return (heads, sequences * tokens, columns), (head, whole if tokens <= 1 else row, column)
+    return (sequences * heads, tokens, columns), (whole if heads <= 1 else head, row, column)
+
+
+class Layout:
+    """What a call's tensors say, each as (extents, strides): the output's shape, and how heads lie in memory. `out` may be
+    None. Packed sequences have ends; pages are keys and values in pages."""
+
+    def __init__(self, q, k, v, out=None, packed=False, pages=False):
+        tensors = [(name, *tensor) for name, tensor in (('q', q), ('k', k), ('v', v), ('out', out)) if tensor is not None]
+        rank = 4 if pages else 3 if packed else len(q[0])
+        for name, extents, _ in tensors:
+            if len(extents) != rank or rank not in (3, 4):
+                kind = ', of pages,' if pages else ', of packed sequences,' if packed else ''
+                raise Invalid(f'{name}{kind} has shape {extents}, but must be {EXTENTS[:1] + EXTENTS[12:] if rank == 3 else EXTENTS}.')
+        self.queries, self.keys, values = q[0], k[0], v[0]
+        together = len(self.queries) == 4 and not pages
+        if self.keys[:-1] != values[:-1] or self.keys[-1] != self.queries[-1] or together and self.keys[0] != self.queries[0]:
+            raise Invalid(f'q has shape {self.queries}, k has shape {self.keys} and v has shape {values}: k and v must have as '
+                          f'many tokens and heads, q and k as many columns{", and all as many sequences" * together}.')
+        self.output = (*self.queries[:-1], values[-1])
+        if out is not None and out[0] != self.output:
+            raise Invalid(f'out has shape {out[0]}, but the output has shape {self.output}.')
+        self.has_sequences = rank == 4
+        self.by_tokens = self.keys_by_tokens = True
+        if pages:
+            self.by_tokens = _tokens_go_on([tensors[0], *tensors[3:]])
+            self.keys_by_tokens = _tokens_go_on(tensors[1:3])
+            if not self.by_tokens:
+                raise Invalid(f'q has shape {self.queries}, but heads of one sequence follow those of the one before; where keys '
+                              'are in pages, tokens must. Make a contiguous copy.')
+        elif self.has_sequences:
+            self.by_tokens = self.keys_by_tokens = _tokens_go_on(tensors)
+
+    def output_strides(self):
+        if self.by_tokens:
+            return dense_strides(self.output)
+        _, tokens, heads, columns = self.output
+        return heads * tokens * columns, columns, tokens * columns, 1
+
+    def log_sums(self):
+        """The extents of the matrix (head, token); those that it has for the caller, and their order there."""
+        matrix = _matrices(self.queries, (0,) * len(self.queries), self.by_tokens)[0][:2]
+        if not self.has_sequences:
+            return matrix, matrix, (0, 1)
+        sequences, tokens, heads, _ = self.queries
+        return (matrix, *(((heads, sequences, tokens), (1, 0, 2)) if self.by_tokens
+                          else ((sequences, heads, tokens), (0, 1, 2))))
+
+    def numbers(self):
+        """By their names in tw_describe."""
+        sequences = self.queries[0] if self.has_sequences else 1
+        alike, apart = (sequences, 1) if self.by_tokens else (1, sequences)
+        return dict(sequences=alike, queries=self.queries[-3], keys=self.keys[-3], heads=self.queries[-2] * apart,
+                    key_heads=self.keys[-2] * (apart if self.keys_by_tokens == self.by_tokens else 1),
+                    head_size=self.queries[-1], value_size=self.output[-1])
+
+
+def _memory(view):
+    return None if view is None else (view.shape, view.strides)
+
+
+def argument(name, paged):
+    """What a caller calls a tensor of tw_describe."""
+    return 'out' if name == 'output' else 'key_lengths' if name == 'key_ends' and paged else name
+
+
+def problem_of(views, scalars):
+    """The tw_attention_problem of Views by their names in tw_describe; `scalars` are (causal, window, scale, softcap, keys),
+    the last where keys are in pages."""
+    table, ends = views.get('page_table'), views.get('query_ends')
+    layout = Layout(*(_memory(views[name]) for name in ('q', 'k', 'v', 'output')), packed=ends is not None,
+                    pages=table is not None)
+    numbers = layout.numbers()
+    if ends is not None:
+        numbers['sequences'] = ends.shape[0] if ends.shape else 0
+    *scalars, most_keys = scalars
+    if table is not None:
+        pages, page_size = layout.keys[:2]
+        if len(table.shape) != 2 or table.strides[1] != 1 and table.shape[1] > 1 or table.type != 's32':
+            raise Invalid(f'page_table has shape {table.shape}, strides {table.strides} and type {table.type}, but must be int32 '
+                          '[sequences, pages], rows contiguous.')
+        pitch = table.strides[0] if table.shape[0] > 1 else table.shape[1]
+        numbers.update(page_size=page_size, pages=pages, table_pitch=pitch, heads_in_pages=not layout.keys_by_tokens,
+                       keys=table.shape[1] * page_size if most_keys is None else most_keys)
+        if table.shape[0] != numbers['sequences']:
+            raise Invalid(f'page_table has {table.shape[0]} rows, but q has {numbers["sequences"]} sequences.')
+    if not layout.by_tokens and views.get('sinks') is not None:
+        raise Invalid('sinks are given, but heads of one sequence follow those of the one before; with sinks, tokens must. '
+                      'Make contiguous copies.')
+    for name, length, type in (('query_ends', 'sequences', 's32'), ('key_ends', 'sequences', 's32'), ('sinks', 'heads', 'fp32')):
+        if views.get(name) is not None:
+            fill_vector(argument(name, table is not None), views[name], numbers[length], (type,))
+    given = dict(views)
+    for name in ('q', 'k', 'v', 'output'):
+        view = views[name]
+        by_tokens = layout.keys_by_tokens if name in 'kv' else layout.by_tokens
+        given[name] = View(view.address, *_matrices(view.shape, view.strides, by_tokens), view.type, view.writable, view.owner)
+    given.update(zip(('causal', 'window', 'scale', 'softcap'), scalars))
+    return problem_by_description('attention', {**given, **numbers}, lambda name, view: view)
+
+
+def _new(example, extents, strides, type):
+    """Memory of the example's kind without gaps, in the order of the strides."""
+    order = sorted(range(len(extents)), key=lambda i: -strides[i])
+    made = empty_like_kind(example, tuple(extents[i] for i in order), type)
+    if is_numpy(made):
+        return made.transpose([order.index(i) for i in range(len(order))])
+    return Buffer(made.data, extents, type, strides, made.offset)
+
+
+def _on_host(arrays, scalars, log_sums, stream, options):
+    """`arrays` by their names in tw_describe; where there is no output, one is made."""
+    check_on_host(stream)
+    paged = 'page_table' in arrays
+    views = {name: view_of(argument(name, paged), array) for name, array in arrays.items() if array is not None}
+    layout = Layout(*(_memory(views[name]) for name in 'qkv'), _memory(views.get('output')),
+                    packed='query_ends' in views, pages=paged)
+    out = arrays['output']
+    if out is None:
+        out = _new(arrays['q'], layout.output, layout.output_strides(), views['q'].type)
+        views['output'] = view_of('out', out, views['q'].type)
+    sums = None
+    if log_sums:
+        matrix, seen, order = layout.log_sums()
+        flat = empty_like_kind(arrays['q'], matrix, 'fp32')
+        views['log_sums'] = view_of('log_sums', flat)
+        if is_numpy(flat):
+            sums = flat.reshape(seen).transpose(order)
+        else:
+            steps = dense_strides(seen)
+            sums = Buffer(flat.data, [seen[i] for i in order], 'fp32', [steps[i] for i in order], flat.offset)
+    check(library().tw_simulate(problem_of(views, scalars), new_options(*options)))
+    return (out, sums) if log_sums else out
+
+
+def _attend(arrays, scalars, log_sums, stream, instance, target):
+    options = (False, True, instance, target)
+    if any([hasattr(type(arrays[name]), '__torch_function__') for name in 'qkv']):
+        from . import _torch_attention
+        return _torch_attention.attend(arrays, scalars, bool(log_sums), stream, options)
+    return _on_host(arrays, scalars, log_sums, stream, options)
+
+
+def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
+              key_ends=None, log_sums=False, stream=None, instance=None, target=None):
+    """softmax(scale * q k^T) v for every sequence and head, in bf16 or fp16: q is [sequences, tokens, heads, columns], k and v
+    have as many heads, or a divisor of it; the result is as q, with v's columns. Tensors of [sequences, heads, tokens, columns],
+    as torch's scaled_dot_product_attention takes them, are x.transpose(1, 2): nothing is copied.
+
+    query_ends, key_ends: int32 on the device, the running sums of lengths; q, k and v are then [tokens, heads, columns], with
+        sequences one behind the other. No host reads the lengths.
+    causal: a query sees no key behind its own place; the last query sees all.
+    window: with causal, it sees the last so many of these; 0: all.
+    scale: of the scores; None: 1 / sqrt(columns). softcap: scores are softcap * tanh(score / softcap); 0: as they are.
+    sinks: float32, for every head a score that has no value.
+    log_sums: returns (result, log_sums): float32 logarithms of the sums of exponentials, [sequences, heads, tokens], or
+        [heads, tokens] of packed sequences.
+    All else is as for matmul. No gradient goes through it.
+    """
+    arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks)
+    return _attend(arrays, (bool(causal), window, 0.0 if scale is None else float(scale), float(softcap), None), log_sums,
+                   stream, instance, target)
+
+
+def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, causal=False, window=0, scale=None, softcap=0.0,
+                    sinks=None, log_sums=False, stream=None, instance=None, target=None):
+    """attention with keys and values in a cache of pages: q is [sequences, tokens, heads, columns], k and v are
+    [pages, tokens of a page, heads, columns] (a cache by heads, [pages, heads, tokens of a page, columns], is x.transpose(1, 2)).
+
+    page_table: int32 [sequences, pages of one], on the device. Entries behind a sequence's last page are not read.
+    key_lengths: int32 [sequences], on the device: how many keys a sequence has. What lies behind them may be anything.
+    keys: the most that a sequence has; None: as many as the table has room for. It costs time where it is much too large.
+    A row's bits depend on neither the batch nor the order of pages. All else is as for attention.
+    """
+    arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks)
+    return _attend(arrays, (bool(causal), window, 0.0 if scale is None else float(scale), float(softcap), keys), log_sums,
+                   stream, instance, target)
