@@ -50,8 +50,8 @@ DescribedChoice first_that_serves(const Checked& problem, std::span<const Instan
                                             problem.description().does, request.target, sentence)};
 }
 
-DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose) {
-  DescribedChoice choice;
+Status ask(DescribedChoice& choice, const Checked& problem, const DispatchRequest& request,
+           Choose choose) {
   std::vector<LaunchRejection<Instance>> rejections;
   const Status status = choose(choice, problem, request, &rejections);
   if (logs_dispatch()) {
@@ -62,6 +62,12 @@ DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, C
     }
     log_dispatch(title, rejections, status, choice);
   }
+  return status;
+}
+
+DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose) {
+  DescribedChoice choice;
+  const Status status = ask(choice, problem, request, choose);
   if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
   return choice;
 }

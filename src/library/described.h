@@ -24,7 +24,9 @@ using Choose = Status (*)(DescribedChoice&, const Checked&, const DispatchReques
 // The first kernel of the device that takes the problem; or throws.
 DescribedChoice first_that_serves(const Checked& problem, std::span<const Instance> instances,
                                   const DispatchRequest& request);
-// What the dispatcher says; or throws.
+// What the dispatcher says, which the log may show; and the same, or throws.
+Status ask(DescribedChoice& choice, const Checked& problem, const DispatchRequest& request,
+           Choose choose);
 DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose);
 
 std::string command_of(const Checked& problem, const DescribedChoice& choice, const char* on);

@@ -157,6 +157,42 @@ TEST_F(LaunchConv2d, APlanIsForItsProblem) {
   tw_conv2d_plan_destroy(plan);
 }
 
+// No kernel of convolutions takes fp16 here: a matmul's gets the product that it is, warm as well.
+TEST_F(LaunchConv2d, APointwiseOneIsAProduct) {
+  problem.h = {6, 1, 1, 1, 0, 0};
+  problem.w = {5, 1, 1, 1, 0, 0};
+  problem.k = 24;
+  problem.type = TW_FP16;
+  problem.epilogue.beta = 1.0f;
+  problem.epilogue.source = {memory + 256 * 1024, 32, 1, 0, TW_BF16};
+  void* const workspace = memory + 384 * 1024;
+  for (int i = 0; i < 2; ++i) {
+    stand_in().events.clear();
+    ASSERT_EQ(call(workspace, split_workspace_bytes), TW_OK) << tw_message();
+    ASSERT_EQ(stand_in().count(Event::Launch), 1);
+    const MatmulProblem& product = stand_in().events.back().problem;
+    EXPECT_EQ(product.m, 30 * problem.n);
+    EXPECT_EQ(product.n, 24);
+    EXPECT_EQ(product.k, 8);
+    EXPECT_EQ(product.a.data, problem.image);
+    EXPECT_EQ(product.b.data, problem.filter);
+    EXPECT_EQ(product.d.data, problem.d);
+    EXPECT_EQ(product.epilogue.source_pitch, 32);
+  }
+  EXPECT_EQ(launched.count, 0);
+  tw_conv2d_plan* plan = nullptr;
+  ASSERT_EQ(tw_conv2d_plan_create(&plan, &problem, &options), TW_OK) << tw_message();
+  EXPECT_EQ(std::string(tw_conv2d_plan_command(plan)).find("./tw run matmul --instance split"), 0u);
+  EXPECT_EQ(tw_conv2d_plan_run(plan, &problem, workspace, split_workspace_bytes, nullptr), TW_OK);
+  EXPECT_EQ(stand_in().count(Event::Launch), 2);
+  tw_conv2d_plan_destroy(plan);
+  options.instance = "only";  // a convolution's own kernel may still be named
+  EXPECT_EQ(tw_conv2d_supported(&problem, &options), TW_UNSUPPORTED);
+  problem.type = TW_BF16;
+  ASSERT_EQ(call(room, sizeof room), TW_OK) << tw_message();
+  EXPECT_EQ(launched.count, 1);
+}
+
 TEST_F(LaunchConv2d, WhatNoKernelComputesIsRefused) {
   problem.type = TW_FP16;
   EXPECT_EQ(tw_conv2d_supported(&problem, &options), TW_UNSUPPORTED);

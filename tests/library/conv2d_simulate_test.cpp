@@ -1,12 +1,17 @@
 // The library's convolutions on the virtual GPU, held against the direct convolution.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/families/conv2d_problems.h"
 #include "tests/library/of_family.h"
 #include "tilewright/conv2d.h"
 
 namespace tw::tests {
 namespace {
+
+// The library says which kernel it takes, from the first call on.
+const bool logs_calls = setenv("TW_LOG", "info", 1) == 0;
 
 // Problems are of types and a direction, whichever instance computes them.
 Conv2dShape small() {
@@ -110,6 +115,47 @@ TEST(SimulateConv2d, Gradients) {
     shape.direction = direction;
     expect_right(shape);
   }
+}
+
+// Filters of one position that meet every pixel once: products, in all that an epilogue has.
+TEST(SimulateConv2d, PointwiseIsAProduct) {
+  ASSERT_TRUE(logs_calls);
+  const auto logged = [](const Conv2dShape& shape) {
+    ::testing::internal::CaptureStderr();
+    expect_right(shape);
+    return ::testing::internal::GetCapturedStderr();
+  };
+  Conv2dShape shape = small();
+  shape.n = 1;
+  shape.h = Axis{.extent = 4};
+  shape.w = Axis{.extent = 7};
+  shape.depth = Axis{.extent = 2};
+  const std::string product = "./tw run matmul --instance ";
+  EXPECT_EQ(logged(shape).find(product), 0u);
+  shape.parts.column_bias = true;
+  shape.parts.bias_type = ElementType::Fp32;
+  shape.parts.beta = 1.0f;
+  shape.parts.activation = Activation::Relu;
+  EXPECT_EQ(logged(shape).find(product), 0u);
+  shape.parts = {};
+  shape.parts.gated = true;
+  EXPECT_EQ(logged(shape).find(product), 0u);
+  // Some pixels meet no output, or outputs no pixel, or a group few channels: no product.
+  shape.parts = {};
+  const std::string convolution = "./tw run conv2d --instance ";
+  Conv2dShape other = shape;
+  other.h.stride = 2;
+  EXPECT_EQ(logged(other).find(convolution), 0u);
+  other = shape;
+  other.w.pad_high = 1;
+  EXPECT_EQ(logged(other).find(convolution), 0u);
+  other = shape;
+  other.depth = Axis{};
+  other.groups = 2;
+  EXPECT_EQ(logged(other).find(convolution), 0u);
+  other.groups = 1;
+  other.direction = TW_BACKWARD_DATA;
+  EXPECT_EQ(logged(other).find(convolution), 0u);
 }
 
 TEST(SimulateConv2d, FromCpp) {
