@@ -60,8 +60,9 @@ class Header(unittest.TestCase):
                          values)
         types = list(enums['tw_type'])
         self.assertEqual(types[:len(_library.TYPES)], list(_library.TYPES))
-        # Elements below a byte, which no array here has.
-        self.assertEqual(types[len(_library.TYPES):], ['e2m1', 'e2m3', 'e3m2'])
+        # Elements below a byte, of which arrays have the bytes.
+        self.assertEqual(types[len(_library.TYPES):], list(_library.PACKED_BITS))
+        self.assertEqual({name: enums['tw_type'][name] for name in _library.PACKED_BITS}, _library.PACKED_CODES)
         self.assertEqual(list(enums['tw_activation']), list(_library.ACTIVATIONS))
         # family conv2d: begin
         self.assertEqual(list(enums['tw_direction']), list(_library.DIRECTIONS))

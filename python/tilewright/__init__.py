@@ -1,4 +1,5 @@
 """Tilewright: matrix products and convolutions on NVIDIA GPUs, and on a virtual one. docs/python.md is the page."""
+import importlib
 import sys
 
 from ._arrays import Buffer
@@ -15,42 +16,49 @@ for _error in (CudaError, Error, Found, Invalid, LibraryNotFound, Unsupported, W
 __all__ = ['Buffer', 'CudaError', 'Epilogue', 'Error', 'Found', 'Invalid', 'LibraryNotFound',
            'Unsupported', 'WorkspaceError', 'call', 'from_bf16', 'library', 'matmul', 'to_bf16']
 
+_torch_modules = ['_torch', '_torch_described']
 # family conv2d: begin
 from ._conv2d import conv2d  # noqa: E402
 __all__.append('conv2d')
-if 'torch' in sys.modules:
-    from . import _torch_conv2d  # noqa: F401
+_torch_modules.append('_torch_conv2d')
 # family conv2d: end
 # family blockwise: begin
 from ._blockwise import matmul_blockwise  # noqa: E402
 __all__.append('matmul_blockwise')
-if 'torch' in sys.modules:
-    from . import _torch_blockwise  # noqa: F401
+_torch_modules.append('_torch_blockwise')
 # family blockwise: end
+# family block_quantise: begin
+from ._block_quantise import block_quantise  # noqa: E402
+__all__.append('block_quantise')
+# family block_quantise: end
+# family block_scaled: begin
+from ._block_scaled import matmul_block_scaled  # noqa: E402
+__all__.append('matmul_block_scaled')
+# family block_scaled: end
 # family requantised: begin
 from ._requantised import matmul_requantised  # noqa: E402
 __all__.append('matmul_requantised')
-if 'torch' in sys.modules:
-    from . import _torch_requantised  # noqa: F401
+_torch_modules.append('_torch_requantised')
 # family requantised: end
 # family grouped: begin
 from ._grouped import matmul_grouped  # noqa: E402
 __all__.append('matmul_grouped')
-if 'torch' in sys.modules:
-    from . import _torch_grouped  # noqa: F401
+_torch_modules.append('_torch_grouped')
 # family grouped: end
 # family quantise: begin
 from ._quantise import quantise_blocks  # noqa: E402
 __all__.append('quantise_blocks')
-if 'torch' in sys.modules:
-    from . import _torch_quantise  # noqa: F401
+_torch_modules.append('_torch_quantise')
 # family quantise: end
 # family attention: begin
 from ._attention import attention, attention_paged  # noqa: E402
 __all__ += ['attention', 'attention_paged']
-if 'torch' in sys.modules:
-    from . import _torch_attention  # noqa: F401
+_torch_modules.append('_torch_attention')
 # family attention: end
 
 if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
-    from . import _torch  # noqa: F401
+    try:
+        for _module in _torch_modules:
+            importlib.import_module(f'.{_module}', __name__)
+    except LibraryNotFound:  # its descriptions are missing; the first call says where was looked
+        pass

@@ -274,6 +274,12 @@ def view_of(name, array, asked=None):
                 _stated(name, memory.itemsize, found, asked), writable, owner)
 
 
+def is_torch(array):
+    # torch.compile follows isinstance; other libraries' tensors that act as torch's have the function.
+    torch = sys.modules.get('torch')
+    return (torch is not None and isinstance(array, torch.Tensor)) or hasattr(array, '__torch_function__')
+
+
 def is_numpy(array):
     numpy = sys.modules.get('numpy')
     return numpy is not None and isinstance(array, numpy.ndarray)

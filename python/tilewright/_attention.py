@@ -1,5 +1,5 @@
 """attention and attention_paged: torch tensors go to _torch_attention.py, host memory runs on the virtual GPU."""
-from ._arrays import Buffer, View, dense_strides, empty_like_kind, is_numpy, view_of
+from ._arrays import Buffer, View, dense_strides, empty_like_kind, is_numpy, is_torch, view_of
 from ._call import problem_by_description
 from ._library import Invalid, check, library, new_options
 from ._problem import check_on_host, fill_vector
@@ -130,7 +130,7 @@ def problem_of(views, scalars):
         by_tokens = layout.keys_by_tokens if name in 'kv' else layout.by_tokens
         given[name] = View(view.address, *_matrices(view.shape, view.strides, by_tokens), view.type, view.writable, view.owner)
     given.update(zip(('causal', 'window', 'scale', 'softcap'), scalars))
-    return problem_by_description('attention', {**given, **numbers}, lambda name, view: view)
+    return problem_by_description('attention', {**given, **numbers}, lambda name, view, type: view)
 
 
 def _new(example, extents, strides, type):
@@ -169,7 +169,7 @@ def _on_host(arrays, scalars, log_sums, stream, options):
 
 def _attend(arrays, scalars, log_sums, stream, instance, target):
     options = (False, True, instance, target)
-    if any([hasattr(type(arrays[name]), '__torch_function__') for name in 'qkv']):
+    if any([is_torch(arrays[name]) for name in 'qkv']):
         from . import _torch_attention
         return _torch_attention.attend(arrays, scalars, bool(log_sums), stream, options)
     return _on_host(arrays, scalars, log_sums, stream, options)

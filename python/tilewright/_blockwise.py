@@ -1,5 +1,5 @@
 """matmul_blockwise: torch tensors go to _torch_blockwise.py, host memory runs on the virtual GPU."""
-from ._arrays import view_of
+from ._arrays import is_torch, view_of
 from ._library import (Invalid, check, library, new_options, new_problem, new_struct,
                        set_integers)
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
@@ -64,7 +64,7 @@ def matmul_blockwise(a, b, a_scales, b_scales, out=None, *, epilogue=None, out_d
     epilogue = checked_epilogue(epilogue)
     options = (bool(batch_invariant), True, instance, target)
     given = (a, b, a_scales, b_scales)
-    if any(hasattr(array, '__torch_function__') for array in given):
+    if any(is_torch(array) for array in given):
         from . import _torch_blockwise
         check_told(a_type, b_type)
         return _torch_blockwise.family(given, out, (), epilogue, out_dtype, stream, options)

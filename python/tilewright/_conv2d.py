@@ -1,5 +1,5 @@
 """conv2d: torch tensors go to _torch_conv2d.py, host memory runs on the virtual GPU."""
-from ._arrays import View, dense_strides, view_of
+from ._arrays import View, dense_strides, is_torch, view_of
 from ._library import (CODES, DIRECTIONS, Invalid, check, integer, library,
                        new_options, new_problem, set_integers)
 from ._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
@@ -114,7 +114,7 @@ def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogu
     """
     epilogue = checked_epilogue(epilogue)
     options = (bool(batch_invariant), bool(fast_accumulation), instance, target)
-    if hasattr(x, '__torch_function__') or hasattr(w, '__torch_function__'):
+    if is_torch(x) or is_torch(w):
         from . import _torch_conv2d
         check_told(x_type, w_type)
         return _torch_conv2d.conv2d(x, w, out, (stride, padding, dilation, groups), epilogue,

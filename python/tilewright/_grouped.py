@@ -1,5 +1,5 @@
 """matmul_grouped: torch tensors go to _torch_grouped.py, host memory runs on the virtual GPU."""
-from ._arrays import View, view_of
+from ._arrays import View, is_torch, view_of
 from ._library import Invalid, check, library, new_options, new_problem, set_integers
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_matrix, fill_problem, fill_vector, output_of)
@@ -93,7 +93,7 @@ def matmul_grouped(a, b, rows, out=None, *, row_index=None, a_scales=None, b_sca
     epilogue = checked_epilogue(epilogue)
     options = (False, True, instance, target)
     given = (a, b, rows, row_index, a_scales, b_scales)
-    if any(hasattr(array, '__torch_function__') for array in given):
+    if any(is_torch(array) for array in given):
         from . import _torch_grouped
         check_told(a_type, b_type)
         return _torch_grouped.family(given, out, (), epilogue, out_dtype, stream, options)

@@ -18,6 +18,10 @@ TYPES = ('bf16', 'fp16', 'fp32', 'tf32', 'e4m3', 'e5m2', 's8', 's32')
 CODES = {name: code for code, name in enumerate(TYPES)}
 BYTES = {'bf16': 2, 'fp16': 2, 'fp32': 4, 'tf32': 4, 'e4m3': 1, 'e5m2': 1, 's8': 1, 's32': 4}
 
+# Types below a byte, which follow in tw_type, with the bits of an element. Arrays hold them as packed bytes.
+PACKED_BITS = {'e2m1': 4, 'e2m3': 6, 'e3m2': 6}
+PACKED_CODES = {name: len(TYPES) + place for place, name in enumerate(PACKED_BITS)}
+
 # tw_activation, in its order.
 ACTIVATIONS = ('none', 'relu', 'gelu', 'silu', 'tanh', 'clamp')
 
@@ -177,6 +181,11 @@ def check(status):
     if status != OK:
         # The message is this thread's, and ctypes calls on this thread.
         raise ERRORS.get(status, Error)(library().tw_message().decode(errors='replace'))
+
+
+def families():
+    """The names of all families."""
+    return json.loads(library().tw_describe(None))['families']
 
 
 @functools.cache

@@ -1,5 +1,5 @@
 """matmul: torch tensors go to _torch.py, host memory runs on the virtual GPU."""
-from ._arrays import view_of
+from ._arrays import is_torch, view_of
 from ._library import Invalid, check, library, new_options
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        output_of, problem_of)
@@ -25,7 +25,7 @@ def matmul(a, b, out=None, *, epilogue=None, out_dtype=None, stream=None, batch_
     float32 operands are multiplied as tf32: 10 bits of their fractions.
     """
     epilogue = checked_epilogue(epilogue)
-    if hasattr(a, '__torch_function__') or hasattr(b, '__torch_function__'):
+    if is_torch(a) or is_torch(b):
         by_torch = _torch
         if by_torch is None:
             from . import _torch as by_torch

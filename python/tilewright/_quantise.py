@@ -1,5 +1,5 @@
 """quantise_blocks: torch tensors go to _torch_quantise.py, host memory runs on the virtual GPU."""
-from ._arrays import Buffer, count, dense_strides, empty_like_kind, is_numpy, type_name, view_of
+from ._arrays import Buffer, count, dense_strides, empty_like_kind, is_numpy, is_torch, type_name, view_of
 from ._library import Invalid, check, library, new_options, new_problem, set_integers
 from ._problem import check_on_host, check_told, fill_matrix
 
@@ -75,7 +75,7 @@ def quantise_blocks(x, out=None, *, scale_rows=1, out_dtype=None, column_major=F
     """
     elements, scales = pair_of(out)
     options = (False, True, instance, target)
-    if any(hasattr(array, '__torch_function__') for array in (x, elements, scales)):
+    if any(is_torch(array) for array in (x, elements, scales)):
         from . import _torch_quantise
         check_told(x_type)
         return _torch_quantise.quantise_blocks(x, elements, scales, scale_rows, out_dtype,

@@ -1,5 +1,5 @@
 """matmul_requantised: torch tensors go to _torch_requantised.py, host memory runs on the virtual GPU."""
-from ._arrays import empty_like_kind, view_of
+from ._arrays import empty_like_kind, is_torch, view_of
 from ._blockwise import problem_of
 from ._library import check, library, new_options
 from ._problem import Extents, check_on_host, check_told, checked_epilogue, epilogue_views
@@ -19,7 +19,7 @@ def matmul_requantised(a, b, a_scales, b_scales, out=None, *, epilogue=None, col
     elements, scales = pair_of(out)
     options = (bool(batch_invariant), True, instance, target)
     given = (a, b, a_scales, b_scales)
-    if any(hasattr(array, '__torch_function__') for array in given):
+    if any(is_torch(array) for array in given):
         from . import _torch_requantised
         check_told(a_type, b_type)
         return _torch_requantised.matmul_requantised(given, elements, scales, epilogue, column_major,

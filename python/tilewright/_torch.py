@@ -5,15 +5,15 @@ see the operators.
 """
 import sys
 import threading
-from typing import Optional
 
 import torch
 from torch import Tensor
 
 from . import _matmul as _matmul_module
 from ._arrays import View, type_name
-from ._library import Invalid, Plan, Unsupported, check, library, new_options
+from ._library import Invalid, Plan, Unsupported, check, describe, library, new_options
 from ._problem import ARRAYS, Extents, output_type, problem_of
+from ._torch_schema import OPTIONS, SCALARS, SIDES, WRITTEN, joined, read_schema
 
 NAMES = {torch.bfloat16: 'bf16', torch.float16: 'fp16', torch.float32: 'fp32',
          torch.float8_e4m3fn: 'e4m3', torch.float8_e5m2: 'e5m2', torch.int8: 's8',
@@ -250,45 +250,33 @@ def _workspace(device, stream, bytes_needed):
 
 # The operators.
 
-@torch.library.custom_op('tilewright::matmul', mutates_args=())
-def _operator(a: Tensor, b: Tensor, source: Optional[Tensor], bias: Optional[Tensor],
-              row_bias: Optional[Tensor], row_scale: Optional[Tensor],
-              column_scale: Optional[Tensor], alpha: float, beta: float, output_scale: float,
-              activation: str, clamp_low: float, clamp_high: float, gated: bool,
-              out_dtype: torch.dtype, batch_invariant: bool, fast_accumulation: bool,
-              instance: Optional[str], target: Optional[str]) -> Tensor:
-    return _run(a, b, None,
-                (alpha, beta, output_scale, activation, clamp_low, clamp_high, gated),
-                (source, bias, row_bias, row_scale, column_scale, None, None), out_dtype,
-                (batch_invariant, fast_accumulation, instance, target))
+_read = joined(read_schema(describe('matmul')))
 
 
-@_operator.register_fake
-def _(a, b, source, bias, row_bias, row_scale, column_scale, alpha, beta, output_scale, activation,
-      clamp_low, clamp_high, gated, out_dtype, batch_invariant, fast_accumulation, instance,
-      target):
+def _compute(a, b, *rest):
+    sides, scalars, (out_dtype, *options) = rest[:5], rest[5:12], rest[12:]
+    return _run(a, b, None, scalars, (*sides, None, None), out_dtype, tuple(options))
+
+
+def _fake(a, b, *rest):
     torch._check(a.dim() >= 2 and b.dim() >= 2, lambda: 'a and b must be matrices, or batches.')
     torch._check(a.shape[-1] == b.shape[-2], lambda: f'a\'s columns ({a.shape[-1]}) are not as '
                  f'many as b\'s rows ({b.shape[-2]}).')
-    return a.new_empty(_output_shape(a, b, gated), dtype=out_dtype)
+    return a.new_empty(_output_shape(a, b, rest[11]), dtype=rest[12])
 
 
-@torch.library.custom_op('tilewright::matmul_out', mutates_args=('out', 'auxiliary', 'amax'))
-def _operator_out(out: Tensor, a: Tensor, b: Tensor, source: Optional[Tensor],
-                  bias: Optional[Tensor], row_bias: Optional[Tensor], row_scale: Optional[Tensor],
-                  column_scale: Optional[Tensor], auxiliary: Optional[Tensor],
-                  amax: Optional[Tensor], alpha: float, beta: float, output_scale: float,
-                  activation: str, clamp_low: float, clamp_high: float, gated: bool,
-                  batch_invariant: bool, fast_accumulation: bool, instance: Optional[str],
-                  target: Optional[str]) -> None:
-    _run(a, b, out, (alpha, beta, output_scale, activation, clamp_low, clamp_high, gated),
-         (source, bias, row_bias, row_scale, column_scale, auxiliary, amax), out.dtype,
-         (batch_invariant, fast_accumulation, instance, target))
+def _compute_out(out, a, b, *rest):
+    _run(a, b, out, rest[7:14], rest[:7], out.dtype, rest[14:])
 
 
-@_operator_out.register_fake
-def _(out, a, b, *rest):
-    return None
+_operator = torch.library.custom_op(
+    'tilewright::matmul', _compute, mutates_args=(),
+    schema=f'({_read}, {SIDES}, {SCALARS}, ScalarType out_dtype, {OPTIONS}) -> Tensor')
+_operator.register_fake(_fake)
+_operator_out = torch.library.custom_op(
+    'tilewright::matmul_out', _compute_out, mutates_args=('out', 'auxiliary', 'amax'),
+    schema=f'(Tensor(a!) out, {_read}, {SIDES}, {WRITTEN}, {SCALARS}, {OPTIONS}) -> ()')
+_operator_out.register_fake(lambda *arguments: None)
 
 
 # Gradients, of what is linear: alpha * a @ b + beta * source + bias + row_bias.

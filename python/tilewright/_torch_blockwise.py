@@ -4,6 +4,6 @@ from ._problem import Extents
 from ._torch_family import Family
 
 family = Family(
-    'matmul_blockwise', ('a', 'b', 'a_scales', 'b_scales'), '',
+    'matmul_blockwise', 'blockwise',
     lambda tensors, extra, gated: Extents(tensors[0].shape, tensors[1].shape, gated).output,
     lambda views, d, extra, scalars, sides: problem_of(*views, d, scalars, sides))

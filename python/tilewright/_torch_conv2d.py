@@ -3,7 +3,7 @@ from ._conv2d import Geometry, problem_of
 from ._torch import PLAIN_SCALARS, gradients_of_sides, save_linear
 from ._torch_family import Family
 
-STEPS = 'SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups'
+STEPS = {'stride': 'stride', 'pad': 'padding', 'dilation': 'dilation', 'groups': 'groups'}
 
 
 def _geometry(tensors, steps):
@@ -16,10 +16,11 @@ def _geometry_of(x, w, steps):
 
 
 _family = Family(
-    'conv2d', ('x', 'w'), STEPS,
+    'conv2d', 'conv2d',
     lambda tensors, extra, gated: _geometry(tensors, extra).output_shape(gated),
     lambda views, d, extra, scalars, sides: problem_of(*views, d, _geometry(views, extra), scalars,
-                                                       sides))
+                                                       sides),
+    names={'image': 'x', 'filter': 'w'}, numbers=STEPS)
 _operator = _family.operator
 
 
@@ -31,9 +32,9 @@ def _gradient_problem(views, d, extra, scalars, sides):
 
 
 # Of x (the first operand is then out's gradient) or of w (the second is).
-_gradient = Family('conv2d_gradient', ('first', 'second'),
-                   f'str direction, SymInt[] result, {STEPS}',
-                   lambda tensors, extra, gated: extra[1], _gradient_problem)
+_gradient = Family('conv2d_gradient', 'conv2d', lambda tensors, extra, gated: extra[1], _gradient_problem,
+                   names={'image': 'first', 'filter': 'second'}, numbers=STEPS,
+                   more={'direction': 'str', 'result': 'SymInt[]'})
 
 
 def _setup_context(ctx, inputs, output):

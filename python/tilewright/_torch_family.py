@@ -2,16 +2,11 @@
 import torch
 from torch import Tensor
 
-from ._library import Invalid, Plan, Unsupported, check, library, new_options
+from ._library import Invalid, Plan, Unsupported, check, describe, library, new_options
 from ._problem import ARRAYS
 from ._torch import _key, _memory_of, _output_dtype, _raw_stream, _stream, _workspace
+from ._torch_schema import OPTIONS, SCALARS, SIDES, WRITTEN, joined, number_schema, read_schema
 
-SIDES = ('Tensor? source, Tensor? bias, Tensor? row_bias, Tensor? row_scale, '
-         'Tensor? column_scale')
-WRITTEN = 'Tensor(b!)? auxiliary, Tensor(c!)? amax'
-SCALARS = ('float alpha, float beta, float output_scale, str activation, float clamp_low, '
-           'float clamp_high, bool gated')
-OPTIONS = 'bool batch_invariant, bool fast_accumulation, str? instance, str? target'
 PLANS_KEPT = 1024
 
 
@@ -23,9 +18,12 @@ class Launcher:
         self.first = first
         self.plans = {}
 
-    def view(self, name, tensor, device):
+    def check_device(self, name, tensor, device):
         if tensor.device != device:
             raise Invalid(f'{name} lies on {tensor.device}, but {self.first} lies on {device}.')
+
+    def view(self, name, tensor, device):
+        self.check_device(name, tensor, device)
         return _memory_of(name, tensor)
 
     def run(self, problem, tensors, rest, options):
@@ -61,18 +59,21 @@ class Launcher:
 
 
 class Family:
-    """`operands` are the names of its tensors (with a ? where there may be none),
-    `extra` the schema of what it takes beside them and the epilogue. output_shape(tensors, extra, gated) and
-    problem_of(views, out's view, extra, scalars, views of the epilogue's arrays) are the family's own."""
+    """The operators of a described product. Its tensors, and the numbers that `numbers` names, are the description's, by
+    other `names` where these say so; `more` is what only this operator takes, in front of the numbers.
+    output_shape(tensors, extra, gated) and problem_of(views, out's view, extra, scalars, views of the epilogue's arrays)
+    are the family's own: torch wants shapes of symbols."""
 
-    def __init__(self, name, operands, extra, output_shape, problem_of):
-        self.name, self.operands = name, [operand.rstrip('?') for operand in operands]
+    def __init__(self, name, family, output_shape, problem_of, names=None, numbers=None, more=None):
+        described = describe(family)
+        read = read_schema(described, names)
+        self.name, self.operands = name, list(read)
         self.output_shape, self.problem_of = output_shape, problem_of
         self.launcher = Launcher(self.operands[0])
         self.has_gradients = False
-        tensors = ', '.join(f'Tensor{"?" * operand.endswith("?")} {operand.rstrip("?")}'
-                            for operand in operands)
-        rest = ', '.join(part for part in (extra, SCALARS, OPTIONS) if part)
+        tensors = joined(read)
+        rest = ', '.join(part for part in (joined(more or {}, number_schema(described, numbers or {})), SCALARS, OPTIONS)
+                         if part)
         self.operator = torch.library.custom_op(
             f'tilewright::{name}', self._compute, mutates_args=(),
             schema=f'({tensors}, {SIDES}, ScalarType out_dtype, {rest}) -> Tensor')
@@ -142,20 +143,3 @@ class Family:
         problem = self.problem_of(views, self.launcher.view('out', out, device), extra, scalars,
                                   sides)
         self.launcher.run(problem, (*tensors, out, *arrays), rest, options)
-
-
-_launcher = Launcher('the first tensor')
-
-
-def call(tensors, problem_of, stream, rest, options):
-    """problem_of(view) makes the problem; view(name, tensor) is a tensor's memory. `rest` is what else it is made of."""
-    device = tensors[0].device
-
-    def run():
-        problem = problem_of(lambda name, tensor: _launcher.view(name, tensor, device))
-        _launcher.run(problem, tensors, (*rest, *options), options)
-
-    if stream is None:
-        return run()
-    with torch.cuda.stream(_stream(stream, tensors[0])):
-        return run()

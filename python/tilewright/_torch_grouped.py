@@ -9,5 +9,5 @@ def _shape(tensors, extra, gated):
 
 
 family = Family(
-    'matmul_grouped', ('a', 'b', 'rows', 'row_index?', 'a_scales?', 'b_scales?'), '',
-    _shape, lambda views, d, extra, scalars, sides: problem_of(views, d, scalars, sides))
+    'matmul_grouped', 'grouped', _shape,
+    lambda views, d, extra, scalars, sides: problem_of(views, d, scalars, sides))

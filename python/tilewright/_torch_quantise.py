@@ -3,12 +3,17 @@ import torch
 from torch import Tensor
 
 from ._arrays import type_name
-from ._library import Invalid, Unsupported
+from ._library import Invalid, Unsupported, describe
 from ._quantise import problem_of, scales_of
 from ._torch import DTYPES, _stream
 from ._torch_family import Launcher
+from ._torch_schema import joined, number_schema, read_schema
 
-OPTIONS = 'bool powers_of_two, str? instance, str? target'
+_described = describe('quantise')
+_read = read_schema(_described, {'source': 'x'})
+_rows, _flags = (number_schema(_described, {name: name}) for name in ('scale_rows', 'powers_of_two'))
+_options = {'instance': 'str?', 'target': 'str?'}
+_written = [tensor['name'] for tensor in _described['tensors'] if tensor['flow'] == 'written']
 _launcher = Launcher('x')
 
 
@@ -33,15 +38,16 @@ def _compute(x, scale_rows, dtype, column_major, *options):
 
 operator = torch.library.custom_op(
     'tilewright::quantise_blocks', _compute, mutates_args=(),
-    schema=f'(Tensor x, int scale_rows, ScalarType dtype, bool column_major, {OPTIONS}) '
+    schema=f'({joined(_read, _rows)}, ScalarType dtype, bool column_major, {joined(_flags, _options)}) '
            '-> (Tensor, Tensor)')
 operator.register_fake(lambda x, scale_rows, dtype, column_major, *options: _new(
     x, scale_rows, dtype, column_major))
 operator_out = torch.library.custom_op(
     'tilewright::quantise_blocks_out',
     lambda elements, scales, x, *rest: _run(x, elements, scales, *rest),
-    mutates_args=('elements', 'scales'),
-    schema=f'(Tensor(a!) elements, Tensor(b!) scales, Tensor x, int scale_rows, {OPTIONS}) -> ()')
+    mutates_args=_written,
+    schema=f'({", ".join(f"Tensor({alias}!) {name}" for alias, name in zip("ab", _written))}, '
+           f'{joined(_read, _rows, _flags, _options)}) -> ()')
 operator_out.register_fake(lambda *arguments: None)
 
 

@@ -3,15 +3,17 @@ import torch
 from torch import Tensor
 
 from ._blockwise import problem_of
-from ._library import Invalid, Unsupported
+from ._library import Invalid, Unsupported, describe
 from ._problem import ARRAYS, Extents
 from ._quantise import scales_of
 from ._torch import _stream
-from ._torch_family import OPTIONS, SCALARS, SIDES, WRITTEN, Launcher
+from ._torch_family import Launcher
+from ._torch_schema import OPTIONS, SCALARS, SIDES, WRITTEN, joined, number_schema, read_schema
 
-OPERANDS = ('a', 'b', 'a_scales', 'b_scales')
-TENSORS = ', '.join(f'Tensor {name}' for name in OPERANDS)
-REST = f'bool powers_of_two, {SCALARS}, {OPTIONS}'
+_described = describe('requantised')
+_read = read_schema(_described)
+OPERANDS, TENSORS = tuple(_read), joined(_read)
+REST = f'{joined(number_schema(_described, {"powers_of_two": "powers_of_two"}))}, {SCALARS}, {OPTIONS}'
 _launcher = Launcher('a')
 
 

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs/commands.md'
 BEGIN, END = '<!-- made by tests/docs/commands.py -->\n', '<!-- end -->\n'
 PYTHON = {'matmul': 'matmul', 'conv2d': 'conv2d', 'blockwise': 'matmul_blockwise', 'grouped': 'matmul_grouped',
-          'quantise': 'quantise_blocks', 'requantised': 'matmul_requantised'}
+          'quantise': 'quantise_blocks', 'requantised': 'matmul_requantised', 'block_scaled': 'matmul_block_scaled'}
 
 parser = argparse.ArgumentParser()
 parser.add_argument('tilewright')

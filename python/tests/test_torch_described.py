@@ -1,0 +1,101 @@
+"""Operators for torch that follow from descriptions, on the virtual GPU."""
+import unittest
+
+import support
+
+support.need('torch')
+import torch  # noqa: E402
+
+import tilewright  # noqa: E402
+from tilewright import _library, _torch_described  # noqa: E402
+
+
+class Described(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(7)
+
+    def integers(self, *shape):
+        return torch.randint(-3, 4, shape).to(torch.bfloat16)
+
+    def test_every_family_has_one(self):
+        self.assertEqual(set(_torch_described.OPERATORS), set(_library.families()))
+        for family in _library.families():
+            schema = getattr(torch.ops.tilewright, f'call_{family}').default._schema
+            arguments = {argument.name: argument for argument in schema.arguments}
+            for tensor in _library.describe(family)['tensors']:
+                argument = arguments[tensor['name']]
+                with self.subTest(family=family, tensor=tensor['name']):
+                    self.assertEqual(argument.is_write, tensor['flow'] == 'written')
+                    self.assertEqual(str(argument.type).startswith('Optional'), tensor['optional'])
+
+    # family quantise: begin
+    def test_quantise(self):
+        x = torch.randn(70, 300)
+        elements, scales = torch.empty(70, 300, dtype=torch.float8_e4m3fn), torch.empty(70, 3)
+        tilewright.call('quantise', source=x, elements=elements, scales=scales, powers_of_two=True)
+        right = tilewright.quantise_blocks(x, powers_of_two=True)
+        self.assertTrue(torch.equal(elements.view(torch.uint8), right[0].view(torch.uint8)))
+        self.assertTrue(torch.equal(scales, right[1]))
+    # family quantise: end
+
+    # family grouped: begin
+    def test_grouped_compiled(self):
+        a, w, rows = self.integers(30, 40), self.integers(3, 24, 40), torch.tensor([7, 7, 30], dtype=torch.int32)
+        bias = self.integers(24).float()
+
+        def layer(a, w, rows, bias):
+            d = a.new_empty(30, 24)
+            tilewright.call('grouped', a=a, b=w.mT, rows=rows, d=d, epilogue=tilewright.Epilogue(bias=bias))
+            return torch.relu(d)
+
+        right = torch.relu(tilewright.matmul_grouped(a, w.mT, rows, epilogue=tilewright.Epilogue(bias=bias)))
+        self.assertTrue(torch.equal(layer(a, w, rows, bias), right))
+        compiled = torch.compile(layer, backend='eager', fullgraph=True)
+        self.assertTrue(torch.equal(compiled(a, w, rows, bias), right))
+    # family grouped: end
+
+    # family attention: begin
+    def test_attention(self):
+        q, k = torch.randn(2, 40, 128).bfloat16(), torch.randn(2, 40, 128).bfloat16()
+        v, output = self.integers(2, 40, 128), torch.full((2, 40, 128), 99.0, dtype=torch.bfloat16)
+        tilewright.call('attention', q=q, k=k, v=v, output=output, sequences=1, queries=40, keys=40, causal=True)
+        right = torch.nn.functional.scaled_dot_product_attention(q.float(), k.float(), v.float(), is_causal=True)
+        # Weights are rounded to bf16, and so is the result: 2^-8 of a sum of weights times at most 3, twice.
+        self.assertLess((output.float() - right).abs().max(), 2 * 3 * 2.0 ** -8)
+    # family attention: end
+
+    # family block_quantise: begin
+    # family block_scaled: begin
+    def test_block_scaled(self):
+        def layer(x, w, type):
+            a, a_scales = tilewright.block_quantise(x, out_dtype=type)
+            b, b_scales = tilewright.block_quantise(w, out_dtype=type)
+            told = {} if type == 'e4m3' else {'a_type': type, 'b_type': type}
+            return tilewright.matmul_block_scaled(a, b.mT, a_scales, b_scales, out_dtype='fp32', target='sm100a', **told)
+
+        x, w = self.integers(20, 128), self.integers(24, 128)
+        x[:, ::32], w[:, ::32] = 4.0, 4.0  # the largest of a block: e2m1 holds all of them
+        for type in ('e4m3', 'e2m1'):
+            with self.subTest(type):
+                self.assertTrue(torch.equal(layer(x, w, type), x.float() @ w.float().mT))
+                compiled = torch.compile(layer, backend='eager', fullgraph=True)
+                self.assertTrue(torch.equal(compiled(x, w, type), x.float() @ w.float().mT))
+    # family block_scaled: end
+    # family block_quantise: end
+
+    def test_refusals(self):
+        a, d = self.integers(8, 16), torch.empty(8, 8, dtype=torch.bfloat16)
+        for error, sentence, given in (
+                (tilewright.Invalid, "matmul needs 'b'", {'a': a, 'd': d}),
+                (tilewright.Invalid, "matmul has no 'c'", {'a': a, 'b': a.mT, 'd': d, 'c': d}),
+                (tilewright.Invalid, 'but another is a list', {'a': a, 'b': [1.0], 'd': d}),
+                (tilewright.Unsupported, 'An operand requires a gradient',
+                 {'a': a.clone().requires_grad_(), 'b': a.mT, 'd': d})):
+            with self.subTest(sentence), self.assertRaisesRegex(error, sentence):
+                tilewright.call('matmul', **given)
+        with self.assertRaisesRegex(tilewright.Invalid, 'There is no family'):
+            tilewright.call('attend', q=a)
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

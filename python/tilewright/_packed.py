@@ -1,0 +1,60 @@
+"""Elements below a byte, and scales of blocks: both are bytes in arrays."""
+import sys
+
+from ._arrays import View, count, empty_like_kind, is_numpy, is_torch
+from ._library import PACKED_BITS, Invalid
+
+SCALED_BLOCK = {'ue8m0': 32, 'ue4m3': 16}  # of k, by the type of a scale
+
+
+def packed_view(name, view, type):
+    """Elements below a byte, of a View of the bytes that hold them."""
+    bits = PACKED_BITS[type]
+    along = len(view.shape) - (1 if view.strides[-1:] == (1,) else 2)
+    steps = [step * 8 for axis, step in enumerate(view.strides) if axis != along]
+    if along < 0 or view.strides[along] != 1 or any(step % bits for step in steps):
+        raise Invalid(f'{name} has shape {view.shape} and strides {view.strides} of bytes, but lines of '
+                      f'{type} must be contiguous and begin at whole elements of {bits} bits.')
+    shape = [extent * 8 // bits if axis == along else extent for axis, extent in enumerate(view.shape)]
+    strides = [1 if axis == along else step * 8 // bits for axis, step in enumerate(view.strides)]
+    return View(view.address, shape, strides, type, view.writable, view.owner)
+
+
+def packed_bytes(columns, type):
+    """Of a line that ends with a whole byte and a whole element."""
+    return -(-columns // 4) * 3 if PACKED_BITS[type] == 6 else -(-columns // 2)
+
+
+def scale_bytes(rows, k, scale_type):
+    """Of all scales of a matrix: blocks of 128 rows by four."""
+    if scale_type not in SCALED_BLOCK:
+        raise Invalid(f'scale_type is {scale_type!r}, but must be one of {", ".join(SCALED_BLOCK)}.')
+    return -(-rows // 128) * -(-k // (4 * SCALED_BLOCK[scale_type])) * 512
+
+
+def new_bytes(example, shape):
+    """New memory of the example's kind and device."""
+    if is_torch(example):
+        return example.new_empty(shape, dtype=sys.modules['torch'].uint8)
+    if is_numpy(example):
+        import numpy
+        return numpy.empty(shape, dtype=numpy.uint8)
+    return empty_like_kind(example, shape, 's8')
+
+
+def new_elements(example, shape, type):
+    """New memory of the example's kind and device: of the type, or of the bytes of a type below one."""
+    if type in PACKED_BITS:
+        return new_bytes(example, (*shape[:-1], packed_bytes(shape[-1], type)))
+    if is_torch(example):
+        from ._torch import DTYPES
+        return example.new_empty(shape, dtype=DTYPES[type])
+    return empty_like_kind(example, shape, type)
+
+
+def check_scales(name, scales, matrices, rows, k, scale_type):
+    """Kernels read blocks of scales to their ends, which no stride tells."""
+    needed = matrices * scale_bytes(rows, k, scale_type)
+    if count(scales.shape) < needed:
+        raise Invalid(f'{name} has {count(scales.shape)} bytes, but scales of {matrices} x {rows} x {k} elements have '
+                      f'{needed}.')
