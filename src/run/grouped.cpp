@@ -17,16 +17,19 @@ namespace {
 using Family = GroupedFamily;
 using Problem = Family::Problem;
 
-bool gathers(const Instance& instance) {
-  return static_cast<const GroupedFacts*>(instance.facts)->gathers;
+const GroupedFacts& facts_of_grouped(const Instance& instance) {
+  return *static_cast<const GroupedFacts*>(instance.facts);
 }
+std::int32_t somewhere = 0;
 
-// Kernels that gather rows do so of A's rows; those of FP8 have scales.
+// Kernels that gather rows do so of A's rows, those that may only where A's rows are counted; those
+// of FP8 have scales.
 void adopt(void* given, const Instance& instance, const IsGiven& is_given) {
-  static std::int32_t somewhere = 0;
   Problem& problem = *static_cast<Problem*>(given);
   adopt_types(given, Family::description, instance, is_given);
-  if (gathers(instance)) {
+  const GroupedFacts& facts = facts_of_grouped(instance);
+  const bool counts_rows = is_given("a_rows") && problem.a_rows > 0;
+  if (facts.needs_index || (facts.gathers && counts_rows)) {
     problem.row_index = &somewhere;
   } else if (!is_given("a_rows")) {
     problem.a_rows = 0;  // A has its rows as they are needed
@@ -84,6 +87,8 @@ void random_problem(Case& made, Random& random) {
   } else {
     made.lists[Family::spare].front() = random() % 2 == 0 ? 0 : between(random, 1, 150);
   }
+  const GroupedFacts& facts = facts_of_grouped(*made.instance);
+  if (facts.gathers && !facts.needs_index && random() % 2 == 0) problem.row_index = &somewhere;
   const std::int64_t a_rows = between(random, 1, random() % 4 == 0 ? 3 : 2 * tile);
   if (problem.row_index != nullptr) problem.a_rows = a_rows;
   problem.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);

@@ -5,6 +5,7 @@
 
 #include "tests/families/conv2d_problems.h"
 #include "tests/library/of_family.h"
+#include "tests/library/types_and_sums.h"
 #include "tilewright/conv2d.h"
 
 namespace tw::tests {
@@ -98,6 +99,20 @@ TEST(SimulateConv2d, AnyChannelsAndGroups) {
   shape.groups = 12;
   shape.k = 24;
   expect_right(shape);
+}
+
+TEST(SimulateConv2d, EveryType) {
+  for (const auto& [type, d_type] : types_and_sums) {
+    for (const std::int64_t channels : {16, 3}) {
+      Conv2dShape shape = small();
+      shape.c = channels;
+      shape.k = channels + 2;
+      shape.type = static_cast<tw_type>(type);
+      shape.d_type = static_cast<tw_type>(d_type);
+      SCOPED_TRACE(name_of(type));
+      expect_right(shape);
+    }
+  }
 }
 
 TEST(SimulateConv2d, Fp16AndThreeSides) {

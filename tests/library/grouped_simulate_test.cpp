@@ -4,6 +4,7 @@
 #include "src/run/grouped.h"
 #include "src/run/product.h"
 #include "tests/library/of_family.h"
+#include "tests/library/types_and_sums.h"
 #include "tilewright/grouped.h"
 
 namespace tw::tests {
@@ -56,6 +57,32 @@ TEST(SimulateGrouped, EveryTargetAndKind) {
   expect_right(made);
   lay_scales_by_columns(made);
   expect_right(made);
+}
+
+// Nothing of these is refused.
+TEST(SimulateGrouped, EveryTypeLayoutAndAlignment) {
+  for (const auto& [type, d_type] : types_and_sums) {
+    for (unsigned kind = 0; kind < 16; ++kind) {
+      Case made = case_like("grouped_128x256");
+      made.lists = {{5, 0, 1, 9}, {3}};
+      Problem& problem = made.as<Problem>();
+      problem.matmul.n = 24;
+      problem.matmul.k = 40;
+      problem.matmul.a.type = problem.matmul.b.type = static_cast<tw_type>(type);
+      problem.matmul.d.type = static_cast<tw_type>(d_type);
+      problem.matmul.a.column_stride = kind % 2;
+      problem.matmul.b.column_stride = kind / 2 % 2;
+      made.unaligned = kind / 4 % 2 != 0;
+      if (kind >= 8) {
+        static std::int32_t somewhere;
+        problem.row_index = &somewhere;
+        problem.a_rows = 11;
+      }
+      SCOPED_TRACE(std::string(name_of(type)) + ", kind " + std::to_string(kind));
+      expect_right(made);
+      if (HasFatalFailure()) return;
+    }
+  }
 }
 
 TEST(SimulateGrouped, CapacitiesEpiloguesAndEmptyProblems) {

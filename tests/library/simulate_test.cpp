@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/library/problem.h"
+#include "tests/library/types_and_sums.h"
 
 namespace tw::tests {
 namespace {
@@ -22,6 +23,29 @@ TEST(Simulate, EveryLayout) {
   for (const Major a : {Major::K, Major::MN}) {
     for (const Major b : {Major::K, Major::MN}) {
       expect_right({.m = 40, .n = 56, .k = 72, .a_major = a, .b_major = b});
+    }
+  }
+}
+
+// Nothing of these is refused.
+TEST(Simulate, EveryTypeLayoutAndAlignment) {
+  for (const auto& [type, d_type] : types_and_sums) {
+    for (const Major a : {Major::K, Major::MN}) {
+      for (const Major b : {Major::K, Major::MN}) {
+        for (const bool unaligned : {false, true}) {
+          SCOPED_TRACE(name_of(type));
+          expect_right({.m = 19,
+                        .n = 23,
+                        .k = 37,
+                        .a_type = type,
+                        .b_type = type,
+                        .d_type = d_type,
+                        .a_major = a,
+                        .b_major = b,
+                        .unaligned = unaligned});
+          if (HasFatalFailure()) return;
+        }
+      }
     }
   }
 }

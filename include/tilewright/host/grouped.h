@@ -15,7 +15,8 @@ namespace tw {
 // The facts that a launch asks of a compiled kernel.
 struct GroupedFacts {
   ProductFacts product;
-  bool gathers;  // rows of A, by an index
+  bool gathers;      // rows of A, by an index
+  bool needs_index;  // and does not take them as they lie
 };
 
 struct GroupedLaunch {
@@ -27,7 +28,12 @@ struct GroupedLaunch {
     params.index;
   };
   template <class Parts>
-  static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>};
+  static constexpr bool needs_index = [] {
+    if constexpr (gathers<Parts>) return Parts::Loader::needs_index;
+    return false;
+  }();
+  template <class Parts>
+  static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>, needs_index<Parts>};
 
   // A batch whose matrices share all that has rows.
   static MatmulProblem product(const Checked& checked) {
@@ -43,8 +49,9 @@ struct GroupedLaunch {
     const Problem& problem = checked.as<Problem>();
     params.schedule.rows = problem.rows;
     params.schedule.capacity = static_cast<int>(problem.capacity);
-    if (gathers<Parts> != (problem.row_index != nullptr)) {
-      return Status::refused(gathers<Parts>
+    const bool has_index = problem.row_index != nullptr;
+    if (has_index ? !gathers<Parts> : needs_index<Parts>) {
+      return Status::refused(needs_index<Parts>
                                  ? "This kernel gathers rows of A, but there is no row index."
                                  : "This kernel takes rows of A as they lie: no row index.");
     }
@@ -61,7 +68,9 @@ struct GroupedLaunch {
     Status planned = tw::plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
     if constexpr (gathers<Parts>) {
       params.loader.index = problem.row_index;
-      params.loader.a.rows = static_cast<int>(problem.a_rows);
+      if (has_index) {
+        params.loader.a.rows = static_cast<int>(problem.a_rows);
+      }
     }
     return planned;
   }

@@ -7,9 +7,11 @@
 namespace tw {
 
 // A loader whose row i is row index[i] of A, or zero where A has no such row. Rows that are not the
-// tile's to store are not read, and neither are their indices.
-template <class Loader>
+// tile's to store are not read, and neither are their indices. Where there may be no index, rows
+// are then as they lie.
+template <class Loader, bool always = true>
 struct Gathered : Loader {
+  static constexpr bool needs_index = always;
   struct Params : Loader::Params {
     const std::int32_t* index = nullptr;
   };
@@ -19,6 +21,9 @@ struct Gathered : Loader {
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
     const std::int32_t* const index = static_cast<const Params&>(this->params_).index;
     this->load_rows(stage, tile, k, [&](int row) {
+      if constexpr (!always) {
+        if (index == nullptr) return row < tile.m_end ? row : -1;
+      }
       return row < tile.m_end ? load_element<Space::Global>(index + row) : -1;
     });
   }
@@ -26,5 +31,9 @@ struct Gathered : Loader {
 
 template <Tiling tiling, unsigned warps, Completion how>
 using GatherLoader = Gathered<ThreadLoader<tiling, AsyncCopy, warps, how>>;
+
+// Element by element, with an index or without one: operands of any layout and alignment.
+template <Tiling tiling, unsigned warps, Completion how>
+using AnyRowsLoader = Gathered<ThreadLoader<tiling, PlainCopy, warps, how>, false>;
 
 }  // namespace tw

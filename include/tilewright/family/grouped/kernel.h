@@ -32,6 +32,10 @@ struct GatheredRecipe : ThreadRecipe<Recipe, GatherLoader> {
   using Scales = typename GatheredScales<typename Recipe::template Scales<tiling, table>>::Type;
 };
 
+// Rows of A as they lie or gathered, operands of any layout and alignment.
+template <class Recipe>
+struct AnyRowsRecipe : ThreadRecipe<Recipe, AnyRowsLoader> {};
+
 template <class Recipe>
 struct GroupedRecipe : Recipe {
   // On Hopper, to follow groups and to bring scales takes more registers than the least.
