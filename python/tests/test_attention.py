@@ -95,14 +95,19 @@ class Attention(unittest.TestCase):
                 self.near(output[first:last, head], expected)
 
     def test_pages(self):
-        """Pages in any order, by tokens and by heads, with NaN where no sequence has keys: the bits of keys without pages."""
-        page, lengths = 16, [50, 0, 33]
+        """In any order, by tokens and by heads, with NaN where no sequence has keys; of sizes that TMA takes and others."""
+        for page in (16, 3):
+            with self.subTest(page=page):
+                self.check_pages(page)
+
+    def check_pages(self, page):
+        lengths, pages = [50, 0, 33], -(-50 // page)
         q = self.normal(3, 2, 4, COLUMNS)
         rows = [[self.normal(length, 2, COLUMNS) for length in lengths] for _ in 'kv']
-        table = self.random.permutation(15)[:12].reshape(3, 4).astype(numpy.int32)
+        table = self.random.permutation(4 * pages)[:3 * pages].reshape(3, pages).astype(numpy.int32)
         caches = []
         for sequences in rows:
-            cache = tilewright.to_bf16(numpy.full((15, page, 2, COLUMNS), numpy.nan))
+            cache = tilewright.to_bf16(numpy.full((4 * pages, page, 2, COLUMNS), numpy.nan))
             for sequence, keys in enumerate(sequences):
                 for key, row in enumerate(keys):
                     cache[table[sequence, key // page], key % page] = row
@@ -153,8 +158,8 @@ class Attention(unittest.TestCase):
             with self.subTest(sentence), self.assertRaisesRegex(tilewright.Invalid, sentence):
                 attempt()
         with self.assertRaisesRegex(tilewright.Unsupported, 'No compiled kernel attends on sm90a'):
-            twelve = self.normal(3, 12, 1, COLUMNS)
-            tilewright.attention_paged(q, twelve, twelve, table, lengths)
+            wide = self.normal(3, 16, 1, 512)
+            tilewright.attention_paged(self.normal(2, 1, 1, 512), wide, wide, table, lengths)
 
 
 if __name__ == '__main__':

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "src/matmul/parallel.h"
+#include "tilewright/arch/target.h"
 #include "tilewright/family/attention/kernel.h"
 
 namespace tw {
@@ -82,7 +84,9 @@ void random_parts(Case& made, Random& random) {
   problem.sequences = between(random, 1, 2);
   problem.keys = length();
   if (random() % 3 == 0) return;
-  problem.page_size = std::int64_t{8} << random() % 6;
+  // Copies by threads take pages of any size.
+  const bool is_any = std::strcmp(made.instance->target, target::sm80.name) == 0;
+  problem.page_size = is_any ? between(random, 1, 200) : std::int64_t{8} << random() % 6;
   problem.heads_in_pages = random() % 2 == 0;
   for (std::int64_t i = 0; i < problem.sequences; ++i) {
     made.lists[Family::key_lengths].push_back(length());

@@ -3,6 +3,7 @@
 
 #include "tilewright/arch/sm80.h"
 #include "tilewright/io/attention_copies.h"
+#include "tilewright/io/decode_copies.h"
 #include "tilewright/op/mma_rings.h"
 
 namespace tw {
@@ -10,6 +11,8 @@ namespace tw {
 struct Sm80Attention : Sm80 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ClusterShape>
   using HeadLoader = AttentionCopies<queries, keys, values, roles.load.warps>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles>
+  using PartLoader = DecodeCopies<queries, keys, values, roles.load.warps>;
   template <class Queries, class Keys>
   using ScoreOp = MmaOfTwoRings<Queries, Keys>;
   template <class Values>
@@ -26,6 +29,8 @@ struct Sm80Attention : Sm80 {
             "A block has 16 to 128 keys, a multiple of 16.");
     require(config.tiling.n % 64 == 0 && config.tiling.n <= 128 && config.head == 0,
             "A head has 64 or 128 columns.");
+    require(config.part_blocks == 0 || config.tiling.m == 64,
+            "Where heads share a tile, it has 64 rows.");
     require(config.scheduling == decltype(config.scheduling){},
             "Work is announced by transactions, which need sm_90.");
     const unsigned groups = config.tiling.m / 64;

@@ -11,7 +11,7 @@ namespace tw {
 struct Sm90Attention : Sm90 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ClusterShape cluster>
   using HeadLoader = AttentionLoader<queries, keys, values, cluster>;
-  template <HeadTile queries, HeadTile keys, HeadTile values>
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable>
   using PartLoader = DecodeLoader<queries, keys, values>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;

@@ -190,16 +190,21 @@ struct AttentionLaunch {
     loader.heads = number(problem.heads);
     loader.shared = parts.shared;
     const bool is_paged = Family::is_paged(problem);
-    const std::int64_t box = is_paged
-                                 ? std::min<std::int64_t>(problem.page_size, Parts::config.keys)
-                                 : std::int64_t{Parts::config.keys};
-    loader.box_rows = number(box);
     loader.pages = is_paged ? problem.page_table : nullptr;
     loader.pages_pitch = number(problem.table_pitch);
     loader.page_rows = number(problem.page_size);
     loader.heads_of_page = problem.heads_in_pages != 0 ? number(problem.key_heads) : 0;
-    return fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
-                     static_cast<unsigned>(box), encode);
+    if constexpr (Parts::Loader::takes_any_page) {
+      loader.num_pages = number(problem.pages);
+      return fill_heads<Parts>(loader, checked);
+    } else {
+      const std::int64_t box = is_paged
+                                   ? std::min<std::int64_t>(problem.page_size, Parts::config.keys)
+                                   : std::int64_t{Parts::config.keys};
+      loader.box_rows = number(box);
+      return fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
+                       static_cast<unsigned>(box), encode);
+    }
   }
 
   // A window that leaves out none. Kernels add it to the place of a key.
@@ -265,13 +270,17 @@ struct AttentionLaunch {
   template <class Parts>
   static Status takes_pages(const Problem& problem) {
     if (!Family::is_paged(problem)) return Status::good();
-    if (!Parts::in_parts) return Status::refused("This kernel does not take keys in pages.");
-    const std::int64_t keys = Parts::config.keys, size = problem.page_size;
-    if (size >= 8 && (keys % size == 0 || size % keys == 0)) return Status::good();
-    return Status::refused(
-        sentence("page_size = {}; this kernel is for pages of 8 tokens or more that divide {} or "
-                 "are multiples of it.",
-                 size, keys));
+    if constexpr (!Parts::in_parts) {
+      return Status::refused("This kernel does not take keys in pages.");
+    } else {
+      const std::int64_t keys = Parts::config.keys, size = problem.page_size;
+      const bool fits = size >= 8 && (keys % size == 0 || size % keys == 0);
+      if (fits || Parts::Loader::takes_any_page) return Status::good();
+      return Status::refused(
+          sentence("page_size = {}; this kernel is for pages of 8 tokens or more that divide {} or "
+                   "are multiples of it.",
+                   size, keys));
+    }
   }
 
   static MatrixBox box_of(const TensorLines& heads, unsigned box_columns, unsigned box_rows) {
@@ -290,22 +299,27 @@ struct AttentionLaunch {
   template <class Parts, class Encode>
   static Status fill_loader(typename Parts::Loader::Params& loader, const Checked& checked,
                             const Encode& encode) {
-    const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k),
-                      &v = checked.tensor(Family::v);
     if constexpr (requires { loader.queries.token_stride; }) {
-      const auto view = [](const TensorLines& heads) {
-        return typename Parts::Loader::Heads{static_cast<const std::uint16_t*>(heads.data),
-                                             heads.pitch, heads.batch_pitch,
-                                             static_cast<int>(heads.length)};
-      };
-      loader.queries = view(q);
-      loader.keys = view(k);
-      loader.values = view(v);
-      return Status::good();
+      return fill_heads<Parts>(loader, checked);
     } else {
       return fill_maps(loader, checked, Parts::query_tile.rows, Parts::Loader::key_box_rows,
                        encode);
     }
+  }
+
+  // Of loaders that copy by threads.
+  template <class Parts>
+  static Status fill_heads(typename Parts::Loader::Params& loader, const Checked& checked) {
+    const auto view = [&](unsigned tensor) {
+      const TensorLines& heads = checked.tensor(tensor);
+      return
+          typename Parts::Loader::Heads{static_cast<const std::uint16_t*>(heads.data), heads.pitch,
+                                        heads.batch_pitch, static_cast<int>(heads.length)};
+    };
+    loader.queries = view(Family::q);
+    loader.keys = view(Family::k);
+    loader.values = view(Family::v);
+    return Status::good();
   }
 
   template <class Loader, class Encode>

@@ -39,6 +39,7 @@ class DecodeLoader {
   static constexpr Completion completion = Completion::TransactionBytes;
   static constexpr unsigned arrivals = 1;
   static constexpr bool clears_tail = false;
+  static constexpr bool takes_any_page = false;
 
   TW_DEVICE DecodeLoader(const Params& params, unsigned /*thread*/) : params_(params) {
     isa::prefetch_tensormap(&params.queries);

@@ -87,7 +87,7 @@ template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTa
           ClusterShape cluster, bool in_parts>
 consteval auto loader_of_heads() {
   if constexpr (in_parts) {
-    return Chosen<typename Target::template PartLoader<queries, keys, values>>();
+    return Chosen<typename Target::template PartLoader<queries, keys, values, roles>>();
   } else {
     return Chosen<typename Target::template HeadLoader<queries, keys, values, roles, cluster>>();
   }

@@ -1,0 +1,136 @@
+// TileIO of attention with few queries, by threads: as DecodeLoader, with pages of any size.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/io/completion.h"
+#include "tilewright/io/head_tile.h"
+#include "tilewright/io/sequences.h"
+#include "tilewright/io/stage.h"
+#include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/layout/access.h"
+
+namespace tw {
+
+// Of tiles that DecodeTiles tells, by all threads of `warps` warps. What no sequence or head has is
+// zero, and is not read.
+template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps>
+class DecodeCopies {
+  static constexpr unsigned threads = warps * 32;
+
+ public:
+  // (token,head,column), or (slot,page and head,column); strides count elements.
+  struct Heads {
+    const std::uint16_t* data;
+    std::int64_t token_stride;
+    std::int64_t head_stride;
+    int columns;
+  };
+  struct Params {
+    Heads queries;
+    Heads keys;
+    Heads values;
+    Sequences sequences;
+    int query_heads_per_key_head;
+    int heads;  // of queries
+    SharedRows shared;
+    // (sequence,page): which page of the cache has the sequence's; null: rows lie behind each
+    // other.
+    const std::int32_t* pages;
+    int pages_pitch;
+    int page_rows;
+    int num_pages;      // in the cache
+    int heads_of_page;  // that lie one behind the other; 0: they lie side by side
+  };
+  static constexpr bool elected = false;
+  static constexpr Completion completion = Completion::CopiesArrive;
+  static constexpr unsigned arrivals = threads;
+  static constexpr bool clears_tail = true;
+  static constexpr bool takes_any_page = true;
+
+  TW_DEVICE DecodeCopies(const Params& params, unsigned thread)
+      : params_(params), thread_(thread) {}
+
+  template <class WorkTile>
+  TW_DEVICE void begin(const WorkTile& tile) {
+    rows_ = params_.sequences.rows(tile.n);
+    sequence_ = tile.n;
+    last_block_ = (tile.k_begin + tile.k_end - 1) * static_cast<int>(key_tile.rows);
+    key_head_ = tile.batch / params_.query_heads_per_key_head;
+  }
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void queries(const Stage& stage, const WorkTile& tile) const {
+    const int first = tile.first_row(query_tile.rows);
+    const Heads& heads = params_.queries;
+    copy<query_tile>(stage, heads, [&](int in_tile) -> const std::uint16_t* {
+      const int head = in_tile / params_.shared.room;
+      const int row = first + in_tile - head * params_.shared.room;
+      if (head >= params_.shared.heads || row >= rows_.query_end) return nullptr;
+      return heads.data + (tile.batch + head) * heads.head_stride + row * heads.token_stride;
+    });
+  }
+  template <StageToFill Stage>
+  TW_DEVICE void keys(const Stage& stage, int k) const {
+    load<key_tile>(stage, params_.keys, k);
+  }
+  template <StageToFill Stage>
+  TW_DEVICE void values(const Stage& stage, int k) const {
+    load<value_tile>(stage, params_.values, k);
+  }
+
+ private:
+  template <HeadTile tile, class Stage>
+  TW_DEVICE void load(const Stage& stage, const Heads& heads, int k) const {
+    const int first = last_block_ - k * static_cast<int>(tile.rows);
+    copy<tile>(stage, heads, [&](int in_tile) { return row_of_key(heads, first + in_tile); });
+  }
+
+  // Null where there is none. Pages that the cache does not have are none.
+  TW_DEVICE const std::uint16_t* row_of_key(const Heads& heads, int key) const {
+    if (key >= rows_.keys()) return nullptr;
+    if (params_.pages == nullptr) {
+      return heads.data + key_head_ * heads.head_stride +
+             (rows_.key_begin + key) * heads.token_stride;
+    }
+    const int of_sequence = key / params_.page_rows;
+    const int slot = key - of_sequence * params_.page_rows;
+    const int page = load_element<Space::Global>(
+        params_.pages + std::int64_t{sequence_} * params_.pages_pitch + of_sequence);
+    if (static_cast<unsigned>(page) >= static_cast<unsigned>(params_.num_pages)) return nullptr;
+    if (params_.heads_of_page == 0) {
+      const std::int64_t row = std::int64_t{page} * params_.page_rows + slot;
+      return heads.data + key_head_ * heads.head_stride + row * heads.token_stride;
+    }
+    const std::int64_t matrix = std::int64_t{page} * params_.heads_of_page + key_head_;
+    return heads.data + matrix * heads.head_stride + slot * heads.token_stride;
+  }
+
+  // Rows that `row_at` tells of each row of the tile.
+  template <HeadTile tile, class Stage, class RowAt>
+  TW_DEVICE void copy(const Stage& stage, const Heads& heads, const RowAt& row_at) const {
+    constexpr unsigned line = HeadTile::span_columns / 8;  // chunks of a row in a span
+    static_assert(tile.rows * line % threads == 0, "Every thread copies as many chunks.");
+    const auto chunks = stage.tensors().rows.template chunks<16>();
+    const unsigned chunk = thread_ % line;
+    TW_UNROLL
+    for (unsigned i = 0; i < tile.rows * line / threads; ++i) {
+      const unsigned in_tile = i * (threads / line) + thread_ / line;
+      const std::uint16_t* const row = row_at(static_cast<int>(in_tile));
+      TW_UNROLL
+      for (unsigned span = 0; span < tile.spans(); ++span) {
+        const auto column = static_cast<int>(span * HeadTile::span_columns + chunk * 8);
+        const bool inside = row != nullptr && column < heads.columns;
+        isa::cp_async<16>(chunks.address(in_tile, chunk, span), inside ? row + column : heads.data,
+                          inside ? 16 : 0);
+      }
+    }
+  }
+
+  const Params& params_;
+  unsigned thread_;
+  SequenceRows rows_ = {};
+  int sequence_ = 0;
+  int last_block_ = 0;  // the key at which k-tile 0 begins: they count from the last to the first
+  int key_head_ = 0;
+};
+
+}  // namespace tw
