@@ -21,7 +21,8 @@ import cost_parts
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RULE = '''A family's lines are the code lines (no blanks, no comments) that disappear from include/, src/ and python/tilewright when it is removed:
 its files, regions of other files that are marked `family NAME: begin` and `end`, and lines of other files that name it outside of
-a string. Tests and the virtual GPU, which models the hardware, are not counted. tests/cost removes each and compiles what is left.'''
+a string. Tests and the virtual GPU, which models the hardware, are not counted. tests/cost removes each and compiles what is left;
+matmul, of which the other products are made, has its own files and stays.'''
 
 # Files, and the words by which other files name the family.
 FAMILIES = {
@@ -48,7 +49,35 @@ FAMILIES = {
         'files': ['*grouped*', '*/group_tiles.h', '*/gather.h'],
         'words': r'grouped_(instances|trial)|measure_grouped|tilewright_grouped|(run|bench|family|host)/grouped',
     },
+    # blockwise has its kernel; it also counts these lines.
+    'requantised': {
+        'files': ['*requantised*'],
+        'words': r'requantised_(instances|trial)|tilewright_requantised|(run|family|host)/requantised|TW_FAMILY\(requantised',
+    },
+    'quantise': {
+        'files': ['*/family/quantise/*', '*/host/quantise*.h', 'include/tilewright/quantise.h', '*/run/quantise.*', '*/library/quantise.cpp', '*/bench/quantise.cpp',
+                  '*/_quantise.py', '*/_torch_quantise.py', '*/test_quantise.py', '*/test_torch_quantise.py',
+                  '*/gpu_quantise_against_torch.py', '*/quantise*_test.cpp', '*/library/quantise_problem.h'],
+        'words': r'(?<!block_)quantise_(instances|trial)|measure_quantise|tilewright_quantise|(run|family|host)/quantise(_on_host)?[./]',
+    },
+    'block_quantise': {
+        'files': ['*/block_quantise/*', '*/block_quantise.h', '*/block_quantise.cpp', '*/_block_quantise.py', '*/block_quantise*_test.cpp'],
+        'words': r'block_quantise_(instances|trial)|tilewright_block_quantise|(run|family|host)/block_quantise|TW_FAMILY\(block_quantise',
+    },
+    'attention': {
+        'files': ['*attention*', '*/online_softmax.h', '*/packed_rows.h', '*/softmax_parts.h', '*/mma_rings.h', '*/wgmma_rings.h'],
+        'words': r'attention_(instances|trial)|tilewright_attention|sm\d+_attention|(run|family|host|dispatch)/attention|TW_FAMILY\(attention',
+    },
+    # The other products are made of it: it cannot be removed, and nothing is.
+    'matmul': {
+        'files': ['*/family/matmul*', '*/src/matmul/*', 'src/matmul/*', '*/run/matmul.*', '*/library/matmul.cpp', '*/_matmul.py',
+                  '*/_torch.py', 'src/cli/matmul_request.*', '*/test_matmul.py', '*/test_torch.py', '*/gpu_against_torch.py'],
+        'words': r'(?!)',
+        'stays': True,
+    },
 }
+# How other libraries are called.
+PEERS = ('src/bench/cudnn*', 'src/bench/cublaslt*')
 COUNTED = ('include/', 'src/', 'python/tilewright/')
 KEPT = ('include/tilewright/isa/model.h',)  # what the virtual GPU models
 CODE = ('.h', '.cpp', '.cu', '.in', '.py', '.txt')
@@ -56,7 +85,8 @@ CODE = ('.h', '.cpp', '.cu', '.in', '.py', '.txt')
 PARTS = (('kernel and its launch', ('include/tilewright/io/*', 'include/tilewright/isa/*',
                                     'include/tilewright/family/*', 'include/tilewright/host/*',
                                     'include/tilewright/schedule/*', 'include/tilewright/op/*',
-                                    'include/tilewright/arch/*')),
+                                    'include/tilewright/arch/*', 'include/tilewright/kernel/*', 'include/tilewright/accumulator/*',
+                                    'include/tilewright/epilogue/*')),
          ('library and Python', ('include/*', 'src/library/*', 'src/dispatch/*', 'python/*')),
          ('measurements', ('src/bench/*',)),
          ('instances, reference, command line', ('src/*',)))
@@ -136,9 +166,9 @@ def removal(family):
 
 
 def cost(family):
-    """Code lines by part, and the lines that other files lose."""
+    """Code lines by part, the lines that other files lose, and those of them that call a peer's library."""
     parts = {part: 0 for part, _ in PARTS}
-    shared = {}
+    shared, of_peers = {}, 0
     for name, text, left in removal(family):
         lost = code_lines(name, text) - (0 if left is None else code_lines(name, left))
         if lost == 0:
@@ -148,7 +178,9 @@ def cost(family):
         parts[part] += lost
         if left is not None:
             shared[name] = lost
-    return parts, shared
+        elif any(fnmatch.fnmatch(name, pattern) for pattern in PEERS):
+            of_peers += lost
+    return parts, shared, of_peers
 
 
 def kernel_parts(family):
@@ -192,12 +224,18 @@ def remove(family, folder):
 def markdown():
     lines = ['| code lines | |', '|---:|---|']
     for family in FAMILIES:
-        parts, shared = cost(family)
+        parts, shared, of_peers = cost(family)
         lines.append(f'| {sum(parts.values())} | **{family}**, all of it |')
         rows = [f'| {count} | {part} |' for part, count in parts.items() if count > 0]
-        of_kernel = ', '.join(f'{part} {count}' for part, count in kernel_parts(family).items())
-        lines += [rows[0], f'| | by name: {of_kernel} |', *rows[1:]]
-        lines.append(f'| {sum(shared.values())} | of these in files that others use |')
+        lines.append(rows[0])
+        if family in cost_parts.PARTS:
+            of_kernel = ', '.join(f'{part} {count}' for part, count in kernel_parts(family).items())
+            lines.append(f'| | by name: {of_kernel} |')
+        lines += rows[1:]
+        if of_peers > 0:
+            lines.append(f"| {of_peers} | of these bind a peer's library, to be measured beside it |")
+        if not FAMILIES[family].get('stays'):
+            lines.append(f'| {sum(shared.values())} | of these in files that others use |')
         lines.append(f'| {test_lines(family)} | and its tests, which are not counted |')
     lines += [f'| {count} | {what} |' for what, count in OTHERS]
     return '\n'.join(lines)
@@ -220,8 +258,9 @@ def main():
     options = parser.parse_args()
     if options.remove:
         family, folder = options.remove
-        if family not in FAMILIES:
-            print(f"tw: There is no family '{family}' to remove; there is {', '.join(FAMILIES)}.", file=sys.stderr)
+        removable = [name for name, spec in FAMILIES.items() if not spec.get('stays')]
+        if family not in removable:
+            print(f"tw: There is no family '{family}' to remove; there is {', '.join(removable)}.", file=sys.stderr)
             sys.exit(2)
         remove(family, folder)
     elif options.update:

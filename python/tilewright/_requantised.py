@@ -3,7 +3,7 @@ from ._arrays import empty_like_kind, is_torch, view_of
 from ._blockwise import problem_of
 from ._library import check, library, new_options
 from ._problem import Extents, check_on_host, check_told, checked_epilogue, epilogue_views
-from ._quantise import pair_of, scales_of, strided
+from ._scales import pair_of, scales_of, strided
 
 
 def matmul_requantised(a, b, a_scales, b_scales, out=None, *, epilogue=None, column_major=False,

@@ -4,7 +4,8 @@ from torch import Tensor
 
 from ._arrays import type_name
 from ._library import Invalid, Unsupported, describe
-from ._quantise import problem_of, scales_of
+from ._quantise import problem_of
+from ._scales import scales_of
 from ._torch import DTYPES, _stream
 from ._torch_family import Launcher
 from ._torch_schema import joined, number_schema, read_schema

@@ -5,7 +5,7 @@ from torch import Tensor
 from ._blockwise import problem_of
 from ._library import Invalid, Unsupported, describe
 from ._problem import ARRAYS, Extents
-from ._quantise import scales_of
+from ._scales import scales_of
 from ._torch import _stream
 from ._torch_family import Launcher
 from ._torch_schema import OPTIONS, SCALARS, SIDES, WRITTEN, joined, number_schema, read_schema
