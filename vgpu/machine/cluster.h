@@ -90,12 +90,15 @@ enum class AgentKind : std::uint8_t {
   StoreWrites,  // as writers of global memory: no thread can know when they are done
   ThreadCopies,
   TensorProducts,  // tcgen05.mma and .cp of one Thread
+  WaveLoads,       // loads to LDS of one Warp
+  WaveReads,       // reads of LDS of one Warp
   TensorNews,      // what a Warp or Thread has said about its accesses to tensor memory
 };
 struct Agent {
   AgentKind kind;
-  const void*
-      owner;  // the Mbarrier that copies signal; the Warpgroup; the storing or copying Thread
+  // The Mbarrier that copies signal; the Warpgroup; the storing or copying Thread; the Warp that
+  // loads or reads.
+  const void* owner;
 };
 
 struct Cluster {

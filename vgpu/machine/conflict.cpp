@@ -11,6 +11,11 @@ const Agent* agent_of(const Cluster& cluster, Slot slot) {
   return slot < cluster.first_agent ? nullptr : &cluster.agents[slot - cluster.first_agent];
 }
 
+std::string first_lane(const void* owner) {
+  const auto& warp = *static_cast<const Warp*>(owner);
+  return who(warp.cta->threads[warp.first_thread]);
+}
+
 std::string actor(const Cluster& cluster, Slot slot) {
   const Agent* agent = agent_of(cluster, slot);
   if (agent == nullptr) {
@@ -25,6 +30,8 @@ std::string actor(const Cluster& cluster, Slot slot) {
       return "a TMA store of the " + who(*static_cast<const Thread*>(agent->owner));
     case AgentKind::ThreadCopies:
       return "cp.async copies of the " + who(*static_cast<const Thread*>(agent->owner));
+    case AgentKind::WaveLoads: return "loads to LDS of the " + first_lane(agent->owner);
+    case AgentKind::WaveReads: return "reads in flight of the " + first_lane(agent->owner);
     case AgentKind::TensorProducts:
     case AgentKind::TensorNews:
       return "tcgen05 products of the " + who(*static_cast<const Thread*>(agent->owner));
@@ -37,7 +44,8 @@ std::string actor(const Cluster& cluster, Slot slot) {
 bool is_copy(const Cluster& cluster, Slot slot) {
   const Agent* agent = agent_of(cluster, slot);
   return agent != nullptr &&
-         (agent->kind == AgentKind::Copies || agent->kind == AgentKind::ThreadCopies);
+         (agent->kind == AgentKind::Copies || agent->kind == AgentKind::ThreadCopies ||
+          agent->kind == AgentKind::WaveLoads);
 }
 
 // The write came first, but through the other proxy and without a fence.
@@ -68,6 +76,19 @@ Checker classify(const Cta& cta, const Access& access, const Conflict& conflict)
   return Checker::Race;
 }
 
+// What would have ordered the accesses of a wave's agent before others.
+const char* missing_wait(const Cluster& cluster, Slot slot) {
+  const Agent* agent = agent_of(cluster, slot);
+  if (agent == nullptr) return "";
+  if (agent->kind == AgentKind::WaveLoads) {
+    return ": s_waitcnt vmcnt is missing, or not before the barrier";
+  }
+  if (agent->kind == AgentKind::WaveReads) {
+    return ": s_waitcnt lgkmcnt is missing, or not before the barrier";
+  }
+  return "";
+}
+
 std::string reason(const Cta& cta, const Conflict& conflict, Checker checker) {
   if (checker == Checker::Uninitialised) return "which nobody has written";
   if (checker == Checker::BarrierLife) {
@@ -75,14 +96,15 @@ std::string reason(const Cta& cta, const Conflict& conflict, Checker checker) {
                                                   : "which holds an mbarrier";
   }
   const std::string other = actor(*cta.cluster, conflict.prior.slot);
+  const char* wait = missing_wait(*cta.cluster, conflict.prior.slot);
   if (checker == Checker::ReadBeforeFull) {
-    return fmt::format("without having waited for the {} that write there", other);
+    return fmt::format("without having waited for the {} that write there{}", other, wait);
   }
   if (checker == Checker::OverwriteWhileRead) {
     if (conflict.kind == Conflict::WriteAfterRead) {
-      return fmt::format("while {} may still read it", other);
+      return fmt::format("while {} may still read it{}", other, wait);
     }
-    return fmt::format("although nobody is known to have read what {} brought", other);
+    return fmt::format("although nobody is known to have read what {} brought{}", other, wait);
   }
   if (checker == Checker::MissingProxyFence) {
     return fmt::format(

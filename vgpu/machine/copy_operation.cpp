@@ -61,6 +61,7 @@ void discard(const PendingLanding& landing) {
     case LandingKind::ThreadCopies: discard_thread_copies(landing.operation); return;
     case LandingKind::StoreAsync: discard_store_async(landing.operation); return;
     case LandingKind::Cancel: discard_cancel(landing.operation); return;
+    case LandingKind::WaveLoad: discard_wave_load(landing.operation); return;
     case LandingKind::Wgmma:                 // the warpgroup owns its products
     case LandingKind::TensorPipeline:        // the thread owns its pipeline
     case LandingKind::TensorAccess: return;  // the warp owns its accesses

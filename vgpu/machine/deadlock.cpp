@@ -116,6 +116,7 @@ std::string wait_text(Engine& machine, const Thread& thread) {
                  ? "tensor memory, or the warp of the peer CTA that must ask with it"
                  : "tensor memory to become free";
     case WaitKind::TensorAccess: return "its accesses to tensor memory";
+    case WaitKind::WaveLoads: return "loads to LDS of its wave";
     case WaitKind::None: break;
   }
   return "nothing";

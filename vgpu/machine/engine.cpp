@@ -296,6 +296,7 @@ void Engine::land(const PendingLanding& landing) {
     case LandingKind::TensorPipeline: return land_tensor_pipeline(*this, landing.operation);
     case LandingKind::TensorAccess: return land_tensor_access(*this, landing.operation);
     case LandingKind::Cancel: return land_cancel(*this, landing.operation);
+    case LandingKind::WaveLoad: return land_wave_load(*this, landing.operation);
   }
 }
 

@@ -105,6 +105,7 @@ void check_copies(Engine& machine, const Thread& thread) {
 
 void check_groups(Engine& machine, const Thread& thread) {
   check_copies(machine, thread);
+  check_wave_exit(machine, thread);
   if (!thread.bulk.all_known_done()) {
     machine.report_about(thread.role, Checker::InFlightAtExit, -1, "bulk", [&] {
       return fmt::format(

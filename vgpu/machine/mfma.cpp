@@ -11,6 +11,8 @@ void mfma(const MfmaShape& shape, void* d, const std::uint32_t* a, const std::ui
   Engine& machine = engine();
   Thread& thread = machine.enter();
   require_whole_warp(machine, thread, "mfma", MfmaShape::lanes);
+  check_filled(machine, thread, a, shape.registers(), "mfma");
+  check_filled(machine, thread, b, shape.registers(), "mfma");
   Warp& warp = *thread.warp;
   warp.operands[thread.lane] = {d, a, b};
   warp.brought[thread.lane] = static_cast<unsigned>(shape.a) << 24 |

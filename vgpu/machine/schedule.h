@@ -23,6 +23,7 @@ enum class LandingKind : std::uint8_t {
   TensorPipeline,
   TensorAccess,
   Cancel,
+  WaveLoad,
 };
 
 struct PendingLanding {

@@ -16,6 +16,7 @@
 #include "vgpu/machine/stack_pool.h"
 #include "vgpu/machine/tensor_state.h"
 #include "vgpu/machine/wait.h"
+#include "vgpu/machine/wave_memory.h"
 
 namespace tw::vgpu {
 
@@ -45,8 +46,11 @@ enum class Collective : std::uint8_t {
   TensorAllocation,
   TensorAccess,
   TensorWait,
+  LdsLoad,
+  TransposedRead,
+  Waitcnt,
 };
-constexpr unsigned collective_count = 10;
+constexpr unsigned collective_count = 13;
 const char* name_of(Collective collective);
 
 struct Rendezvous {
@@ -79,6 +83,7 @@ struct Warp {
   std::uint32_t stmatrix_registers[most_lanes][4];
   std::array<LaneOperands, most_lanes> operands;
   WarpTensorState tensor;
+  WaveMemory memory;
 };
 
 // An arrival at an mbarrier that waits for copies to land.
@@ -124,6 +129,8 @@ struct Thread {
   std::deque<CopyArrival> copy_arrivals;
   Slot copy_agent = no_slot;
   ClockRef copies_done;
+
+  LaneReads reads;  // of LDS, in flight
 
   // wgmma, counted since the thread began.
   std::uint64_t wgmma_issued = 0;

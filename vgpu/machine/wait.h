@@ -20,6 +20,7 @@ enum class WaitKind : std::uint8_t {
   GlobalCounter,
   TensorAllocation,
   TensorAccess,
+  WaveLoads,
 };
 
 // Kept while the thread sleeps, for the wait-for graph of a deadlock.

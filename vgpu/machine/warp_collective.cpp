@@ -21,6 +21,9 @@ const char* name_of(Collective collective) {
     case Collective::TensorAllocation: return "tcgen05.alloc, .dealloc or .relinquish_alloc_permit";
     case Collective::TensorAccess: return "tcgen05.ld or .st";
     case Collective::TensorWait: return "tcgen05.wait";
+    case Collective::LdsLoad: return "buffer_load lds";
+    case Collective::TransposedRead: return "ds_read_b64_tr_b16";
+    case Collective::Waitcnt: return "s_waitcnt";
   }
   return "unknown";
 }

@@ -1,0 +1,67 @@
+// What a wave of CDNA has on its way: loads to LDS, which vmcnt counts, and reads of LDS, which
+// lgkmcnt counts. Until the wave has waited they are the accesses of agents, which nobody's barrier
+// orders.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "vgpu/machine/clock.h"
+#include "vgpu/machine/copy_group.h"
+#include "vgpu/machine/wait.h"
+
+namespace tw::vgpu {
+
+class Engine;
+struct Thread;
+struct Warp;
+
+// Of a wave. Each load is a group of its own, so that vmcnt(n) waits for all but the last n.
+struct WaveMemory {
+  CopyGroups loads;
+  Slot load_agent = no_slot;
+  ClockRef loads_done;
+  WaitList load_waiters;
+  Slot read_agent = no_slot;
+  ClockRef reads_done;
+};
+
+// A read whose registers are not filled yet.
+struct LdsRead {
+  std::uint32_t* registers;
+  unsigned bytes;
+  const char* instruction;
+  std::uint32_t words[4];
+};
+
+// Of a lane.
+struct LaneReads {
+  std::vector<LdsRead> pending;  // in order
+  Epoch issued = 0;
+};
+
+// One load of a wave, between issue and landing.
+struct WaveLoad {
+  Warp* warp;
+  Epoch epoch;
+  std::uint32_t offset;  // of lane 0 in LDS
+  unsigned bytes;        // of a lane
+  std::uint64_t done_time;
+  struct Lane {
+    const std::byte* source;
+    std::uint32_t inside;  // bytes that lie in the resource
+  };
+  Lane lanes[64];
+};
+
+void land_wave_load(Engine& machine, void* operation);
+void discard_wave_load(void* operation);
+
+// The lane is about to use these registers: a read must have filled them.
+void check_filled(Engine& machine, const Thread& thread, const std::uint32_t* registers,
+                  unsigned count, const char* instruction);
+// Before the lane is gone.
+void check_wave_exit(Engine& machine, const Thread& thread);
+
+}  // namespace tw::vgpu
