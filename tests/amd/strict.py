@@ -1,4 +1,4 @@
-"""tools/strict_amdgpu.py takes a kernel that needs registers only, and refuses one that needs scratch memory.
+"""tools/strict_amdgpu.py takes kernels that need registers only and wait, and refuses scratch memory and missing waits.
 
 usage: strict.py --clang CLANG --tool FILE --folder FOLDER
 """
@@ -18,6 +18,33 @@ kernel(float* to, const int* from) {
 '''
 
 
+# A load to LDS, a wait unless LOADS_ON, reads of it, and a barrier behind which the next lap loads again.
+LOOP = '''extern "C" __attribute__((global, amdgpu_flat_work_group_size(128, 128))) void
+kernel(float* to, const float* from, int laps) {
+  const unsigned lane = __builtin_amdgcn_workitem_id_x();
+  auto* const local = (__attribute__((address_space(3))) float*)0;
+  const auto resource = __builtin_amdgcn_make_buffer_rsrc(const_cast<float*>(from), 0, 1 << 20, 0x00020000);
+  float sum = 0;
+  for (int i = 0; i < laps; ++i) {
+    __builtin_amdgcn_raw_ptr_buffer_load_lds(resource, (__attribute__((address_space(3))) void*)local, 4,
+                                             4 * lane, 256 * i, 0, 0);
+    asm volatile("" ::: "memory");
+    if (!(LEFT_OUT & 1)) __builtin_amdgcn_s_waitcnt(0x0f70);
+    __builtin_amdgcn_s_barrier();
+    asm volatile("" ::: "memory");
+    const float value = local[63 - lane];
+    asm volatile("" ::: "memory");
+    if (!(LEFT_OUT & 2)) __builtin_amdgcn_s_waitcnt(0xc07f);
+    __builtin_amdgcn_s_barrier();
+    asm volatile("" ::: "memory");
+    sum += value;
+  }
+  __builtin_amdgcn_s_waitcnt(0);
+  to[lane] = sum;
+}
+'''
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--clang', required=True)
@@ -26,12 +53,12 @@ def main():
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     source, output = options.folder / 'kernel.hip', options.folder / 'kernel.hsaco'
-    source.write_text(KERNEL)
 
-    def strict(count):
+    def strict(count, text=KERNEL, macro='COUNT'):
+        source.write_text(text)
         output.unlink(missing_ok=True)
         return subprocess.run([sys.executable, options.tool, options.clang, 'gfx942', source, output,
-                               f'-DCOUNT={count}'], capture_output=True, text=True)
+                               f'-D{macro}={count}'], capture_output=True, text=True)
 
     wrong = []
     good = strict(1)
@@ -43,7 +70,13 @@ def main():
     bad = strict(512)
     if bad.returncode == 0 or 'bytes of scratch memory' not in bad.stderr or output.exists():
         wrong.append(f'A kernel with scratch memory is taken: {bad.stderr}')
-    print('\n'.join(wrong) or 'One kernel is taken, one refused.')
+    for left_out, words in enumerate([None, 'no s_waitcnt vmcnt waits for', 'before s_waitcnt lgkmcnt(0)']):
+        loop = strict(left_out, LOOP, 'LEFT_OUT')
+        if words is None and loop.returncode != 0:
+            wrong.append(f'A kernel that waits is refused: {loop.stderr}')
+        if words is not None and (loop.returncode == 0 or words not in loop.stderr or output.exists()):
+            wrong.append(f'Without wait {left_out} the kernel is taken: {loop.stderr}')
+    print('\n'.join(wrong) or 'Two kernels are taken, three refused.')
     return 1 if wrong else 0
 
 
