@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ASSEMBLY = re.compile(r'(^|[^_\w])asm\s*(volatile)?\s*\(|__builtin_amdgcn_')
 TARGET = re.compile(r'#\s*(if|elif).*(__CUDA_ARCH__|__AMDGCN__|__gfx)')
 TARGET_NAME = re.compile(r'"(sm(80|90a|100a)|gfx(942|950))"')
-BARRIER = re.compile(r'isa::(mbarrier_(arrive|init|try_wait)|barrier_(sync|arrive)|cluster_(arrive|wait)|fence_|counter_|tcgen05_(commit|fence)|cp_async_mbarrier)')
+BARRIER = re.compile(r'isa::(mbarrier_(arrive|init|try_wait)|barrier_(sync|arrive)|cluster_(arrive|wait)|fence_|counter_|tcgen05_(commit|fence)|cp_async_mbarrier|s_barrier|ds_add)')
 # What offsets, swizzles and descriptors by hand look like.
 BY_HAND = re.compile(r'SharedAddress \w+ =(?!.*\baddress[(<])[^;]*[-+^*]|\btiles\(\) \+|\bfirst_stage \+|slot\(\) \* |'
                      r'\^ \w+ % \d|\* \(?Tiling::span_bytes|\+ tiling\.[ab]_bytes\(\)|\bown \^|<< 62')

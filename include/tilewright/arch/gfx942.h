@@ -5,10 +5,12 @@
 #include "tilewright/accumulator/in_registers.h"
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
+#include "tilewright/io/lds_loader.h"
 #include "tilewright/io/vector_copy.h"
-#include "tilewright/kernel/roles.h"
+#include "tilewright/kernel/ping_pong.h"
 #include "tilewright/op/mfma.h"
 #include "tilewright/pipeline/counter.h"
+#include "tilewright/pipeline/wave_counter.h"
 
 namespace tw {
 
@@ -40,6 +42,33 @@ struct Gfx942 {
     require(config.scheduling == decltype(config.scheduling){},
             "Work is announced by transactions, which CDNA does not have.");
     return RoleTable{.load = {0, 4}, .multiply = {4, 4}}.checked();
+  }
+};
+
+// The second step: loads straight to LDS, 4 bytes a lane.
+struct Gfx942Lds : Gfx942 {
+  using Signal = WaveCounters;
+  template <Tiling tiling, RoleTable roles>
+  using Loader = LdsLoader<tiling, roles.load.warps, 4>;
+};
+
+// The third step: eight waves that all load and multiply, in two groups one barrier apart.
+struct Gfx942PingPong : Gfx942Lds {
+  static constexpr unsigned barriers_apart = 1;
+  static constexpr unsigned lds_bytes = 65536;
+  // A binder keeps 1024 bytes for signals; here are none.
+  static constexpr unsigned shared_bytes = lds_bytes + 1024;
+  // Workgroups are dealt to the dies in turn.
+  static constexpr int dies = 8, chunk_of_die = 16;
+
+  template <auto config, Tiling tiling, unsigned stage_bytes>
+  using Op = MfmaOp<tiling, WarpGrid{2, 4}, stage_bytes, Cdna::Three>;
+
+  // Each of the four SIMDs of a CU runs a wave of either group.
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    Gfx942::roles(config);
+    return RoleTable{.load = {0, 8}, .multiply = {0, 8}}.checked();
   }
 };
 

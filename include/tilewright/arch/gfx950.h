@@ -14,4 +14,24 @@ struct Gfx950 : Gfx942 {
   using Op = MfmaOp<tiling, WarpGrid{2, 2}, stage_bytes, Cdna::Four>;
 };
 
+// The second step: loads straight to LDS, 16 bytes a lane.
+struct Gfx950Lds : Gfx950 {
+  using Signal = WaveCounters;
+  template <Tiling tiling, RoleTable roles>
+  using Loader = LdsLoader<tiling, roles.load.warps, 16>;
+};
+
+// The third step: as on CDNA3, with more shared memory.
+struct Gfx950PingPong : Gfx942PingPong {
+  static constexpr TargetFacts target = target::gfx950;
+  static constexpr unsigned lds_bytes = 163840;
+  static constexpr unsigned shared_bytes = lds_bytes;
+  static constexpr int chunk_of_die = 64;
+
+  template <Tiling tiling, RoleTable roles>
+  using Loader = LdsLoader<tiling, roles.load.warps, 16>;
+  template <auto config, Tiling tiling, unsigned stage_bytes>
+  using Op = MfmaOp<tiling, WarpGrid{2, 4}, stage_bytes, Cdna::Four>;
+};
+
 }  // namespace tw

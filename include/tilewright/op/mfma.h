@@ -1,5 +1,6 @@
-// TileOp of single waves, CDNA3 and later: fragments by 16-byte reads of the lines as they lie,
-// products by mfma, sums in registers. The waves stand as waves.m by waves.n over the CTA's tile.
+// TileOp of single waves, CDNA3 and later: fragments by 16-byte reads of the lines as they lie, or
+// by transposed reads where a line is of one k; products by mfma, sums in registers. The waves
+// stand as waves.m by waves.n over the CTA's tile.
 #pragma once
 
 #include "tilewright/accumulator/wave.h"
@@ -7,6 +8,7 @@
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/amdgcn/mfma.h"
 #include "tilewright/isa/amdgcn/schedule.h"
+#include "tilewright/isa/amdgcn/wave_memory.h"
 #include "tilewright/isa/shared_memory.h"
 #include "tilewright/op/warp_grid.h"
 #include "tilewright/pipeline/payload.h"
@@ -35,8 +37,10 @@ class MfmaOp {
   // mfma multiplies B by A: what it leaves in a lane are neighbours of a row of D.
   static constexpr MfmaShape shape = {type_of(tiling.b_type), type_of(tiling.a_type), 16,
                                       4 * product_bytes / element_bytes};
-  static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K,
-                "A lane reads neighbours of k: operands must lie K-major in shared memory.");
+  static constexpr bool transposes = tiling.a_major == Major::MN || tiling.b_major == Major::MN;
+  static_assert(!transposes || (generation == Cdna::Four && element_bytes == 2),
+                "A lane multiplies neighbours of k: operands must lie K-major in shared memory, "
+                "unless transposed reads turn elements of 16 bits, which need CDNA4.");
   static constexpr unsigned rows = tiling.m / waves.m;
   static constexpr unsigned columns = tiling.n / waves.n;
   static_assert(rows % 32 == 0 && columns % 16 == 0, "A wave multiplies blocks of 32 by 16.");
@@ -46,11 +50,11 @@ class MfmaOp {
   // half of all of them: in another order of k, but the same of A and of B.
   static constexpr unsigned step_bytes = 64;
   static constexpr unsigned span_steps = Tiling::span_bytes / step_bytes;
-  static constexpr unsigned steps = tiling.spans * span_steps;  // of a stage
   static constexpr unsigned products = 16 / product_bytes;      // of a step
 
  public:
   using Accumulator = WaveAccumulator<rows / 32, columns, waves.n, isa::MfmaSum<shape>>;
+  static constexpr unsigned steps = tiling.spans * span_steps;  // of a stage
   static constexpr bool elected = false;
   static constexpr Release release = Release::Warp;
   static constexpr unsigned stages_held = 0;  // fragments are in registers when multiply() returns
@@ -72,21 +76,48 @@ class MfmaOp {
     const unsigned slot = stage.slot();
     // The reads of a step are on their way while the products of the one before are made.
     Fragments fragments[2];
-    load(fragments[0], 0, slot);
+    load<transposes>(fragments[0], 0, slot);
     TW_UNROLL
     for (unsigned step = 0; step < steps; ++step) {
-      if (step + 1 < steps) load(fragments[(step + 1) % 2], step + 1, slot);
+      const bool reads_on = step + 1 < steps;
+      if (reads_on) load<transposes>(fragments[(step + 1) % 2], step + 1, slot);
       isa::schedule_barrier();
+      if constexpr (transposes) {
+        if (reads_on) isa::s_waitcnt<isa::any_vmcnt, reads_in_flight>();
+        if (!reads_on) isa::s_waitcnt<isa::any_vmcnt, 0>();
+      }
+      multiply_step(sum, fragments[step % 2]);
+    }
+  }
+
+  // 16 bytes of k of a row, as the products take them.
+  struct Fragment {
+    std::uint32_t words[4];
+    TW_DEVICE const std::uint32_t (&product(unsigned i) const)[product_bytes / 4] {
+      return reinterpret_cast<const std::uint32_t(&)[product_bytes / 4]>(
+          words[i * (product_bytes / 4)]);
+    }
+  };
+
+  // Of one step.
+  struct Fragments {
+    Fragment a[rows / 16];
+    Fragment b[columns / 16];
+  };
+
+  // For programs that wait for reads by themselves: the fragments of a step are on their way.
+  TW_DEVICE void read_step(Fragments& fragments, unsigned step, unsigned slot) const {
+    load<true>(fragments, step, slot);
+  }
+  TW_DEVICE void multiply_step(Accumulator& sum, const Fragments& fragments) const {
+    TW_UNROLL
+    for (unsigned column = 0; column < columns / 16; ++column) {
       TW_UNROLL
-      for (unsigned column = 0; column < columns / 16; ++column) {
+      for (unsigned product = 0; product < products; ++product) {
         TW_UNROLL
-        for (unsigned product = 0; product < products; ++product) {
-          TW_UNROLL
-          for (unsigned row = 0; row < rows / 16; ++row) {
-            isa::mfma<shape>(sum.fragment(row, column),
-                             fragments[step % 2].b[column].words[product],
-                             fragments[step % 2].a[row].words[product]);
-          }
+        for (unsigned row = 0; row < rows / 16; ++row) {
+          isa::mfma<shape>(sum.fragment(row, column), fragments.b[column].product(product),
+                           fragments.a[row].product(product));
         }
       }
     }
@@ -97,39 +128,48 @@ class MfmaOp {
   }
 
  private:
-  // 16 bytes of k of a row, as the products take them.
-  struct Fragment {
-    std::uint32_t words[products][product_bytes / 4];
-  };
+  // Of a step that is read while the one before is multiplied; lgkmcnt counts to 15.
+  static constexpr unsigned step_reads = rows / 16 * (tiling.a_major == Major::K ? 1 : 2) +
+                                         columns / 16 * (tiling.b_major == Major::K ? 1 : 2);
+  static constexpr unsigned reads_in_flight =
+      step_reads < isa::any_lgkmcnt ? step_reads : isa::any_lgkmcnt - 1;
 
-  // Of one step.
-  struct Fragments {
-    Fragment a[rows / 16];
-    Fragment b[columns / 16];
-  };
-
+  template <bool in_flight>
   TW_DEVICE void load(Fragments& fragments, unsigned step, unsigned slot) const {
     TW_UNROLL
     for (unsigned row = 0; row < rows / 16; ++row) {
-      load(fragments.a[row], stages_.a, row_ + 16 * row, step, slot);
+      load<in_flight, tiling.a_major>(fragments.a[row], stages_.a, row_ + 16 * row, step, slot);
     }
     TW_UNROLL
     for (unsigned column = 0; column < columns / 16; ++column) {
-      load(fragments.b[column], stages_.b, column_ + 16 * column, step, slot);
+      load<in_flight, tiling.b_major>(fragments.b[column], stages_.b, column_ + 16 * column, step,
+                                      slot);
     }
   }
   // 16 rows (of A, or of B) by 64 bytes of k: lane l has row l % 16 and the 16-byte chunk l / 16.
-  template <class Tensor>
+  // Where lines are of one k, 16 lanes read four k of 16 rows, four lanes each, and lane l gets row
+  // l % 16 of all of them.
+  template <bool in_flight, Major major, class Tensor>
   TW_DEVICE void load(Fragment& fragment, const Tensor& operand, unsigned first_row, unsigned step,
                       unsigned slot) const {
-    const auto chunks = operand.template chunks<16>();
-    std::uint32_t words[4];
-    const unsigned chunk = 4 * (step % span_steps) + lane_ / 16;
-    isa::load_shared_16(words,
-                        chunks.address(first_row + lane_ % 16, chunk, step / span_steps, slot));
-    TW_UNROLL
-    for (unsigned i = 0; i < 4; ++i) {
-      fragment.words[4 * i / product_bytes][i % (product_bytes / 4)] = words[i];
+    const unsigned span = step / span_steps, in_span = step % span_steps;
+    if constexpr (major == Major::K) {
+      const auto chunks = operand.template chunks<16>();
+      const unsigned chunk = 4 * in_span + lane_ / 16;
+      const SharedAddress address = chunks.address(first_row + lane_ % 16, chunk, span, slot);
+      if constexpr (in_flight) {
+        isa::ds_read_b128(fragment.words, address);
+      } else {
+        isa::load_shared_16(fragment.words, address);
+      }
+    } else {
+      const unsigned row = first_row + 4 * (lane_ % 4);
+      const unsigned k = 32 * in_span + 8 * (lane_ / 16) + lane_ / 4 % 4;
+      TW_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        isa::ds_read_b64_tr_b16(reinterpret_cast<std::uint32_t(&)[2]>(fragment.words[2 * half]),
+                                operand.address(row, k + 4 * half, span, slot));
+      }
     }
   }
 

@@ -12,4 +12,13 @@ TW_DEVICE void schedule_barrier() {
 #endif
 }
 
+// The value, of which the compiler knows nothing: what follows from it is not computed ahead, to be
+// kept in registers until a branch that is seldom taken.
+TW_DEVICE unsigned opaque(unsigned value) {
+#if defined(__HIP__)
+  asm volatile("" : "+v"(value));
+#endif
+  return value;
+}
+
 }  // namespace tw::isa
