@@ -4,7 +4,7 @@
 //
 // What lies outside of the matrix reads as zero: rows (K-major) by the resource's range, and k by
 // an offset out of range. Stages that this cannot bring, because a line ends within what a lane
-// reads, or is not aligned to words, go through registers.
+// reads, or begins at no multiple of it, go through registers.
 #pragma once
 
 #include "tilewright/io/vector_copy.h"
@@ -121,13 +121,13 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
             (lines - 1) * pitch + left, pitch, left};
   }
 
-  // Lanes read whole words, which begin at multiples of 4 bytes, and offsets have 31 bits. Where a
-  // line ends within what a lane reads, the k-tile (K-major), or all of them, go through registers.
+  // What a lane reads is aligned to its size, and offsets have 31 bits. Where a line ends within
+  // what a lane reads, the k-tile (K-major), or all of them, go through registers.
   template <Major major, ElementType type, unsigned rows>
   static TW_DEVICE int direct(const OperandView& view, const Source& source) {
     constexpr int k = tiling.k();
     constexpr unsigned lines = major == Major::K ? rows : tiling.k();
-    if (view.alignment < 4 || source.pitch >= std::int64_t{out_of_range / lines}) return 0;
+    if (view.alignment < lane_bytes || source.pitch >= std::int64_t{out_of_range / lines}) return 0;
     if (source.left % static_cast<int>(lane_bytes) == 0) return (view.k + k - 1) / k;
     if constexpr (major == Major::K) return view.k / k;
     return source.left >= static_cast<int>(rows * bytes_of(type)) ? (view.k + k - 1) / k : 0;
