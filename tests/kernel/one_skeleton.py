@@ -3,7 +3,7 @@
 Only kernel/warp_specialized.h, and programs beside it, call tiles(key), k_tiles(key) and sums(key); a Key is made there alone,
 for its constructor is private and its one friend is that skeleton (tests/pipeline/misuse shows that
 others do not compile); outside kernel/ and pipeline/ no file that takes a stage of a ring has a loop
-around it. Each rule is then broken in a copy of the tree, and must say so.
+around it. (kernel/ping_pong.h has no roles: its waves all do the same, and count the work themselves.) Each rule is then broken in a copy of the tree, and must say so.
 
 usage: one_skeleton.py --include FOLDER
 """

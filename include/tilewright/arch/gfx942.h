@@ -59,7 +59,8 @@ struct Gfx942PingPong : Gfx942Lds {
   // A binder keeps 1024 bytes for signals; here are none.
   static constexpr unsigned shared_bytes = lds_bytes + 1024;
   // Workgroups are dealt to the dies in turn.
-  static constexpr int dies = 8, chunk_of_die = 16;
+  static constexpr int dies = 8;
+  static constexpr int chunk_of_die = 16;
 
   template <auto config, Tiling tiling, unsigned stage_bytes>
   using Op = MfmaOp<tiling, WarpGrid{2, 4}, stage_bytes, Cdna::Three>;

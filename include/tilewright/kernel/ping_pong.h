@@ -58,14 +58,13 @@ class WarpSpecialized<Kernel> {
     const unsigned group = wave / (roles.warps() / 2);
     isa::describe_role(group == 0 ? "multiply 0" : "multiply 1");
     if (thread == 0) describe(storage);
-    const Key key;
     const Map map(params.schedule);
     Multiplies multiplies(params, storage, group, thread);
     for (int index = static_cast<int>(isa::cta_index()); map.has(index);
          index += static_cast<int>(isa::cta_count())) {
       const WorkTile tile = map.tile(dealt(params.schedule, index));
       typename Op::Accumulator sum;
-      multiplies.multiply(sum, tile, key);
+      multiplies.multiply(sum, tile);
       Nothing nothing;
       Storing<Kernel, true> storing(params, nothing, 0, Steps::afterwards(thread),
                                     Trace(params.trace, 0, false));
@@ -116,7 +115,7 @@ class WarpSpecialized<Kernel> {
           stages_(storage.stages) {}
 
     template <class Sum>
-    TW_DEVICE void multiply(Sum& sum, const WorkTile& tile, const Key&) {
+    TW_DEVICE void multiply(Sum& sum, const WorkTile& tile) {
       const int count = tile.num_k_tiles();
       const typename Loader::Sources sources = loader_.of(tile);
       sum.clear();
