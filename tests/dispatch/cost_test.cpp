@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+
 namespace tw {
 
 namespace {
@@ -59,6 +62,21 @@ TEST(Cost, PairsMultiplyLargeProductsOnBlackwell) {
   for (const auto& shape : shapes) {
     for (const MatmulConfig& other : {alone, two, streamed}) {
       EXPECT_LT(on_blackwell(pair, shape), on_blackwell(other, shape)) << shape[0];
+    }
+  }
+  // Narrower tiles where wider ones would leave SMs idle in the last wave.
+  const std::pair<unsigned, std::array<std::int64_t, 3>> widths[] = {{128, {2048, 1024, 4096}},
+                                                                     {192, {2048, 3072, 4096}},
+                                                                     {224, {4096, 7168, 4096}},
+                                                                     {256, {8192, 8192, 8192}}};
+  for (const auto& [wanted, shape] : widths) {
+    MatmulConfig config = pair;
+    config.tiling.n = wanted;
+    const std::int64_t extents[3] = {shape[0], shape[1], shape[2]};
+    for (const unsigned n : {128u, 192u, 224u, 256u}) {
+      MatmulConfig other = pair;
+      other.tiling.n = n;
+      EXPECT_LE(on_blackwell(config, extents), on_blackwell(other, extents)) << wanted << " " << n;
     }
   }
 }

@@ -76,6 +76,21 @@ TEST(BlockScaled, EveryKernelTakesTilesOfEveryKind) {
   }
 }
 
+// Tiles of 64 and 192 columns: every other one begins in the middle of a block of scales, also the
+// last, which reaches back.
+TEST(BlockScaled, TilesBeginInTheMiddleOfABlock) {
+  for (const char* name : {"mxfp8_64", "mxfp8_pair_192"}) {
+    for (const vgpu::Landing landing : test::every_landing) {
+      const Instance& instance = named(name);
+      vgpu::Options options;
+      options.landing = landing;
+      options.sm_count = instance.cluster;
+      expect_exact(sized(instance, 300, 650, 300), options);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 // Kernels that convert take what the tensor core's own formats leave.
 TEST(BlockScaled, EveryPairOfTypesIsConverted) {
   constexpr tw_type types[] = {TW_E4M3, TW_E5M2, TW_E2M1, TW_E2M3, TW_E3M2};
@@ -196,6 +211,8 @@ TEST(BlockScaled, TheLibraryChooses) {
   };
   const Case large = sized(named("mxfp8"), 8192, 8192, 8192);
   EXPECT_EQ(chosen("sm100a", large), "mxfp8_pair");
+  EXPECT_EQ(chosen("sm100a", sized(named("mxfp8"), 2048, 3072, 4096)), "mxfp8_pair_192");
+  EXPECT_EQ(chosen("sm100a", sized(named("mxfp8"), 256, 2048, 4096)), "mxfp8_64");
   EXPECT_EQ(chosen("sm90a", large), "scaled_hopper");
   EXPECT_EQ(chosen("sm80", large), "scaled_ampere");
   Case mixed = sized(named("mxfp8_mxfp4"), 300, 300, 1024);

@@ -33,8 +33,10 @@ struct Sm100 {
       TensorAccumulators<config.tiling.n,
                          std::conditional_t<is_integer(config.tiling.a_type), int, float>, 2,
                          config.tiling.group, Trace, static_cast<int>(config.promote_every)>;
+  // Rows of D are staged by 128 bytes, or by 64 where these are no whole part of a tile's row.
   template <auto config, class Trace>
-  using Store = StagedStore<config.d_type, 128, Trace>;
+  using Store = StagedStore<config.d_type, 128, Trace,
+                            config.tiling.n % (128 / bytes_of(config.d_type)) == 0 ? 128 : 64>;
   template <ElementType type, unsigned rows, unsigned row_bytes, unsigned chunks,
             unsigned row_chunks, unsigned reading_warps, unsigned staged>
   using StagedSources =
@@ -51,6 +53,8 @@ struct Sm100 {
     require(config.tiling.m == 128, "The tile's m must be 128: the lanes of tensor memory.");
     require(config.tiling.n % 32 == 0 && config.tiling.n <= 256,
             "The tile's n must be a multiple of 32 up to 256.");
+    require(config.tiling.n % (64 / bytes_of(config.d_type)) == 0,
+            "Rows of D are stored by 64 bytes: the tile's n must be a multiple of as many columns.");
     require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.tiling.group == 1 || (config.tiling.group == 2 && config.tiling.cluster.m == 2),
             "A pair of CTAs stands along m: the cluster must be two high.");

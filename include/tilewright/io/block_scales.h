@@ -19,9 +19,10 @@ struct BlockScales {
   static constexpr ScaleType type = scale_type;
   static constexpr unsigned k_blocks = tiling.k() / (ScaleBlock::scales * block_of(type));
   static constexpr unsigned a_blocks = tiling.m / ScaleBlock::rows;  // of rows
-  static constexpr unsigned b_blocks = tiling.n / ScaleBlock::rows;
-  static_assert(tiling.m % ScaleBlock::rows == 0 && tiling.n % ScaleBlock::rows == 0,
-                "Scales come for 128 rows: a tile's m and n must be multiples of 128.");
+  // A tile of 64 or 192 columns may begin in the middle of a block, and then ends with one.
+  static constexpr unsigned b_blocks = (tiling.n + ScaleBlock::rows - 1) / ScaleBlock::rows;
+  static_assert(tiling.m % ScaleBlock::rows == 0 && tiling.n % (ScaleBlock::rows / 2) == 0,
+                "Scales come for 128 rows: a tile's m must be a multiple of 128, its n of 64.");
   static_assert(tiling.k() % (ScaleBlock::scales * block_of(type)) == 0,
                 "Scales come by fours: a stage's k must be a multiple of four blocks.");
 
@@ -51,7 +52,9 @@ struct BlockScales {
   struct Params {};
   static constexpr Completion completion = Completion::TransactionBytes;
   static constexpr unsigned arrivals = 0;
-  static constexpr unsigned column_step = ScaleBlock::rows;  // tiles begin at multiples of it
+  // Tiles begin at multiples of it.
+  static constexpr unsigned column_step =
+      tiling.n % ScaleBlock::rows == 0 ? ScaleBlock::rows : ScaleBlock::rows / 2;
 };
 
 // Packed pairs of e2m1 are bytes to TMA, and what it unpacks takes a byte for each element.

@@ -57,6 +57,9 @@ class WithScaleColumns : public Sums {
 
   struct Accumulating : Sums::Accumulating {
     TensorAddress scales;  // the first of scale_columns
+    // From the scales of B in a stage to those of the tile's first column, which need not begin a
+    // block of them.
+    unsigned to_first_column = 0;
   };
 
   class Writer : public Sums::Writer {
@@ -70,13 +73,13 @@ class WithScaleColumns : public Sums {
   };
 };
 
-// Sums of n columns, for stages whose scales take `slot_columns` each: two sums, if half of tensor
-// memory holds them; else two that share `chunk` columns, if that leaves enough for four stages;
-// else one.
+// Sums of n columns, for stages whose scales take `slot_columns` each: two sums, if that leaves
+// enough for four stages; else two that share `chunk` columns, if that does; else one.
 template <unsigned n, unsigned group, class Trace, unsigned slot_columns, unsigned chunk>
 struct ChosenSums {
-  static constexpr bool overlap = n > 128 && 4 * slot_columns <= chunk;
-  static constexpr unsigned sums = n <= 128 || overlap ? 2 : 1;
+  static constexpr bool apart = 2 * n + 4 * slot_columns <= 512;
+  static constexpr bool overlap = !apart && 2 * n - chunk + 4 * slot_columns <= 512;
+  static constexpr unsigned sums = apart || overlap ? 2 : 1;
   static constexpr unsigned shared = overlap ? chunk : 0;
   using Type = WithScaleColumns<TensorAccumulators<n, float, sums, group, Trace, 0, shared>,
                                 sums * n - shared, group>;

@@ -98,7 +98,7 @@ class Tcgen05ScaledOp : public Tcgen05Operands<tiling, stage_bytes> {
     copy_scales<typename ScaleTensors::B, Scales::b_blocks>(slot + a_columns, from + to_b_scales_);
 
     const TensorAddress a_scales = slot;
-    const TensorAddress b_scales = slot + a_columns;
+    const TensorAddress b_scales = slot + a_columns + sum.to_first_column;
     const std::uint64_t a = a_descriptor + first_stage_ + distance;
     const std::uint64_t b = b_descriptor + in_descriptor(Tensors::b_at) + first_stage_ + distance;
     TW_UNROLL

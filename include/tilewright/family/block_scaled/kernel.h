@@ -37,6 +37,20 @@ template <class Kernel>
 struct BlockScaledProgram : kernel::OneProduct<Kernel> {
   static_assert(Kernel::stages * Kernel::Op::slot_columns <= Kernel::Accumulators::scale_columns,
                 "The scales of all stages must fit the columns of tensor memory beside the sums.");
+
+  // A tile that begins in the middle of a block of scales: a column of tensor memory is of 32 rows.
+  struct Multiplies : kernel::OneProduct<Kernel>::Multiplies {
+    using Base = typename kernel::OneProduct<Kernel>::Multiplies;
+    using Base::Base;
+    template <class Sum>
+    TW_DEVICE void multiply(Sum& sum, const WorkTile& part, const kernel::Key& key) {
+      constexpr unsigned n = Kernel::tiling.n;
+      if constexpr (n % ScaleBlock::rows != 0) {
+        sum.to_first_column = static_cast<unsigned>(part.first_column(n)) % ScaleBlock::rows / 32;
+      }
+      Base::multiply(sum, part, key);
+    }
+  };
 };
 
 template <ScaleType type>
