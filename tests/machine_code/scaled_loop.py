@@ -1,8 +1,10 @@
-"""The k loop of MXFP8 on sm_100a is that of e4m3 and the copies of its scales, nothing else.
+"""The k loop of MXFP8 on sm_100a is that of e4m3 and the copies of its scales, nothing else, and no longer than that of a flat,
+hand-written twin.
 
-Both kernels are compiled alike but for the family, with one CTA and tiles of 128 x 128. The loop with scales has the same products, commits,
-waits and branches, two copies to tensor memory more, no fence, and of other instructions only what makes addresses: uniform moves and sums,
-for which there is a bound. A fence that is planted in the ring, and a copy more in the TileOp, must be caught.
+The kernels with and without scales are compiled alike but for the family, with one CTA and tiles of 128 x 128. The loop with scales has the
+same products, commits, waits and branches, two copies to tensor memory more, no fence, and of other instructions only what makes addresses:
+uniform moves and sums, for which there is a bound. The twin (flat_scaled.cu) has as many products, copies, commits, waits and branches, and no
+fewer instructions. A fence that is planted in the ring, and a copy more in the TileOp, must be caught.
 
 usage: scaled_loop.py --nvcc NVCC --include FOLDER
 """
@@ -45,9 +47,11 @@ PLANTED = {
 
 
 def loop_of(nvcc, include, source, folder, name):
-    """How often each operation stands in the k loop."""
-    file = folder / f"{name}.cu"
-    file.write_text(source)
+    """How often each operation stands in the k loop of `source`, a text or a file."""
+    file = source
+    if isinstance(source, str):
+        file = folder / f"{name}.cu"
+        file.write_text(source)
     image = folder / f"{name}.cubin"
     subprocess.run([nvcc, "-cubin", "-std=c++20", "--expt-relaxed-constexpr", "-O3", "-gencode", "arch=compute_100a,code=sm_100a",
                     "-I", str(include), "-o", str(image), str(file)], check=True)
@@ -66,6 +70,14 @@ def complaints(plain, scaled):
         yield f"{more} instructions more beside the copies; at most {ADDRESSES} make addresses"
 
 
+def beside_the_twin(flat, scaled):
+    for operation in (PRODUCT, COPY, COMMIT, BRANCH, *SIGNALS, *TMA):
+        if flat[operation] != scaled[operation]:
+            yield f"operation {operation:#x}: {flat[operation]} in the flat loop, {scaled[operation]} in the composed one"
+    if sum(scaled.values()) > sum(flat.values()):
+        yield f"{sum(scaled.values())} instructions, {sum(flat.values())} in the flat loop"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--nvcc", required=True)
@@ -76,7 +88,9 @@ def main():
         plain = loop_of(options.nvcc, options.include, PLAIN, folder, "plain")
         scaled = loop_of(options.nvcc, options.include, SCALED, folder, "scaled")
         print(f"k loop: {sum(plain.values())} instructions of e4m3, {sum(scaled.values())} of MXFP8, of which {scaled[COPY]} copy scales")
-        found = list(complaints(plain, scaled))
+        flat = loop_of(options.nvcc, options.include, pathlib.Path(__file__).parent / "flat_scaled.cu", folder, "flat")
+        print(f"by hand: {sum(flat.values())} instructions, of which {flat[COPY]} copy scales")
+        found = [*complaints(plain, scaled), *beside_the_twin(flat, scaled)]
         for number, (what, (file, pattern, replacement)) in enumerate(PLANTED.items()):
             copy = folder / f"include{number}"
             shutil.copytree(options.include, copy)
@@ -85,7 +99,8 @@ def main():
             if count == 0:
                 sys.exit(f"Nothing in {file} matches '{pattern}': the change cannot be planted.")
             path.write_text(text)
-            if not list(complaints(plain, loop_of(options.nvcc, copy, SCALED, folder, f"planted{number}"))):
+            planted = loop_of(options.nvcc, copy, SCALED, folder, f"planted{number}")
+            if not list(complaints(plain, planted)) or not list(beside_the_twin(flat, planted)):
                 found.append(f"{what} is not caught")
     sys.exit("\n".join(found) if found else 0)
 
