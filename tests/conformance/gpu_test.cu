@@ -129,7 +129,9 @@ std::string why_no_gpu() {
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return "there is no NVIDIA GPU here";
   int major = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
-  if (major != 9) return "the GPU is not of compute capability 9.0";
+  if (major != TW_CONFORMANCE_MAJOR) {
+    return "the GPU is not of compute capability " + std::to_string(TW_CONFORMANCE_MAJOR) + ".x";
+  }
   return "";
 }
 

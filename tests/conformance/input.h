@@ -37,7 +37,9 @@ enum class Fill {
   E4m3Special,       // any, some NaN
   E5m2Integers,      // -4 to 4
   E5m2Finite,        // any but infinities and NaN
-  E5m2Special        // any, some infinities and NaN
+  E5m2Special,       // any, some infinities and NaN
+  PowersOfTwo,       // a half, 1 or 2, as ue8m0
+  E4m3Scales         // 1, 2 or 3
 };
 
 constexpr unsigned bytes_of(Fill fill) {
@@ -100,6 +102,8 @@ constexpr std::uint32_t code_of(Fill fill, std::uint32_t random) {
     case Fill::E4m3Special: return or_rarely(random, 0x7f, e4m3_finite);
     case Fill::E5m2Integers: return small_integer(random, e5m2);
     case Fill::E5m2Finite: return e5m2_finite;
+    case Fill::PowersOfTwo: return 126 + random % 3;
+    case Fill::E4m3Scales: return e4m3[1 + random % 3];
     default: return or_rarely(random, 0x7c | (random >> 8 & 3), e5m2_finite);
   }
 }

@@ -41,6 +41,18 @@ struct Products {
   bool accumulate;                      // also in the first step
 };
 
+// A chain of tcgen05 products. Shared memory, from `operands_at` on, holds the images of A and B and
+// the blocks of their scales; the input holds the same for each CTA.
+struct TensorProducts {
+  std::uint64_t a_descriptor, b_descriptor;  // but for the address
+  std::uint32_t instruction;                 // of the first step
+  unsigned n;
+  unsigned a_bytes, b_bytes;              // of a CTA
+  unsigned a_scale_bytes, b_scale_bytes;  // 0: without scales
+  unsigned steps;
+  unsigned a_step_bytes, b_step_bytes;
+};
+
 struct Params {
   TensorMap map;
   const std::uint32_t* input;
@@ -48,6 +60,7 @@ struct Params {
   unsigned count;  // of rounds, or of words
   Copies copies;
   Products products;
+  TensorProducts tensor_products;
 };
 
 using Body = void (*)(Params);
