@@ -30,7 +30,7 @@ const char* target_of(int major, int minor) {
   if (target != nullptr) return target->name;
   throw Failure{TW_UNSUPPORTED,
                 fmt::format("The device has compute capability {}.{}, but kernels are compiled for "
-                            "8.x, 9.0 and 10.0.",
+                            "8.x, 9.0, 10.0 and 10.3.",
                             major, minor)};
 }
 

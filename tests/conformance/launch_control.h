@@ -12,10 +12,11 @@ struct TakeOver {
   using Params = conformance::Params;
   static constexpr unsigned threads = 32;
   static constexpr unsigned response_at = 0;
-  static constexpr unsigned full_at = 64;   // full: arrives who asks + 16 bytes; publishes the
-                                            // response; waited by all threads of the CTA
-  static constexpr unsigned empty_at = 72;  // empty, of rank 0: arrives every thread of the cluster;
-                                            // publishes that it has read; waited by who asks
+  static constexpr unsigned full_at = 64;  // full: arrives who asks + 16 bytes; publishes the
+                                           // response; waited by all threads of the CTA
+  static constexpr unsigned empty_at =
+      72;  // empty, of rank 0: arrives every thread of the cluster;
+           // publishes that it has read; waited by who asks
   static TW_DEVICE void run(const Params& params) {
     const unsigned thread = isa::thread_index(), rank = isa::cluster_rank();
     const unsigned size = in_clusters ? params.count : 1;

@@ -41,8 +41,8 @@ struct Products {
   bool accumulate;                      // also in the first step
 };
 
-// A chain of tcgen05 products. Shared memory, from `operands_at` on, holds the images of A and B and
-// the blocks of their scales; the input holds the same for each CTA.
+// A chain of tcgen05 products. Shared memory, from `operands_at` on, holds the images of A and B
+// and the blocks of their scales; the input holds the same for each CTA.
 struct TensorProducts {
   std::uint64_t a_descriptor, b_descriptor;  // but for the address
   std::uint32_t instruction;                 // of the first step

@@ -12,10 +12,10 @@ namespace tw::conformance {
 // issues products and copies.
 struct TensorFrame {
   static constexpr unsigned threads = 128;
-  static constexpr unsigned full_at = 0;   // full: arrives a commit, or who expects bytes, and the
-                                           // bytes; publishes tensor memory, or operands; waited by
-                                           // all, or by the thread that multiplies
-  static constexpr unsigned done_at = 8;   // done: arrives a commit; publishes sums; waited by all
+  static constexpr unsigned full_at = 0;  // full: arrives a commit, or who expects bytes, and the
+                                          // bytes; publishes tensor memory, or operands; waited by
+                                          // all, or by the thread that multiplies
+  static constexpr unsigned done_at = 8;  // done: arrives a commit; publishes sums; waited by all
   static constexpr unsigned address_at = 16;
   static constexpr unsigned operands_at = 1024;
 

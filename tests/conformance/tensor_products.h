@@ -21,9 +21,8 @@ struct MultiplyFrame : TensorFrame {
     const TensorProducts& products = params.tensor_products;
     const unsigned words =
         (products.a_bytes + products.b_bytes + products.a_scale_bytes + products.b_scale_bytes) / 4;
-    fill_shared(threads, operands_at / 4, words, [&](unsigned word) {
-      return get_input(params, isa::cta_index() * words + word);
-    });
+    fill_shared(threads, operands_at / 4, words,
+                [&](unsigned word) { return get_input(params, isa::cta_index() * words + word); });
     const TensorAddress address = start<group>(columns);
     if (issues() && isa::cluster_rank() % group == 0) {
       issue(address);
@@ -42,9 +41,9 @@ struct MultiplyFrame : TensorFrame {
            (((shared_at(operands_at) & 0x3ffff) + step * products.a_step_bytes) >> 4);
   }
   static TW_DEVICE std::uint64_t b(const TensorProducts& products, unsigned step) {
-    return products.b_descriptor +
-           (((shared_at(operands_at + products.a_bytes) & 0x3ffff) + step * products.b_step_bytes) >>
-            4);
+    return products.b_descriptor + (((shared_at(operands_at + products.a_bytes) & 0x3ffff) +
+                                     step * products.b_step_bytes) >>
+                                    4);
   }
 };
 
@@ -94,7 +93,8 @@ struct ScaledMultiply : MultiplyFrame<group> {
   }
 };
 
-// The rows of an operand lie by 128 bytes: along k, of which a step takes 32 bytes, or along m or n.
+// The rows of an operand lie by 128 bytes: along k, of which a step takes 32 bytes, or along m or
+// n.
 struct OperandImage {
   isa::OperandMajor major = isa::OperandMajor::K;
   unsigned rows = 128;  // of m or n in a CTA
@@ -152,7 +152,7 @@ inline constexpr TensorFormat bf16 = {"bf16", isa::mma_format::bf16, Fill::Bf16I
                               e4m3 = {"e4m3", isa::mma_format::e4m3, Fill::E4m3Integers, 1},
                               e5m2 = {"e5m2", isa::mma_format::e5m2, Fill::E5m2Integers, 1},
                               // 16 elements in the first 12 or 8 of 16 bytes: any are numbers.
-                              e2m3 = {"e2m3", isa::mma_format::e2m3, Fill::Bits, 1},
+    e2m3 = {"e2m3", isa::mma_format::e2m3, Fill::Bits, 1},
                               e3m2 = {"e3m2", isa::mma_format::e3m2, Fill::Bits, 1},
                               e2m1 = {"e2m1", isa::mma_format::e2m1, Fill::Bits, 1},
                               s8 = {"s8", isa::mma_format::s8, Fill::Bits, 1},
@@ -173,15 +173,16 @@ void add_products(std::vector<Program>& programs, const TensorFormat& a, const T
              .n = n,
              .a = a.format,
              .b = b.format,
-             .accumulator = kind == MmaKind::I8 ? isa::MmaAccumulator::S32
-                                                : isa::MmaAccumulator::F32,
+             .accumulator =
+                 kind == MmaKind::I8 ? isa::MmaAccumulator::S32 : isa::MmaAccumulator::F32,
              .a_major = a_major,
              .b_major = b_major});
-        programs.push_back(tensor_product(
-            std::string("tcgen05_") + a.name + (a_major == K ? "_" : "_mn_") + b.name +
-                (b_major == K ? "" : "_mn") + "_n" + std::to_string(n) + (group == 2 ? "_pair" : ""),
-            body, group, n, instruction, {a_major, 128, a.element_bytes},
-            {b_major, n / group, b.element_bytes}, a.fill, b.fill));
+        programs.push_back(
+            tensor_product(std::string("tcgen05_") + a.name + (a_major == K ? "_" : "_mn_") +
+                               b.name + (b_major == K ? "" : "_mn") + "_n" + std::to_string(n) +
+                               (group == 2 ? "_pair" : ""),
+                           body, group, n, instruction, {a_major, 128, a.element_bytes},
+                           {b_major, n / group, b.element_bytes}, a.fill, b.fill));
       }
     }
   }

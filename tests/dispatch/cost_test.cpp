@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "tilewright/host/targets.h"
+
 namespace tw {
 
 namespace {
@@ -79,6 +81,15 @@ TEST(Cost, PairsMultiplyLargeProductsOnBlackwell) {
       EXPECT_LE(on_blackwell(config, extents), on_blackwell(other, extents)) << wanted << " " << n;
     }
   }
+}
+
+// Devices of 10.0 and 10.3 run one image; 11.0 and 12.0 have kernels of none.
+TEST(Targets, BlackwellIsAFamily) {
+  ASSERT_NE(target_of(100), nullptr);
+  EXPECT_STREQ(target_of(100)->name, "sm100a");
+  EXPECT_EQ(target_of(103), target_of(100));
+  EXPECT_EQ(target_of(110), nullptr);
+  EXPECT_EQ(target_of(120), nullptr);
 }
 
 TEST(Cost, ARowThatIsSentPays) {

@@ -2,10 +2,10 @@
 // address arithmetic, nothing of the library but its instruction wrappers. scaled_loop.py holds the
 // composed kernel's k loop to this one, so its statements stand in the same order.
 //
-// D = A (m by k) B (n by k)^T of e4m3 with a ue8m0 scale for each 32 of k, in tiles of 128 by 128 by
-// 128. One thread loads elements and scales through five stages; one copies the scales of a stage
-// into columns of tensor memory that only this stage uses, and multiplies into two sums, in turns;
-// four warps store the other sum. Tiles are whole, and D's rows contiguous bf16.
+// D = A (m by k) B (n by k)^T of e4m3 with a ue8m0 scale for each 32 of k, in tiles of 128 by 128
+// by 128. One thread loads elements and scales through five stages; one copies the scales of a
+// stage into columns of tensor memory that only this stage uses, and multiplies into two sums, in
+// turns; four warps store the other sum. Tiles are whole, and D's rows contiguous bf16.
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/tcgen05.h"
@@ -35,10 +35,10 @@ struct Stage {
 
 struct Shared {
   Stage tiles[stages];
-  std::uint64_t full[stages];   // full[s]: arrives the loading thread + bytes of tiles[s]; publishes
-                                // tiles[s]; waited by the multiplying thread
-  std::uint64_t empty[stages];  // empty[s]: arrives the tensor core; publishes that tiles[s] and its
-                                // columns may be overwritten; waited by the loading thread
+  std::uint64_t full[stages];  // full[s]: arrives the loading thread + bytes of tiles[s]; publishes
+                               // tiles[s]; waited by the multiplying thread
+  std::uint64_t empty[stages];  // empty[s]: arrives the tensor core; publishes that tiles[s] and
+                                // its columns may be overwritten; waited by the loading thread
   std::uint64_t sum_full[2];    // sum_full[s]: arrives the tensor core; publishes sum s; waited by
                                 // the storing warps
   std::uint64_t sum_empty[2];   // sum_empty[s]: arrives each storing warp; publishes that sum s may

@@ -53,8 +53,9 @@ struct Sm100 {
     require(config.tiling.m == 128, "The tile's m must be 128: the lanes of tensor memory.");
     require(config.tiling.n % 32 == 0 && config.tiling.n <= 256,
             "The tile's n must be a multiple of 32 up to 256.");
-    require(config.tiling.n % (64 / bytes_of(config.d_type)) == 0,
-            "Rows of D are stored by 64 bytes: the tile's n must be a multiple of as many columns.");
+    require(
+        config.tiling.n % (64 / bytes_of(config.d_type)) == 0,
+        "Rows of D are stored by 64 bytes: the tile's n must be a multiple of as many columns.");
     require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.tiling.group == 1 || (config.tiling.group == 2 && config.tiling.cluster.m == 2),
             "A pair of CTAs stands along m: the cluster must be two high.");

@@ -16,7 +16,8 @@ struct TargetFacts {
 namespace target {
 inline constexpr TargetFacts sm80 = {"sm80", 80, 100, 90};
 inline constexpr TargetFacts sm90a = {"sm90a", 90, 91, 91};
-inline constexpr TargetFacts sm100a = {"sm100a", 100, 101, 101};
+// Its kernels are compiled for the family of 10.0 and 10.3, but for those of integers.
+inline constexpr TargetFacts sm100a = {"sm100a", 100, 104, 104};
 inline constexpr TargetFacts gfx942 = {"gfx942", 942, 943, 943, 64};
 inline constexpr TargetFacts gfx950 = {"gfx950", 950, 951, 951, 64};
 }  // namespace target
