@@ -360,6 +360,7 @@ class WarpSpecialized {
     [[maybe_unused]] unsigned late = group * Kernel::config.stagger;
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
+      if constexpr (requires { work.look_ahead(); }) work.look_ahead();
       if constexpr (Kernel::config.stagger > 0) {
         if (late > 0) {
           // Only on the first tile, and only if that one fills the stage at all.

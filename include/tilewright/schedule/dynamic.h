@@ -86,8 +86,7 @@ struct Dynamic {
       int index;
       TW_DEVICE WorkTile operator*() const { return reader->map_.tile(index); }
       TW_DEVICE Iterator& operator++() {
-        const Message message = reader->listener_.next();
-        index = Source::more(message) ? Source::index(message) : -1;
+        index = reader->take();
         return *this;
       }
       TW_DEVICE bool operator!=(End) const { return index >= 0; }
@@ -102,10 +101,26 @@ struct Dynamic {
     };
     TW_DEVICE Range tiles(const kernel::Key&) { return {this}; }
     TW_DEVICE void begin() { listener_.begin(); }
+    // Reads which work follows before the work at hand is begun, so that nobody waits for it
+    // afterwards. Not by who loads: the next work is asked for when that role has begun.
+    TW_DEVICE void look_ahead() requires(Source::from_launcher) { ahead_ = next(); }
 
    private:
+    static constexpr int none = -1, unread = -2;
+    TW_DEVICE int next() {
+      const Message message = listener_.next();
+      return Source::more(message) ? Source::index(message) : none;
+    }
+    TW_DEVICE int take() {
+      if (ahead_ == unread) return next();
+      const int taken = ahead_;
+      ahead_ = unread;
+      return taken;
+    }
+
     Map map_;
     Listener<Board, how> listener_;
+    int ahead_ = unread;
   };
 
   // The schedule role of the cluster's first CTA: asks for the next work.
