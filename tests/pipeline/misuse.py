@@ -35,6 +35,8 @@ CASES = [
     ('a_loader_without_arrivals', PLAIN, 'arrivals'),
     ('scales_of_rows_requantised', PLAIN, 'only where 128 rows of B share a scale'),
     ('a_role_without_a_name', PLAIN, 'A role must have a name.'),
+    ('a_pair_of_odd_columns', PLAIN, 'must be a multiple of 32 up to 256'),
+    ('scales_that_begin_anywhere', PLAIN, "a tile's m must be a multiple of 128, its n of 64"),
 ]
 if arguments.clang:
     CASES.append(('token_after_move', STRICT, "while it is in the 'consumed' state"))
