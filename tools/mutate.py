@@ -79,29 +79,6 @@ def lines_of_headers():
                 seen[text] += 1
 
 
-def random_problem(config, draw):
-    """Arguments of the family's driver, as tests/planted/bug.py lists them."""
-    size = lambda low, high: str(draw.randint(low, high))
-    multiprocessors = str(draw.choice((1, 2, 4)))
-    if config.family == 'matmul':
-        parts = draw.choice((1, 2, 3)) if 'Split::Parts' in config.fields else 1
-        rows = size(1, 16) if 'loaded_rows' in config.fields else size(1, 300)
-        return rows, str(8 * draw.randint(1, 40)), str(8 * draw.randint(1, 70)), str(draw.choice((0, 0, 1))), multiprocessors, str(parts)
-    if config.family == 'conv2d':
-        channels = draw.choice((8, 16, 64))
-        axis = lambda: [size(5, 12), size(1, 3), size(1, 2), size(1, 2), size(0, 2), size(0, 2)]
-        groups = '8' if config.recipe == 'DepthwiseRecipe' else '1'
-        return size(1, 3), str(channels), str(8 * draw.randint(1, 10)), groups, *axis(), *axis(), multiprocessors
-    if config.family in ('blockwise', 'block_scaled'):
-        return size(1, 300), str(16 * draw.randint(1, 20)), str(128 * draw.randint(1, 6)), multiprocessors
-    if config.family == 'grouped':
-        return draw.choice(('0', '64')), str(8 * draw.randint(1, 30)), str(8 * draw.randint(1, 40)), multiprocessors
-    if config.family == 'quantise':
-        return size(1, 300), size(1, 600), multiprocessors
-    heads = draw.choice((('2', '1'), ('2', '2'), ('4', '2')))
-    return size(1, 300), size(1, 300), *heads, draw.choice('01'), multiprocessors
-
-
 class Covered:
     """The plain kernels: which lines of headers each executes, and trials that it passes."""
 
@@ -114,10 +91,10 @@ class Covered:
         folder = self.builder.folder / name
         program = self.builder.build(folder, CONFIGS[name], [])
         trials = []
-        for _ in range(3 * PROBLEMS):  # a driver may refuse a problem
-            trial = random_problem(CONFIGS[name], draw), draw.choice(plant.LANDINGS), draw.randint(1, 1000)
+        for _ in range(3 * PROBLEMS):  # a kernel may refuse a problem
+            trial = ['--random', str(draw.randint(1, 1 << 30))]
             try:
-                run = plant.Run(program, *trial)
+                run = plant.Run(program, trial)
             except (plant.Wrong, subprocess.TimeoutExpired):
                 continue
             if not (run.findings or run.incomplete or run.wrong_result):
@@ -151,7 +128,7 @@ def judge(builder, mutant, names, trials):
         compiled.append(name)
         try:
             for trial in trials[name]:
-                run = plant.Run(program, *trial)
+                run = plant.Run(program, trial)
                 if run.findings or run.incomplete or run.wrong_result:
                     return 'killed', [name]
         except (plant.Wrong, subprocess.TimeoutExpired):

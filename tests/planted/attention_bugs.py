@@ -1,14 +1,14 @@
 """Bugs of attention: what is in flight, what a row sees, and how blocks are joined."""
 from bug import Bug, Site, WRONG_RESULT
 
-# queries, keys, heads, key heads, causal, multiprocessors. Five blocks of 64 keys, the last of 44.
+# queries, keys, heads, key heads, causal, multiprocessors, alone. Five blocks of 64 keys, the last of 44.
 BLOCKS = (128, 300, 1, 1, 0, 1)
 SHORT = (64, 100, 1, 1, 0, 1)
 CAUSAL = (200, 200, 1, 1, 1, 2)
 # A window of 70 keys, whose first are cut off within a block.
 WINDOW = (128, 300, 1, 1, 70, 1)
 # Two queries of four heads that share keys, which are taken in three parts.
-PARTS = (2, 300, 4, 1, 1, 2)
+PARTS = (2, 300, 4, 1, 1, 2, True)
 # Four tiles for one CTA, whose ring has two.
 TILES = (128, 130, 4, 2, 0, 1)
 

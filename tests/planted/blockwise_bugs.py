@@ -41,7 +41,7 @@ BUGS = [
         'io/scale_loader.h',
         'isa::cp_async<4>(to.address(i), from, left < 1 ? 0 : 4);',
         'isa::cp_async<4>(to.address(i + 1), from, left < 1 ? 0 : 4);',
-        [Site('blockwise', SMALL, 'uninitialised', 'multiply 0', 0)]),
+        [Site('blockwise', SMALL, 'uninitialised', 'multiply 0', 0, also=('global-race',))]),
     Bug('scales_beside_the_tensor',
         'rows that the tensor does not have are read',
         'io/scale_loader.h', 'const int left = row < 0 ? 0 : view.rows - row;', 'const int left = 4;',

@@ -35,12 +35,34 @@ class Config:
     target: str
     header: str
     page: str
-    fields: str  # of MatmulConfig or AttentionConfig; of quantise, the rows of a scale
+    fields: str  # of the family's config
     family: str = 'matmul'
-    recipe: str = 'MatmulRecipe'
+    recipe: str = ''
+    options: str = ''  # of ./tw run, for every problem
 
-    def source(self):
-        return 'instance.cpp' if self.family == 'matmul' else f'{self.family}_instance.cpp'
+    def source(self, root):
+        """As the families' instances are made, with a table of this one."""
+        streams = self.family == 'quantise' or self.recipe == 'DepthwiseRecipe'
+        values = {'NAME': 'planted', 'FAMILY': self.family, 'ARCH': self.page, 'CONFIG': self.fields,
+                  'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
+                  'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),
+                  'SKELETON': 'streaming' if streams else 'warp_specialized', 'SHOWN_TEXT': 'nullptr',
+                  'SKELETON_TYPE': '', 'WITH_CUDA': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
+                  'DECLARATIONS': '', 'ENTRIES': 'instances::make_planted(),'}
+        text = ''.join((root / 'src' / name).read_text() for name in ('family/instance.cpp.in', 'table.cpp.in'))
+        text = text.replace('tilewright/arch/@PAGE@.h', self.header)
+        text = re.sub('@([A-Z_]+)@', lambda name: values[name[1]], text)
+        shown = 'std::span<const Instance> matmul_shown_instances() { return {}; }' if self.family == 'matmul' else ''
+        return text + f"""namespace tw {{
+{shown}
+struct Trial;
+extern const Trial {self.family}_trial;
+namespace planted {{
+extern const Trial& trial;
+const Trial& trial = {self.family}_trial;
+}}  // namespace planted
+}}  // namespace tw
+"""
 
 
 def fields_of(tiling, others):
@@ -83,7 +105,8 @@ FP8 = '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3'
 
 def blockwise(target, page, tile):
     return Config(target, f'tilewright/arch/{page.lower()}.h', page,
-                  fields_of(f'{tile}, {FP8}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise')
+                  fields_of(f'{tile}, {FP8}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise',
+                  'BlockwiseRecipe<128>')
 
 
 def scaled(tiling=''):
@@ -98,7 +121,7 @@ def grouped(target, page, tiling, others='', recipe='MatmulRecipe'):
 
 
 def quantise(target, page, scale_rows):
-    return Config(target, f'tilewright/arch/{page.lower()}.h', page, str(scale_rows), 'quantise')
+    return Config(target, f'tilewright/arch/{page.lower()}.h', page, f'.scale_rows = {scale_rows}', 'quantise')
 
 
 CONFIGS = {
@@ -126,10 +149,11 @@ CONFIGS = {
     'few_rows': hopper('.m = 64, .n = 224, .loaded_rows = 16', '.multiply_groups = 1'),
     'few_rows_2x1': hopper('.m = 64, .n = 96, .cluster = {2, 1}, .loaded_rows = 16', '.multiply_groups = 1'),
     # 18 stages; rows are D's columns, and there is a bias for each.
-    'exchanged': hopper('.m = 64, .n = 24, .exchanged = 1', '.multiply_groups = 1'),
+    'exchanged': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                        fields_of('.m = 64, .n = 24, .exchanged = 1', '.multiply_groups = 1'), options='--epilogue bias'),
     'dynamic': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .scheduling = Scheduling::Dynamic'),
     'source': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .c_stages = 2'),
-    'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'FencedCopies',
+    'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'planted_pages::FencedCopies',
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1')),
     # Eight stages of 128 by 64; a pair: nine.
     'tensor': blackwell(),
@@ -194,15 +218,45 @@ CONFIGS = {
 }
 
 
+def convolution(n, c, k, groups, *numbers):
+    """Groups stand side by side in what the epilogue reads, too."""
+    h, w, sms = numbers[:6], numbers[6:12], numbers[12]
+    return (f'--n {n} --c {c} --k {k} --groups {groups} --h {h[0]} --r {h[1]} --w {w[0]} --s {w[1]} '
+            f'--stride 1,{h[2]},{w[2]} --dilation 1,{h[3]},{w[3]} --pad 0,0,{h[4]},{h[5]},{w[4]},{w[5]} --sms {sms}'
+            + (' --beta 1 --epilogue bias' if groups > 1 else ''))
+
+
+def attention(queries, keys, heads, key_heads, causal, sms, alone=False):
+    """Behind the sequence lies another without queries, or none. `causal` above 1 is also the window."""
+    lengths = (f'--sequences 1 --queries {queries} --keys {keys}' if alone
+               else f'--query-lengths {queries},0 --key-lengths {keys},64')
+    return (f'{lengths} --heads {heads} --key-heads {key_heads} --sms {sms}'
+            + (' --causal' if causal else '') + (f' --window {causal}' if causal > 1 else ''))
+
+
+def product(m, n, k, sms):
+    return f'--m {m} --n {n} --k {k} --sms {sms}'
+
+
+# Options of ./tw run that the numbers of a problem stand for.
+OPTIONS = {
+    'matmul': lambda m, n, k, beta, sms, parts: f'{product(m, n, k, sms)} --beta {beta} --split-k {parts}',
+    'conv2d': convolution,
+    'blockwise': product,
+    'block_scaled': product,
+    # 70, 0, 130 and 9 rows, and 20 rows of nobody behind them; or each with room for so many.
+    'grouped': lambda capacity, n, k, sms: f'--sizes 70,0,130,9 --spare {0 if capacity else 20} --capacity {capacity} '
+                                           f'--n {n} --k {k} --sms {sms}',
+    'quantise': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --data position',
+    'attention': attention,
+}
+
+
 @dataclasses.dataclass
 class Site:
     """An instance and a problem in which the bug shows, and what must be said of it there."""
     config: str
-    # m, n, k, beta, multiprocessors, parts of a sum; or, of conv2d: n, c, k, groups, h, w,
-    # multiprocessors, where h and w are extent, filter, stride, dilation, lower and upper padding; or, of
-    # blockwise and block_scaled: m, n, k, multiprocessors; or, of grouped: capacity, n, k, multiprocessors;
-    # or, of quantise: m, k, multiprocessors; or, of attention: queries, keys, heads, key heads, causal,
-    # multiprocessors.
+    # Numbers in the order of OPTIONS. An axis is extent, filter, stride, dilation, lower and upper padding.
     problem: tuple
     finding: str  # the name that the virtual GPU must give it
     role: str = ''
@@ -213,6 +267,13 @@ class Site:
     # Checkers that rightly report what follows from the bug, too: CONSEQUENCES says why.
     also: tuple = ()
     stops: bool = False  # what the checker refuses cannot be executed: the run stops there
+
+    def words(self):
+        """The driver's."""
+        config = CONFIGS[self.config]
+        words = [config.family, '--instance', 'planted', *OPTIONS[config.family](*self.problem).split(),
+                 *config.options.split(), '--landing', self.landing, '--seed', self.seed, '--schedule-seed', self.seed]
+        return [str(word) for word in words]
 
 
 @dataclasses.dataclass

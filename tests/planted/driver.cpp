@@ -1,37 +1,71 @@
-// Runs one problem on the virtual GPU with the instance it is linked with, and prints what was
-// found, one JSON object per line. plant.py judges it.
+// Runs problems of the family it is linked with on the virtual GPU, by its one instance, and prints
+// what was found, one JSON object per line. plant.py judges it.
 //
-// usage: planted M N K BETA SMS PARTS LANDING SEED [CHECKER_TO_SWITCH_OFF...]
-#include "tests/planted/instance.h"
-#include "tests/planted/words.h"
+// usage: planted FAMILY [OPTIONS of ./tw run] [--off CHECKER...]
+//        planted --random SEED: a problem and a schedule of the fuzzer's
+#include <nlohmann/json.hpp>
+
+#include "src/cli/described.h"
+#include "src/run/virtual.h"
 
 namespace tw::planted {
+
+// Of the instance's file: what an altered header can change is behind it.
+extern const Trial& trial;
+
 namespace {
 
-int run(int count, char** arguments) {
-  if (count < 9) throw std::runtime_error("Eight arguments are needed.");
-  MatmulShape shape;
-  adapt(shape);
-  shape.m = std::stoll(arguments[1]);
-  shape.n = std::stoll(arguments[2]);
-  shape.k = std::stoll(arguments[3]);
-  shape.epilogue.beta = std::stof(arguments[4]);
-  vgpu::Options options;
-  options.sm_count = static_cast<unsigned>(std::stoul(arguments[5]));
-  const int parts = std::stoi(arguments[6]);
-  read_schedule(options, 7, count, arguments);
+vgpu::Checker checker_of(const std::string& name) {
+  for (unsigned i = 0; i < vgpu::checker_count; ++i) {
+    const auto checker = static_cast<vgpu::Checker>(i);
+    if (name == name_of(checker)) return checker;
+  }
+  throw CLI::ValidationError("--off", "there is no checker " + name);
+}
 
-  MatmulData data = make_matmul_data(shape, Fill::Integers, options.seed);
-  vgpu::Report report;
-  const Status status = simulate(problem_on_host(data, shape), parts, options, report);
-  if (!status.is_good()) throw std::runtime_error(status.sentence());
-  print(report, compare(data, reference_on_host(data, shape)));
-  return 0;
+void print(const nlohmann::json& line) { std::printf("%s\n", line.dump().c_str()); }
+
+void run(const Case& made, const vgpu::Options& options, cli::Verdict& verdict) {
+  const VirtualRun ran = run_virtually(Verified(made), options);
+  if (!ran.status.is_good()) return verdict.refuse(ran.status.sentence());
+  for (const vgpu::Finding& finding : ran.report.findings) {
+    print({{"finding", finding.name},
+           {"role", finding.role},
+           {"stage", finding.stage},
+           {"text", finding.text}});
+  }
+  for (const std::string& text : ran.report.incomplete) print({{"incomplete", text}});
+  if (!ran.comparison.good()) print({{"wrong result", ran.comparison.complaint()}});
+}
+
+int main(int count, char** arguments) {
+  CLI::App app{"A kernel with a planted bug"};
+  cli::Verdict verdict;
+  std::vector<std::string> off;
+  const Trial* const trials[] = {&trial};
+  const cli::Families families = {trials, [](const std::string&, const std::string&,
+                                             const std::string& usual) { return usual; }};
+  add_described(
+      app, families,
+      [&](const Case& made, const vgpu::Options& given, cli::Verdict& found) {
+        vgpu::Options options = given;
+        for (const std::string& name : off) options.disabled.insert(checker_of(name));
+        run(made, options, found);
+      },
+      verdict, [&](CLI::App& family) { family.add_option("--off", off, "checkers"); });
+  std::uint64_t seed = 0;
+  CLI::Option* const is_random = app.add_option("--random", seed);
+  CLI11_PARSE(app, count, arguments);
+  if (is_random->count() > 0) {
+    Random random(seed);
+    const Instance& instance = trial.instances()[0];
+    const Case made = random_case(trial, instance, random, 320);
+    run(made, cli::random_schedule(instance.cluster, random), verdict);
+  }
+  return verdict.status;
 }
 
 }  // namespace
 }  // namespace tw::planted
 
-int main(int count, char** arguments) {
-  return tw::planted::guarded(count, arguments, tw::planted::run);
-}
+int main(int count, char** arguments) { return tw::planted::main(count, arguments); }

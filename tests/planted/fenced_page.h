@@ -5,11 +5,11 @@
 #include "tilewright/arch/sm90.h"
 #include "tilewright/io/thread_loader.h"
 
-namespace tw::planted {
+namespace tw::planted_pages {
 
 struct FencedCopies : Sm90 {
   template <Tiling tiling, RoleTable roles>
   using Loader = ThreadLoader<tiling, PlainCopy, roles.load.warps, Completion::WarpsArriveFenced>;
 };
 
-}  // namespace tw::planted
+}  // namespace tw::planted_pages

@@ -9,9 +9,7 @@ seconds. Every checker has a bug.
 
 usage: plant.py @OPTIONS, a file with a word in each line, or
        plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
-                --link-conv2d LIBRARY... --link-blockwise LIBRARY... --link-block-scaled LIBRARY...
-                --link-grouped LIBRARY... --link-quantise LIBRARY... [--only NAME...] [--schedules N]
-                [--gallery]
+                [--only NAME...] [--schedules N] [--gallery]
 
 --schedules prints, instead of judging, what is found with N seeds of every landing policy: that is
 how the schedule of a new bug is chosen. --only takes names of bugs, or bug@config. --gallery runs
@@ -20,7 +18,7 @@ one bug for each checker and writes docs/bugs.md of what was said; a run of all 
 import argparse
 import collections
 import concurrent.futures
-import functools
+import dataclasses
 import json
 import os
 import pathlib
@@ -68,7 +66,7 @@ class Builder:
     def __init__(self, options, folder=None, more_flags=()):
         self.options = options
         self.folder = folder or options.folder
-        self.flags = ['-std=c++20', '-O0', *more_flags]
+        self.flags = ['-std=c++20', '-O0', '-DTW_INSTANCE_WITH_CUDA=0', '-DTW_INSTANCE_WITH_VGPU=1', *more_flags]
         self.folder.mkdir(parents=True, exist_ok=True)
         self.common = self.folder / 'common.h'
         self.common.write_text((options.root / 'tests/planted/common.h').read_text())
@@ -85,20 +83,12 @@ class Builder:
         program = folder / 'planted'
         instance = folder / 'instance.o'
         include_flags = [f'-I{path}' for path in [*includes, root / 'include', root]]
-        self.call([self.options.compiler, *self.flags, '-include', self.common, *include_flags,
-                   f'-DPLANTED_HEADER="{config.header}"', f'-DPLANTED_PAGE={config.page}',
-                   f'-DPLANTED_RECIPE={config.recipe}',
-                   f'-DPLANTED_CONFIG={config.fields}', '-c',
-                   root / 'tests/planted' / config.source(), '-o', instance])
+        source = folder / 'instance.cpp'
+        source.write_text(config.source(root))
+        self.call([self.options.compiler, *self.flags, '-include', self.common, *include_flags, '-c', source, '-o',
+                   instance])
         # The instance comes first: an inline function that both have is taken from there.
-        drivers = {'conv2d': self.options.link_conv2d,
-                   'blockwise': self.options.link_blockwise,
-                   'block_scaled': self.options.link_block_scaled,
-                   'grouped': self.options.link_grouped,
-                   'quantise': self.options.link_quantise,
-                   'attention': self.options.link_attention}.get(config.family, [])
-        self.call([self.options.compiler, *self.flags, instance, *drivers, *self.options.link, '-o',
-                   program])
+        self.call([self.options.compiler, *self.flags, instance, *self.options.link, '-o', program])
         instance.unlink()
         return program
 
@@ -124,8 +114,8 @@ class Builder:
         """What the unaltered kernel says."""
         program = self.once(self.plain_programs, site.config,
                             lambda: self.build(self.folder / site.config, CONFIGS[site.config], []))
-        return self.once(self.plain_runs, (site.config, site.problem, site.landing, site.seed),
-                         lambda: Run(program, site.problem, site.landing, site.seed))
+        words = site.words()
+        return self.once(self.plain_runs, (site.config, *words), lambda: Run(program, words))
 
     def planted(self, bug, site):
         source = self.options.root / 'include/tilewright' / bug.file
@@ -142,11 +132,9 @@ class Builder:
 class Run:
     """What one run said."""
 
-    def __init__(self, program, problem, landing, seed, off=()):
-        arguments = [program, *problem, landing, seed, *off]
+    def __init__(self, program, words):
         begin = time.monotonic()
-        result = subprocess.run([str(word) for word in arguments], capture_output=True, text=True,
-                                timeout=120)
+        result = subprocess.run([program, *words], capture_output=True, text=True, timeout=120)
         self.seconds = time.monotonic() - begin
         if result.returncode != 0:
             raise Wrong(f'the run ended with {result.returncode}: {result.stderr.strip()[:500]}')
@@ -215,8 +203,8 @@ def judge(bug, site, builder):
     plain = builder.plain_run(site)
     if plain.findings or plain.incomplete or plain.wrong_result:
         raise Wrong(f'the unaltered kernel is not clean:\n{plain.text()}')
-    run = functools.partial(Run, program, site.problem, site.landing, site.seed)
-    found = run()
+    run = lambda off: Run(program, site.words() + (['--off', *off] if off else []))
+    found = run([])
     if site.finding == WRONG_RESULT:
         stage, missed = judge_result(found)
     elif site.finding == STOPPED:
@@ -243,7 +231,7 @@ def explore(bug, site, builder, schedules):
     kinds = collections.defaultdict(list)
     for landing in LANDINGS:
         for seed in range(1, 2 if landing in ('eager', 'lazy') else 1 + schedules):
-            run = Run(program, site.problem, landing, seed)
+            run = Run(program, dataclasses.replace(site, landing=landing, seed=seed).words())
             kind = {(f['finding'], f['role'], f['stage']) for f in run.findings}
             if run.incomplete:
                 kind.add(('incomplete', '', -1))
@@ -270,12 +258,6 @@ def parsed(words=None):
     parser.add_argument('--folder', type=pathlib.Path, required=True)
     parser.add_argument('--compiler', required=True)
     parser.add_argument('--link', nargs='+', required=True)
-    parser.add_argument('--link-conv2d', nargs='+', required=True)  # before the others
-    parser.add_argument('--link-blockwise', nargs='+', required=True)
-    parser.add_argument('--link-block-scaled', nargs='+', required=True)
-    parser.add_argument('--link-grouped', nargs='+', required=True)
-    parser.add_argument('--link-quantise', nargs='+', required=True)
-    parser.add_argument('--link-attention', nargs='+', required=True)
     parser.add_argument('--only', nargs='+')
     parser.add_argument('--schedules', type=int)
     parser.add_argument('--gallery', action='store_true')
