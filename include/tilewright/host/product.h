@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "tilewright/base/saturated.h"
 #include "tilewright/base/status.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/host/exchange.h"
@@ -17,17 +18,6 @@
 #include "tilewright/io/operand.h"
 
 namespace tw {
-
-namespace detail {
-
-// The product of two counts, or the largest number where it does not fit 64 bits: that is refused.
-constexpr std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
-                                                : product;
-}
-
-}  // namespace detail
 
 // The product that a kernel computes: the given one, or its transpose.
 template <class Parts>
@@ -45,22 +35,21 @@ struct MatmulExtent {
     const auto count = [](std::int64_t extent, std::int64_t tile) {
       return (extent + tile - 1) / tile;
     };
-    constexpr auto product = detail::saturated_product;
     tiles_m = count(problem.m, config.tiling.m * config.tiling.cluster.m);
     tiles_n = count(problem.n, config.tiling.n * config.tiling.cluster.n);
-    tiles = product(product(tiles_m, tiles_n), problem.batch);
+    tiles = saturated_product(saturated_product(tiles_m, tiles_n), problem.batch);
     // A scale of zero means that the operand is not read: it may hold anything, NaN too.
     k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
     splits = config.split == Split::Parts
                  ? std::clamp<std::int64_t>(order.split_k, 1, std::max<std::int64_t>(k_tiles, 1))
                  : 1;
-    std::int64_t work = product(tiles, splits);
-    if (config.split == Split::Stream && k_tiles > 0) work = product(tiles, k_tiles);
+    std::int64_t work = saturated_product(tiles, splits);
+    if (config.split == Split::Stream && k_tiles > 0) work = saturated_product(tiles, k_tiles);
     clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
     slots = 0;
-    if (config.split == Split::Parts) slots = product(tiles, splits - 1);
+    if (config.split == Split::Parts) slots = saturated_product(tiles, splits - 1);
     if (config.split == Split::Stream) slots = clusters;
-    slots = product(slots, config.tiling.cluster.size());
+    slots = saturated_product(slots, config.tiling.cluster.size());
   }
 };
 

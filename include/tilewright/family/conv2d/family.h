@@ -3,23 +3,12 @@
 
 #include <initializer_list>
 
+#include "tilewright/base/saturated.h"
 #include "tilewright/base/status.h"
 #include "tilewright/family/conv2d/problem.h"
 #include "tilewright/family/product.h"
 
 namespace tw {
-
-namespace detail {
-
-// A product of counts, or the largest number where it does not fit 64 bits: that is refused.
-template <class... Counts>
-constexpr std::int64_t saturated(std::int64_t first, Counts... others) {
-  std::int64_t product = first;
-  const bool fits = (!__builtin_mul_overflow(product, others, &product) && ...);
-  return fits ? product : INT64_MAX;
-}
-
-}  // namespace detail
 
 // From the first to the last element of a side that one output meets.
 constexpr std::int64_t reach_of(const tw_conv2d_axis& axis) {
@@ -41,14 +30,14 @@ constexpr bool is_deep(const tw_conv2d_problem& p) {
 }
 // The filter has so many positions.
 constexpr std::int64_t positions_of(const tw_conv2d_problem& p) {
-  return detail::saturated(p.depth.filter, p.h.filter, p.w.filter);
+  return saturated_product(p.depth.filter, p.h.filter, p.w.filter);
 }
 // All images together have so many pixels, and all outputs.
 constexpr std::int64_t image_pixels(const tw_conv2d_problem& p) {
-  return detail::saturated(p.n, p.depth.extent, p.h.extent, p.w.extent);
+  return saturated_product(p.n, p.depth.extent, p.h.extent, p.w.extent);
 }
 constexpr std::int64_t output_pixels(const tw_conv2d_problem& p) {
-  return detail::saturated(p.n, outputs_of(p.depth), outputs_of(p.h), outputs_of(p.w));
+  return saturated_product(p.n, outputs_of(p.depth), outputs_of(p.h), outputs_of(p.w));
 }
 
 // Sentences for numbers that are not what a kernel, or any, can take.
@@ -165,19 +154,19 @@ struct Conv2dFamily {
   // As matrices: pixels by channels; filters, or positions of them, by the channels of a group.
   static constexpr TensorExtents image_of(const Problem& p) { return {1, image_pixels(p), p.c}; }
   static constexpr TensorExtents filter_of(const Problem& p) {
-    return {1, detail::saturated(p.k, positions_of(p)), p.c / p.groups};
+    return {1, saturated_product(p.k, positions_of(p)), p.c / p.groups};
   }
   static constexpr TensorExtents output_of(const Problem& p) { return {1, output_pixels(p), p.k}; }
   // The sums as the epilogue sees them. Backward, D's gradient is where what is made would be.
   static constexpr TensorExtents sums_of(const Problem& p) {
     if (p.direction == TW_FORWARD) return output_of(p);
     if (p.direction == TW_BACKWARD_DATA) return image_of(p);
-    return {1, p.k, detail::saturated(positions_of(p), p.c / p.groups)};
+    return {1, p.k, saturated_product(positions_of(p), p.c / p.groups)};
   }
   // Each sum has so many terms.
   static constexpr std::int64_t summed_of(const Problem& p) {
     if (p.direction == TW_BACKWARD_FILTER) return output_pixels(p);
-    return detail::saturated(positions_of(p), (p.direction == TW_FORWARD ? p.c : p.k) / p.groups);
+    return saturated_product(positions_of(p), (p.direction == TW_FORWARD ? p.c : p.k) / p.groups);
   }
 
   enum TensorIndex : unsigned { image, filter, d };
