@@ -52,8 +52,12 @@ Status simulate_streaming(const Checked& problem, const LaunchOptions&,
   typename Kernel::Params params;
   unsigned ctas = 0;
   Launch::template plan<Bound>(params, ctas, problem, options.sm_count);
-  const vgpu::Launch launch = {ctas, 1, Kernel::threads, sizeof(typename Kernel::Storage),
-                               [&params] { Kernel::run(params); }};
+  const vgpu::Launch launch = {ctas,
+                               1,
+                               Kernel::threads,
+                               sizeof(typename Kernel::Storage),
+                               [&params] { Kernel::run(params); },
+                               Bound::Target::target.lanes};
   report = vgpu::run(launch, touched_by(problem), options);
   return Status::good();
 }

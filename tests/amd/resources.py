@@ -1,8 +1,8 @@
 """What the kernels of AMD's targets use, against a table: no kernel may use more vector registers than it did, or spill more.
 
-usage: resources.py --folder FOLDER --table FILE [--write]
+usage: resources.py --folder FOLDER... --table FILE [--write]
 
-FOLDER has the .hsaco.json files that tools/strict_amdgpu.py wrote. --write makes the table anew.
+Each FOLDER has .hsaco.json files that tools/strict_amdgpu.py wrote. --write makes the table anew.
 """
 import argparse
 import json
@@ -12,9 +12,9 @@ import sys
 COLUMNS = ['vgprs', 'agprs', 'sgprs', 'sgpr_spills', 'threads']
 
 
-def found_in(folder):
+def found_in(folders):
     found = {}
-    for file in sorted(folder.glob('*.hsaco.json')):
+    for file in sorted(file for folder in folders for file in folder.glob('*.hsaco.json')):
         for uses in json.loads(file.read_text()).values():
             found[file.name.removesuffix('.hsaco.json')] = [uses[column] for column in COLUMNS]
     return found
@@ -22,7 +22,7 @@ def found_in(folder):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('--folder', type=pathlib.Path, required=True)
+    parser.add_argument('--folder', type=pathlib.Path, nargs='+', required=True)
     parser.add_argument('--table', type=pathlib.Path, required=True)
     parser.add_argument('--write', action='store_true')
     options = parser.parse_args()

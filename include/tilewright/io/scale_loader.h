@@ -11,7 +11,7 @@
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/cp_async.h"
-#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/isa/shared_memory.h"
 
 namespace tw {
 

@@ -25,12 +25,12 @@ TW_DEVICE std::uint32_t maximum_of_lanes(std::uint32_t (&numbers)[count], unsign
     for (unsigned i = 0; i < count / step / 2; ++i) {
       const std::uint32_t kept = odd ? numbers[2 * i + 1] : numbers[2 * i];
       const std::uint32_t given = odd ? numbers[2 * i] : numbers[2 * i + 1];
-      numbers[i] = larger(kept, isa::shuffle(given, (thread ^ step) % 32));
+      numbers[i] = larger(kept, isa::shuffle(given, (thread ^ step) % isa::warp_lanes()));
     }
   }
   TW_UNROLL
   for (unsigned step = count; step < lanes; step *= 2) {
-    numbers[0] = larger(numbers[0], isa::shuffle(numbers[0], (thread ^ step) % 32));
+    numbers[0] = larger(numbers[0], isa::shuffle(numbers[0], (thread ^ step) % isa::warp_lanes()));
   }
   return numbers[0];
 }

@@ -5,7 +5,9 @@
 
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/scaled_op.h"
+#include "tilewright/family/wave_scaled_op.h"
 #include "tilewright/io/scale_loader.h"
+#include "tilewright/io/wave_scale_loader.h"
 
 namespace tw {
 
@@ -40,6 +42,26 @@ struct BlockwiseRecipe : MatmulRecipe {
   };
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>
   using Op = typename OpOf<TargetOp, tiling, stage_bytes>::Type;
+};
+
+// The same on targets whose sums stay in waves and whose copies do not signal: of the four waves
+// that load, one brings the scales.
+template <unsigned b_rows>
+struct WaveBlockwiseRecipe : BlockwiseRecipe<b_rows> {
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
+    require(config.tiling.exchanged == 0, "Waves do not exchange operands.");
+    RoleTable table = given;
+    table.load.warps = given.load.warps - 1;
+    table.own[0] = {Role::LoadScales, {table.load.end(), 1}};
+    return table;
+  }
+  template <Tiling tiling, RoleTable table>
+  using Scales = WaveScaleLoader<tiling, b_rows, table.spec_of(Role::LoadScales).warps>;
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op =
+      WaveScaledOp<TargetOp, WaveScaleLoader<tiling, b_rows, 1>::b_columns,
+                   typename WaveScaleLoader<tiling, b_rows, 1>::template Tensors<stage_bytes>>;
 };
 
 using BlockwiseConfig = MatmulConfig;

@@ -86,7 +86,7 @@ class QuantiseStream {
         if (thread_ % row_threads < pieces) store_scale(scale, row_of(row, mine), k_block);
         TW_UNROLL
         for (unsigned i = 0; i < pieces; ++i) {
-          const std::uint32_t told = isa::shuffle(inverse, thread_ % 32 - mine + i);
+          const std::uint32_t told = isa::shuffle(inverse, thread_ % isa::warp_lanes() - mine + i);
           store(piece[i], std::bit_cast<float>(told), row_of(row, i), column);
         }
       } else {

@@ -28,6 +28,10 @@ TW_DEVICE std::uint16_t cvt_e4m3x2(float lower, float upper) {
   return static_cast<std::uint16_t>(E4m3(lower).bits | E4m3(upper).bits << 8);
 }
 
+TW_DEVICE std::uint16_t cvt_e5m2x2(float lower, float upper) {
+  return static_cast<std::uint16_t>(E5m2(lower).bits | E5m2(upper).bits << 8);
+}
+
 // Saturates; NaN becomes 0.
 TW_DEVICE std::int32_t cvt_s32(float value) { return round_to_integer<std::int32_t>(value); }
 

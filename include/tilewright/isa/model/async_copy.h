@@ -14,3 +14,15 @@ void cp_async_mbarrier_arrive_noinc(SharedAddress barrier);
 
 }  // namespace tw::model
 #endif
+
+#if defined(__HIP__)
+// Recipes that copy so are parsed with others; no kernel of these targets calls them.
+namespace tw::model {
+
+__attribute__((device)) void cp_async(SharedAddress, const void*, unsigned, unsigned);
+__attribute__((device)) void cp_async_commit_group();
+__attribute__((device)) void cp_async_wait_group(unsigned);
+__attribute__((device)) void cp_async_mbarrier_arrive_noinc(SharedAddress);
+
+}  // namespace tw::model
+#endif
