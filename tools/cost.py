@@ -35,7 +35,8 @@ FAMILIES = {
     },
     # With its D quantised again, which nothing else can be.
     'blockwise': {
-        'files': ['*blockwise*', '*requantised*', '*/scaled_op.h', '*/scale_loader.h', '*/scales.h'],
+        'files': ['*blockwise*', '*requantised*', '*/scaled_op.h', '*/wave_scaled_op.h', '*/scale_loader.h',
+                  '*/wave_scale_loader.h', '*/scales.h'],
         'words': r'blockwise|requantised|scaled_op|scale_loader|/scales\.h',
         'regions': 'blockwise|requantised',
     },
