@@ -143,6 +143,9 @@ std::vector<Launch> launches(const std::string& wanted) {
         !is_wanted(wanted, instance.name)) {
       continue;
     }
+    // family block_scaled: begin
+    if (facts.has_block_scales) continue;
+    // family block_scaled: end
     for (const Raster raster : {Raster::AlongM, Raster::AlongN}) {
       for (const int group : {4, 16}) {
         MatmulOrder order;

@@ -12,8 +12,8 @@ namespace tw {
 template <class Family>
 void settle_scales(typename Family::Problem& problem, unsigned b_scale_rows) {
   if (!Family::is_scaled(problem)) return;
-  const BlockScales a = Family::Scales::of_a(problem);
-  BlockScales b = Family::Scales::of_b(problem);
+  const ScalesOfBlocks a = Family::Scales::of_a(problem);
+  ScalesOfBlocks b = Family::Scales::of_b(problem);
   b.rows_of_scale = b_scale_rows;
   problem.a_scales.rows = a.rows();
   problem.b_scales.rows = b.rows();

@@ -91,6 +91,42 @@ TEST(BlockScaled, TilesBeginInTheMiddleOfABlock) {
   }
 }
 
+// A D that is quantised, with its scales, is the A of the next product.
+TEST(BlockScaled, ALayerFeedsTheNext) {
+  const auto simulate = [](const Case& made, HostProblem& data) {
+    const AnyProblem placed = data.placed();
+    Checked checked;
+    ASSERT_TRUE(check(checked, Family::description, placed.data()).is_good());
+    vgpu::Report report;
+    const Instance& instance = *made.instance;
+    ASSERT_TRUE(instance.simulate(checked, {}, schedule(2, instance.cluster), report).is_good());
+    EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
+  };
+  for (const auto& [layer, next] :
+       {std::pair("mxfp8_to_mxfp8", "mxfp8"), {"scaled_hopper_to_mxfp8", "scaled_hopper"}}) {
+    const Case first = sized(named(layer), 150, 208, 160),
+               second = sized(named(next), 150, 70, 208);
+    HostProblem made = Verified(first).given(), data = Verified(second).given();
+    simulate(first, made);
+    data.tensor(Family::a).fill([&](auto batch, auto row, auto column) {
+      return made.tensor(Family::d).at(batch, row, column);
+    });
+    const ScaleExtent extent = Family::d_scale_extent(first.problem.as<Problem>());
+    HostMatrix &to = data.tensor(Family::a_scales), &from = made.tensor(Family::d_scales);
+    for (std::int64_t row = 0; row < extent.rows; ++row) {
+      for (std::int64_t scale = 0; scale < extent.scales; ++scale) {
+        const std::int64_t at = extent.place(row, scale);
+        const std::size_t index = to.index(0, at / to.columns, at % to.columns);
+        to.set_code(index, static_cast<std::uint8_t>(from.code(index)));
+      }
+    }
+    const auto answer = block_scaled_trial.answer(second, data);
+    simulate(second, data);
+    const Comparison comparison = answer->compare(data);
+    EXPECT_TRUE(comparison.good()) << next << "\n" << comparison.complaint();
+  }
+}
+
 // Kernels that convert take what the tensor core's own formats leave.
 TEST(BlockScaled, EveryPairOfTypesIsConverted) {
   constexpr tw_type types[] = {TW_E4M3, TW_E5M2, TW_E2M1, TW_E2M3, TW_E3M2};

@@ -9,15 +9,27 @@
 #include "src/run/product.h"
 #include "src/run/virtual.h"
 #include "tests/families/schedule.h"
+#include "tilewright/host/grouped.h"
 
 namespace tw::tests {
 namespace {
 
 using Problem = tw_grouped_problem;
 
+// Where the tensor core takes scales, groups begin with their blocks.
+bool begins_with_blocks(const Instance& instance) {
+  const auto& facts = *static_cast<const GroupedFacts*>(instance.facts);
+  return facts.has_block_scales && !facts.converts;
+}
+
 Case sized(const Instance& instance, const std::vector<std::int64_t>& sizes, std::int64_t spare,
            std::int64_t capacity, std::int64_t n, std::int64_t k) {
   Case made = usual_case(grouped_trial, instance);
+  if (begins_with_blocks(instance)) {
+    for (const std::int64_t size : sizes) capacity = std::max(capacity, size);
+    capacity = std::max<std::int64_t>((capacity + 127) / 128, 1) * 128;
+    spare = 0;
+  }
   made.lists = {sizes, {spare}};
   made.as<Problem>().capacity = capacity;
   made.as<Problem>().matmul.n = n;
@@ -77,7 +89,11 @@ TEST(Grouped, AddsToDInPlace) {
   for (const Instance& instance : grouped_instances()) {
     if (is_integer(config_of(instance).d_type)) continue;  // C is no s32
     const std::int64_t tile = tile_rows(instance);
-    Case made = sized(instance, {2 * tile + 3, 5, tile + 1}, 0, 0, 64, 64);
+    // All rows are of groups.
+    const std::vector<std::int64_t> sizes =
+        begins_with_blocks(instance) ? std::vector<std::int64_t>{256, 256}
+                                     : std::vector<std::int64_t>{2 * tile + 3, 5, tile + 1};
+    Case made = sized(instance, sizes, 0, 0, 64, 64);
     EpilogueShape epilogue;
     epilogue.beta = 1.0f;
     epilogue.source_type = config_of(instance).d_type;

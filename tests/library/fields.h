@@ -77,6 +77,9 @@ void each_field(tw_grouped_problem& problem, const std::string& name, const Visi
   visit(name + "a_rows", problem.a_rows);
   each_field(problem.a_scales, name + "a_scales", visit);
   each_field(problem.b_scales, name + "b_scales", visit);
+  visit(name + "scale", problem.scale);
+  visit(name + "a_block_scales", problem.a_block_scales);
+  visit(name + "b_block_scales", problem.b_block_scales);
 }
 template <class Visit>
 void each_field(tw_quantise_problem& problem, const std::string& name, const Visit& visit) {

@@ -197,7 +197,11 @@ TEST(FrozenRefusals, Grouped) {
   found += refusals_of("row index and scales", problem, call);
   problem.row_index = nullptr;
   problem.a_scales.rows = 4;
-  expect_frozen("grouped", found + refusals_of("scales", problem, call));
+  found += refusals_of("scales", problem, call);
+  problem.a_scales = problem.b_scales = {};
+  problem.a_block_scales = at<void>(9);
+  problem.b_block_scales = at<void>(10);
+  expect_frozen("grouped", found + refusals_of("block scales", problem, call));
 }
 
 // Every direction; in groups, with a depth, and with an epilogue.

@@ -85,6 +85,36 @@ TEST(SimulateGrouped, EveryTypeLayoutAndAlignment) {
   }
 }
 
+// Every target converts; where groups have capacities that blocks of scales begin with, sm_100a's
+// tensor core takes the scales.
+TEST(SimulateGrouped, BlockScales) {
+  tw_grouped_options options;
+  tw_grouped_init(nullptr, &options);
+  for (const char* target : {"sm80", "sm90a", "sm100a"}) {
+    options.target = target;
+    for (const char* instance : {"grouped_scaled_ampere", "grouped_mxfp8", "grouped_nvfp4"}) {
+      SCOPED_TRACE(std::string(instance) + " on " + target);
+      Case made = case_like(instance);
+      expect_right(made, &options);
+      made.as<Problem>().capacity = 256;
+      made.lists = {{70, 0, 1, 130, 5}, {0}};
+      const bool is_native = options.target == std::string("sm100a") && instance[8] != 's';
+      options.instance = is_native ? instance : nullptr;
+      expect_right(made, &options);
+      options.instance = nullptr;
+    }
+  }
+  options.instance = "grouped_nvfp4";
+  Case made = case_like("grouped_nvfp4");
+  HostProblem ran = Verified(made).given();
+  const auto placed = of_family<Problem>(grouped_trial, ran.placed());
+  EXPECT_EQ(tw_grouped_simulate(&placed, &options), TW_UNSUPPORTED);
+  EXPECT_STREQ(tw_message(),
+               "No compiled kernel computes this product in groups on sm100a. The nearest, "
+               "grouped_nvfp4: The capacity is 0 rows; this kernel needs a multiple of 128, where "
+               "blocks of scales begin.");
+}
+
 TEST(SimulateGrouped, CapacitiesEpiloguesAndEmptyProblems) {
   Case made = case_like("grouped_64x128", 130);
   expect_right(made);

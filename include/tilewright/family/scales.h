@@ -7,7 +7,7 @@
 namespace tw {
 
 // Of an operand with so many rows, of which `rows_of_scale` share a scale.
-struct BlockScales {
+struct ScalesOfBlocks {
   const char* name;  // "scales of A"
   std::int64_t extent, rows_of_scale, k;
 
@@ -70,10 +70,10 @@ template <class Operands>
 struct ScaleFields {
   using Problem = typename Operands::Problem;
 
-  static constexpr BlockScales of_a(const Problem& p) {
+  static constexpr ScalesOfBlocks of_a(const Problem& p) {
     return {"scales of A", Operands::rows_of_a(p), 1, p.matmul.k};
   }
-  static constexpr BlockScales of_b(const Problem& p) {
+  static constexpr ScalesOfBlocks of_b(const Problem& p) {
     return {"scales of B", p.matmul.n, p.b_scales.rows == p.matmul.n ? 1 : 128, p.matmul.k};
   }
 

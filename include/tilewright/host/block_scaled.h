@@ -15,6 +15,7 @@ namespace tw {
 // The facts that a launch asks of a compiled kernel.
 struct BlockScaledFacts {
   ProductFacts product;
+  bool quantises;    // D, with scales of its own
   bool converts;     // elements of any type, with any scales
   ScaleType scales;  // that it multiplies with, where it does not convert
 };
@@ -34,49 +35,26 @@ class BlockScaledLaunch {
     return ScaleType::Ue8m0;
   }();
   template <class Parts>
-  static constexpr BlockScaledFacts facts = {facts_of<Parts>, converts<Parts>, scales_of<Parts>};
+  static constexpr bool quantises =
+      requires(typename kernel::WarpSpecialized<Parts>::Params params) {
+    params.epilogue.epilogue.scales.extent;
+  };
+  template <class Parts>
+  static constexpr BlockScaledFacts facts = {facts_of<Parts>, quantises<Parts>, converts<Parts>,
+                                             scales_of<Parts>};
 
   static MatmulProblem product(const Checked& checked) { return checked.product(); }
 
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
-                     const Workspace& workspace, const Encode& encode) {
-    ProductFacts wanted = facts_of<Parts>;
-    wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
-    const Operands given(checked, as_read(checked, wanted));
-    if (Status status = takes_packed(given); !status.is_good()) return status;
-    if constexpr (converts<Parts>) {
-      MatmulProblem converted = given.matmul;
-      converted.a.type = converted.b.type = ElementType::Bf16;
-      return tw::plan<Parts>(params, grid, converted, order, max_clusters, workspace, encode,
-                             [&](typename Parts::Loader::Params& loader) {
-                               fill_conversion(loader, given);
-                               return Status::good();
-                             });
-    } else {
-      if (Status status = takes<Parts>(given); !status.is_good()) return status;
-      Status planned =
-          tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode,
-                          [&](typename Parts::Loader::Params& loader) {
-                            return fill_maps<typename Parts::Loader>(loader, given, encode);
-                          });
-      // Tiles begin where blocks of scales do: the last rows are not reached back for.
-      detail::tile_map(params.schedule).last_row = std::numeric_limits<int>::max();
-      return planned;
-    }
-  }
-
- private:
   // The matmul and its scales, as kernels see them.
   struct Operands {
-    Operands(const Checked& checked, const MatmulProblem& product)
+    Operands(const MatmulProblem& product, ScaleType type, const void* a_scales,
+             const void* b_scales)
         : matmul(product),
-          type(Family::scale_type(checked.as<Problem>())),
+          type(type),
           a_extent(ScaleExtent::of(matmul.m, matmul.k, type)),
           b_extent(ScaleExtent::of(matmul.n, matmul.k, type)),
-          a_scales(checked.tensor(Family::a_scales).data),
-          b_scales(checked.tensor(Family::b_scales).data) {
+          a_scales(a_scales),
+          b_scales(b_scales) {
       // The pitch of a single line is free.
       const auto lay = [&](MatmulOperand& operand, std::int64_t rows) {
         if (rows == 1 && matmul.batch == 1 && operand.major == Major::K) {
@@ -103,8 +81,60 @@ class BlockScaledLaunch {
     ScaleType type;
     ScaleExtent a_extent, b_extent;
     const void *a_scales, *b_scales;
+    bool shares_a = false;  // all matrices of the batch have one A, whose scales are there once
   };
 
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    ProductFacts wanted = facts_of<Parts>;
+    wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
+    const Operands given(as_read(checked, wanted), Family::scale_type(checked.as<Problem>()),
+                         checked.tensor(Family::a_scales).data,
+                         checked.tensor(Family::b_scales).data);
+    if constexpr (quantises<Parts>) {
+      params.epilogue.epilogue.scales = {
+          static_cast<std::uint8_t*>(checked.tensor(Family::d_scales).data),
+          Family::d_scale_extent(checked.as<Problem>())};
+    }
+    const Status planned =
+        plan_operands<Parts>(params, grid, given, order, max_clusters, workspace, encode);
+    // Tiles begin with whole blocks of scales.
+    if (quantises<Parts>) {
+      detail::tile_map(params.schedule).last_column = std::numeric_limits<int>::max();
+    }
+    return planned;
+  }
+
+  template <class Parts, class Encode>
+  static Status plan_operands(typename kernel::WarpSpecialized<Parts>::Params& params,
+                              MatmulGrid& grid, const Operands& given, const MatmulOrder& order,
+                              unsigned max_clusters, const Workspace& workspace,
+                              const Encode& encode) {
+    if (Status status = takes_packed(given); !status.is_good()) return status;
+    if constexpr (converts<Parts>) {
+      MatmulProblem converted = given.matmul;
+      converted.a.type = converted.b.type = ElementType::Bf16;
+      return tw::plan<Parts>(params, grid, converted, order, max_clusters, workspace, encode,
+                             [&](typename Parts::Loader::Params& loader) {
+                               fill_conversion(loader, given);
+                               return Status::good();
+                             });
+    } else {
+      if (Status status = takes<Parts>(given); !status.is_good()) return status;
+      Status planned =
+          tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode,
+                          [&](typename Parts::Loader::Params& loader) {
+                            return fill_maps<typename Parts::Loader>(loader, given, encode);
+                          });
+      // Tiles begin where blocks of scales do: the last rows are not reached back for.
+      detail::tile_map(params.schedule).last_row = std::numeric_limits<int>::max();
+      return planned;
+    }
+  }
+
+ private:
   static Status takes_packed(const Operands& given) {
     return given.each([](const char* name, const MatmulOperand& operand, const void*) {
       if (bits_in(operand.type) == 8 || operand.major == Major::K) return Status::good();
@@ -176,13 +206,13 @@ class BlockScaledLaunch {
       matmul.k = matmul.a.pitch = matmul.b.pitch = 128;
       given.a_extent = given.b_extent = ScaleExtent::of(1, 128, given.type);
     }
-    params.a_row_blocks = static_cast<int>(given.a_extent.row_blocks());
+    params.a_row_blocks = given.shares_a ? 0 : static_cast<int>(given.a_extent.row_blocks());
     params.b_row_blocks = static_cast<int>(given.b_extent.row_blocks());
     const std::pair<TensorMap*, MatrixBox> maps[] = {
         {&params.a, elements_box(given, matmul.a, matmul.m, Loader::box_a())},
         {&params.b, elements_box(given, matmul.b, matmul.n, Loader::box_b())},
-        {&params.a_scales,
-         scales_box(given.a_scales, given.a_extent, matmul.batch, Loader::scale_box())},
+        {&params.a_scales, scales_box(given.a_scales, given.a_extent,
+                                      given.shares_a ? 1 : matmul.batch, Loader::scale_box())},
         {&params.b_scales,
          scales_box(given.b_scales, given.b_extent, matmul.batch, Loader::scale_box())}};
     for (const auto& [map, box] : maps) {

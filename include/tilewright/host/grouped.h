@@ -3,9 +3,13 @@
 
 #include "tilewright/family/grouped/family.h"
 #include "tilewright/family/grouped/kernel.h"
+#include "tilewright/host/as_read.h"
 #include "tilewright/host/checked.h"
 #include "tilewright/host/product.h"
 #include "tilewright/host/product_facts.h"
+// family block_scaled: begin
+#include "tilewright/host/block_scaled.h"
+// family block_scaled: end
 // family blockwise: begin
 #include "tilewright/host/scales.h"
 // family blockwise: end
@@ -17,6 +21,11 @@ struct GroupedFacts {
   ProductFacts product;
   bool gathers;      // rows of A, by an index
   bool needs_index;  // and does not take them as they lie
+  // family block_scaled: begin
+  bool has_block_scales;
+  bool converts;     // elements of any type, with any scales
+  ScaleType scales;  // that it multiplies with, where it does not convert
+  // family block_scaled: end
 };
 
 struct GroupedLaunch {
@@ -32,8 +41,24 @@ struct GroupedLaunch {
     if constexpr (gathers<Parts>) return Parts::Loader::needs_index;
     return false;
   }();
+  // family block_scaled: begin
   template <class Parts>
-  static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>, needs_index<Parts>};
+  static constexpr bool has_block_scales = BlockScaledLaunch::converts<Parts> || requires {
+    Parts::Scales::k_blocks;
+  };
+  template <class Parts>
+  static constexpr ScaleType scales_of = [] {
+    if constexpr (requires { Parts::Scales::k_blocks; }) return Parts::Scales::type;
+    return ScaleType::Ue8m0;
+  }();
+  // family block_scaled: end
+  template <class Parts>
+  static constexpr GroupedFacts facts = {
+      facts_of<Parts>, gathers<Parts>, needs_index<Parts>,
+      // family block_scaled: begin
+      has_block_scales<Parts>, BlockScaledLaunch::converts<Parts>, scales_of<Parts>,
+      // family block_scaled: end
+  };
 
   // A batch whose matrices share all that has rows.
   static MatmulProblem product(const Checked& checked) {
@@ -65,6 +90,15 @@ struct GroupedLaunch {
       return Status::refused("This kernel takes no scales of blocks.");
     }
     // family blockwise: end
+    // family block_scaled: begin
+    if constexpr (has_block_scales<Parts>) {
+      return plan_block_scaled<Parts>(params, grid, checked, order, max_clusters, workspace,
+                                      encode);
+    }
+    if (Family::has_block_scales(problem)) {
+      return Status::refused("This kernel takes no block scales.");
+    }
+    // family block_scaled: end
     Status planned = tw::plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
     if constexpr (gathers<Parts>) {
       params.loader.index = problem.row_index;
@@ -74,6 +108,39 @@ struct GroupedLaunch {
     }
     return planned;
   }
+
+  // family block_scaled: begin
+ private:
+  // Kernels that do not convert take blocks of scales whole: their tiles begin at multiples of 128
+  // rows, which only capacities promise.
+  template <class Parts, class Encode>
+  static Status plan_block_scaled(typename kernel::WarpSpecialized<Parts>::Params& params,
+                                  MatmulGrid& grid, const Checked& checked,
+                                  const MatmulOrder& order, unsigned max_clusters,
+                                  const Workspace& workspace, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    ProductFacts wanted = facts_of<Parts>;
+    wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
+    MatmulProblem batch = as_read(checked, wanted);
+    batch.batch = problem.matmul.batch;
+    if (!Family::has_block_scales(problem) && batch.k > 0 && !checked.is_empty()) {
+      return Status::refused("This kernel takes block scales, but there are none.");
+    }
+    const bool aligned = problem.capacity > 0 && problem.capacity % ScaleBlock::rows == 0;
+    if (!BlockScaledLaunch::converts<Parts> && !aligned && batch.k > 0) {
+      return Status::refused(
+          sentence("The capacity is {} rows; this kernel needs a multiple of {}, where blocks of "
+                   "scales begin.",
+                   problem.capacity, ScaleBlock::rows));
+    }
+    BlockScaledLaunch::Operands operands(batch, Family::scale_type(problem),
+                                         checked.tensor(Family::a_block_scales).data,
+                                         checked.tensor(Family::b_block_scales).data);
+    operands.shares_a = true;
+    return BlockScaledLaunch::plan_operands<Parts>(params, grid, operands, order, max_clusters,
+                                                   workspace, encode);
+  }
+  // family block_scaled: end
 };
 
 }  // namespace tw

@@ -19,7 +19,7 @@ Status take_scales(Scales& own, const Checked& checked, const MatmulProblem& pro
   if (!Family::is_scaled(problem)) {
     return Status::refused("This kernel takes scales of blocks, but there are none.");
   }
-  BlockScales shape = Family::Scales::of_b(problem);
+  ScalesOfBlocks shape = Family::Scales::of_b(problem);
   shape.rows_of_scale = b_scale_rows<Parts>;
   if (!shape.fits(problem.b_scales)) return Status::refused(shape.complaint(problem.b_scales));
   const auto view = [&](const TensorLines& lines, std::int64_t rows) {

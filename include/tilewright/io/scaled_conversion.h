@@ -56,7 +56,8 @@ TW_DEVICE float scale_value(ScaleType type, std::uint8_t code) {
                                   : static_cast<float>(Ue4m3::from_bits(code));
 }
 
-template <Tiling tiling, unsigned warps, Completion how>
+// `shares_a`: all matrices of the batch have one A, whose scales are there once.
+template <Tiling tiling, unsigned warps, Completion how, bool shares_a = false>
 class ScaledConversion : public ThreadLoader<tiling, PlainCopy, warps, how> {
   using Base = ThreadLoader<tiling, PlainCopy, warps, how>;
 
@@ -80,7 +81,8 @@ class ScaledConversion : public ThreadLoader<tiling, PlainCopy, warps, how> {
     const auto& params = static_cast<const Params&>(this->params_);
     const auto tensors = stage.tensors();
     const int first_k = k * static_cast<int>(tiling.k());
-    convert(tensors.a, params.a, params.a_scaled, tile.first_row(tiling.m), first_k, tile.batch);
+    convert(tensors.a, params.a, params.a_scaled, tile.first_row(tiling.m), first_k,
+            shares_a ? 0 : tile.batch);
     convert(tensors.b, params.b, params.b_scaled, tile.first_column(tiling.n), first_k, tile.batch);
   }
 

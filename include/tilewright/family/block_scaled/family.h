@@ -26,6 +26,10 @@ struct BlockScaledFamily {
     return {1, p.matmul.batch * extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
   }
 
+  static constexpr ScaleExtent d_scale_extent(const Problem& p) {
+    return ScaleExtent::of(p.matmul.m, p.matmul.n, ScaleType::Ue8m0);
+  }
+
   static constexpr IntegerField numbers[] = {
       number<&Problem::matmul, &Matmul::m>("m", {.meaning = "rows of A and D", .usual = 200}),
       Product::n,
@@ -46,9 +50,23 @@ struct BlockScaledFamily {
             return sentence("The scales are ue4m3, which are for e2m1 times e2m1, not {} times {}.",
                             name_of(static_cast<ElementType>(p.matmul.a.type)),
                             name_of(static_cast<ElementType>(p.matmul.b.type)));
+          }),
+      rule([](const Problem& p) { return (p.matmul.d.type == TW_E4M3) == (p.d_scales != nullptr); },
+           [](const Problem& p) {
+             return sentence("D has type {}, but must be e4m3 where it has scales, and only there.",
+                             name_of(static_cast<ElementType>(p.matmul.d.type)));
+           }),
+      rule(
+          [](const Problem& p) {
+            return p.d_scales == nullptr ||
+                   (p.matmul.epilogue.gated == 0 && p.matmul.epilogue.output_scale == 1.0f);
+          },
+          [](const Problem&) -> std::string {
+            return "The scales of D are made from its values: there must be no output_scale, and "
+                   "no gate, which would spread a block of columns over two tiles.";
           })};
 
-  enum TensorIndex : unsigned { a, b, a_scales, b_scales, d };
+  enum TensorIndex : unsigned { a, b, a_scales, b_scales, d, d_scales };
   static constexpr TensorField tensors[] = {
       reads<&Problem::matmul, &Matmul::a>(
           "a", {.title = "A", .types = element_types, .lines = TensorField::Lines::RowsOrColumns},
@@ -65,10 +83,17 @@ struct BlockScaledFamily {
       bytes<&Problem::b_scales>("b_scales", TensorField::Flow::Read, "the scales of B",
                                 [](const Problem& p) { return scale_extents(p, p.matmul.n); }),
       writes<&Problem::matmul, &Matmul::d>(
-          "d", {.title = "D", .types = {ElementType::Bf16, ElementType::Fp32}},
+          "d", {.title = "D", .types = {ElementType::Bf16, ElementType::Fp32, ElementType::E4m3}},
           [](const Problem& p) {
             return TensorExtents{p.matmul.batch, p.matmul.m, Product::output_columns(p)};
-          })};
+          }),
+      where([](const Problem& p) { return p.d_scales != nullptr; },
+            bytes<&Problem::d_scales>(
+                "d_scales", TensorField::Flow::Written, "the scales of D", [](const Problem& p) {
+                  const auto extent = d_scale_extent(p);
+                  return TensorExtents{1, p.matmul.batch * extent.row_blocks(),
+                                       extent.k_blocks() * ScaleBlock::bytes};
+                }))};
   static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
     return TensorExtents{p.matmul.batch, p.matmul.m, p.matmul.n};
   });

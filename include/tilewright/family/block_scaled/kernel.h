@@ -5,6 +5,7 @@
 // with a loader that multiplies elements by them.
 #pragma once
 
+#include "tilewright/epilogue/mx_quantised.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/block_scales.h"
@@ -73,9 +74,15 @@ struct BlockScaledRecipe : MatmulRecipe {
   using Program = BlockScaledProgram<Kernel>;
 };
 
+template <Tiling tiling, unsigned warps, Completion how>
+using OwnConversion = ScaledConversion<tiling, warps, how>;
+template <Tiling tiling, unsigned warps, Completion how>
+using ConversionOfOneA = ScaledConversion<tiling, warps, how, true>;
+
 // Elements times their scales are bf16 numbers: right, not fast.
-struct ConvertedRecipe : ThreadRecipe<MatmulRecipe, ScaledConversion> {
-  using Base = ThreadRecipe<MatmulRecipe, ScaledConversion>;
+template <template <Tiling, unsigned warps, Completion> class Conversion>
+struct ConvertedBy : ThreadRecipe<MatmulRecipe, Conversion> {
+  using Base = ThreadRecipe<MatmulRecipe, Conversion>;
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     require(config.tiling.a_type == ElementType::Bf16 && config.tiling.b_type == ElementType::Bf16,
             "Elements with block scales are converted to bf16.");
@@ -83,6 +90,24 @@ struct ConvertedRecipe : ThreadRecipe<MatmulRecipe, ScaledConversion> {
     if (table.shifts_registers()) table.load.registers = 104;  // to convert takes more than to copy
     return table;
   }
+};
+using ConvertedRecipe = ConvertedBy<OwnConversion>;
+// Of groups.
+using GroupedConversion = ConvertedBy<ConversionOfOneA>;
+
+// D is quantised as MXFP8, so that it is the A of the next product: the same with another epilogue.
+template <class Recipe>
+struct QuantisedD : Recipe {
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    require(config.d_type == ElementType::E4m3, "A D that is quantised is e4m3.");
+    require(config.tiling.n % 128 == 0, "Tiles must begin and end with whole blocks of scales.");
+    RoleTable changed = Recipe::roles(table, config);
+    // A thread has the values of a whole chunk at once.
+    if (changed.shifts_registers()) changed.multiply.registers = 240;
+    return changed;
+  }
+  template <MatmulConfig, bool elected>
+  using Epilogue = MxQuantised<RuntimeEpilogue>;
 };
 
 using BlockScaledConfig = MatmulConfig;

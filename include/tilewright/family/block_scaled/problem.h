@@ -17,6 +17,9 @@ typedef struct tw_block_scaled_problem {
   tw_scale_type scale;
   const void* a_scales;
   const void* b_scales;
+  /* Of D, which is then e4m3 with scales of ue8m0: it is the A of the next product. Scales of rows
+   * and columns that D does not have are left alone. Null: D is not quantised. */
+  void* d_scales;
 } tw_block_scaled_problem;
 
 #endif /* TILEWRIGHT_FAMILY_BLOCK_SCALED_PROBLEM_H */

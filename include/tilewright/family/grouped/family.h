@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
+// family block_scaled: begin
+#include "tilewright/family/block_scaled/family.h"
+// family block_scaled: end
 #include "tilewright/family/grouped/problem.h"
 #include "tilewright/family/product.h"
 // family blockwise: begin
@@ -29,6 +32,31 @@ struct GroupedOperands {
   }
   static constexpr std::int64_t matrices_of_a(const Problem&) { return 1; }
   // family blockwise: end
+  // family block_scaled: begin
+  static constexpr bool has_block_scales(const Problem& p) {
+    return (p.a_block_scales != nullptr || p.b_block_scales != nullptr) && p.matmul.k > 0 &&
+           !is_empty(p);
+  }
+  static constexpr ScaleType scale_type(const Problem& p) {
+    return static_cast<ScaleType>(p.scale);
+  }
+  static constexpr bool is_whole(tw_type type) {
+    return bits_in(static_cast<ElementType>(type)) >= 8;
+  }
+  // Blocks of one matrix of so many rows, of `batch` such matrices one behind the other.
+  static constexpr TensorExtents scale_extents(const Problem& p, std::int64_t batch,
+                                               std::int64_t rows) {
+    const auto extent = ScaleExtent::of(rows, p.matmul.k, scale_type(p));
+    return {1, batch * extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
+  }
+  // family block_scaled: end
+  // An operand, of all types that there are kernels for.
+  static constexpr TensorField elements(TensorField operand) {
+    // family block_scaled: begin
+    operand.types.set |= BlockScaledFamily::element_types.set;
+    // family block_scaled: end
+    return operand;
+  }
 };
 
 struct GroupedFamily : GroupedOperands {
@@ -51,6 +79,10 @@ struct GroupedFamily : GroupedOperands {
       // family blockwise: begin
       Scales::b_rows,
       // family blockwise: end
+      // family block_scaled: begin
+      choice<&Problem::scale>("scale", "type of block scales: ue8m0 or ue4m3",
+                              BlockScaledFamily::scale_words),
+      // family block_scaled: end
   };
 
   static constexpr Rule rules[] = {
@@ -82,16 +114,44 @@ struct GroupedFamily : GroupedOperands {
       // family blockwise: begin
       Scales::a_fits, Scales::b_fits,
       // family blockwise: end
+      // family block_scaled: begin
+      rule(
+          [](const Problem& p) {
+            return (is_whole(p.matmul.a.type) && is_whole(p.matmul.b.type)) || is_empty(p) ||
+                   p.matmul.k == 0 || has_block_scales(p);
+          },
+          [](const Problem& p) {
+            return sentence(
+                "The types are {} and {}, but elements of less than a byte need block "
+                "scales.",
+                name_of(static_cast<ElementType>(p.matmul.a.type)),
+                name_of(static_cast<ElementType>(p.matmul.b.type)));
+          }),
+      rule([](const Problem& p) { return !has_block_scales(p) || p.row_index == nullptr; },
+           [](const Problem&) -> std::string {
+             return "Rows with block scales are not gathered: there must be no row index.";
+           }),
+      rule(
+          [](const Problem& p) {
+            return !has_block_scales(p) || scale_type(p) == ScaleType::Ue8m0 ||
+                   (p.matmul.a.type == TW_E2M1 && p.matmul.b.type == TW_E2M1);
+          },
+          [](const Problem& p) {
+            return sentence("The scales are ue4m3, which are for e2m1 times e2m1, not {} times {}.",
+                            name_of(static_cast<ElementType>(p.matmul.a.type)),
+                            name_of(static_cast<ElementType>(p.matmul.b.type)));
+          }),
+      // family block_scaled: end
   };
 
   enum TensorIndex : unsigned { a, b, rows, row_index, a_scales, b_scales };
   static constexpr TensorField tensors[] = {
-      Product::a([](const Problem& p) {
+      elements(Product::a([](const Problem& p) {
         return TensorExtents{1, rows_of_a(p), p.matmul.k};
-      }),
-      Product::b([](const Problem& p) {
+      })),
+      elements(Product::b([](const Problem& p) {
         return TensorExtents{p.matmul.batch, p.matmul.k, p.matmul.n};
-      }),
+      })),
       integers<&Problem::rows>("rows", "the groups' rows",
                                [](const Problem& p) { return p.matmul.batch; }),
       where([](const Problem& p) { return p.row_index != nullptr; },
@@ -100,10 +160,23 @@ struct GroupedFamily : GroupedOperands {
       // family blockwise: begin
       Scales::a, Scales::b,
       // family blockwise: end
+      // family block_scaled: begin
+      where([](const Problem& p) { return has_block_scales(p); },
+            bytes<&Problem::a_block_scales>(
+                "a_block_scales", TensorField::Flow::Read, "the block scales of A",
+                [](const Problem& p) { return scale_extents(p, 1, p.matmul.m); })),
+      where([](const Problem& p) { return has_block_scales(p); },
+            bytes<&Problem::b_block_scales>(
+                "b_block_scales", TensorField::Flow::Read, "the block scales of B",
+                [](const Problem& p) { return scale_extents(p, p.matmul.batch, p.matmul.n); })),
+      // family block_scaled: end
       Product::d([](const Problem& p) {
         return TensorExtents{p.matmul.batch > 0 ? 1 : 0, p.matmul.m, Product::output_columns(p)};
       })};
   static constexpr unsigned d = std::size(tensors) - 1;
+  // family block_scaled: begin
+  static constexpr unsigned a_block_scales = d - 2, b_block_scales = d - 1;
+  // family block_scaled: end
   static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
     return TensorExtents{1, p.matmul.m, p.matmul.n};
   });

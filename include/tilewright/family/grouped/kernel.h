@@ -2,6 +2,9 @@
 // with another map of tiles.
 #pragma once
 
+// family block_scaled: begin
+#include "tilewright/family/block_scaled/kernel.h"
+// family block_scaled: end
 // family blockwise: begin
 #include "tilewright/family/blockwise/kernel.h"
 // family blockwise: end

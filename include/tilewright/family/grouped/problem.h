@@ -3,6 +3,9 @@
 #define TILEWRIGHT_FAMILY_GROUPED_PROBLEM_H
 
 #include "tilewright/family/matmul/problem.h"
+/* family block_scaled: begin */
+#include "tilewright/scale_type.h"
+/* family block_scaled: end */
 
 /* D[row] = epilogue(A[row] B[group of the row]). Rows of no group are left alone. matmul.m counts
  * the rows of all groups, matmul.batch the groups; batch strides are B's alone. docs/groups.md. */
@@ -22,6 +25,11 @@ typedef struct tw_grouped_problem {
   tw_scales a_scales; /* of FP8 with scales of blocks: of all rows of A; data null: none */
   tw_scales b_scales; /* of each group's B, batch_stride apart */
   /* family blockwise: end */
+  /* family block_scaled: begin */
+  tw_scale_type scale;        /* of MXFP8, 6, 4 and NVFP4: as of a tw_block_scaled_problem */
+  const void* a_block_scales; /* of all rows of A; null: none */
+  const void* b_block_scales; /* of each group's B, one group's behind the other's */
+  /* family block_scaled: end */
 } tw_grouped_problem;
 
 #endif /* TILEWRIGHT_FAMILY_GROUPED_PROBLEM_H */
