@@ -30,6 +30,8 @@ struct Timeline {
     std::string barrier;
     int stage;
     std::uint64_t time;
+    unsigned arrivals;    // that it was made of,
+    std::uint64_t bytes;  // and bytes that it was told to expect
   };
   std::vector<Track> tracks;
   std::vector<Phase> phases;

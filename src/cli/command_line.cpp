@@ -6,6 +6,7 @@
 
 #include "src/cli/bench_request.h"
 #include "src/cli/described.h"
+#include "src/cli/explain.h"
 #include "src/cli/fuzzer.h"
 #include "src/cli/trace_request.h"
 #include "src/program.h"
@@ -57,6 +58,7 @@ int run(std::span<const Trial* const> trials, int argc, char** argv) {
   add_check_described(*add("check", "many schedules on the virtual GPU"), families, verdict);
   add_trace_described(*add("trace", "what roles wait for, on the virtual GPU"), families,
                       "trace.json", verdict);
+  add_explain(app, families, verdict);
   add_bench_described(*add("bench", "how long a launch takes, on the GPU"), families, verdict);
   FuzzRequest request;
   CLI::App* const command =

@@ -1,4 +1,5 @@
-// A program with families of its own: ./program run|check|fuzz|trace|bench|list FAMILY.
+// A program with families of its own: ./program run|check|fuzz|trace|bench|list FAMILY, and
+// explain INSTANCE.
 #pragma once
 
 #include "src/family/make_instance.h"

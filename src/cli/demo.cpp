@@ -99,20 +99,20 @@ int show_timeline() {
   const Case made = usual_case(trial, trial.instances()[0]);
   vgpu::Options options;
   options.landing = vgpu::Landing::Eager;
-  vgpu::Timeline timeline;
+  RecordedRun run = {title_of(made), "the virtual GPU", true, {}};
   {
-    const vgpu::Recording recording(timeline);
+    const vgpu::Recording recording(run.timeline);
     static_cast<void>(run_virtually(Verified(made), options));
   }
   const std::string page = in_checkout("out/demo.html");
   std::ofstream file(page);
-  file << html_page(timeline, 4, title_of(made));
+  file << html_page({run}, 4);
   file.close();
   if (!file) {
     fmt::print(stderr, "tw: the file '{}' cannot be written.\n", page);
     return 2;
   }
-  fmt::print("\nA timeline of {}:\n{}", made.instance->name, summary(timeline));
+  fmt::print("\nA timeline of {}:\n{}", made.instance->name, summary(run));
   fmt::print("It is drawn in {}; docs/pictures has tiles, swizzles and the walk of a product.\n",
              page);
   return 0;

@@ -1,5 +1,7 @@
 // The program behind ./tw: one subcommand, one file.
 #include "src/cli/command.h"
+#include "src/cli/explain.h"
+#include "src/cli/family_of.h"
 #include "src/program.h"
 
 namespace {
@@ -9,6 +11,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   tw::cli::Verdict verdict;
   tw::cli::add_check(app, verdict);
+  tw::cli::add_explain(app, tw::cli::all_families(), verdict);
   tw::cli::add_fuzz(app, verdict);
   tw::cli::add_list(app, verdict);
   tw::cli::add_layout(app, verdict);

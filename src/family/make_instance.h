@@ -10,12 +10,14 @@
 #endif
 #include "src/family/launch_streaming.h"
 #include "src/family/launch_warp_specialized.h"
+#include "src/family/structure_of.h"
 
 namespace tw {
 
 // `Bound` is a Kernel<Target, Recipe, Named>.
 template <class Launch, class Bound>
 Instance warp_specialized_instance(const char* name) {
+  static const KnownStructures known({{name, &structure_of_warp_specialized<Bound>}});
   return {name,
           Bound::Target::target.name,
           cluster_of_warp_specialized<Bound>,
@@ -28,6 +30,7 @@ Instance warp_specialized_instance(const char* name) {
 
 template <class Launch, class Bound>
 Instance streaming_instance(const char* name) {
+  static const KnownStructures known({{name, &structure_of_streaming<Bound>}});
   return {name,
           Bound::Target::target.name,
           cluster_of_streaming<Bound>,

@@ -164,22 +164,6 @@ Status run_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData
   return status;
 }
 
-Status trace_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
-                    const MatmulShape& shape, std::vector<TraceEvent>& events,
-                    std::vector<std::uint32_t>& counts, std::uint32_t capacity) {
-  DeviceMatmul device(data, shape);
-  DeviceBuffer<TraceEvent> device_events(events);
-  DeviceBuffer<std::uint32_t> device_counts(counts);
-  const TraceBuffer buffer = {device_events.pointer, device_counts.pointer, capacity};
-  // The first launch warms up; the second writes over its record, acquire by acquire.
-  Status status = launch(instance, order, device.problem(), buffer, 2);
-  if (!status.is_good()) return status;
-  device.read_outputs();
-  device_events.read(events);
-  device_counts.read(counts);
-  return Status::good();
-}
-
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape) {
   MatmulSums sums;
   const auto count = static_cast<std::size_t>(shape.batch * shape.m * shape.n);

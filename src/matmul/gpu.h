@@ -19,9 +19,4 @@ Status run_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData
 // kernels. The epilogue then is the host's.
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape);
 
-// Runs an instance compiled with tracing; `events` holds `tracks` records of `capacity` events.
-Status trace_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
-                    const MatmulShape& shape, std::vector<TraceEvent>& events,
-                    std::vector<std::uint32_t>& counts, std::uint32_t capacity);
-
 }  // namespace tw

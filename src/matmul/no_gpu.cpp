@@ -6,10 +6,6 @@ namespace tw {
 Status run_on_gpu(const Instance&, const MatmulOrder&, MatmulData&, const MatmulShape&, int) {
   return Status::refused(why_no_gpu());
 }
-Status trace_on_gpu(const Instance&, const MatmulOrder&, MatmulData&, const MatmulShape&,
-                    std::vector<TraceEvent>&, std::vector<std::uint32_t>&, std::uint32_t) {
-  return Status::refused(why_no_gpu());
-}
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape) {
   return reference_on_host(data, shape);
 }

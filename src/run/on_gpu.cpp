@@ -16,6 +16,12 @@
 
 namespace tw {
 
+std::uint64_t GpuTrace::lost() const {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t count : counts) sum += count > capacity ? count - capacity : 0;
+  return sum;
+}
+
 #if TW_WITH_CUDA
 
 namespace {
@@ -103,7 +109,7 @@ namespace {
 // A case in memory of the GPU, ready for launches.
 class OnGpu {
  public:
-  OnGpu(const Case& of, const HostProblem& given)
+  OnGpu(const Case& of, const HostProblem& given, std::uint32_t capacity = TraceRoom::capacity)
       : instance_(*of.instance),
         copies_(given),
         problem_(given.placed([&](std::size_t i) { return copies_.address(given.tensor(i), i); })),
@@ -114,22 +120,33 @@ class OnGpu {
     if (!status_.is_good()) return;
     workspace_ = std::make_unique<DeviceMemory>(options_.workspace.bytes);
     options_.workspace.data = workspace_->data();
-    if (of.trial->description->product != nullptr) make_room_for_trace();
+    if (of.trial->description->product != nullptr) make_room_for_trace(capacity);
   }
   Status launch() const {
     return status_.is_good() ? instance_.launch(checked_, options_, nullptr) : status_;
   }
   const DeviceCopies& copies() const { return copies_; }
+  void read(GpuTrace& trace) const {
+    trace.tracks = product_facts(instance_).tracks;
+    trace.counts.resize(TraceRoom::most_ctas * trace.tracks);
+    trace.events.resize(trace.counts.size() * trace.capacity);
+    must(cudaMemcpy(trace.events.data(), events_->data(), trace.events.size() * sizeof(TraceEvent),
+                    cudaMemcpyDeviceToHost),
+         "Reading the trace");
+    must(cudaMemcpy(trace.counts.data(), counts_->data(),
+                    trace.counts.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost),
+         "Reading the trace");
+  }
 
  private:
-  void make_room_for_trace() {
+  void make_room_for_trace(std::uint32_t capacity) {
     const ProductFacts& facts = product_facts(instance_);
     if (facts.config.tracing == Tracing::Off) return;
     const std::size_t tracks = TraceRoom::most_ctas * facts.tracks;
-    events_ = std::make_unique<DeviceMemory>(tracks * TraceRoom::capacity * sizeof(TraceEvent));
+    events_ = std::make_unique<DeviceMemory>(tracks * capacity * sizeof(TraceEvent));
     counts_ = std::make_unique<DeviceMemory>(tracks * sizeof(std::uint32_t));
     options_.trace = {static_cast<TraceEvent*>(events_->data()),
-                      static_cast<std::uint32_t*>(counts_->data()), TraceRoom::capacity};
+                      static_cast<std::uint32_t*>(counts_->data()), capacity};
   }
 
   const Instance& instance_;
@@ -143,13 +160,16 @@ class OnGpu {
 
 }  // namespace
 
-Result<Comparison> run_on_gpu(const Verified& verified, int launches, HostProblem* left) {
+namespace {
+
+Result<Comparison> run_and_read(const Verified& verified, int launches, HostProblem* left,
+                                GpuTrace* trace) {
   const Case& of = verified.of();
   if (std::string why = why_not_on_gpu(*of.instance); !why.empty()) {
     return {Status::refused(why), std::nullopt};
   }
   HostProblem ran = verified.given();
-  const OnGpu there(of, ran);
+  const OnGpu there(of, ran, trace != nullptr ? trace->capacity : TraceRoom::capacity);
   for (int i = 0; i < launches; ++i) {
     if (Status status = there.launch(); !status.is_good()) return {status, std::nullopt};
   }
@@ -157,9 +177,20 @@ Result<Comparison> run_on_gpu(const Verified& verified, int launches, HostProble
   for (std::size_t i = 0; i < ran.tensors(); ++i) {
     if (ran.is_written(i) && !ran.tensor(i).bytes.empty()) there.copies().read(ran.tensor(i), i);
   }
+  if (trace != nullptr) there.read(*trace);
   const Comparison comparison = verified.compare(ran);
   if (left != nullptr) *left = std::move(ran);
   return {Status::good(), comparison};
+}
+
+}  // namespace
+
+Result<Comparison> run_on_gpu(const Verified& verified, int launches, HostProblem* left) {
+  return run_and_read(verified, launches, left, nullptr);
+}
+
+Result<Comparison> trace_on_gpu(const Verified& verified, GpuTrace& trace) {
+  return run_and_read(verified, 2, nullptr, &trace);
 }
 
 Result<Timing> time_on_gpu(const Case& of) {
@@ -192,6 +223,9 @@ Result<Timing> time_on_gpu(const Case& of) {
 
 std::string why_not_on_gpu(const Instance&) { return why_no_gpu(); }
 Result<Comparison> run_on_gpu(const Verified&, int, HostProblem*) {
+  return {Status::refused(why_no_gpu()), std::nullopt};
+}
+Result<Comparison> trace_on_gpu(const Verified&, GpuTrace&) {
   return {Status::refused(why_no_gpu()), std::nullopt};
 }
 Result<Timing> time_on_gpu(const Case&) { return {Status::refused(why_no_gpu()), std::nullopt}; }

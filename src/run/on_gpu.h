@@ -14,6 +14,17 @@ std::string why_not_on_gpu(const Instance& instance);
 Result<Comparison> run_on_gpu(const Verified& verified, int launches = 1,
                               HostProblem* ran = nullptr);
 
+// What a kernel that is compiled with tracing wrote.
+struct GpuTrace {
+  std::uint32_t capacity = 4096;      // acquires kept of each track
+  unsigned tracks = 0;                // of a CTA
+  std::vector<TraceEvent> events;     // (capacity, track)
+  std::vector<std::uint32_t> counts;  // (track): all acquires
+  std::uint64_t lost() const;         // acquires that did not fit
+};
+// Twice: the first launch warms up, the second writes over its record.
+Result<Comparison> trace_on_gpu(const Verified& verified, GpuTrace& trace);
+
 // How long launches took that were timed one by one, the caches as the one before left them.
 struct Timing {
   double median_us, fastest_us, slowest_us;

@@ -93,6 +93,15 @@ with tempfile.TemporaryDirectory() as temporary:
         built = [path.name for path in (fresh / 'build').iterdir() if path.is_dir()]
         expect(built == [preset], f'nvidia-smi ends with {gpu}: built were', built)
 
+        # On the GPU an instance is traced by a build of its own, which each instance configures anew.
+        for instance in 'some_128x64', 'other':
+            words = finish(start(fresh, elsewhere, 'trace', 'matmul', '--on', 'gpu', '--instance', instance,
+                                 environment={'TW_PRESET': '', 'PATH': f'{tools}:{os.environ["PATH"]}'}))
+            expect(words.endswith(f' trace matmul --on gpu --instance {instance}'), words)
+            shutil.rmtree(fresh / 'build/traced_cuda/src')
+        cache = (fresh / 'build/traced_cuda/CMakeCache.txt').read_text()
+        expect('TW_TRACED:UNINITIALIZED=other\n' in cache and 'TW_INSTANCES:UNINITIALIZED=^(traced_)?other$\n' in cache, cache)
+
     # A copy has another's build folder, and makes its own of it.
     copy = base / 'copy'
     shutil.copytree(tree, copy, symlinks=True)

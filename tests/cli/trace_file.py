@@ -1,14 +1,18 @@
 """Timelines of the virtual GPU are whole, of matmul and of described families: roles have names and wait for what their
-kernel has, nothing lasts less than no time, each stage is full once per k-tile, and the page shows every role.
+kernel has, nothing lasts less than no time, each stage is full once per k-tile, and the page shows every role. Two runs
+stand on one page, by instance or by the file of an earlier run; where Chromium is there, it opens the page.
 
 usage: trace_file.py PROGRAM
 """
 import collections
 import json
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 
 def trace(folder, *options):
@@ -27,6 +31,32 @@ def trace(folder, *options):
     return slices, run.stdout
 
 
+def numbers(folder):
+    """What the page says beside its bars."""
+    page = (pathlib.Path(folder) / 'trace.html').read_text()
+    assert '://' not in page, 'the page needs something else'
+    return json.loads(re.search(r'<script type="application/json" id="numbers">(.*?)</script>', page).group(1))['runs']
+
+
+def close(first, second):
+    """The same words and shares: files have times to the picosecond."""
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(close(first[key], second[key]) for key in first)
+    if isinstance(first, list):
+        return len(first) == len(second) and all(map(close, first, second))
+    return abs(first - second) < 1e-6 if isinstance(first, float) else first == second
+
+
+def open_page(folder):
+    browser = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'google-chrome'))), None)
+    if browser is None:
+        return
+    run = subprocess.run([browser, '--headless', '--no-sandbox', '--disable-gpu', '--enable-logging=stderr', '--dump-dom',
+                          f'file://{folder}/trace.html'], capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0 and run.stdout.count('<rect') > 100, run.stderr
+    assert 'CONSOLE' not in run.stderr, run.stderr
+
+
 with tempfile.TemporaryDirectory() as folder:
     # 11 k-tiles of each tile, of which there are 2 x 3 or more.
     slices, said = trace(folder, 'matmul', '--m', '300', '--n', '600', '--k', '700')
@@ -38,6 +68,26 @@ with tempfile.TemporaryDirectory() as folder:
     loads = sum(e['name'].startswith('wait for input.empty') for e in slices['load'])
     assert full > 0 and full <= loads, (full, loads)
     assert 'sets the pace' in said and 'multiply 0' in said, said
+
+    # Beside it, another instance; then the same run by its file.
+    problem = ('matmul', '--m', '300', '--n', '600', '--k', '700')
+    picture, kept = pathlib.Path(folder) / 'both.svg', pathlib.Path(folder) / 'kept.json'
+    trace(folder, *problem, '--beside', 'traced_128x192_2x1', '--svg', picture)
+    first, second = numbers(folder)
+    assert 'traced_128x192_2x1' in second['title'] and 'traced' not in first['title'], (first['title'], second['title'])
+    for run in first, second:
+        assert 'role waits least for others' in run['bottleneck'], run
+        multiply = next(role for role in run['roles'] if role['role'] == 'multiply 0')
+        assert multiply['waits'] <= 1 and abs(sum(multiply['causes'].values()) - multiply['waits']) < 1e-9, multiply
+        [ring] = run['stages']
+        assert ring['ring'] == 'input' and 0 < ring['mean_full'] <= ring['stages'], ring
+    words = {text.text for text in xml.etree.ElementTree.parse(picture).iter('{http://www.w3.org/2000/svg}text')}
+    assert {first['title'], second['title']} <= words, words
+    open_page(folder)
+    trace(folder, *problem, '--instance', 'traced_128x192_2x1', '--ctas', '256')
+    (pathlib.Path(folder) / 'trace.json').rename(kept)
+    trace(folder, *problem, '--beside', str(kept))
+    assert close(numbers(folder), [first, second]), (numbers(folder), first, second)
 
     # Another target, and families that are described, one of which has no role but one.
     slices, said = trace(folder, 'matmul', '--arch', 'sm80', '--m', '130', '--n', '130', '--k', '200')

@@ -37,10 +37,13 @@ def has_subcommand(command, family):
     return bool(listed) or (family == 'matmul' and 'matmul' in help_text)
 
 
+def first_of(family):
+    return next(entry['instance'] for entry in entries if entry['family'] == family)
+
+
 def is_fuzzed(family):
-    first = next(entry['instance'] for entry in entries if entry['family'] == family)
     with tempfile.TemporaryDirectory() as folder:
-        done = run('fuzz', '--instance', first, '--minutes', '0.01', '--seed', '1', '--corpus', f'{folder}/found.txt')
+        done = run('fuzz', '--instance', first_of(family), '--minutes', '0.01', '--seed', '1', '--corpus', f'{folder}/found.txt')
     return done.returncode == 0
 
 
@@ -49,11 +52,13 @@ families = sorted({entry['family'] for entry in entries})
 described = re.findall(r'^ *tw_described_family\((\w+) ', text('src/CMakeLists.txt'), re.MULTILINE)
 ROWS = {
     './tw list': lambda family: True,
+    './tw explain': lambda family: run('explain', first_of(family)).returncode == 0,
     './tw run': lambda family: has_subcommand('run', family),
     './tw run --on gpu': lambda family: bool(re.search(r'--on .*\n?.*gpu', run('run', family, '--help').stdout)),
     './tw check': lambda family: has_subcommand('check', family),
     './tw fuzz': is_fuzzed,
     './tw trace': lambda family: has_subcommand('trace', family),
+    './tw trace --on gpu': lambda family: any(entry['stages'] > 0 for entry in entries if entry['family'] == family),
     './tw demo': lambda family: family in described,
     './tw bench': lambda family: f'"{family}"' in text('src/bench/main.cpp') or family in described,
     './tw bench beside peers': lambda family: f'"{family}"' in text('src/bench/main.cpp'),

@@ -1,4 +1,5 @@
-"""README and docs are true where a machine can tell: links lead to files, quoted programs are the programs, commands run.
+"""README and docs are true where a machine can tell: links lead to files, quoted programs are the programs, commands run
+and print what is said.
 
 usage: documents.py TILEWRIGHT
 
@@ -15,6 +16,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
 ELSEWHERE = ('bench', 'tune', 'test', 'demo', 'library', 'package', 'cost', 'info', 'help')
+PRINTED = re.compile(r'<!-- (\./tw [^>]*) -->\n```\n(.*?)```\n', re.DOTALL)
 QUOTED = re.compile(r'<!-- (examples/\S+) -->\n```\w+\n(.*?)```\n', re.DOTALL)
 
 wrong = []
@@ -32,6 +34,13 @@ def check_quotes(page, text):
             wrong.append(f'{page.relative_to(ROOT)} quotes {name}, but other lines than it has.')
 
 
+def check_outputs(page, text, tool):
+    for line, quoted in PRINTED.findall(text):
+        printed = subprocess.run([tool, *shlex.split(line)[1:]], capture_output=True, text=True).stdout
+        if printed != quoted:
+            wrong.append(f'{page.relative_to(ROOT)} says that {line} prints other lines than these:\n{printed}')
+
+
 def commands(text):
     for line in re.findall(r'^ *(?:[A-Z_]+=\S+ )*(\./tw .*)$', text, re.MULTILINE):
         words = shlex.split(line, comments=True)[1:]
@@ -44,7 +53,7 @@ def shortened(words, folder):
     for option, value in ('--schedules', '4'), ('--minutes', '0.02'):
         if option in words:
             words[words.index(option) + 1] = value
-    for option in '-o', '--html', '--json':
+    for option in '-o', '--html', '--json', '--svg':
         if option in words and words.index(option) + 1 < len(words):
             at = words.index(option) + 1
             words[at] = str(pathlib.Path(folder) / pathlib.Path(words[at]).name)
@@ -70,6 +79,7 @@ def main():
             text = page.read_text()
             check_links(page, text)
             check_quotes(page, text)
+            check_outputs(page, text, sys.argv[1])
             executed += check_commands(page, text, sys.argv[1], folder)
     if wrong:
         sys.exit('\n'.join(wrong))

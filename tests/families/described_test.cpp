@@ -1,11 +1,16 @@
 // Every described family on the virtual GPU against its reference.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
+#include "src/family/structure.h"
 #include "src/run/quantise.h"
 #include "src/run/trials.h"
 #include "src/run/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
+#include "vgpu/timeline.h"
 
 namespace tw::tests {
 namespace {
@@ -56,6 +61,56 @@ TEST(Described, TakesNothingAndOne) {
       }
     }
   }
+}
+
+// What is read off the types is what the virtual GPU meets, with some instances of each target.
+TEST(Described, StructuresAreWhatRunsShow) {
+  unsigned compared = 0;
+  for (const Trial* trial : all_trials()) {
+    std::map<std::string, unsigned> of_target;
+    for (const Instance& instance : trial->instances()) {
+      ASSERT_NE(structure_named(instance.name), nullptr) << instance.name;
+      const Structure& structure = *structure_named(instance.name);
+      for (const Structure::Signal& signal : structure.signals) {
+        unsigned arrivals = 0;
+        for (const RoleArrivals& entry : signal.arrive) arrivals += entry.arrivals;
+        EXPECT_EQ(arrivals * signal.ctas, signal.arrivals) << instance.name << signal.name;
+      }
+      unsigned end = 0;
+      for (const Structure::Piece& piece : structure.memory) {
+        EXPECT_GE(piece.offset, end) << instance.name << piece.name;
+        end = piece.offset + piece.bytes;
+      }
+      EXPECT_LE(end, structure.shared_bytes) << instance.name;
+      if (++of_target[instance.target] > 3) continue;
+      vgpu::Timeline timeline;
+      {
+        const vgpu::Recording recording(timeline);
+        expect_clean(usual_case(*trial, instance), 1);
+      }
+      if (HasFatalFailure()) return;
+      for (const vgpu::Timeline::Phase& phase : timeline.phases) {
+        const auto signal =
+            std::find_if(structure.signals.begin(), structure.signals.end(),
+                         [&](const auto& one) { return one.name == phase.barrier; });
+        ASSERT_NE(signal, structure.signals.end()) << instance.name << phase.barrier;
+        ASSERT_EQ(phase.arrivals, signal->arrivals) << instance.name << phase.barrier;
+        ASSERT_EQ(phase.bytes, signal->bytes) << instance.name << phase.barrier;
+        ASSERT_LT(static_cast<unsigned>(phase.stage), signal->count) << instance.name;
+        ++compared;
+      }
+      for (const vgpu::Timeline::Track& track : timeline.tracks) {
+        EXPECT_TRUE(std::any_of(structure.roles.begin(), structure.roles.end(),
+                                [&](auto& played) {
+                                  return track.role.starts_with(played.role.name) &&
+                                         track.thread / structure.lanes - played.first_warp <
+                                             played.warps;
+                                }))
+            << instance.name << ": " << track.role << " by thread " << track.thread;
+      }
+    }
+  }
+  EXPECT_GT(compared, 100u);
 }
 
 // A case is what its line says.

@@ -1,4 +1,4 @@
-"""Pictures in docs/ are what ./tw layout draws: every command that a page shows is run again.
+"""Pictures in docs/ are what ./tw layout and ./tw explain draw: every command that a page shows is run again.
 
 usage: pictures.py ROOT PROGRAM
 """
@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 root, program = pathlib.Path(sys.argv[1]), sys.argv[2]
-COMMAND = re.compile(r"\./tw (layout '[^'\n]+'[^\n]* -o docs/(pictures/\w+\.svg))$", re.M)
+COMMAND = re.compile(r"\./tw ((?:layout '[^'\n]+'[^\n]* -o|explain \w+ --svg) docs/(pictures/\w+\.svg))$", re.M)
 
 drawn = set()
 for page in sorted((root / 'docs').glob('*.md')):

@@ -45,16 +45,13 @@ void complete_phase(Engine& machine, Mbarrier& barrier) {
                                barrier.copies_in_flight);
                          });
   }
+  if (machine.timeline != nullptr) record_phase(*machine.timeline, barrier);
   ++barrier.phase;
   barrier.pending = barrier.arrivals;
   barrier.counts_bytes = barrier.arrived_bytes != 0;
   barrier.expected_bytes = barrier.arrived_bytes = 0;
   barrier.last_tally = std::exchange(barrier.tally, {});
   barrier.completed_time = std::exchange(barrier.time, 0);
-  if (machine.timeline != nullptr) {
-    record_phase(*machine.timeline, barrier.cta->index, barrier.name, barrier.stage,
-                 barrier.completed_time);
-  }
   machine.made_progress();
   if (machine.order.enabled()) {
     if (barrier.copies != no_slot) {

@@ -43,9 +43,10 @@ void record_end(Timeline& timeline, const Thread& thread) {
   if (track != nullptr) track->end = std::max(track->end, thread.time);
 }
 
-void record_phase(Timeline& timeline, unsigned cta, const char* barrier, int stage,
-                  std::uint64_t time) {
-  if (barrier != nullptr) timeline.phases.push_back({cta, barrier, stage, time});
+void record_phase(Timeline& timeline, const Mbarrier& barrier) {
+  if (barrier.name == nullptr) return;
+  timeline.phases.push_back({barrier.cta->index, barrier.name, barrier.stage, barrier.time,
+                             barrier.arrivals, barrier.expected_bytes});
 }
 
 }  // namespace tw::vgpu

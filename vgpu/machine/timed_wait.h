@@ -2,6 +2,7 @@
 #pragma once
 
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/mbarrier.h"
 #include "vgpu/timeline.h"
 
 namespace tw::vgpu {
@@ -30,7 +31,7 @@ class TimedWait {
 };
 
 void record_end(Timeline& timeline, const Thread& thread);
-void record_phase(Timeline& timeline, unsigned cta, const char* barrier, int stage,
-                  std::uint64_t time);
+// The phase that is about to end.
+void record_phase(Timeline& timeline, const Mbarrier& barrier);
 
 }  // namespace tw::vgpu
