@@ -1,9 +1,10 @@
-# Tilewright::tilewright: the library, for C and C++. Tilewright::headers: the parts of kernels, for
-# C++20; device code needs nvcc 13.0 or later. Tilewright::vgpu: the virtual GPU, which runs and checks
-# kernels of one's own; Tilewright::tools: the same with the commands of ./tw for families of one's own
+# Tilewright::tilewright: the library, for C and C++; an install of the parts alone has none. Tilewright::headers:
+# the parts of kernels, for C++20; device code needs nvcc 13.0 or later. Tilewright::vgpu: the virtual GPU, which runs
+# and checks kernels of one's own; Tilewright::tools: the same with the commands of ./tw for families of one's own
 # (tilewright/command_line.h). Both are there where the package was built with the compiled Boost.Context and
 # where that and fmt are found.
 include(${CMAKE_CURRENT_LIST_DIR}/TilewrightTargets.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/TilewrightLibraryTargets.cmake OPTIONAL)
 if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/TilewrightVgpuTargets.cmake)
   find_package(fmt QUIET)
   find_package(Boost 1.74 COMPONENTS context QUIET)

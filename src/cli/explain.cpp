@@ -137,7 +137,12 @@ void add_explain(CLI::App& app, const Families& families, Verdict& verdict) {
     for (const Trial* trial : families.trials) {
       for (const Instance& one : trial->instances()) {
         if (one.name != request->instance) continue;
-        const Structure& structure = *structure_named(one.name);
+        const Structure* const known = structure_named(one.name);
+        if (known == nullptr) {
+          return verdict.refuse(
+              fmt::format("This program has {} without its structure.", one.name));
+        }
+        const Structure& structure = *known;
         const std::string title =
             fmt::format("{} of {}, for {}", one.name, trial->description->name, one.target);
         if (!request->svg.empty() && !write_file(request->svg, drawn(structure, title), verdict)) {

@@ -91,6 +91,10 @@ std::optional<RecordedRun> TraceRequest::record(const Case& made, vgpu::Options 
 std::optional<RecordedRun> TraceRequest::record_on_gpu(const Case& made, Verdict& verdict) const {
   Case on_it = made;
   on_it.instance = &traced(made);
+  const Structure* const structure = structure_named(on_it.instance->name);
+  if (structure == nullptr) {
+    refuse("This program has {} without its structure.", on_it.instance->name);
+  }
   GpuTrace trace;
   trace.capacity = capacity;
   const Verified verified(on_it, true);
@@ -106,8 +110,7 @@ std::optional<RecordedRun> TraceRequest::record_on_gpu(const Case& made, Verdict
   if (const std::uint64_t lost = trace.lost(); lost > 0) {
     fmt::print("{} acquires did not fit (--acquires {})\n", lost, capacity);
   }
-  return RecordedRun{title_of(made), gpu_name(), false,
-                     timeline_of(trace, *structure_named(on_it.instance->name))};
+  return RecordedRun{title_of(made), gpu_name(), false, timeline_of(trace, *structure)};
 }
 
 void TraceRequest::run(const Case& made, const vgpu::Options& options, Verdict& verdict) const {

@@ -314,6 +314,7 @@ constexpr Structure read_streaming() {
   using Skeleton = kernel::Streaming<Bound>;
   Structure structure;
   structure.threads = Skeleton::threads;
+  structure.lanes = Bound::Target::target.lanes;
   structure.roles.add({"stream", 0, Skeleton::threads / structure.lanes});
   if constexpr (detail::Something<typename Skeleton::Storage>) {
     structure.shared_bytes = sizeof(typename Skeleton::Storage);

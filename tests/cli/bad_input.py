@@ -13,6 +13,7 @@ CASES = [
     ([script, 'dance'], "no command 'dance'"),
     ([script, 'package', '--into', 'there'], "package takes --to FOLDER or nothing, but got '--into there'"),
     ([script, 'library', '--prefix'], 'library takes --prefix FOLDER or nothing'),
+    ([script, 'library', '--parts'], 'library --parts takes --prefix FOLDER'),
     ([program], 'subcommand is required'),
     ([program, 'dance'], ''),
     ([program, 'run'], 'family is required'),

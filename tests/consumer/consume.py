@@ -1,8 +1,8 @@
 """Unpacks the archive of ./tw package into an empty folder, builds a project that finds Tilewright there, runs its programs.
 
-usage: consume.py ARCHIVE PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [-D SETTING...]
+usage: consume.py ARCHIVE|BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [-D SETTING...]
 
-A program may have arguments behind it, in one word. A program of --finds ends with 1 and prints the words.
+Of a build folder the parts alone are installed, which need no library. A program may have arguments behind it, in one word. A program of --finds ends with 1 and prints the words.
 """
 import argparse
 import pathlib
@@ -30,9 +30,12 @@ def run(*command, status=0):
 
 with tempfile.TemporaryDirectory() as folder:
     tree, build = pathlib.Path(folder) / 'tree', pathlib.Path(folder) / 'build'
-    with tarfile.open(request.archive) as archive:
-        archive.extractall(tree)
-    [tree] = tree.iterdir()
+    if pathlib.Path(request.archive).is_dir():
+        run('cmake', '--install', request.archive, '--component', 'parts', '--prefix', tree)
+    else:
+        with tarfile.open(request.archive) as archive:
+            archive.extractall(tree)
+        [tree] = tree.iterdir()
     run('cmake', '-G', 'Ninja', '-S', request.project, '-B', build, f'-DCMAKE_PREFIX_PATH={tree}',
         *(f'-D{setting}' for setting in request.settings))
     run('cmake', '--build', build)
@@ -48,4 +51,4 @@ with tempfile.TemporaryDirectory() as folder:
         if words not in printed:
             sys.exit(f'{program} does not print "{words}":\n{printed[:4000]}')
         print(f'{program}: {printed}')
-print(f'{pathlib.Path(request.project).name} is built against the archive.')
+print(f'{pathlib.Path(request.project).name} is built against {pathlib.Path(request.archive).name}.')
