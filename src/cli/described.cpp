@@ -50,6 +50,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
 
   void add_options(CLI::App& command) {
     const Description& description = *trial.description;
+    arch = usual_arch();
     add_instance_options(command, "the first of the target that takes the problem");
     // Options keep their addresses.
     numbers.resize(description.numbers.size());
@@ -217,6 +218,15 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     fill_epilogue(shape, made.fill);
     set_epilogue(trial.description->product->epilogue_of(made.problem.data()), shape.epilogue);
     return status;
+  }
+
+  // The usual target, or where that has no kernel of the family the first that has one.
+  std::string usual_arch() const {
+    const std::span<const Instance> all = trial.instances();
+    for (const Instance& one : all) {
+      if (std::string(one.target) == usual_target) return usual_target;
+    }
+    return all.empty() ? usual_target : all.front().target;
   }
 
   // What is asked for, where nothing serves it: "s8 by bf16, on sm90a".

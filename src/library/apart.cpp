@@ -111,24 +111,4 @@ void add_outputs(Touched& touched, const MatmulProblem& problem) {
   }
 }
 
-void add_operands(Touched& touched, const MatmulProblem& problem, std::int64_t a_rows) {
-  if (problem.k == 0) return;
-  const auto operand = [&](const char* name, const MatmulOperand& given, std::int64_t rows) {
-    const bool by_k = given.major == Major::K;
-    touched.reads(memory_of(name, given.data, given.type, by_k ? rows : problem.k,
-                            by_k ? problem.k : rows, given.pitch, problem.batch,
-                            given.batch_pitch));
-  };
-  operand("A", problem.a, a_rows > 0 ? a_rows : problem.m);
-  operand("B", problem.b, problem.n);
-}
-
-void check_apart(const MatmulProblem& problem) {
-  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return;
-  Touched touched;
-  add_operands(touched, problem);
-  add_outputs(touched, problem);
-  touched.check_apart();
-}
-
 }  // namespace tw::library

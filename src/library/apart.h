@@ -47,9 +47,5 @@ class Touched {
 // All that the epilogue of an m by n product touches, and D; in place D is the source, of the same
 // type and strides.
 void add_outputs(Touched& touched, const MatmulProblem& problem);
-// A and B, where they are read. `a_rows` of A, of which m are gathered; 0: m.
-void add_operands(Touched& touched, const MatmulProblem& problem, std::int64_t a_rows = 0);
-// All of a product, in the order in which a caller looks for his mistake: the operands first.
-void check_apart(const MatmulProblem& problem);
 
 }  // namespace tw::library

@@ -2,6 +2,7 @@
 // its Calls.
 #pragma once
 
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -10,45 +11,17 @@
 #include "src/dispatch/call.h"
 #include "src/dispatch/choose_launch.h"
 #include "src/library/around_launch.h"
-#include "src/library/convert.h"
 #include "src/library/families.h"
 #include "src/library/log.h"
 #include "src/library/problem_key.h"
 #include "src/library/recent.h"
+#include "src/library/structs.h"
 #include "src/library/tuning.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw::library {
 
 DispatchRequest request_of(const tw_options& options, const Place& place);
-
-// What most Families share: problems are the kernels', and kernels need nothing beside the order.
-template <class KernelProblem, class Instance>
-struct KernelFamily {
-  using Problem = KernelProblem;
-  using Choice = LaunchChoice<Instance>;
-  // What the dispatcher says.
-  static Choice choose_or_throw(const std::string& title, const Problem& problem,
-                                const DispatchRequest& request) {
-    Choice choice;
-    std::vector<LaunchRejection<Instance>> rejections;
-    const Status status = choose(choice, problem, request, &rejections);
-    log_dispatch(title, rejections, status, choice);
-    if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
-    return choice;
-  }
-  static const Problem& stated(const Problem& problem, const Choice&) { return problem; }
-  static Status workspace(std::size_t& bytes, const Problem& problem, const Choice& choice) {
-    return choice.instance->workspace(bytes, problem, choice.order);
-  }
-  static Status launch(const Problem& problem, const Choice& choice, const Workspace& workspace,
-                       void* stream) {
-    return choice.instance->launch(problem, choice.order, workspace, stream);
-  }
-  static Status simulate(const Problem& problem, const Choice& choice, vgpu::Report& report) {
-    return choice.instance->simulate(problem, choice.order, {}, report);
-  }
-};
 
 // Calls of one family. A Family has
 //   name, instances()
@@ -136,6 +109,44 @@ struct Calls {
     }
   };
 
+  // A call that this thread makes again, byte for byte, at the same addresses: it is neither
+  // checked nor decided again.
+  struct Repeated {
+    Given given;         // what `prepared` is about
+    tw_options options;  // without names: who gives one is prepared anew
+    std::int64_t instance = 0;
+    Place place;
+    std::optional<Prepared> prepared;
+
+    static Repeated& of(const Given& given) {
+      constexpr std::size_t entries = 64;
+      thread_local const auto all = std::make_unique<Repeated[]>(entries);
+      constexpr std::size_t words = sizeof(Given) / sizeof(std::uint64_t);
+      std::array<std::uint64_t, words> bits;
+      std::memcpy(bits.data(), &given, sizeof bits);
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; i < words; ++i) sum += bits[i] * (2 * i + 0x9E3779B97F4A7C15ull);
+      return all[(sum ^ sum >> 32) % entries];
+    }
+    bool is(const Given& other, const tw_options& asked, std::int64_t asked_instance,
+            const Place& at) const {
+      return prepared.has_value() && std::memcmp(&given, &other, sizeof given) == 0 &&
+             std::memcmp(&options, &asked, sizeof options) == 0 && instance == asked_instance &&
+             place.device == at.device && place.target == at.target && place.sms == at.sms &&
+             place.name == at.name;
+    }
+    // Prepares the call in place of what was here, up to the decision.
+    Prepared& take(const Given& other, const tw_options* asked, const Place& at) {
+      prepared.reset();
+      std::memcpy(&given, &other, sizeof given);
+      prepared.emplace(&given, asked);
+      options = prepared->options;
+      instance = prepared->instance;
+      place = at;
+      return *prepared;
+    }
+  };
+
   static void supported(const void* problem, const tw_options* options) {
     prepare_for_gpu(as_given(problem), options);
   }
@@ -144,12 +155,12 @@ struct Calls {
   }
   static void run(const void* problem, const tw_options* options, const Workspace& workspace,
                   void* stream) {
-    Prepared prepared = prepare_for_gpu(as_given(problem), options);
+    const Prepared& prepared = prepare_for_gpu(as_given(problem), options);
     launch(prepared.problem, prepared.decision, prepared.options, workspace, stream);
   }
 
   static tw_plan* plan(const void* problem, const tw_options* options) {
-    Prepared prepared = prepare_for_gpu(as_given(problem), options);
+    const Prepared& prepared = prepare_for_gpu(as_given(problem), options);
     const auto& choice = prepared.decision.choice;
     auto plan = std::make_unique<Plan>(prepared.options, prepared.instance, prepared.key,
                                        prepared.decision);
@@ -161,10 +172,26 @@ struct Calls {
   static void run_plan(const tw_plan& plan, const void* problem, const Workspace& workspace,
                        void* stream) {
     const Plan& made = static_cast<const Plan&>(plan);
-    Problem converted = Family::convert(as_given(problem));
-    const Key key(*as_given(problem), made.options, made.instance, current_device());
-    if (key != made.key) throw Failure{TW_INVALID, key.difference(made.key)};
-    launch(converted, made.decision, made.options, workspace, stream);
+    const Given* const given = as_given(problem);
+    if (!is_whole(given)) Family::convert(given);  // throws
+    // The name of the instance may be gone; its number stays.
+    tw_options options = made.options;
+    options.instance = nullptr;
+    const Place place = place_for(given, &options);
+    Repeated& repeated = Repeated::of(*given);
+    if (!repeated.is(*given, options, made.instance, place)) {
+      Prepared& prepared = repeated.take(*given, &options, place);
+      repeated.instance = prepared.instance = made.instance;
+      prepared.key = Key(*given, made.options, made.instance, place);
+      prepared.decision = made.decision;
+    }
+    const Prepared& prepared = *repeated.prepared;
+    if (prepared.key != made.key) {
+      const std::string difference = prepared.key.difference(made.key);
+      repeated.prepared.reset();  // another plan may not take it for decided
+      throw Failure{TW_INVALID, difference};
+    }
+    launch(prepared.problem, made.decision, made.options, workspace, stream);
   }
 
   static void simulate(const void* problem, const tw_options* options) {
@@ -211,12 +238,40 @@ struct Calls {
                               "are.",
                               instance, Family::name)};
   }
-  static Prepared prepare_for_gpu(const Given* problem, const tw_options* options) {
-    Prepared prepared(problem, options);
-    prepared.decide_on(*problem, current_device());
+  static bool is_whole(const Given* given) {
+    return given != nullptr && given->size == sizeof(Given);
+  }
+  // What is wrong with a problem or its options is said before what is wrong with the device.
+  static Place place_for(const Given* problem, const tw_options* options) {
+    try {
+      return current_device();
+    } catch (const Failure&) {
+      static_cast<void>(Prepared(problem, options));
+      throw;
+    }
+  }
+  // Of this thread, until its next call.
+  static const Prepared& prepare_for_gpu(const Given* problem, const tw_options* options) {
+    if (!is_whole(problem)) Family::convert(problem);  // throws
+    const Place place = place_for(problem, options);
+    Repeated& repeated = Repeated::of(*problem);
+    const bool usual = options == nullptr;
+    // A name is what its letters say, not where they lie.
+    const bool may_repeat = usual || (options->size == sizeof(tw_options) &&
+                                      options->instance == nullptr && options->target == nullptr);
+    if (may_repeat && repeated.is(*problem, usual ? usual_options() : *options, 0, place)) {
+      return *repeated.prepared;
+    }
+    Prepared& prepared = repeated.take(*problem, options, place);
+    try {
+      prepared.decide_on(repeated.given, place);
+    } catch (...) {
+      repeated.prepared.reset();
+      throw;
+    }
     return prepared;
   }
-  static void launch(Problem& problem, const Decision& decision, const tw_options& options,
+  static void launch(const Problem& problem, const Decision& decision, const tw_options& options,
                      const Workspace& workspace, void* stream) {
     check_workspace(workspace.data, workspace.bytes, decision.workspace_bytes);
     const auto& stated = Family::stated(problem, decision.choice);

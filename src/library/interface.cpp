@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "src/library/around_launch.h"
-#include "src/library/convert.h"
+#include "src/library/structs.h"
 #include "src/library/families.h"
 
 #define TW_TEXT_OF(token) #token

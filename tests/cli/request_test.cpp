@@ -47,6 +47,16 @@ void forget_what_no_line_says(Case& of) {
   set_epilogue(given, epilogue);
 }
 
+// Also a family that has no kernel for the usual target.
+TEST(Request, EveryFamilyRunsWithoutOptions) {
+  for (const Trial* trial : all_trials()) {
+    Verdict verdict;
+    const Case made = read_back(std::string("./tw run ") + trial->description->name, verdict);
+    EXPECT_EQ(verdict.status, 0) << trial->description->name;
+    EXPECT_EQ(made.trial, trial) << trial->description->name;
+  }
+}
+
 TEST(Request, RunLinesAreReadBackExactly) {
   const std::uint64_t seed = tests::base_seed();
   std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(seed));

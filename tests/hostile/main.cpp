@@ -1,5 +1,6 @@
 // Hostile calls of the C interface, made from what tw_describe says of each family, and compiled
-// with the sanitizers; the device and the kernels are stand-ins that take whatever arrives.
+// with the sanitizers. The device is a stand-in, and so are launches. Under the address sanitizer
+// kernels of every family are asked by their own `supports`, before a stand-in takes all.
 //   ./tw fuzz --interface [--seed S] [--calls N] [--minutes M] [--threads T]
 //   ./tw fuzz --interface --seed S --case I            one case, with all that is said
 // A case is a problem with up to five fields spoilt, and calls of every function with it, with null

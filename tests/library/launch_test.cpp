@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "tests/library/stand_in.h"
@@ -89,6 +90,53 @@ TEST_F(Launch, AWarmCallAsksNobody) {
   problem.a.data = memory + 2;  // not aligned alike
   ASSERT_EQ(call(), TW_OK);
   EXPECT_GT(stand_in().count(Event::Supports), 0);
+}
+
+// A call that comes again is not checked again; one that differs in any byte is.
+TEST_F(Launch, OnlyTheSameBytesAreTheSameCall) {
+  ASSERT_EQ(call(), TW_OK) << tw_message();
+  void* const d = problem.d.data;
+  problem.d.data = problem.a.data;
+  EXPECT_EQ(call(), TW_INVALID);
+  EXPECT_EQ(call(), TW_INVALID);
+  problem.d.data = d;
+  ASSERT_EQ(call(), TW_OK) << tw_message();
+  problem.epilogue.alpha = 0.25f;
+  ASSERT_EQ(call(), TW_OK) << tw_message();
+  EXPECT_EQ(last().problem.epilogue.alpha, 0.25f);
+  problem.size -= 8;
+  EXPECT_EQ(call(), TW_INVALID);
+  problem.size += 8;
+  tw_matmul_problem elsewhere = problem;  // the caller's struct may be gone before the next call
+  ASSERT_EQ(tw_matmul(&elsewhere, &options, nullptr, 0, stream), TW_OK) << tw_message();
+  std::memset(static_cast<void*>(&elsewhere), 0xff, sizeof elsewhere);
+  ASSERT_EQ(call(), TW_OK) << tw_message();
+  EXPECT_EQ(last().problem.m, problem.m);
+  // A name is its letters.
+  char name[] = "whole";
+  options.instance = name;
+  ASSERT_EQ(call(), TW_OK) << tw_message();
+  std::strcpy(name, "what?");
+  EXPECT_EQ(call(), TW_INVALID);
+}
+
+// Plans and calls of the same problem remember the same bytes, and nothing of each other's choices.
+TEST_F(Launch, APlanAndACallTakeTurns) {
+  tw_matmul_plan* plan = nullptr;
+  ASSERT_EQ(tw_matmul_plan_create(&plan, &problem, &options), TW_OK) << tw_message();
+  const auto run = [&] { return tw_matmul_plan_run(plan, &problem, nullptr, 0, stream); };
+  const std::int64_t k = problem.k;
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(run(), TW_OK) << tw_message();
+    EXPECT_EQ(call(), TW_OK) << tw_message();
+    problem.k = k - 48;
+    EXPECT_EQ(call(), TW_OK) << tw_message();
+    EXPECT_EQ(run(), TW_INVALID);
+    EXPECT_EQ(sentence(), "k is 2000, but the plan was made for 2048.");
+    EXPECT_EQ(call(), TW_OK) << tw_message();
+    problem.k = k;
+  }
+  tw_matmul_plan_destroy(plan);
 }
 
 // Whatever the choice may depend on is asked for anew.

@@ -1,0 +1,70 @@
+// Every family but matmul, whose stand-ins have checks of their own, and block_scaled.
+#include "tests/library/asked_kernels.h"
+
+#include "tilewright/arch/sm80.h"
+#include "tilewright/arch/sm90.h"
+#include "tilewright/arch/sm90_attention.h"
+#include "tilewright/host/attention.h"
+#include "tilewright/host/block_quantise.h"
+#include "tilewright/host/blockwise.h"
+#include "tilewright/host/conv2d.h"
+#include "tilewright/host/grouped.h"
+#include "tilewright/host/quantise.h"
+#include "tilewright/host/requantised.h"
+
+namespace tw {
+
+namespace {
+
+constexpr Tiling fp8 = {.n = 128, .a_type = ElementType::E4m3, .b_type = ElementType::E4m3};
+struct AttentionNamed {
+  static constexpr AttentionConfig config = {.tiling = {.m = 128, .n = 128}};
+};
+struct BlockQuantiseNamed {
+  static constexpr BlockQuantiseConfig config = {.element_type = ElementType::E4m3,
+                                                 .scale_type = ScaleType::Ue8m0};
+};
+struct BlockwiseNamed {
+  static constexpr BlockwiseConfig config = {.tiling = fp8, .promote_every = 1};
+};
+struct Conv2dNamed {
+  static constexpr Conv2dConfig config = {.tiling = {.n = 128}, .c_stages = 2};
+};
+struct GroupedNamed {
+  static constexpr GroupedConfig config = {.stagger = 2};
+};
+struct QuantiseNamed {
+  static constexpr QuantiseConfig config = {.scale_rows = 1};
+};
+struct RequantisedNamed {
+  static constexpr RequantisedConfig config = {
+      .tiling = fp8, .d_type = ElementType::E4m3, .promote_every = 1};
+};
+
+}  // namespace
+
+std::span<const Instance> attention_instances() {
+  return tests::warp_specialized<AttentionLaunch, Attention<Sm90Attention, AttentionNamed>>();
+}
+std::span<const Instance> block_quantise_instances() {
+  return tests::streaming<BlockQuantiseLaunch, BlockQuantise<Sm80, BlockQuantiseNamed>>();
+}
+std::span<const Instance> blockwise_instances() {
+  return tests::warp_specialized<BlockwiseLaunch,
+                                 Blockwise<Sm90, BlockwiseRecipe<128>, BlockwiseNamed>>();
+}
+std::span<const Instance> conv2d_instances() {
+  return tests::warp_specialized<Conv2dLaunch, Conv2d<Sm90, Conv2dRecipe, Conv2dNamed>>();
+}
+std::span<const Instance> grouped_instances() {
+  return tests::warp_specialized<GroupedLaunch, Grouped<Sm90, MatmulRecipe, GroupedNamed>>();
+}
+std::span<const Instance> quantise_instances() {
+  return tests::streaming<QuantiseLaunch, Quantise<Sm90, QuantiseNamed>>();
+}
+std::span<const Instance> requantised_instances() {
+  return tests::warp_specialized<RequantisedLaunch,
+                                 Requantised<Sm90, BlockwiseRecipe<128>, RequantisedNamed>>();
+}
+
+}  // namespace tw

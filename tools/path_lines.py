@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""From tw_matmul_simulate to the instruction: the files and lines that one cold call of the library passes through.
+
+usage: path_lines.py BUILD_FOLDER [--list]
+
+Compiles the library's path of a matmul and one kernel with gcov at -O0, links them with the virtual GPU of a build folder (host
+or cuda, `ninja tilewright_library` done there), and makes one call. Counted are files of the repository of which a line runs,
+without vgpu/, layout/ and what is generated: their code lines (no blanks, no comments), and those of them that ran.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import cost
+
+ROOT = cost.ROOT
+INSTANCE = 'coop_128x256_2x1'
+SOURCES = ['src/library/' + name for name in ('apart', 'around_launch', 'described', 'device_none', 'failure', 'families',
+                                              'formatting', 'interface', 'log', 'matmul', 'structs', 'tuning')]
+SOURCES += ['src/dispatch/' + name for name in ('call', 'choose', 'cost', 'launch_options', 'measured', 'tuning')]
+SOURCES += ['src/family/run_line']
+PROGRAM = '''
+#include <vector>
+#include "src/family/instance.h"
+#include "tilewright.h"
+namespace tw {
+namespace instances { Instance make_%(instance)s(); }
+std::span<const Instance> matmul_instances() {
+  static const Instance table[] = {instances::make_%(instance)s()};
+  return table;
+}
+}
+int main() {
+  std::vector<unsigned short> a(256 * 64 + 64), b(a), d(256 * 256 + 64);
+  const auto aligned = [](auto& of) { return reinterpret_cast<void*>((reinterpret_cast<unsigned long>(of.data()) + 127) & ~127ul); };
+  tw_matmul_problem problem;
+  tw_matmul_init(&problem, nullptr);
+  problem.m = problem.n = 256;
+  problem.k = 64;
+  problem.a = {aligned(a), 64, 1, 0, TW_BF16};
+  problem.b = {aligned(b), 1, 64, 0, TW_BF16};
+  problem.d = {aligned(d), 256, 1, 0, TW_BF16};
+  return tw_matmul_simulate(&problem, nullptr) == TW_OK ? 0 : 1;
+}
+'''
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        sys.exit(f'tw: {" ".join(str(word) for word in command)[:300]}:\n{done.stdout}{done.stderr}')
+    return done.stdout
+
+
+def ran_lines(folder):
+    """By file, relative to the repository: the lines that ran."""
+    ran = {}
+    for notes in sorted(folder.glob('*.gcda')):
+        for text in run('gcov', '--json-format', '--stdout', notes, cwd=folder).splitlines():
+            for file in json.loads(text)['files']:
+                path = (folder / file['file']).resolve()
+                if not path.is_relative_to(ROOT):
+                    continue
+                name = str(path.relative_to(ROOT))
+                if name.startswith(('vgpu/', 'build/', 'include/tilewright/layout/')):
+                    continue
+                lines = {line['line_number'] for line in file['lines'] if line['count'] > 0}
+                if lines:
+                    ran.setdefault(name, set()).update(lines)
+    return ran
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='tools/path_lines.py', description=__doc__.splitlines()[0])
+    parser.add_argument('build', type=pathlib.Path)
+    parser.add_argument('--list', action='store_true', help='every file')
+    request = parser.parse_args()
+    build = request.build.resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        main_file = folder / 'call.cpp'
+        main_file.write_text(PROGRAM % {'instance': INSTANCE})
+        sources = [ROOT / f'{source}.cpp' for source in SOURCES]
+        sources += [build / f'src/matmul/instances/{INSTANCE}.cpp', build / 'src/tuned_table.cpp', main_file]
+        objects = []
+        for index, source in enumerate(sources):
+            objects.append(folder / f'{index}_{source.stem}.o')
+            run('g++', '-std=c++20', '-O0', '--coverage', '-DTW_INSTANCE_WITH_CUDA=0', '-DTW_INSTANCE_WITH_VGPU=1', f'-I{ROOT}',
+                f'-I{ROOT}/include', '-c', source, '-o', objects[-1], cwd=folder)
+        run('g++', '--coverage', *objects, build / 'src/matmul/libtilewright_virtual_run.a', build / 'vgpu/libtilewright_vgpu.a',
+            build / 'vgpu/data/libtilewright_vgpu_data.a', '-lfmt', '-lboost_context', '-lpthread', '-o', folder / 'call', cwd=folder)
+        run(folder / 'call', cwd=folder)
+        ran = ran_lines(folder)
+    counts = {name: cost.code_lines(name, (ROOT / name).read_text()) for name in ran}
+    if request.list:
+        for file in sorted(ran):
+            print(f'{len(ran[file]):5} of {counts[file]:5}  {file}')
+    print(f'{len(ran)} files of {sum(counts.values())} code lines, of which {sum(len(lines) for lines in ran.values())} ran.')
+
+
+if __name__ == '__main__':
+    main()
