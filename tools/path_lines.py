@@ -90,8 +90,9 @@ def main():
             objects.append(folder / f'{index}_{source.stem}.o')
             run('g++', '-std=c++20', '-O0', '--coverage', '-DTW_INSTANCE_WITH_CUDA=0', '-DTW_INSTANCE_WITH_VGPU=1', f'-I{ROOT}',
                 f'-I{ROOT}/include', '-c', source, '-o', objects[-1], cwd=folder)
-        run('g++', '--coverage', *objects, build / 'src/matmul/libtilewright_virtual_run.a', build / 'vgpu/libtilewright_vgpu.a',
-            build / 'vgpu/data/libtilewright_vgpu_data.a', '-lfmt', '-lboost_context', '-lpthread', '-o', folder / 'call', cwd=folder)
+        archives = [build / name for name in ('src/matmul/libtilewright_virtual_run.a', 'src/matmul/libtilewright_matmul_data.a',
+                                              'vgpu/libtilewright_vgpu.a', 'vgpu/data/libtilewright_vgpu_data.a')]
+        run('g++', '--coverage', *objects, *archives, '-lfmt', '-lboost_context', '-lpthread', '-o', folder / 'call', cwd=folder)
         run(folder / 'call', cwd=folder)
         ran = ran_lines(folder)
     counts = {name: cost.code_lines(name, (ROOT / name).read_text()) for name in ran}

@@ -80,6 +80,15 @@ class Described(unittest.TestCase):
                 self.assertTrue(torch.equal(layer(x, w, type), x.float() @ w.float().mT))
                 compiled = torch.compile(layer, backend='eager', fullgraph=True)
                 self.assertTrue(torch.equal(compiled(x, w, type), x.float() @ w.float().mT))
+
+    @unittest.skipUnless(hasattr(torch, 'float4_e2m1fn_x2'), 'torch has no float4_e2m1fn_x2')
+    def test_types_of_torch(self):
+        x = self.integers(20, 128)
+        x[:, ::32] = 4.0
+        a, scales = tilewright.block_quantise(x, out_dtype='e2m1')
+        a, scales = a.view(torch.float4_e2m1fn_x2), scales.view(torch.float8_e8m0fnu)
+        d = tilewright.matmul_block_scaled(a, a.mT, scales, scales, out_dtype='fp32', target='sm100a')
+        self.assertTrue(torch.equal(d, x.float() @ x.float().mT))
     # family block_scaled: end
     # family block_quantise: end
 

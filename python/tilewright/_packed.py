@@ -20,6 +20,12 @@ def packed_view(name, view, type):
     return View(view.address, shape, strides, type, view.writable, view.owner)
 
 
+def told_packed(array, type):
+    """Of torch's float4_e2m1fn_x2 an element is a byte that holds two e2m1."""
+    holds_two = str(getattr(array, 'dtype', None)) == 'torch.float4_e2m1fn_x2'
+    return 'e2m1' if type is None and holds_two else type
+
+
 def packed_bytes(columns, type):
     """Of a line that ends with a whole byte and a whole element."""
     return -(-columns // 4) * 3 if PACKED_BITS[type] == 6 else -(-columns // 2)
