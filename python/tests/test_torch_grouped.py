@@ -62,7 +62,8 @@ class TorchGrouped(unittest.TestCase):
     def test_schema_has_what_the_family_reads(self):
         described = _library.describe('grouped')['tensors']
         self.assertEqual(_torch_grouped.family.operands,
-                         [tensor['name'] for tensor in described if tensor['flow'] == 'read'])
+                         [tensor['name'] for tensor in described
+                          if tensor['flow'] == 'read' and 'block_scales' not in tensor['name']])
 
     def test_operator(self):
         torch.library.opcheck(_torch_grouped.family.operator, self.arguments(self.a),

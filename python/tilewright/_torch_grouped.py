@@ -10,4 +10,8 @@ def _shape(tensors, extra, gated):
 
 family = Family(
     'matmul_grouped', 'grouped', _shape,
-    lambda views, d, extra, scalars, sides: problem_of(views, d, scalars, sides))
+    lambda views, d, extra, scalars, sides: problem_of(views, d, scalars, sides),
+    # family block_scaled: begin
+    names={'a_block_scales': None, 'b_block_scales': None},
+    # family block_scaled: end
+)

@@ -15,10 +15,13 @@ def schema_kind(number):
 
 
 def read_schema(described, names=None):
-    """The tensors that a family reads. `names`: what they are called here, where that is not as in the description."""
+    """The tensors that a family reads. `names`: what they are called here, where that is not as in the description;
+    None: the operator does not take it."""
     names = names or {}
-    return {names.get(tensor['name'], tensor['name']): 'Tensor?' if tensor['optional'] else 'Tensor'
-            for tensor in described['tensors'] if tensor['flow'] == 'read'}
+    kinds = {names.get(tensor['name'], tensor['name']): 'Tensor?' if tensor['optional'] else 'Tensor'
+             for tensor in described['tensors'] if tensor['flow'] == 'read'}
+    kinds.pop(None, None)
+    return kinds
 
 
 def number_schema(described, names):
