@@ -3,7 +3,10 @@
 #pragma once
 
 // family block_scaled: begin
+#include "tilewright/isa/has_ptx.h"
+#if TW_HAS_PTX
 #include "tilewright/family/block_scaled/kernel.h"
+#endif
 // family block_scaled: end
 // family blockwise: begin
 #include "tilewright/family/blockwise/kernel.h"
