@@ -60,6 +60,7 @@ struct Stage {
 struct Sum {
   TensorAddress address = 0;
   TensorAddress scales = first_column;
+  unsigned to_first_column = 0;
   unsigned started = 1;
 };
 
