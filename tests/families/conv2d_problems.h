@@ -41,7 +41,7 @@ inline Conv2dShape random_shape(const Instance& instance, Random& random) {
   shape.parts.column_bias = random() % 2 == 0;
   const bool stages_groups = config_of(instance).c_stages != 0 && shape.groups > 1;
   if (random() % 3 == 0 && !stages_groups) shape.parts.beta = 1.0f;
-  shape.parts.source_type = static_cast<ElementType>(shape.d_type);
+  if (shape.d_type != TW_S32) shape.parts.source_type = static_cast<ElementType>(shape.d_type);
   if (random() % 3 == 0) shape.parts.activation = Activation::Relu;
   return shape;
 }
