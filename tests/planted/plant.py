@@ -66,7 +66,7 @@ class Builder:
 
     def __init__(self, options, folder=None, more_flags=()):
         self.options = options
-        self.folder = folder or options.folder
+        self.folder = (folder or options.folder) / 'built'
         self.flags = ['-std=c++20', '-O0', '-DTW_INSTANCE_WITH_CUDA=0', '-DTW_INSTANCE_WITH_VGPU=1', *more_flags]
         shutil.rmtree(self.folder, ignore_errors=True)  # headers altered by bugs of another day
         self.folder.mkdir(parents=True)
