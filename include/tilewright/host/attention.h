@@ -307,7 +307,7 @@ struct AttentionLaunch {
     }
   }
 
-  // Of loaders that copy by threads.
+  // Loaders that copy by threads take addresses and strides instead of tensor maps.
   template <class Parts>
   static Status fill_heads(typename Parts::Loader::Params& loader, const Checked& checked) {
     const auto view = [&](unsigned tensor) {

@@ -16,13 +16,7 @@ class AttentionCopies {
   static constexpr unsigned threads = warps * 32;
 
  public:
-  // (token,head,column); strides count elements.
-  struct Heads {
-    const std::uint16_t* data;
-    std::int64_t token_stride;
-    std::int64_t head_stride;
-    int columns;
-  };
+  using Heads = HeadView;  // (token,head,column)
   struct Params {
     Heads queries;
     Heads keys;

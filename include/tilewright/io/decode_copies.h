@@ -11,20 +11,15 @@
 
 namespace tw {
 
-// Of tiles that DecodeTiles tells, by all threads of `warps` warps. What no sequence or head has is
-// zero, and is not read.
+// All threads of `warps` warps copy the tiles that DecodeTiles tells. Rows that no sequence or head
+// has are zero, and are not read.
 template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps>
 class DecodeCopies {
   static constexpr unsigned threads = warps * 32;
 
  public:
-  // (token,head,column), or (slot,page and head,column); strides count elements.
-  struct Heads {
-    const std::uint16_t* data;
-    std::int64_t token_stride;
-    std::int64_t head_stride;
-    int columns;
-  };
+  // (token,head,column), or (slot,page and head,column).
+  using Heads = HeadView;
   struct Params {
     Heads queries;
     Heads keys;

@@ -1,6 +1,8 @@
 // Rows of one head in shared memory: a tile of queries, keys or values.
 #pragma once
 
+#include <cstdint>
+
 #include "tilewright/io/major.h"
 #include "tilewright/io/operand_layout.h"
 #include "tilewright/isa/ptx/shared_memory.h"
@@ -29,6 +31,14 @@ struct HeadTile {
     const Layout columns_of = from_modes(mode(layout, 1), mode(layout, 2));
     return from_modes(columns_of, mode(layout, 0), single(1, std::int64_t{rows} * columns));
   }
+};
+
+// Rows of all heads in global memory, for loaders that copy by threads; strides count elements.
+struct HeadView {
+  const std::uint16_t* data;
+  std::int64_t token_stride;
+  std::int64_t head_stride;
+  int columns;
 };
 
 // Zeros for the rows from `first` on of one stage of a ring (row,column,span,stage), by `threads`

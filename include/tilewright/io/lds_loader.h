@@ -47,7 +47,7 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
   static constexpr unsigned loads_of_b = tiling.b_bytes() / (waves * load_bytes);
 
  public:
-  // Of a stage, by each wave.
+  // Each wave issues so many for a stage.
   static constexpr unsigned loads = loads_of_a + loads_of_b;
   static_assert(loads * Base::stages_held <= isa::any_vmcnt, "vmcnt cannot count so many loads.");
 
@@ -150,7 +150,7 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
     const auto pitch = static_cast<std::uint32_t>(source.pitch);
     // Where the lane reads first. One addition leads to each next place, and no register lasts.
     std::uint32_t at = isa::opaque((wave_ * load_lines + lane_ / line_lanes) * pitch + in_line_);
-    // Of lines that go on in other loads, each load asks whether it is still inside.
+    // Where a line goes on in other loads, each load asks whether it is still inside.
     constexpr bool asks_once = major == Major::K && tiling.spans == 1;
     if (asks_once && static_cast<int>(in_line_) >= left) at = out_of_range;
     const SharedAddress first = tile.address(0, 0, 0);

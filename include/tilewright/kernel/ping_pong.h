@@ -74,7 +74,7 @@ class WarpSpecialized<Kernel> {
   }
 
  private:
-  // What a Storing asks for and has no bytes here.
+  // A Storing asks for these; they have no bytes here.
   struct Nothing {
     typename Epilogue::Buffers output[1];
     typename Sources::Storage sources[1];
@@ -92,7 +92,7 @@ class WarpSpecialized<Kernel> {
     }
   }
 
-  // Who finishes a sum waits for parts that were taken before: those are not dealt anew.
+  // A CTA that finishes a sum waits for parts that were taken before: their order stays.
   static TW_DEVICE int dealt(const typename Map::Params& map, int index) {
     if constexpr (Reduction::in_parts) return index;
     return dealt_to_dies<Target::dies, Target::chunk_of_die>(

@@ -92,7 +92,7 @@ struct ConvertedBy : ThreadRecipe<MatmulRecipe, Conversion> {
   }
 };
 using ConvertedRecipe = ConvertedBy<OwnConversion>;
-// Of groups.
+// Groups have one A, whose scales are there once.
 using GroupedConversion = ConvertedBy<ConversionOfOneA>;
 
 // D is quantised as MXFP8, so that it is the A of the next product: the same with another epilogue.

@@ -1,5 +1,5 @@
-// What a wave of CDNA has on its way, and how it waits for it: loads from global memory to LDS,
-// which vmcnt counts, and reads of LDS, which lgkmcnt counts. s_barrier waits for neither.
+// A wave of CDNA counts what it has on its way: vmcnt the loads from global memory to LDS, lgkmcnt
+// the reads of LDS. s_barrier waits for neither.
 //
 // The compiler waits before registers are used, but for nothing else: not for loads to LDS, and
 // for reads of LDS maybe only behind a barrier. So whoever hands LDS on by s_barrier says here for
