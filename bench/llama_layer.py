@@ -2,6 +2,7 @@
 """Layers of Llama-3-8B by tilewright beside torch.compile: prefill and decode in CUDA graphs, in interleaved rounds.
 
 usage: PYTHONPATH=python llama_layer.py [--layers 4] [--rounds 7] [--csv FILE] [CASE...]      with torch, on a GPU
+       PYTHONPATH=python llama_layer.py --prepare [CASE...]   torch's side alone, compiled into its cache: a minute a case
        PYTHONPATH=python llama_layer.py --virtual       small layers on the virtual GPU: right or not, and no times
 
 Cases: prefill_2048, prefill_8192, decode_1, decode_16, decode_64 (sequences of 4,096 keys each). In both sides norms, rotary
@@ -185,11 +186,14 @@ def shares(graph):
     return [(name, time / whole) for name, time in times.most_common(12)]
 
 
+def compiled_by_torch(case):
+    return torch.compile(case.all_layers(case.theirs), fullgraph=True, mode='max-autotune-no-cudagraphs')
+
+
 def measure(case, rounds, lines):
     with torch.no_grad():
         sides = {'tilewright': torch.compile(case.all_layers(case.ours), fullgraph=True),
-                 'torch.compile': torch.compile(case.all_layers(case.theirs), fullgraph=True,
-                                                mode='max-autotune-no-cudagraphs')}
+                 'torch.compile': compiled_by_torch(case)}
         graphs, results = {}, {}
         for name, function in sides.items():
             graphs[name], results[name] = captured(function, case.x)
@@ -222,6 +226,7 @@ def main():
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--csv', type=pathlib.Path)
     parser.add_argument('--virtual', action='store_true')
+    parser.add_argument('--prepare', action='store_true')
     parser.add_argument('cases', nargs='*', metavar='CASE')
     options = parser.parse_args()
     if unknown := [name for name in options.cases if name not in CASES]:
@@ -238,7 +243,12 @@ def main():
         return
     lines = ['case,side,kernel,layer_us,share']
     for name in options.cases or CASES:
-        measure(Case(name, LLAMA, *CASES[name], layers=options.layers, device='cuda'), options.rounds, lines)
+        case = Case(name, LLAMA, *CASES[name], layers=options.layers, device='cuda')
+        if options.prepare:
+            with torch.no_grad():
+                compiled_by_torch(case)(case.x)
+        else:
+            measure(case, options.rounds, lines)
         torch.cuda.empty_cache()
     if options.csv:
         options.csv.write_text('\n'.join(lines) + '\n')

@@ -28,7 +28,10 @@ bool is_wanted(const std::string& filter, const std::string& name) {
 }
 
 tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set) {
-  return stated_in_c(buffers.problem(set));
+  tw_matmul_problem usual, problem = stated_in_c(buffers.problem(set));
+  tw_matmul_init(&usual, nullptr);
+  problem.family = usual.family;
+  return problem;
 }
 
 DispatchRequest dispatch_request() {

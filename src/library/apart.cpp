@@ -67,14 +67,16 @@ void refuse_overlap(const Memory& written, const Memory& other) {
 Memory memory_of(const char* name, const void* data, ElementType type, std::int64_t lines,
                  std::int64_t length, std::int64_t pitch, std::int64_t batch,
                  std::int64_t batch_pitch) {
-  const std::int64_t bytes = bytes_of(type);
+  const auto bytes = [bits = std::int64_t{bits_in(type)}](std::int64_t elements) {
+    return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
+  };
   return {name,
           data,
-          length * bytes,
+          bytes(length),
           lines,
-          lines > 1 ? pitch * bytes : length * bytes,
+          bytes(lines > 1 ? pitch : length),
           batch_pitch == 0 ? 1 : batch,
-          batch_pitch * bytes};
+          bytes(batch_pitch)};
 }
 
 void Touched::check_apart() const {

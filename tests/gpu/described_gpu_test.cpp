@@ -17,24 +17,32 @@ void expect_right(const Case& made) {
   ASSERT_TRUE(ran.value->good()) << run_line(made) << "\n" << ran.value->complaint();
 }
 
-TEST(DescribedGpu, RandomProblemsOfEveryInstance) {
+class DescribedGpu : public ::testing::TestWithParam<const Trial*> {};
+
+// About 300 of each family, and at least 4 of each instance.
+TEST_P(DescribedGpu, RandomProblemsOfEveryInstance) {
   if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
   std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
   Random random(base_seed());
-  for (const Trial* trial : all_trials()) {
-    const int rounds = trial->instances().size() > 40 ? 8 : 150;
-    for (int i = 0; i < rounds; ++i) {
-      for (const Instance& instance : trial->instances()) {
-        if (!why_not_on_gpu(instance).empty()) continue;
-        expect_right(random_case(*trial, instance, random));
-        if (HasFatalFailure()) return;
-      }
+  std::vector<const Instance*> instances;
+  for (const Instance& instance : GetParam()->instances()) {
+    if (why_not_on_gpu(instance).empty()) instances.push_back(&instance);
+  }
+  if (instances.empty()) GTEST_SKIP() << "No kernel of this family runs on this GPU.";
+  const int rounds = std::max(4, 300 / static_cast<int>(instances.size()));
+  for (int i = 0; i < rounds; ++i) {
+    for (const Instance* instance : instances) {
+      expect_right(random_case(*GetParam(), *instance, random));
+      if (HasFatalFailure()) return;
     }
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(Families, DescribedGpu, ::testing::ValuesIn(all_trials()),
+                         [](const auto& trial) { return trial.param->description->name; });
+
 // Many groups, several tiles for every CTA, many laps of the ring.
-TEST(DescribedGpu, ComputesManyGroups) {
+TEST(LargeGpu, ComputesManyGroups) {
   if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
   Random random(base_seed());
   std::vector<std::int64_t> sizes;
@@ -58,7 +66,7 @@ TEST(DescribedGpu, ComputesManyGroups) {
 }
 
 // Several tiles for every CTA: sets of maxima are used again and again.
-TEST(DescribedGpu, QuantisesALargeMatrix) {
+TEST(LargeGpu, QuantisesALargeMatrix) {
   if (!why_no_gpu().empty()) GTEST_SKIP() << why_no_gpu();
   for (const Instance& instance : quantise_instances()) {
     if (!why_not_on_gpu(instance).empty()) continue;

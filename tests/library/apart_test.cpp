@@ -182,5 +182,20 @@ TEST(Apart, QuantisedInPlace) {
                "it, but must have memory of its own.");
 }
 
+// 64 rows of 512 elements, two in a byte: the scales begin where the elements end.
+TEST(Apart, PackedElements) {
+  tw_block_quantise_problem problem;
+  tw_block_quantise_init(&problem, nullptr);
+  problem.m = 64;
+  problem.k = 512;
+  problem.source = {arena, 512, 1, 0, TW_BF16};
+  problem.elements = {arena + 65536, 512, 1, 0, TW_E2M1};
+  problem.scale = TW_UE8M0;
+  problem.scales = arena + 65536 + 16384;
+  EXPECT_NE(tw_block_quantise_simulate(&problem, nullptr), TW_INVALID) << tw_message();
+  problem.scales = arena + 65536 + 16384 - 16;
+  EXPECT_EQ(tw_block_quantise_simulate(&problem, nullptr), TW_INVALID);
+}
+
 }  // namespace
 }  // namespace tw::tests
