@@ -34,7 +34,8 @@ class Attention(Structure):
                 ('window', c_int64), ('scale', c_float), ('softcap', c_float),
                 ('q', Matrix), ('k', Matrix), ('v', Matrix), ('output', Matrix), ('sinks', c_void_p),
                 ('log_sums', Matrix), ('page_size', c_int64), ('pages', c_int64), ('table_pitch', c_int64),
-                ('page_table', c_void_p), ('heads_in_pages', c_int)]
+                ('page_table', c_void_p), ('heads_in_pages', c_int), ('q_scales', c_void_p), ('k_scales', c_void_p),
+                ('v_scales', c_void_p)]
 
 
 class Options(Structure):

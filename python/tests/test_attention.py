@@ -80,6 +80,18 @@ class Attention(unittest.TestCase):
         self.check(self.normal(1, 20, 2, COLUMNS), self.normal(1, 50, 2, COLUMNS), self.normal(1, 50, 2, 64), causal=True,
                    window=9, softcap=3.0, sinks=sinks, scale=0.2)
 
+    def test_e4m3(self):
+        """What is multiplied is bf16, which has every number of e4m3: with scales of powers of 2 the result is bf16's, bit by bit."""
+        numbers = [self.random.integers(-8, 9, (2, tokens, heads, 64)) / 4 for tokens, heads in ((9, 4), (30, 2), (30, 2))]
+        scales = [numpy.array(of, numpy.float32) for of in ((0.5, 2.0), (2.0, 0.25), (4.0, 0.5))]
+        q, k, v = (tilewright.Buffer.of(x.ravel().tolist(), x.shape, 'e4m3') for x in numbers)
+        wide = [tilewright.to_bf16(x * numpy.repeat(scale, x.shape[2] // 2)[:, None]) for x, scale in zip(numbers, scales)]
+        for kind in ('', '_decode'):
+            output = tilewright.attention(q, k, v, causal=True, q_scales=scales[0], k_scales=scales[1], v_scales=scales[2],
+                                          instance=f'attention_128_e4m3{kind}_ampere')
+            right = tilewright.attention(*wide, causal=True, instance=f'attention_128{kind}_ampere')
+            numpy.testing.assert_array_equal(numpy.array(output.values()).reshape(right.shape), tilewright.from_bf16(right))
+
     def test_packed_sequences(self):
         lengths = [(5, 40), (0, 7), (21, 0), (9, 30)]
         ends = numpy.cumsum(lengths, 0).astype(numpy.int32)
@@ -148,6 +160,8 @@ class Attention(unittest.TestCase):
                 ('Ends are given of queries and of keys, or of neither', lambda: tilewright.attention(
                     q[0], k[0], k[0], query_ends=lengths[:1])),
                 ('sinks has shape', lambda: tilewright.attention(q, k, k, sinks=numpy.zeros(3, numpy.float32))),
+                ('Scales are given, but the queries are not e4m3', lambda: tilewright.attention(
+                    q, k, k, v_scales=numpy.ones(1, numpy.float32))),
                 ('window = 3 is of causal attention', lambda: tilewright.attention(q, k, k, window=3)),
                 ('page_table has 1 rows, but q has 2', lambda: tilewright.attention_paged(q, cache, cache, table[:1], lengths)),
                 ('page_table has shape .* must be int32', lambda: tilewright.attention_paged(q, cache, cache, lengths, lengths)),

@@ -43,6 +43,15 @@ class TorchAttention(unittest.TestCase):
         self.assertIs(tilewright.attention(self.q, self.k, self.v, out, causal=True), out)
         self.assertTrue(torch.equal(out, output))
 
+    def test_e4m3(self):
+        """With scales of powers of 2 the result is bf16's, bit by bit."""
+        q, k, v = (tensor.to(torch.float8_e4m3fn) for tensor in (self.q, self.k, self.v))
+        scales = [torch.tensor(numbers) for numbers in ((0.5, 2.0), (2.0, 0.25), (4.0, 0.5))]
+        output = tilewright.attention(q, k, v, causal=True, q_scales=scales[0], k_scales=scales[1], v_scales=scales[2],
+                                      instance='attention_128_e4m3_ampere')
+        wide = [(x.float() * scale.repeat_interleave(x.shape[2] // 2)[:, None]).bfloat16() for x, scale in zip((q, k, v), scales)]
+        self.assertTrue(torch.equal(output, tilewright.attention(*wide, causal=True, instance='attention_128_ampere')))
+
     def test_random_problems(self):
         script.check_random_problems(random.Random(7), 'cpu', 12)
 
@@ -52,14 +61,14 @@ class TorchAttention(unittest.TestCase):
     def test_operators(self):
         operators = torch.ops.tilewright
         tests = ('test_schema', 'test_faketensor', 'test_aot_dispatch_dynamic')
-        torch.library.opcheck(operators.attention.default, (self.q, self.k, self.v, None, None, None, True, True, 5, 0.0, 0.0,
+        torch.library.opcheck(operators.attention.default, (self.q, self.k, self.v, *[None] * 6, True, True, 5, 0.0, 0.0,
                                                             None, None), test_utils=tests)
         by_head = [tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in (self.q, self.k, self.v)]
-        torch.library.opcheck(operators.attention.default, (*by_head, None, None, None, True, False, 0, 0.0, 0.0, None, None),
+        torch.library.opcheck(operators.attention.default, (*by_head, *[None] * 6, True, False, 0, 0.0, 0.0, None, None),
                               test_utils=tests)
         table, lengths = torch.randperm(6).int().view(2, 3), torch.tensor([33, 40], dtype=torch.int32)
         cache = self.normal(6, 16, 2, 128)
-        paged = (self.q[:, :1].contiguous(), cache, cache, table, lengths, None)
+        paged = (self.q[:, :1].contiguous(), cache, cache, table, lengths, *[None] * 4)
         torch.library.opcheck(operators.attention_paged.default, (*paged, True, False, 0, 0.0, 0.0, None, None, None),
                               test_utils=tests)
         out = torch.empty(2, 1, 4, 128, dtype=torch.bfloat16)

@@ -149,7 +149,8 @@ def _of_buffer(buffer):
 MUST_BE = {'rows': 'int32', 'row_index': 'int32', 'a_scales': 'float32', 'b_scales': 'float32',
            'scales': 'float32', 'row_scale': 'float32', 'column_scale': 'float32',
            'amax': 'float32', 'query_ends': 'int32', 'key_ends': 'int32', 'key_lengths': 'int32',
-           'page_table': 'int32', 'sinks': 'float32'}
+           'page_table': 'int32', 'sinks': 'float32', 'q_scales': 'float32', 'k_scales': 'float32',
+           'v_scales': 'float32'}
 TOLD_BY = {'a': 'a_type', 'b': 'b_type', 'x': 'x_type', 'w': 'w_type', 'out': 'out_dtype',
            'elements': 'out_dtype'}
 

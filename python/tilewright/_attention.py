@@ -2,8 +2,9 @@
 from ._arrays import Buffer, View, dense_strides, empty_like_kind, is_numpy, is_torch, view_of
 from ._call import problem_by_description
 from ._library import Invalid, check, library, new_options
-from ._problem import check_on_host, fill_vector
+from ._problem import check_on_host, fill_vector, output_type
 
+SCALES = ('q_scales', 'k_scales', 'v_scales')
 EXTENTS = '[sequences, tokens, heads, columns]'
 
 
@@ -121,7 +122,11 @@ def problem_of(views, scalars):
     if not layout.by_tokens and views.get('sinks') is not None:
         raise Invalid('sinks are given, but heads of one sequence follow those of the one before; with sinks, tokens must. '
                       'Make contiguous copies.')
-    for name, length, type in (('query_ends', 'sequences', 's32'), ('key_ends', 'sequences', 's32'), ('sinks', 'heads', 'fp32')):
+    if not layout.by_tokens and any(views.get(name) is not None for name in SCALES):
+        raise Invalid('Scales are given, but heads of one sequence follow those of the one before; with scales, tokens must. '
+                      'Make contiguous copies.')
+    for name, length, type in (('query_ends', 'sequences', 's32'), ('key_ends', 'sequences', 's32'), ('sinks', 'heads', 'fp32'),
+                               *((name, 'key_heads', 'fp32') for name in SCALES)):
         if views.get(name) is not None:
             fill_vector(argument(name, table is not None), views[name], numbers[length], (type,))
     given = dict(views)
@@ -151,8 +156,9 @@ def _on_host(arrays, scalars, log_sums, stream, options):
                     packed='query_ends' in views, pages=paged)
     out = arrays['output']
     if out is None:
-        out = _new(arrays['q'], layout.output, layout.output_strides(), views['q'].type)
-        views['output'] = view_of('out', out, views['q'].type)
+        type = output_type(views['q'].type)
+        out = _new(arrays['q'], layout.output, layout.output_strides(), type)
+        views['output'] = view_of('out', out, type)
     sums = None
     if log_sums:
         matrix, seen, order = layout.log_sums()
@@ -176,8 +182,9 @@ def _attend(arrays, scalars, log_sums, stream, instance, target):
 
 
 def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
-              key_ends=None, log_sums=False, stream=None, instance=None, target=None):
-    """softmax(scale * q k^T) v for every sequence and head, in bf16 or fp16: q is [sequences, tokens, heads, columns], k and v
+              key_ends=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None, instance=None,
+              target=None):
+    """softmax(scale * q k^T) v for every sequence and head, in bf16, fp16 or e4m3 (whose result is bf16): q is [sequences, tokens, heads, columns], k and v
     have as many heads, or a divisor of it; the result is as q, with v's columns. Tensors of [sequences, heads, tokens, columns],
     as torch's scaled_dot_product_attention takes them, are x.transpose(1, 2): nothing is copied.
 
@@ -187,17 +194,20 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     window: with causal, it sees the last so many of these; 0: all.
     scale: of the scores; None: 1 / sqrt(columns). softcap: scores are softcap * tanh(score / softcap); 0: as they are.
     sinks: float32, for every head a score that has no value.
+    q_scales, k_scales, v_scales: float32, of e4m3: for every head of k, what elements are multiplied by.
     log_sums: returns (result, log_sums): float32 logarithms of the sums of exponentials, [sequences, heads, tokens], or
         [heads, tokens] of packed sequences.
     All else is as for matmul. No gradient goes through it.
     """
-    arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks)
+    arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks, q_scales=q_scales,
+                  k_scales=k_scales, v_scales=v_scales)
     return _attend(arrays, (bool(causal), window, 0.0 if scale is None else float(scale), float(softcap), None), log_sums,
                    stream, instance, target)
 
 
 def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, causal=False, window=0, scale=None, softcap=0.0,
-                    sinks=None, log_sums=False, stream=None, instance=None, target=None):
+                    sinks=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None, instance=None,
+                    target=None):
     """attention with keys and values in a cache of pages: q is [sequences, tokens, heads, columns], k and v are
     [pages, tokens of a page, heads, columns] (a cache by heads, [pages, heads, tokens of a page, columns], is x.transpose(1, 2)).
 
@@ -206,6 +216,7 @@ def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, ca
     keys: the most that a sequence has; None: as many as the table has room for. It costs time where it is much too large.
     A row's bits depend on neither the batch nor the order of pages. All else is as for attention.
     """
-    arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks)
+    arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks, q_scales=q_scales,
+                  k_scales=k_scales, v_scales=v_scales)
     return _attend(arrays, (bool(causal), window, 0.0 if scale is None else float(scale), float(softcap), keys), log_sums,
                    stream, instance, target)

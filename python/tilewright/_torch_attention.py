@@ -4,10 +4,12 @@ from torch import Tensor
 
 from ._attention import Layout, argument, problem_of
 from ._library import Invalid, Unsupported
-from ._torch import _stream
+from ._problem import output_type
+from ._torch import DTYPES, _stream, _type_of
 from ._torch_family import Launcher
 
 SCALARS = 'bool causal, SymInt window, float scale, float softcap'
+SCALES = ('q_scales?', 'k_scales?', 'v_scales?')
 OPTIONS = 'str? instance, str? target'
 
 
@@ -41,7 +43,8 @@ class Attention:
     def _outputs(self, tensors, log_sums):
         """New ones. Where no log sums are wanted, they are empty."""
         layout, q = self.layout(tensors), tensors['q']
-        made = torch.empty_strided(layout.output, layout.output_strides(), dtype=q.dtype, device=q.device)
+        made = torch.empty_strided(layout.output, layout.output_strides(), dtype=DTYPES[output_type(_type_of('q', q))],
+                                   device=q.device)
         return made, q.new_empty(layout.log_sums()[0] if log_sums else (0,), dtype=torch.float32)
 
     def _split(self, arguments):
@@ -69,8 +72,8 @@ class Attention:
         self.launcher.run(problem, tuple(all_of_them.values()), (self.name, *rest), (False, True, instance, target))
 
 
-_plain = Attention('attention', ('q', 'k', 'v', 'query_ends?', 'key_ends?', 'sinks?'), '')
-_paged = Attention('attention_paged', ('q', 'k', 'v', 'page_table', 'key_ends', 'sinks?'), 'SymInt? keys')
+_plain = Attention('attention', ('q', 'k', 'v', 'query_ends?', 'key_ends?', 'sinks?', *SCALES), '')
+_paged = Attention('attention_paged', ('q', 'k', 'v', 'page_table', 'key_ends', 'sinks?', *SCALES), 'SymInt? keys')
 
 
 def attend(arrays, scalars, log_sums, stream, options):

@@ -32,8 +32,13 @@ void adopt(void* given, const Instance& instance,
   }
   for (const auto& [name, tensor] :
        {std::pair("q_type", &problem.q), std::pair("k_type", &problem.k),
-        std::pair("v_type", &problem.v), std::pair("output_type", &problem.output)}) {
-    if (!is_given(name)) tensor->type = static_cast<tw_type>(config.d_type);
+        std::pair("v_type", &problem.v)}) {
+    if (!is_given(name)) tensor->type = static_cast<tw_type>(config.memory_type());
+  }
+  if (!is_given("output_type")) problem.output.type = static_cast<tw_type>(config.d_type);
+  if (config.from_e4m3 != 0) {
+    problem.q_scales = problem.k_scales = problem.v_scales =
+        static_cast<const float*>(some_address());
   }
 }
 
@@ -109,6 +114,12 @@ void random_problem(Case& made, Random& random) {
   // A cap must leave the scores of one-hot rows apart.
   if (random() % 3 == 0) problem.softcap = made.fill == Fill::Normal ? 2.0f : 16384.0f;
   if (random() % 4 == 0) problem.head_size = 8 * between(random, 1, problem.head_size / 8);
+  // One-hot rows of e4m3 need theirs.
+  if (config.from_e4m3 != 0 && made.fill == Fill::Normal) {
+    for (const float** const scales : {&problem.q_scales, &problem.k_scales, &problem.v_scales}) {
+      if (random() % 3 == 0) *scales = nullptr;
+    }
+  }
   const auto length = [&](std::int64_t tile) {
     const std::int64_t lengths[] = {0, 1, between(random, 2, tile), tile + between(random, -1, 1),
                                     between(random, tile, 2 * tile)};
@@ -203,12 +214,18 @@ enum class Pick { Any, Last, First };
 // picked together.
 class Codes {
  public:
-  Codes(std::int64_t columns, double scale)
+  // e4m3 has powers of 2 up to 2^8: its scales have the rest.
+  Codes(std::int64_t columns, double scale, ElementType type)
       : half_(columns / 2), digits_(static_cast<int>(std::min<std::int64_t>(half_, 12))) {
     const int power = std::max(static_cast<int>(std::ceil(std::log2(16 / scale))), 0);
-    key_unit_ = std::ldexp(1.0, power / 2);
-    query_unit_ = std::ldexp(1.0, power - power / 2);
+    const bool is_scaled = type == ElementType::E4m3;
+    const int of_keys = is_scaled ? 0 : power / 2, of_queries = is_scaled ? -4 : power - power / 2;
+    key_unit_ = std::ldexp(1.0, of_keys);
+    query_unit_ = std::ldexp(1.0, of_queries);
+    scale_ = std::ldexp(1.0, power - of_keys - of_queries);
   }
+  // Of queries and keys together.
+  double scale() const { return scale_; }
 
   double key(std::int64_t j, std::int64_t column) const {
     if (column < half_) return key_unit_ * (2 * digit(j, column) - 1);
@@ -227,12 +244,27 @@ class Codes {
   }
   std::int64_t half_;
   int digits_;
-  double key_unit_, query_unit_;
+  double key_unit_, query_unit_, scale_;
 };
+
+// For each head of keys, powers of 2: products with them are exact.
+void fill_scales(HostProblem& data, const Case& of) {
+  const Problem& problem = of.problem.as<Problem>();
+  const Codes codes(problem.head_size, Family::scale(problem), data.tensor(Family::q).type);
+  const double of_scores = of.fill == Fill::Normal ? 1.0 : codes.scale();
+  const auto of_keys = [](std::int64_t head) { return std::ldexp(1.0, head % 3 == 1 ? -1 : 1); };
+  data.tensor(Family::q_scales).fill([&](auto, auto, std::int64_t head) {
+    return of_scores / of_keys(head);
+  });
+  data.tensor(Family::k_scales).fill([&](auto, auto, std::int64_t head) { return of_keys(head); });
+  data.tensor(Family::v_scales).fill([&](auto, auto, std::int64_t head) {
+    return std::ldexp(1.0, static_cast<int>(head % 3) - 1);
+  });
+}
 
 void fill_one_hot(HostProblem& data, const Case& of) {
   const Problem& problem = of.problem.as<Problem>();
-  const Codes codes(problem.head_size, Family::scale(problem));
+  const Codes codes(problem.head_size, Family::scale(problem), data.tensor(Family::q).type);
   HostMatrix &q = data.tensor(Family::q), &k = data.tensor(Family::k), &v = data.tensor(Family::v);
   Random random(of.seed);
   for (const Sequence& sequence : sequences_of(of)) {
@@ -301,6 +333,7 @@ void fill(HostProblem& data, const Case& of) {
   } else {
     fill_one_hot(data, of);
   }
+  fill_scales(data, of);
   // Below the scores of keys that are picked, and about those of others.
   Random random(of.seed + 1);
   data.tensor(Family::sinks).fill([&](auto, auto, auto) {
@@ -347,6 +380,8 @@ class Reference {
         k_(given.tensor(Family::k)),
         v_(given.tensor(Family::v)),
         sinks_(given.tensor(Family::sinks)),
+        scales_{&given.tensor(Family::q_scales), &given.tensor(Family::k_scales),
+                &given.tensor(Family::v_scales)},
         scale_(Family::scale(problem_)),
         has_exact_scores_(of.fill != Fill::Normal),
         half_step_(q_.type == ElementType::Fp16 ? 0x1p-11 : 0x1p-8),
@@ -398,12 +433,13 @@ class Reference {
       for (std::size_t j = 0; j < scores.size(); ++j) {
         const auto [matrix, row] =
             sequence.place(problem_, key_head, first + static_cast<std::int64_t>(j));
-        const double term = weights[j] / sum * v_.at(matrix, row, c);
+        const double number = v_.at(matrix, row, c) * scale_of(*scales_[2], key_head);
+        const double term = weights[j] / sum * number;
         value += term;
         magnitude += std::abs(term);
         error += std::abs(term) * errors[j];
         // Small weights lose digits.
-        error += smallest_ * std::abs(v_.at(matrix, row, c));
+        error += smallest_ * std::abs(number);
       }
       output[c] = {value, error + magnitude * (sum_error + summing)};
     }
@@ -416,10 +452,15 @@ class Reference {
     double value, error;
   };
 
+  static double scale_of(const HostMatrix& scales, std::int64_t key_head) {
+    return scales.exists() ? scales.at(0, 0, key_head) : 1.0;
+  }
+
   std::vector<Score> scores_of(std::int64_t head, std::int64_t query, std::int64_t key_head,
                                const Sequence& sequence, std::int64_t first,
                                std::int64_t end) const {
     std::vector<Score> scores;
+    const double scale = scale_ * scale_of(*scales_[0], key_head) * scale_of(*scales_[1], key_head);
     for (std::int64_t j = first; j < end; ++j) {
       const auto [matrix, row] = sequence.place(problem_, key_head, j);
       double score = 0, magnitude = 0;
@@ -429,7 +470,7 @@ class Reference {
         magnitude += std::abs(term);
       }
       const double steps = has_exact_scores_ ? 0 : static_cast<double>(q_.columns);
-      Score made = {score * scale_, magnitude * scale_ * steps * ulp};
+      Score made = {score * scale, magnitude * scale * steps * ulp};
       if (const double cap = problem_.softcap; cap > 0) {
         // Of the argument, of the exponential, of 1 plus that and of its inverse.
         made.error += cap * 8 * ulp + 4 * std::abs(made.value) * ulp;
@@ -442,6 +483,7 @@ class Reference {
 
   const Problem& problem_;
   const HostMatrix &q_, &k_, &v_, &sinks_;
+  const HostMatrix* scales_[3];  // of queries, keys and values
   double scale_;
   bool has_exact_scores_;  // integers that float32 adds up without an error
   double half_step_;       // of the elements, to which weights are rounded
@@ -491,8 +533,7 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
 
 InstanceWords list(const Instance& instance) {
   const AttentionConfig& config = config_of_instance(instance);
-  const char* const type = name_of(config.d_type);
-  return {fmt::format("{} -> {}", type, type),
+  return {fmt::format("{} -> {}", name_of(config.memory_type()), name_of(config.d_type)),
           "-",
           fmt::format("{}x{}", config.tiling.m, config.tiling.n),
           "1x1",

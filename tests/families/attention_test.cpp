@@ -66,9 +66,10 @@ void each_that_takes_parts(const Body& body) {
 // The last `queries` of `sequences`, of two sequences of three queries.
 void leave(Problem& problem, std::int64_t sequences, std::int64_t queries) {
   const std::int64_t skipped = 6 - sequences * queries;
-  problem.q.data = static_cast<std::uint16_t*>(problem.q.data) + skipped * problem.q.row_stride;
-  problem.output.data =
-      static_cast<std::uint16_t*>(problem.output.data) + skipped * problem.output.row_stride;
+  for (tw_matrix* const matrix : {&problem.q, &problem.output}) {
+    const std::int64_t bytes = matrix->type == TW_E4M3 ? 1 : 2;
+    matrix->data = static_cast<std::byte*>(matrix->data) + skipped * matrix->row_stride * bytes;
+  }
   problem.key_ends += 2 - sequences;
   problem.page_table += (2 - sequences) * problem.table_pitch;
   problem.sequences = sequences;

@@ -118,6 +118,9 @@ void each_field(tw_attention_problem& problem, const std::string& name, const Vi
   visit(name + "table_pitch", problem.table_pitch);
   visit(name + "page_table", problem.page_table);
   visit(name + "heads_in_pages", problem.heads_in_pages);
+  visit(name + "q_scales", problem.q_scales);
+  visit(name + "k_scales", problem.k_scales);
+  visit(name + "v_scales", problem.v_scales);
 }
 
 template <class Visit>

@@ -272,7 +272,12 @@ TEST(FrozenRefusals, Attention) {
   problem.page_table = at<std::int32_t>(9);
   problem.k.data = at<void>(10);
   problem.v.data = at<void>(12);
-  expect_frozen("attention", found + refusals_of("pages", problem, call));
+  found += refusals_of("pages", problem, call);
+  problem.q.type = problem.k.type = problem.v.type = TW_E4M3;
+  problem.q_scales = at<float>(13);
+  problem.k_scales = at<float>(14);
+  problem.v_scales = at<float>(15);
+  expect_frozen("attention", found + refusals_of("e4m3 in pages", problem, call));
 }
 
 TEST(FrozenRefusals, Quantise) {

@@ -34,6 +34,7 @@ CASES = [
     ('a_copy_that_counts', PLAIN, 'the warps that load must arrive'),
     ('a_loader_without_arrivals', PLAIN, 'arrivals'),
     ('scales_of_rows_requantised', PLAIN, 'only where 128 rows of B share a scale'),
+    ('a_plan_that_overwrites_weights', PLAIN, 'A plan of attention overwrites weights that a product still reads.'),
     ('a_role_without_a_name', PLAIN, 'A role must have a name.'),
     ('a_pair_of_odd_columns', PLAIN, 'must be a multiple of 32 up to 256'),
     ('scales_that_begin_anywhere', PLAIN, "a tile's m must be a multiple of 128, its n of 64"),

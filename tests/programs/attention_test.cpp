@@ -77,6 +77,27 @@ TEST(Attention, IsExactAndCleanOnSchedulesByThreads) {
   expect_clean_schedules<AttentionTile80<128, 64, 64>>(3, true);
 }
 
+// Other orders of a step: nothing overlaps; the sums are issued first, and waited for first.
+template <AttentionPlan of_a_step>
+struct Planned {
+  using Page = Sm90Attention;
+  static constexpr AttentionConfig config = {
+      .tiling = {.m = 128, .n = 64}, .keys = 64, .plan = of_a_step};
+};
+constexpr AttentionPlan serial = {{Act::IssueScores, Act::AwaitScores, Act::Weigh, Act::IssueSums,
+                                   Act::AwaitSums, Act::CorrectSums, Act::TakeWeights}};
+constexpr AttentionPlan sums_first = {{Act::IssueSums, Act::IssueScores, Act::AwaitSums,
+                                       Act::AwaitScores, Act::Weigh, Act::TakeWeights,
+                                       Act::CorrectSums}};
+TEST(Attention, IsExactAndCleanInOtherOrdersOfAStep) {
+  static_assert(attention_plan::overlapped.depth(Act::AwaitScores) == 1 &&
+                attention_plan::overlapped.depth(Act::AwaitSums) == 0);
+  static_assert(serial.depth(Act::AwaitScores) == 0 && serial.depth(Act::AwaitSums) == 0);
+  static_assert(sums_first.depth(Act::AwaitSums) == 1 && sums_first.depth(Act::AwaitScores) == 0);
+  expect_clean_schedules<Planned<serial>>(5, true);
+  expect_clean_schedules<Planned<sums_first>>(5, true);
+}
+
 // Keys and values of a neighbour are no numbers: they must not reach a row that does not see them.
 TYPED_TEST(AttentionTest, ValuesThatAreNotSeenMayBeAnything) {
   constexpr ClusterShape cluster = TypeParam::config.tiling.cluster;

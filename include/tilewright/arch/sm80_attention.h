@@ -11,8 +11,8 @@ namespace tw {
 struct Sm80Attention : Sm80 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ClusterShape>
   using HeadLoader = AttentionCopies<queries, keys, values, roles.load.warps>;
-  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles>
-  using PartLoader = DecodeCopies<queries, keys, values, roles.load.warps>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ElementType type>
+  using PartLoader = DecodeCopies<queries, keys, values, roles.load.warps, type>;
   template <class Queries, class Keys>
   using ScoreOp = MmaOfTwoRings<Queries, Keys>;
   template <class Values>

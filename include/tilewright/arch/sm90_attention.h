@@ -11,7 +11,7 @@ namespace tw {
 struct Sm90Attention : Sm90 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ClusterShape cluster>
   using HeadLoader = AttentionLoader<queries, keys, values, cluster>;
-  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable>
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ElementType>
   using PartLoader = DecodeLoader<queries, keys, values>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
@@ -35,6 +35,7 @@ struct Sm90Attention : Sm90 {
     require(config.tiling.cluster.size() <= max_cluster && config.tiling.cluster.n == 1 &&
                 config.tiling.cluster.k == 1,
             "A cluster has at most 8 CTAs, with a head each.");
+    require(config.from_e4m3 == 0, "TMA does not convert: e4m3 is for copies by threads.");
     require(config.part_blocks == 0 || (config.tiling.m == 64 && config.tiling.cluster.size() == 1),
             "Where heads share a tile, it has 64 rows and a CTA alone.");
     const unsigned groups = config.tiling.m / 64;

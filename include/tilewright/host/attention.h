@@ -123,6 +123,12 @@ struct AttentionLaunch {
     params.own.rows.sinks = problem.sinks;
     params.own.rows.log_sums = static_cast<float*>(log_sums.data);
     params.own.rows.log_sums_pitch = log_sums.pitch;
+    if constexpr (Parts::Scales::are_there) {
+      params.own.queries = problem.q_scales;
+      params.own.keys = problem.k_scales;
+      params.own.values = problem.v_scales;
+      params.own.query_heads_per_key_head = number(problem.heads / problem.key_heads);
+    }
     grid = {static_cast<unsigned>(std::min<std::int64_t>(max_clusters, work)) * cluster.size(),
             cluster.size(), Kernel::threads, sizeof(typename Kernel::Storage)};
     if constexpr (Parts::in_parts) {
@@ -223,9 +229,10 @@ struct AttentionLaunch {
                    problem.head_size, value_size, columns, values));
     }
     const ElementType type = checked.tensor(Family::q).type;
-    if (type != Parts::config.d_type) {
-      return Status::refused(sentence("The elements are {}; this kernel is for {}.", name_of(type),
-                                      name_of(Parts::config.d_type)));
+    constexpr ElementType taken = Parts::config.memory_type();
+    if (type != taken) {
+      return Status::refused(
+          sentence("The elements are {}; this kernel is for {}.", name_of(type), name_of(taken)));
     }
     constexpr unsigned sharers = Parts::tiling.cluster.size();
     if (problem.keys > every_key) {
@@ -260,8 +267,8 @@ struct AttentionLaunch {
                               lines.pitch % 8 == 0 && lines.batch_pitch % 8 == 0;
       if (is_aligned) continue;
       return Status::refused(sentence(
-          "This kernel copies {} by 16 bytes, which begin at multiples of 16 bytes; from token to "
-          "token they lie {} elements apart, from head to head {}.",
+          "This kernel copies {} by 8 elements, from multiples of 16 bytes on; from token to token "
+          "they lie {} elements apart, from head to head {}.",
           checked.description().tensors[tensor].title, lines.pitch, lines.batch_pitch));
     }
     return Status::good();
@@ -299,6 +306,12 @@ struct AttentionLaunch {
   template <class Parts, class Encode>
   static Status fill_loader(typename Parts::Loader::Params& loader, const Checked& checked,
                             const Encode& encode) {
+    // Of a loader of several heads, one has all rows of a tile.
+    if constexpr (requires { loader.shared; }) {
+      loader.heads = static_cast<int>(checked.as<Problem>().heads);
+      loader.shared = {1, static_cast<int>(Parts::query_tile.rows),
+                       static_cast<int>(Parts::query_tile.rows)};
+    }
     if constexpr (requires { loader.queries.token_stride; }) {
       return fill_heads<Parts>(loader, checked);
     } else {
@@ -312,9 +325,9 @@ struct AttentionLaunch {
   static Status fill_heads(typename Parts::Loader::Params& loader, const Checked& checked) {
     const auto view = [&](unsigned tensor) {
       const TensorLines& heads = checked.tensor(tensor);
-      return
-          typename Parts::Loader::Heads{static_cast<const std::uint16_t*>(heads.data), heads.pitch,
-                                        heads.batch_pitch, static_cast<int>(heads.length)};
+      using Data = decltype(loader.queries.data);
+      return typename Parts::Loader::Heads{static_cast<Data>(heads.data), heads.pitch,
+                                           heads.batch_pitch, static_cast<int>(heads.length)};
     };
     loader.queries = view(Family::q);
     loader.keys = view(Family::k);

@@ -16,7 +16,7 @@ class AttentionCopies {
   static constexpr unsigned threads = warps * 32;
 
  public:
-  using Heads = HeadView;  // (token,head,column)
+  using Heads = HeadView<>;  // (token,head,column)
   struct Params {
     Heads queries;
     Heads keys;

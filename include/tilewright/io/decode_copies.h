@@ -1,25 +1,37 @@
-// TileIO of attention with few queries, by threads: as DecodeLoader, with pages of any size.
+// TileIO of attention by threads: rows of several heads, keys and values in pages of any size, and
+// elements of 8 bits, which become 16 on the way.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
 #include "tilewright/io/head_tile.h"
+#include "tilewright/io/scaled_conversion.h"
 #include "tilewright/io/sequences.h"
 #include "tilewright/io/stage.h"
+#include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/cp_async.h"
+#include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/layout/access.h"
+#include "tilewright/layout/element.h"
 
 namespace tw {
 
-// All threads of `warps` warps copy the tiles that DecodeTiles tells. Rows that no sequence or head
-// has are zero, and are not read.
-template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps>
+// All threads of `warps` warps copy the tiles that DecodeTiles tells, or AttentionTiles, where one
+// head has all rows. Rows that no sequence or head has are zero, and are not read. Elements are
+// `type` in memory: that of the tiles, or e4m3, of which bf16 has every number.
+template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps,
+          ElementType type>
 class DecodeCopies {
   static constexpr unsigned threads = warps * 32;
+  static constexpr bool converts = type != query_tile.type;
+  using Bytes = Vector<std::uint32_t, 2>;
+  static_assert(!converts || (type == ElementType::E4m3 && query_tile.type == ElementType::Bf16),
+                "Of the conversions to what is multiplied there is that of e4m3 to bf16.");
+  using Element = std::conditional_t<converts, std::uint8_t, std::uint16_t>;
 
  public:
   // (token,head,column), or (slot,page and head,column).
-  using Heads = HeadView;
+  using Heads = HeadView<Element>;
   struct Params {
     Heads queries;
     Heads keys;
@@ -37,8 +49,9 @@ class DecodeCopies {
     int heads_of_page;  // that lie one behind the other; 0: they lie side by side
   };
   static constexpr bool elected = false;
-  static constexpr Completion completion = Completion::CopiesArrive;
-  static constexpr unsigned arrivals = threads;
+  static constexpr Completion completion =
+      converts ? Completion::WarpsArrive : Completion::CopiesArrive;
+  static constexpr unsigned arrivals = converts ? warps : threads;
   static constexpr bool clears_tail = true;
   static constexpr bool takes_any_page = true;
 
@@ -56,7 +69,7 @@ class DecodeCopies {
   TW_DEVICE void queries(const Stage& stage, const WorkTile& tile) const {
     const int first = tile.first_row(query_tile.rows);
     const Heads& heads = params_.queries;
-    copy<query_tile>(stage, heads, [&](int in_tile) -> const std::uint16_t* {
+    copy<query_tile>(stage, heads, [&](int in_tile) -> const Element* {
       const int head = in_tile / params_.shared.room;
       const int row = first + in_tile - head * params_.shared.room;
       if (head >= params_.shared.heads || row >= rows_.query_end) return nullptr;
@@ -80,7 +93,7 @@ class DecodeCopies {
   }
 
   // Null where there is none. Pages that the cache does not have are none.
-  TW_DEVICE const std::uint16_t* row_of_key(const Heads& heads, int key) const {
+  TW_DEVICE const Element* row_of_key(const Heads& heads, int key) const {
     if (key >= rows_.keys()) return nullptr;
     if (params_.pages == nullptr) {
       return heads.data + key_head_ * heads.head_stride +
@@ -106,18 +119,49 @@ class DecodeCopies {
     static_assert(tile.rows * line % threads == 0, "Every thread copies as many chunks.");
     const auto chunks = stage.tensors().rows.template chunks<16>();
     const unsigned chunk = thread_ % line;
+    constexpr unsigned rows = tile.rows * line / threads;  // of a thread
+    [[maybe_unused]] Bytes fetched[rows][tile.spans()];
     TW_UNROLL
-    for (unsigned i = 0; i < tile.rows * line / threads; ++i) {
+    for (unsigned i = 0; i < rows; ++i) {
       const unsigned in_tile = i * (threads / line) + thread_ / line;
-      const std::uint16_t* const row = row_at(static_cast<int>(in_tile));
+      const Element* const row = row_at(static_cast<int>(in_tile));
       TW_UNROLL
       for (unsigned span = 0; span < tile.spans(); ++span) {
         const auto column = static_cast<int>(span * HeadTile::span_columns + chunk * 8);
         const bool inside = row != nullptr && column < heads.columns;
-        isa::cp_async<16>(chunks.address(in_tile, chunk, span), inside ? row + column : heads.data,
-                          inside ? 16 : 0);
+        if constexpr (converts) {
+          fetched[i][span] = Bytes{};
+          if (inside) {
+            fetched[i][span] =
+                load_element<Space::Global>(reinterpret_cast<const Bytes*>(row + column));
+          }
+        } else {
+          isa::cp_async<16>(chunks.address(in_tile, chunk, span),
+                            inside ? row + column : heads.data, inside ? 16 : 0);
+        }
       }
     }
+    if constexpr (converts) {
+      TW_UNROLL
+      for (unsigned i = 0; i < rows; ++i) {
+        TW_UNROLL
+        for (unsigned span = 0; span < tile.spans(); ++span) {
+          store(chunks.address(i * (threads / line) + thread_ / line, chunk, span),
+                fetched[i][span]);
+        }
+      }
+    }
+  }
+
+  static TW_DEVICE void store(SharedAddress to, const Bytes& bytes) {
+    constexpr CodeFormat code = CodeFormat::of(type);
+    std::uint32_t words[4];
+    TW_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      const auto pair = static_cast<std::uint16_t>(bytes.get(i / 2) >> i % 2 * 16);
+      words[i] = isa::cvt_bf16x2(code.value(pair & 0xffu), code.value(pair >> 8));
+    }
+    isa::store_shared_16(to, words);
   }
 
   const Params& params_;

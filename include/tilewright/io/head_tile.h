@@ -34,8 +34,9 @@ struct HeadTile {
 };
 
 // Rows of all heads in global memory, for loaders that copy by threads; strides count elements.
+template <class Element = std::uint16_t>
 struct HeadView {
-  const std::uint16_t* data;
+  const Element* data;
   std::int64_t token_stride;
   std::int64_t head_stride;
   int columns;

@@ -4,6 +4,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/sequences.h"
+#include "tilewright/kernel/attention_plan.h"
 #include "tilewright/kernel/attention_rows.h"
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/op/online_softmax.h"
@@ -27,7 +28,8 @@ struct Attention {
   using Order = typename Kernel::StepOrder;
   using LoaderParams = typename Loader::Params;
   using Rows = typename Kernel::Rows;
-  struct OwnParams {
+  using Scales = typename Kernel::Scales;
+  struct OwnParams : Scales {
     Sequences sequences;
     float scale;    // of scores, above 0
     float softcap;  // 0: none
@@ -142,6 +144,9 @@ struct Attention {
       const int token = tile.first_row(Kernel::config.tiling.m) + first_row_;
       const bool causal = params_.sequences.causal != 0;
       const int upper = static_cast<int>(Sum::row_of(thread_, 0));
+      if constexpr (Scales::are_there) {
+        softmax_.rescale(params_.scale * params_.of_scores(tile.batch), params_.softcap);
+      }
       softmax_.begin(rows.keys_seen(token + rows_.token(upper), causal),
                      rows.keys_seen(token + rows_.token(upper + 8), causal));
       sum.clear();
@@ -158,10 +163,18 @@ struct Attention {
         const int free_end = min_of(max_of(last + 1 - cut, masked_end), tile.k_end);
         add_blocks(sum, tile, masked_end, free_end, rows.keys(), key);
       }
+      if constexpr (Scales::are_there) {
+        const float scale = params_.of_values(tile.batch);
+        sum.scale_rows({scale, scale});
+      }
       rows_.finish(sum, softmax_, tile, token);
     }
 
    private:
+    static constexpr AttentionPlan order = Kernel::config.plan.checked();
+    template <auto value>
+    using Constant = std::integral_constant<decltype(value), value>;
+
     static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
     static TW_DEVICE int min_of(int left, int right) { return left < right ? left : right; }
 
@@ -194,21 +207,42 @@ struct Attention {
       }
       const auto step = [&]<bool masked>(std::bool_constant<masked>, int k) {
         auto stage = keys_.consume();
-        {
-          const auto turn = order_.take();
-          score_op_.issue(scores, query, stage);
-          op_.issue(sum, weights, value);
-        }
-        score_op_.template wait<1>(scores);
-        stage = typename KeyInput::Token();
-        const RowPair correction = softmax_.template next<masked>(scores, first_key(k));
-        score_op_.settle(scores);
-        // Between the softmax and the wait, which ptxas would otherwise put before the softmax.
-        auto next_value = values_.consume();
-        op_.template wait<0>(sum, weights);
-        value = std::move(next_value);
-        weights.take(scores.values(0));
-        sum.scale_rows(correction);
+        RowPair correction;
+        const auto issue = [&]<Act what>(Constant<what>) {
+          if constexpr (what == Act::IssueScores) {
+            score_op_.issue(scores, query, stage);
+          } else {
+            op_.issue(sum, weights, value);
+          }
+        };
+        const auto act = [&]<unsigned i>(Constant<i>) {
+          constexpr Act what = order.acts[i];
+          if constexpr (order.begins_pair(i)) {
+            const auto turn = order_.take();
+            issue(Constant<what>());
+            issue(Constant<order.acts[i + 1]>());
+          } else if constexpr (order.is_product(what) && !order.ends_pair(i)) {
+            const auto turn = order_.take();
+            issue(Constant<what>());
+          } else if constexpr (what == Act::AwaitScores) {
+            score_op_.template wait<order.depth(what)>(scores);
+            stage = typename KeyInput::Token();
+          } else if constexpr (what == Act::Weigh) {
+            correction = softmax_.template next<masked>(scores, first_key(k));
+            score_op_.settle(scores);
+          } else if constexpr (what == Act::AwaitSums) {
+            // Behind the softmax, before which ptxas would otherwise put the wait.
+            auto next_value = values_.consume();
+            op_.template wait<order.depth(what)>(sum, weights);
+            value = std::move(next_value);
+          } else if constexpr (what == Act::TakeWeights) {
+            weights.take(scores.values(0));
+          } else if constexpr (what == Act::CorrectSums) {
+            sum.scale_rows(correction);
+          }
+        };
+        [&]<unsigned... i>(std::integer_sequence<unsigned, i...>) { (act(Constant<i>()), ...); }
+        (std::make_integer_sequence<unsigned, AttentionPlan::count>());
       };
       // Blocks that masks cut, those that all rows see, and those that a window cuts: each kind of
       // step stands once.

@@ -19,6 +19,27 @@ TW_DEVICE float sink_of(const float* sinks, int head) {
   return load_element<Space::Global>(sinks + head);
 }
 
+// What elements are multiplied by, for each head of keys.
+struct NoScales {
+  static constexpr bool are_there = false;
+};
+struct ScalesOfHeads {
+  static constexpr bool are_there = true;
+  const float* queries;  // null: 1
+  const float* keys;
+  const float* values;
+  int query_heads_per_key_head;
+
+  TW_DEVICE float of_scores(int head) const { return of(queries, head) * of(keys, head); }
+  TW_DEVICE float of_values(int head) const { return of(values, head); }
+
+ private:
+  TW_DEVICE float of(const float* scales, int head) const {
+    if (scales == nullptr) return 1;
+    return load_element<Space::Global>(scales + head / query_heads_per_key_head);
+  }
+};
+
 // A tile has queries of one head, and all the keys that they see: its epilogue stores the sums.
 class OneHead {
  public:

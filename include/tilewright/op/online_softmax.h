@@ -31,6 +31,10 @@ class OnlineSoftmax {
         to_tanh_(cap > 0 ? 2 * log2_of_e * scale / cap : 0),
         window_(window),
         lane_(thread % 32) {}
+  // As if made with another scale, for the rows that begin next.
+  TW_DEVICE void rescale(float scale, float cap) {
+    *this = OnlineSoftmax(scale, cap, window_, lane_);
+  }
 
   // Rows whose last key is so many behind the sequence's first.
   TW_DEVICE void begin(int upper_seen, int lower_seen) {

@@ -116,10 +116,22 @@ struct AttentionFamily {
            }),
       rule(
           [](const Problem& p) {
-            return p.k.type == p.q.type && p.v.type == p.q.type && p.output.type == p.q.type;
+            const tw_type output = p.q.type == TW_E4M3 ? TW_BF16 : p.q.type;
+            return p.k.type == p.q.type && p.v.type == p.q.type && p.output.type == output;
           },
           [](const Problem&) {
-            return sentence("The types of queries, keys, values and output must be the same.");
+            return sentence(
+                "The types of queries, keys, values and output must be the same; of e4m3 the "
+                "output is bf16.");
+          }),
+      rule(
+          [](const Problem& p) {
+            const bool is_scaled =
+                p.q_scales != nullptr || p.k_scales != nullptr || p.v_scales != nullptr;
+            return !is_scaled || p.q.type == TW_E4M3;
+          },
+          [](const Problem&) {
+            return sentence("Scales are given, but the queries are not e4m3.");
           }),
       rule(
           [](const Problem& p) {
@@ -144,9 +156,13 @@ struct AttentionFamily {
     page_table,
     sinks,
     output,
-    log_sums
+    log_sums,
+    q_scales,
+    k_scales,
+    v_scales
   };
   static constexpr Types elements = {ElementType::Bf16, ElementType::Fp16};
+  static constexpr Types inputs = {ElementType::Bf16, ElementType::Fp16, ElementType::E4m3};
   static constexpr TensorExtents of_queries(const Problem& p) {
     return {p.heads, query_rows(p), p.head_size};
   }
@@ -160,13 +176,13 @@ struct AttentionFamily {
     return {key_matrices(p), key_rows(p), p.head_size};
   }
   static constexpr TensorField tensors[] = {
-      reads<&Problem::q>(
-          "q", {.title = "the queries", .types = elements, .one = "the tensor of queries"},
-          [](const Problem& p) { return of_queries(p); }),
-      reads<&Problem::k>("k", {.title = "the keys", .types = elements, .one = "the tensor of keys"},
+      reads<&Problem::q>("q",
+                         {.title = "the queries", .types = inputs, .one = "the tensor of queries"},
+                         [](const Problem& p) { return of_queries(p); }),
+      reads<&Problem::k>("k", {.title = "the keys", .types = inputs, .one = "the tensor of keys"},
                          [](const Problem& p) { return of_keys(p); }),
       reads<&Problem::v>("v",
-                         {.title = "the values", .types = elements, .one = "the tensor of values"},
+                         {.title = "the values", .types = inputs, .one = "the tensor of values"},
                          [](const Problem& p) { return of_values(p); }),
       where([](const Problem& p) { return is_ragged(p); },
             integers<&Problem::query_ends>("query_ends", "the ends of queries",
@@ -189,7 +205,19 @@ struct AttentionFamily {
                                                  .one = "the matrix of log sums"},
                                                 [](const Problem& p) {
                                                   return TensorExtents{1, p.heads, query_rows(p)};
-                                                })))};
+                                                }))),
+      optional(where(
+          [](const Problem& p) { return p.q_scales != nullptr; },
+          vector_of<&Problem::q_scales>("q_scales", "the scales of queries", ElementType::Fp32,
+                                        [](const Problem& p) { return p.key_heads; }))),
+      optional(
+          where([](const Problem& p) { return p.k_scales != nullptr; },
+                vector_of<&Problem::k_scales>("k_scales", "the scales of keys", ElementType::Fp32,
+                                              [](const Problem& p) { return p.key_heads; }))),
+      optional(
+          where([](const Problem& p) { return p.v_scales != nullptr; },
+                vector_of<&Problem::v_scales>("v_scales", "the scales of values", ElementType::Fp32,
+                                              [](const Problem& p) { return p.key_heads; })))};
 
   // Equal shares.
   static ListField::Guess guessed(const Problem& p, std::int64_t rows) {

@@ -23,17 +23,21 @@ struct AttentionConfig {
   Tiling tiling = {.m = 128, .n = 128};
   unsigned keys = 128;                     // of a block
   unsigned head = 0;                       // columns of queries and keys; 0: as many as of values
-  ElementType d_type = ElementType::Bf16;  // of all tensors
+  ElementType d_type = ElementType::Bf16;  // of what is multiplied, and of the output
+  unsigned from_e4m3 = 0;                  // 1: queries, keys and values are e4m3 in memory
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;           // 0: groups issue their products as they come
   unsigned staged_bytes = 128;  // of a row of the output at a time: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
+  AttentionPlan plan = attention_plan::overlapped;  // of a step
   // Heads that share keys are rows of one tile, and a tile has a part of the keys: so many blocks.
   // 0: a tile has one head and all its keys.
   unsigned part_blocks = 0;
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
+  // Of queries, keys and values in memory.
+  constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
 };
 
 // The payload of a ring of tiles of one head.
@@ -84,10 +88,11 @@ struct NothingLeft {
 };
 
 template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles,
-          ClusterShape cluster, bool in_parts>
+          ClusterShape cluster, bool in_parts, ElementType memory_type>
 consteval auto loader_of_heads() {
-  if constexpr (in_parts) {
-    return Chosen<typename Target::template PartLoader<queries, keys, values, roles>>();
+  if constexpr (in_parts || memory_type != queries.type) {
+    return Chosen<
+        typename Target::template PartLoader<queries, keys, values, roles, memory_type>>();
   } else {
     return Chosen<typename Target::template HeadLoader<queries, keys, values, roles, cluster>>();
   }
@@ -111,8 +116,10 @@ struct Attention {
   static constexpr HeadTile key_tile = {config.keys, config.head_columns(), config.d_type};
   static constexpr HeadTile value_tile = {config.keys, tiling.n, config.d_type};
   static constexpr bool in_parts = config.part_blocks != 0;
-  using Loader = typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
-                                                   tiling.cluster, in_parts>())::Type;
+  using Loader =
+      typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
+                                        tiling.cluster, in_parts, config.memory_type()>())::Type;
+  using Scales = std::conditional_t<config.from_e4m3 != 0, kernel::ScalesOfHeads, kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
   using ValueTensors = HeadTensors<value_tile, Major::MN, value_tile.bytes()>;

@@ -25,7 +25,7 @@ typedef struct tw_attention_problem {
   int64_t window; /* with causal: a query sees the last so many of these keys; 0: all */
   float scale;    /* 0: 1 / sqrt(head_size) */
   float softcap;  /* score = softcap * tanh(scale * q k^T / softcap); 0: as it is */
-  tw_matrix q, k, v, output; /* bf16, or fp16 */
+  tw_matrix q, k, v, output; /* bf16, or fp16; q, k and v also e4m3, and output is then bf16 */
   const float* sinks;        /* of each head, a score that is seen but has no value; or null */
   tw_matrix log_sums; /* (head,token), fp32: of the exponentials of scores; data null: none */
   /* Keys and values in pages of page_size tokens, a cache of `pages` of them; 0: they lie as above.
@@ -36,6 +36,11 @@ typedef struct tw_attention_problem {
   int64_t page_size, pages, table_pitch;
   const int32_t* page_table;
   int heads_in_pages;
+  /* Of e4m3, on the device, for each head of keys: what elements are multiplied by, above 0;
+     null: 1. */
+  const float* q_scales;
+  const float* k_scales;
+  const float* v_scales;
 } tw_attention_problem;
 
 #endif /* TILEWRIGHT_FAMILY_ATTENTION_PROBLEM_H */

@@ -1,0 +1,82 @@
+// The order of a step of attention, as a value: what is waited for, and how deep, follows from it,
+// and an order that would touch what a product still uses does not compile.
+#pragma once
+
+#include <cstddef>
+
+#include "tilewright/base/require.h"
+
+namespace tw {
+
+// What a group does in a step: it begins with the weights of the block before and its values, and
+// ends with those of the next; no product is in flight before or after it.
+enum class Act : unsigned {
+  IssueScores,  // queries by the next keys
+  IssueSums,    // weights by values, added to the sums
+  AwaitScores,  // and the keys are released
+  Weigh,        // scores become weights of their maximum so far, in place
+  AwaitSums,    // and the values are released
+  TakeWeights,  // the scores' registers become an operand
+  CorrectSums,  // by how much the maximum grew
+};
+
+struct AttentionPlan {
+  static constexpr unsigned count = 7;
+  Act acts[count];
+
+  constexpr unsigned place(Act act) const {
+    for (unsigned i = 0; i < count; ++i) {
+      if (acts[i] == act) return i;
+    }
+    return count;
+  }
+  constexpr bool is_before(Act first, Act second) const { return place(first) < place(second); }
+
+  static constexpr bool is_product(Act act) {
+    return act == Act::IssueScores || act == Act::IssueSums;
+  }
+  // Products are done in the order in which they are issued: a wait leaves in flight those that
+  // were issued behind the one that it is for, and before the wait.
+  constexpr unsigned depth(Act wait) const {
+    const bool of_scores = wait == Act::AwaitScores;
+    const Act own = of_scores ? Act::IssueScores : Act::IssueSums;
+    const Act other = of_scores ? Act::IssueSums : Act::IssueScores;
+    return is_before(own, other) && is_before(other, wait) ? 1 : 0;
+  }
+  // Products that stand next to each other are issued in one turn: this is the first of two.
+  constexpr bool begins_pair(unsigned i) const {
+    return i + 1 < count && is_product(acts[i]) && is_product(acts[i + 1]);
+  }
+  constexpr bool ends_pair(unsigned i) const { return i > 0 && begins_pair(i - 1); }
+
+  consteval AttentionPlan checked() const {
+    for (unsigned i = 0; i < count; ++i) {
+      require(place(static_cast<Act>(i)) < count, "A plan of attention has every act once.");
+    }
+    require(
+        is_before(Act::IssueScores, Act::AwaitScores) && is_before(Act::IssueSums, Act::AwaitSums),
+        "A plan of attention waits for a product before it is issued.");
+    require(is_before(Act::AwaitScores, Act::Weigh),
+            "A plan of attention weighs scores that a product still adds up.");
+    require(is_before(Act::Weigh, Act::TakeWeights),
+            "A plan of attention takes weights before they are made of scores.");
+    require(is_before(Act::AwaitSums, Act::TakeWeights),
+            "A plan of attention overwrites weights that a product still reads.");
+    require(is_before(Act::AwaitSums, Act::CorrectSums),
+            "A plan of attention corrects sums that a product still adds to.");
+    require(is_before(Act::Weigh, Act::CorrectSums),
+            "A plan of attention corrects sums before it knows by how much.");
+    return *this;
+  }
+};
+
+namespace attention_plan {
+
+// The product of the sums runs while scores are weighed.
+inline constexpr AttentionPlan overlapped = AttentionPlan{
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
+     Act::TakeWeights, Act::CorrectSums}}.checked();
+
+}  // namespace attention_plan
+
+}  // namespace tw
