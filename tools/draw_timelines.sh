@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Draws docs/timelines from traces of the virtual GPU: two instances of a family at the same problem, each. Files of
-# --on gpu (matmul.json, conv2d.json, blockwise.json) in the folder that is given stand there instead of the second.
+# Draws docs/timelines: a run on the virtual GPU beside one on a GPU, of the same instance at the same problem. The latter are
+# docs/timelines/h200_FAMILY.json, as ./tw trace FAMILY --on gpu --ctas 2 -o FILE wrote them, or FAMILY.json of the folder that is given.
 set -euo pipefail
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 folder=${1:-}
 draw() {
-  local family=$1 instance=$2 other=$3
-  shift 3
-  [ -z "$folder" ] || other=$folder/$family.json
-  "$root/tw" trace "$family" --instance "$instance" "$@" --beside "$other" --ctas 1 \
+  local family=$1 instance=$2
+  shift 2
+  if [ -n "$folder" ]; then cp "$folder/$family.json" "$root/docs/timelines/h200_$family.json"; fi
+  "$root/tw" trace "$family" --instance "$instance" "$@" --sms 132 --beside "$root/docs/timelines/h200_$family.json" --ctas 1 \
     -o "$root/out/$family.json" --svg "$root/docs/timelines/$family.svg"
 }
-mkdir -p "$root/docs/timelines"
-draw matmul coop_128x256_2x1 pingpong_128x128_2x1 --m 512 --n 512 --k 512
-draw conv2d conv_bf16 conv_pingpong_128 --n 4 --h 14 --w 14 --c 64 --k 256
-draw blockwise blockwise_128x128_2x1 blockwise_256x128 --m 512 --n 256 --k 1024
+mkdir -p "$root/out"
+draw matmul coop_128x256_2x1 --m 2560 --n 2560 --k 512
+draw conv2d conv_pingpong_128 --n 32 --h 32 --w 32 --c 64 --k 128
+draw blockwise blockwise_128x128_2x1 --m 2048 --n 2048 --k 1024
