@@ -102,6 +102,27 @@ with tempfile.TemporaryDirectory() as temporary:
         cache = (fresh / 'build/traced_cuda/CMakeCache.txt').read_text()
         expect('TW_TRACED:UNINITIALIZED=other\n' in cache and 'TW_INSTANCES:UNINITIALIZED=^(traced_)?other$\n' in cache, cache)
 
+    # Tests want the compiler for AMD's GPUs, and go on where it cannot be had.
+    tools, fresh = base / 'tools', base / 'fresh'
+    tools.mkdir()
+    for folder in reversed(os.environ['PATH'].split(':')):
+        for path in pathlib.Path(folder).glob('*'):
+            (tools / path.name).unlink(missing_ok=True)
+            (tools / path.name).symlink_to(path)
+    (tools / 'clang++-22').unlink(missing_ok=True)
+    for name, body in (('dpkg-query', 'echo installed'), ('id', 'echo 0'), ('apt-get', '')):
+        (tools / name).unlink(missing_ok=True)
+        (tools / name).write_text(f'#!/bin/sh\n{body}\n')
+        (tools / name).chmod(0o755)
+    make_tree(fresh)
+    (fresh / 'build/.set_up_for_tests').unlink()
+    for status in (100, 0):
+        (tools / 'apt-get').write_text(f'#!/bin/sh\necho $* >> "{base}/installed"\nexit {status}\n')
+        finish(start(fresh, elsewhere, 'test', environment={'TW_PRESET': 'host', 'PATH': str(tools)}))
+        (fresh / 'build/.set_up_for_tests').unlink()
+    asked = (base / 'installed').read_text().splitlines()
+    expect(asked[:2] == ['update -qq'] * 2 and asked[2].endswith(' clang-22 lld-22 llvm-22') and len(asked) == 3, asked)
+
     # A copy has another's build folder, and makes its own of it.
     copy = base / 'copy'
     shutil.copytree(tree, copy, symlinks=True)
