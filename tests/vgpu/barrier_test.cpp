@@ -122,6 +122,29 @@ TEST(Mbarrier, WithoutTheWaitForEmptyTheCellIsOverwrittenWhileRead) {
   EXPECT_EQ(finding->stage, 5);
 }
 
+// The consumer says "empty" before it reads: the producer that it let on is found, and so is it.
+TEST(Mbarrier, WhoLetGoTooEarlyIsNamed) {
+  const Report report = Kernel{.threads = 64, .options = {.landing = Landing::Eager}}.run([] {
+    start_barrier(0, 32, 64);
+    isa::describe_barrier(address_at(0), "empty", 3);
+    isa::describe_shared(address_at(64), 128, "cells", 3);
+    isa::describe_role(isa::thread_index() < 32 ? "produce" : "consume");
+    unsigned* cell = shared_at(64 + 4 * (isa::thread_index() % 32));
+    if (isa::thread_index() >= 32) {
+      isa::describe_step(7);
+      store_shared(cell, 1u);
+      isa::mbarrier_arrive(address_at(0));
+      load_shared(cell);
+    } else {
+      wait(address_at(0), 0);
+      store_shared(cell, 2u);
+    }
+  });
+  EXPECT_TRUE(found(report, Checker::OverwriteWhileRead,
+                    "It had passed empty stage 3 of CTA 0, which the consume role (thread "));
+  EXPECT_TRUE(found(report, Checker::OverwriteWhileRead, "completed at k-tile 7 after "));
+}
+
 TEST(Mbarrier, FreshBarrierLetsTheLapBeforeTheFirstPass) {
   EXPECT_TRUE(clean(Kernel{.threads = 32}.run([] {
     start_barrier(0, 1, 32);

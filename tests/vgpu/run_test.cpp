@@ -366,8 +366,21 @@ void many_races() {
 }
 
 TEST(Run, FindingsAreSaidOnceAndEndTheRunWhenThereAreEnough) {
-  EXPECT_EQ(Kernel{.options = {.max_findings = 100}}.run(many_races).findings.size(), 40u);
-  EXPECT_EQ(Kernel{.options = {.max_findings = 7}}.run(many_races).findings.size(), 7u);
+  const Report all = Kernel{.options = {.max_findings = 100}}.run(many_races);
+  EXPECT_EQ(all.findings.size(), 40u);
+  EXPECT_TRUE(all.incomplete.empty());
+  const Report some = Kernel{.options = {.max_findings = 7}}.run(many_races);
+  EXPECT_EQ(some.findings.size(), 7u);
+  ASSERT_EQ(some.incomplete.size(), 1u);
+  EXPECT_EQ(some.incomplete[0], "The run stopped after 7 findings; there may be more.");
+}
+
+// This file is compiled with debug information.
+constexpr int read_line = __LINE__ + 1;
+void read_of_nothing() { load_shared(shared_at(0)); }
+TEST(Run, FindingsNameTheirSource) {
+  const std::string text = text_of(Kernel{.threads = 32}.run(read_of_nothing));
+  EXPECT_NE(text.find("run_test.cpp:" + std::to_string(read_line)), std::string::npos) << text;
 }
 
 TEST(Run, ADisabledCheckerIsSilent) {

@@ -116,6 +116,17 @@ std::string reason(const Cta& cta, const Conflict& conflict, Checker checker) {
   return fmt::format("which {} wrote, and nothing orders the two", other);
 }
 
+// Who completed the phase that let a thread on to overwrite a stage that is still read.
+std::string who_let_go(const Thread& thread, Checker checker, int stage) {
+  const LastArrival& arrival = thread.let_pass;
+  if (checker != Checker::OverwriteWhileRead || arrival.thread == nullptr) return "";
+  if (thread.passed->stage != stage) return "";  // a barrier of something else
+  const std::string step =
+      arrival.step == no_step ? "" : fmt::format(" at k-tile {}", arrival.step);
+  return fmt::format(" It had passed {}, which the {} completed{} after {} ns.",
+                     barrier_name(*thread.passed), who(*arrival.thread), step, arrival.time / 1000);
+}
+
 }  // namespace
 
 bool is_generic_writer(const Cta& cta, Slot slot) {
@@ -133,9 +144,10 @@ void report_conflict(Engine& machine, Cta& cta, const Access& access, const Conf
             conflict.kind == Conflict::ReadOfNothing || conflict.kind == Conflict::ReadAfterWrite;
         const std::string step =
             thread.step == no_step ? "" : fmt::format(" at k-tile {}", thread.step);
-        return fmt::format("The {}{}: {} {} {}, {}.", who(thread), step, access.what,
+        return fmt::format("The {}{}: {} {} {}, {}.{}", who(thread), step, access.what,
                            reads ? "reads" : "writes", place_name(cta, conflict.offset),
-                           reason(cta, conflict, checker));
+                           reason(cta, conflict, checker),
+                           who_let_go(thread, checker, place_stage(cta, conflict.offset)));
       });
 }
 

@@ -60,6 +60,7 @@ Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const
       timeline(recorded_timeline()),
       schedule_(options_.landing, options_.seed),
       multiprocessors_(std::max(options_.sm_count, launch_.cluster_size)) {
+  [[maybe_unused]] static const Frames first_call = current_frames();
   for (Multiprocessor& multiprocessor : multiprocessors_) {
     idle_multiprocessors_.push_back(&multiprocessor);
   }
@@ -168,7 +169,7 @@ Report Engine::run() {
   if (stopped_ && findings.report().verdict() == Report::Clean) {
     findings.add_incomplete("The run stopped early: a checker that is switched off ended it.");
   }
-  Report& report = findings.report();
+  Report& report = findings.finished();
   report.steps = steps_;
   report.virtual_nanoseconds = end_time_ / 1000;
   return std::move(report);
@@ -201,7 +202,11 @@ Thread& Engine::enter() {
 }
 
 void Engine::give_way() {
-  if (findings.full()) abandon();
+  if (findings.full()) {
+    findings.add_incomplete(
+        fmt::format("The run stopped after {} findings; there may be more.", options.max_findings));
+    abandon();
+  }
   if (steps_ > options.max_steps || steps_ - progress_steps_ > livelock_steps) {
     report(Checker::Livelock, -1, nullptr, [&] {
       return fmt::format(

@@ -95,7 +95,8 @@ class Engine {
   template <class MakeText>
   void report_about(const char* role, Checker checker, int stage, const void* subject,
                     MakeText&& text) {
-    findings.add(checker, role, stage, subject, std::forward<MakeText>(text));
+    const bool is_here = current_ != nullptr && current_->role == role;
+    findings.add(checker, role, stage, subject, is_here, std::forward<MakeText>(text));
     if (findings.full()) slice_ = 0;
   }
 

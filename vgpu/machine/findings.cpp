@@ -20,6 +20,16 @@ void Findings::append(Checker checker, const char* role, int stage, std::string 
   text += fmt::format(" Replay: seed {}, landing {}.", options_.seed, name_of(options_.landing));
   report_.findings.push_back(
       {checker, name_of(checker), role == nullptr ? "" : role, stage, std::move(text)});
+  frames_.emplace_back();
+}
+
+Report& Findings::finished() {
+  for (std::size_t i = 0; i < frames_.size(); ++i) {
+    const std::string lines = source_lines(frames_[i]);
+    if (!lines.empty()) report_.findings[i].text += fmt::format(" Source: {}.", lines);
+  }
+  frames_.clear();
+  return report_;
 }
 
 void Findings::add_incomplete(std::string text) {

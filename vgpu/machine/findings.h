@@ -4,8 +4,10 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "vgpu/machine/machine.h"
+#include "vgpu/machine/source_lines.h"
 
 namespace tw::vgpu {
 
@@ -14,20 +16,24 @@ class Findings {
   explicit Findings(const Options& options) : options_(options) {}
 
   // `subject` tells findings of one checker, role and stage apart: a buffer, a barrier. The text is
-  // made only when the finding is new.
+  // made only when the finding is new. `is_here`: it is about what the running thread executes.
   template <class MakeText>
-  void add(Checker checker, const char* role, int stage, const void* subject, MakeText&& text) {
+  void add(Checker checker, const char* role, int stage, const void* subject, bool is_here,
+           MakeText&& text) {
     if (options_.disabled.contains(checker)) {
       ++dropped_;
       return;
     }
     if (full() || !seen_.insert({checker, role, stage, subject}).second) return;
     append(checker, role, stage, text());
+    if (is_here) frames_.back() = current_frames();
   }
   void add_incomplete(std::string text);
 
   bool full() const { return report_.findings.size() >= options_.max_findings; }
   bool dropped() const { return dropped_ != 0; }  // a disabled checker had something to say
+  // With the lines of the sources, when the run is over.
+  Report& finished();
   Report& report() { return report_; }
 
  private:
@@ -35,6 +41,7 @@ class Findings {
 
   const Options& options_;
   Report report_;
+  std::vector<Frames> frames_;  // of each finding
   std::uint64_t dropped_ = 0;
   std::set<std::tuple<Checker, const char*, int, const void*>> seen_;
 };

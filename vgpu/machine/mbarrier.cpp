@@ -52,6 +52,7 @@ void complete_phase(Engine& machine, Mbarrier& barrier) {
   barrier.expected_bytes = barrier.arrived_bytes = 0;
   barrier.last_tally = std::exchange(barrier.tally, {});
   barrier.completed_time = std::exchange(barrier.time, 0);
+  barrier.last_arrival = std::exchange(barrier.newest_arrival, {});
   machine.made_progress();
   if (machine.order.enabled()) {
     if (barrier.copies != no_slot) {
@@ -147,6 +148,7 @@ void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expecte
   }
   if (scope == Scope::Cluster) machine.order.release(barrier.arriving_in_cluster, thread);
   barrier.time = std::max(barrier.time, thread.time);
+  barrier.newest_arrival = {&thread, thread.step, thread.time};
   --barrier.pending;
   complete_phase_if_done(machine, barrier);
 }
@@ -204,6 +206,7 @@ void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier,
   }
   barrier.copied_phases = barrier.phase + 1;
   barrier.time = std::max(barrier.time, time);
+  barrier.newest_arrival = {&thread, thread.step, time};
   --barrier.pending;
   complete_phase_if_done(machine, barrier);
 }
@@ -230,6 +233,7 @@ void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarri
     barrier.remote_cluster_phase = thread.cta->cluster->barrier.phase;
   }
   barrier.time = std::max(barrier.time, time);
+  barrier.newest_arrival = {&thread, thread.step, time};
   --barrier.pending;
   complete_phase_if_done(machine, barrier);
 }
@@ -240,6 +244,7 @@ void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t byte
   barrier.bytes -= bytes;
   barrier.arrived_bytes += bytes;
   barrier.time = std::max(barrier.time, time);
+  barrier.newest_arrival = {};
   complete_phase_if_done(machine, barrier);
 }
 
@@ -274,6 +279,7 @@ void mbarrier_init(SharedAddress address, unsigned arrivals) {
   barrier.phase = barrier.observed_phase = 0;
   barrier.remote_phases = barrier.copied_phases = 0;
   barrier.counts_bytes = false;
+  barrier.newest_arrival = barrier.last_arrival = {};
   barrier.init_slot = thread.view.self;
   barrier.init_epoch = machine.order.mark(thread);
   barrier.fence_epoch = 0;
@@ -373,6 +379,8 @@ Mbarrier& wait_for_phase(SharedAddress address, unsigned parity) {
   machine.order.acquire(thread, barrier.done);
   thread.time = std::max(thread.time, barrier.completed_time);
   barrier.observed_phase = barrier.phase;
+  thread.passed = &barrier;
+  thread.let_pass = barrier.last_arrival;
   return barrier;
 }
 

@@ -13,6 +13,7 @@
 namespace tw::vgpu {
 
 struct Cta;
+struct Thread;
 
 // Who arrived in a phase, by role: for reports.
 struct ArrivalTally {
@@ -34,6 +35,13 @@ struct ArrivalTally {
   }
 };
 
+// Who completed a phase, and with which k-tile it was busy.
+struct LastArrival {
+  const Thread* thread = nullptr;  // null: copies did
+  std::uint64_t step = 0;
+  std::uint64_t time = 0;  // picoseconds
+};
+
 struct Mbarrier {
   Cta* cta = nullptr;
   std::uint32_t offset = 0;  // in the CTA's shared memory
@@ -51,8 +59,9 @@ struct Mbarrier {
   bool counts_bytes = false;         // some phase was completed by copies
   ArrivalTally tally, last_tally;
   WaitList waiters;
-  std::uint64_t time = 0;            // latest arrival of this phase
-  std::uint64_t completed_time = 0;  // of the last phase
+  std::uint64_t time = 0;                    // latest arrival of this phase
+  std::uint64_t completed_time = 0;          // of the last phase
+  LastArrival newest_arrival, last_arrival;  // of this phase so far, and of the last one
 
   // Happens-before.
   ReleaseClock arriving;

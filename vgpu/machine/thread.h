@@ -12,6 +12,7 @@
 #include "vgpu/machine/clock.h"
 #include "vgpu/machine/copy_group.h"
 #include "vgpu/machine/fragment_set.h"
+#include "vgpu/machine/mbarrier.h"
 #include "vgpu/machine/operand_registers.h"
 #include "vgpu/machine/stack_pool.h"
 #include "vgpu/machine/tensor_state.h"
@@ -22,7 +23,6 @@ namespace tw::vgpu {
 
 struct CopyBatch;
 struct Cta;
-struct Mbarrier;
 
 // A warp has as many lanes as its launch says, 32 or 64. NVIDIA's warp instructions are of 32.
 constexpr unsigned warp_lanes = 32;
@@ -108,6 +108,8 @@ struct Thread {
 
   const char* role = nullptr;
   std::uint64_t step = no_step;
+  const Mbarrier* passed = nullptr;  // the mbarrier that it waited for last,
+  LastArrival let_pass;              // and who completed its phase
 
   bool cluster_arrived = false;         // at the cluster barrier, and has not waited yet
   std::uint64_t cluster_phase = 0;      // in which it arrived
