@@ -6,8 +6,12 @@
 #include <cuda_fp8.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "oracle.h"
 #include "probes.h"
+#include "tilewright/number/mx.h"
+#include "tilewright/number/nvfp4.h"
 
 namespace tw {
 namespace {
@@ -131,6 +135,82 @@ TEST(VendorConversion, Ue8m0) {
     const auto byte = static_cast<std::uint8_t>(code);
     expect_same_value(code, static_cast<float>(Ue8m0::from_bits(byte)),
                       __bfloat162float(__nv_bfloat16(__nv_cvt_e8m0_to_bf16raw(byte))));
+  }
+}
+
+// Whole blocks of quantisers. A block's magnitudes are of a few binades below a random one; every
+// other block has an amax at or next to a number at which its scale changes.
+template <std::size_t count>
+void fill_block(float (&values)[count], float max, int lowest, int highest, std::mt19937& random) {
+  std::uniform_real_distribution<float> mantissa(1.0f, 2.0f);
+  const auto within = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<unsigned>(high - low + 1));
+  };
+  const int exponent = within(lowest, highest);
+  for (float& value : values) {
+    value = std::ldexp(mantissa(random), exponent - within(0, 6)) * (random() % 2 == 0 ? 1 : -1);
+  }
+  if (random() % 2 != 0) return;
+  const float edge = std::ldexp(random() % 2 == 0 ? max : 1.0f, exponent + 1);
+  values[random() % count] = std::nextafter(edge, random() % 3 == 0 ? 0.0f : 2 * edge);
+  if (random() % 3 == 0) values[random() % count] = edge;
+}
+
+// As the vendor's own functions make them: the scale from amax / max rounded up, or from 2^(log2
+// amax - emax) rounded down, and each element from its value over the scale.
+template <class T, class Vendor>
+void check_mx_blocks(const Vendor& vendor) {
+  constexpr float max = NumberTraits<T>::max_finite;
+  constexpr int max_exponent = T::format.max_exponent();
+  std::mt19937 random(17);
+  for (int round = 0; round < 40000; ++round) {
+    const MxScale rule = round % 2 == 0 ? MxScale::rceil : MxScale::floor;
+    float values[mx_block];
+    fill_block(values, max, -100, 90, random);
+    T elements[mx_block];
+    const Ue8m0 scale = quantise_mx_block<T>(elements, values, rule);
+    const float amax = absolute_maximum(values);
+    const auto expected = rule == MxScale::rceil
+                              ? __nv_cvt_float_to_e8m0(amax / max, __NV_SATFINITE, cudaRoundPosInf)
+                              : __nv_cvt_float_to_e8m0(std::ldexp(amax, -max_exponent),
+                                                       __NV_SATFINITE, cudaRoundZero);
+    ASSERT_EQ(scale.bits, expected) << "amax " << amax << ", round " << round;
+    for (std::size_t i = 0; i < mx_block; ++i) {
+      const float scaled = std::ldexp(values[i], 127 - int{expected});
+      ASSERT_EQ(elements[i].bits, vendor(scaled)) << values[i] << ", round " << round;
+    }
+  }
+}
+TEST(VendorConversion, BlocksOfMx) {
+  check_mx_blocks<E4m3>(
+      [](float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); });
+  check_mx_blocks<E5m2>(
+      [](float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2); });
+  check_mx_blocks<E2m3>(
+      [](float x) { return __nv_cvt_float_to_fp6(x, __NV_E2M3, cudaRoundNearest); });
+  check_mx_blocks<E3m2>(
+      [](float x) { return __nv_cvt_float_to_fp6(x, __NV_E3M2, cudaRoundNearest); });
+  check_mx_blocks<E2m1>(
+      [](float x) { return __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest); });
+}
+
+TEST(VendorConversion, BlocksOfNvfp4) {
+  std::mt19937 random(18);
+  for (int round = 0; round < 40000; ++round) {
+    float values[nvfp4_block];
+    fill_block(values, 6.0f, -20, 20, random);
+    const float tensor_scale = std::ldexp(1.0f + static_cast<float>(random() % 64) / 64, 8);
+    E2m1 elements[nvfp4_block];
+    const Ue4m3 scale = quantise_nvfp4_block(elements, values, tensor_scale);
+    const float wanted = std::max(absolute_maximum(values) / 6.0f / tensor_scale, 0x1p-6f);
+    const auto expected = __nv_cvt_float_to_fp8(wanted, __NV_SATFINITE, __NV_E4M3);
+    ASSERT_EQ(scale.bits, expected) << "round " << round;
+    const float block_scale = __half2float(__half(__nv_cvt_fp8_to_halfraw(expected, __NV_E4M3)));
+    for (std::size_t i = 0; i < nvfp4_block; ++i) {
+      const float scaled = values[i] * (1.0f / tensor_scale / block_scale);
+      ASSERT_EQ(elements[i].bits, __nv_cvt_float_to_fp4(scaled, __NV_E2M1, cudaRoundNearest))
+          << values[i] << ", round " << round;
+    }
   }
 }
 
