@@ -14,7 +14,7 @@ std::int64_t b_pitch(std::int64_t k) { return MatmulCase::up(blocks_of(k), 4); }
 
 }  // namespace
 
-BlockScales::BlockScales(const MatmulCase& what, Major own_a)
+BlockwiseScales::BlockwiseScales(const MatmulCase& what, Major own_a)
     : own_a_(own_a), a_count_(MatmulCase::up(MatmulCase::up(what.m, 4) * blocks_of(what.k), 64)) {
   const std::vector<float> ones(a_count_ + blocks_of(what.n) * b_pitch(what.k), 1.0f);
   void* memory = nullptr;
@@ -24,9 +24,9 @@ BlockScales::BlockScales(const MatmulCase& what, Major own_a)
        "Copying scales");
 }
 
-BlockScales::~BlockScales() { cudaFree(memory_); }
+BlockwiseScales::~BlockwiseScales() { cudaFree(memory_); }
 
-BlockwiseProblems BlockScales::problems(const MatmulBuffers& buffers) const {
+BlockwiseProblems BlockwiseScales::problems(const MatmulBuffers& buffers) const {
   std::vector<tw_blockwise_problem> given(static_cast<std::size_t>(buffers.sets()));
   for (int set = 0; set < buffers.sets(); ++set) {
     tw_blockwise_problem& problem = given[static_cast<std::size_t>(set)];

@@ -16,11 +16,11 @@ using BlockwiseProblems = std::shared_ptr<const Problems<BlockwiseFamily>>;
 // Device memory for the scales of one case, all of them one: A's, one for each row, column-major as
 // the peer wants them, or for us row-major; B's row-major, one for each 128 rows, lines a multiple
 // of four, as the peer wants them.
-class BlockScales {
+class BlockwiseScales {
  public:
-  BlockScales(const MatmulCase& what, Major own_a);
-  ~BlockScales();
-  BlockScales(const BlockScales&) = delete;
+  BlockwiseScales(const MatmulCase& what, Major own_a);
+  ~BlockwiseScales();
+  BlockwiseScales(const BlockwiseScales&) = delete;
   const float* a() const { return memory_; }
   const float* b() const { return memory_ + a_count_; }
   // Of all sets of the buffers.

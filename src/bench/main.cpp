@@ -198,7 +198,7 @@ ShapeResult measure(const Request& request, const MatmulCase& shape, const Conte
 // family blockwise: begin
 ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, double slice) {
   const MatmulBuffers buffers(shape, 1);
-  const BlockScales scales(shape, request.row_major_scales ? tw::Major::K : tw::Major::MN);
+  const BlockwiseScales scales(shape, request.row_major_scales ? tw::Major::K : tw::Major::MN);
   const BlockwiseProblems problems = scales.problems(buffers);
   Contest contest = {buffers.sets(), {}, [&](auto& candidates, const OwnRequest& own) {
                        return described_candidates(candidates, own, problems,

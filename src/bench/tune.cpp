@@ -39,7 +39,7 @@ struct ScaledProducts {
           scales(call.product, Major::MN),
           problems(scales.problems(buffers)) {}
     MatmulBuffers buffers;
-    BlockScales scales;
+    BlockwiseScales scales;
     BlockwiseProblems problems;
   };
   static const BlockwiseProblems& problem(const Memory& memory) { return memory.problems; }
