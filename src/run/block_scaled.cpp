@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "src/run/product.h"
+#include "src/run/quantised_answer.h"
 #include "tilewright/host/block_scaled.h"
-#include "tilewright/number/convert.h"
 #include "tilewright/number/mx.h"
 
 namespace tw {
@@ -74,92 +72,40 @@ void fill(HostProblem& data, const Case& of) {
   fill_blocks(data.tensor(Family::b_scales), type, of.fill, random);
 }
 
-// D and its scales, against the values before they were quantised.
-class QuantisedAnswer : public Answer {
- public:
-  QuantisedAnswer(MatmulReference reference, Fill fill)
-      : values_(std::move(reference.d)), beside_(std::move(reference)), fill_(fill) {
-    beside_.d.clear();
-  }
-  Comparison compare(const HostProblem& ran) const override {
-    const HostMatrix &d = ran.tensor(Family::d), &scales = ran.tensor(Family::d_scales);
-    MatmulData data = product_data(ran, fill_);
-    data.d = {};
-    Comparison result = tw::compare(data, beside_);
-    if (!d.exists()) return result;
-    result.padding_touched += d.padding_touched();
-    const ScaleExtent extent = Family::d_scale_extent(ran.problem().as<Problem>());
-    std::vector<bool> written(static_cast<std::size_t>(d.batch * extent.bytes()));
-    for (std::int64_t batch = 0; batch < d.batch; ++batch) {
-      for (std::int64_t row = 0; row < d.rows; ++row) {
-        for (std::int64_t block = 0; block < extent.scales; ++block) {
-          const std::int64_t at = batch * extent.bytes() + extent.place(row, block);
-          written[static_cast<std::size_t>(at)] = true;
-          judge(result, d, batch, row, block, code_at(scales, at));
-        }
-      }
-    }
-    // Scales of no row and no column are left alone.
-    for (std::size_t at = 0; at < written.size(); ++at) {
-      const auto place = static_cast<std::int64_t>(at);
-      result.padding_touched += !written[at] && code_at(scales, place) != poison_at(scales, place);
-    }
-    return result;
-  }
-
- private:
-  static std::size_t index_at(const HostMatrix& scales, std::int64_t at) {
+// Scales of no row and no column are left alone.
+QuantisedBlocks blocks_of(const HostProblem& ran, Comparison& result) {
+  const HostMatrix& scales = ran.tensor(Family::d_scales);
+  const ScaleExtent extent = Family::d_scale_extent(ran.problem().as<Problem>());
+  const auto index_at = [&scales](std::int64_t at) {
     return scales.index(0, at / scales.columns, at % scales.columns);
-  }
-  static std::uint8_t code_at(const HostMatrix& scales, std::int64_t at) {
-    return static_cast<std::uint8_t>(scales.code(index_at(scales, at)));
-  }
-  static std::uint8_t poison_at(const HostMatrix& scales, std::int64_t at) {
-    return static_cast<std::uint8_t>(poison_bits(scales.type, index_at(scales, at)));
-  }
-
-  // Of exact values there is one scale. Otherwise it lies between those of the least and the most
-  // that the largest value can be, and an element between the casts of what its value can be: to
-  // cast never reverses an order. Scales are powers of two, so that products with them are exact.
-  void judge(Comparison& result, const HostMatrix& d, std::int64_t batch, std::int64_t row,
-             std::int64_t block, std::uint8_t code) const {
-    constexpr auto length = static_cast<std::int64_t>(mx_block);
-    const std::int64_t first = block * length, end = std::min(first + length, d.columns);
-    const auto value_at = [&](std::int64_t column) -> const Expected& {
-      return values_[static_cast<std::size_t>((batch * d.rows + row) * d.columns + column)];
-    };
-    double low = 0, high = 0;
-    for (std::int64_t column = first; column < end; ++column) {
-      const Expected& value = value_at(column);
-      low = std::max(low, std::abs(value.value) - value.error);
-      high = std::max(high, std::abs(value.value) + value.error);
-      result.exact = result.exact && value.error == 0.0;
-    }
-    const auto scale_of = [](double amax) {
-      return mx_block_scale<E4m3>(static_cast<float>(amax), MxScale::rceil).bits;
-    };
-    const auto wrong = [&](const char* what, std::int64_t column, double found) {
-      if (result.wrong++ > 0) return;
-      result.first = fmt::format(
-          "The first: {} at batch {}, row {}, column {} is {}; the block's scale is 2^{}.", what,
-          batch, row, column, found, static_cast<int>(code) - 127);
-    };
-    if (code < scale_of(low) || code > scale_of(high)) wrong("the scale of D", block, code);
-    const auto scale = static_cast<double>(static_cast<float>(Ue8m0::from_bits(code)));
-    for (std::int64_t column = first; column < end; ++column) {
-      const Expected& value = value_at(column);
-      const double element = d.at(batch, row, column);
-      if (rounded_to(ElementType::E4m3, (value.value - value.error) / scale) > element ||
-          rounded_to(ElementType::E4m3, (value.value + value.error) / scale) < element) {
-        wrong("D", column, element);
-      }
+  };
+  const std::int64_t batches = ran.tensor(Family::d).batch;
+  std::vector<bool> written(static_cast<std::size_t>(batches * extent.bytes()));
+  for (std::int64_t batch = 0; batch < batches; ++batch) {
+    for (std::int64_t i = 0; i < extent.rows * extent.scales; ++i) {
+      const std::int64_t at = extent.place(i / extent.scales, i % extent.scales);
+      written[static_cast<std::size_t>(batch * extent.bytes() + at)] = true;
     }
   }
-
-  std::vector<Expected> values_;  // before they are quantised
-  MatmulReference beside_;        // the auxiliary output and amax
-  Fill fill_;
-};
+  for (std::size_t at = 0; at < written.size(); ++at) {
+    const std::size_t index = index_at(static_cast<std::int64_t>(at));
+    result.padding_touched += !written[at] && scales.code(index) != poison_bits(scales.type, index);
+  }
+  return {.columns = mx_block,
+          .smallest = 0x1p-127,
+          .rounding = 0,
+          .scale_of =
+              [](double amax) {
+                return static_cast<float>(
+                    mx_block_scale<E4m3>(static_cast<float>(amax), MxScale::rceil));
+              },
+          .scale_at =
+              [=, &scales](auto batch, auto row, auto block) {
+                const auto code =
+                    scales.code(index_at(batch * extent.bytes() + extent.place(row, block)));
+                return static_cast<float>(Ue8m0::from_bits(static_cast<std::uint8_t>(code)));
+              }};
+}
 
 std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
   const ScaleType type = Family::scale_type(of.problem.as<Problem>());
@@ -170,7 +116,8 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
   data.a = scaled(data.a, given.tensor(Family::a_scales), shape.batch, type);
   data.b = scaled(data.b, given.tensor(Family::b_scales), shape.batch, type);
   if (of.problem.as<Problem>().d_scales != nullptr) {
-    return std::make_shared<QuantisedAnswer>(reference_on_host(data, shape), of.fill);
+    return std::make_shared<QuantisedAnswer>(reference_on_host(data, shape), of.fill, Family::d,
+                                             blocks_of);
   }
   return std::make_shared<ProductAnswer>(reference_on_host(data, shape), of.fill, nullptr);
 }
