@@ -103,6 +103,12 @@ TEST(SimulateGrouped, BlockScales) {
       expect_right(made, &options);
       options.instance = nullptr;
     }
+    // Rows that are gathered bring their scales.
+    static const std::int32_t index = 0;
+    Case gathered = case_like("grouped_scaled_ampere");
+    gathered.as<Problem>().row_index = &index;
+    gathered.as<Problem>().a_rows = 90;
+    expect_right(gathered, &options);
   }
   options.instance = "grouped_nvfp4";
   Case made = case_like("grouped_nvfp4");

@@ -100,17 +100,22 @@ struct GroupedLaunch {
     }
     // family block_scaled: end
     Status planned = tw::plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
-    if constexpr (gathers<Parts>) {
-      params.loader.index = problem.row_index;
-      if (has_index) {
-        params.loader.a.rows = static_cast<int>(problem.a_rows);
-      }
-    }
+    gather<Parts>(params, problem);
     return planned;
   }
 
-  // family block_scaled: begin
  private:
+  template <class Parts, class Params>
+  static void gather(Params& params, const Problem& problem) {
+    if constexpr (gathers<Parts>) {
+      params.loader.index = problem.row_index;
+      if (problem.row_index != nullptr) {
+        params.loader.a.rows = static_cast<int>(problem.a_rows);
+      }
+    }
+  }
+
+  // family block_scaled: begin
   // Kernels that do not convert take blocks of scales whole: their tiles begin at multiples of 128
   // rows, which only capacities promise.
   template <class Parts, class Encode>
@@ -137,8 +142,12 @@ struct GroupedLaunch {
                                          checked.tensor(Family::a_block_scales).data,
                                          checked.tensor(Family::b_block_scales).data);
     operands.shares_a = true;
-    return BlockScaledLaunch::plan_operands<Parts>(params, grid, operands, order, max_clusters,
-                                                   workspace, encode);
+    operands.a_extent =
+        ScaleExtent::of(Family::rows_of_a(problem), batch.k, Family::scale_type(problem));
+    Status planned = BlockScaledLaunch::plan_operands<Parts>(params, grid, operands, order,
+                                                             max_clusters, workspace, encode);
+    gather<Parts>(params, problem);
+    return planned;
   }
   // family block_scaled: end
 };

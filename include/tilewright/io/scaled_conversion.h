@@ -78,25 +78,34 @@ class ScaledConversion : public ThreadLoader<tiling, PlainCopy, warps, how> {
   // k counts stages.
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
+    load_rows(stage, tile, k, [](int row) { return row; });
+  }
+
+ protected:
+  // Row i of A's tile is row_of(i) of the matrix, or zero where that has no such row.
+  template <StageToFill Stage, class WorkTile, class RowOf>
+  TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
     const auto& params = static_cast<const Params&>(this->params_);
     const auto tensors = stage.tensors();
     const int first_k = k * static_cast<int>(tiling.k());
     convert(tensors.a, params.a, params.a_scaled, tile.first_row(tiling.m), first_k,
-            shares_a ? 0 : tile.batch);
-    convert(tensors.b, params.b, params.b_scaled, tile.first_column(tiling.n), first_k, tile.batch);
+            shares_a ? 0 : tile.batch, row_of);
+    convert(tensors.b, params.b, params.b_scaled, tile.first_column(tiling.n), first_k, tile.batch,
+            [](int row) { return row; });
   }
 
  private:
   static constexpr int elements = 8;  // of a chunk of 16 bytes; they share a scale
 
-  template <class Tensor>
+  template <class Tensor, class RowOf>
   TW_DEVICE void convert(const Tensor& tile, const OperandView& view, const Scaled& scaled,
-                         int first_row, int first_k, int batch) {
+                         int first_row, int first_k, int batch, const RowOf& row_of) {
     const ScaleType type = static_cast<const Params&>(this->params_).scale_type;
     const std::uint8_t* const scales = scaled.scales + batch * scaled.extent.bytes();
     this->template each_chunk<Major::K>(
-        tile, first_row, first_k, [&](SharedAddress destination, int row, int k) {
-          const int count = row < view.rows ? view.k - k : 0;
+        tile, first_row, first_k, [&](SharedAddress destination, int tile_row, int k) {
+          const int row = row_of(tile_row);
+          const int count = row >= 0 && row < view.rows ? view.k - k : 0;
           std::uint32_t words[elements / 2] = {};
           if (count > 0) {
             const auto place = scaled.extent.place(row, k / static_cast<int>(block_of(type)));

@@ -76,8 +76,6 @@ struct BlockScaledRecipe : MatmulRecipe {
 
 template <Tiling tiling, unsigned warps, Completion how>
 using OwnConversion = ScaledConversion<tiling, warps, how>;
-template <Tiling tiling, unsigned warps, Completion how>
-using ConversionOfOneA = ScaledConversion<tiling, warps, how, true>;
 
 // Elements times their scales are bf16 numbers: right, not fast.
 template <template <Tiling, unsigned warps, Completion> class Conversion>
@@ -92,8 +90,6 @@ struct ConvertedBy : ThreadRecipe<MatmulRecipe, Conversion> {
   }
 };
 using ConvertedRecipe = ConvertedBy<OwnConversion>;
-// Groups have one A, whose scales are there once.
-using GroupedConversion = ConvertedBy<ConversionOfOneA>;
 
 // D is quantised as MXFP8, so that it is the A of the next product: the same with another epilogue.
 template <class Recipe>

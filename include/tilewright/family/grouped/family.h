@@ -127,10 +127,6 @@ struct GroupedFamily : GroupedOperands {
                 name_of(static_cast<ElementType>(p.matmul.a.type)),
                 name_of(static_cast<ElementType>(p.matmul.b.type)));
           }),
-      rule([](const Problem& p) { return !has_block_scales(p) || p.row_index == nullptr; },
-           [](const Problem&) -> std::string {
-             return "Rows with block scales are not gathered: there must be no row index.";
-           }),
       rule(
           [](const Problem& p) {
             return !has_block_scales(p) || scale_type(p) == ScaleType::Ue8m0 ||
@@ -164,7 +160,7 @@ struct GroupedFamily : GroupedOperands {
       where([](const Problem& p) { return has_block_scales(p); },
             bytes<&Problem::a_block_scales>(
                 "a_block_scales", TensorField::Flow::Read, "the block scales of A",
-                [](const Problem& p) { return scale_extents(p, 1, p.matmul.m); })),
+                [](const Problem& p) { return scale_extents(p, 1, rows_of_a(p)); })),
       where([](const Problem& p) { return has_block_scales(p); },
             bytes<&Problem::b_block_scales>(
                 "b_block_scales", TensorField::Flow::Read, "the block scales of B",

@@ -42,6 +42,15 @@ struct GatheredRecipe : ThreadRecipe<Recipe, GatherLoader> {
 template <class Recipe>
 struct AnyRowsRecipe : ThreadRecipe<Recipe, AnyRowsLoader> {};
 
+// family block_scaled: begin
+#if TW_HAS_PTX
+// The same of elements with block scales. Groups have one A, whose scales are there once.
+template <Tiling tiling, unsigned warps, Completion how>
+using ScaledRowsLoader = Gathered<ScaledConversion<tiling, warps, how, true>, false>;
+using GroupedConversion = ConvertedBy<ScaledRowsLoader>;
+#endif
+// family block_scaled: end
+
 template <class Recipe>
 struct GroupedRecipe : Recipe {
   // On Hopper, to follow groups and to bring scales takes more registers than the least.
