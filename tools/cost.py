@@ -43,7 +43,7 @@ FAMILIES = {
     # Without its instructions. The quantisers of the same formats stand beside it.
     'block_scaled': {
         'files': ['*/block_scaled/*', '*/block_scaled.h', '*/block_scaled.cpp', '*/block_scaled_test.cpp', '*/_block_scaled.py', '*/io/block_scales.h',
-                  '*/io/scaled_conversion.h', '*/op/tcgen05_scaled.h', '*/op/scale_columns.h', '*/arch/sm100_scaled.h',
+                  '*/io/scaled_conversion.h', '*/io/scale_exponents.h', '*/op/tcgen05_scaled.h', '*/op/scale_columns.h', '*/arch/sm100_scaled.h',
                   '*/epilogue/mx_quantised.h'],
         'words': r'block_scaled_(instances|trial)|tilewright_block_scaled|(run|family|host)/block_scaled|sm100_scaled|TW_FAMILY\(block_scaled',
     },

@@ -30,6 +30,7 @@ BLOCK_SCALED = ('plan and recipe', (
     ('the problem and its description', ('*/block_scaled/problem.h', '*/block_scaled/family.h'), r'(?!)'),
     ('loader, TileOp and columns of scales', ('*/block_scales.h', '*/tcgen05_scaled.h', '*/scale_columns.h', '*/sm100_scaled.h'), r'(?!)'),
     ('conversion', ('*/scaled_conversion.h',), r'[Cc]onver'),
+    ('scales of blockwise FP8', ('*/scale_exponents.h',), r'[Ee]xponents|powers_of_two'),
 ))
 PARTS = {'conv2d': CONV2D, 'block_scaled': BLOCK_SCALED, 'blockwise': BLOCKWISE, 'grouped': GROUPED}
 

@@ -45,6 +45,9 @@ class Blockwise(unittest.TestCase):
             d = tilewright.matmul_blockwise(self.a_buffer, self.b_buffer, self.a_scale_buffer, buffer, target=target)
             self.assertEqual((d.shape, d.type), ((self.m, self.n), 'bf16'))
             self.assertEqual(d.values(), expected)
+        d = tilewright.matmul_blockwise(self.a_buffer, self.b_buffer, self.a_scale_buffer, buffer, powers_of_two=True,
+                                        target='sm100a', instance='blockwise_mx_128x128')
+        self.assertEqual(d.values(), expected)
 
     def test_scales_of_columns_and_column_major_ones(self):
         values, buffer = self.scales(self.n)

@@ -25,7 +25,7 @@ def set_scales(scales, matrix, rows, k_blocks, row_stride, k_stride):
                  k_stride=k_stride, batch_stride=matrix.batch_stride)
 
 
-def problem_of(a, b, a_scales, b_scales, d, scalars, arrays, d_scales=None):
+def problem_of(a, b, a_scales, b_scales, d, scalars, arrays, d_scales=None, powers_of_two=False):
     """The tw_blockwise_problem of Views, or with d_scales the tw_requantised_problem; `arrays` has ARRAYS' order, None
     where there is none."""
     extents = Extents(a.shape, b.shape, scalars[-1])
@@ -46,12 +46,13 @@ def problem_of(a, b, a_scales, b_scales, d, scalars, arrays, d_scales=None):
     set_scales(problem.a_scales, rows, problem.matmul.m, blocks, rows.row_stride, rows.column_stride)
     set_scales(problem.b_scales, columns, b_scales.shape[-1], blocks, columns.column_stride,
                columns.row_stride)
+    problem.powers_of_two = bool(powers_of_two)
     return problem
 
 
 def matmul_blockwise(a, b, a_scales, b_scales, out=None, *, epilogue=None, out_dtype=None,
-                     stream=None, batch_invariant=False, instance=None, target=None, a_type=None,
-                     b_type=None):
+                     powers_of_two=False, stream=None, batch_invariant=False, instance=None,
+                     target=None, a_type=None, b_type=None):
     """epilogue(a @ b) of FP8 with scales of blocks of 128 of k: a is [.., m, k], b is [.., k, n], both e4m3 or e5m2
     and contiguous along k; the result is [.., m, n].
 
@@ -59,7 +60,8 @@ def matmul_blockwise(a, b, a_scales, b_scales, out=None, *, epilogue=None, out_d
     b_scales: [.., ceil(k / 128), ceil(n / 128)] in float32, one for each block of 128 by 128; or
         [.., ceil(k / 128), n], one for each column.
     Scales may be row-major or column-major. A weight [n, k] with scales [ceil(n / 128), ceil(k / 128)] is given
-    as w.mT and w_scales.mT. Sums are float32 beyond 128 of k. All else is as for matmul.
+    as w.mT and w_scales.mT. Sums are float32 beyond 128 of k. powers_of_two: all scales are such, which sm_100a's
+    tensor cores multiply with themselves. All else is as for matmul.
     """
     epilogue = checked_epilogue(epilogue)
     options = (bool(batch_invariant), True, instance, target)
@@ -67,13 +69,13 @@ def matmul_blockwise(a, b, a_scales, b_scales, out=None, *, epilogue=None, out_d
     if any(is_torch(array) for array in given):
         from . import _torch_blockwise
         check_told(a_type, b_type)
-        return _torch_blockwise.family(given, out, (), epilogue, out_dtype, stream, options)
+        return _torch_blockwise.family(given, out, (bool(powers_of_two),), epilogue, out_dtype, stream, options)
     check_on_host(stream)
     views = [view_of('a', a, a_type), view_of('b', b, b_type), view_of('a_scales', a_scales),
              view_of('b_scales', b_scales)]
     scalars = epilogue.scalars()
     shape = Extents(views[0].shape, views[1].shape, scalars[-1]).output
     out, d = output_of(out, out_dtype, a, views[0].type, shape)
-    problem = problem_of(*views, d, scalars, epilogue_views(epilogue))
+    problem = problem_of(*views, d, scalars, epilogue_views(epilogue), powers_of_two=powers_of_two)
     check(library().tw_simulate(problem, new_options(*options)))
     return out

@@ -33,7 +33,6 @@ def matmul_requantised(a, b, a_scales, b_scales, out=None, *, epilogue=None, col
         elements = empty_like_kind(a, shape, 'e4m3')
         scales = strided(a, *scales_of(shape, 1, column_major))
     problem = problem_of(*views, view_of('elements', elements, 'e4m3'), scalars,
-                         epilogue_views(epilogue), view_of('scales', scales))
-    problem.powers_of_two = bool(powers_of_two)
+                         epilogue_views(epilogue), view_of('scales', scales), powers_of_two)
     check(library().tw_simulate(problem, new_options(*options)))
     return elements, scales

@@ -31,8 +31,7 @@ def _run(elements, scales, tensors, arrays, rest):
          for name, tensor in zip(names, given)]
         for names, given in ((OPERANDS, tensors), (ARRAYS, arrays),
                              (('elements', 'scales'), (elements, scales))))
-    problem = problem_of(*views, written[0], rest[1:-4], sides, written[1])
-    problem.powers_of_two = rest[0]
+    problem = problem_of(*views, written[0], rest[1:-4], sides, written[1], rest[0])
     _launcher.run(problem, (*tensors, elements, scales, *arrays), rest, rest[-4:])
 
 

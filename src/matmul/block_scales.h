@@ -20,4 +20,14 @@ inline void fill_block_scales(HostMatrix& scales, Fill fill, int most, std::mt19
   });
 }
 
+// family block_scaled: begin
+// Of integers, sums over 1280 of k stay below 2^24 with them.
+inline void fill_powers_of_two(HostMatrix& scales, Fill fill, std::mt19937_64& random) {
+  scales.fill([&](std::int64_t, std::int64_t, std::int64_t) -> double {
+    const auto drawn = static_cast<int>(random() % 16);
+    return std::ldexp(1.0, fill == Fill::Integers ? drawn % 4 : drawn - 12);
+  });
+}
+// family block_scaled: end
+
 }  // namespace tw

@@ -60,6 +60,23 @@ TEST(DispatchBlockwise, TakesHoppersKernelsThereAndBlackwellsThere) {
   }
 }
 
+// family block_scaled: begin
+// Scales that are powers of two are the tensor core's where it has such: nothing is promoted.
+TEST(DispatchBlockwise, PowersOfTwoAreBlockScales) {
+  for (const std::int64_t m : {1, 64, 300, 1024, 8192}) {
+    Stated stated = usual(m, 4096, 4096);
+    stated.problem.as<tw_blockwise_problem>().powers_of_two = 1;
+    ASSERT_TRUE(
+        check(stated.checked, BlockwiseFamily::description, stated.problem.data()).is_good());
+    const LaunchChoice<Instance> choice = chosen(stated, {.target = "sm100a", .sms = 148});
+    EXPECT_EQ(config_of(*choice.instance).promote_every, 0u) << m << " " << choice.instance->name;
+    EXPECT_STREQ(chosen(stated, {}).instance->target, "sm90a");
+    EXPECT_NE(config_of(*chosen(usual(m, 4096, 4096), {.target = "sm100a"}).instance).promote_every,
+              0u);
+  }
+}
+// family block_scaled: end
+
 TEST(DispatchBlockwise, KeepsToTheRequest) {
   EXPECT_NE(split_of(usual(64, 512, 16384), {}), Split::Whole);
   EXPECT_EQ(split_of(usual(64, 512, 16384), {.batch_invariant = true}), Split::Whole);

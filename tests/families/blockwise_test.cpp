@@ -81,5 +81,22 @@ TEST(Blockwise, KernelsRefuseWhatTheyDoNotTake) {
             "A has type e5m2; this kernel multiplies e4m3.");
 }
 
+// family block_scaled: begin
+// Kernels that take the exponents of scales are told that these are all of them.
+TEST(Blockwise, ExponentsArePowersOfTwo) {
+  unsigned kernels = 0;
+  for (const Instance& instance : blockwise_instances()) {
+    if (product_facts(instance).config.promote_every != 0) continue;
+    ++kernels;
+    Case made = sized(instance, 100, 200, 500);
+    made.as<Problem>().powers_of_two = 0;
+    HostProblem data = Verified(made).given();
+    EXPECT_EQ(simulate(instance, data.placed()).sentence(),
+              "This kernel takes scales that are powers of two: say so.");
+  }
+  EXPECT_EQ(kernels, 3u);
+}
+// family block_scaled: end
+
 }  // namespace
 }  // namespace tw::tests

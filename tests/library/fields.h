@@ -67,6 +67,7 @@ void each_field(tw_blockwise_problem& problem, const std::string& name, const Vi
   each_field(problem.matmul, name + "matmul.", visit);
   each_field(problem.a_scales, name + "a_scales", visit);
   each_field(problem.b_scales, name + "b_scales", visit);
+  visit(name + "powers_of_two", problem.powers_of_two);
 }
 template <class Visit>
 void each_field(tw_grouped_problem& problem, const std::string& name, const Visit& visit) {

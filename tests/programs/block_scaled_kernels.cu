@@ -1,7 +1,7 @@
 // Block-scaled kernels, instantiated: they must compile for sm_100a and sm_103a without
 // spilling. Never run.
 #include "tilewright/arch/sm100_scaled.h"
-#include "tilewright/family/block_scaled/kernel.h"
+#include "tilewright/family/blockwise/kernel.h"
 #include "tilewright/kernel/entry.h"
 
 namespace tw {
@@ -38,5 +38,10 @@ struct Nvfp4 {
 using Nvfp4Kernel =
     kernel::WarpSpecialized<Kernel<Sm100Scaled, BlockScaledRecipe<ScaleType::Ue4m3>, Nvfp4>>;
 template __global__ void kernel::entry<Nvfp4Kernel>(const __grid_constant__ Nvfp4Kernel::Params);
+
+// Scales that are exponents of float32 ones.
+using ExponentsKernel = kernel::WarpSpecialized<Kernel<Sm100Scaled, ExponentsRecipe<128>, Mxfp8>>;
+template __global__ void kernel::entry<ExponentsKernel>(
+    const __grid_constant__ ExponentsKernel::Params);
 
 }  // namespace tw

@@ -25,6 +25,20 @@ struct ScaledLaunch {
   }
 };
 
-using BlockwiseLaunch = ScaledLaunch<BlockwiseFamily>;
+struct BlockwiseLaunch : ScaledLaunch<BlockwiseFamily> {
+  // family block_scaled: begin
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    if constexpr (requires { Parts::Scales::are_powers_of_two; }) {
+      if (checked.as<BlockwiseFamily::Problem>().powers_of_two == 0) {
+        return Status::refused("This kernel takes scales that are powers of two: say so.");
+      }
+    }
+    return ScaledLaunch::plan<Parts>(params, grid, checked, order, max_clusters, workspace, encode);
+  }
+  // family block_scaled: end
+};
 
 }  // namespace tw

@@ -46,6 +46,11 @@ struct BlockwiseFields : ScaledOperands<P> {
 };
 
 struct BlockwiseFamily : BlockwiseFields<tw_blockwise_problem> {
+  // family block_scaled: begin
+  static constexpr auto numbers =
+      joined(BlockwiseFields::numbers,
+             {flag<&Problem::powers_of_two>("powers_of_two", "scales are powers of two")});
+  // family block_scaled: end
   static constexpr Description description = {"blockwise",
                                               "FP8 with scales of blocks of 128",
                                               "computes this product with scales of blocks",

@@ -3,6 +3,13 @@
 // part in every stage, the scales, and a TileOp that adds up with them.
 #pragma once
 
+// family block_scaled: begin
+#include "tilewright/isa/has_ptx.h"
+#if TW_HAS_PTX
+#include "tilewright/family/block_scaled/kernel.h"
+#include "tilewright/io/scale_exponents.h"
+#endif
+// family block_scaled: end
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/scaled_op.h"
 #include "tilewright/family/wave_scaled_op.h"
@@ -63,6 +70,30 @@ struct WaveBlockwiseRecipe : BlockwiseRecipe<b_rows> {
       WaveScaledOp<TargetOp, WaveScaleLoader<tiling, b_rows, 1>::b_columns,
                    typename WaveScaleLoader<tiling, b_rows, 1>::template Tensors<stage_bytes>>;
 };
+
+// family block_scaled: begin
+#if TW_HAS_PTX
+// Scales that are powers of two are block scales: the tensor core multiplies with them, and sums
+// stay in tensor memory over all of k.
+template <Tiling tiling, class Loader, class Scales, RoleArrivals reads>
+struct ExponentsPayload : MatmulPayload<tiling, Loader, Scales, reads, reads> {
+  static constexpr Space space = Space::Tensor;
+};
+template <unsigned b_rows>
+struct ExponentsRecipe : BlockScaledRecipe<ScaleType::Ue8m0> {
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    require(config.split == Split::Whole, "Scales are read from the first of k on: no parts.");
+    return BlockScaledRecipe::roles(table, config).with(Role::LoadScales);
+  }
+  template <class Target, Tiling tiling, RoleTable table>
+  using Loader = typename Target::template Loader<tiling, table>;
+  template <Tiling tiling, RoleTable>
+  using Scales = ScaleExponents<tiling, b_rows>;
+  template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals>
+  using Payload = ExponentsPayload<tiling, Loader, Scales, reads>;
+};
+#endif
+// family block_scaled: end
 
 using BlockwiseConfig = MatmulConfig;
 template <class Page, class Recipe, class Named>

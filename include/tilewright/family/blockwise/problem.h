@@ -12,6 +12,11 @@ typedef struct tw_blockwise_problem {
   tw_matmul_problem matmul;
   tw_scales a_scales;
   tw_scales b_scales;
+  /* family block_scaled: begin */
+  /* All scales are such (of others the exponent may be taken): sm_100a then hands them to the
+   * tensor core, and promotes no sums. */
+  int powers_of_two;
+  /* family block_scaled: end */
 } tw_blockwise_problem;
 
 #endif /* TILEWRIGHT_FAMILY_BLOCKWISE_PROBLEM_H */
