@@ -1,8 +1,10 @@
 """Unpacks the archive of ./tw package into an empty folder, builds a project that finds Tilewright there, runs its programs.
 
-usage: consume.py ARCHIVE|BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [-D SETTING...]
+usage: consume.py ARCHIVE|BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [--page FILE PROGRAM] [-D SETTING...]
 
-Of a build folder the parts alone are installed, which need no library. A program may have arguments behind it, in one word. A program of --finds ends with 1 and prints the words.
+Of a build folder the parts alone are installed, which need no library. A program may have arguments behind it, in one word. A program
+of --finds ends with 1 and prints the words. The lines of a page of docs that call the PROGRAM of --page are executed, shortened as those
+of ./tw are: a line that is followed by "tw: ..." is refused in these words.
 """
 import argparse
 import pathlib
@@ -12,17 +14,22 @@ import sys
 import tarfile
 import tempfile
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'docs'))
+from documents import shortened
+
 parser = argparse.ArgumentParser()
 parser.add_argument('archive')
 parser.add_argument('project')
 parser.add_argument('programs', nargs='*')
 parser.add_argument('--finds', nargs=2, action='append', default=[])
+parser.add_argument('--page', nargs=2, default=())
 parser.add_argument('-D', dest='settings', action='append', default=[])
 request = parser.parse_args()
 
 
-def run(*command, status=0):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def run(*command, status=0, folder=None):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
     if done.returncode != status:
         sys.exit(f'{" ".join(map(str, command))} ends with {done.returncode}:\n{done.stdout[:4000]}')
     return done.stdout
@@ -46,6 +53,18 @@ with tempfile.TemporaryDirectory() as folder:
 
     for program in request.programs:
         print(f'{program}: {run(*command(program)).strip()}')
+    if request.page:
+        page, program = request.page
+        lines = pathlib.Path(page).read_text().splitlines()
+        called = [i for i, line in enumerate(lines) if line.startswith(pathlib.Path(program).name + ' ')]
+        assert called, f'{page} does not call {program}'
+        for i in called:
+            words = shortened(shlex.split(lines[i])[1:], folder)
+            refusal = lines[i + 1] if lines[i + 1].startswith('tw: ') else ''
+            printed = run(build / program, *words, status=2 if refusal else 0, folder=folder)
+            if refusal not in printed:
+                sys.exit(f'{lines[i]} does not print "{refusal}":\n{printed[:4000]}')
+            print(f'{lines[i]}: as the page says')
     for program, words in request.finds:
         printed = run(*command(program), status=1).strip()
         if words not in printed:
