@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tilewright/epilogue/runtime.h"
+#include "tilewright/isa/threads.h"
 
 namespace tw {
 
@@ -22,7 +23,8 @@ struct GroupedRows {
   }
 };
 
-// Of the pairs of a thread, each row's place is looked for once.
+// Of the pairs of a thread, each row's place is looked for once. A second row comes with the next
+// pair, or, of waves of 64 lanes, whose products leave four neighbours in each, with the one after.
 template <class View, class PlaceOf>
 struct ViewedPlace : PlaceOf {
   static constexpr unsigned rows = PlaceOf::layout == FragmentLayout::Row ? 1 : 2;
@@ -30,13 +32,16 @@ struct ViewedPlace : PlaceOf {
 
   TW_DEVICE ViewedPlace(const View& view, const PlaceOf& place_of) : PlaceOf(place_of) {
     TW_UNROLL
-    for (unsigned row = 0; row < rows; ++row) first[row] = view(place_of(row));
+    for (unsigned row = 0; row < rows; ++row) first[row] = view(place_of(row * pairs_beside()));
   }
   TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
-    FragmentPlace<2> place = first[pair % rows];
-    place.column += PlaceOf::operator()(pair).column - PlaceOf::operator()(pair % rows).column;
+    const unsigned row = pair / pairs_beside() % rows;
+    FragmentPlace<2> place = first[row];
+    place.column +=
+        PlaceOf::operator()(pair).column - PlaceOf::operator()(row* pairs_beside()).column;
     return place;
   }
+  static TW_DEVICE unsigned pairs_beside() { return isa::warp_lanes() / 32; }
   // Which pairs need: a group that begins at an odd column has none.
   TW_DEVICE bool columns_inside() const {
     return PlaceOf::columns_inside() && PlaceOf::operator()(0).n % 2 == 0;

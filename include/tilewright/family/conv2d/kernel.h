@@ -4,23 +4,29 @@
 // forward; B, backward data; both, backward filter.
 #pragma once
 
-#include "tilewright/family/conv2d/depthwise.h"
 #include "tilewright/family/conv2d/groups.h"
 #include "tilewright/family/conv2d/pixel_store.h"
-#include "tilewright/family/conv2d/shared_groups.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/family/thread_recipe.h"
+#include "tilewright/io/im2col_copy.h"
+#include "tilewright/isa/has_ptx.h"
+#if TW_HAS_PTX
+#include "tilewright/family/conv2d/depthwise.h"
+#include "tilewright/family/conv2d/shared_groups.h"
 #include "tilewright/io/filter_blocks.h"
 #include "tilewright/io/im2col.h"
-#include "tilewright/io/im2col_copy.h"
 #include "tilewright/io/im2col_pieces.h"
 #include "tilewright/pipeline/fenced_op.h"
+#endif
 
 namespace tw {
 
 constexpr bool is_backward_data(const MatmulConfig& config) {
   return config.tiling.a_major == Major::K && config.tiling.b_major == Major::MN;
 }
+
+template <Tiling tiling>
+class Im2colLoader;
 
 // One recipe for the three directions, of a loader by TMA; its epilogue sees the whole output.
 struct Conv2dRecipe : MatmulRecipe {
@@ -47,7 +53,9 @@ struct Conv2dRecipe : MatmulRecipe {
 
 // The same with im2col by four warps.
 struct Conv2dByThreads : ThreadRecipe<Conv2dRecipe, Im2colCopyLoader> {};
+struct Conv2dByWaves : ThreadRecipe<Conv2dRecipe, Im2colWaveLoader> {};
 
+#if TW_HAS_PTX
 // Forward with im2col in pieces, by eight warps: a copy takes its thread many instructions, each of
 // which waits for the one before. Who multiplies fences.
 struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
@@ -128,6 +136,8 @@ template <class Bound>
 concept DepthwiseKernel = requires {
   typename Bound::Stream;
 };
+
+#endif
 
 using Conv2dConfig = MatmulConfig;
 template <class Page, class Recipe, class Named>

@@ -2,7 +2,7 @@
 // pixels between those of the other phases.
 #pragma once
 
-#include "tilewright/epilogue/staged_store.h"
+#include "tilewright/epilogue/fragment_loop.h"
 #include "tilewright/family/conv2d/groups.h"
 #include "tilewright/io/im2col_axes.h"
 #include "tilewright/schedule/work_tile.h"
