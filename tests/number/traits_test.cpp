@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "tilewright/number/convert.h"
+#include "tilewright/number/fnuz.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"
 #include "tilewright/number/packed.h"
@@ -71,6 +72,22 @@ static_assert(E4m3(1000.0f).bits == 0x7e && E2m1(5.0f).bits == 0x6 && Ue4m3(-1.0
 static_assert(E4m3Fnuz(-0.0f).bits == 0 && Ue8m0(5.0f).bits == 0x82);
 static_assert(from_float<std::int8_t>(2.5f) == 2 && to_float(std::int32_t{-7}) == -7);
 static_assert(from_float<float>(0.1f) == 0.1f && to_float(E2m1::from_bits(0xf)) == -6);
+
+// What CDNA3 multiplies of e4m3: half of every number, whichever neighbours it has in its word.
+static_assert([] {
+  for (std::uint32_t code = 0; code < 256; ++code) {
+    for (const std::uint32_t other : {0x00u, 0x7fu, 0x80u, 0xffu, 0x35u}) {
+      for (unsigned place = 0; place < 32; place += 8) {
+        const std::uint32_t word = (other * 0x01010101 & ~(0xffu << place)) | code << place;
+        const std::uint32_t made = fnuz_of_e4m3(word) >> place & 0xff;
+        const float number = to_float(E4m3::from_bits(static_cast<std::uint8_t>(code)));
+        const float half = to_float(E4m3Fnuz::from_bits(static_cast<std::uint8_t>(made)));
+        if (number != number ? half == half : number != e4m3_over_fnuz * half) return false;
+      }
+    }
+  }
+  return true;
+}());
 
 static_assert([] {
   // The last element ends with the array: the compiler refuses a touch of the byte behind.

@@ -29,15 +29,11 @@ class WaveAccumulator {
   }
   TW_DEVICE bool started() const { return started_ != 0; }
   TW_DEVICE void clear() {
-    TW_UNROLL
-    for (unsigned row = 0; row < 2 * blocks; ++row) {
-      TW_UNROLL
-      for (unsigned column = 0; column < n / 16; ++column) {
-        TW_UNROLL
-        for (unsigned i = 0; i < 4; ++i) fragment(row, column)[i] = Value{};
-      }
-    }
+    each([](Value& value) { value = Value{}; });
     started_ = 1;
+  }
+  TW_DEVICE void scale(Value factor) {
+    each([&](Value& value) { value *= factor; });
   }
 
   // Value i of this thread in a block stands at row_of(i), column_of(i) from the block's place.
@@ -52,6 +48,18 @@ class WaveAccumulator {
   }
 
  private:
+  template <class Body>
+  TW_DEVICE void each(const Body& body) {
+    TW_UNROLL
+    for (unsigned row = 0; row < 2 * blocks; ++row) {
+      TW_UNROLL
+      for (unsigned column = 0; column < n / 16; ++column) {
+        TW_UNROLL
+        for (unsigned i = 0; i < 4; ++i) body(fragment(row, column)[i]);
+      }
+    }
+  }
+
   Value values_[blocks][n / 16][2][4];
   unsigned started_ = 0;
 };

@@ -5,6 +5,7 @@
 #include "tilewright/accumulator/in_registers.h"
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
+#include "tilewright/io/fnuz_copy.h"
 #include "tilewright/io/lds_loader.h"
 #include "tilewright/io/vector_copy.h"
 #include "tilewright/kernel/ping_pong.h"
@@ -23,9 +24,11 @@ struct Gfx942 {
   using Signal = SplitCounters;
   template <Tiling tiling, RoleTable roles>
   using Loader =
-      ThreadLoader<tiling, VectorCopy, roles.load.warps, Completion::WarpsArrive, roles.lanes>;
+      ThreadLoader<tiling,
+                   std::conditional_t<tiling.a_type == ElementType::E4m3, FnuzCopy, VectorCopy>,
+                   roles.load.warps, Completion::WarpsArrive, roles.lanes>;
   template <auto config, Tiling tiling, unsigned stage_bytes>
-  using Op = MfmaOp<tiling, WarpGrid{2, 2}, stage_bytes, Cdna::Three>;
+  using Op = MfmaOp<tiling, WarpGrid{2, 2}, stage_bytes, Cdna::Three, true>;
   template <auto config, class Op, class Trace>
   using Accumulators = RegisterAccumulators<typename Op::Accumulator>;
   template <auto config, class Trace>
@@ -50,6 +53,8 @@ struct Gfx942Lds : Gfx942 {
   using Signal = WaveCounters;
   template <Tiling tiling, RoleTable roles>
   using Loader = LdsLoader<tiling, roles.load.warps, 4>;
+  template <auto config, Tiling tiling, unsigned stage_bytes>
+  using Op = MfmaOp<tiling, WarpGrid{2, 2}, stage_bytes, Cdna::Three>;
 };
 
 // The third step: eight waves that all load and multiply, in two groups one barrier apart.

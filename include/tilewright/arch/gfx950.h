@@ -10,6 +10,9 @@ struct Gfx950 : Gfx942 {
   static constexpr TargetFacts target = target::gfx950;
   static constexpr unsigned shared_bytes = 163840;
 
+  template <Tiling tiling, RoleTable roles>
+  using Loader =
+      ThreadLoader<tiling, VectorCopy, roles.load.warps, Completion::WarpsArrive, roles.lanes>;
   template <auto config, Tiling tiling, unsigned stage_bytes>
   using Op = MfmaOp<tiling, WarpGrid{2, 2}, stage_bytes, Cdna::Four>;
 };

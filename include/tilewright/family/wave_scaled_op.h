@@ -40,6 +40,7 @@ class WaveScaledOp {
   TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
     Sum partial;
     base_.multiply(partial, stage);
+    base_.finish(partial);
     const unsigned slot = stage.slot();
     // Products of 16 by 16: a lane has four neighbours of one row of each.
     constexpr unsigned rows = 2 * Sum::blocks, columns = Sum::columns / 16;

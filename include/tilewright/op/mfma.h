@@ -10,6 +10,7 @@
 #include "tilewright/isa/amdgcn/schedule.h"
 #include "tilewright/isa/amdgcn/wave_memory.h"
 #include "tilewright/isa/shared_memory.h"
+#include "tilewright/number/fnuz.h"
 #include "tilewright/op/warp_grid.h"
 #include "tilewright/pipeline/payload.h"
 
@@ -17,12 +18,16 @@ namespace tw {
 
 enum class Cdna : unsigned { Three = 3, Four = 4 };
 
-template <Tiling tiling, WarpGrid waves, unsigned stage_bytes, Cdna generation>
+// `from_fnuz`: the loader makes fnuz of e4m3 (io/fnuz_copy.h), which is what CDNA3 multiplies.
+template <Tiling tiling, WarpGrid waves, unsigned stage_bytes, Cdna generation,
+          bool from_fnuz = false>
 class MfmaOp {
+  static constexpr bool is_fnuz =
+      from_fnuz && tiling.a_type == ElementType::E4m3 && tiling.b_type == ElementType::E4m3;
   static constexpr MfmaType type_of(ElementType element) {
     switch (element) {
       case ElementType::Bf16: return MfmaType::Bf16;
-      case ElementType::E4m3: return MfmaType::E4m3;
+      case ElementType::E4m3: return is_fnuz ? MfmaType::E4m3Fnuz : MfmaType::E4m3;
       case ElementType::E5m2: return MfmaType::E5m2;
       case ElementType::S8: return MfmaType::S8;
       default: return MfmaType::F16;
@@ -30,8 +35,10 @@ class MfmaOp {
   }
   static constexpr unsigned element_bytes = bytes_of(tiling.a_type);
   static_assert(element_bytes <= 2, "mfma multiplies elements of 8 and of 16 bits here.");
-  static_assert(generation != Cdna::Three || element_bytes == 2 || is_integer(tiling.a_type),
-                "8-bit floats of CDNA3 are fnuz, which no ElementType is.");
+  static_assert(generation != Cdna::Three || element_bytes == 2 || is_integer(tiling.a_type) ||
+                    is_fnuz,
+                "8-bit floats of CDNA3 are fnuz: e4m3 must be made that by the loader, and e5m2 "
+                "cannot be, for its infinities have no code there.");
   // That one product takes of k from each lane.
   static constexpr unsigned product_bytes = generation == Cdna::Four && element_bytes == 2 ? 16 : 8;
   // mfma multiplies B by A: what it leaves in a lane are neighbours of a row of D.
@@ -125,6 +132,7 @@ class MfmaOp {
 
   TW_DEVICE void finish(Accumulator& sum) {
     if (!sum.started()) sum.clear();
+    if constexpr (is_fnuz) sum.scale(e4m3_over_fnuz * e4m3_over_fnuz);
   }
 
  private:
