@@ -17,8 +17,8 @@ void bench(const Case& made, Verdict& verdict) {
                           timing.status.sentence());
   }
   fmt::print("{} on {}: {:.2f} us, the median of {} launches (fastest {:.2f}, slowest {:.2f})\n",
-             title_of(made), gpu_name(), timing.value->median_us, timing.value->launches,
-             timing.value->fastest_us, timing.value->slowest_us);
+             title_of(made), gpu_name(*made.instance), timing.value->median_us,
+             timing.value->launches, timing.value->fastest_us, timing.value->slowest_us);
 }
 
 }  // namespace

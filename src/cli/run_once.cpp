@@ -94,7 +94,7 @@ void run_once(const Case& made, const RunRequest& request, const vgpu::Options& 
   const Ran ran = on_gpu ? on_real_gpu(made, request.launches, request.twice)
                          : on_virtual_gpu(made, options, request.twice);
   if (!ran.status.is_good()) throw Refused{ran.status.sentence()};
-  fmt::print("{} on {}: ", title_of(made), on_gpu ? gpu_name() : "the virtual GPU");
+  fmt::print("{} on {}: ", title_of(made), on_gpu ? gpu_name(*made.instance) : "the virtual GPU");
   const std::string complaint = ran.complaint();
   if (complaint.empty() && ran.comparison.exact) {
     fmt::print("all {} elements are exact\n", outputs_of(made));

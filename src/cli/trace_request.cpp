@@ -110,7 +110,8 @@ std::optional<RecordedRun> TraceRequest::record_on_gpu(const Case& made, Verdict
   if (const std::uint64_t lost = trace.lost(); lost > 0) {
     fmt::print("{} acquires did not fit (--acquires {})\n", lost, capacity);
   }
-  return RecordedRun{title_of(made), gpu_name(), false, timeline_of(trace, *structure)};
+  return RecordedRun{title_of(made), gpu_name(*made.instance), false,
+                     timeline_of(trace, *structure)};
 }
 
 void TraceRequest::run(const Case& made, const vgpu::Options& options, Verdict& verdict) const {

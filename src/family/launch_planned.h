@@ -4,8 +4,8 @@
 
 #include "src/family/instance.h"
 #include "tilewright/kernel/warp_specialized.h"
-#if TW_INSTANCE_WITH_CUDA
-#include "tilewright/host/cuda.h"
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
+#include "src/family/device_kernel.h"
 #endif
 #if TW_INSTANCE_WITH_VGPU
 #include "src/family/touched.h"
@@ -13,14 +13,15 @@
 
 namespace tw {
 
-#if TW_INSTANCE_WITH_CUDA
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
 template <class Bound>
-class CudaPlanned {
+class DevicePlanned {
   using Kernel = kernel::WarpSpecialized<Bound>;
+  using OnDevice = typename DeviceFor<Bound>::Kernel;
 
  public:
-  explicit CudaPlanned(const void* image)
-      : kernel_(CudaKernel::Image{image},
+  explicit DevicePlanned(const void* image)
+      : kernel_(typename OnDevice::Image{image},
                 {Bound::config.tiling.cluster.size(), Bound::in_clusters,
                  Bound::Target::target.capability_begin, Bound::Target::target.capability_end,
                  Kernel::threads, sizeof(typename Kernel::Storage), Bound::dependent_launch}) {}
@@ -33,27 +34,27 @@ class CudaPlanned {
     typename Kernel::Params params;
     MatmulGrid grid = {};
     if (Status planned = make_plan(params, grid, clusters); !planned.is_good()) return planned;
-    return kernel_.launch(params, grid.ctas, static_cast<cudaStream_t>(stream));
+    return kernel_.launch(params, grid.ctas, static_cast<typename OnDevice::Stream>(stream));
   }
 
  private:
-  CudaKernel kernel_;
+  OnDevice kernel_;
 };
 
 template <class Launch, class Bound>
-Status workspace_warp_specialized(std::size_t& bytes, CudaPlanned<Bound>&, const Checked& problem,
+Status workspace_warp_specialized(std::size_t& bytes, DevicePlanned<Bound>&, const Checked& problem,
                                   const LaunchOptions&) {
   bytes = problem.is_empty() ? 0 : Launch::template workspace<Bound>(problem);
   return Status::good();
 }
 
 template <class Launch, class Bound>
-Status launch_warp_specialized(CudaPlanned<Bound>& kernel, const Checked& problem,
+Status launch_warp_specialized(DevicePlanned<Bound>& kernel, const Checked& problem,
                                const LaunchOptions& options, void* stream) {
   if (problem.is_empty()) return Status::good();
   return kernel.launch(stream, [&](auto& params, auto& grid, unsigned clusters) {
     return Launch::template plan<Bound>(params, grid, problem, options.order, clusters,
-                                        options.workspace, encode_for_cuda);
+                                        options.workspace, typename DeviceFor<Bound>::Encode{});
   });
 }
 #endif

@@ -1,11 +1,11 @@
-// An instance of the streaming skeleton: its launches on the current CUDA device and on the virtual
+// An instance of the streaming skeleton: its launches on the current device and on the virtual
 // GPU. A Launch says what its kernels support and plans for them: host/quantise.h is one.
 #pragma once
 
 #include "src/family/instance.h"
 #include "tilewright/kernel/streaming.h"
-#if TW_INSTANCE_WITH_CUDA
-#include "src/matmul/streaming_cuda.h"
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
+#include "src/matmul/streaming_device.h"
 #endif
 #if TW_INSTANCE_WITH_VGPU
 #include "src/family/touched.h"
@@ -22,17 +22,17 @@ Status supports_streaming(const Checked& problem, const LaunchOptions&) {
   return Launch::template supports<Bound>(problem);
 }
 
-#if TW_INSTANCE_WITH_CUDA
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
 template <class Launch, class Bound>
-Status workspace_streaming(std::size_t& bytes, CudaStreaming<Bound>&, const Checked&,
+Status workspace_streaming(std::size_t& bytes, DeviceStreaming<Bound>&, const Checked&,
                            const LaunchOptions&) {
   bytes = 0;
   return Status::good();
 }
 
 template <class Launch, class Bound>
-Status launch_streaming(CudaStreaming<Bound>& kernel, const Checked& problem, const LaunchOptions&,
-                        void* stream) {
+Status launch_streaming(DeviceStreaming<Bound>& kernel, const Checked& problem,
+                        const LaunchOptions&, void* stream) {
   if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
   if (problem.is_empty()) return Status::good();
   return kernel.launch(stream, [&](auto& params, unsigned& ctas, unsigned max_ctas) {

@@ -1,4 +1,4 @@
-// An instance of the warp-specialised skeleton: its launches on the current CUDA device and on the
+// An instance of the warp-specialised skeleton: its launches on the current device and on the
 // virtual GPU. A Launch tells the product that a problem is, to all kernels or to one (product or
 // product<Bound>), and plans for kernels: host/grouped.h is one.
 #pragma once
@@ -8,8 +8,8 @@
 #include "src/family/instance.h"
 #include "src/family/launch_planned.h"
 #include "tilewright/host/product.h"
-#if TW_INSTANCE_WITH_CUDA
-#include "src/matmul/launch_cuda.h"
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
+#include "src/matmul/launch_device.h"
 #endif
 #if TW_INSTANCE_WITH_VGPU
 #include "src/family/touched.h"
@@ -51,24 +51,13 @@ Status supports_warp_specialized(const Checked& problem, const LaunchOptions& op
                                       [](TensorMap&, const auto&) { return Status::good(); });
 }
 
-#if TW_INSTANCE_WITH_CUDA
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
 template <class Bound>
-using CudaWarpSpecialized =
-    std::conditional_t<is_product<Bound>, CudaMatmul<Bound>, CudaPlanned<Bound>>;
-
-struct EncodeForCuda {
-  Status operator()(TensorMap& map, const MatrixBox& box) const {
-    return encode_for_cuda(map, box);
-  }
-  // family conv2d: begin
-  Status operator()(TensorMap& map, const Im2colBox& box) const {
-    return encode_im2col_for_cuda(map, box);
-  }
-  // family conv2d: end
-};
+using DeviceWarpSpecialized =
+    std::conditional_t<is_product<Bound>, DeviceMatmul<Bound>, DevicePlanned<Bound>>;
 
 template <class Launch, class Bound>
-Status workspace_warp_specialized(std::size_t& bytes, CudaMatmul<Bound>& kernel,
+Status workspace_warp_specialized(std::size_t& bytes, DeviceMatmul<Bound>& kernel,
                                   const Checked& problem, const LaunchOptions& options) {
   bytes = 0;
   if (problem.is_empty()) return Status::good();
@@ -76,14 +65,14 @@ Status workspace_warp_specialized(std::size_t& bytes, CudaMatmul<Bound>& kernel,
 }
 
 template <class Launch, class Bound>
-Status launch_warp_specialized(CudaMatmul<Bound>& kernel, const Checked& problem,
+Status launch_warp_specialized(DeviceMatmul<Bound>& kernel, const Checked& problem,
                                const LaunchOptions& options, void* stream) {
   if (problem.is_empty()) return Status::good();
   return kernel.launch_planned(product_for<Launch, Bound>(problem), options.trace, stream,
                                [&](auto& params, auto& grid, unsigned clusters) {
                                  return Launch::template plan<Bound>(
                                      params, grid, problem, options.order, clusters,
-                                     options.workspace, EncodeForCuda{});
+                                     options.workspace, typename DeviceFor<Bound>::Encode{});
                                });
 }
 #endif

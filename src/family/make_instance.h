@@ -5,6 +5,9 @@
 #ifndef TW_INSTANCE_WITH_CUDA
 #define TW_INSTANCE_WITH_CUDA 0
 #endif
+#ifndef TW_INSTANCE_WITH_HIP
+#define TW_INSTANCE_WITH_HIP 0
+#endif
 #ifndef TW_INSTANCE_WITH_VGPU
 #define TW_INSTANCE_WITH_VGPU 1
 #endif

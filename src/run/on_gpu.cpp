@@ -1,17 +1,17 @@
 #include "src/run/on_gpu.h"
 
-#include "src/run/device.h"
-#if TW_WITH_CUDA
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
+#include "src/run/device.h"
 #include "src/run/trace_room.h"
+#include "tilewright/host/hip.h"
 #include "tilewright/host/targets.h"
+#if TW_WITH_CUDA
+#include <cuda_runtime_api.h>
 #endif
 
 namespace tw {
@@ -22,79 +22,13 @@ std::uint64_t GpuTrace::lost() const {
   return sum;
 }
 
-#if TW_WITH_CUDA
-
 namespace {
 
-void must(cudaError_t error, const char* what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "tw: %s failed: %s.\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
+bool is_hip(const Instance& instance) { return is_of_hip(*target_named(instance.target)); }
 
-// Zeros on the GPU.
-class DeviceMemory {
- public:
-  explicit DeviceMemory(std::size_t bytes) {
-    if (bytes == 0) return;
-    must(cudaMalloc(&data_, bytes), "Allocating on the GPU");
-    must(cudaMemset(data_, 0, bytes), "Clearing memory of the GPU");
-  }
-  ~DeviceMemory() { cudaFree(data_); }
-  DeviceMemory(const DeviceMemory&) = delete;
-  void* data() const { return data_; }
-
- private:
-  void* data_ = nullptr;
-};
-
-// Memory of the GPU with the same bytes, at the same offset from a multiple of 256 bytes.
-class DeviceCopies {
- public:
-  explicit DeviceCopies(const HostProblem& given) : copies_(given.tensors(), nullptr) {
-    for (std::size_t i = 0; i < copies_.size(); ++i) {
-      const AlignedBytes& bytes = given.tensor(i).bytes;
-      if (bytes.empty()) continue;
-      must(cudaMalloc(&copies_[i], bytes.size()), "Allocating on the GPU");
-      must(cudaMemcpy(copies_[i], bytes.data(), bytes.size(), cudaMemcpyHostToDevice),
-           "Copying to the GPU");
-    }
-  }
-  ~DeviceCopies() {
-    for (void* copy : copies_) cudaFree(copy);
-  }
-  DeviceCopies(const DeviceCopies&) = delete;
-  void* address(const HostMatrix& matrix, std::size_t i) const {
-    return static_cast<std::byte*>(copies_[i]) + matrix.offset();
-  }
-  void read(HostMatrix& matrix, std::size_t i) const {
-    must(cudaMemcpy(matrix.bytes.data(), copies_[i], matrix.bytes.size(), cudaMemcpyDeviceToHost),
-         "Copying back");
-  }
-
- private:
-  std::vector<void*> copies_;
-};
-
-void wait_or_give_up(const Case& of, int launches = 1) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60 + launches);
-  while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
-    if (std::chrono::steady_clock::now() > end) {
-      std::fprintf(stderr, "tw: the kernel hangs: %s\n", run_line(of).c_str());
-      std::exit(1);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  must(cudaDeviceSynchronize(), "The kernel");
-}
-
-}  // namespace
-
-std::string why_not_on_gpu(const Instance& instance) {
+#if TW_WITH_CUDA
+std::string why_not_on_cuda(const Instance& instance) {
   if (std::string why = why_no_gpu(); !why.empty()) return why;
-  if (instance.launch == nullptr) {
-    return std::string("The instance ") + instance.name + " is not compiled for a GPU.";
-  }
   int major = 0, minor = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
@@ -104,6 +38,139 @@ std::string why_not_on_gpu(const Instance& instance) {
                   instance.name, instance.target);
 }
 
+constexpr DeviceRuntime cuda = {
+    [](void** memory, std::size_t bytes) { return int{cudaMalloc(memory, bytes)}; },
+    [](void* memory) { return int{cudaFree(memory)}; },
+    [](void* memory, int byte, std::size_t bytes) { return int{cudaMemset(memory, byte, bytes)}; },
+    [](void* to, const void* from, std::size_t bytes, int kind) {
+      return int{cudaMemcpy(to, from, bytes, static_cast<cudaMemcpyKind>(kind))};
+    },
+    [](void* stream) { return int{cudaStreamQuery(static_cast<cudaStream_t>(stream))}; },
+    [] { return int{cudaDeviceSynchronize()}; },
+    [](void** event) { return int{cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event))}; },
+    [](void* event, void* stream) {
+      return int{
+          cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream))};
+    },
+    [](float* milliseconds, void* begin, void* end) {
+      return int{cudaEventElapsedTime(milliseconds, static_cast<cudaEvent_t>(begin),
+                                      static_cast<cudaEvent_t>(end))};
+    },
+    [](void* event) { return int{cudaEventDestroy(static_cast<cudaEvent_t>(event))}; },
+    [](int status) { return cudaGetErrorString(static_cast<cudaError_t>(status)); }};
+static_assert(cudaMemcpyHostToDevice == DeviceRuntime::to_device &&
+              cudaMemcpyDeviceToHost == DeviceRuntime::to_host &&
+              cudaErrorNotReady == DeviceRuntime::not_ready);
+#else
+std::string why_not_on_cuda(const Instance&) { return why_no_gpu(); }
+#endif
+
+std::string why_not_on_hip(const Instance& instance) {
+  std::string why;
+  const HipLibrary* const hip = HipLibrary::opened(why);
+  if (hip == nullptr) return why;
+  const std::string here = hip->target_of(0);
+  if (here == instance.target) return "";
+  return sentence("The GPU is {}; the instance {} is for {}.", here, instance.name,
+                  instance.target);
+}
+
+// The library that launches an instance, where why_not_on_gpu() has nothing to say.
+class Runtime {
+ public:
+  explicit Runtime(const Instance& instance) {
+    std::string why;
+    if (is_hip(instance)) functions_ = HipLibrary::opened(why);
+#if TW_WITH_CUDA
+    if (!is_hip(instance)) functions_ = &cuda;
+#endif
+  }
+  const DeviceRuntime* operator->() const { return functions_; }
+  void must(int status, const char* what) const {
+    if (status == 0) return;
+    std::fprintf(stderr, "tw: %s failed: %s.\n", what, functions_->error(status));
+    std::exit(1);
+  }
+
+ private:
+  const DeviceRuntime* functions_ = nullptr;
+};
+
+// Zeros on the GPU.
+class DeviceMemory {
+ public:
+  DeviceMemory(const Runtime& gpu, std::size_t bytes) : gpu_(gpu) {
+    if (bytes == 0) return;
+    gpu.must(gpu->allocate(&data_, bytes), "Allocating on the GPU");
+    gpu.must(gpu->fill(data_, 0, bytes), "Clearing memory of the GPU");
+  }
+  ~DeviceMemory() { gpu_->free(data_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  Runtime gpu_;
+  void* data_ = nullptr;
+};
+
+// Memory of the GPU with the same bytes, at the same offset from a multiple of 256 bytes.
+class DeviceCopies {
+ public:
+  DeviceCopies(const Runtime& gpu, const HostProblem& given)
+      : gpu_(gpu), copies_(given.tensors(), nullptr) {
+    for (std::size_t i = 0; i < copies_.size(); ++i) {
+      const AlignedBytes& bytes = given.tensor(i).bytes;
+      if (bytes.empty()) continue;
+      gpu.must(gpu->allocate(&copies_[i], bytes.size()), "Allocating on the GPU");
+      gpu.must(gpu->copy(copies_[i], bytes.data(), bytes.size(), DeviceRuntime::to_device),
+               "Copying to the GPU");
+    }
+  }
+  ~DeviceCopies() {
+    for (void* copy : copies_) gpu_->free(copy);
+  }
+  DeviceCopies(const DeviceCopies&) = delete;
+  void* address(const HostMatrix& matrix, std::size_t i) const {
+    return static_cast<std::byte*>(copies_[i]) + matrix.offset();
+  }
+  void read(HostMatrix& matrix, std::size_t i) const {
+    gpu_.must(
+        gpu_->copy(matrix.bytes.data(), copies_[i], matrix.bytes.size(), DeviceRuntime::to_host),
+        "Copying back");
+  }
+
+ private:
+  Runtime gpu_;
+  std::vector<void*> copies_;
+};
+
+void wait_or_give_up(const Runtime& gpu, const Case& of, int launches = 1) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60 + launches);
+  while (gpu->query(nullptr) == DeviceRuntime::not_ready) {
+    if (std::chrono::steady_clock::now() > end) {
+      std::fprintf(stderr, "tw: the kernel hangs: %s\n", run_line(of).c_str());
+      std::exit(1);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  gpu.must(gpu->synchronize(), "The kernel");
+}
+
+}  // namespace
+
+std::string why_not_on_gpu(const Instance& instance) {
+  std::string why = is_hip(instance) ? why_not_on_hip(instance) : why_not_on_cuda(instance);
+  if (why.empty() && instance.launch == nullptr) {
+    why = std::string("The instance ") + instance.name + " is not compiled for a GPU.";
+  }
+  return why;
+}
+
+std::string gpu_name(const Instance& instance) {
+  std::string why;
+  return is_hip(instance) ? HipLibrary::opened(why)->name_of(0) : gpu_name();
+}
+
 namespace {
 
 // A case in memory of the GPU, ready for launches.
@@ -111,14 +178,15 @@ class OnGpu {
  public:
   OnGpu(const Case& of, const HostProblem& given, std::uint32_t capacity = TraceRoom::capacity)
       : instance_(*of.instance),
-        copies_(given),
+        gpu_(instance_),
+        copies_(gpu_, given),
         problem_(given.placed([&](std::size_t i) { return copies_.address(given.tensor(i), i); })),
         options_{of.order},
         status_(check(checked_, *of.trial->description, problem_.data())) {
     if (!status_.is_good()) return;
     status_ = instance_.workspace(options_.workspace.bytes, checked_, options_);
     if (!status_.is_good()) return;
-    workspace_ = std::make_unique<DeviceMemory>(options_.workspace.bytes);
+    workspace_ = std::make_unique<DeviceMemory>(gpu_, options_.workspace.bytes);
     options_.workspace.data = workspace_->data();
     if (of.trial->description->product != nullptr) make_room_for_trace(capacity);
   }
@@ -130,12 +198,11 @@ class OnGpu {
     trace.tracks = product_facts(instance_).tracks;
     trace.counts.resize(TraceRoom::most_ctas * trace.tracks);
     trace.events.resize(trace.counts.size() * trace.capacity);
-    must(cudaMemcpy(trace.events.data(), events_->data(), trace.events.size() * sizeof(TraceEvent),
-                    cudaMemcpyDeviceToHost),
-         "Reading the trace");
-    must(cudaMemcpy(trace.counts.data(), counts_->data(),
-                    trace.counts.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost),
-         "Reading the trace");
+    const auto read = [&](void* to, const DeviceMemory& from, std::size_t bytes) {
+      gpu_.must(gpu_->copy(to, from.data(), bytes, DeviceRuntime::to_host), "Reading the trace");
+    };
+    read(trace.events.data(), *events_, trace.events.size() * sizeof(TraceEvent));
+    read(trace.counts.data(), *counts_, trace.counts.size() * sizeof(std::uint32_t));
   }
 
  private:
@@ -143,13 +210,14 @@ class OnGpu {
     const ProductFacts& facts = product_facts(instance_);
     if (facts.config.tracing == Tracing::Off) return;
     const std::size_t tracks = TraceRoom::most_ctas * facts.tracks;
-    events_ = std::make_unique<DeviceMemory>(tracks * capacity * sizeof(TraceEvent));
-    counts_ = std::make_unique<DeviceMemory>(tracks * sizeof(std::uint32_t));
+    events_ = std::make_unique<DeviceMemory>(gpu_, tracks * capacity * sizeof(TraceEvent));
+    counts_ = std::make_unique<DeviceMemory>(gpu_, tracks * sizeof(std::uint32_t));
     options_.trace = {static_cast<TraceEvent*>(events_->data()),
                       static_cast<std::uint32_t*>(counts_->data()), capacity};
   }
 
   const Instance& instance_;
+  Runtime gpu_;
   DeviceCopies copies_;
   AnyProblem problem_;
   Checked checked_;
@@ -173,7 +241,7 @@ Result<Comparison> run_and_read(const Verified& verified, int launches, HostProb
   for (int i = 0; i < launches; ++i) {
     if (Status status = there.launch(); !status.is_good()) return {status, std::nullopt};
   }
-  wait_or_give_up(of, launches);
+  wait_or_give_up(Runtime(*of.instance), of, launches);
   for (std::size_t i = 0; i < ran.tensors(); ++i) {
     if (ran.is_written(i) && !ran.tensor(i).bytes.empty()) there.copies().read(ran.tensor(i), i);
   }
@@ -200,36 +268,24 @@ Result<Timing> time_on_gpu(const Case& of) {
   const HostProblem given(of);
   const OnGpu there(of, given);
   constexpr int warm_up = 5, launches = 50;
-  cudaEvent_t begin, end;
-  must(cudaEventCreate(&begin), "Making an event");
-  must(cudaEventCreate(&end), "Making an event");
+  const Runtime gpu(*of.instance);
+  void *begin = nullptr, *end = nullptr;
+  gpu.must(gpu->create_event(&begin), "Making an event");
+  gpu.must(gpu->create_event(&end), "Making an event");
   std::vector<double> times;
   for (int i = -warm_up; i < launches; ++i) {
-    must(cudaEventRecord(begin), "Recording an event");
+    gpu.must(gpu->record(begin, nullptr), "Recording an event");
     if (Status status = there.launch(); !status.is_good()) return {status, std::nullopt};
-    must(cudaEventRecord(end), "Recording an event");
-    wait_or_give_up(of);
+    gpu.must(gpu->record(end, nullptr), "Recording an event");
+    wait_or_give_up(gpu, of);
     float milliseconds = 0;
-    must(cudaEventElapsedTime(&milliseconds, begin, end), "Reading an event");
+    gpu.must(gpu->elapsed(&milliseconds, begin, end), "Reading an event");
     if (i >= 0) times.push_back(1000.0 * milliseconds);
   }
-  must(cudaEventDestroy(begin), "Ending an event");
-  must(cudaEventDestroy(end), "Ending an event");
+  gpu.must(gpu->destroy_event(begin), "Ending an event");
+  gpu.must(gpu->destroy_event(end), "Ending an event");
   std::sort(times.begin(), times.end());
   return {Status::good(), Timing{times[times.size() / 2], times.front(), times.back(), launches}};
 }
-
-#else
-
-std::string why_not_on_gpu(const Instance&) { return why_no_gpu(); }
-Result<Comparison> run_on_gpu(const Verified&, int, HostProblem*) {
-  return {Status::refused(why_no_gpu()), std::nullopt};
-}
-Result<Comparison> trace_on_gpu(const Verified&, GpuTrace&) {
-  return {Status::refused(why_no_gpu()), std::nullopt};
-}
-Result<Timing> time_on_gpu(const Case&) { return {Status::refused(why_no_gpu()), std::nullopt}; }
-
-#endif
 
 }  // namespace tw

@@ -7,6 +7,8 @@ namespace tw {
 
 // Empty when the GPU here runs the instance; otherwise a sentence that says why not.
 std::string why_not_on_gpu(const Instance& instance);
+// Of the one that runs it.
+std::string gpu_name(const Instance& instance);
 
 // Copies the problem to the GPU, launches, and compares what comes back. A hang ends the program
 // with status 1 after a minute: the device cannot be used any more.

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tilewright/base/status.h"
+#include "tilewright/host/device_kernel.h"
 #include "tilewright/host/small_tensor.h"
 #include "tilewright/host/tensor_map.h"
 
@@ -167,21 +168,11 @@ struct KernelLaunch {
   cudaLaunchConfig_t config{};
 };
 
-// What a kernel needs of a device. Capabilities: major * 10 + minor, the last one excluded.
-struct KernelNeeds {
-  unsigned cluster_size;
-  bool in_clusters;
-  int capability_begin;
-  int capability_end;
-  unsigned threads;
-  std::size_t shared_bytes;
-  bool dependent_launch;
-};
-
 // A kernel that nvcc compiled into this binary, or an image (a fatbin with one kernel) that is
 // loaded when it is first needed. Any thread, any device.
 class CudaKernel {
  public:
+  using Stream = cudaStream_t;
   struct Image {
     const void* begin;
   };

@@ -1,20 +1,22 @@
-// Launches one instance of the streaming skeleton on the current CUDA device.
+// Launches one instance of the streaming skeleton on the current device.
 #pragma once
 
-#include "tilewright/host/cuda.h"
+#include "src/family/device_kernel.h"
 #include "tilewright/kernel/streaming.h"
 
 namespace tw {
 
 template <class Parts>
-class CudaStreaming {
+class DeviceStreaming {
   using Kernel = kernel::Streaming<Parts>;
+  using OnDevice = typename DeviceFor<Parts>::Kernel;
 
  public:
-  explicit CudaStreaming(const void* image)
-      : kernel_(CudaKernel::Image{image}, {1, false, Parts::Target::target.capability_begin,
-                                           Parts::Target::target.capability_end, Kernel::threads,
-                                           sizeof(typename Kernel::Storage), false}) {}
+  explicit DeviceStreaming(const void* image)
+      : kernel_(
+            typename OnDevice::Image{image},
+            {1, false, Parts::Target::target.capability_begin, Parts::Target::target.capability_end,
+             Kernel::threads, sizeof(typename Kernel::Storage), false}) {}
 
   // make_plan(params, ctas, max_ctas) plans the launch.
   template <class MakePlan>
@@ -23,11 +25,11 @@ class CudaStreaming {
     if (Status asked = kernel_.max_active_clusters(max_ctas); !asked.is_good()) return asked;
     typename Kernel::Params params;
     if (Status planned = make_plan(params, ctas, max_ctas); !planned.is_good()) return planned;
-    return kernel_.launch(params, ctas, static_cast<cudaStream_t>(stream));
+    return kernel_.launch(params, ctas, static_cast<typename OnDevice::Stream>(stream));
   }
 
  private:
-  CudaKernel kernel_;
+  OnDevice kernel_;
 };
 
 }  // namespace tw

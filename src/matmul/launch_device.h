@@ -1,18 +1,19 @@
-// Launches one instance on the current CUDA device.
+// Launches one instance on the current device.
 #pragma once
 
-#include "tilewright/host/cuda.h"
+#include "src/family/device_kernel.h"
 #include "tilewright/host/matmul.h"
 
 namespace tw {
 
 template <class Parts>
-class CudaMatmul {
+class DeviceMatmul {
   using Kernel = kernel::WarpSpecialized<Parts>;
+  using OnDevice = typename DeviceFor<Parts>::Kernel;
 
  public:
-  explicit CudaMatmul(const void* image)
-      : kernel_(CudaKernel::Image{image},
+  explicit DeviceMatmul(const void* image)
+      : kernel_(typename OnDevice::Image{image},
                 {Parts::config.tiling.cluster.size(), Parts::in_clusters,
                  Parts::Target::target.capability_begin, Parts::Target::target.capability_end,
                  Kernel::threads, sizeof(typename Kernel::Storage), Parts::dependent_launch}) {}
@@ -26,14 +27,6 @@ class CudaMatmul {
     return Status::good();
   }
 
-  Status launch(const MatmulProblem& problem, const MatmulOrder& order, const Workspace& workspace,
-                const TraceBuffer& trace, void* stream) {
-    if (Status status = check(problem); !status.is_good()) return status;
-    return launch_planned(problem, trace, stream, [&](auto& params, auto& grid, unsigned clusters) {
-      return plan<Parts>(params, grid, problem, order, clusters, workspace, encode_for_cuda);
-    });
-  }
-
   // `make_plan` plans the launch, as plan() does.
   template <class MakePlan>
   Status launch_planned(const MatmulProblem& problem, const TraceBuffer& trace, void* stream,
@@ -45,11 +38,11 @@ class CudaMatmul {
     MatmulGrid grid = {};
     if (Status planned = make_plan(params, grid, clusters); !planned.is_good()) return planned;
     if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
-    return kernel_.launch(params, grid.ctas, static_cast<cudaStream_t>(stream));
+    return kernel_.launch(params, grid.ctas, static_cast<typename OnDevice::Stream>(stream));
   }
 
  private:
-  CudaKernel kernel_;
+  OnDevice kernel_;
 };
 
 }  // namespace tw

@@ -1,0 +1,43 @@
+// What a kernel needs of the device that it is launched on, whoever made that.
+#pragma once
+
+#include <cstddef>
+
+#include "tilewright/arch/target.h"
+
+namespace tw {
+
+// Capabilities as TargetFacts has them, the last one excluded.
+struct KernelNeeds {
+  unsigned cluster_size;
+  bool in_clusters;
+  int capability_begin;
+  int capability_end;
+  unsigned threads;
+  std::size_t shared_bytes;
+  bool dependent_launch;
+};
+
+// What a run needs of a vendor's run-time library beside launches. CUDA's and HIP's functions take
+// the same arguments and mean the same by them; 0 is success.
+struct DeviceRuntime {
+  static constexpr int to_device = 1, to_host = 2;  // kinds of copies
+  static constexpr int not_ready = 600;             // what `query` says of a stream that is busy
+
+  int (*allocate)(void** memory, std::size_t bytes);
+  int (*free)(void* memory);
+  int (*fill)(void* memory, int byte, std::size_t bytes);
+  int (*copy)(void* to, const void* from, std::size_t bytes, int kind);
+  int (*query)(void* stream);
+  int (*synchronize)();
+  int (*create_event)(void** event);
+  int (*record)(void* event, void* stream);
+  int (*elapsed)(float* milliseconds, void* begin, void* end);
+  int (*destroy_event)(void* event);
+  const char* (*error)(int status);
+};
+
+// Whether a target's kernels are launched by HIP, not by CUDA.
+constexpr bool is_of_hip(const TargetFacts& target) { return target.name[0] == 'g'; }
+
+}  // namespace tw
