@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """How long the loop over k of a kernel for an AMD target should take, by its machine code. Nothing is measured.
 
-usage: predict_amdgpu.py CODE_OBJECT TARGET WAVES TILE [--clang CLANG] [--clock GHZ] [--least-share PERCENT] [--least-mca PERCENT]
+usage: predict_amdgpu.py CODE_OBJECT TARGET WAVES TILE [--clang CLANG] [--clock GHZ] [--size N] [--least-share PERCENT]
+                         [--least-mca PERCENT]
 
 The loop is the one with the products; what it does once in a while stands beside the shortest way round, and is left out. WAVES of a CU run it,
 a quarter of them on each SIMD; a turn of it makes one k-tile of a TILE (256x256). Of each pipe the busy cycles are counted: of
 a SIMD its products, other vector and scalar instructions, of the CU reads of LDS, loads to LDS (which write 128 bytes a
 cycle) and loads (64 bytes a cycle from L1). The longest bounds the turn. llvm-mca, whose cycles are four clocks, tells how
 long one wave takes alone, and its products without the rest.
+With --size N, the rate of a product of N by N by N is told: whole rounds of tiles over all CUs, each turn of which takes as
+long as the longest pipe, or as one wave alone where that is longer. Filling the first stages and storing are left out.
 Where PERCENT are given, the products' share of the longest pipe, and of llvm-mca's cycles, must not be less.
 """
 import argparse
@@ -135,6 +138,7 @@ def main():
     parser.add_argument('tile')
     parser.add_argument('--clang', default='clang++-22')
     parser.add_argument('--clock', type=float)
+    parser.add_argument('--size', type=int)
     parser.add_argument('--least-share', type=float, default=0)
     parser.add_argument('--least-mca', type=float, default=0)
     options = parser.parse_args()
@@ -160,6 +164,12 @@ def main():
     rate = 2 * rows * columns * depth * UNITS[options.target] * clock / longest / 1000
     print(f'k of a turn: {depth}. If all {UNITS[options.target]} CUs run at {clock} GHz and nothing else holds them: at most '
           f'{rate:.0f} TFLOP/s.')
+    if options.size:
+        size = options.size
+        rounds = -(-(-(-size // rows) * -(-size // columns)) // UNITS[options.target])
+        turn = max(longest, 4 * alone)
+        seconds = rounds * -(-size // depth) * turn / clock / 1e9
+        print(f'{size} by {size} by {size}: {rounds} rounds of tiles, {turn:.0f} clocks a turn: {2 * size ** 3 / seconds / 1e12:.0f} TFLOP/s.')
     return 1 if share < options.least_share or 100 * own / alone < options.least_mca else 0
 
 
