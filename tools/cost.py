@@ -44,8 +44,8 @@ FAMILIES = {
     'block_scaled': {
         'files': ['*/block_scaled/*', '*/block_scaled.h', '*/block_scaled.cpp', '*/block_scaled_test.cpp', '*/_block_scaled.py', '*/io/block_scales.h',
                   '*/io/scaled_conversion.h', '*/io/scale_exponents.h', '*/op/tcgen05_scaled.h', '*/op/scale_columns.h', '*/arch/sm100_scaled.h',
-                  '*/epilogue/mx_quantised.h'],
-        'words': r'block_scaled_(instances|trial)|tilewright_block_scaled|(run|family|host)/block_scaled|sm100_scaled|TW_FAMILY\(block_scaled',
+                  '*/epilogue/mx_quantised.h', '*/io/wave_block_scales.h', '*/op/mfma_scaled.h', '*/arch/gfx950_scaled.h'],
+        'words': r'block_scaled_(instances|trial)|tilewright_block_scaled|(run|family|host)/block_scaled|(sm100|gfx950)_scaled|TW_FAMILY\(block_scaled',
     },
     'grouped': {
         'files': ['*grouped*', '*/group_tiles.h', '*/gather.h'],

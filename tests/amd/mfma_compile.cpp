@@ -1,6 +1,9 @@
 // Every mfma that isa/amdgcn/mfma.h has for a target, each once: tests/amd/instructions.py counts
 // them in the assembly.
 #include "tilewright/isa/amdgcn/mfma.h"
+#if defined(__gfx950__)
+#include "tilewright/isa/amdgcn/mfma_scaled.h"
+#endif
 
 using namespace tw;
 
@@ -30,6 +33,21 @@ __attribute__((device)) void products(float*& to, const std::uint32_t* from) {
 #endif
 }
 
+#if defined(__gfx950__)
+template <MfmaType a_type, MfmaType b_type>
+__attribute__((device)) void scaled_product(float*& to, const std::uint32_t* from) {
+  constexpr MfmaScaledShape shape = {a_type, b_type};
+  std::uint32_t a[shape.registers], b[shape.registers];
+  float d[shape.sums];
+  unsigned at = 64 * __builtin_amdgcn_workitem_id_x();
+  for (auto& value : a) value = from[at++];
+  for (auto& value : b) value = from[at++];
+  for (auto& value : d) value = static_cast<float>(from[at++]);
+  isa::mfma_scaled<shape>(d, a, b, from[at], from[at + 1]);
+  for (const auto value : d) *to++ = value;
+}
+#endif
+
 extern "C" __attribute__((global)) void all_products(float* to, const std::uint32_t* from) {
 #if defined(__gfx950__)
   constexpr MfmaType e4m3 = MfmaType::E4m3, e5m2 = MfmaType::E5m2;
@@ -43,4 +61,8 @@ extern "C" __attribute__((global)) void all_products(float* to, const std::uint3
   products<e4m3, e5m2>(to, from);
   products<e5m2, e4m3>(to, from);
   products<e5m2>(to, from);
+#if defined(__gfx950__)
+  scaled_product<e4m3, e4m3>(to, from);
+  scaled_product<e5m2, e4m3>(to, from);
+#endif
 }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/vgpu/support.h"
+#include "tilewright/isa/amdgcn/mfma_scaled.h"
 #include "tilewright/number/narrow_float.h"
 
 namespace tw::test {
@@ -93,6 +94,60 @@ void of_16_bits() {
   multiplies_exactly<MfmaShape{type, type, 32, 8}>({32, 4}, 2);
   multiplies_exactly<MfmaShape{type, type, 16, 32}>({16, 8}, 3);
   multiplies_exactly<MfmaShape{type, type, 32, 16}>({32, 8}, 4);
+}
+
+// Small integers times powers of two, of which each of 32 of k has its own. The measured table of
+// the vendor's tests: a lane has two runs of 16 of k, 64 apart, and scales lie 16 lanes apart.
+template <MfmaType a_type, MfmaType b_type>
+void multiplies_with_scales(unsigned seed) {
+  SCOPED_TRACE(testing::Message() << "types " << static_cast<int>(a_type) << " and "
+                                  << static_cast<int>(b_type) << " seed " << seed);
+  constexpr unsigned rows = 16, depth = 128;
+  std::mt19937 random(seed);
+  std::vector<int> a(rows * depth), b(a.size()), a_scales(rows * 4), b_scales(rows * 4);
+  for (auto* values : {&a, &b}) {
+    for (int& value : *values) value = static_cast<int>(random() % 7) - 3;
+  }
+  for (auto* values : {&a_scales, &b_scales}) {
+    for (int& value : *values) value = static_cast<int>(random() % 4);
+  }
+  std::vector<float> got(rows * rows);
+  const Report report = Kernel{.threads = wave, .lanes = wave}.run([&] {
+    const unsigned lane = isa::thread_index(), row = lane & 15, group = lane >> 4;
+    std::uint32_t a_registers[8] = {}, b_registers[8] = {};
+    for (unsigned e = 0; e < 32; ++e) {
+      const unsigned k = group * 16 + (e & 15) + (e >= 16 ? 64 : 0);
+      a_registers[e / 4] |= code_of(a_type, a[row * depth + k]) << e % 4 * 8;
+      b_registers[e / 4] |= code_of(b_type, b[row * depth + k]) << e % 4 * 8;
+    }
+    // What the upper bytes are does not matter.
+    const auto scale = [&](const std::vector<int>& scales) {
+      return 0xabcd0000u + 0x7f + static_cast<unsigned>(scales[row * 4 + group]);
+    };
+    float sums[4] = {1, 2, 3, 4};
+    isa::mfma_scaled<MfmaScaledShape{a_type, b_type}>(sums, a_registers, b_registers,
+                                                      scale(a_scales), scale(b_scales));
+    for (unsigned i = 0; i < 4; ++i) got[(4 * group + i) * rows + row] = sums[i];
+  });
+  EXPECT_TRUE(clean(report));
+  for (unsigned row = 0; row < rows; ++row) {
+    for (unsigned column = 0; column < rows; ++column) {
+      int expected = static_cast<int>(row % 4) + 1;
+      for (unsigned k = 0; k < depth; ++k) {
+        expected += a[row * depth + k] * b[column * depth + k]
+                    << (a_scales[row * 4 + k / 32] + b_scales[column * 4 + k / 32]);
+      }
+      EXPECT_EQ(got[row * rows + column], static_cast<float>(expected)) << row << ", " << column;
+    }
+  }
+}
+
+TEST(Mfma, MultipliesWithBlockScales) {
+  multiplies_with_scales<MfmaType::E4m3, MfmaType::E4m3>(1);
+  multiplies_with_scales<MfmaType::E5m2, MfmaType::E4m3>(2);
+  multiplies_with_scales<MfmaType::E4m3, MfmaType::E5m2>(3);
+  static_assert(!MfmaScaledShape{MfmaType::E4m3Fnuz, MfmaType::E4m3}.is_legal());
+  static_assert(!MfmaScaledShape{MfmaType::Bf16, MfmaType::Bf16}.is_legal());
 }
 
 TEST(Mfma, Multiplies16BitTypes) {

@@ -121,6 +121,19 @@ class BlockScaledLaunch {
                                fill_conversion(loader, given);
                                return Status::good();
                              });
+    } else if constexpr (requires { params.own.a.row_blocks; }) {
+      if (Status status = takes_scales<Parts>(given); !status.is_good()) return status;
+      Status status = given.each([](const char* name, const MatmulOperand&, const void* scales) {
+        return takes_address(name, scales);
+      });
+      if (!status.is_good()) return status;
+      const auto blocks = [](const void* scales, const ScaleExtent& extent) {
+        return decltype(params.own.a){static_cast<const std::uint8_t*>(scales),
+                                      static_cast<int>(extent.row_blocks()),
+                                      static_cast<int>(extent.k_blocks())};
+      };
+      params.own = {blocks(given.a_scales, given.a_extent), blocks(given.b_scales, given.b_extent)};
+      return tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode);
     } else {
       if (Status status = takes<Parts>(given); !status.is_good()) return status;
       Status planned =
@@ -143,14 +156,23 @@ class BlockScaledLaunch {
     });
   }
 
+  template <class Parts>
+  static Status takes_scales(const Operands& given) {
+    if (Parts::Scales::type == given.type) return Status::good();
+    return Status::refused(sentence("The scales are {}; this kernel multiplies with {}.",
+                                    name_of(given.type), name_of(Parts::Scales::type)));
+  }
+  static Status takes_address(const char* name, const void* scales) {
+    if (reinterpret_cast<std::uintptr_t>(scales) % 16 == 0) return Status::good();
+    return Status::refused(
+        sentence("The scales of {} must begin at a multiple of 16 bytes for this kernel.", name));
+  }
+
   // TMA and the tensor core ask this of elements and scales.
   template <class Parts>
   static Status takes(const Operands& given) {
     const MatmulProblem& matmul = given.matmul;
-    if (Parts::Scales::type != given.type) {
-      return Status::refused(sentence("The scales are {}; this kernel multiplies with {}.",
-                                      name_of(given.type), name_of(Parts::Scales::type)));
-    }
+    if (Status status = takes_scales<Parts>(given); !status.is_good()) return status;
     if (matmul.k == 0) return Status::good();
     if (matmul.k % 2 != 0 && bits_in(matmul.a.type) < 8 && bits_in(matmul.b.type) < 8) {
       return Status::refused(sentence(
@@ -176,9 +198,7 @@ class BlockScaledLaunch {
                      "multiple of 128.",
                      matmul.k, name_of(operand.type)));
       }
-      if (reinterpret_cast<std::uintptr_t>(scales) % 16 == 0) return Status::good();
-      return Status::refused(
-          sentence("The scales of {} must begin at a multiple of 16 bytes for this kernel.", name));
+      return takes_address(name, scales);
     });
   }
 

@@ -5,15 +5,36 @@
 // with a loader that multiplies elements by them.
 #pragma once
 
-#include "tilewright/epilogue/mx_quantised.h"
 #include "tilewright/family/matmul.h"
+#include "tilewright/io/wave_block_scales.h"
+#include "tilewright/isa/has_ptx.h"
+#if TW_HAS_PTX
+#include "tilewright/epilogue/mx_quantised.h"
 #include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/block_scales.h"
 #include "tilewright/io/scaled_conversion.h"
 #include "tilewright/op/tcgen05_scaled.h"
+#endif
 
 namespace tw {
 
+// On targets whose waves multiply with scales: of the four that load, one brings these.
+struct WaveBlockScaledRecipe : MatmulRecipe {
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    require(config.tiling.exchanged == 0, "Waves do not exchange operands.");
+    RoleTable table = given;
+    table.load.warps = given.load.warps - 1;
+    table.own[0] = {Role::LoadScales, {table.load.end(), 1}};
+    return table;
+  }
+  template <Tiling tiling, RoleTable table>
+  using Scales = WaveBlockScales<tiling, table.spec_of(Role::LoadScales).warps>;
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op = typename TargetOp::template With<
+      typename WaveBlockScales<tiling, 1>::template Tensors<stage_bytes>>;
+};
+
+#if TW_HAS_PTX
 // A stage goes on into tensor memory, where its scales have a place: who takes a stage fences as
 // for a sum there.
 template <Tiling tiling, class Loader, class Scales, RoleArrivals reads>
@@ -105,6 +126,8 @@ struct QuantisedD : Recipe {
   template <MatmulConfig, bool elected>
   using Epilogue = MxQuantised<RuntimeEpilogue>;
 };
+
+#endif
 
 using BlockScaledConfig = MatmulConfig;
 template <class Page, class Recipe, class Named>
