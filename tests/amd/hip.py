@@ -49,5 +49,15 @@ with tempfile.TemporaryDirectory() as folder:
     # Four tiles of 64 by 128, of eight waves; the stub has four CUs.
     if len(launches) != 1 or 'cdna3_bf16' not in launches[0][0] or launches[0][1:3] != ['4', '512']:
         wrong.append(f'The launches are {launches}.')
+    # An emulator may execute what is launched, or not: this one says what memory is.
+    emulator = pathlib.Path(folder) / 'emulator'
+    emulator.write_text('#!/bin/sh\ncd $1 && head -c 4 code_object | grep -q ELF && grep -q "cdna3_bf16.* 4 512 " launch && '
+                        '[ -s arguments ] && for file in 1000*; do head -c $(stat -c %s $file) /dev/zero > $file.new && mv $file.new $file; done\n')
+    emulator.chmod(0o755)
+    told = run('--arch', 'gfx942', '--on', 'gpu', TW_AMD_EMULATOR=str(emulator), **stub)
+    expect(told, 'on a stub: wrong', 1)
+    if 'nobody wrote' in told.stdout:
+        wrong.append(f'What the emulator wrote is not what the program reads: {told.stdout}')
+    on_gpu('gfx942', 'The launch failed: the emulator failed.', 2, TW_AMD_EMULATOR='false', **stub)
 print('\n'.join(wrong) or 'Three runs are refused with a sentence, one is launched by HIP.')
 sys.exit(1 if wrong else 0)

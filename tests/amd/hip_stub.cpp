@@ -1,28 +1,76 @@
 // A HIP library without a GPU: memory is the host's, and launches are recorded. The variable
 // STUB_DEVICE is the device's name ("none": there is no device), STUB_RECORD a file to which a line
-// is appended for each launch.
+// is appended for each launch, TW_AMD_EMULATOR a program that executes code objects. It is called
+// with a folder of files: code_object, arguments, launch (in a line: name, workgroups, threads and
+// bytes of LDS), and for each piece of memory one that is called by its address, with its bytes,
+// which the program writes anew.
 #include "tests/amd/hip_stub.h"
 
 #include <elf.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
 
 using tw::tests::StubExecutor;
 using tw::tests::StubLaunch;
 
 namespace {
 
-constexpr int invalid_value = 1, invalid_image = 200, not_found = 500;
+constexpr int invalid_value = 1, invalid_image = 200, not_found = 500, failed = 719;
 std::vector<StubLaunch::Memory> allocated;
+
+// A function is its name, and the image that has it.
+struct Function {
+  std::string name;
+  const char* image;
+};
 
 std::string device_name() {
   const char* const name = std::getenv("STUB_DEVICE");
   return name != nullptr ? name : "gfx942:sramecc+:xnack-";
+}
+
+std::size_t bytes_of_image(const void* image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof header);
+  return header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
+}
+
+void write(const std::filesystem::path& file, const void* data, std::size_t bytes) {
+  std::ofstream(file, std::ios::binary)
+      .write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+}
+
+// Whether the program ended well.
+bool emulate(const char* program, const Function& function, const StubLaunch& launch) {
+  char name[] = "/tmp/emulated_XXXXXX";
+  const std::filesystem::path folder = mkdtemp(name);
+  write(folder / "code_object", function.image, bytes_of_image(function.image));
+  write(folder / "arguments", launch.arguments.data(), launch.arguments.size());
+  std::ofstream(folder / "launch") << launch.function << " " << launch.ctas << " " << launch.threads
+                                   << " " << launch.shared_bytes << "\n";
+  std::map<std::filesystem::path, StubLaunch::Memory> files;
+  for (const StubLaunch::Memory& memory : launch.allocated) {
+    std::ostringstream address;
+    address << std::hex << reinterpret_cast<std::uintptr_t>(memory.begin);
+    files[folder / address.str()] = memory;
+    write(folder / address.str(), memory.begin, memory.bytes);
+  }
+  const bool good = std::system((std::string(program) + " " + folder.string()).c_str()) == 0;
+  for (const auto& [file, memory] : files) {
+    std::ifstream(file, std::ios::binary)
+        .read(static_cast<char*>(memory.begin), static_cast<std::streamsize>(memory.bytes));
+  }
+  std::filesystem::remove_all(folder);
+  return good;
 }
 
 }  // namespace
@@ -42,7 +90,7 @@ int hipGetDevice(int* device) {
 }
 int hipDeviceGetAttribute(int* value, int attribute, int) {
   if (attribute == 63) *value = 4;
-  if (attribute == 74) *value = 65536;
+  if (attribute == 74) *value = device_name().starts_with("gfx950") ? 163840 : 65536;
   return attribute == 63 || attribute == 74 ? 0 : invalid_value;
 }
 int hipGetDevicePropertiesR0600(void* properties, int) {
@@ -60,7 +108,7 @@ int hipModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
   return 0;
 }
-// A function is its name, of which the image must have a kernel's descriptor.
+// The image must have a descriptor of that name.
 int hipModuleGetFunction(void** function, void* module, const char* name) {
   Elf64_Ehdr header;
   std::memcpy(&header, module, sizeof header);
@@ -70,7 +118,7 @@ int hipModuleGetFunction(void** function, void* module, const char* name) {
   const char* const found =
       std::search(begin, end, descriptor.c_str(), descriptor.c_str() + descriptor.size() + 1);
   if (*name == '\0' || found == end) return not_found;
-  *function = new std::string(name);
+  *function = new Function{name, begin};
   return 0;
 }
 int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* ctas, void*, int, std::size_t) {
@@ -86,7 +134,8 @@ int hipModuleLaunchKernel(void* function, unsigned ctas, unsigned y, unsigned z,
     return invalid_value;
   }
   const auto* const bytes = static_cast<const std::byte*>(extra[1]);
-  const StubLaunch launch = {*static_cast<std::string*>(function),
+  const Function& called = *static_cast<Function*>(function);
+  const StubLaunch launch = {called.name,
                              ctas,
                              threads,
                              shared_bytes,
@@ -99,15 +148,23 @@ int hipModuleLaunchKernel(void* function, unsigned ctas, unsigned y, unsigned z,
     std::fclose(file);
   }
   if (stub_executor != nullptr) stub_executor(launch);
-  return 0;
+  const char* const emulator = std::getenv("TW_AMD_EMULATOR");
+  return emulator == nullptr || emulate(emulator, called, launch) ? 0 : failed;
 }
+// At addresses that another program has free, too.
 int hipMalloc(void** memory, std::size_t bytes) {
-  *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  static std::uintptr_t next = 0x100000000000;
+  *memory = mmap(reinterpret_cast<void*>(next), bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  if (*memory == MAP_FAILED) return invalid_value;
+  next += (bytes + 0xffff) / 0x10000 * 0x10000;
   allocated.push_back({*memory, bytes});
   return 0;
 }
 int hipFree(void* memory) {
-  std::free(memory);
+  for (const StubLaunch::Memory& range : allocated) {
+    if (range.begin == memory) munmap(memory, range.bytes);
+  }
   std::erase_if(allocated, [&](const auto& range) { return range.begin == memory; });
   return 0;
 }
@@ -132,6 +189,7 @@ int hipEventElapsedTime(float* milliseconds, void*, void*) {
 }
 int hipEventDestroy(void*) { return 0; }
 const char* hipGetErrorString(int status) {
+  if (status == failed) return "the emulator failed";
   return status == not_found ? "not found" : status == invalid_image ? "no image" : "invalid value";
 }
 
