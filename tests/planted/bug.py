@@ -42,7 +42,7 @@ class Config:
 
     def source(self, root):
         """As the families' instances are made, with a table of this one."""
-        streams = self.family == 'quantise' or self.recipe == 'DepthwiseRecipe'
+        streams = self.family.endswith('quantise') or self.recipe == 'DepthwiseRecipe'
         values = {'NAME': 'planted', 'FAMILY': self.family, 'ARCH': self.page, 'CONFIG': self.fields,
                   'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
                   'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),

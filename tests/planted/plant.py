@@ -44,6 +44,14 @@ class Wrong(Exception):
     """A bug, or the test itself, is not as the table says."""
 
 
+class NotBuilt(Wrong):
+    """The compiler refuses; `said` is all that it said."""
+
+    def __init__(self, said):
+        super().__init__(f'does not build:\n{said[:2000]}')
+        self.said = said
+
+
 def altered(text, bug):
     """The header with its one line changed."""
     lines = text.splitlines()
@@ -78,27 +86,35 @@ class Builder:
         self.plain_programs = {}
         self.plain_runs = {}
 
-    def build(self, folder, config, includes):
-        """Compiles and links the instance; returns the program."""
+    def compile(self, folder, config, includes):
+        """The instance's object. Neither `folder` nor `includes` stands in it: equal programs are equal bytes."""
         root = self.options.root
         folder.mkdir(parents=True, exist_ok=True)
-        program = folder / 'planted'
         instance = folder / 'instance.o'
         include_flags = [f'-I{path}' for path in [*includes, root / 'include', root]]
+        include_flags += [f'-ffile-prefix-map={path}={root / "include"}' for path in includes]
         source = folder / 'instance.cpp'
         source.write_text(config.source(root))
         self.call([self.options.compiler, *self.flags, '-include', self.common, *include_flags, '-c', source, '-o',
                    instance])
+        return instance
+
+    def link(self, instance):
+        program = instance.parent / 'planted'
         # The instance comes first: an inline function that both have is taken from there.
         self.call([self.options.compiler, *self.flags, instance, *self.options.link, '-o', program])
         instance.unlink()
         return program
 
+    def build(self, folder, config, includes):
+        """Compiles and links the instance; returns the program."""
+        return self.link(self.compile(folder, config, includes))
+
     @staticmethod
     def call(command):
         result = subprocess.run([str(word) for word in command], capture_output=True, text=True)
         if result.returncode != 0:
-            raise Wrong(f'does not build:\n{result.stderr[:2000]}')
+            raise NotBuilt(result.stderr)
 
     def once(self, known, key, make):
         """make(), by the first who asks for `key`; the others wait for it."""
@@ -119,24 +135,27 @@ class Builder:
         words = site.words()
         return self.once(self.plain_runs, (site.config, *words), lambda: Run(program, words))
 
-    def planted(self, bug, site):
-        source = self.options.root / 'include/tilewright' / bug.file
+    def overlay(self, bug):
+        """A folder of headers that has the altered one."""
         overlay = self.folder / bug.name / 'include'
         target = overlay / 'tilewright' / bug.file
-        text = altered(source.read_text(), bug)
+        text = altered((self.options.root / 'include/tilewright' / bug.file).read_text(), bug)
         with self.lock:
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists() or target.read_text() != text:
                 target.write_text(text)
-        return self.build(self.folder / bug.name / site.config, CONFIGS[site.config], [overlay])
+        return overlay
+
+    def planted(self, bug, site):
+        return self.build(self.folder / bug.name / site.config, CONFIGS[site.config], [self.overlay(bug)])
 
 
 class Run:
     """What one run said."""
 
-    def __init__(self, program, words):
+    def __init__(self, program, words, timeout=120):
         begin = time.monotonic()
-        result = subprocess.run([program, *words], capture_output=True, text=True, timeout=120)
+        result = subprocess.run([program, *words], capture_output=True, text=True, timeout=timeout)
         self.seconds = time.monotonic() - begin
         if result.returncode != 0:
             raise Wrong(f'the run ended with {result.returncode}: {result.stderr.strip()[:500]}')
