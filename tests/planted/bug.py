@@ -47,7 +47,7 @@ class Config:
                   'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
                   'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),
                   'SKELETON': 'streaming' if streams else 'warp_specialized', 'SHOWN_TEXT': 'nullptr',
-                  'SKELETON_TYPE': '', 'WITH_CUDA': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
+                  'SKELETON_TYPE': '', 'WITH_DEVICE': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
                   'DECLARATIONS': '', 'ENTRIES': 'instances::make_planted(),'}
         text = ''.join((root / 'src' / name).read_text() for name in ('family/instance.cpp.in', 'table.cpp.in'))
         text = text.replace('tilewright/arch/@PAGE@.h', self.header)
@@ -134,6 +134,8 @@ CONFIGS = {
     # Three stages of 64 by 64, counted by waves of 64 lanes; of gfx950 nine.
     'waves': cdna('Gfx942', 942),
     'waves_950': cdna('Gfx950', 950),
+    # The same, loaded straight to LDS.
+    'waves_lds': cdna('Gfx942Lds', 942),
     # Four stages, but ping_pong: five.
     'cooperative': hopper('.cluster = {1, 1}'),
     'cooperative_2x1': hopper('.cluster = {2, 1}'),
