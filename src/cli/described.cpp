@@ -248,6 +248,25 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     const auto list = made.trial->list;
     return list != nullptr ? list(*made.instance) : tw::words_of(*made.instance);
   }
+  // "--a-type e4m3 --b-type e4m3" where the instance multiplies other types than the family's
+  // first, though nothing that is asked for leads away from these.
+  std::string other_types(const Case& made) const {
+    const Description& description = *trial.description;
+    for (const IntegerField& number : description.numbers) {
+      if (is_choice(number.name) && options.at(number.name)->count() > 0) return "";
+    }
+    std::string found;
+    const Case usual = usual_case(trial, trial.instances().front());
+    for (const unsigned index : {description.product->a, description.product->b}) {
+      const TensorField& tensor = description.tensors[index];
+      if (is_given(std::string(tensor.name) + "_type")) return "";
+      const auto type = static_cast<ElementType>(tensor.get(made.problem.data()).type);
+      if (type == static_cast<ElementType>(tensor.get(usual.problem.data()).type)) continue;
+      found += fmt::format("{}{}-type {}", found.empty() ? "" : " ", option_of(tensor.name),
+                           name_of(type));
+    }
+    return found;
+  }
   // How far an instance is from the case, by types and layouts.
   static int distance(const Case& made) {
     const Description& description = *made.trial->description;
@@ -289,6 +308,9 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       if (!names(candidate.name, candidate.target)) continue;
       Case made = case_of(candidate, problem);
       std::string obstacle = description.product != nullptr ? wish.obstacle(words_of(made)) : "";
+      if (obstacle.empty() && description.product != nullptr && instance.empty()) {
+        obstacle = other_types(made);
+      }
       if (obstacle.empty()) {
         Status status = Status::good();
         if (description.product != nullptr) status = take_epilogue(made);

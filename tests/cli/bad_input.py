@@ -57,6 +57,7 @@ CASES = [
     ([program, 'run', 'grouped', '--instance', 'gather_128x256', '--a-rows', '0'], 'Rows are gathered from 0 rows of A'),
     ([program, 'run', 'grouped', '--epilogue', 'gate', '--n', '71'], 'n must be even'),
     ([program, 'run', 'grouped', '--instance', 'grouped_128x256', '--b', 'row'], 'B is MN-major; this kernel reads it K-major'),
+    ([program, 'run', 'grouped', '--arch', 'sm90a', '--b', 'row'], 'B is MN-major; this kernel reads it K-major'),
     ([program, 'check', 'grouped', '--n', '70000'], '--n is 70000'),
     ([program, 'run', 'grouped', '--instance', 'none'], "no instance 'none' of grouped"),
     ([program, 'trace', 'matmul', '--beside', 'magic'], "--beside is 'magic', but matmul has no such instance"),

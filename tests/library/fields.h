@@ -94,6 +94,24 @@ void each_field(tw_quantise_problem& problem, const std::string& name, const Vis
   visit(name + "powers_of_two", problem.powers_of_two);
 }
 template <class Visit>
+void each_field(tw_block_scaled_problem& problem, const std::string& name, const Visit& visit) {
+  each_field(problem.matmul, name + "matmul.", visit);
+  visit(name + "scale", problem.scale);
+  visit(name + "a_scales", problem.a_scales);
+  visit(name + "b_scales", problem.b_scales);
+}
+template <class Visit>
+void each_field(tw_block_quantise_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "m", problem.m);
+  visit(name + "k", problem.k);
+  each_field(problem.source, name + "source", visit);
+  each_field(problem.elements, name + "elements", visit);
+  visit(name + "scale", problem.scale);
+  visit(name + "rule", problem.rule);
+  visit(name + "tensor_scale", problem.tensor_scale);
+  visit(name + "scales", problem.scales);
+}
+template <class Visit>
 void each_field(tw_attention_problem& problem, const std::string& name, const Visit& visit) {
   visit(name + "heads", problem.heads);
   visit(name + "key_heads", problem.key_heads);

@@ -296,5 +296,51 @@ TEST(FrozenRefusals, Quantise) {
                 }));
 }
 
+// MXFP8, then NVFP4 in a batch and with an epilogue.
+TEST(FrozenRefusals, BlockScaled) {
+  const auto call = [](const tw_block_scaled_problem& problem) {
+    tw_block_scaled_plan* plan = nullptr;
+    const tw_status status = tw_block_scaled_plan_create(&plan, &problem, nullptr);
+    tw_block_scaled_plan_destroy(plan);
+    return status;
+  };
+  tw_block_scaled_problem problem;
+  tw_block_scaled_init(&problem, nullptr);
+  problem.matmul = plain_product(TW_E4M3);
+  problem.a_scales = at<void>(4);
+  problem.b_scales = at<void>(6);
+  std::string found = refusals_of("MXFP8", problem, call);
+  problem.matmul.a.type = problem.matmul.b.type = TW_E2M1;
+  problem.scale = TW_UE4M3;
+  problem.matmul.batch = 2;
+  problem.matmul.a.batch_stride = 64;
+  problem.matmul.b.batch_stride = 128;
+  add_epilogue(problem.matmul.epilogue);
+  problem.matmul.d.batch_stride = problem.matmul.epilogue.source.batch_stride = 32;
+  problem.matmul.epilogue.auxiliary.batch_stride = 32;
+  expect_frozen("block_scaled", found + refusals_of("NVFP4 and epilogue", problem, call));
+}
+
+TEST(FrozenRefusals, BlockQuantise) {
+  const auto call = [](const tw_block_quantise_problem& problem) {
+    tw_block_quantise_plan* plan = nullptr;
+    const tw_status status = tw_block_quantise_plan_create(&plan, &problem, nullptr);
+    tw_block_quantise_plan_destroy(plan);
+    return status;
+  };
+  tw_block_quantise_problem problem;
+  tw_block_quantise_init(&problem, nullptr);
+  problem.m = 4;
+  problem.k = 64;
+  problem.source = {at<void>(0), 64, 1, 0, TW_BF16};
+  problem.elements = {at<void>(2), 64, 1, 0, TW_E4M3};
+  problem.scales = at<void>(4);
+  std::string found = refusals_of("MXFP8", problem, call);
+  problem.elements.type = TW_E2M1;
+  problem.scale = TW_UE4M3;
+  problem.tensor_scale = 0.5f;
+  expect_frozen("block_quantise", found + refusals_of("NVFP4", problem, call));
+}
+
 }  // namespace
 }  // namespace tw::tests

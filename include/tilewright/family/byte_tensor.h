@@ -5,14 +5,15 @@
 
 namespace tw {
 
-// The member at `path` is their address. `extents` takes the problem.
+// The member at `path` is their address, `title` and `one` as TensorField has them. `extents` takes
+// the problem.
 template <auto path, class ExtentsOf>
 constexpr TensorField bytes(const char* name, TensorField::Flow flow, const char* title,
-                            ExtentsOf extents) {
+                            const char* one, ExtentsOf extents) {
   using Problem = detail::ProblemAt<path>;
   TensorField field = {name,
                        title,
-                       title,
+                       one,
                        flow,
                        TensorField::Lines::Rows,
                        ElementType::S8,

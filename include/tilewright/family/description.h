@@ -62,7 +62,7 @@ struct IntegerField {
   std::int64_t (*get)(const void* problem);
   void (*set)(void* problem, std::int64_t value);
   const char* title = nullptr;  // in sentences that name the first and the last that it may be,
-  const char* along = "";       // and what follows it there: " along h"
+  const char* along = "";       // and what follows it there: " along h"; of a Choice, its type
   std::span<const char* const> words = {};  // of a Choice
 };
 
@@ -263,14 +263,15 @@ constexpr RealField real(const char* name, const char* meaning, double usual) {
           }};
 }
 
-// An enum of the C interface, tw_NAME, whose values count from 0; `words` are those of the option.
+// An enum of the C interface, tw_TYPE, whose values count from 0; `words` are those of the option.
 template <auto... path>
 constexpr IntegerField choice(const char* name, const char* meaning,
-                              std::span<const char* const> words) {
+                              std::span<const char* const> words, const char* type) {
   IntegerField field =
       number<path...>(name, {.meaning = meaning, .limit = static_cast<std::int64_t>(words.size())},
                       IntegerField::Kind::Choice);
   field.words = words;
+  field.title = type;
   return field;
 }
 

@@ -92,7 +92,7 @@ inline Status check_number(const IntegerField& number, std::int64_t value) {
   if (is_free || (value >= number.low && value < number.limit)) return Status::good();
   if (number.kind == IntegerField::Kind::Choice) {
     return Status::refused(sentence("The {} is {}, but a tw_{} is between 0 and {}.", number.name,
-                                    value, number.name, number.limit - 1));
+                                    value, number.title, number.limit - 1));
   }
   if (number.title != nullptr) {
     return Status::refused(sentence("{}{} = {} must be from {} to {}.", number.title, number.along,

@@ -23,8 +23,10 @@ struct BlockQuantiseFamily {
   static constexpr IntegerField numbers[] = {
       number<&Problem::m>("m", {.meaning = "rows", .usual = 200}),
       number<&Problem::k>("k", {.meaning = "columns", .usual = 512}),
-      choice<&Problem::scale>("scale", "type of the scales: ue8m0 or ue4m3", scale_words),
-      choice<&Problem::rule>("rule", "of scales of ue8m0: floor or rceil", rule_words)};
+      choice<&Problem::scale>("scale", "type of the scales: ue8m0 or ue4m3", scale_words,
+                              "scale_type"),
+      choice<&Problem::rule>("rule", "of scales of ue8m0: floor or rceil", rule_words,
+                             "scale_rule")};
   static constexpr RealField reals[] = {
       real<&Problem::tensor_scale>("tensor_scale", "of NVFP4: what the source is divided by", 1.0)};
 
@@ -38,7 +40,9 @@ struct BlockQuantiseFamily {
                             name_of(static_cast<ElementType>(p.elements.type)));
           }),
       rule([](const Problem& p) { return p.tensor_scale > 0.0f; },
-           [](const Problem&) { return sentence("tensor_scale must be above 0."); })};
+           [](const Problem& p) {
+             return sentence("tensor_scale = {} must be above 0.", p.tensor_scale);
+           })};
 
   enum TensorIndex : unsigned { source, elements, scales };
   static constexpr TensorField tensors[] = {
@@ -57,7 +61,8 @@ struct BlockQuantiseFamily {
                                    return TensorExtents{1, p.m, p.k};
                                  }),
       bytes<&Problem::scales>(
-          "scales", TensorField::Flow::Written, "the scales", [](const Problem& p) {
+          "scales", TensorField::Flow::Written, "the scales", "the array of scales",
+          [](const Problem& p) {
             const ScaleExtent extent = scale_extent(p);
             return TensorExtents{1, extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
           })};

@@ -37,7 +37,8 @@ struct BlockScaledFamily {
                                            {.meaning = "columns of A, rows of B", .usual = 512}),
       number<&Problem::matmul, &Matmul::batch>("batch",
                                                {.meaning = "matrices", .usual = 1, .initial = 1}),
-      choice<&Problem::scale>("scale", "type of the scales: ue8m0 or ue4m3", scale_words)};
+      choice<&Problem::scale>("scale", "type of the scales: ue8m0 or ue4m3", scale_words,
+                              "scale_type")};
 
   static constexpr Rule rules[] = {
       Product::is_sized,
@@ -79,8 +80,10 @@ struct BlockScaledFamily {
             return TensorExtents{p.matmul.batch, p.matmul.k, p.matmul.n};
           }),
       bytes<&Problem::a_scales>("a_scales", TensorField::Flow::Read, "the scales of A",
+                                "the array of scales of A",
                                 [](const Problem& p) { return scale_extents(p, p.matmul.m); }),
       bytes<&Problem::b_scales>("b_scales", TensorField::Flow::Read, "the scales of B",
+                                "the array of scales of B",
                                 [](const Problem& p) { return scale_extents(p, p.matmul.n); }),
       writes<&Problem::matmul, &Matmul::d>(
           "d", {.title = "D", .types = {ElementType::Bf16, ElementType::Fp32, ElementType::E4m3}},
@@ -88,12 +91,13 @@ struct BlockScaledFamily {
             return TensorExtents{p.matmul.batch, p.matmul.m, Product::output_columns(p)};
           }),
       where([](const Problem& p) { return p.d_scales != nullptr; },
-            bytes<&Problem::d_scales>(
-                "d_scales", TensorField::Flow::Written, "the scales of D", [](const Problem& p) {
-                  const auto extent = d_scale_extent(p);
-                  return TensorExtents{1, p.matmul.batch * extent.row_blocks(),
-                                       extent.k_blocks() * ScaleBlock::bytes};
-                }))};
+            bytes<&Problem::d_scales>("d_scales", TensorField::Flow::Written, "the scales of D",
+                                      "the array of scales of D", [](const Problem& p) {
+                                        const auto extent = d_scale_extent(p);
+                                        return TensorExtents{1,
+                                                             p.matmul.batch * extent.row_blocks(),
+                                                             extent.k_blocks() * ScaleBlock::bytes};
+                                      }))};
   static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
     return TensorExtents{p.matmul.batch, p.matmul.m, p.matmul.n};
   });

@@ -96,19 +96,19 @@ struct Conv2dFamily {
   using Problem = tw_conv2d_problem;
 
   static constexpr const char* directions[] = {"forward", "dgrad", "wgrad"};
-  static constexpr auto numbers = joined(
-      std::array{
-          choice<&Problem::direction>(
-              "direction", "forward, dgrad (of the image) or wgrad (of the filter)", directions),
-          detail::conv2d_count<&Problem::n>("n", "images", 2, 1, 0),
-          detail::conv2d_count<&Problem::c>("c", "channels of the image", 64, 0, 1),
-          detail::conv2d_count<&Problem::k>("k", "channels of the output", 64, 0, 0),
-          detail::conv2d_count<&Problem::groups>("groups", "of channels, that see only each other",
-                                                 1, 1, 1)},
-      detail::conv2d_axis<&Problem::w>("w", "s", "width of the image", 14, 3, " along w"),
-      detail::conv2d_axis<&Problem::h>("h", "r", "height of the image", 14, 3, " along h"),
-      detail::conv2d_axis<&Problem::depth>("depth", "t", "depth of the image", 1, 1,
-                                           " along the depth"));
+  static constexpr auto numbers =
+      joined(std::array{choice<&Problem::direction>(
+                            "direction", "forward, dgrad (of the image) or wgrad (of the filter)",
+                            directions, "direction"),
+                        detail::conv2d_count<&Problem::n>("n", "images", 2, 1, 0),
+                        detail::conv2d_count<&Problem::c>("c", "channels of the image", 64, 0, 1),
+                        detail::conv2d_count<&Problem::k>("k", "channels of the output", 64, 0, 0),
+                        detail::conv2d_count<&Problem::groups>(
+                            "groups", "of channels, that see only each other", 1, 1, 1)},
+             detail::conv2d_axis<&Problem::w>("w", "s", "width of the image", 14, 3, " along w"),
+             detail::conv2d_axis<&Problem::h>("h", "r", "height of the image", 14, 3, " along h"),
+             detail::conv2d_axis<&Problem::depth>("depth", "t", "depth of the image", 1, 1,
+                                                  " along the depth"));
 
   // An image's gradient takes strides up to 8; kernels count pixels and sums in int.
   static Status check_counts(const Problem& p) {

@@ -81,7 +81,7 @@ struct GroupedFamily : GroupedOperands {
       // family blockwise: end
       // family block_scaled: begin
       choice<&Problem::scale>("scale", "type of block scales: ue8m0 or ue4m3",
-                              BlockScaledFamily::scale_words),
+                              BlockScaledFamily::scale_words, "scale_type"),
       // family block_scaled: end
   };
 
@@ -160,10 +160,12 @@ struct GroupedFamily : GroupedOperands {
       where([](const Problem& p) { return has_block_scales(p); },
             bytes<&Problem::a_block_scales>(
                 "a_block_scales", TensorField::Flow::Read, "the block scales of A",
+                "the array of block scales of A",
                 [](const Problem& p) { return scale_extents(p, 1, rows_of_a(p)); })),
       where([](const Problem& p) { return has_block_scales(p); },
             bytes<&Problem::b_block_scales>(
                 "b_block_scales", TensorField::Flow::Read, "the block scales of B",
+                "the array of block scales of B",
                 [](const Problem& p) { return scale_extents(p, p.matmul.batch, p.matmul.n); })),
       // family block_scaled: end
       Product::d([](const Problem& p) {
