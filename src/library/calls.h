@@ -28,6 +28,8 @@ DispatchRequest request_of(const tw_options& options, const Place& place);
 //   initialise(given)                  all but its size and family; and a description, or none
 //   Given, words(given, visit)         its problem in the C interface, for ProblemKey
 //   Problem, convert(given)            what is made of it; what is wrong is thrown
+//   addresses(), move(problem, given)  the words that are addresses; and what is made of a problem
+//                                      that differs in these alone, aligned as they are
 //   Choice, decide(problem, request)   of a kernel and its order
 //   stated(problem, choice)            the problem as that kernel takes it
 //   command(stated, choice, on)        a line of ./tw run
@@ -109,8 +111,8 @@ struct Calls {
     }
   };
 
-  // A call that this thread makes again, byte for byte, at the same addresses: it is neither
-  // checked nor decided again.
+  // A call that this thread makes again is neither checked nor decided again; where its addresses
+  // are others, aligned alike, it is asked whether they overlap, and nothing else.
   struct Repeated {
     Given given;         // what `prepared` is about
     tw_options options;  // without names: who gives one is prepared anew
@@ -118,22 +120,50 @@ struct Calls {
     Place place;
     std::optional<Prepared> prepared;
 
+    static constexpr std::size_t words = sizeof(Given) / sizeof(std::uint64_t);
+    static_assert(sizeof(Given) % sizeof(std::uint64_t) == 0);
+    using Words = std::array<std::uint64_t, words>;
+    static std::uint64_t alignment(std::uint64_t address) {
+      return static_cast<std::uint64_t>(alignment_word(reinterpret_cast<void*>(address)));
+    }
+
+    // Calls that differ in addresses alone share an entry where these are aligned alike.
     static Repeated& of(const Given& given) {
       constexpr std::size_t entries = 64;
       thread_local const auto all = std::make_unique<Repeated[]>(entries);
-      constexpr std::size_t words = sizeof(Given) / sizeof(std::uint64_t);
-      std::array<std::uint64_t, words> bits;
+      Words bits;
       std::memcpy(bits.data(), &given, sizeof bits);
+      for (const std::size_t i : Family::addresses()) bits[i] = alignment(bits[i]);
       std::uint64_t sum = 0;
       for (std::size_t i = 0; i < words; ++i) sum += bits[i] * (2 * i + 0x9E3779B97F4A7C15ull);
       return all[(sum ^ sum >> 32) % entries];
     }
+    // Whether this has been prepared, at the addresses that it now has.
     bool is(const Given& other, const tw_options& asked, std::int64_t asked_instance,
-            const Place& at) const {
-      return prepared.has_value() && std::memcmp(&given, &other, sizeof given) == 0 &&
-             std::memcmp(&options, &asked, sizeof options) == 0 && instance == asked_instance &&
-             place.device == at.device && place.target == at.target && place.sms == at.sms &&
-             place.name == at.name;
+            const Place& at) {
+      return prepared.has_value() && std::memcmp(&options, &asked, sizeof options) == 0 &&
+             instance == asked_instance && place.device == at.device && place.target == at.target &&
+             place.sms == at.sms && place.name == at.name &&
+             (std::memcmp(&given, &other, sizeof given) == 0 || moves_to(other));
+    }
+    // Whether addresses are all that differs; then they are taken. Throws where they overlap.
+    bool moves_to(const Given& other) {
+      Words mine, theirs;
+      std::memcpy(mine.data(), &given, sizeof mine);
+      std::memcpy(theirs.data(), &other, sizeof theirs);
+      for (const std::size_t i : Family::addresses()) {
+        if (alignment(mine[i]) != alignment(theirs[i])) return false;
+        mine[i] = theirs[i];
+      }
+      if (mine != theirs) return false;
+      std::memcpy(&given, &other, sizeof given);
+      try {
+        Family::move(prepared->problem, given);
+      } catch (...) {
+        prepared.reset();
+        throw;
+      }
+      return true;
     }
     // Prepares the call in place of what was here, up to the decision.
     Prepared& take(const Given& other, const tw_options* asked, const Place& at) {

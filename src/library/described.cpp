@@ -17,10 +17,16 @@ Checked checked(const Description& description, const void* problem) {
   Checked result;
   const Status status = check(result, description, problem);
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+  check_apart(result);
+  return result;
+}
+
+void check_apart(const Checked& problem) {
+  const Description& description = problem.description();
   Touched touched;
   for (std::size_t i = 0; i < description.tensors.size(); ++i) {
     const TensorField& tensor = description.tensors[i];
-    const TensorLines& lines = result.tensor(i);
+    const TensorLines& lines = problem.tensor(i);
     if (description.product != nullptr && i == description.product->d) continue;
     const Memory memory =
         memory_of(tensor.one != nullptr ? tensor.one : tensor.title, lines.data, lines.type,
@@ -31,9 +37,35 @@ Checked checked(const Description& description, const void* problem) {
       touched.writes(memory);
     }
   }
-  if (description.product != nullptr && !result.is_empty()) add_outputs(touched, result.product());
+  if (description.product != nullptr && !problem.is_empty()) {
+    add_outputs(touched, problem.product());
+  }
   touched.check_apart();
-  return result;
+}
+
+std::vector<std::size_t> address_words(const Description& description) {
+  // They are what differs where nothing but addresses does.
+  constexpr std::size_t word = sizeof(std::uint64_t);
+  const auto with_addresses = [&description](std::uintptr_t bits) {
+    std::vector<std::uint64_t> problem(description.size / word);
+    void* const address = reinterpret_cast<void*>(bits);
+    for (const TensorField& tensor : description.tensors) {
+      tensor.set(problem.data(), {address, 0, 0, 0, TW_BF16});
+    }
+    if (description.product != nullptr) {
+      tw_epilogue& epilogue = description.product->epilogue_of(problem.data());
+      epilogue.source.data = epilogue.auxiliary.data = address;
+      epilogue.column_bias = epilogue.row_bias = address;
+      epilogue.column_scale = epilogue.row_scale = epilogue.amax = static_cast<float*>(address);
+    }
+    return problem;
+  };
+  const std::vector<std::uint64_t> one = with_addresses(word), other = with_addresses(2 * word);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i] != other[i]) found.push_back(i);
+  }
+  return found;
 }
 
 DescribedChoice first_that_serves(const Checked& problem, std::span<const Instance> instances,

@@ -15,6 +15,11 @@ void initialise(const Description& description, void* problem);
 
 // Keeps its description, and no two tensors overlap of which one is written; or throws.
 Checked checked(const Description& description, const void* problem);
+// No two tensors overlap of which one is written; or throws.
+void check_apart(const Checked& problem);
+
+// The words of 8 bytes in which a problem has addresses.
+std::vector<std::size_t> address_words(const Description& description);
 
 using DescribedChoice = LaunchChoice<Instance>;
 // Which kernel takes a problem, and in which order.
@@ -69,6 +74,14 @@ struct DescribedFamily {
     static const std::string initialiser = std::string("tw_") + name + "_init";
     check_struct("problem", given, initialiser.c_str());
     return checked(Family::description, given);
+  }
+  static const std::vector<std::size_t>& addresses() {
+    static const auto& words = *new std::vector<std::size_t>(address_words(description));
+    return words;
+  }
+  static void move(Problem& problem, const Given& given) {
+    problem.move_to(&given);
+    check_apart(problem);
   }
   static Choice decide(const Problem& problem, const DispatchRequest& request) {
     return first_that_serves(problem, all(), request);

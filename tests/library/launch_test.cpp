@@ -5,8 +5,11 @@
 #include <cstring>
 #include <thread>
 
+#include "src/dispatch/choose.h"
+#include "src/library/described.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
+#include "tilewright/family/matmul/family.h"
 #include "tilewright/host/matmul_order.h"
 
 namespace tw::tests {
@@ -118,6 +121,102 @@ TEST_F(Launch, OnlyTheSameBytesAreTheSameCall) {
   ASSERT_EQ(call(), TW_OK) << tw_message();
   std::strcpy(name, "what?");
   EXPECT_EQ(call(), TW_INVALID);
+}
+
+// Products that count how often they are checked.
+struct CountedProduct : MatmulFamily {
+  static inline int checks = 0;
+  static constexpr Rule rules[] = {rule(
+      [](const tw_matmul_problem&) {
+        ++checks;
+        return true;
+      },
+      [](const tw_matmul_problem&) { return std::string(); })};
+  static constexpr Description description = [] {
+    Description counted = MatmulFamily::description;
+    counted.rules = rules;
+    return counted;
+  }();
+};
+using CountedCalls =
+    library::Calls<library::DispatchedFamily<CountedProduct, matmul_instances, choose>>;
+
+// With other addresses, a call is asked only what depends on them.
+TEST_F(Launch, OtherAddressesAreNotCheckedAgain) {
+  const auto run = [this] { CountedCalls::run(&problem, &options, {}, stream); };
+  auto* const numbers = reinterpret_cast<float*>(memory);
+  tw_epilogue& epilogue = problem.epilogue;
+  epilogue.beta = 1.0f;
+  epilogue.source = {output + (1 << 19), 40, 1, 0, TW_BF16};
+  epilogue.auxiliary = {output + (1 << 20), 40, 1, 0, TW_BF16};
+  epilogue.column_bias = epilogue.row_bias = epilogue.column_scale = epilogue.row_scale = numbers;
+  epilogue.amax = reinterpret_cast<float*>(output + sizeof output - 64);
+  CountedProduct::checks = 0;
+  run();
+  EXPECT_EQ(CountedProduct::checks, 1);
+
+  problem.a.data = memory + 32;
+  problem.b.data = memory + 64;
+  problem.d.data = output + 96;
+  epilogue.source.data = output + (1 << 19) + 128;
+  epilogue.auxiliary.data = output + (1 << 20) + 32;
+  epilogue.column_bias = numbers + 4;
+  epilogue.row_bias = numbers + 8;
+  epilogue.column_scale = numbers + 12;
+  epilogue.row_scale = numbers + 16;
+  epilogue.amax += 4;
+  run();
+  EXPECT_EQ(CountedProduct::checks, 1);
+  const MatmulProblem& arrived = last().problem;
+  EXPECT_EQ(arrived.a.data, memory + 32);
+  EXPECT_EQ(arrived.b.data, memory + 64);
+  EXPECT_EQ(arrived.d.data, output + 96);
+  EXPECT_EQ(arrived.epilogue.source, output + (1 << 19) + 128);
+  EXPECT_EQ(arrived.epilogue.auxiliary, output + (1 << 20) + 32);
+  EXPECT_EQ(arrived.epilogue.column_bias, numbers + 4);
+  EXPECT_EQ(arrived.epilogue.row_bias, numbers + 8);
+  EXPECT_EQ(arrived.epilogue.column_scale, numbers + 12);
+  EXPECT_EQ(arrived.epilogue.row_scale, numbers + 16);
+  EXPECT_EQ(static_cast<void*>(arrived.epilogue.amax), epilogue.amax);
+
+  // Memory that overlaps is seen, and what was refused is not taken for known.
+  const auto expect_refusal = [&](const std::string& sentence) {
+    for (int twice = 0; twice < 2; ++twice) {
+      try {
+        run();
+        ADD_FAILURE() << "Taken: " << sentence;
+      } catch (const library::Failure& failure) {
+        EXPECT_EQ(failure.sentence, sentence);
+      }
+    }
+  };
+  problem.d.data = epilogue.source.data;  // in place
+  run();
+  EXPECT_EQ(CountedProduct::checks, 1);
+  problem.d.data = output + (1 << 19) + 160;
+  expect_refusal(
+      "D begins 32 bytes behind the source and overlaps it, but must have memory of its own.");
+  problem.d.data = output;
+  run();
+  // Whatever else differs is checked: alignment, presence, and numbers that no kernel depends on.
+  const auto expect_check = [&] {
+    const int before = CountedProduct::checks;
+    run();
+    EXPECT_EQ(CountedProduct::checks, before + 1);
+    run();
+    EXPECT_EQ(CountedProduct::checks, before + 1);
+  };
+  epilogue.alpha = 0.5f;
+  expect_check();
+  epilogue.row_scale = nullptr;
+  expect_check();
+  problem.a.data = memory + 2;
+  expect_check();
+  problem.a.data = memory + 1;
+  expect_refusal("The address of A is not a multiple of 2 bytes, its element's size.");
+  problem.a.data = memory + 16;
+  epilogue.row_bias = memory + 1;
+  expect_refusal("The address of the row bias is not a multiple of 2 bytes, its element's size.");
 }
 
 // Plans and calls of the same problem remember the same bytes, and nothing of each other's choices.

@@ -47,6 +47,9 @@ class Checked {
   TensorLines other_side(std::size_t index) const;
   // Nothing is written.
   bool is_empty() const { return is_empty_; }
+  // The same problem with other addresses, each aligned as the one before, or null like it: what
+  // has been checked still holds.
+  void move_to(const void* problem);
   // Of a family that has one: what is multiplied, as kernels see it, whose B is n by k.
   MatmulProblem product() const {
     const ProductField& field = *description_->product;
@@ -231,6 +234,23 @@ inline TensorLines Checked::other_side(std::size_t index) const {
   TensorLines lines = tensors_[index];
   detail::take_lines(lines, tensor.get(problem_), tensor.extents(problem_), !lines.by_rows);
   return lines;
+}
+
+inline void Checked::move_to(const void* problem) {
+  problem_ = problem;
+  const std::span<const TensorField> tensors = description_->tensors;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors_[i].data != nullptr) tensors_[i].data = tensors[i].get(problem).data;
+  }
+  if (description_->product == nullptr) return;
+  const tw_epilogue& given = description_->product->epilogue(problem);
+  if (epilogue_.source != nullptr) epilogue_.source = given.source.data;
+  epilogue_.auxiliary = given.auxiliary.data;
+  if (epilogue_.column_bias != nullptr) epilogue_.column_bias = given.column_bias;
+  if (epilogue_.row_bias != nullptr) epilogue_.row_bias = given.row_bias;
+  epilogue_.column_scale = given.column_scale;
+  epilogue_.row_scale = given.row_scale;
+  epilogue_.amax = reinterpret_cast<std::uint32_t*>(given.amax);
 }
 
 // Numbers, rules and types: all but strides and addresses.
