@@ -1,51 +1,38 @@
-#include "src/bench/blockwise.h"
-
-#include <cuda_runtime_api.h>
-
-#include "src/bench/device.h"
+// FP8 with scales of blocks, all of them one: A's, one for each row, column by column as the peer
+// wants them, or for us row by row; B's row by row, one for each 128 rows, lines a multiple of
+// four.
+#include "src/bench/forms.h"
+#include "tilewright/family/blockwise/family.h"
 
 namespace tw::bench {
 
 namespace {
 
-constexpr std::int64_t block = 128;
-std::int64_t blocks_of(std::int64_t extent) { return MatmulCase::up(extent, block) / block; }
-std::int64_t b_pitch(std::int64_t k) { return MatmulCase::up(blocks_of(k), 4); }
+constexpr const char* numbers[] = {"m", "n", "k"};
+constexpr ElementType types[] = {ElementType::E4m3};
+
+void state(MeasuredCase& made, ElementType type, const CaseRequest& request) {
+  const auto blocks = [](std::int64_t extent, std::int64_t block) {
+    return (extent + block - 1) / block;
+  };
+  auto problem = initial<BlockwiseFamily>();
+  problem.matmul = plain_product(made, type, request);
+  const auto& [m, n, k] = std::tie(problem.matmul.m, problem.matmul.n, problem.matmul.k);
+  const std::int64_t k_blocks = blocks(k, 128), column = 4 * blocks(m, 4);
+  problem.a_scales = {some_address(), m, k_blocks, 1, column, 0, TW_FP32};
+  if (request.row_major_scales) {
+    problem.a_scales.row_stride = k_blocks;
+    problem.a_scales.k_stride = 1;
+  }
+  problem.b_scales = {some_address(), blocks(n, 128), k_blocks, 4 * blocks(k_blocks, 4), 1, 0,
+                      TW_FP32};
+  made.problem = AnyProblem(problem);
+  made.block_scales = {BlockwiseFamily::a_scales, BlockwiseFamily::b_scales};
+}
 
 }  // namespace
 
-BlockwiseScales::BlockwiseScales(const MatmulCase& what, Major own_a)
-    : own_a_(own_a), a_count_(MatmulCase::up(MatmulCase::up(what.m, 4) * blocks_of(what.k), 64)) {
-  const std::vector<float> ones(a_count_ + blocks_of(what.n) * b_pitch(what.k), 1.0f);
-  void* memory = nullptr;
-  must(cudaMalloc(&memory, ones.size() * sizeof(float)), "Allocating scales");
-  memory_ = static_cast<float*>(memory);
-  must(cudaMemcpy(memory_, ones.data(), ones.size() * sizeof(float), cudaMemcpyHostToDevice),
-       "Copying scales");
-}
-
-BlockwiseScales::~BlockwiseScales() { cudaFree(memory_); }
-
-BlockwiseProblems BlockwiseScales::problems(const MatmulBuffers& buffers) const {
-  std::vector<tw_blockwise_problem> given(static_cast<std::size_t>(buffers.sets()));
-  for (int set = 0; set < buffers.sets(); ++set) {
-    tw_blockwise_problem& problem = given[static_cast<std::size_t>(set)];
-    tw_blockwise_init(&problem, nullptr);
-    problem.matmul = c_problem(buffers, set);
-    const auto& [m, n, k] = std::tie(problem.matmul.m, problem.matmul.n, problem.matmul.k);
-    const std::int64_t k_blocks = blocks_of(k);
-    problem.a_scales = own_a_ == Major::K ? tw_scales{a(), m, k_blocks, k_blocks, 1, 0, TW_FP32}
-                                          : tw_scales{a(), m, k_blocks, 1, m, 0, TW_FP32};
-    problem.b_scales = {b(), blocks_of(n), k_blocks, b_pitch(k), 1, 0, TW_FP32};
-  }
-  return std::make_shared<const Problems<BlockwiseFamily>>(std::move(given));
-}
-
-std::vector<LaunchChoice<Instance>> launches_of(const BlockwiseProblems& problems,
-                                                const DispatchRequest& request) {
-  if (!problems->status.is_good()) return {};
-  return tw::launches_of<DescribedProducts<blockwise_instances, whole_product>>(
-      problems->checked[0], request, static_cast<std::vector<LaunchRejection<Instance>>*>(nullptr));
-}
+const ShapeForm blockwise_form = {
+    &BlockwiseFamily::description, numbers, {}, types, {}, "matmul", "cublaslt", state, true};
 
 }  // namespace tw::bench

@@ -1,9 +1,11 @@
-#include "src/bench/cublaslt.h"
-
+// cuBLASLt as a peer: its algorithms as candidates that keep what they need alive, none where it
+// does not compute the case. fp8 with scales of one for each tensor and fast accumulation, or of
+// blocks.
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 
 #include "src/bench/device.h"
+#include "src/bench/peers.h"
 
 namespace tw::bench {
 
@@ -18,11 +20,9 @@ cudaDataType cuda_type(ElementType type) {
   }
 }
 
-}  // namespace
-
-struct CublasLt::State {
+struct State {
   static constexpr std::size_t workspace_bytes = 64u << 20;
-  const MatmulBuffers* buffers;
+  const Buffers* buffers;
   cublasLtHandle_t handle;
   cublasLtMatmulDesc_t operation;
   cublasLtMatrixLayout_t a, b, d;
@@ -42,11 +42,12 @@ struct CublasLt::State {
 };
 
 // Row-major D = A B^T is column-major D^T = B A^T: cuBLAS's first operand is our B.
-CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScalePointers& scales)
-    : state_(new State) {
-  State& state = *state_;
+std::shared_ptr<State> state_of(const Buffers& buffers, int algorithms) {
+  const auto made = std::make_shared<State>();
+  State& state = *made;
   state.buffers = &buffers;
-  const MatmulProblem problem = buffers.problem(0);
+  const MatmulProblem problem = buffers.checked(0).product();
+  const auto& scales = buffers.what().block_scales;
   const cudaDataType type = cuda_type(problem.a.type);
   const cudaDataType d_type = cuda_type(problem.d.type);
   must(cublasLtCreate(&state.handle), "cublasLtCreate");
@@ -62,7 +63,7 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScal
        "cublasLt");
   must(cublasLtMatrixLayoutCreate(&state.d, d_type, problem.n, problem.m, problem.d.pitch),
        "cublasLt");
-  if (scales.a != nullptr) {
+  if (scales) {
     const auto set = [&](cublasLtMatmulDescAttributes_t which, const auto& value) {
       must(cublasLtMatmulDescSetAttribute(state.operation, which, &value, sizeof value),
            "cublasLt");
@@ -70,8 +71,8 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScal
     set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE,
         std::int32_t{CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F});
     set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, std::int32_t{CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F});
-    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales.b);
-    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scales.a);
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, buffers.checked(0).tensor(scales->second).data);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, buffers.checked(0).tensor(scales->first).data);
   } else if (bytes_of(problem.a.type) == 1) {
     const float one = 1.0f;
     must(cudaMalloc(&state.scale, sizeof one), "Allocating a scale");
@@ -99,24 +100,27 @@ CublasLt::CublasLt(const MatmulBuffers& buffers, int algorithms, const BlockScal
   if (found != CUBLAS_STATUS_NOT_SUPPORTED) must(found, "cublasLt's heuristic");
   state.found.resize(found == CUBLAS_STATUS_SUCCESS ? count : 0);
   cublasLtMatmulPreferenceDestroy(preference);
+  return made;
 }
 
-std::vector<Candidate> CublasLt::all() const {
+}  // namespace
+
+std::vector<Candidate> cublaslt_candidates(const Buffers& buffers, int algorithms) {
+  const std::shared_ptr<State> state = state_of(buffers, algorithms);
   std::vector<Candidate> candidates;
-  for (std::size_t i = 0; i < state_->found.size(); ++i) {
-    candidates.push_back(
-        {"cublaslt#" + std::to_string(i), [state = state_, i](int set, void* stream) {
-           const MatmulProblem problem = state->buffers->problem(set);
-           const float one = 1.0f, zero = 0.0f;
-           const cublasStatus_t code =
-               cublasLtMatmul(state->handle, state->operation, &one, problem.b.data, state->b,
-                              problem.a.data, state->a, &zero, problem.d.data, state->d,
-                              problem.d.data, state->d, &state->found[i].algo, state->workspace,
-                              State::workspace_bytes, static_cast<cudaStream_t>(stream));
-           if (code == CUBLAS_STATUS_SUCCESS) return Status::good();
-           return Status::refused("cublasLtMatmul failed with error " +
-                                  std::to_string(static_cast<int>(code)) + ".");
-         }});
+  for (std::size_t i = 0; i < state->found.size(); ++i) {
+    candidates.push_back({"cublaslt#" + std::to_string(i), [state, i](int set, void* stream) {
+                            const MatmulProblem problem = state->buffers->checked(set).product();
+                            const float one = 1.0f, zero = 0.0f;
+                            const cublasStatus_t code = cublasLtMatmul(
+                                state->handle, state->operation, &one, problem.b.data, state->b,
+                                problem.a.data, state->a, &zero, problem.d.data, state->d,
+                                problem.d.data, state->d, &state->found[i].algo, state->workspace,
+                                State::workspace_bytes, static_cast<cudaStream_t>(stream));
+                            if (code == CUBLAS_STATUS_SUCCESS) return Status::good();
+                            return Status::refused("cublasLtMatmul failed with error " +
+                                                   std::to_string(static_cast<int>(code)) + ".");
+                          }});
   }
   return candidates;
 }

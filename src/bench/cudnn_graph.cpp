@@ -1,5 +1,7 @@
 #include "src/bench/cudnn_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
@@ -40,8 +42,8 @@ Descriptor pointwise(const Functions& functions, Pointwise mode, const Descripto
   return operation.set(Attribute::OperationY, y).finalize();
 }
 
-Descriptor forward(const Functions& functions, const Conv2dCase& what, const Descriptor& image,
-                   const Descriptor& filter, const Descriptor& output) {
+Descriptor forward(const Functions& functions, const tw_conv2d_problem& what,
+                   const Descriptor& image, const Descriptor& filter, const Descriptor& output) {
   Descriptor convolution(functions, Kind::Convolution);
   const tw_conv2d_axis &h = what.h, &w = what.w;
   convolution.set(Attribute::ConvolutionPrecision, Type::DataType, DataType::Float)
@@ -117,12 +119,15 @@ std::string Target::last_error() const {
 
 // The residual before the bias: the pattern for which cuDNN has kernels of its own. What lies
 // between two operations is float.
-Descriptor graph_of(const Target& target, const Conv2dCase& what, const Conv2dEpilogue& epilogue) {
+Descriptor graph_of(const Target& target, const tw_conv2d_problem& what) {
   const Functions& functions = *target.functions;
-  const DataType type = type_of(what.type);
+  const DataType type = type_of(static_cast<ElementType>(what.type));
   const std::array<std::int64_t, 4> output = {what.n, what.k, outputs_of(what.h),
                                               outputs_of(what.w)};
-  int left = epilogue.residual + epilogue.bias + epilogue.relu;
+  const bool has_residual = what.epilogue.source.data != nullptr,
+             has_bias = what.epilogue.column_bias != nullptr,
+             has_relu = what.epilogue.activation == TW_RELU;
+  int left = has_residual + has_bias + has_relu;
   std::int64_t next = FirstVirtualId;
   const auto result = [&] {
     const bool last = left-- == 0;
@@ -141,15 +146,15 @@ Descriptor graph_of(const Target& target, const Conv2dCase& what, const Conv2dEp
     operations.push_back(pointwise(functions, mode, value, with, after));
     value = after;
   };
-  if (epilogue.residual) {
+  if (has_residual) {
     const Descriptor residual = tensor(functions, ResidualId, type, output, false);
     apply(Pointwise::Add, &residual);
   }
-  if (epilogue.bias) {
+  if (has_bias) {
     const Descriptor bias = tensor(functions, BiasId, type, {1, what.k, 1, 1}, false);
     apply(Pointwise::Add, &bias);
   }
-  if (epilogue.relu) apply(Pointwise::Relu, nullptr);
+  if (has_relu) apply(Pointwise::Relu, nullptr);
 
   Descriptor graph(functions, Kind::Graph);
   if (target.handle != nullptr) graph.set(Attribute::GraphHandle, Type::Handle, target.handle);

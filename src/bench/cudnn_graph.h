@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "src/bench/conv2d_case.h"
 #include "src/bench/cudnn_library.h"
+#include "tilewright/family/conv2d/family.h"
 
 namespace tw::bench::cudnn {
 
@@ -20,7 +20,8 @@ struct Target {
 // Which memory a tensor is; above them are the numbers of what is never stored.
 enum Id : std::int64_t { ImageId = 1, FilterId, BiasId, ResidualId, OutputId, FirstVirtualId };
 
-Descriptor graph_of(const Target& target, const Conv2dCase& what, const Conv2dEpilogue& epilogue);
+// Of two sides, with a bias, a residual and a relu where the epilogue has them.
+Descriptor graph_of(const Target& target, const tw_conv2d_problem& what);
 
 struct Plan {
   std::string name;  // the engine's number and its knobs

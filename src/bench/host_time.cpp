@@ -4,7 +4,9 @@
 #include <chrono>
 
 #include "src/bench/device.h"
+#include "src/bench/forms.h"
 #include "src/bench/own.h"
+#include "tilewright.h"
 
 namespace tw::bench {
 
@@ -32,8 +34,11 @@ Status median_call(double& median_us, const Call& call) {
 }  // namespace
 
 Status measure_host_time(HostTime& time) {
-  const MatmulBuffers buffers({64, 64, 64}, 1);
-  const tw_matmul_problem problem = c_problem(buffers, 0);
+  MeasuredCase tiny;
+  Status status = make_case(tiny, matmul_form, {64, 64, 64}, ElementType::Bf16, {});
+  if (!status.is_good()) return status;
+  const Buffers buffers(tiny, 1);
+  const auto& problem = buffers.problem(0).as<tw_matmul_problem>();
   tw_matmul_options options;
   tw_matmul_init(nullptr, &options);
   options.workspace_is_ready = 1;
@@ -53,7 +58,7 @@ Status measure_host_time(HostTime& time) {
   const auto planned = [&] {
     return tw_matmul_plan_run(made, &problem, workspace.data, workspace.bytes, stream);
   };
-  Status status = median_call(time.call_us, plain);  // warms up
+  status = median_call(time.call_us, plain);  // warms up
   if (status.is_good()) status = median_call(time.call_us, plain);
   if (status.is_good()) status = median_call(time.planned_us, planned);
   cudaStreamDestroy(stream);

@@ -1,23 +1,24 @@
 // ./tw bench: our kernels beside their peers, interleaved in one run.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
-#include <functional>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
-#include "src/bench/alone.h"
-#include "src/bench/blockwise.h"
-#include "src/bench/cublaslt.h"
 #include "src/bench/device.h"
+#include "src/bench/forms.h"
 #include "src/bench/own.h"
+#include "src/bench/peers.h"
 #include "src/bench/report.h"
 #include "src/bench/request.h"
 #include "src/bench/roofline.h"
-#include "src/bench/suite.h"
 #include "src/bench/tune.h"
-#include "src/matmul/names.h"
+#include "src/cli/described.h"
 #include "src/program.h"
+#include "src/run/trials.h"
 
 namespace {
 
@@ -28,32 +29,44 @@ struct Request {
   std::string family;
   std::string suite;
   std::vector<std::string> shapes;
-  std::string peers = "cublaslt";
-  std::string type;  // empty: the suite's, or bf16
+  CaseRequest what;
+  std::string scales = "row";
+  std::string peers;  // empty: the family's
   OwnRequest own;
+  std::string epilogue;
+  EpilogueNodes nodes;
   bool each = false;
   bool regret = false;
   bool host_time = false;
   int rounds = 11;
-  int algorithms = 16;
-  double slice = 0;  // milliseconds; 0: what is usual
-  std::string json;
-  std::string table;
-  std::string roofline;
-  std::string csv;
-  bool row_major_scales = false;
+  int algorithms = 0;  // 0: what is usual
+  double slice = final_slice_milliseconds;
+  std::string json, table, csv, roofline;
 };
 
-void add_options(CLI::App& app, Request& request) {
-  app.add_option("family", request.family, "matmul, blockwise, conv2d or grouped")->required();
-  app.add_option("--suite", request.suite,
-                 "bf16, fp8 or ragged of bench/suites, or a JSON file of shapes");
-  app.add_option("--shape", request.shapes, "MxNxK; may be repeated");
-  app.add_option("--type", request.type, "of A and B: bf16, fp16, e4m3 or e5m2");
-  app.add_option("--peers", request.peers, "cublaslt or none");
+// How launches are measured, and where the figures go.
+void add_measuring_options(CLI::App& app, Request& request) {
   app.add_option("--instances", request.own.instances,
                  "the fastest of the instances whose name contains one of these, or all; without "
                  "it the library's C interface is measured");
+  app.add_flag("--each", request.each, "show every instance, not only the fastest");
+  app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
+  app.add_option("--slice", request.slice, "milliseconds of a candidate in each round")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--json", request.json, "also write everything there");
+  app.add_option("--table", request.table, "also write a table in Markdown there");
+  app.add_option("--csv", request.csv, "also write a line for each kernel there, shape by shape");
+}
+
+void add_options(CLI::App& app, Request& request, const ShapeForm& form) {
+  std::vector<std::string> types;
+  for (const tw::ElementType type : form.types) types.push_back(name_of(type));
+  app.add_option("family", request.family, form.description->meaning)->required();
+  app.add_option("--suite", request.suite, "a name of bench/suites, or a JSON file of shapes");
+  app.add_option("--shape", request.shapes, form.text() + "; may be repeated");
+  app.add_option("--type", request.what.type,
+                 fmt::format("of operands: {}", fmt::join(types, ", ")));
+  app.add_option("--peers", request.peers, fmt::format("{} or none", form.peer));
   app.add_option("--candidates", request.own.candidates,
                  "instead: each of about so many launches, by the cost model and of every kind")
       ->check(CLI::Range(1, 1000));
@@ -63,185 +76,181 @@ void add_options(CLI::App& app, Request& request) {
                "the dispatcher's choice without tables of measured exceptions");
   app.add_option("--group", request.own.groups,
                  "tiles per raster group, along m and n; may be repeated");
-  app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
-  app.add_option("--slice", request.slice, "milliseconds of a candidate in each round")
+  app.add_option("--plans", request.algorithms, "so many of the peer's are tried, at most")
       ->check(CLI::Range(1, 1000));
-  app.add_flag("--each", request.each, "show every instance, not only the fastest");
+  app.add_option("--epilogue", request.epilogue,
+                 "comma-separated bias, residual, relu, also measured; none: sums alone");
   app.add_flag("--host-time", request.host_time, "also the host's time in a warm tw_matmul");
-  app.add_option("--json", request.json, "also write everything there");
-  app.add_option("--table", request.table, "also write a table in Markdown there");
-  app.add_option("--csv", request.csv, "also write a line for each kernel there, shape by shape");
   app.add_option("--roofline", request.roofline, "also draw a roofline there, as SVG");
-  app.add_flag("--row-major-scales", request.row_major_scales,
+  app.add_option("--seed", request.what.seed, "of the sizes of groups");
+  app.add_flag("--row-major-scales", request.what.row_major_scales,
                "blockwise: our scales of A lie row by row, the peer's column by column");
+  app.add_option("--scales", request.scales, "quantise: row or column, what is contiguous")
+      ->check(CLI::IsMember({"row", "column"}));
+  add_measuring_options(app, request);
 }
 
-Status read_shapes(Request& request, Suite& suite) {
-  if (request.family != "matmul" && request.family != "blockwise") {
-    return Status::refused("There is no family '" + request.family +
-                           "' to measure; there are matmul, blockwise, conv2d and grouped.");
-  }
-  // family blockwise: begin
-  if (request.family == "blockwise") {
-    if (request.type.empty()) request.type = "e4m3";
-    if (request.type != "e4m3") {
-      return Status::refused("--type is " + request.type + ", but blockwise is measured in e4m3.");
+Status read_epilogue(EpilogueNodes& nodes, const std::string& text) {
+  std::stringstream words(text == "none" ? "" : text);
+  for (std::string word; std::getline(words, word, ',');) {
+    bool* const node = word == "bias"       ? &nodes.bias
+                       : word == "residual" ? &nodes.residual
+                       : word == "relu"     ? &nodes.relu
+                                            : nullptr;
+    if (node == nullptr) {
+      return Status::refused("There is no epilogue '" + word +
+                             "'; there are bias, residual and relu.");
     }
+    *node = true;
   }
-  // family blockwise: end
+  return Status::good();
+}
+
+Status read_request(Request& request, std::vector<MeasuredCase>& cases, std::string& file,
+                    const ShapeForm& form) {
   if (request.regret && !request.own.asks_the_library()) {
     return Status::refused(
         "--regret is of the library's choice, but --instances, --candidates or --by-model asks for "
         "another.");
   }
-  if (request.peers != "cublaslt" && request.peers != "none") {
-    return Status::refused("There is no peer '" + request.peers + "'; there is cublaslt.");
+  if (request.peers.empty()) request.peers = form.peer;
+  if (request.peers != form.peer && request.peers != "none") {
+    return Status::refused(
+        fmt::format("There is no peer '{}'; there is {}.", request.peers, form.peer));
   }
-  if (!request.suite.empty()) {
-    const Status status = read_suite(suite, "matmul", request.suite);
-    if (!status.is_good()) return status;
+  if (request.algorithms == 0) request.algorithms = request.peers == "cudnn" ? 40 : 16;
+  // Convolutions hardly ever come alone.
+  const bool is_convolution = request.peers == "cudnn";
+  if (request.epilogue.empty() && is_convolution) request.epilogue = "bias,residual,relu";
+  if (Status status = read_epilogue(request.nodes, request.epilogue); !status.is_good()) {
+    return status;
   }
-  for (const std::string& text : request.shapes) {
-    const Status status = read_shape(suite.shapes.emplace_back(), text);
-    if (!status.is_good()) return status;
+  if (form.description->product == nullptr &&
+      (request.nodes.any() || !request.roofline.empty() || request.own.candidates > 0)) {
+    return Status::refused(
+        fmt::format("{} multiplies nothing: there is no --epilogue, --roofline or --candidates.",
+                    form.description->name));
   }
-  if (request.type.empty()) request.type = suite.type.empty() ? "bf16" : suite.type;
-  const auto type = tw::element_type_of(request.type);
-  if (!type.has_value() || *type == tw::ElementType::Fp32 || tw::bytes_of(*type) > 2 ||
-      tw::is_integer(*type)) {
-    return Status::refused("The type '" + request.type +
-                           "' is not measured; bf16, fp16, e4m3 and e5m2 are.");
-  }
-  for (MatmulCase& shape : suite.shapes) shape.type = *type;
-  if (!suite.shapes.empty() || request.host_time) return Status::good();
-  return Status::refused("There is nothing to measure: give --shape MxNxK or --suite NAME.");
+  request.what.column_scales = request.scales == "column";
+  if (request.host_time && request.suite.empty() && request.shapes.empty()) return Status::good();
+  return read_cases(cases, file, form, request.suite, request.shapes, request.what);
 }
 
-void print_row(const MatmulCase& shape, const Measurement& kernel, const std::string& ratio) {
-  if (!kernel.ran()) {
-    std::printf("%-22s %-28s refused: %s\n", shape.text().c_str(), kernel.name.c_str(),
-                kernel.refused.c_str());
-    return;
-  }
-  std::printf("%-22s %-28s %10.2f %9.1f %7.2f %7s  %.2f..%.2f  %.0f MHz %.0f W\n",
-              shape.text().c_str(), kernel.name.c_str(), kernel.median_us,
-              tflops(shape, kernel.median_us), terabytes(shape, kernel.median_us), ratio.c_str(),
-              kernel.low_us, kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts);
-}
-
-void print_rows(const ShapeResult& result) {
-  if (result.peer) print_row(result.shape, *result.peer, "");
-  for (const Measurement& kernel : result.own) {
-    const double ratio = result.ratio(kernel);
-    print_row(result.shape, kernel, ratio > 0 ? fmt::format("{:.3f}", ratio) : "");
-  }
-  if (result.rounded_up) {
-    print_row(result.shape.rounded_up(), *result.rounded_up,
-              fmt::format("/{:.3f}", result.of_rounded_up()));
-  }
-  if (result.compiled) {
-    print_row(result.shape, *result.compiled, fmt::format("*{:.3f}", result.regret()));
-  }
-  std::fflush(stdout);
-}
-
-// What one shape's measurement is made of: its peer's algorithms, and ours by request.
+// Candidates of one shape, with where their measurements go.
 struct Contest {
-  int sets;
-  std::vector<Candidate> peers;
-  std::function<Status(std::vector<Candidate>&, const OwnRequest&)> own;
+  enum class Computes { Sums, WithEpilogue, Other };
+  std::vector<Candidate> candidates;
+  std::vector<Computes> computes;
+  std::vector<std::function<void(const Measurement&)>> take;
+
+  template <class Take>
+  void add(const std::vector<Candidate>& some, Computes what, const Take& taken) {
+    for (const Candidate& one : some) {
+      candidates.push_back(one);
+      computes.push_back(what);
+      take.push_back(taken);
+    }
+  }
 };
 
 // A refusal is a measurement that did not run.
-std::vector<Candidate> own_of(const Request& request, const Contest& contest, double slice) {
+std::vector<Candidate> own_of(const Request& request, const OwnRequest& asked,
+                              const Buffers& buffers, bool with_epilogue) {
   std::vector<Candidate> candidates;
-  const Status status = contest.own(candidates, request.own);
+  const Status status = own_candidates(candidates, asked, buffers, with_epilogue);
   if (!status.is_good()) return {{"tilewright", [status](int, void*) { return status; }}};
   if (request.each || request.own.candidates > 0) return candidates;
-  return fastest(candidates, contest.sets, choosing_slice(slice));
+  return fastest(candidates, buffers.sets(), choosing_slice(request.slice));
 }
 
-// The fastest of a shortlist, to be measured once more beside the library's choice.
-std::vector<Candidate> compiled_of(const Contest& contest, double slice) {
-  OwnRequest shortlist;
-  shortlist.candidates = shortlist_length;
-  std::vector<Candidate> candidates;
-  if (!contest.own(candidates, shortlist).is_good()) return {};
-  return fastest(candidates, contest.sets, choosing_slice(slice));
-}
-
-ShapeResult measure(const Request& request, const MatmulCase& shape, const Contest& contest,
-                    const std::vector<Candidate>& rounded_up, double slice) {
-  std::vector<Candidate> chosen = fastest(contest.peers, contest.sets, choosing_slice(slice));
-  const std::size_t peers = chosen.size();
-  for (const Candidate& one : own_of(request, contest, slice)) chosen.push_back(one);
-  const std::size_t ours = chosen.size();
-  if (request.regret) {
-    for (const Candidate& one : compiled_of(contest, slice)) chosen.push_back(one);
+// Everything of one shape that computes the same must agree, but for rounding: what is measured is
+// then what was meant.
+void compare_outputs(ShapeResult& result, const Contest& contest,
+                     const std::vector<Measurement>& measured, const Buffers& buffers) {
+  // Of the norm; FP8 sums keep few bits on some devices.
+  const double tolerance = tw::bytes_of(result.shape.type) == 1 ? 0.05 : 0.01;
+  std::vector<float> expected[2];
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    if (!measured[i].ran() || contest.computes[i] == Contest::Computes::Other) continue;
+    (void)buffers.take_output(0);
+    if (!contest.candidates[i].launch(0, nullptr).is_good()) continue;
+    const std::vector<float> values = buffers.take_output(0);
+    std::vector<float>& first = expected[contest.computes[i] == Contest::Computes::Sums ? 0 : 1];
+    if (first.empty()) first = values;
+    double difference = 0, norm = 0;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+      if (std::isnan(values[j]) && std::isnan(first[j])) continue;  // between lines
+      difference += std::pow(double(values[j]) - first[j], 2);
+      norm += double(first[j]) * first[j];
+    }
+    if (difference <= tolerance * tolerance * norm) continue;
+    result.wrong = true;
+    result.notes.push_back(fmt::format("The output of {} differs by {:.3g} of its norm.",
+                                       measured[i].name, std::sqrt(difference / norm)));
   }
-  const std::size_t compiled = chosen.size();
-  // The library's choice is not measured against itself.
-  const bool is_same = compiled > ours && chosen[peers].name == chosen[ours].name;
-  if (is_same) chosen.pop_back();
-  const std::size_t with_rounded_up = chosen.size();
-  for (const Candidate& one : rounded_up) chosen.push_back(one);
-  const auto measured = interleave(chosen, contest.sets, request.rounds, slice);
+}
+
+ShapeResult measure(const Request& request, const MeasuredCase& what) {
+  using enum Contest::Computes;
+  const Buffers buffers(what, 1, request.nodes);
+  int sets = buffers.sets();
+  const double choosing = choosing_slice(request.slice);
   ShapeResult result;
-  result.shape = shape;
-  if (peers > 0) result.peer = measured.front();
-  result.own.assign(measured.begin() + peers, measured.begin() + ours);
-  if (compiled > ours) result.compiled = measured[is_same ? peers : ours];
-  if (!rounded_up.empty()) result.rounded_up = measured[with_rounded_up];
+  result.shape = what.shape;
+  const auto into = [](std::optional<Measurement>& place) {
+    return [&place](const Measurement& one) { place = one; };
+  };
+  const auto onto = [](std::vector<Measurement>& list) {
+    return [&list](const Measurement& one) { list.push_back(one); };
+  };
+  const std::vector<Candidate> own = own_of(request, request.own, buffers, false);
+  Peers peers;
+  if (request.peers != "none") peers = peers_of(buffers, request.algorithms, own.front().name);
+  result.peer_share = peers.share;
+  result.notes = peers.notes;
+  Contest contest;
+  const std::vector<Candidate> peer = fastest(peers.plain, sets, choosing);
+  contest.add(peer, peers.computes_the_same ? Sums : Other, into(result.peer));
+  contest.add(own, Sums, onto(result.own));
+  if (request.nodes.any()) {
+    contest.add(fastest(peers.fused, sets, choosing), WithEpilogue, into(result.peer_fused));
+    for (const Candidate& one : peer) {
+      if (!peers.then_kernel) continue;
+      contest.add({peers.then_kernel(one)}, WithEpilogue, into(result.peer_then_kernel));
+    }
+    contest.add(own_of(request, request.own, buffers, true), WithEpilogue,
+                onto(result.own_epilogue));
+  }
+  // The library's choice is not measured against itself.
+  bool is_fastest = false;
+  if (request.regret) {
+    OwnRequest shortlist;
+    shortlist.candidates = shortlist_length;
+    std::vector<Candidate> compiled;
+    (void)own_candidates(compiled, shortlist, buffers);
+    compiled = fastest(compiled, sets, choosing);
+    is_fastest = !compiled.empty() && compiled.front().name == own.front().name;
+    if (!is_fastest) contest.add(compiled, Sums, into(result.compiled));
+  }
+  std::optional<Buffers> larger;
+  if (what.compared_to > 0) {
+    const MeasuredCase larger_case = rounded_up(what);
+    result.larger_shape = larger_case.shape;
+    larger.emplace(larger_case, 1);
+    sets = std::min(sets, larger->sets());
+    contest.add(fastest(own_of(request, request.own, *larger, false), sets, choosing), Other,
+                into(result.rounded_up));
+  }
+  const auto measured = interleave(contest.candidates, sets, request.rounds, request.slice);
+  for (std::size_t i = 0; i < measured.size(); ++i) contest.take[i](measured[i]);
+  if (is_fastest && result.best() != nullptr) result.compiled = *result.best();
+  if (what.description().product != nullptr) {
+    compare_outputs(result, contest, measured, buffers);
+  }
   return result;
 }
 
-// family blockwise: begin
-ShapeResult measure_blockwise(const Request& request, const MatmulCase& shape, double slice) {
-  const MatmulBuffers buffers(shape, 1);
-  const BlockwiseScales scales(shape, request.row_major_scales ? tw::Major::K : tw::Major::MN);
-  const BlockwiseProblems problems = scales.problems(buffers);
-  Contest contest = {buffers.sets(), {}, [&](auto& candidates, const OwnRequest& own) {
-                       return described_candidates(candidates, own, problems,
-                                                   launches_of(problems, dispatch_request()));
-                     }};
-  if (request.peers == "cublaslt") {
-    contest.peers = CublasLt(buffers, request.algorithms, {scales.a(), scales.b()}).all();
-  }
-  return measure(request, shape, contest, {}, slice);
-}
-
-// family blockwise: end
-
-ShapeResult measure(const Request& request, const MatmulCase& shape, double slice) {
-  if (request.family == "blockwise") return measure_blockwise(request, shape, slice);
-  const auto contest_in = [](const MatmulBuffers& buffers) -> Contest {
-    return {buffers.sets(), {}, [&buffers](auto& candidates, const OwnRequest& own) {
-              return own_candidates(candidates, own, buffers);
-            }};
-  };
-  const MatmulBuffers buffers(shape, 1);
-  Contest contest = contest_in(buffers);
-  if (request.peers == "cublaslt") contest.peers = CublasLt(buffers, request.algorithms).all();
-  std::optional<MatmulBuffers> larger;
-  std::vector<Candidate> rounded_up;
-  if (shape.compared_to > 0) {
-    larger.emplace(shape.rounded_up(), 1);
-    contest.sets = std::min(contest.sets, larger->sets());
-    Contest of_larger = contest_in(*larger);
-    of_larger.sets = contest.sets;
-    rounded_up = fastest(own_of(request, of_larger, slice), contest.sets, choosing_slice(slice));
-  }
-  return measure(request, shape, contest, rounded_up, slice);
-}
-
-RunFacts facts_of(const Request& request, const Suite& suite, int argc, char** argv) {
-  RunFacts facts = facts_of_run(argc, argv, request.family, request.type, request.rounds,
-                                request.slice > 0 ? request.slice : final_slice_milliseconds);
-  facts.suite = suite.file;
-  return facts;
-}
-
-int run(const Request& request, const Suite& suite, RunFacts facts) {
+int run(const Request& request, const std::vector<MeasuredCase>& cases, RunFacts facts) {
   if (const std::string why =
           unwritable({request.json, request.table, request.roofline, request.csv});
       !why.empty()) {
@@ -256,44 +265,102 @@ int run(const Request& request, const Suite& suite, RunFacts facts) {
     facts.host_call_us = time.call_us;
     facts.host_planned_us = time.planned_us;
   }
+  facts.driver += version_of_peer(request.peers);
+  const double copy = cases.empty() ? 0 : copy_bytes_per_second();
   std::vector<ShapeResult> results;
+  Summary summary;
   std::string csv = csv_head();
-  double copy = 0;
-  if (!suite.shapes.empty()) {
-    copy = copy_bytes_per_second();
-    std::printf("%-22s %-28s %10s %9s %7s %7s  %s\n", "m x n x k", "kernel", "us", "TFLOP/s",
-                "TB/s", "ratio", "fastest..slowest round");
-  }
-  for (const MatmulCase& shape : suite.shapes) {
-    results.push_back(measure(request, shape, facts.slice_milliseconds));
-    print_rows(results.back());
+  if (!cases.empty()) std::printf("%s", text_head().c_str());
+  for (const MeasuredCase& what : cases) {
+    results.push_back(measure(request, what));
+    std::printf("%s", text_of(results.back()).c_str());
+    std::fflush(stdout);
     // So far: a run that is ended early has what it measured.
+    summary = summarise(results, copy);
     csv += csv_of(facts, results.back());
     write_file(request.csv, csv);
+    write_file(request.json, json_of(facts, results, summary).dump(1) + "\n");
+    write_file(request.table, markdown_of(facts, results, summary));
   }
-  const Summary summary = summarise(results, copy);
   if (!results.empty()) std::printf("\n%s", text_of(summary).c_str());
-  write_file(request.json, json_of(facts, results, summary).dump(1) + "\n");
-  write_file(request.table, markdown_of(facts, results, summary));
-  write_file(request.roofline, roofline(facts, results));
+  if (results.empty()) write_file(request.json, json_of(facts, results, summary).dump(1) + "\n");
+  if (!request.roofline.empty()) write_file(request.roofline, roofline(facts, results));
   return summary.failed.empty() ? 0 : 1;
 }
 
-int run_any(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]) == "tune") return tune_calls(argc - 1, argv + 1);
-  if (argc > 1 && std::string(argv[1]) == "conv2d") return measure_conv2d(argc, argv);
-  if (argc > 1 && std::string(argv[1]) == "grouped") return measure_grouped(argc, argv);
-  if (argc > 1 && std::string(argv[1]) == "quantise") return measure_quantise(argc, argv);
-  const std::string family = argc > 1 ? argv[1] : "";
-  const bool has_peers = family == "matmul" || family == "blockwise";
-  if (!has_peers && is_described(family)) return measure_alone(argc, argv);
+RunFacts facts_of(const Request& request, const std::vector<MeasuredCase>& cases,
+                  const std::string& file, int argc, char** argv) {
+  const std::string type = cases.empty() ? "" : name_of(cases.front().shape.type);
+  RunFacts facts = facts_of_run(argc, argv, request.family, type, request.rounds, request.slice);
+  facts.suite = file;
+  return facts;
+}
+
+int measure_shapes(const ShapeForm& form, int argc, char** argv) {
   Request request;
   CLI::App app{"Measures kernels beside their peers, interleaved", "./tw bench"};
-  add_options(app, request);
-  Suite suite;
+  add_options(app, request, form);
+  std::vector<MeasuredCase> cases;
+  std::string file;
   return run_command(
-      app, argc, argv, [&] { return read_shapes(request, suite); },
-      [&] { return run(request, suite, facts_of(request, suite, argc, argv)); });
+      app, argc, argv, [&] { return read_request(request, cases, file, form); },
+      [&] { return run(request, cases, facts_of(request, cases, file, argc, argv)); });
+}
+
+// A case of the options that follow from the description, as ./tw run has them.
+MeasuredCase measured_case(tw::Case made) {
+  (void)made.settle();  // the case has been taken by a kernel
+  MeasuredCase what;
+  what.described = made.trial->description;
+  what.problem = problem_without_memory(made);
+  what.data = std::make_shared<tw::HostProblem>(made);
+  what.shape.text = problem_words(*what.described, made.problem.data(), made.lists).substr(1);
+  what.shape.type =
+      static_cast<tw::ElementType>(what.described->tensors.front().get(made.problem.data()).type);
+  return what;
+}
+
+// Families without shapes and peers.
+int measure_described(int argc, char** argv) {
+  Request request;
+  request.family = argv[1];
+  request.peers = "none";
+  CLI::App app{"Measures the library's choice, or a kernel that is named", "./tw bench"};
+  app.require_subcommand(1);
+  tw::cli::Verdict verdict;
+  const auto usual = [](const std::string&, const std::string&, const std::string& said) {
+    return said;
+  };
+  std::vector<MeasuredCase> cases;
+  tw::cli::add_described(
+      app, {tw::all_trials(), usual},
+      [&](const tw::Case& made, const tw::vgpu::Options&, tw::cli::Verdict&) {
+        for (int i = 2; i < argc; ++i) {
+          const std::string word = argv[i];
+          if (word == "--instance" || word.starts_with("--instance=")) {
+            request.own.instance = made.instance->name;
+          }
+        }
+        cases = {measured_case(made)};
+      },
+      verdict, [&](CLI::App& family) { add_measuring_options(family, request); });
+  return run_command(
+      app, argc, argv,
+      [&] { return cases.empty() ? Status::refused("") : complete(cases.front()); },
+      [&] { return run(request, cases, facts_of(request, cases, "", argc, argv)); });
+}
+
+int run_any(int argc, char** argv) {
+  const std::string family = argc > 1 ? argv[1] : "";
+  if (family == "tune") return tune_calls(argc - 1, argv + 1);
+  if (const ShapeForm* form = form_of(family)) return measure_shapes(*form, argc, argv);
+  std::vector<std::string> families;
+  for (const tw::Trial* trial : tw::all_trials()) {
+    if (family == trial->description->name) return measure_described(argc, argv);
+    families.push_back(trial->description->name);
+  }
+  return refuse(fmt::format("There is no family '{}' to measure; there are {}.", family,
+                            fmt::join(families, ", ")));
 }
 
 }  // namespace

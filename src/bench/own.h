@@ -1,4 +1,4 @@
-// Our side of a measurement.
+// Our side: which launches are measured.
 #pragma once
 
 #include <string>
@@ -8,7 +8,6 @@
 #include "src/bench/measure.h"
 #include "src/dispatch/choose.h"
 #include "src/dispatch/shortlist.h"
-#include "tilewright.h"
 
 namespace tw::bench {
 
@@ -16,53 +15,39 @@ namespace tw::bench {
 inline constexpr int shortlist_length = 12;
 
 struct OwnRequest {
-  std::string instances;    // comma-separated parts of names, or all; empty: the library's choice
-  std::vector<int> groups;  // empty: what the plan chooses
+  std::string instances;    // parts of their names, comma-separated, or "all"; empty: see below
+  std::string instance;     // the only one; empty: any
+  std::vector<int> groups;  // tiles per raster group; empty: those of the plan
   int candidates = 0;       // above 0: a shortlist of about so many, all of them shown
   bool by_table = true;     // false: the cost model alone
 
-  bool asks_the_library() const { return instances.empty() && candidates == 0 && by_table; }
-  // Of all launches of a family that compute something, those that are meant.
-  template <class Choice>
-  std::vector<Choice> wanted(const std::vector<Choice>& all) const;
+  bool asks_the_library() const { return names_none() && by_table; }
+  bool names_none() const { return instances.empty() && instance.empty() && candidates == 0; }
 };
-
-// Whether a name contains one of the comma-separated parts, or they say all.
-bool is_wanted(const std::string& parts, const std::string& name);
-
-template <class Choice>
-std::vector<Choice> OwnRequest::wanted(const std::vector<Choice>& all) const {
-  std::vector<Choice> some;
-  for (const Choice& one : all) {
-    if (instances.empty() || is_wanted(instances, one.instance->name)) some.push_back(one);
-  }
-  return candidates > 0 ? shortlist(some, static_cast<std::size_t>(candidates)) : some;
-}
-
-// A set of buffers as a caller of the library states it.
-tw_matmul_problem c_problem(const MatmulBuffers& buffers, int set);
 
 // What is asked of the dispatcher on this device.
 DispatchRequest dispatch_request();
 
-template <class Choice>
-std::string name_of(const Choice& choice) {
-  std::string name = choice.instance->name;
-  const MatmulOrder& order = choice.order;
-  if (order.split_k > 1) name += " /" + std::to_string(order.split_k);
-  if (order.group != 0) {
-    name += (order.raster == Raster::AlongM ? " m" : " n") + std::to_string(order.group);
-  }
-  return name;
-}
+// Every launch of a family's kernels that computes a problem, none twice; with its expected cost
+// where the family has a cost model.
+std::vector<Choice> launches_of(const Checked& problem, const DispatchRequest& request);
+// The dispatcher's choice; refused where there is none.
+Status choose_for(Choice& choice, const Checked& problem, const DispatchRequest& request);
+
+// Each also along both sides with raster groups of so many tiles.
+std::vector<Choice> with_groups(const std::vector<Choice>& launches,
+                                const std::vector<int>& groups);
+
+// "bf16_64x64 /2 m4"
+std::string name_of(const Choice& choice);
 
 // A launch of that choice, with a workspace of its own.
-Candidate candidate_of(const Choice& choice, const MatmulBuffers& buffers);
+Candidate candidate_of(const Choice& choice, const Buffers& buffers, bool with_epilogue = false);
 
 // Where nothing narrows the choice: a plan of the C interface, run as a user would. Otherwise the
 // dispatcher's choice, or all launches of the wanted instances or of a shortlist.
 Status own_candidates(std::vector<Candidate>& candidates, const OwnRequest& request,
-                      const MatmulBuffers& buffers);
+                      const Buffers& buffers, bool with_epilogue = false);
 
 // Microseconds of the host in a warm tw_matmul of a tiny product, and with a plan: medians of many.
 struct HostTime {

@@ -20,46 +20,6 @@ Json values_of(const std::vector<ShapeValue>& values) {
   return list;
 }
 
-Json json_of(const MatmulCase& shape, const Measurement& kernel) {
-  Json row = json_of(kernel);
-  row["m"] = shape.m;
-  row["n"] = shape.n;
-  row["k"] = shape.k;
-  row["type"] = name_of(shape.type);
-  if (shape.pitch_align > 1) row["pitch_align"] = shape.pitch_align;
-  if (!kernel.ran()) return row;
-  row["tflops"] = tflops(shape, kernel.median_us);
-  row["tb_per_s"] = terabytes(shape, kernel.median_us);
-  return row;
-}
-
-Json json_of(const Summary& summary) {
-  Json json = {{"shapes", summary.shapes},
-               {"compared", summary.compared},
-               {"geometric_mean_ratio", known(summary.mean_ratio)},
-               {"decode_compared", summary.decode_compared},
-               {"decode_geometric_mean_ratio", known(summary.decode_mean_ratio)},
-               {"below_0.93", values_of(summary.below)},
-               {"copy_tb_per_s", known(summary.copy_bytes_per_second * 1e-12)},
-               {"decode_share_of_copy", values_of(summary.bandwidth)},
-               {"decode_geometric_mean_share_of_copy", known(summary.mean_bandwidth)},
-               {"failed", values_of(summary.failed)}};
-  if (summary.compared > 0) {
-    json["lowest_ratio"] = {{"shape", summary.lowest.shape}, {"value", summary.lowest.value}};
-  }
-  if (summary.rounded_up_compared > 0) {
-    json["geometric_mean_of_rounded_up"] = summary.mean_of_rounded_up;
-  }
-  if (summary.regrets.count() > 0) {
-    json["geometric_mean_regret"] = summary.regrets.value();
-    json["highest_regret"] = {{"shape", summary.highest_regret.shape},
-                              {"value", summary.highest_regret.value}};
-  }
-  return json;
-}
-
-}  // namespace
-
 Json json_of(const Measurement& kernel) {
   Json row = {{"kernel", kernel.name}};
   if (!kernel.ran()) {
@@ -83,6 +43,73 @@ Json json_of(const RunFacts& facts) {
           {"rounds", facts.rounds}, {"slice_ms", facts.slice_milliseconds}};
 }
 
+Json json_of(const Shape& shape, const Measurement& kernel) {
+  Json row = json_of(kernel);
+  for (const auto& [name, number] : shape.numbers) row[name] = number;
+  row["shape"] = shape.text;
+  row["type"] = name_of(shape.type);
+  if (!kernel.ran()) return row;
+  row["tflops"] = known(shape.tflops(kernel.median_us));
+  row["tb_per_s"] = shape.terabytes(kernel.median_us);
+  return row;
+}
+
+// Of each kernel that was measured: its side, its shape, and what it is compared with, if anything.
+template <class Add>
+void each_row(const ShapeResult& result, const Add& add) {
+  if (result.peer) add("peer", result.shape, *result.peer, "", 0.0);
+  for (const Measurement& kernel : result.own) {
+    add("own", result.shape, kernel, "ratio", result.ratio(kernel));
+  }
+  if (result.peer_fused) add("peer, epilogue fused", result.shape, *result.peer_fused, "", 0.0);
+  if (result.peer_then_kernel) {
+    add("peer, epilogue as a second kernel", result.shape, *result.peer_then_kernel, "", 0.0);
+  }
+  for (const Measurement& kernel : result.own_epilogue) {
+    add("own, epilogue", result.shape, kernel, "ratio", result.fused_ratio());
+  }
+  if (result.rounded_up) {
+    add("own, rounded up", result.larger_shape, *result.rounded_up, "of_rounded_up",
+        result.of_rounded_up());
+  }
+  if (result.compiled) {
+    add("own, fastest compiled", result.shape, *result.compiled, "regret", result.regret());
+  }
+}
+
+Json json_of(const Summary& summary) {
+  Json json = {{"shapes", summary.shapes},
+               {"compared", summary.compared},
+               {"geometric_mean_ratio", known(summary.mean_ratio)},
+               {"decode_compared", summary.decode_compared},
+               {"decode_geometric_mean_ratio", known(summary.decode_mean_ratio)},
+               {"below_0.93", values_of(summary.below)},
+               {"copy_tb_per_s", known(summary.copy_bytes_per_second * 1e-12)},
+               {"decode_share_of_copy", values_of(summary.bandwidth)},
+               {"decode_geometric_mean_share_of_copy", known(summary.mean_bandwidth)},
+               {"failed", values_of(summary.failed)}};
+  if (summary.compared > 0) {
+    json["lowest_ratio"] = {{"shape", summary.lowest.shape}, {"value", summary.lowest.value}};
+  }
+  if (summary.rounded_up_compared > 0) {
+    json["geometric_mean_of_rounded_up"] = summary.mean_of_rounded_up;
+  }
+  const auto mean = [&json](const char* name, const GeometricMean& of) {
+    if (of.count() > 0) json[name] = of.value();
+  };
+  mean("geometric_mean_ratio_fused", summary.beside_fused);
+  mean("geometric_mean_ratio_two_kernels", summary.beside_two_kernels);
+  mean("geometric_mean_relative_time", summary.relative_time);
+  if (summary.regrets.count() > 0) {
+    json["geometric_mean_regret"] = summary.regrets.value();
+    json["highest_regret"] = {{"shape", summary.highest_regret.shape},
+                              {"value", summary.highest_regret.value}};
+  }
+  return json;
+}
+
+}  // namespace
+
 Json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
              const Summary& summary) {
   Json report = json_of(facts);
@@ -92,50 +119,68 @@ Json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
     report["host_us"] = {{"call", facts.host_call_us}, {"planned", facts.host_planned_us}};
   }
   for (const ShapeResult& result : results) {
-    const auto add = [&](const char* side, const MatmulCase& shape, const Measurement& kernel) {
+    each_row(result, [&](const char* side, const Shape& shape, const Measurement& kernel,
+                         const std::string& compared, double value) {
       Json row = json_of(shape, kernel);
       row["side"] = side;
+      if (!compared.empty()) row[compared] = known(value);
+      if (result.peer_share != 1) row["peer_share"] = result.peer_share;
+      if (!result.notes.empty()) row["notes"] = result.notes;
       report["results"].push_back(row);
-      return &report["results"].back();
-    };
-    if (result.peer) add("peer", result.shape, *result.peer);
-    for (const Measurement& kernel : result.own) {
-      Json& row = *add("own", result.shape, kernel);
-      row["ratio"] = known(result.ratio(kernel));
-      if (&kernel == result.best() && result.of_rounded_up() > 0) {
-        row["of_rounded_up"] = result.of_rounded_up();
-      }
-    }
-    if (result.rounded_up) add("own, rounded up", result.shape.rounded_up(), *result.rounded_up);
-    if (result.compiled) {
-      Json& row = *add("own, fastest compiled", result.shape, *result.compiled);
-      row["regret"] = known(result.regret());
-    }
+    });
   }
   return report;
 }
 
-std::string csv_head() { return "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts\n"; }
+std::string csv_head() {
+  return "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts,shape\n";
+}
 
 std::string csv_of(const RunFacts& facts, const ShapeResult& result) {
   std::string text;
-  const auto add = [&](const char* side, const Measurement& kernel) {
-    if (!kernel.ran()) return;
-    const MatmulCase& shape = result.shape;
-    text += fmt::format("{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.0f},{:.0f}\n", facts.family,
-                        name_of(shape.type), shape.m, shape.n, shape.k, side, kernel.name,
-                        kernel.median_us, kernel.low_us, kernel.high_us, kernel.reading.sm_mhz,
-                        kernel.reading.watts);
+  const auto without_commas = [](std::string side) {
+    std::erase(side, ',');
+    return side == "own fastest compiled" ? "compiled" : side;
   };
-  if (result.peer) add("peer", *result.peer);
-  for (const Measurement& kernel : result.own) add("own", kernel);
-  if (result.compiled) add("compiled", *result.compiled);
+  each_row(result, [&](const std::string& side, const Shape& shape, const Measurement& kernel,
+                       const std::string&, double) {
+    if (!kernel.ran()) return;
+    text += fmt::format("{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.0f},{:.0f},\"{}\"\n",
+                        facts.family, name_of(shape.type), shape.m, shape.n, shape.k,
+                        without_commas(side), kernel.name, kernel.median_us, kernel.low_us,
+                        kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts, shape.text);
+  });
   return text;
 }
 
-std::string rate_text(const MatmulCase& shape, double us) {
-  return shape.is_decode() ? fmt::format("{:.2f} TB/s", terabytes(shape, us))
-                           : fmt::format("{:.0f} TFLOP/s", tflops(shape, us));
+std::string text_head() {
+  return fmt::format("{:<30} {:<34} {:>10} {:>9} {:>7} {:>7}  {}\n", "shape", "kernel", "us",
+                     "TFLOP/s", "TB/s", "ratio", "fastest..slowest round, side");
+}
+
+std::string text_of(const ShapeResult& result) {
+  std::string text;
+  each_row(result, [&](const std::string& side, const Shape& shape, const Measurement& kernel,
+                       const std::string& compared, double value) {
+    if (!kernel.ran()) {
+      text += fmt::format("{:<30} {:<34} refused: {}\n", shape.text, kernel.name, kernel.refused);
+      return;
+    }
+    const char* const mark = compared == "regret" ? "*" : compared == "of_rounded_up" ? "/" : "";
+    text += fmt::format(
+        "{:<30} {:<34} {:>10.2f} {:>9.1f} {:>7.2f} {:>7}  {:.2f}..{:.2f}  {:.0f} MHz "
+        "{:.0f} W  {}\n",
+        shape.text, kernel.name, kernel.median_us, shape.tflops(kernel.median_us),
+        shape.terabytes(kernel.median_us), value > 0 ? fmt::format("{}{:.3f}", mark, value) : "",
+        kernel.low_us, kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts, side);
+  });
+  for (const std::string& note : result.notes) text += fmt::format("  {}\n", note);
+  return text;
+}
+
+std::string rate_text(const Shape& shape, double us) {
+  return shape.is_decode || shape.flops == 0 ? fmt::format("{:.2f} TB/s", shape.terabytes(us))
+                                             : fmt::format("{:.0f} TFLOP/s", shape.tflops(us));
 }
 
 std::string markdown_head(const RunFacts& facts) {
@@ -152,29 +197,44 @@ std::string markdown_head(const RunFacts& facts) {
 std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
                         const Summary& summary) {
   const bool ragged = summary.rounded_up_compared > 0;
-  std::string text = markdown_head(facts);
-  text += "| m x n x k | kernel | us | rate | spread | peer | peer, us | ratio |";
-  text += ragged ? " rounded up, us | of rounded up |\n" : "\n";
-  text += ragged ? "|---|---|---|---|---|---|---|---|---|---|\n"
-                 : "|---|---|---|---|---|---|---|---|\n";
+  const bool fused = std::any_of(results.begin(), results.end(), [](const ShapeResult& result) {
+    return !result.own_epilogue.empty();
+  });
+  std::string text = markdown_head(facts), line = "|---|---|---|---|---|---|---|---|";
+  text += "| shape | kernel | us | rate | spread | peer | peer, us | ratio |";
+  if (ragged) text += " rounded up, us | of rounded up |", line += "---|---|";
+  if (fused) {
+    text += " with epilogue | us | overhead | peer fused, us | ratio | peer + kernel, us | ratio |";
+    line += "---|---|---|---|---|---|---|";
+  }
+  text += "\n" + line + "\n";
+  const auto time = [](const Measurement* kernel) {
+    return kernel != nullptr && kernel->ran() ? fmt::format(" {:.2f} |", kernel->median_us) : " |";
+  };
+  const auto time_of = [&](const std::optional<Measurement>& kernel) {
+    return time(kernel ? &*kernel : nullptr);
+  };
+  const auto ratio = [](double value) {
+    return value > 0 ? fmt::format(" {:.3f} |", value) : " |";
+  };
   for (const ShapeResult& result : results) {
     const Measurement* best = result.best();
-    text += fmt::format("| {} |", result.shape.text());
+    text += fmt::format("| {} |", result.shape.text);
     if (best == nullptr) {
       text += " none | | | |";
     } else {
       text += fmt::format(" {} | {:.2f} | {} | {:.2f}..{:.2f} |", best->name, best->median_us,
                           rate_text(result.shape, best->median_us), best->low_us, best->high_us);
     }
-    text += result.peer && result.peer->ran()
-                ? fmt::format(" {} | {:.2f} |", result.peer->name, result.peer->median_us)
-                : std::string(" | |");
-    text += result.ratio() > 0 ? fmt::format(" {:.3f} |", result.ratio()) : std::string(" |");
-    if (ragged && result.of_rounded_up() > 0) {
-      text +=
-          fmt::format(" {:.2f} | {:.3f} |", result.rounded_up->median_us, result.of_rounded_up());
-    } else if (ragged) {
-      text += " | |";
+    text += result.peer && result.peer->ran() ? fmt::format(" {} |", result.peer->name) : " |";
+    text += time_of(result.peer) + ratio(result.ratio());
+    if (ragged) text += time_of(result.rounded_up) + ratio(result.of_rounded_up());
+    if (fused) {
+      const Measurement* added = fastest_of(result.own_epilogue);
+      text += fmt::format(" {} |", added == nullptr ? "" : added->name) + time(added);
+      text += result.overhead() > -1 ? fmt::format(" {:+.1f} % |", 100 * result.overhead()) : " |";
+      text += time_of(result.peer_fused) + ratio(result.fused_ratio());
+      text += time_of(result.peer_then_kernel) + ratio(result.two_kernels_ratio());
     }
     text += "\n";
   }

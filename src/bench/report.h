@@ -24,11 +24,6 @@ struct RunFacts {
   double host_planned_us = 0;
 };
 
-// What every family's report has.
-nlohmann::json json_of(const RunFacts& facts);
-nlohmann::json json_of(const Measurement& kernel);
-std::string markdown_head(const RunFacts& facts);
-
 nlohmann::json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
                        const Summary& summary);
 
@@ -36,10 +31,14 @@ nlohmann::json json_of(const RunFacts& facts, const std::vector<ShapeResult>& re
 std::string csv_head();
 std::string csv_of(const RunFacts& facts, const ShapeResult& result);
 
+// Lines for a terminal, a kernel in each.
+std::string text_head();
+std::string text_of(const ShapeResult& result);
+
 std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
                         const Summary& summary);
 
-// TFLOP/s, or TB/s of a decode product.
-std::string rate_text(const MatmulCase& shape, double us);
+// TFLOP/s, or TB/s of a decode product and where nothing is multiplied.
+std::string rate_text(const Shape& shape, double us);
 
 }  // namespace tw::bench

@@ -29,7 +29,7 @@ int run_command(CLI::App& app, int argc, char** argv, const std::function<Status
     return refuse(error.what());
   }
   const Status status = read();
-  if (!status.is_good()) return refuse(status.sentence());
+  if (!status.is_good()) return status.sentence().empty() ? 2 : refuse(status.sentence());
   if (const std::string why = why_no_gpu(); !why.empty()) {
     return refuse("Measuring needs the GPU. " + why);
   }

@@ -15,7 +15,7 @@ namespace tw::bench {
 int refuse(const std::string& sentence);
 
 // A whole command, up to its exit status: the words of `app`, `read` of what they ask for, then,
-// where there is a GPU, `run`.
+// where there is a GPU, `run`. A refusal without a sentence has been told.
 int run_command(CLI::App& app, int argc, char** argv, const std::function<Status()>& read,
                 const std::function<int()>& run);
 
@@ -26,10 +26,5 @@ RunFacts facts_of_run(int argc, char** argv, const std::string& family, const st
 // A sentence about the first file that cannot be written; empty names are no files.
 std::string unwritable(std::initializer_list<std::string> paths);
 void write_file(const std::string& path, const std::string& text);
-
-// ./tw bench conv2d, grouped, and quantise
-int measure_conv2d(int argc, char** argv);
-int measure_grouped(int argc, char** argv);
-int measure_quantise(int argc, char** argv);
 
 }  // namespace tw::bench

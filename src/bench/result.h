@@ -2,11 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "src/bench/case.h"
+#include "tilewright/number/element_type.h"
 
 namespace tw::bench {
 
@@ -16,6 +18,20 @@ struct Reading {
   double sm_mhz = 0;
   double watts = 0;
   double celsius = 0;
+};
+
+// What a report says of a shape.
+struct Shape {
+  std::string text;                                           // "4096 x 128 x 64"
+  std::vector<std::pair<std::string, std::int64_t>> numbers;  // as suites have them
+  ElementType type = ElementType::Bf16;
+  std::int64_t m = 0, n = 0, k = 0;  // of the product that it is; 0: nothing is multiplied
+  double flops = 0;
+  double bytes = 0;  // read and written once
+  bool is_decode = false;
+
+  double tflops(double us) const { return 1e-6 * flops / us; }
+  double terabytes(double us) const { return 1e-6 * bytes / us; }
 };
 
 struct Measurement {
@@ -28,39 +44,54 @@ struct Measurement {
   bool ran() const { return refused.empty(); }
 };
 
-struct ShapeResult {
-  MatmulCase shape;
-  std::optional<Measurement> peer;        // the fastest of its algorithms
-  std::vector<Measurement> own;           // several where each was to be shown
-  std::optional<Measurement> rounded_up;  // ours at shape.rounded_up()
-  std::optional<Measurement> compiled;    // the fastest of a shortlist, beside the library's choice
+// The fastest of those that ran; null where none did.
+inline const Measurement* fastest_of(const std::vector<Measurement>& all) {
+  const Measurement* fastest = nullptr;
+  for (const Measurement& one : all) {
+    if (one.ran() && (fastest == nullptr || one.median_us < fastest->median_us)) fastest = &one;
+  }
+  return fastest;
+}
 
-  // The fastest of ours; null where none ran.
-  const Measurement* best() const {
-    const Measurement* fastest = nullptr;
-    for (const Measurement& one : own) {
-      if (one.ran() && (fastest == nullptr || one.median_us < fastest->median_us)) fastest = &one;
-    }
-    return fastest;
-  }
-  // The peer's time over a kernel's; 0 where one of them did not run.
-  double ratio(const Measurement& kernel) const {
-    return peer && peer->ran() && kernel.ran() ? peer->median_us / kernel.median_us : 0;
-  }
-  double ratio() const { return best() == nullptr ? 0 : ratio(*best()); }
+struct ShapeResult {
+  Shape shape;
+  std::optional<Measurement> peer;  // the fastest of its algorithms
+  double peer_share = 1;            // of our work, in the peer's
+  std::vector<Measurement> own;     // several where each was to be shown
+  // With an epilogue: ours, the peer's in one kernel, and the peer's with a kernel behind.
+  std::vector<Measurement> own_epilogue;
+  std::optional<Measurement> peer_fused, peer_then_kernel;
+  std::optional<Measurement> rounded_up;  // ours at larger_shape
+  Shape larger_shape;
+  std::optional<Measurement> compiled;  // the fastest of a shortlist, beside the library's choice
+  std::vector<std::string> notes;       // why a peer is missing; which outputs differ
+  bool wrong = false;                   // an output differs
+
+  const Measurement* best() const { return fastest_of(own); }
+  // The peer's time for as much work over a kernel's; 0 where one of them did not run.
+  double ratio(const Measurement& kernel) const { return over(peer, &kernel) * peer_share; }
+  double ratio() const { return over(peer, best()) * peer_share; }
+  double fused_ratio() const { return over(peer_fused, fastest_of(own_epilogue)); }
+  double two_kernels_ratio() const { return over(peer_then_kernel, fastest_of(own_epilogue)); }
   // Our time over that of the rounded-up product; 0 where one of them did not run.
-  double of_rounded_up() const {
-    if (best() == nullptr || !rounded_up || !rounded_up->ran()) return 0;
-    return best()->median_us / rounded_up->median_us;
-  }
+  double of_rounded_up() const { return of(rounded_up); }
   // Our time over that of the fastest kernel that is compiled, at least 1; 0 where none was sought.
-  double regret() const {
-    if (best() == nullptr || !compiled || !compiled->ran()) return 0;
-    return std::max(1.0, best()->median_us / compiled->median_us);
+  double regret() const { return of(compiled) > 0 ? std::max(1.0, of(compiled)) : 0; }
+  // Of the epilogue, in our time: 0.02 where it takes 2 % more; -1 where it was not measured.
+  double overhead() const {
+    const Measurement* const with = fastest_of(own_epilogue);
+    return with == nullptr || best() == nullptr ? -1 : with->median_us / best()->median_us - 1;
+  }
+
+ private:
+  static double over(const std::optional<Measurement>& other, const Measurement* kernel) {
+    const bool ran = other && other->ran() && kernel != nullptr && kernel->ran();
+    return ran ? other->median_us / kernel->median_us : 0;
+  }
+  double of(const std::optional<Measurement>& other) const {
+    const double ratio = over(other, best());
+    return ratio > 0 ? 1 / ratio : 0;
   }
 };
-
-inline double tflops(const MatmulCase& shape, double us) { return 1e-6 * shape.flops() / us; }
-inline double terabytes(const MatmulCase& shape, double us) { return 1e-6 * shape.bytes() / us; }
 
 }  // namespace tw::bench

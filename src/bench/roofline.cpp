@@ -18,7 +18,7 @@ constexpr std::string_view own_colour = "#2f6f9f", peer_colour = "#d08a2e",
                            leader_colour = "#b4bec8";
 constexpr double left = 76, right = 796, top = 96, row_height = 15, row_width = 330;
 
-double intensity(const MatmulCase& shape) { return shape.flops() / shape.bytes(); }
+double intensity(const Shape& shape) { return shape.flops / shape.bytes; }
 
 // Both axes are logarithmic; x grows by decades, y likewise.
 class Axes {
@@ -141,16 +141,16 @@ void draw_marks(Svg& svg, const Axes& axes, const std::vector<ShapeResult>& resu
   std::vector<Mark> marks;
   std::vector<Point> middles;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const MatmulCase& shape = results[i].shape;
+    const Shape& shape = results[i].shape;
     const double x = axes.x(intensity(shape));
     const Measurement* best = results[i].best();
     if (results[i].peer && results[i].peer->ran()) {
-      const double y = axes.y(tflops(shape, results[i].peer->median_us));
+      const double y = axes.y(shape.tflops(results[i].peer->median_us));
       peer += diamond(x, y);
       middles.push_back({x, y});
     }
     if (best == nullptr) continue;
-    const double y = axes.y(tflops(shape, best->median_us));
+    const double y = axes.y(shape.tflops(best->median_us));
     own += disc(x, y);
     marks.push_back({int(i) + 1, x, y, 0, 0});
     middles.push_back({x, y});
@@ -170,7 +170,7 @@ void draw_marks(Svg& svg, const Axes& axes, const std::vector<ShapeResult>& resu
 void draw_rows(Svg& svg, const std::vector<ShapeResult>& results) {
   const double columns[] = {right + 50, right + 178, right + 232, right + 282, right + row_width};
   double y = top - 12;
-  const char* heads[] = {"", "m x n x k", "ours", "peer", "ratio"};
+  const char* heads[] = {"", "shape", "ours", "peer", "ratio"};
   for (int column = 1; column < 5; ++column) svg.text(columns[column], y, "side", heads[column]);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const ShapeResult& result = results[i];
@@ -178,11 +178,11 @@ void draw_rows(Svg& svg, const std::vector<ShapeResult>& results) {
     const auto rate = [&](const Measurement* kernel) {
       return kernel == nullptr || !kernel->ran()
                  ? std::string("-")
-                 : fmt::format("{:.3g}", tflops(result.shape, kernel->median_us));
+                 : fmt::format("{:.3g}", result.shape.tflops(kernel->median_us));
     };
     y += row_height;
     svg.text(columns[0], y, "side", std::to_string(i + 1));
-    svg.text(columns[1], y, "side", result.shape.text());
+    svg.text(columns[1], y, "side", result.shape.text);
     svg.text(columns[2], y, "side", rate(best));
     svg.text(columns[3], y, "side", rate(result.peer ? &*result.peer : nullptr));
     svg.text(columns[4], y, "side",
@@ -197,8 +197,8 @@ Axes axes_of(const std::vector<ShapeResult>& results, const Limits& limits, doub
     high_x = std::max(high_x, intensity(result.shape));
     const auto include = [&](const Measurement* kernel) {
       if (kernel == nullptr || !kernel->ran()) return;
-      low_y = std::min(low_y, tflops(result.shape, kernel->median_us));
-      high_y = std::max(high_y, tflops(result.shape, kernel->median_us));
+      low_y = std::min(low_y, result.shape.tflops(kernel->median_us));
+      high_y = std::max(high_y, result.shape.tflops(kernel->median_us));
     };
     include(result.best());
     include(result.peer ? &*result.peer : nullptr);

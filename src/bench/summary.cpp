@@ -10,31 +10,47 @@ Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per
   Summary summary;
   summary.copy_bytes_per_second = copy_bytes_per_second;
   GeometricMean all, decode, bandwidth, rounded_up;
+  const auto add = [](GeometricMean& mean, double value) {
+    if (value > 0) mean.add(value);
+  };
   for (const ShapeResult& result : results) {
     const Measurement* best = result.best();
-    if (best == nullptr) {
-      summary.failed.push_back({result.shape.text(), 0});
-      continue;
-    }
+    if (best == nullptr || result.wrong) summary.failed.push_back({result.shape.text, 0});
+    if (best == nullptr) continue;
     ++summary.shapes;
     if (const double ratio = result.ratio(); ratio > 0) {
       all.add(ratio);
-      if (result.shape.is_decode()) decode.add(ratio);
+      if (result.shape.is_decode) decode.add(ratio);
       if (all.count() == 1 || ratio < summary.lowest.value) {
-        summary.lowest = {result.shape.text(), ratio};
+        summary.lowest = {result.shape.text, ratio};
       }
-      if (ratio < lowest_wanted_ratio) summary.below.push_back({result.shape.text(), ratio});
+      if (ratio < lowest_wanted_ratio) summary.below.push_back({result.shape.text, ratio});
     }
-    if (result.shape.is_decode() && copy_bytes_per_second > 0) {
-      const double share = result.shape.bytes() / (best->median_us * 1e-6) / copy_bytes_per_second;
-      summary.bandwidth.push_back({result.shape.text(), share});
+    if (result.shape.is_decode && copy_bytes_per_second > 0) {
+      const double share = result.shape.bytes / (best->median_us * 1e-6) / copy_bytes_per_second;
+      summary.bandwidth.push_back({result.shape.text, share});
       bandwidth.add(share);
     }
-    if (const double relative = result.of_rounded_up(); relative > 0) rounded_up.add(relative);
+    add(rounded_up, result.of_rounded_up());
+    add(summary.beside_fused, result.fused_ratio());
+    add(summary.beside_two_kernels, result.two_kernels_ratio());
+    if (result.two_kernels_ratio() > 0 && result.two_kernels_ratio() < 1) {
+      ++summary.behind_two_kernels;
+    }
+    const double bytes_us = 1e6 * result.shape.bytes / copy_bytes_per_second;
+    if (result.overhead() > -1 && copy_bytes_per_second > 0 &&
+        best->median_us >= Summary::least_microseconds &&
+        bytes_us < Summary::most_share_of_bytes * best->median_us) {
+      if (summary.relative_time.count() == 0 ||
+          result.overhead() > summary.highest_overhead.value) {
+        summary.highest_overhead = {result.shape.text, result.overhead()};
+      }
+      summary.relative_time.add(1 + result.overhead());
+    }
     if (const double regret = result.regret(); regret > 0) {
       summary.regrets.add(regret);
       if (regret > summary.highest_regret.value) {
-        summary.highest_regret = {result.shape.text(), regret};
+        summary.highest_regret = {result.shape.text, regret};
       }
     }
   }
@@ -48,13 +64,6 @@ Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per
   std::sort(summary.below.begin(), summary.below.end(),
             [](const ShapeValue& a, const ShapeValue& b) { return a.value < b.value; });
   return summary;
-}
-
-std::string regret_text(const GeometricMean& regrets, const ShapeValue& highest) {
-  return fmt::format(
-      "Regret, the library's choice over the fastest compiled kernel, {} shapes: {:.3f} in the "
-      "geometric mean, highest {:.3f} at {}.\n",
-      regrets.count(), regrets.value(), highest.value, highest.shape);
 }
 
 std::string text_of(const Summary& summary) {
@@ -78,6 +87,25 @@ std::string text_of(const Summary& summary) {
     }
     text += ".\n";
   }
+  if (summary.beside_fused.count() > 0) {
+    text += fmt::format("With the epilogue, beside the peer's in one kernel ({}): ratio {:.3f}.\n",
+                        summary.beside_fused.count(), summary.beside_fused.value());
+  }
+  if (summary.beside_two_kernels.count() > 0) {
+    text += fmt::format(
+        "With the epilogue, beside the peer and a second kernel ({}): ratio {:.3f}; slower than "
+        "both at {}.\n",
+        summary.beside_two_kernels.count(), summary.beside_two_kernels.value(),
+        summary.behind_two_kernels);
+  }
+  if (summary.relative_time.count() > 0) {
+    text += fmt::format(
+        "The epilogue takes {:.1f} % more in the geometric mean of {} shapes of at least {} us "
+        "whose bytes take less than {:.0f} % of that; most {:.1f} % at {}.\n",
+        100 * (summary.relative_time.value() - 1), summary.relative_time.count(),
+        Summary::least_microseconds, 100 * Summary::most_share_of_bytes,
+        100 * summary.highest_overhead.value, summary.highest_overhead.shape);
+  }
   if (summary.copy_bytes_per_second > 0) {
     text += fmt::format("A copy on the device reads and writes {:.2f} TB/s.\n",
                         summary.copy_bytes_per_second * 1e-12);
@@ -96,9 +124,15 @@ std::string text_of(const Summary& summary) {
         "Ragged shapes take {:.3f} x the time of the rounded-up ones in the geometric mean.\n",
         summary.mean_of_rounded_up);
   }
-  if (summary.regrets.count() > 0) text += regret_text(summary.regrets, summary.highest_regret);
+  if (summary.regrets.count() > 0) {
+    text += fmt::format(
+        "Regret, the library's choice over the fastest compiled kernel, {} shapes: {:.3f} in the "
+        "geometric mean, highest {:.3f} at {}.\n",
+        summary.regrets.count(), summary.regrets.value(), summary.highest_regret.value,
+        summary.highest_regret.shape);
+  }
   for (const ShapeValue& failed : summary.failed) {
-    text += fmt::format("None of our kernels ran {}.\n", failed.shape);
+    text += fmt::format("Not computed, or wrong: {}.\n", failed.shape);
   }
   return text;
 }

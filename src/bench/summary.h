@@ -46,13 +46,19 @@ struct Summary {
   double mean_bandwidth = 0;
   std::size_t rounded_up_compared = 0;
   double mean_of_rounded_up = 0;  // time over that of the rounded-up product
+  // With an epilogue, beside the peer's in one kernel and the peer's with a kernel behind.
+  GeometricMean beside_fused, beside_two_kernels;
+  std::size_t behind_two_kernels = 0;
+  // With the epilogue over without, where that counts: where the product takes so long, and where
+  // all bytes, read and written once at the speed of a copy, take so little of that.
+  static constexpr double least_microseconds = 20;
+  static constexpr double most_share_of_bytes = 0.6;
+  GeometricMean relative_time;
+  ShapeValue highest_overhead;
   GeometricMean regrets;
   ShapeValue highest_regret;
-  std::vector<ShapeValue> failed;  // shapes that none of our kernels computed
+  std::vector<ShapeValue> failed;  // none of our kernels ran, or outputs differ
 };
-
-// A line about how much slower the library's choices are than the fastest compiled kernels.
-std::string regret_text(const GeometricMean& regrets, const ShapeValue& highest);
 
 Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per_second);
 

@@ -6,9 +6,7 @@
 #include <filesystem>
 
 #include "src/bench/call.h"
-#include "src/bench/conv2d_suite.h"
 #include "src/bench/request.h"
-#include "src/bench/suite.h"
 #include "src/bench/tune.h"
 #include "src/bench/tuned.h"
 #include "src/dispatch/tuning.h"
@@ -52,35 +50,21 @@ void add_options(CLI::App& app, Request& request) {
 
 // Adds the words of the suite and the shapes.
 Status add_shapes(const Request& request, std::vector<std::string>& calls) {
-  std::string type;
-  std::vector<std::string> shapes = request.shapes;
-  if (!request.suite.empty()) {
-    // family conv2d: begin
-    if (request.family == "conv2d") {
-      Conv2dSuite suite;
-      const Status status = read_conv2d_suite(suite, request.suite);
-      if (!status.is_good()) return status;
-      type = suite.type;
-      for (const Conv2dCase& shape : suite.shapes) shapes.push_back(shape_words(shape));
-    } else {
-      // family conv2d: end
-      Suite suite;
-      const Status status = read_suite(suite, "matmul", request.suite);
-      if (!status.is_good()) return status;
-      type = suite.type;
-      for (const MatmulCase& shape : suite.shapes) {
-        shapes.push_back(fmt::format("{}x{}x{}", shape.m, shape.n, shape.k));
-      }
-      // family conv2d: begin
-    }
-    // family conv2d: end
+  if (request.suite.empty() && request.shapes.empty()) return Status::good();
+  const ShapeForm* const form = form_of(request.family);
+  if (form == nullptr) {
+    return Status::refused(fmt::format("There is no family '{}' with shapes.", request.family));
   }
-  if (!request.type.empty()) type = request.type;
-  if (type.empty()) type = request.family == "blockwise" ? "e4m3" : "bf16";
-  for (const std::string& shape : shapes) {
-    calls.push_back(fmt::format("{} {} {}", request.family, type, shape));
+  std::vector<MeasuredCase> cases;
+  std::string file;
+  CaseRequest asked;
+  asked.type = request.type;
+  const Status status = read_cases(cases, file, *form, request.suite, request.shapes, asked);
+  for (const MeasuredCase& one : cases) {
+    calls.push_back(
+        fmt::format("{} {} {}", request.family, name_of(one.shape.type), shape_words(one)));
   }
-  return Status::good();
+  return status;
 }
 
 Status read_calls(const Request& request, std::vector<MeasuredCall>& calls) {

@@ -24,7 +24,7 @@ AnyProblem::AnyProblem(const Description& description) : bytes_(description.size
 }
 
 void* some_address() {
-  static std::byte somewhere[16];
+  alignas(256) static std::byte somewhere[16];
   return somewhere;
 }
 

@@ -20,9 +20,9 @@ TEST(Call, ProductsAreReadAsTheDispatcherSaysThem) {
     MeasuredCall call;
     const Status status = read_call(call, call_of(family, problem));
     ASSERT_TRUE(status.is_good()) << status.sentence();
-    EXPECT_EQ(call.family, family);
-    EXPECT_EQ(call.product.text(), "64 x 4096 x 1024");
-    EXPECT_EQ(call.product.type, ElementType::E4m3);
+    EXPECT_STREQ(call.what.description().name, family);
+    EXPECT_EQ(call.what.shape.text, "64 x 4096 x 1024");
+    EXPECT_EQ(call.what.shape.type, ElementType::E4m3);
     EXPECT_EQ(call.words, call_of(family, problem));
   }
   problem.b.major = Major::MN;
@@ -47,12 +47,13 @@ TEST(Call, ConvolutionsAreReadAsTheDispatcherSaysThem) {
       const Status status = read_call(call, call_of(problem));
       ASSERT_TRUE(status.is_good()) << status.sentence();
       EXPECT_EQ(call.words, call_of(problem));
-      EXPECT_EQ(std::memcmp(&call.convolution.h, &problem.h, sizeof problem.h), 0);
-      EXPECT_EQ(std::memcmp(&call.convolution.w, &problem.w, sizeof problem.w), 0);
-      EXPECT_EQ(call.convolution.groups, groups);
-      EXPECT_EQ(call.convolution.n, 32);
-      EXPECT_EQ(call.convolution.c, 64);
-      EXPECT_EQ(call.convolution.k, 128);
+      const auto& read = call.what.problem.as<tw_conv2d_problem>();
+      EXPECT_EQ(std::memcmp(&read.h, &problem.h, sizeof problem.h), 0);
+      EXPECT_EQ(std::memcmp(&read.w, &problem.w, sizeof problem.w), 0);
+      EXPECT_EQ(read.groups, groups);
+      EXPECT_EQ(read.n, 32);
+      EXPECT_EQ(read.c, 64);
+      EXPECT_EQ(read.k, 128);
     }
   }
   problem.w.pad_high = 2;
@@ -76,10 +77,12 @@ TEST(Call, WhatIsNotMeasuredIsRefused) {
   EXPECT_EQ(read_call(call, "matmul 64x8x8").sentence(),
             "The call 'matmul 64x8x8' is not a family, a type and a shape, as in 'matmul bf16 "
             "64x4096x1024'.");
-  for (const char* words : {"grouped bf16 8x8x8", "matmul s8 8x8x8", "blockwise bf16 8x8x8",
+  EXPECT_EQ(read_call(call, "grouped bf16 8x8x8x8").sentence(),
+            "The call 'grouped bf16 8x8x8x8' is of no family that is tuned: matmul, blockwise, "
+            "conv2d are.");
+  for (const char* words : {"matmul s8 8x8x8", "blockwise bf16 8x8x8",
                             "conv2d e4m3 1x7x7x64x64x3x3", "matmul bf61 8x8x8"}) {
-    EXPECT_NE(read_call(call, words).sentence().find("is not measured: there are matmul in bf16"),
-              std::string::npos)
+    EXPECT_NE(read_call(call, words).sentence().find(" is not measured; "), std::string::npos)
         << words;
   }
   EXPECT_FALSE(read_call(call, "matmul bf16 8x8").is_good());

@@ -22,8 +22,8 @@ if sum(made) != 8192 or script.sizes_of(64, 100, 3) == script.sizes_of(64, 100, 
     sys.exit('Sizes must share all rows, and differ by seed.')
 
 file = pathlib.Path(sys.argv[1]) / 'grouped.json'
-for text, complaint in (('{}', 'has no cases'),
-                        (json.dumps({'cases': [{'groups': 2, 'rows': 8, 'seed': 1, 'sizes': [8, 0]}]}), 'not those of seed 1')):
+for text, complaint in (('{}', 'has no results'),
+                        (json.dumps({'results': [{'side': 'own', 'm': 8}]}), 'has no groups')):
     file.write_text(text)
     run = subprocess.run([sys.executable, SCRIPT, file], capture_output=True, text=True)
     if run.returncode == 0 or complaint not in run.stderr:

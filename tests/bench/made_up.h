@@ -1,6 +1,9 @@
 // Measurements that nobody made.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include "src/bench/forms.h"
 #include "src/bench/report.h"
 
 namespace tw::bench::tests {
@@ -22,10 +25,16 @@ inline Measurement refused(const char* name) {
   return result;
 }
 
+inline Shape product(std::int64_t m, std::int64_t n, std::int64_t k) {
+  MeasuredCase made;
+  EXPECT_TRUE(make_case(made, matmul_form, {m, n, k}, ElementType::Bf16, {}).is_good());
+  return made.shape;
+}
+
 inline ShapeResult beside(std::int64_t m, std::int64_t n, std::int64_t k, double peer_us,
                           double own_us) {
   ShapeResult result;
-  result.shape = {m, n, k};
+  result.shape = product(m, n, k);
   result.peer = took("cublaslt#3", peer_us);
   result.own = {took("bf16_64x64", own_us)};
   return result;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/bench/made_up.h"
@@ -54,11 +55,13 @@ TEST(Report, LinesForFitsHoldWhatRan) {
   ShapeResult result = beside(16, 4096, 512, 10, 20);
   result.own.push_back(refused("hopper_split"));
   result.compiled = took("hopper_split /2", 16);
-  EXPECT_EQ(csv_head(), "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts\n");
-  EXPECT_EQ(csv_of(facts(), result),
-            "matmul,bf16,16,4096,512,peer,cublaslt#3,10.000,9.000,11.000,1500,690\n"
-            "matmul,bf16,16,4096,512,own,bf16_64x64,20.000,18.000,22.000,1500,690\n"
-            "matmul,bf16,16,4096,512,compiled,hopper_split /2,16.000,14.400,17.600,1500,690\n");
+  EXPECT_EQ(csv_head(), "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts,shape\n");
+  EXPECT_EQ(
+      csv_of(facts(), result),
+      "matmul,bf16,16,4096,512,peer,cublaslt#3,10.000,9.000,11.000,1500,690,\"16 x 4096 x 512\"\n"
+      "matmul,bf16,16,4096,512,own,bf16_64x64,20.000,18.000,22.000,1500,690,\"16 x 4096 x 512\"\n"
+      "matmul,bf16,16,4096,512,compiled,hopper_split /2,16.000,14.400,17.600,1500,690,\"16 x 4096 "
+      "x 512\"\n");
 }
 
 TEST(Report, TheTableHasOneLinePerShape) {
@@ -79,16 +82,68 @@ TEST(Report, TheTableHasOneLinePerShape) {
 
 TEST(Report, RaggedShapesHaveTheirRoundedUpTime) {
   ShapeResult ragged = beside(1000, 3000, 5000, 90, 99);
-  ragged.shape.compared_to = 64;
-  ragged.shape.pitch_align = 8;
+  ragged.larger_shape = product(1024, 3008, 5056);
   ragged.rounded_up = took("bf16_128x224", 90);
   const auto json = json_of_all({ragged});
   ASSERT_EQ(json["results"].size(), 3u);
-  EXPECT_EQ(json["results"][1]["of_rounded_up"], 1.1);
-  EXPECT_EQ(json["results"][1]["pitch_align"], 8);
+  EXPECT_EQ(json["results"][2]["of_rounded_up"], 1.1);
   EXPECT_EQ(json["results"][2]["m"], 1024);
   EXPECT_NE(markdown_of(facts(), {ragged}, summarise({ragged}, 0)).find("| 90.00 | 1.100 |\n"),
             std::string::npos);
+}
+
+// With an epilogue; the product takes 100 us.
+ShapeResult with_epilogue(double own, double peer, double fused, double two) {
+  ShapeResult result = beside(4096, 4096, 4096, peer, 100);
+  result.own_epilogue = {took("residual", own)};
+  result.peer_fused = took("cudnn:41", fused);
+  result.peer_then_kernel = took("cudnn:62 + kernel", two);
+  return result;
+}
+
+TEST(Report, EpiloguesAreComparedWithTheirOwn) {
+  const std::vector<ShapeResult> results = {with_epilogue(104, 110, 104, 208),
+                                            with_epilogue(101, 80, 101, 99)};
+  EXPECT_NEAR(results[0].overhead(), 0.04, 1e-12);
+  EXPECT_EQ(beside(8, 8, 8, 1, 1).overhead(), -1);
+  const Summary summary = summarise(results, 4e12);
+  EXPECT_NEAR(summary.beside_fused.value(), 1, 1e-12);
+  EXPECT_EQ(summary.behind_two_kernels, 1u);
+  EXPECT_NEAR(summary.relative_time.value(), std::sqrt(1.04 * 1.01), 1e-12);
+  EXPECT_NEAR(summary.highest_overhead.value, 0.04, 1e-12);
+  // At a tenth of that bandwidth the bytes take longer than the products: overheads do not count.
+  EXPECT_EQ(summarise(results, 4e11).relative_time.count(), 0u);
+  // Nor do those of short ones.
+  ShapeResult brief = beside(128, 128, 128, 20, 19);
+  brief.own_epilogue = {took("residual", 40)};
+  EXPECT_EQ(summarise({brief}, 4e14).relative_time.count(), 0u);
+  const auto json = json_of_all(results);
+  ASSERT_EQ(json["results"].size(), 10u);
+  EXPECT_EQ(json["results"][4]["side"], "own, epilogue");
+  EXPECT_EQ(json["results"][4]["ratio"], 1);
+  EXPECT_NE(markdown_of(facts(), results, summary)
+                .find("| 1.100 | residual | 104.00 | +4.0 % | 104.00 | 1.000 | 208.00 | 2.000 |\n"),
+            std::string::npos);
+  EXPECT_NE(text_of(results[0]).find("own, epilogue"), std::string::npos);
+}
+
+// A peer that does less than we do.
+TEST(Report, RatiosAreOfAsMuchWork) {
+  ShapeResult result = beside(4096, 4096, 4096, 100, 110);
+  result.peer_share = 1.1;
+  EXPECT_DOUBLE_EQ(result.ratio(), 1);
+}
+
+TEST(Report, WrongOutputsFail) {
+  ShapeResult result = beside(4096, 4096, 4096, 100, 110);
+  result.wrong = true;
+  result.notes = {"The output of bf16_64x64 differs by 1 of its norm."};
+  const Summary summary = summarise({result}, 0);
+  ASSERT_EQ(summary.failed.size(), 1u);
+  EXPECT_NE(text_of(summary).find("Not computed, or wrong: 4096 x 4096 x 4096."),
+            std::string::npos);
+  EXPECT_NE(text_of(result).find("differs by 1"), std::string::npos);
+  EXPECT_EQ(json_of_all({result})["results"][0]["notes"][0], result.notes[0]);
 }
 
 }  // namespace tw::bench::tests

@@ -61,7 +61,7 @@ TEST(Summary, KnowsWhatDidNotRun) {
   EXPECT_EQ(text_of(summary),
             "1 shapes measured, none beside a peer.\n"
             "A copy on the device reads and writes 4.00 TB/s.\n"
-            "None of our kernels ran 8 x 8 x 8.\n");
+            "Not computed, or wrong: 8 x 8 x 8.\n");
 }
 
 TEST(Summary, RegretIsOfTheFastestCompiled) {
@@ -83,10 +83,7 @@ TEST(Summary, RegretIsOfTheFastestCompiled) {
 
 TEST(Summary, RaggedShapesAreComparedWithRoundedUpOnes) {
   ShapeResult ragged = beside(1000, 3000, 5000, 90, 99);
-  ragged.shape.compared_to = 64;
-  ragged.shape.pitch_align = 8;
   ragged.rounded_up = took("bf16_128x224", 90);
-  EXPECT_EQ(ragged.shape.rounded_up().text(), "1024 x 3008 x 5056");
   EXPECT_NEAR(summarise({ragged}, 0).mean_of_rounded_up, 1.1, 1e-12);
 }
 

@@ -8,9 +8,9 @@
 
 #include "src/dispatch/choose.h"
 #include "src/matmul/stated.h"
-#include "src/matmul/task.h"
 #include "src/matmul/virtual.h"
 #include "tests/families/seed.h"
+#include "tests/families/task.h"
 #include "tilewright/host/matmul_check.h"
 
 namespace tw::tests {

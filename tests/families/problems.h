@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "src/matmul/random_task.h"
 #include "src/run/matmul.h"
 #include "tests/families/seed.h"
+#include "tests/families/task.h"
 
 namespace tw::tests {
 

@@ -1,6 +1,7 @@
 // A problem with its numbers, and the instance that is to compute it.
 #pragma once
 
+#include <random>
 #include <string>
 
 #include "src/family/instance.h"
@@ -23,6 +24,10 @@ MatmulShape usual_shape(const Instance& instance);
 MatmulOrder usual_order(const Instance& instance);
 // `rows`, or as many as the instance takes.
 std::int64_t fitting_rows(const Instance& instance, std::int64_t rows);
+
+// Random: ragged, with the corners 0 and 1 and exact tile multiples mixed in; of extents up to
+// `largest`, with data that keep sums exact.
+MatmulTask random_task(const Instance& instance, int largest, std::mt19937_64& random);
 
 // The `./tw run` line that repeats a task, but for where and in which order it runs.
 std::string run_line(const MatmulTask& task);
