@@ -240,11 +240,12 @@ def known_reasons():
 class Verdicts:
     """What was judged so far, in a file."""
 
-    def __init__(self, path, again):
+    def __init__(self, path, again, reasons):
         self.path = path
         self.known = dict(json.loads(line) for line in path.read_text().splitlines()) if path.exists() else {}
         if again:
-            self.known = {key: verdict for key, verdict in self.known.items() if verdict[0] not in ('survived', 'unreached')}
+            self.known = {key: verdict for key, verdict in self.known.items()
+                          if verdict[0] not in ('survived', 'unreached') or tuple(key.split(' | ')[:3]) in reasons}
 
     def add(self, key, verdict):
         self.known[key] = verdict
@@ -267,7 +268,7 @@ def main():
     parser.add_argument('--folder', type=pathlib.Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument('--count', type=int, default=150, help='mutants')
     parser.add_argument('--seed', type=int, default=1, help='of the choice of mutants and of their problems')
-    parser.add_argument('--kernels', type=int, default=8, help='that judge a mutant, at most')
+    parser.add_argument('--kernels', type=int, default=12, help='that judge a mutant, at most')
     parser.add_argument('--jobs', type=int, default=2, help='at the same time')
     parser.add_argument('--again', action='store_true', help='judges survivors and unreached lines again, as after a kernel was added')
     parser.add_argument('--minutes', type=float, default=1e9, help='after which it stops; the same command then goes on')
@@ -285,11 +286,12 @@ def main():
             sys.exit(f'{sum(one is not None for one in found.values())} of {len(found)} kernels are measured; the same command goes on.')
         print(f'{len(found)} kernels, {sum(len(one["trials"]) for one in found.values())} trials', flush=True)
         judge = Judge(build, options.folder, found, options.kernels)
-        verdicts = Verdicts(options.folder / f'verdicts_{options.seed}.txt', options.again)
+        reasons = known_reasons()
+        verdicts = Verdicts(options.folder / f'verdicts_{options.seed}.txt', options.again, reasons)
         candidates = list(all_mutants())
         random.Random(options.seed).shuffle(candidates)
         candidates = ((index, line, to) for index, (line, to) in enumerate(candidates) if judge.contained(line))
-        reasons, results, drawn_again = known_reasons(), collections.Counter(), collections.Counter()
+        results, drawn_again = collections.Counter(), collections.Counter()
 
         def one(item):
             index, line, to = item
