@@ -93,7 +93,7 @@ typedef struct tw_options {
 TW_API const char* tw_describe(const char* family);
 
 /* Zeroes both and sets what is not zero: size and family, batch 1, alpha 1, output_scale 1 and what
- * else tw_describe calls initial; fast_accumulation 1, workspace_limit 64 MiB. `bytes` is the size
+ * else tw_describe calls initial; fast_accumulation 1, workspace_limit 256 MiB. `bytes` is the size
  * of the caller's struct. Either may be null. */
 TW_API tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* options);
 

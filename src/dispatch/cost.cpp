@@ -215,4 +215,8 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   return expected;
 }
 
+double expected_copy_microseconds(double bytes, const CostConstants& cost) {
+  return cost.start_us + cost.late_start_us + bytes / cost.copied_bytes_per_us;
+}
+
 }  // namespace tw

@@ -50,11 +50,12 @@ struct CostConstants {
   double scaled_cluster_factor = 1.06;  // CTAs that send each other operands wait for each other
   double mma_sync_factor = 5.5;         // four warps multiply by mma.sync; by hand, few data
   double unpacked_factor = 2.5;         // 8-bit floats, which mma.sync takes as fp16; not fitted
-  double gathering_factor = 5;          // of lines that threads gather for wgmma; not fitted
+  double gathering_factor = 6;          // of lines that threads gather for wgmma; by hand, 16 shapes
   double piece_cycles = 0.455;          // a piece that a thread copies: 16 bytes, or as aligned
   double pixel_piece_cycles = 0.71;     // the same of an image, whose pixels are known,
   double sought_piece_cycles = 3.4;     // and where each piece is looked for; by hand, few data
   double pieces_factor = 1.11;          // of all of it, beside kernels by TMA
+  double copied_bytes_per_us = 1.75e6;  // of an operand, read and written; six matrices
   double streamed_product_us = 1.2e-6;  // by one column at a time, on all SMs; by hand, few data
 };
 inline constexpr CostConstants fitted_cost;
@@ -65,5 +66,8 @@ inline constexpr CostConstants fitted_cost;
 double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
                              const MatmulOrder& order, unsigned sms, double operand_bytes = 0,
                              const CostConstants& cost = fitted_cost);
+
+// Of an operand that is copied before.
+double expected_copy_microseconds(double bytes, const CostConstants& cost = fitted_cost);
 
 }  // namespace tw

@@ -22,7 +22,7 @@ struct DispatchRequest {
   bool by_table = true;                      // false: the cost model alone
   const MeasuredTable* own_table = nullptr;  // about the device, searched before the compiled ones
   const char* instance = nullptr;            // null: any
-  std::size_t workspace_limit = std::size_t{64} << 20;
+  std::size_t workspace_limit = std::size_t{256} << 20;
 };
 
 // Of a compiled kernel.

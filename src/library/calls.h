@@ -35,6 +35,7 @@ DispatchRequest request_of(const tw_options& options, const Place& place);
 //   command(stated, choice, on)        a line of ./tw run
 //   call(stated)                       what tables know it by, where it has that
 //   workspace, launch and simulate     of the choice's kernel
+//   add_copies(bytes, stated)          where something is copied before, room for it
 template <class Family>
 struct Calls {
   using Given = typename Family::Given;
@@ -44,6 +45,7 @@ struct Calls {
   struct Decision {
     typename Family::Choice choice;
     std::size_t workspace_bytes = 0;
+    std::size_t kernel_bytes = 0;  // of these, what the kernel itself asks for, counters first
   };
 
   struct Plan : tw_plan {
@@ -99,9 +101,13 @@ struct Calls {
     }
     void ask_workspace() {
       std::size_t& bytes = decision.workspace_bytes;
-      const Status status =
-          Family::workspace(bytes, Family::stated(problem, decision.choice), decision.choice);
+      const auto& stated = Family::stated(problem, decision.choice);
+      const Status status = Family::workspace(bytes, stated, decision.choice);
       if (!status.is_good()) throw Failure{TW_CUDA, status.sentence()};
+      decision.kernel_bytes = bytes;
+      if constexpr (requires { Family::add_copies(bytes, stated); }) {
+        Family::add_copies(bytes, stated);
+      }
       if (bytes > options.workspace_limit) {
         throw Failure{TW_UNSUPPORTED,
                       fmt::format("The kernel {} needs a workspace of {} bytes, but "
@@ -307,7 +313,7 @@ struct Calls {
     const auto& stated = Family::stated(problem, decision.choice);
     if (logs_calls()) log_line(Family::command(stated, decision.choice, "gpu"));
     if (options.workspace_is_ready == 0) {
-      clear_counters(workspace.data, decision.workspace_bytes, stream);
+      clear_counters(workspace.data, decision.kernel_bytes, stream);
     }
     const Status launched = Family::launch(stated, decision.choice, workspace, stream);
     if (!launched.is_good()) throw Failure{TW_CUDA, launched.sentence()};

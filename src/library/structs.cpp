@@ -20,7 +20,7 @@ tw_options usual_options() {
   tw_options options = {};
   options.size = sizeof options;
   options.fast_accumulation = 1;
-  options.workspace_limit = std::size_t{64} << 20;
+  options.workspace_limit = std::size_t{256} << 20;
   return options;
 }
 

@@ -11,9 +11,11 @@ namespace {
 using Problem = tw_quantise_problem;
 
 void adopt(void* problem, const Instance& instance, const std::function<bool(const char*)>& given) {
-  if (given("scale_rows")) return;
-  static_cast<Problem*>(problem)->scale_rows =
-      static_cast<const QuantiseConfig*>(instance.facts)->scale_rows;
+  Problem& made = *static_cast<Problem*>(problem);
+  if (!given("scale_rows")) {
+    made.scale_rows = static_cast<const QuantiseConfig*>(instance.facts)->scale_rows;
+  }
+  if (QuantiseFamily::copies(made)) made.elements.type = made.source.type;
 }
 
 // Every type and rule; often ragged, sometimes of whole blocks; some in a batch.
@@ -27,6 +29,7 @@ void random_problem(Case& made, Random& random) {
   if (random() % 4 == 0) problem.batch = between(random, 2, 3);
   problem.source.type = sources[random() % 3];
   problem.elements.type = random() % 2 == 0 ? TW_E4M3 : TW_E5M2;
+  if (QuantiseFamily::copies(problem)) problem.elements.type = problem.source.type;
   problem.powers_of_two = random() % 3 == 0;
 }
 
@@ -36,6 +39,7 @@ void fill(HostProblem& data, const Case& of) {
 
 InstanceWords list(const Instance& instance) {
   const auto& config = *static_cast<const QuantiseConfig*>(instance.facts);
+  if (config.scale_rows == 0) return {"16/32 bit", "-", "-", "1x1", "-", "-", "static"};
   return {"16/32 bit -> fp8",
           "-",
           std::to_string(config.tile_rows()) + "x128",

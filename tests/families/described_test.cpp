@@ -152,12 +152,23 @@ TEST(Described, LinesRepeatEveryField) {
 TEST(Described, QuantiseRefusesTheOtherShapeOfBlocks) {
   for (const Instance& instance : quantise_instances()) {
     Case made = usual_case(quantise_trial, instance);
-    std::int64_t& rows = made.problem.as<tw_quantise_problem>().scale_rows;
+    auto& problem = made.problem.as<tw_quantise_problem>();
+    const auto refusal = [&] {
+      return run_virtually(Verified(made), schedule(1)).status.sentence();
+    };
+    if (QuantiseFamily::copies(problem)) {
+      problem.scale_rows = 1;
+      problem.elements.type = TW_E4M3;
+      EXPECT_EQ(refusal(), "This kernel copies: it makes no scales.");
+      continue;
+    }
+    std::int64_t& rows = problem.scale_rows;
     rows = 129 - rows;
-    const VirtualRun run = run_virtually(Verified(made), schedule(1));
-    EXPECT_EQ(run.status.sentence(), rows == 128
-                                         ? "A scale is of 128 rows; this kernel makes one for 1."
-                                         : "A scale is of 1 rows; this kernel makes one for 128.");
+    EXPECT_EQ(refusal(), rows == 128 ? "A scale is of 128 rows; this kernel makes one for 1."
+                                     : "A scale is of 1 rows; this kernel makes one for 128.");
+    rows = 0;
+    problem.elements.type = problem.source.type;
+    EXPECT_EQ(refusal(), "This kernel makes scales.");
   }
 }
 

@@ -12,7 +12,7 @@
 namespace tw::tests {
 namespace {
 
-constexpr std::size_t room = std::size_t{64} << 20;  // the usual workspace_limit
+constexpr std::size_t room = std::size_t{256} << 20;  // the usual workspace_limit
 
 class LibraryAttentionOnGpu : public ::testing::Test {
  protected:

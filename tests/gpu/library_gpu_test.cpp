@@ -17,7 +17,7 @@
 namespace tw::tests {
 namespace {
 
-constexpr std::size_t room = std::size_t{64} << 20;  // the usual workspace_limit
+constexpr std::size_t room = std::size_t{256} << 20;  // the usual workspace_limit
 
 class LibraryOnGpu : public ::testing::Test {
  protected:
@@ -68,6 +68,7 @@ const Small small_products[] = {
     {{.m = 64, .n = 136, .k = 4096}, "hopper_split"},
     {{.m = 300, .n = 520, .k = 512}, "hopper_stream"},
     {{.m = 257, .n = 320, .k = 192, .batch = 2}, "bf16_128x128_parts"},
+    {{.m = 1000, .n = 1100, .k = 1031, .unaligned = true}, nullptr},  // of copies
 };
 
 // A product with its data, its options and what a serial run on an idle GPU gave.
@@ -135,6 +136,29 @@ TEST_F(LibraryOnGpu, ComputesRandomProblemsAsTheReferenceDoes) {
   }
   std::printf("%d problems computed, %d unsupported\n", computed, unsupported);
   EXPECT_GE(computed, 100);
+}
+
+// Where rows begin anywhere the operands are copied first, into the workspace.
+TEST_F(LibraryOnGpu, CopiesWhatBeginsAnywhere) {
+  const DeviceMemory workspace(room);
+  for (const std::int64_t batch : {1, 3}) {
+    for (const bool shared_b : {false, true}) {
+      const MatmulShape shape = {
+          .m = 700, .n = 900, .k = 1031, .batch = batch, .shared_b = shared_b, .unaligned = true};
+      MatmulData data = make_matmul_data(shape, Fill::Integers, 11);
+      DeviceData device(data, shape);
+      tw_matmul_plan* plan = nullptr;
+      ASSERT_EQ(tw_matmul_plan_create(&plan, &device.problem, &options), TW_OK) << tw_message();
+      EXPECT_NE(std::string(tw_matmul_plan_command(plan)).find("# behind copies of A and B"),
+                std::string::npos);
+      tw_matmul_plan_destroy(plan);
+      must(cudaMemset(workspace.data(), 0xFF, room));
+      ASSERT_EQ(tw_matmul(&device.problem, &options, workspace.data(), room, nullptr), TW_OK)
+          << tw_message();
+      const Comparison comparison = compare(device.read(), reference_on_gpu(data, shape));
+      EXPECT_TRUE(comparison.good()) << comparison.complaint();
+    }
+  }
 }
 
 // Problem after problem in one workspace that was zeroed once.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "src/dispatch/choose.h"
+#include "src/library/copier.h"
 #include "src/library/described.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
@@ -44,6 +45,76 @@ class Launch : public ::testing::Test {
   tw_matmul_problem problem;
   tw_matmul_options options;
 };
+
+// Copies that were asked for: the lines of the last one, and where they went.
+struct Copied {
+  int launched = 0;
+  TensorLines to, from;
+  void* stream = nullptr;
+};
+Copied copied;
+constexpr library::Copier recording = {
+    [](const TensorLines&, const TensorLines&, const char*) { return Status::good(); },
+    [](const TensorLines& to, const TensorLines& from, const char*, void* stream) {
+      copied = {copied.launched + 1, to, from, stream};
+      return Status::good();
+    },
+    nullptr};
+class CopiedFirst : public Launch {
+ protected:
+  void SetUp() override {
+    Launch::SetUp();
+    copied = {};
+    before_ = library::copier();
+    library::copier() = &recording;
+    stand_in().wants_alignment = true;
+    problem.k = 1001;
+    problem.a = {memory, 1001, 1, 0, TW_BF16};
+    problem.b = {memory, 1, 1008, 0, TW_BF16};
+  }
+  void TearDown() override { library::copier() = before_; }
+
+ private:
+  const library::Copier* before_ = nullptr;
+};
+
+// A alone begins anywhere: its copy lies at the workspace's end, behind the counters.
+TEST_F(CopiedFirst, AndThenMultiplied) {
+  std::size_t needed = 0;
+  ASSERT_EQ(tw_matmul_workspace_size(&needed, &problem, &options), TW_OK) << tw_message();
+  const auto rows = static_cast<std::size_t>(problem.m);
+  EXPECT_EQ(needed, workspace_counter_bytes + rows * 1024 * 2);
+  // In memory that nothing reads: more than is needed, and no multiple of 256.
+  const std::size_t given = needed + 700;
+  unsigned char* const workspace = output + (1 << 20);
+  ASSERT_EQ(call(workspace, given), TW_OK) << tw_message();
+  ASSERT_EQ(copied.launched, 1);
+  EXPECT_EQ(copied.stream, stream);
+  EXPECT_EQ(copied.from.data, memory);
+  EXPECT_EQ(copied.from.pitch, 1001);
+  EXPECT_EQ(copied.to.length, 1001);
+  EXPECT_EQ(copied.to.lines, problem.m);
+  EXPECT_EQ(copied.to.pitch, 1024);
+  auto* const to = static_cast<unsigned char*>(copied.to.data);
+  EXPECT_EQ((to - workspace) % 256, 0);
+  EXPECT_GE(to, workspace + workspace_counter_bytes);
+  EXPECT_LE(to + rows * 2048, workspace + given);
+  EXPECT_EQ(stand_in().count(Event::Clear), 0);  // the kernel has no counters
+  ASSERT_EQ(last().kind, Event::Launch);
+  EXPECT_EQ(last().problem.a.data, to);
+  EXPECT_EQ(last().problem.a.pitch, 1024);
+  EXPECT_EQ(last().problem.b.data, memory);
+  EXPECT_EQ(last().memory, workspace);
+  EXPECT_LE(workspace + last().bytes, to);
+}
+
+TEST_F(CopiedFirst, WhereThereIsRoom) {
+  options.workspace_limit =
+      workspace_counter_bytes + static_cast<std::size_t>(problem.m) * 2048 - 1;
+  EXPECT_EQ(call(), TW_UNSUPPORTED);
+  EXPECT_NE(sentence().find("begin at multiples of 16 bytes"), std::string::npos) << sentence();
+  EXPECT_EQ(copied.launched, 0);
+}
 
 TEST_F(Launch, TheProblemArrives) {
   problem.batch = 3;

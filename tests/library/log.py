@@ -39,6 +39,10 @@ for command in commands:
     expect(run.returncode == 0, f'{command}\nends with {run.returncode}:', [run.stdout, run.stderr])
     repeated += 1
 
+lines = log_of('info', '*CopiesOf*')
+expect(len(lines) == 2 and all('# behind copies of A and B' in line for line in lines),
+       'What begins anywhere is copied first.', lines)
+
 lines = log_of('dispatch', '*Batches*')
 told = [line for line in lines if line.startswith('tw:   not ')]
 expect(told and all(line.endswith('.') for line in told), 'Rejections are sentences.', lines)

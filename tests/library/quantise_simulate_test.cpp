@@ -148,8 +148,10 @@ TEST(SimulateQuantise, RefusesWithASentence) {
             "m = -1 must be at least 0 and below 2^31 - 256.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.batch = -1; }),
             "batch = -1 must be at least 0 and below 2^31 - 256.");
+  EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.scale_rows = 3; }),
+            "A scale is of 3 rows, but must be of 1 or of 128.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.scale_rows = 0; }),
-            "A scale is of 0 rows, but must be of 1 or of 128.");
+            "The elements have type e4m3, but without scales they have the source's, bf16.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.source.type = TW_E4M3; }),
             "The source has type e4m3, but must be bf16, fp16 or fp32.");
   EXPECT_EQ(refusal(TW_INVALID, [](P& p, O&) { p.elements.type = TW_BF16; }),

@@ -50,6 +50,14 @@ TEST(Simulate, EveryTypeLayoutAndAlignment) {
   }
 }
 
+// Large enough that copies of both operands and a kernel that wants aligned rows are expected to
+// be faster than a kernel that does not; also with each alignment of the other operand.
+TEST(Simulate, CopiesOfWhatBeginsAnywhere) {
+  for (const Major major : {Major::K, Major::MN}) {
+    expect_right({.m = 130, .n = 265, .k = 1031, .a_major = major, .unaligned = true});
+  }
+}
+
 TEST(Simulate, BatchesWithOneB) {
   expect_right({.m = 20, .n = 24, .k = 40, .batch = 3});
   expect_right({.m = 20, .n = 24, .k = 40, .batch = 3, .shared_b = true});

@@ -22,6 +22,10 @@ Status supports(const Checked& checked, const LaunchOptions& options) {
   const MatmulProblem problem = as_read(checked, facts);
   if (problem.a.type != config.tiling.a_type) return Status::refused("It multiplies another type.");
   if (problem.d.type != config.d_type) return Status::refused("It stores another type.");
+  if (stand_in().wants_alignment &&
+      alignment_of(problem.a.data, problem.a.pitch, 1, 0, problem.a.type) < 16) {
+    return Status::refused("It wants rows of A that begin at multiples of 16 bytes.");
+  }
   if (problem.b.major != config.tiling.b_major) return Status::refused("It reads B the other way.");
   return record(
       {Event::Supports, nullptr, 0, nullptr, &matmul_instances()[index], problem, options.order});

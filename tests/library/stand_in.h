@@ -26,6 +26,7 @@ struct StandIn {
   int device = 0;
   const char* name = nullptr;  // of the device
   bool launch_fails = false;
+  bool wants_alignment = false;  // kernels take no A whose rows begin anywhere
   bool records = true;
 
   int count(Event::Kind kind) const {

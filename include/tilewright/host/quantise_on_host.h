@@ -1,5 +1,5 @@
-// The quantiser of blockwise FP8 on the host, from the definition (number/block_scale.h). The
-// kernels give the same bits.
+// The quantiser of blockwise FP8 on the host, from the definition (number/block_scale.h), and the
+// copy. The kernels give the same bits.
 #pragma once
 
 #include <algorithm>
@@ -56,8 +56,15 @@ void quantise_block(const Checked& checked, std::int64_t batch, std::int64_t row
 template <class Source>
 void quantise_matrices(const Checked& checked) {
   const tw_quantise_problem& problem = checked.as<tw_quantise_problem>();
-  const bool e4m3 = checked.tensor(QuantiseFamily::elements).type == ElementType::E4m3;
+  const TensorLines &source = checked.tensor(QuantiseFamily::source),
+                    &elements = checked.tensor(QuantiseFamily::elements);
+  const bool e4m3 = elements.type == ElementType::E4m3;
   for (std::int64_t batch = 0; batch < problem.batch; ++batch) {
+    for (std::int64_t row = 0; QuantiseFamily::copies(problem) && row < problem.m; ++row) {
+      std::copy_n(static_cast<const Source*>(source.data) + offset_of(source, batch, row, 0),
+                  problem.k,
+                  static_cast<Source*>(elements.data) + offset_of(elements, batch, row, 0));
+    }
     for (std::int64_t row = 0; row < QuantiseFamily::scale_lines(problem); ++row) {
       for (std::int64_t k_block = 0; k_block < QuantiseFamily::k_blocks(problem); ++k_block) {
         if (e4m3) {

@@ -7,6 +7,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/family/quantise/copy.h"
 #include "tilewright/io/major.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/number/block_scale.h"
@@ -16,7 +17,7 @@ namespace tw {
 
 // The configuration of an instance.
 struct QuantiseConfig {
-  unsigned scale_rows;  // that share a scale: 1 or 128
+  unsigned scale_rows;  // that share a scale: 1 or 128; 0: a copy, which has none
   // A CTA takes so many rows of 128 columns at once.
   constexpr unsigned tile_rows() const { return scale_rows == 1 ? 64 : scale_rows; }
 };
@@ -219,7 +220,13 @@ class QuantiseStream {
 template <class Page, class Named>
 struct Quantise {
   using Target = Page;
-  using Stream = QuantiseStream<Named::config>;
+  using Stream = typename decltype([] {
+    if constexpr (Named::config.scale_rows == 0) {
+      return std::type_identity<CopyStream>();
+    } else {
+      return std::type_identity<QuantiseStream<Named::config>>();
+    }
+  }())::type;
 };
 
 }  // namespace tw
