@@ -50,7 +50,7 @@ struct CostConstants {
   double scaled_cluster_factor = 1.06;  // CTAs that send each other operands wait for each other
   double mma_sync_factor = 5.5;         // four warps multiply by mma.sync; by hand, few data
   double unpacked_factor = 2.5;         // 8-bit floats, which mma.sync takes as fp16; not fitted
-  double gathering_factor = 6;          // of lines that threads gather for wgmma; by hand, 16 shapes
+  double gathering_factor = 6;          // of lines that threads gather for wgmma; by hand, few data
   double piece_cycles = 0.455;          // a piece that a thread copies: 16 bytes, or as aligned
   double pixel_piece_cycles = 0.71;     // the same of an image, whose pixels are known,
   double sought_piece_cycles = 3.4;     // and where each piece is looked for; by hand, few data

@@ -157,6 +157,8 @@ CONFIGS = {
     'source': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .c_stages = 2'),
     'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'planted_pages::FencedCopies',
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1')),
+    'shifted_copies': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90Plain',
+                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), options='--unaligned'),
     # Eight stages of 128 by 64; a pair: nine.
     'tensor': blackwell(),
     'tensor_2x1': blackwell(tiling=', .cluster = {2, 1}'),
@@ -211,6 +213,7 @@ CONFIGS = {
                           'GatheredRecipe<BlockwiseRecipe<128>>'),
     # Scales of one row, or of 128.
     'quantise_rows': quantise('sm_80', 'Sm80', 1),
+    'copy': dataclasses.replace(quantise('sm_80', 'Sm80', 0), options='--unaligned-source'),
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',

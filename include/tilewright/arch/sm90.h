@@ -90,8 +90,10 @@ struct Sm90Plain : Sm90 {
     RoleTable table = Sm90::roles(config);
     require(!table.schedule.played() && !table.source.played(),
             "Where threads copy, nobody asks for work or brings sources.");
-    table.load = {0, 4, config.multiply_groups == 1 ? 104u : 56u};
-    table.multiply.registers = 224;
+    // Bytes on their way to an SM are what eight warps hold in registers.
+    const bool is_alone = config.multiply_groups == 1;
+    table.load = {0, 8, is_alone ? 136u : 96u};
+    table.multiply = {8, table.multiply.warps, is_alone ? 224u : 152u};
     return table.checked();
   }
 };

@@ -87,10 +87,21 @@ class ThreadLoader {
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
     const auto tensors = stage.tensors();
     const int first_k = k * static_cast<int>(tiling.k());
-    operand<in_shared().a_major>(tensors.a, params_.a, tile.first_row(tiling.m), first_k,
-                                 tile.batch, row_of);
-    operand<in_shared().b_major>(tensors.b, params_.b, tile.first_column(tiling.n), first_k,
-                                 tile.batch, [](int row) { return row; });
+    const auto same = [](int row) { return row; };
+    const auto a = operand<in_shared().a_major>(tensors.a, params_.a, tile.first_row(tiling.m),
+                                                first_k, tile.batch, row_of);
+    const auto b = operand<in_shared().b_major>(tensors.b, params_.b, tile.first_column(tiling.n),
+                                                first_k, tile.batch, same);
+    if constexpr (loads_together<decltype(a), decltype(b)>()) {
+      typename Copy::Fetched of_a[decltype(a)::chunks], of_b[decltype(b)::chunks];
+      fetch(of_a, a);
+      fetch(of_b, b);
+      store(of_a, a);
+      store(of_b, b);
+    } else {
+      copy(a);
+      copy(b);
+    }
     if constexpr (stages_held > 0) {
       Copy::commit();
       Copy::template wait<stages_held>();
@@ -146,14 +157,27 @@ class ThreadLoader {
   }
 
  private:
-  template <Major major, class Tensor, class RowOf>
-  TW_DEVICE void operand(const Tensor& tile, const OperandView& view, int first_row, int first_k,
-                         int batch, const RowOf& row_of) {
+  // A tile of one operand that is copied: `lines` of it and where it lies in the matrix.
+  template <Major major_, class Tensor, class RowOf>
+  struct Copied {
+    static constexpr Major major = major_;
     using T = Bits<sizeof(typename Tensor::Value)>;
-    constexpr unsigned elements = 16 / sizeof(T);
-    const T* base = static_cast<const T*>(view.data) + batch * view.batch_stride;
+    static constexpr int elements = 16 / sizeof(T);
+    // Of a thread.
+    static constexpr unsigned chunks =
+        (Tensor::template static_extent<0> * Tensor::template static_extent<1> *
+             Tensor::template static_extent<2> / elements +
+         threads - 1) /
+        threads;
+    const Tensor& tile;
+    const OperandView& view;
+    int first_row, first_k;
+    const T* base;
+    const RowOf& row_of;
+
     // Calls use(first, count) with the first element of a chunk, and how many of it lie inside.
-    const auto chunk_at = [&](int tile_row, int k, const auto& use) {
+    template <class Use>
+    TW_DEVICE void chunk_at(int tile_row, int k, const Use& use) const {
       const int row = row_of(tile_row);
       int inside;
       if constexpr (major == Major::K) {
@@ -161,26 +185,72 @@ class ThreadLoader {
       } else {
         inside = k < view.k ? view.rows - row : 0;
       }
-      const int count = inside < 0 ? 0 : inside < int{elements} ? inside : int{elements};
+      const int count = inside < 0 ? 0 : inside < elements ? inside : elements;
       use(count > 0 ? base + row * view.row_stride + k * view.k_stride : base, count);
-    };
+    }
+    TW_DEVICE auto fetched(int tile_row, int k) const {
+      typename Copy::Fetched result;
+      chunk_at(tile_row, k, [&](const T* first, int count) {
+        if constexpr (requires { Copy::most_at_once; }) {
+          const T* const end =
+              base + (view.rows - 1) * view.row_stride + (view.k - 1) * view.k_stride + 1;
+          result = Copy::fetch(first, view.k_stride, count, base, end);
+        } else {
+          result = Copy::fetch(first, view.k_stride, count);
+        }
+      });
+      return result;
+    }
+  };
+  template <Major major, class Tensor, class RowOf>
+  static TW_DEVICE Copied<major, Tensor, RowOf> operand(const Tensor& tile, const OperandView& view,
+                                                        int first_row, int first_k, int batch,
+                                                        const RowOf& row_of) {
+    using T = typename Copied<major, Tensor, RowOf>::T;
+    return {tile,
+            view,
+            first_row,
+            first_k,
+            static_cast<const T*>(view.data) + batch * view.batch_stride,
+            row_of};
+  }
+  // Whether a thread's loads of a whole stage are on their way together.
+  template <class A, class B>
+  static consteval bool loads_together() {
+    if constexpr (requires { Copy::most_at_once; }) {
+      return A::chunks + B::chunks <= Copy::most_at_once;
+    }
+    return false;
+  }
+
+  template <class Fetched, unsigned count, class Operand>
+  TW_DEVICE void fetch(Fetched (&fetched)[count], const Operand& of) {
+    each_chunk<Operand::major, count>(
+        of.tile, of.first_row, of.first_k,
+        [&](unsigned i, SharedAddress, int row, int k) { fetched[i] = of.fetched(row, k); },
+        [](unsigned, SharedAddress) {});
+  }
+  template <class Fetched, unsigned count, class Operand>
+  TW_DEVICE void store(const Fetched (&fetched)[count], const Operand& of) {
+    each_chunk<Operand::major, count>(
+        of.tile, of.first_row, of.first_k, [](unsigned, SharedAddress, int, int) {},
+        [&](unsigned i, SharedAddress destination) { Copy::store(destination, fetched[i]); });
+  }
+  template <class Operand>
+  TW_DEVICE void copy(const Operand& of) {
     if constexpr (requires { Copy::at_once; }) {
       typename Copy::Fetched fetched[Copy::at_once];
-      each_chunk<major, Copy::at_once>(
-          tile, first_row, first_k,
-          [&](unsigned i, SharedAddress, int tile_row, int k) {
-            chunk_at(tile_row, k, [&](const T* first, int count) {
-              fetched[i] = Copy::fetch(first, view.k_stride, count);
-            });
-          },
+      each_chunk<Operand::major, Copy::at_once>(
+          of.tile, of.first_row, of.first_k,
+          [&](unsigned i, SharedAddress, int row, int k) { fetched[i] = of.fetched(row, k); },
           [&](unsigned i, SharedAddress destination) { Copy::store(destination, fetched[i]); });
     } else {
-      each_chunk<major>(tile, first_row, first_k,
-                        [&](SharedAddress destination, int tile_row, int k) {
-                          chunk_at(tile_row, k, [&](const T* first, int count) {
-                            Copy::chunk(destination, first, view.k_stride, count, view.alignment);
-                          });
-                        });
+      each_chunk<Operand::major>(
+          of.tile, of.first_row, of.first_k, [&](SharedAddress destination, int row, int k) {
+            of.chunk_at(row, k, [&](const auto* first, int count) {
+              Copy::chunk(destination, first, of.view.k_stride, count, of.view.alignment);
+            });
+          });
     }
   }
 
