@@ -74,7 +74,8 @@ Module module_of(const void* address) {
 
 // Instructions and their model are the same in every kernel: what called them is of interest.
 bool is_shown(const std::string& line) {
-  for (const char* part : {"?", "/vgpu/", "/isa/", "/usr/", "/layout/access.h"}) {
+  for (const char* part :
+       {"?", "/vgpu/machine/", "/vgpu/simulate.h", "/isa/", "/usr/", "/layout/access.h"}) {
     if (line.find(part) != std::string::npos) return false;
   }
   return true;
