@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Attention by libtilewright beside torch's flash and cuDNN attention, in interleaved rounds.
 
-usage: attention_torch.py [--library FILE] [--csv FILE] [--rounds N] [INSTANCE...]      with torch, on a GPU
+usage: attention_torch.py [--library FILE] [--csv FILE] [--rounds N] [--decode] [INSTANCE...]      with torch, on a GPU
 
 Measures the library's own choice and each INSTANCE that takes a problem: 32 heads that share 8 of keys, at 4 x 4096
 and 2 x 8192 tokens. Before, each is compared with float64: its error may be 1.25 times that of torch in bf16. TFLOP/s
 count half of the products where the mask is causal.
+
+--decode: one query of each sequence, 4096 and 32768 keys, which lie one behind the other and in pages of 16 tokens.
+Ten calls are one CUDA graph, beside torch's choice of a kernel; TB/s count keys and values once.
 """
 import argparse
 import ctypes
@@ -51,6 +54,7 @@ class Library:
         self.functions = ctypes.CDLL(path)
         self.functions.tw_message.restype = c_char_p
         self.functions.tw_plan_command.restype = c_char_p
+        self.functions.tw_plan_workspace_size.restype = c_size_t
 
     def must(self, status):
         if status != 0:
@@ -109,6 +113,95 @@ class Problem:
         return torch.softmax(scores, -1) @ v
 
 
+class Decode:
+    """One query for each sequence, (sequence,token,head,column), keys in a row and in pages of 16 in another order."""
+
+    def __init__(self, batch, keys, heads=32, key_heads=8, columns=128):
+        self.numbers = (batch, keys, heads, key_heads, columns)
+        self.q = torch.randn(batch, 1, heads, columns, device='cuda').bfloat16()
+        self.k, self.v = (torch.empty(batch, keys, key_heads, columns, device='cuda', dtype=torch.bfloat16).normal_()
+                          for _ in range(2))
+        self.order = torch.randperm(batch * keys // 16, device='cuda').int()
+        self.lengths = torch.full((batch,), keys, device='cuda', dtype=torch.int32)
+        self.pages = []
+        if self.k.numel() < 1 << 30:
+            for tensor in (self.k, self.v):
+                pages = torch.empty(batch * keys // 16, 16 * key_heads * columns, device='cuda', dtype=torch.bfloat16)
+                pages[self.order.long()] = tensor.view(pages.shape)
+                self.pages.append(pages)
+
+    def caller(self, library, instance, paged):
+        """The call, its output, and the kernel's name."""
+        batch, keys, heads, key_heads, columns = self.numbers
+        output = torch.full_like(self.q, math.nan)
+        problem, options = Attention(), Options()
+        library.must(library.functions.tw_init(b'attention', byref(problem), c_size_t(ctypes.sizeof(problem)),
+                                               byref(options)))
+        problem.heads, problem.key_heads, problem.head_size = heads, key_heads, columns
+        problem.sequences, problem.queries, problem.keys, problem.causal = batch, 1, keys, 1
+        for name, tensor, count in (('q', self.q, heads), ('output', output, heads),
+                                    *zip('kv', self.pages if paged else (self.k, self.v), (key_heads, key_heads))):
+            setattr(problem, name, Matrix(tensor.data_ptr(), count * columns, 1, columns, 0))
+        if paged:
+            problem.page_size, problem.pages, problem.table_pitch = 16, batch * keys // 16, keys // 16
+            problem.page_table, problem.key_ends = self.order.data_ptr(), self.lengths.data_ptr()
+        options.workspace_limit, options.workspace_is_ready = 1 << 30, 1
+        options.instance = instance.encode() if instance else None
+        plan = c_void_p()
+        library.must(library.functions.tw_plan_create(byref(plan), byref(problem), byref(options)))
+        workspace = torch.zeros(max(library.functions.tw_plan_workspace_size(plan), 1), dtype=torch.uint8, device='cuda')
+
+        def call(_kept=output):
+            library.must(library.functions.tw_plan_run(plan, byref(problem), c_void_p(workspace.data_ptr()),
+                                                       c_size_t(workspace.numel()),
+                                                       c_void_p(torch.cuda.current_stream().cuda_stream)))
+        return call, output, library.functions.tw_plan_command(plan).decode().split('--instance ')[1].split()[0]
+
+    def torch_call(self):
+        q, k, v = (tensor.transpose(1, 2) for tensor in (self.q, self.k, self.v))
+        return functional.scaled_dot_product_attention(q, k, v, enable_gqa=True).transpose(1, 2)
+
+
+def graph_of(call, calls=10):
+    """Keeps what the call has."""
+    for _ in range(2):
+        call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(calls):
+            call()
+    return lambda _kept=call: graph.replay()
+
+
+def measure_decode(library, instances, rounds):
+    lines = ['batch,keys,pages,kernel,us,tb_per_s']
+    for batch, keys in ((1, 4096), (16, 4096), (64, 4096), (1, 32768), (16, 32768), (64, 32768)):
+        problem = Decode(batch, keys)
+        right = problem.torch_call()
+        replays = {('torch', 0): graph_of(problem.torch_call)}
+        for paged in (False, True) if problem.pages else (False,):
+            for instance in (None, *instances):
+                call, output, name = problem.caller(library, instance, paged)
+                if (name, 16 if paged else 0) in replays:
+                    continue
+                replays[name, 16 if paged else 0] = graph_of(call)
+                error = (output.float() - right.float()).abs().max().item()
+                if not error <= 2**-7 * right.float().abs().max().item():
+                    raise SystemExit(f'{name} differs from torch by {error:.2e}.')
+        times = {name: [] for name in replays}
+        for _ in range(rounds):
+            for name, replay in replays.items():
+                replay()
+                times[name].append(milliseconds(replay, 1) / 10)
+        for (name, pages), of in times.items():
+            us = statistics.median(of) * 1e3
+            speed = 2 * problem.k.numel() * 2 / us / 1e6
+            lines.append(f'{batch},{keys},{pages},{name},{us:.2f},{speed:.2f}')
+            print(f'{batch} x {keys} keys{", pages of 16" if pages else ""}: {name} {us:.1f} us, {speed:.2f} TB/s', flush=True)
+    return lines
+
+
 def check(library, instance):
     for columns in (64, 128):
         for causal in (False, True):
@@ -134,16 +227,8 @@ def milliseconds(call, repeats):
     return begin.elapsed_time(end) / repeats
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--library', default='build/cuda/src/library/libtilewright.so')
-    parser.add_argument('--csv', type=pathlib.Path)
-    parser.add_argument('--rounds', type=int, default=5)
-    parser.add_argument('instances', nargs='*', metavar='INSTANCE')
-    options = parser.parse_args()
-    torch.manual_seed(1)
-    library = Library(options.library)
-    for instance in (None, *options.instances):
+def measure_prefill(library, instances, rounds):
+    for instance in (None, *instances):
         check(library, instance)
     lines = ['batch,tokens,heads,key_heads,columns,causal,kernel,us,tflops']
     for batch, tokens in ((4, 4096), (2, 8192)):
@@ -153,14 +238,14 @@ def main():
                 calls = {name: problem.torch_call(backend) for name, backend in PEERS.items()}
                 calls[OWN], _, line = problem.caller(library)
                 chosen = line.split('--instance ')[1].split()[0]
-                for instance in options.instances:
+                for instance in instances:
                     called = problem.caller(library, instance)
                     if called is not None and instance != chosen:
                         calls[instance] = called[0]
                 times = {name: [] for name in calls}
                 for name, call in calls.items():
                     milliseconds(call, 3)
-                for _ in range(options.rounds):
+                for _ in range(rounds):
                     for name, call in calls.items():
                         times[name].append(milliseconds(call, 10))
                 flop = 4 * batch * 32 * tokens * tokens * columns * (0.5 if causal else 1)
@@ -171,6 +256,23 @@ def main():
                       f'; {chosen} is {speed[OWN] / peer:.3f} of the faster peer', flush=True)
                 lines += [f'{batch},{tokens},32,8,{columns},{int(causal)},{chosen if name == OWN else name},'
                           f'{statistics.median(times[name]) * 1e3:.2f},{value:.1f}' for name, value in speed.items()]
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--library', default='build/cuda/src/library/libtilewright.so')
+    parser.add_argument('--csv', type=pathlib.Path)
+    parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--decode', action='store_true')
+    parser.add_argument('instances', nargs='*', metavar='INSTANCE')
+    options = parser.parse_args()
+    torch.manual_seed(1)
+    library = Library(options.library)
+    if options.decode:
+        lines = measure_decode(library, options.instances, options.rounds)
+    else:
+        lines = measure_prefill(library, options.instances, options.rounds)
     if options.csv:
         options.csv.write_text('\n'.join(lines) + '\n')
 

@@ -9,6 +9,8 @@ CAUSAL = (200, 200, 1, 1, 1, 2)
 WINDOW = (128, 300, 1, 1, 70, 1)
 # Two queries of four heads that share keys, which are taken in three parts.
 PARTS = (2, 300, 4, 1, 1, 2, True)
+# Three sequences in pages of 16 tokens, whose last block of keys is short.
+PAGES = (2, 270, 4, 1, 1, 2, 3)
 # Four tiles for one CTA, whose ring has two.
 TILES = (128, 130, 4, 2, 0, 1)
 
@@ -111,8 +113,8 @@ BUGS = [
     Bug('parts_not_weighed',
         'parts count alike, whatever the sums of their exponentials',
         'schedule/softmax_parts.h',
-        'const float weight = isa::ex2_approx(log_of(part) - subtracted) * inverse;',
-        'const float weight = inverse;',
+        'if (first % 32 == 0) weight = isa::ex2_approx(log_of(first + lane) - subtracted) * inverse;',
+        'weight = inverse;',
         [Site('decode', PARTS, WRONG_RESULT)]),
     Bug('part_not_waited_for',
         'the parts are joined before they are there',
@@ -140,4 +142,17 @@ BUGS = [
         'schedule/decode_tiles.h', 'tile.k_begin = part * step > first ? part * step : first;',
         'tile.k_begin = part * step > first ? part * step + 1 : first;',
         [Site('decode', PARTS, WRONG_RESULT)]),
+    Bug('page_past_the_end',
+        'pages are asked for that the last sequence does not have',
+        'io/decode_loader.h',
+        'in_tile < static_cast<int>(key_tile.rows) && key >= 0 && key < rows_.keys();',
+        'in_tile < static_cast<int>(key_tile.rows) && key >= 0;',
+        [Site('decode', PAGES, 'bounds', 'load', -1, stops=True)]),
+    Bug('named_turn_not_passed_on',
+        'the second group waits for its turn for ever',
+        'pipeline/named_turns.h', 'TW_DEVICE ~Token() { isa::barrier_arrive(next_, threads); }',
+        'TW_DEVICE ~Token() {}',
+        [Site('attention_named', BLOCKS, 'deadlock', 'load', 1,
+              text='multiply 1 in CTA 0 (threads 256-383) waits for named barrier 5',
+              also=('arrival-count',), stops=True)]),
 ]

@@ -218,6 +218,9 @@ CONFIGS = {
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
+    # Turns by named barriers.
+    'attention_named': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
+                              fields_of('.m = 128, .n = 64', '.keys = 64, .turns = 2'), 'attention'),
     'decode': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                      fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
 }
@@ -232,8 +235,10 @@ def convolution(n, c, k, groups, *numbers):
 
 
 def attention(queries, keys, heads, key_heads, causal, sms, alone=False):
-    """Behind the sequence lies another without queries, or none. `causal` above 1 is also the window."""
-    lengths = (f'--sequences 1 --queries {queries} --keys {keys}' if alone
+    """Behind the sequence lies another without queries, or none. `causal` above 1 is also the window. `alone` above 1 is a
+    number of sequences whose keys lie in pages of 16 tokens."""
+    lengths = (f'--sequences {int(alone)} --queries {queries} --page-size 16 --key-lengths {",".join([str(keys)] * alone)}' if alone > 1
+               else f'--sequences 1 --queries {queries} --keys {keys}' if alone
                else f'--query-lengths {queries},0 --key-lengths {keys},64')
     return (f'{lengths} --heads {heads} --key-heads {key_heads} --sms {sms}'
             + (' --causal' if causal else '') + (f' --window {causal}' if causal > 1 else ''))

@@ -77,25 +77,30 @@ TEST(Attention, IsExactAndCleanOnSchedulesByThreads) {
   expect_clean_schedules<AttentionTile80<128, 64, 64>>(3, true);
 }
 
-// Other orders of a step: nothing overlaps; the sums are issued first, and waited for first.
-template <AttentionPlan of_a_step>
+// Other orders of a step, and turns by named barriers.
+template <AttentionPlan of_a_step, unsigned kind_of_turns = 1, unsigned stages = 0>
 struct Planned {
   using Page = Sm90Attention;
-  static constexpr AttentionConfig config = {
-      .tiling = {.m = 128, .n = 64}, .keys = 64, .plan = of_a_step};
+  static constexpr AttentionConfig config = {.tiling = {.m = 128, .n = 64},
+                                             .keys = 64,
+                                             .turns = kind_of_turns,
+                                             .key_stages = stages,
+                                             .plan = of_a_step};
 };
-constexpr AttentionPlan serial = {{Act::IssueScores, Act::AwaitScores, Act::Weigh, Act::IssueSums,
-                                   Act::AwaitSums, Act::CorrectSums, Act::TakeWeights}};
-constexpr AttentionPlan sums_first = {{Act::IssueSums, Act::IssueScores, Act::AwaitSums,
-                                       Act::AwaitScores, Act::Weigh, Act::TakeWeights,
-                                       Act::CorrectSums}};
+constexpr unsigned depth_of_scores(const AttentionPlan& plan) {
+  return plan.depth(Act::AwaitScores);
+}
+constexpr unsigned depth_of_sums(const AttentionPlan& plan) { return plan.depth(Act::AwaitSums); }
+
 TEST(Attention, IsExactAndCleanInOtherOrdersOfAStep) {
-  static_assert(attention_plan::overlapped.depth(Act::AwaitScores) == 1 &&
-                attention_plan::overlapped.depth(Act::AwaitSums) == 0);
-  static_assert(serial.depth(Act::AwaitScores) == 0 && serial.depth(Act::AwaitSums) == 0);
-  static_assert(sums_first.depth(Act::AwaitSums) == 1 && sums_first.depth(Act::AwaitScores) == 0);
+  using namespace attention_plan;
+  static_assert(depth_of_scores(overlapped) == 1 && depth_of_sums(overlapped) == 0);
+  static_assert(depth_of_scores(serial) == 0 && depth_of_sums(serial) == 0);
+  static_assert(depth_of_scores(late_sums) == 0 && depth_of_sums(late_sums) == 0);
+  static_assert(depth_of_scores(sums_awaited_first) == 0 && depth_of_sums(sums_awaited_first) == 1);
   expect_clean_schedules<Planned<serial>>(5, true);
-  expect_clean_schedules<Planned<sums_first>>(5, true);
+  expect_clean_schedules<Planned<sums_awaited_first>>(5, true);
+  expect_clean_schedules<Planned<scores_in_turn, 2, 3>>(5, true);
 }
 
 // Keys and values of a neighbour are no numbers: they must not reach a row that does not see them.

@@ -11,7 +11,8 @@ namespace tw {
 struct Sm80Attention : Sm80 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ClusterShape>
   using HeadLoader = AttentionCopies<queries, keys, values, roles.load.warps>;
-  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ElementType type>
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ElementType type,
+            bool>
   using PartLoader = DecodeCopies<queries, keys, values, roles.load.warps, type>;
   template <class Queries, class Keys>
   using ScoreOp = MmaOfTwoRings<Queries, Keys>;

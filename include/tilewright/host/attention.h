@@ -77,16 +77,17 @@ struct AttentionLaunch {
   // Counters, then what tiles leave of parts of their keys.
   template <class Parts>
   static std::size_t workspace(const Checked& checked) {
+    constexpr bool asks = Parts::config.scheduling == Scheduling::Dynamic;
     if constexpr (Parts::in_parts) {
       const AttentionParts parts = attention_parts(checked.as<Problem>(), Parts::config);
       const std::int64_t rows = parts.shared.heads * parts.shared.tokens;
-      if (parts.parts == 1) return 0;
-      return workspace_counter_bytes +
-             static_cast<std::size_t>((parts.parts - 1) * parts.slots * rows) *
-                 SoftmaxParts<Parts::tiling.n>::pitch * 4;
-    } else {
-      return 0;
+      if (parts.parts > 1) {
+        return workspace_counter_bytes +
+               static_cast<std::size_t>(parts.parts * parts.slots * rows) *
+                   SoftmaxParts<Parts::tiling.n>::pitch * 4;
+      }
     }
+    return asks ? workspace_counter_bytes : 0;
   }
 
   // A grid of no CTAs is not launched. Schedules that ask have a counter in the workspace.
@@ -173,18 +174,26 @@ struct AttentionLaunch {
     const Problem& problem = checked.as<Problem>();
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     const AttentionParts parts = attention_parts(problem, Parts::config);
-    if (parts.parts > 1 && parts.slots * 16 > static_cast<std::int64_t>(workspace_counter_bytes)) {
+    // The last counter is the schedule's.
+    constexpr auto counters = static_cast<std::int64_t>(workspace_counter_bytes / 16 - 1);
+    if (parts.parts > 1 && parts.slots > counters) {
       return Status::refused(
           sentence("There are {} tiles that share keys, with parts of them; there are counters for "
                    "{}.",
-                   parts.slots, workspace_counter_bytes / 16));
+                   parts.slots, counters));
     }
-    params.schedule = {sequences, parts.shared, number(parts.groups), number(parts.chunks),
-                       number(parts.parts)};
+    const typename Parts::Map::Params map = {sequences, parts.shared, number(parts.groups),
+                                             number(parts.chunks), number(parts.parts)};
+    auto* const memory = static_cast<std::byte*>(workspace.data);
+    if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
+      params.schedule = {map, reinterpret_cast<std::uint32_t*>(memory + counters * 16),
+                         number(parts.slots * parts.parts)};
+    } else {
+      params.schedule = map;
+    }
     const TensorLines& output = checked.tensor(Family::output);
     auto& rows = params.own.rows;
     rows.shared = parts.shared;
-    auto* const memory = static_cast<std::byte*>(workspace.data);
     rows.parts = {reinterpret_cast<std::uint32_t*>(memory),
                   reinterpret_cast<float*>(memory + workspace_counter_bytes),
                   parts.shared.heads * parts.shared.tokens, number(parts.slots)};
@@ -208,6 +217,8 @@ struct AttentionLaunch {
                                    ? std::min<std::int64_t>(problem.page_size, Parts::config.keys)
                                    : std::int64_t{Parts::config.keys};
       loader.box_rows = number(box);
+      loader.blocks_of_page =
+          number(std::max<std::int64_t>(problem.page_size / std::int64_t{Parts::config.keys}, 1));
       return fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
                        static_cast<unsigned>(box), encode);
     }

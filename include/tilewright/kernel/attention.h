@@ -75,14 +75,14 @@ struct Attention {
         if constexpr (leads) work.begin();
         if (tile.num_k_tiles() == 0) continue;
         loader_.begin(tile);
-        {
-          const auto stage = queries_.produce();
-          loader_.queries(stage, tile);
-        }
+        if constexpr (!keys_first) load_queries(tile);
         for (const int k : tile.k_tiles(key)) {
           {
             const auto stage = keys_.produce();
             loader_.keys(stage, k);
+          }
+          if constexpr (keys_first) {
+            if (k == tile.k_begin) load_queries(tile);
           }
           if (k > tile.k_begin) load_values(k - 1);
         }
@@ -96,6 +96,11 @@ struct Attention {
     }
 
    private:
+    static constexpr bool keys_first = Kernel::config.keys_first != 0;
+    TW_DEVICE void load_queries(const WorkTile& tile) {
+      const auto stage = queries_.produce();
+      loader_.queries(stage, tile);
+    }
     TW_DEVICE void load_values(int k) {
       const auto stage = values_.produce();
       loader_.values(stage, k);
@@ -218,9 +223,12 @@ struct Attention {
         const auto act = [&]<unsigned i>(Constant<i>) {
           constexpr Act what = order.acts[i];
           if constexpr (order.begins_pair(i)) {
-            const auto turn = order_.take();
-            issue(Constant<what>());
-            issue(Constant<order.acts[i + 1]>());
+            {
+              const auto turn = order_.take();
+              issue(Constant<what>());
+              if constexpr (!order.turn_for_first) issue(Constant<order.acts[i + 1]>());
+            }
+            if constexpr (order.turn_for_first) issue(Constant<order.acts[i + 1]>());
           } else if constexpr (order.is_product(what) && !order.ends_pair(i)) {
             const auto turn = order_.take();
             issue(Constant<what>());

@@ -23,6 +23,8 @@ enum class Act : unsigned {
 struct AttentionPlan {
   static constexpr unsigned count = 7;
   Act acts[count];
+  // Of two products that stand next to each other, the second is issued when the turn is passed on.
+  bool turn_for_first = false;
 
   constexpr unsigned place(Act act) const {
     for (unsigned i = 0; i < count; ++i) {
@@ -76,6 +78,39 @@ namespace attention_plan {
 inline constexpr AttentionPlan overlapped = AttentionPlan{
     {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
      Act::TakeWeights, Act::CorrectSums}}.checked();
+
+// The others were measured beside it (bench/results, plans of attention).
+
+// The sums are corrected before the weights are taken.
+inline constexpr AttentionPlan corrected_first = AttentionPlan{
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
+     Act::CorrectSums, Act::TakeWeights}}.checked();
+// The turn is passed on before the sums are issued.
+inline constexpr AttentionPlan scores_in_turn =
+    AttentionPlan{{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
+                   Act::TakeWeights, Act::CorrectSums},
+                  true}
+        .checked();
+// The sums are issued when the scores are there, in a turn of their own.
+inline constexpr AttentionPlan late_sums = AttentionPlan{
+    {Act::IssueScores, Act::AwaitScores, Act::IssueSums, Act::Weigh, Act::AwaitSums,
+     Act::TakeWeights, Act::CorrectSums}}.checked();
+// The sums are issued first: both products are done before scores are weighed.
+inline constexpr AttentionPlan sums_first = AttentionPlan{
+    {Act::IssueSums, Act::IssueScores, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
+     Act::TakeWeights, Act::CorrectSums}}.checked();
+// As before, and the values are released before the keys.
+inline constexpr AttentionPlan sums_awaited_first = AttentionPlan{
+    {Act::IssueSums, Act::IssueScores, Act::AwaitSums, Act::AwaitScores, Act::Weigh,
+     Act::TakeWeights, Act::CorrectSums}}.checked();
+// Both products are done before scores are weighed.
+inline constexpr AttentionPlan awaited_together = AttentionPlan{
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::AwaitSums, Act::Weigh,
+     Act::TakeWeights, Act::CorrectSums}}.checked();
+// Nothing overlaps but what groups do.
+inline constexpr AttentionPlan serial = AttentionPlan{
+    {Act::IssueScores, Act::AwaitScores, Act::Weigh, Act::IssueSums, Act::AwaitSums,
+     Act::CorrectSums, Act::TakeWeights}}.checked();
 
 }  // namespace attention_plan
 

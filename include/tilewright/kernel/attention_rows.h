@@ -100,46 +100,62 @@ class ManyHeads {
     if (tile.num_k_tiles() == 0 && !tile.finishes()) return;  // a part that no row sees
     sum.scale_rows(softmax.finish(-std::numeric_limits<float>::infinity()));
     const int tokens = tile.m_end - first_token;
-    int heads[2], places[2];
-    TW_UNROLL
-    for (unsigned half = 0; half < 2; ++half) {
-      const int row = static_cast<int>(Sum::row_of(thread_, 2 * half));
-      heads[half] = row / params_.shared.room;
-      const bool is_used = heads[half] < params_.shared.heads && token(row) < tokens;
-      places[half] = is_used ? heads[half] * params_.shared.tokens + token(row) : -1;
-    }
+    const auto place_of = [&](int row) {
+      const int head = row / params_.shared.room;
+      const bool is_used = head < params_.shared.heads && token(row) < tokens;
+      return is_used ? head * params_.shared.tokens + token(row) : -1;
+    };
+    const int rows[2] = {static_cast<int>(Sum::row_of(thread_, 0)),
+                         static_cast<int>(Sum::row_of(thread_, 2))};
+    const int places[2] = {place_of(rows[0]), place_of(rows[1])};
+    const auto sink = [&](int row) {
+      return sink_of(params_.sinks, tile.batch + row / params_.shared.room);
+    };
+    const auto store = [&](int row, unsigned column, const Vector<float, 2>& pair) {
+      store_pair(tile.batch + row / params_.shared.room, first_token + token(row), column, pair);
+    };
+    const auto store_log = [&](int row, float log) {
+      if (params_.log_sums == nullptr) return;
+      const std::int64_t head = tile.batch + row / params_.shared.room;
+      store_element<Space::Global>(
+          params_.log_sums + head * params_.log_sums_pitch + first_token + token(row),
+          log * 0.693147181f);
+    };
     if (!tile.finishes()) return parts_.deposit(sum, softmax.log2_sum(), tile, places);
+    if (tile.parts > 1) {
+      const int first = static_cast<int>(thread_ / 32 * 16);  // row of the warp
+      return parts_.join(
+          sum, softmax.log2_sum(), tile, places, [&](int row) { return place_of(first + row); },
+          [&](int row) { return sink(first + row); },
+          [&](int row, unsigned column, const auto& pair) { store(first + row, column, pair); },
+          [&](int row, float log) { store_log(first + row, log); });
+    }
     float sinks[2] = {}, logs[2] = {softmax.log2_sum().upper, softmax.log2_sum().lower};
     TW_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
-      if (places[half] >= 0) sinks[half] = sink_of(params_.sinks, tile.batch + heads[half]);
+      if (places[half] >= 0) sinks[half] = sink(rows[half]);
     }
-    parts_.collect(sum, logs, sinks, tile, places);
+    sum.scale_rows(Parts::alone(logs, sinks));
     TW_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
       if (places[half] < 0) continue;
-      const int head = tile.batch + heads[half];
-      const int row = first_token + token(static_cast<int>(Sum::row_of(thread_, 2 * half)));
-      store_row(sum, half, head, row);
-      if (params_.log_sums != nullptr && thread_ % 4 == 0) {
-        store_element<Space::Global>(params_.log_sums + head * params_.log_sums_pitch + row,
-                                     logs[half] * 0.693147181f);
+      TW_UNROLL
+      for (unsigned i = 2 * half; i < columns / 2; i += 4) {
+        store(rows[half], Sum::column_of(thread_, i),
+              Vector<float, 2>{{sum.value(0, i), sum.value(0, i + 1)}});
       }
+      if (thread_ % 4 == 0) store_log(rows[half], logs[half]);
     }
   }
 
  private:
-  template <class Sum>
-  TW_DEVICE void store_row(const Sum& sum, unsigned half, int head, int row) const {
+  TW_DEVICE void store_pair(int head, int row, unsigned column,
+                            const Vector<float, 2>& pair) const {
+    if (static_cast<int>(column) >= params_.value_columns) return;
     auto* const to = static_cast<std::uint16_t*>(params_.output) + head * params_.head_pitch +
-                     row * params_.token_pitch;
-    TW_UNROLL
-    for (unsigned i = 2 * half; i < columns / 2; i += 4) {
-      const int column = static_cast<int>(Sum::column_of(thread_, i));
-      if (column >= params_.value_columns) continue;
-      store_element<Space::Global>(reinterpret_cast<std::uint32_t*>(to + column),
-                                   pack<type>(FragmentPair{sum.value(0, i), sum.value(0, i + 1)}));
-    }
+                     row * params_.token_pitch + column;
+    store_element<Space::Global>(reinterpret_cast<std::uint32_t*>(to),
+                                 pack<type>(FragmentPair{pair.get(0), pair.get(1)}));
   }
 
   const Params& params_;

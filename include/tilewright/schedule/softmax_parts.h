@@ -2,7 +2,9 @@
 // and joined in their order, whatever the order in which they came.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/counter.h"
@@ -39,6 +41,56 @@ class SoftmaxParts {
   template <class Sum>
   TW_DEVICE void deposit(const Sum& sum, const RowPair& logs, const WorkTile& tile,
                          const int (&places)[2]) {
+    leave(sum, logs, tile, places);
+    isa::warp_sync();
+    if (lane_ == 0) isa::global_add_release(counter(tile), 1);
+  }
+
+  // The last part joins all, when the others are there: a row at a time, by all lanes. It is one of
+  // at least two. `place_of` tells where the warp's row lies, -1 for none, `sink_of` its sink, a
+  // natural score; `store(row, column, pair)` and `store_log(row, log)` get what comes of it.
+  template <class Sum, class PlaceOf, class SinkOf, class Store, class StoreLog>
+  TW_DEVICE void join(const Sum& sum, const RowPair& logs, const WorkTile& tile,
+                      const int (&places)[2], const PlaceOf& place_of, const SinkOf& sink_of,
+                      const Store& store, const StoreLog& store_log) const {
+    leave(sum, logs, tile, places);
+    if (lane_ == 0) {
+      isa::global_wait_at_least(counter(tile), static_cast<unsigned>(tile.parts - 1));
+    }
+    isa::warp_sync();
+    TW_ROLL
+    for (int row = 0; row < 16; ++row) {
+      if (const int place = place_of(row); place >= 0) {
+        const auto to = [&](unsigned column, const Pair& pair) { store(row, column, pair); };
+        const float log = join_row(tile, place, sink_of(row) * log2_of_e, to);
+        if (lane_ == 0) store_log(row, log);
+      }
+    }
+    if (lane_ == 0) isa::global_store_release(counter(tile), 0);
+  }
+
+  // Where there is one part, what its rows are multiplied by; `logs` become those with the sinks.
+  static TW_DEVICE RowPair alone(float (&logs)[2], const float (&sinks)[2]) {
+    float factors[2];
+    TW_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      const float sink = sinks[half] * log2_of_e;
+      const float subtracted = finite(std::fmax(logs[half], sink));
+      const float own = isa::ex2_approx(logs[half] - subtracted);
+      const float total = isa::ex2_approx(sink - subtracted) + own;
+      factors[half] = total == 0 ? 0 : own * (1 / total);
+      logs[half] = subtracted + isa::lg2_approx(total);
+    }
+    return {factors[0], factors[1]};
+  }
+
+ private:
+  static constexpr float log2_of_e = 1.44269504f;
+  static TW_DEVICE float finite(float log) { return log < -3.4e38f ? 0 : log; }
+
+  template <class Sum>
+  TW_DEVICE void leave(const Sum& sum, const RowPair& logs, const WorkTile& tile,
+                       const int (&places)[2]) const {
     TW_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
       if (places[half] < 0) continue;
@@ -52,65 +104,74 @@ class SoftmaxParts {
         store_element<Space::Global>(to + columns, half == 0 ? logs.upper : logs.lower);
       }
     }
-    isa::warp_sync();
-    if (lane_ == 0) isa::global_add_release(counter(tile), 1);
   }
 
-  // Waits for the other parts. `logs` are of the own part, and become those of all; `sinks` are
-  // natural scores.
-  template <class Sum>
-  TW_DEVICE void collect(Sum& sum, float (&logs)[2], const float (&sinks)[2], const WorkTile& tile,
-                         const int (&places)[2]) {
-    if (tile.parts > 1) {
-      if (lane_ == 0) {
-        isa::global_wait_at_least(counter(tile), static_cast<unsigned>(tile.parts - 1));
-        isa::global_store_release(counter(tile), 0);
-      }
-      isa::warp_sync();
-    }
-    TW_UNROLL
-    for (unsigned half = 0; half < 2; ++half) {
-      if (places[half] >= 0) join(sum.values(0), half, logs[half], sinks[half], tile, places[half]);
-    }
-  }
-
- private:
-  TW_DEVICE void join(float (&values)[columns / 2], unsigned half, float& log, float sink,
-                      const WorkTile& tile, int place) const {
+  // Weights and sums come in the order of parts. Lane l has the weight of every 32nd part, and a
+  // pair of every 64 columns; columns of several parts are on their way at once.
+  template <class Store>
+  TW_DEVICE float join_row(const WorkTile& tile, int place, float sink, const Store& store) const {
+    const int parts = tile.parts;
+    const int lane = static_cast<int>(lane_);
     const auto log_of = [&](int part) {
-      return load_element<Space::Global>(row_of_part(tile, part, place) + columns);
+      return part < parts ? load_element<Space::Global>(row_of_part(tile, part, place) + columns)
+                          : -std::numeric_limits<float>::infinity();
     };
-    const float sink_log = sink * 1.44269504f;
-    const int others = tile.parts - 1;
-    float largest = std::fmax(log, sink_log);
-    for (int part = 0; part < others; ++part) largest = std::fmax(largest, log_of(part));
-    const float subtracted = largest < -3.4e38f ? 0 : largest;
-    float total = isa::ex2_approx(sink_log - subtracted);
-    for (int part = 0; part < others; ++part) total += isa::ex2_approx(log_of(part) - subtracted);
-    const float own = isa::ex2_approx(log - subtracted);
-    total += own;
+    float largest = sink;
+    for (int part = lane; part < parts; part += 32) largest = std::fmax(largest, log_of(part));
+    TW_UNROLL
+    for (unsigned distance = 16; distance > 0; distance /= 2) {
+      largest = std::fmax(largest, of_lane(largest, lane_ ^ distance));
+    }
+    const float subtracted = finite(largest);
+    float total = isa::ex2_approx(sink - subtracted);
+    for (int first = 0; first < parts; first += 32) {
+      const float weight = isa::ex2_approx(log_of(first + lane) - subtracted);
+      for (int i = 0; i < 32 && first + i < parts; ++i) {
+        total += of_lane(weight, static_cast<unsigned>(i));
+      }
+    }
     const float inverse = total == 0 ? 0 : 1 / total;
-    float joined[columns / 4] = {};
+    constexpr unsigned pairs = columns / 64;  // of a lane
+    constexpr int at_once = 8;
+    float joined[2 * pairs] = {};
+    float weight = 0;
     TW_ROLL
-    for (int part = 0; part < others; ++part) {
-      const float* const from = row_of_part(tile, part, place);
-      const float weight = isa::ex2_approx(log_of(part) - subtracted) * inverse;
+    for (int first = 0; first < parts; first += at_once) {
+      if (first % 32 == 0) weight = isa::ex2_approx(log_of(first + lane) - subtracted) * inverse;
+      Pair loaded[at_once][pairs];
       TW_UNROLL
-      for (unsigned i = 0; i < columns / 8; ++i) {
-        const unsigned column = RegisterAccumulator<1, columns>::column_of(thread_, 4 * i);
-        const Pair pair = load_element<Space::Global>(reinterpret_cast<const Pair*>(from + column));
-        joined[2 * i] = std::fma(weight, pair.get(0), joined[2 * i]);
-        joined[2 * i + 1] = std::fma(weight, pair.get(1), joined[2 * i + 1]);
+      for (int i = 0; i < at_once; ++i) {
+        const float* const from = row_of_part(tile, first + i < parts ? first + i : first, place);
+        TW_UNROLL
+        for (unsigned pair = 0; pair < pairs; ++pair) {
+          loaded[i][pair] = load_element<Space::Global>(
+              reinterpret_cast<const Pair*>(from + 64 * pair + 2 * lane_));
+        }
+      }
+      TW_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const float of_part = of_lane(weight, static_cast<unsigned>(first % 32 + i));
+        if (first + i >= parts) continue;
+        TW_UNROLL
+        for (unsigned pair = 0; pair < pairs; ++pair) {
+          TW_UNROLL
+          for (unsigned j = 0; j < 2; ++j) {
+            float& sum = joined[2 * pair + j];
+            sum = std::fma(of_part, loaded[i][pair].get(j), sum);
+          }
+        }
       }
     }
     TW_UNROLL
-    for (unsigned i = 0; i < columns / 4; ++i) {
-      float& value = values[i / 2 * 4 + 2 * half + i % 2];
-      value = std::fma(own * inverse, value, joined[i]);
+    for (unsigned pair = 0; pair < pairs; ++pair) {
+      store(64 * pair + 2 * lane_, Pair{{joined[2 * pair], joined[2 * pair + 1]}});
     }
-    log = subtracted + isa::lg2_approx(total);
+    return subtracted + isa::lg2_approx(total);
   }
 
+  static TW_DEVICE float of_lane(float value, unsigned lane) {
+    return std::bit_cast<float>(isa::shuffle(std::bit_cast<std::uint32_t>(value), lane));
+  }
   TW_DEVICE float* row_of_part(const WorkTile& tile, int part, int place) const {
     const std::int64_t slot = std::int64_t{part} * params_.slots + tile.slot;
     return params_.parts + (slot * params_.rows + place) * pitch;

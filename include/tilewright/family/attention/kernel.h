@@ -9,6 +9,7 @@
 #include "tilewright/io/head_tile.h"
 #include "tilewright/kernel/attention.h"
 #include "tilewright/kernel/contracts.h"
+#include "tilewright/pipeline/named_turns.h"
 #include "tilewright/pipeline/no_turns.h"
 #include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/attention_tiles.h"
@@ -26,7 +27,8 @@ struct AttentionConfig {
   ElementType d_type = ElementType::Bf16;  // of what is multiplied, and of the output
   unsigned from_e4m3 = 0;                  // 1: queries, keys and values are e4m3 in memory
   Scheduling scheduling = Scheduling::Static;
-  unsigned turns = 1;           // 0: groups issue their products as they come
+  unsigned turns = 1;       // 0: groups issue their products as they come; 2: by named barriers
+  unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
   unsigned staged_bytes = 128;  // of a row of the output at a time: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
@@ -34,6 +36,9 @@ struct AttentionConfig {
   // Heads that share keys are rows of one tile, and a tile has a part of the keys: so many blocks.
   // 0: a tile has one head and all its keys.
   unsigned part_blocks = 0;
+  unsigned ctas = 1;        // of an SM
+  unsigned keys_first = 0;  // 1: a tile's first keys are loaded before its queries
+  unsigned keeps_keys = 1;  // 0: keys and values that are read once leave the L2 cache first
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
   // Of queries, keys and values in memory.
@@ -88,11 +93,11 @@ struct NothingLeft {
 };
 
 template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles,
-          ClusterShape cluster, bool in_parts, ElementType memory_type>
+          ClusterShape cluster, bool in_parts, ElementType memory_type, bool keeps>
 consteval auto loader_of_heads() {
   if constexpr (in_parts || memory_type != queries.type) {
     return Chosen<
-        typename Target::template PartLoader<queries, keys, values, roles, memory_type>>();
+        typename Target::template PartLoader<queries, keys, values, roles, memory_type, keeps>>();
   } else {
     return Chosen<typename Target::template HeadLoader<queries, keys, values, roles, cluster>>();
   }
@@ -116,9 +121,9 @@ struct Attention {
   static constexpr HeadTile key_tile = {config.keys, config.head_columns(), config.d_type};
   static constexpr HeadTile value_tile = {config.keys, tiling.n, config.d_type};
   static constexpr bool in_parts = config.part_blocks != 0;
-  using Loader =
-      typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
-                                        tiling.cluster, in_parts, config.memory_type()>())::Type;
+  using Loader = typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
+                                                   tiling.cluster, in_parts, config.memory_type(),
+                                                   config.keeps_keys != 0>())::Type;
   using Scales = std::conditional_t<config.from_e4m3 != 0, kernel::ScalesOfHeads, kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
@@ -131,9 +136,13 @@ struct Attention {
   using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loader, reads>;
   using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
-  using StepOrder =
-      std::conditional_t<Target::takes_turns && config.turns != 0 && (roles.groups > 1),
-                         tw::Turns<roles.groups, roles.group_warps()>, NoTurns>;
+  static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;
+  // Groups have named barriers from 1 on for themselves, and one for all of them.
+  using StepOrder = std::conditional_t<
+      !takes_turns, NoTurns,
+      std::conditional_t<config.turns == 2,
+                         NamedTurns<roles.groups, roles.group_threads(), 2 + roles.groups>,
+                         tw::Turns<roles.groups, roles.group_warps()>>>;
   using Turns = NoTurns;  // groups share every tile
 
   using Store = typename Target::template Store<config, Trace>;
@@ -149,26 +158,29 @@ struct Attention {
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
-  // Keys and values of two blocks; a second tile of queries where there is room.
+  // Where few rows meet many keys, these are what takes time to come; else two blocks of them, and
+  // a second tile of queries where there is room.
+  // A CTA takes 1024 bytes beside its own.
+  static constexpr unsigned shared_bytes = (Target::shared_bytes + 1024) / config.ctas - 1024;
+  static constexpr unsigned value_stages =
+      in_parts ? (shared_bytes - 1024 - (config.ctas > 1 ? 1 : 2) * query_tile.bytes()) /
+                     (key_tile.bytes() + value_tile.bytes())
+               : 2;
+  static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : value_stages;
   static constexpr unsigned buffer_bytes =
       std::is_empty_v<typename Epilogue::Buffers>
           ? 0
           : roles.groups * unsigned{sizeof(typename Epilogue::Buffers)};
   static constexpr unsigned taken_bytes =
-      1024 + buffer_bytes + 2 * key_tile.bytes() + 2 * value_tile.bytes();
-  static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
-                "Two blocks of keys and values and a tile of queries must fit shared memory.");
+      1024 + buffer_bytes + key_stages * key_tile.bytes() + value_stages * value_tile.bytes();
+  static_assert(taken_bytes + query_tile.bytes() <= shared_bytes,
+                "Blocks of keys and values and a tile of queries must fit shared memory.");
   // Where there is one alone, the keys of the next tile wait for it.
   static constexpr unsigned query_stages =
-      taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1;
+      taken_bytes + 2 * query_tile.bytes() <= shared_bytes ? 2 : 1;
   using Queries = Ring<QueryPayload, query_stages, typename Target::Signal>;
-  // Where few rows meet many keys, these are what takes time to come.
-  static constexpr unsigned key_stages =
-      in_parts ? (Target::shared_bytes - 1024 - 2 * query_tile.bytes()) /
-                     (key_tile.bytes() + value_tile.bytes())
-               : 2;
   using Keys = Ring<KeyPayload, key_stages, typename Target::Signal, tiling.cluster>;
-  using Values = Ring<ValuePayload, key_stages, typename Target::Signal, tiling.cluster>;
+  using Values = Ring<ValuePayload, value_stages, typename Target::Signal, tiling.cluster>;
 
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
