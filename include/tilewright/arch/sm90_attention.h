@@ -12,8 +12,7 @@ struct Sm90Attention : Sm90 {
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ClusterShape cluster>
   using HeadLoader = AttentionLoader<queries, keys, values, cluster>;
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ElementType, bool keeps>
-  using PartLoader = DecodeLoader<queries, keys, values,
-                                  keeps ? isa::CacheHint::EvictNormal : isa::CacheHint::EvictFirst>;
+  using PartLoader = DecodeLoader<queries, keys, values, keeps>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values>

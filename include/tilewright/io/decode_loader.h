@@ -12,10 +12,12 @@
 
 namespace tw {
 
-// As AttentionLoader, of tiles that DecodeTiles tells. Keys and values are read once: `hint` is
-// theirs.
-template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, isa::CacheHint hint>
+// As AttentionLoader, of tiles that DecodeTiles tells. Keys and values are read once; unless the L2
+// cache `keeps` them, they leave it first.
+template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, bool keeps>
 class DecodeLoader {
+  static constexpr isa::CacheHint hint =
+      keeps ? isa::CacheHint::EvictNormal : isa::CacheHint::EvictFirst;
   // Boxes of a block whose pages are known at once. Boxes have 8 rows or more.
   static constexpr unsigned boxes_at_once = 8;
   static_assert(key_tile.rows == value_tile.rows);
