@@ -102,8 +102,9 @@ TEST(BlockScaled, ALayerFeedsTheNext) {
     ASSERT_TRUE(instance.simulate(checked, {}, schedule(2, instance.cluster), report).is_good());
     EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
   };
-  for (const auto& [layer, next] :
-       {std::pair("mxfp8_to_mxfp8", "mxfp8"), {"scaled_hopper_to_mxfp8", "scaled_hopper"}}) {
+  for (const auto& [layer, next] : {std::pair("mxfp8_to_mxfp8", "mxfp8"),
+                                    {"scaled_hopper_to_mxfp8", "scaled_hopper"},
+                                    {"scaled_ampere_to_mxfp8", "scaled_ampere"}}) {
     const Case first = sized(named(layer), 150, 208, 160),
                second = sized(named(next), 150, 70, 208);
     HostProblem made = Verified(first).given(), data = Verified(second).given();

@@ -61,8 +61,8 @@ class FragmentLoop {
   template <class Program, class Sums>
   static constexpr unsigned columns_together() {
     if constexpr (requires { Program::block_columns; }) {
-      static_assert(Program::block_columns == Store::chunk_columns,
-                    "What a program works on at once must be one chunk of the output's row.");
+      static_assert(Store::chunk_columns % Program::block_columns == 0,
+                    "A chunk of the output's row must be whole blocks of what a program works on.");
       return Program::block_columns;
     } else if constexpr (transposes<Store>) {
       return Store::columns_together;

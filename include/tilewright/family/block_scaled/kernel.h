@@ -117,11 +117,7 @@ template <class Recipe>
 struct QuantisedD : Recipe {
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
     require(config.d_type == ElementType::E4m3, "A D that is quantised is e4m3.");
-    require(config.tiling.n % 128 == 0, "Tiles must begin and end with whole blocks of scales.");
-    RoleTable changed = Recipe::roles(table, config);
-    // A thread has the values of a whole chunk at once.
-    if (changed.shifts_registers()) changed.multiply.registers = 240;
-    return changed;
+    return Recipe::roles(table, config);
   }
   template <MatmulConfig, bool elected>
   using Epilogue = MxQuantised<RuntimeEpilogue>;

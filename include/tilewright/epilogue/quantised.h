@@ -1,0 +1,95 @@
+// An epilogue whose output is quantised block by block of its columns: e4m3, and a scale for each
+// block of a row, so that the output can be the operand of a product with scales.
+#pragma once
+
+#include "tilewright/accumulator/fragment_layout.h"
+#include "tilewright/epilogue/tree.h"
+#include "tilewright/pipeline/maximum.h"
+
+namespace tw {
+
+// `Of` is the epilogue that makes the values: a Tree or RuntimeEpilogue. `ScalesType` says which
+// scales there are, and where they go:
+//   columns                 of a block
+//   of(amax)                the scale of a block, as it is stored
+//   inverse(scale)          what values are multiplied with
+//   at(batch, row, block)   where it is stored
+template <class Of, class ScalesType>
+class Quantised {
+ public:
+  using Scales = ScalesType;
+  struct Params : Of::Params {
+    using Of::Params::operator=;
+    Scales scales;
+  };
+
+  static TW_DEVICE void prepare(const Params& params, int column, int columns, unsigned thread) {
+    Of::prepare(params, column, columns, thread);
+  }
+
+  template <class Value, ElementType output, class SourceChunk, class Body>
+  static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
+    static_assert(output == ElementType::E4m3, "Outputs that are quantised by blocks are e4m3.");
+    const auto quantise = [&](const auto& program) {
+      body(Quantising<std::remove_cvref_t<decltype(program)>>{program, params.scales});
+    };
+    Of::template choose<Value, output, SourceChunk>(params, whole_pairs, quantise);
+  }
+
+ private:
+  template <class Program>
+  struct Quantising : Program {
+    static_assert(!Program::passes_integers);
+    // The fragment loop brings whole blocks: a value is scaled when all of its block are known.
+    static constexpr unsigned block_columns = Scales::columns;
+    const Scales& scales;
+
+    template <unsigned pairs, class PlaceOf, class SourceChunk>
+    TW_DEVICE void evaluate(typename Program::State& state, FragmentPair (&values)[pairs],
+                            const PlaceOf& place_of, const SourceChunk& source) const {
+      Program::evaluate(state, values, place_of, source);
+      // Values outside of the matrix are anything, and must not be the largest.
+      node::Largest largest[2];
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) {
+        const FragmentPlace<2> place = place_of(i);
+        node::Largest& row = largest[PlaceOf::layout == FragmentLayout::Row ? 0 : i % 2];
+        row.see(values[i].first, place.column < place.n);
+        row.see(values[i].second, place.column + 1 < place.n);
+      }
+      if constexpr (PlaceOf::layout == FragmentLayout::Row) {
+        const auto scale = scale_of(largest[0].bits);
+        store(scale, place_of(0));
+        multiply(values, Scales::inverse(scale), Scales::inverse(scale));
+      } else {
+        // Four lanes share two rows: even pairs are of the first one. A lane makes the scale of
+        // one.
+        std::uint32_t amax[2] = {largest[0].bits, largest[1].bits};
+        const unsigned lane = place_of.thread % 32, mine = lane % 2;
+        const auto scale = scale_of(maximum_of_lanes<4>(amax, lane));
+        if (lane % 4 < 2) store(scale, place_of(mine));
+        const auto inverse = std::bit_cast<std::uint32_t>(Scales::inverse(scale));
+        multiply(values, std::bit_cast<float>(isa::shuffle(inverse, lane - mine)),
+                 std::bit_cast<float>(isa::shuffle(inverse, lane - mine + 1)));
+      }
+    }
+
+   private:
+    TW_DEVICE auto scale_of(std::uint32_t amax) const {
+      return scales.of(std::bit_cast<float>(amax));
+    }
+    template <unsigned pairs>
+    static TW_DEVICE void multiply(FragmentPair (&values)[pairs], float even, float odd) {
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) values[i] = values[i] * (i % 2 == 0 ? even : odd);
+    }
+    template <class Scale>
+    TW_DEVICE void store(Scale scale, const FragmentPlace<2>& place) const {
+      const int block = place.column / static_cast<int>(block_columns);
+      if (!place.row_inside() || block * static_cast<int>(block_columns) >= place.n) return;
+      store_element<Space::Global>(scales.at(place.batch, place.row, block), scale);
+    }
+  };
+};
+
+}  // namespace tw
