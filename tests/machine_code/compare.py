@@ -25,7 +25,7 @@ class Target:
     """One pair of kernels: how they are compiled, where they are, what is counted in them, and
     which changes must be caught. The first tensor operation is the product."""
 
-    def __init__(self, architecture, flat, flat_epilogue, composed, operations, traced, planted):
+    def __init__(self, architecture, flat, flat_epilogue, composed, operations, traced, planted, leaves="return;"):
         self.architecture = architecture
         self.flat = flat
         self.flat_epilogue = flat_epilogue
@@ -33,6 +33,7 @@ class Target:
         self.operations = operations
         self.traced = traced    # whether the composed kernel can be compiled with tracing
         self.planted = planted  # in the composed kernel: name -> edits of the headers
+        self.leaves = leaves    # how the flat epilogue ends where it stores nothing
 
 
 # What both kernels store through.
@@ -75,7 +76,8 @@ TARGETS = {
             "descriptors made anew for each product of the composed kernel": [
                 ("op/tcgen05.h", r"\bb \+ (BlocksB::units\(0, k, span, 0\))",
                  r"b_descriptor + in_descriptor(at * 16 + Tensors::b_at) + \1")],
-        }),
+        },
+        leaves="return let_go(empty, group.thread);"),
 }
 REGISTER_UNIT = 8  # a thread gets whole units
 
@@ -189,7 +191,7 @@ with tempfile.TemporaryDirectory() as name:
     plain_headers = changed_headers(scratch, "plain", [
         ("epilogue/runtime.h", r"return body\(Mix\{params\}\);", "return;")])
     plain_flat = changed_flat(scratch, "plain_flat", TARGET.flat_epilogue, r"(^ *)if \(plain\) \{",
-                              r"\1if (!plain) return;\n\1{")
+                              rf"\1if (!plain) {TARGET.leaves}\n\1{{")
     planted = {
         job: (composed_source, changed_headers(scratch, f"planted_{number}", edits))
         for number, (job, edits) in enumerate(TARGET.planted.items())

@@ -59,9 +59,16 @@ __device__ __forceinline__ SharedAddress row_in(const unsigned char* buffer, con
   return isa::shared_address(buffer) + group.thread * 128 + group.thread % 8 * 16;
 }
 
+// The sum may be overwritten as soon as its last columns are read, before they are stored.
+__device__ __forceinline__ void let_go(SharedAddress empty, unsigned thread) {
+  isa::tcgen05_fence_before_thread_sync();
+  isa::warp_sync();
+  if (thread % 32 == 0) isa::mbarrier_arrive(empty);
+}
+
 __device__ __forceinline__ void store(const Output& params, Group& group, tw::TensorAddress sum,
-                                      bool multiplied, int batch, int row, int first_column,
-                                      int m_end) {
+                                      SharedAddress empty, bool multiplied, int batch, int row,
+                                      int first_column, int m_end) {
   const tw::EpilogueArguments& epilogue = params.epilogue;
   const bool plain = is_plain(epilogue);
   if (plain) {
@@ -75,6 +82,7 @@ __device__ __forceinline__ void store(const Output& params, Group& group, tw::Te
         load(value, sum + chunk * 64 + half * 32, multiplied, epilogue.alpha);
         write_pieces(own, half * 64, value);
       }
+      if (chunk == 3) let_go(empty, group.thread);
       close(params, group, buffer, batch, row, first_column + static_cast<int>(chunk * 64), m_end,
             params.n, 64);
     }
@@ -101,6 +109,7 @@ __device__ __forceinline__ void store(const Output& params, Group& group, tw::Te
         write_pieces(own, half * 64, value);
       }
     }
+    if (chunk == 3) let_go(empty, group.thread);
     close(params, group, buffer, batch, row, gated ? column >> 1 : column, m_end,
           gated ? params.n >> 1 : params.n, gated ? 32 : 64);
   }

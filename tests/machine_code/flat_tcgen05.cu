@@ -193,11 +193,9 @@ extern "C" __global__ void __launch_bounds__(192, 1)
           slot = 0;
           lap ^= 1;
         }
-        flat::store(params.output, output, sums + stage * 256, params.k_tiles > 0, tile.batch,
-                    first_row(params, tile), first_column(params, tile), params.m);
-        isa::tcgen05_fence_before_thread_sync();
-        isa::warp_sync();
-        if (thread % 32 == 0) isa::mbarrier_arrive(sum_empty + 8 * stage);
+        flat::store(params.output, output, sums + stage * 256, sum_empty + 8 * stage,
+                    params.k_tiles > 0, tile.batch, first_row(params, tile),
+                    first_column(params, tile), params.m);
       }
       if (output.stores) isa::cp_async_bulk_wait_group_read<0>();
     }

@@ -64,6 +64,13 @@ BUGS = [
         'pipeline/tensor_accumulators.h',
         'const unsigned place = place_.of(token.slot());', 'const unsigned place = 0;',
         [Site('tensor', TENSOR_TILES, 'read-before-full', 'epilogue', -1)]),
+    Bug('sum_let_go_before_it_is_read',
+        'the next product overwrites columns that are still to be read',
+        'epilogue/fragment_loop.h', 'auto buffer = store_.open();',
+        'if constexpr (requires { sum.is_read(); }) sum.has_read(Sums::columns); '
+        'auto buffer = store_.open();',
+        [Site('tensor', TENSOR_TILES, 'read-before-full', 'epilogue', -1,
+              also=('tensor-memory-life', 'tensor-memory-bounds'), stops=True)]),
     Bug('shared_columns_read_last',
         'the next product overwrites columns that are read after the sum was let go',
         'pipeline/tensor_accumulators.h', 'return first ? chunks - 1 - index : index;',

@@ -121,6 +121,7 @@ class FragmentLoop {
         store_chunk(program, state, sum, chunk, place, sources);
       }
     }
+    if constexpr (requires { sum.is_read(); }) sum.is_read();
     program.finish(state, thread_ % isa::warp_lanes());
   }
 
@@ -156,6 +157,8 @@ class FragmentLoop {
     if constexpr (OverlappedSums<Sums>) {
       static_assert(Sums::shared_columns % Store::chunk_columns == 0,
                     "What two sums share must be whole chunks.");
+    }
+    if constexpr (requires { sum.has_read(0u); }) {
       sum.has_read((index + 1) * Store::chunk_columns);
     }
     if constexpr (transposes<Store>) {

@@ -184,6 +184,14 @@ class Consumer {
     TW_DEVICE ~Token() { release(); }
     using Reads = Ring;
     TW_NOT_AFTER_MOVE TW_DEVICE unsigned slot() const { return slot_; }
+    // The end of a token in two halves, for a loop that lets go in its last round: were it moved
+    // there, only the run would know whether it still dies behind the loop.
+    TW_DEVICE void let_go() { release(); }
+    TW_DEVICE void forget() {
+      held_ = false;
+      signal_ = 0;
+      trace_ = {};
+    }
 
    private:
     friend Consumer;

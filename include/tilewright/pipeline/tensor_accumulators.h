@@ -152,11 +152,16 @@ class TensorAccumulators {
 
   using ReadingToken = typename Consumer<Ring, Release::Warp, Trace>::Token;
 
-  // A sum that is being read; released when it dies.
+  // A sum that is being read; released behind the last load of a loop that says what it has read,
+  // before that is stored, or when it dies.
   struct WholeReading : Sum {
-    ReadingToken token;
+    mutable ReadingToken token;
     TW_DEVICE WholeReading(const Sum& sum, unsigned /*place*/, ReadingToken&& held)
         : Sum(sum), token(std::move(held)) {}
+    TW_DEVICE void has_read(unsigned columns_read) const {
+      if (columns_read == n) token.let_go();
+    }
+    TW_DEVICE void is_read() const { token.forget(); }
   };
   // The same of sums that overlap; released as soon as the shared columns have been read.
   struct OverlappedReading : Sum {
