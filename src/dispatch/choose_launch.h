@@ -107,7 +107,8 @@ Status no_launch(const std::string& does, const DispatchRequest& request,
                            "'; ./tw list shows those that there are.");
   }
   const auto far = [&](const LaunchRejection<Instance>& rejection) {
-    return 8 * !runs_on(rejection.instance->target, request.target) +
+    return 8 * !runs_on(rejection.instance->target, request.target,
+                        rejection.instance->capability_end) +
            distance(config_of(*rejection.instance));
   };
   const LaunchRejection<Instance>* nearest = &obstacles.front();

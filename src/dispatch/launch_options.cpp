@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "tilewright/host/exchange.h"
 
@@ -25,12 +26,21 @@ std::vector<MatmulOrder> orders_of(const MatmulConfig& config, const MatmulProbl
 
 Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
   const MatmulConfig& config = kernel.config;
-  if (!runs_on(kernel.target, request.target)) {
+  if (!runs_on(kernel.target, request.target, kernel.capability_end)) {
     return Status::refused(std::string("It is compiled for ") + kernel.target + ", not for " +
                            request.target + ".");
   }
+  if (kernel.capability_end != 0 && request.capability >= kernel.capability_end) {
+    return Status::refused("It needs a compute capability below " +
+                           std::to_string(kernel.capability_end / 10) + "." +
+                           std::to_string(kernel.capability_end % 10) + "; the device has " +
+                           std::to_string(request.capability / 10) + "." +
+                           std::to_string(request.capability % 10) + ".");
+  }
   if (request.instance != nullptr) return Status::good();
-  if (!request.fast_accumulation && bytes_of(config.tiling.a_type) == 1 &&
+  // Sums in tensor memory are float32.
+  const bool has_short_sums = kernel.target != std::string_view(target::sm100a.name);
+  if (!request.fast_accumulation && has_short_sums && bytes_of(config.tiling.a_type) == 1 &&
       !is_integer(config.tiling.a_type) && config.promote_every == 0) {
     return Status::refused("It adds up fp8 products in the tensor core's short sums.");
   }

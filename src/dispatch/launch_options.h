@@ -15,6 +15,7 @@ struct MeasuredTable;
 
 struct DispatchRequest {
   const char* target = usual_target;
+  int capability = 0;  // of the device, where it is known: one target may have several
   unsigned sms = 132;
   const char* device = nullptr;  // its name; null: no table is about it
   bool batch_invariant = false;
@@ -33,6 +34,7 @@ struct KernelFacts {
   bool by_threads = false;     // threads copy operands in pieces as large as they are aligned
   bool scales_sums = false;    // of every stage, before they are added up
   bool streams = false;        // memory goes through registers, once
+  int capability_end = 0;      // of the devices that run it; 0: that of its target
 };
 
 // Whether a kernel may be asked at all.

@@ -13,7 +13,8 @@ inline KernelFacts kernel_facts(const Instance& instance) {
           .config = facts.config,
           .any_alignment = facts.any_alignment,
           .by_threads = facts.by_threads,
-          .scales_sums = facts.b_scale_rows > 0 && facts.config.promote_every > 0};
+          .scales_sums = facts.b_scale_rows > 0 && facts.config.promote_every > 0,
+          .capability_end = instance.capability_end};
 }
 
 inline MatmulProblem whole_product(const Checked& problem) { return problem.product(); }

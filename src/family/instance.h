@@ -36,6 +36,8 @@ struct Instance {
   // Null where the build has no virtual GPU.
   Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&, vgpu::Report&);
   const char* shown = nullptr;  // what it shows, where the library has no use for it
+  // Behind the last compute capability that runs it; 0: that of its target.
+  int capability_end = 0;
 };
 
 // Of an instance that multiplies.

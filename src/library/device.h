@@ -13,6 +13,7 @@ struct Place {
   const char* target = nullptr;
   unsigned sms = 0;
   const char* name = nullptr;  // of the device; null: the virtual GPU
+  int capability = 0;          // 0: any of the target
 };
 
 // The current device, asked for its properties once. What it throws is a Failure.

@@ -25,13 +25,13 @@ int attribute(cudaDeviceAttr which, int device) {
   return value;
 }
 
-const char* target_of(int major, int minor) {
-  const TargetFacts* const target = tw::target_of(major * 10 + minor);
+const char* name_of_target(int capability) {
+  const TargetFacts* const target = target_of(capability);
   if (target != nullptr) return target->name;
   throw Failure{TW_UNSUPPORTED,
                 fmt::format("The device has compute capability {}.{}, but kernels are compiled for "
                             "8.x, 9.0, 10.0 and 10.3.",
-                            major, minor)};
+                            capability / 10, capability % 10)};
 }
 
 // Lives as long as the process.
@@ -46,6 +46,7 @@ const char* name_of(int device) {
 Place current_device() {
   // Written by whoever asks first; who asks at the same time writes the same.
   static std::atomic<const char*> targets[max_devices];
+  static std::atomic<int> capabilities[max_devices];
   static std::atomic<unsigned> sms[max_devices];
   static std::atomic<const char*> names[max_devices];
   int device = 0;
@@ -55,13 +56,16 @@ Place current_device() {
                   fmt::format("Device {} is beyond the {} that are known.", device, max_devices)};
   }
   if (targets[device].load(std::memory_order_acquire) == nullptr) {
-    const char* target = target_of(attribute(cudaDevAttrComputeCapabilityMajor, device),
-                                   attribute(cudaDevAttrComputeCapabilityMinor, device));
+    const int capability = attribute(cudaDevAttrComputeCapabilityMajor, device) * 10 +
+                           attribute(cudaDevAttrComputeCapabilityMinor, device);
+    const char* target = name_of_target(capability);
+    capabilities[device].store(capability);
     sms[device].store(static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, device)));
     names[device].store(name_of(device));
     targets[device].store(target, std::memory_order_release);
   }
-  return {device, targets[device].load(), sms[device].load(), names[device].load()};
+  return {device, targets[device].load(), sms[device].load(), names[device].load(),
+          capabilities[device].load()};
 }
 
 Status clear_memory(void* memory, std::size_t bytes, void* stream) {

@@ -18,6 +18,7 @@ const Copier*& copier() {
 DispatchRequest request_of(const tw_matmul_options& options, const Place& place) {
   DispatchRequest request;
   request.target = place.target;
+  request.capability = place.capability;
   request.sms = place.sms;
   request.device = place.name;
   request.own_table = own_table(place);

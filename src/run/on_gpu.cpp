@@ -32,8 +32,12 @@ std::string why_not_on_cuda(const Instance& instance) {
   int major = 0, minor = 0;
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
-  const TargetFacts* const here = target_of(major * 10 + minor);
-  if (here != nullptr && runs_on(instance.target, here->name)) return "";
+  const int capability = major * 10 + minor;
+  const TargetFacts* const here = target_of(capability);
+  const bool has_it = instance.capability_end == 0 || capability < instance.capability_end;
+  if (here != nullptr && has_it && runs_on(instance.target, here->name, instance.capability_end)) {
+    return "";
+  }
   return sentence("The GPU has compute capability {}.{}; the instance {} is for {}.", major, minor,
                   instance.name, instance.target);
 }

@@ -1,6 +1,7 @@
 // Questions to the table of targets.
 #pragma once
 
+#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -25,13 +26,14 @@ inline const TargetFacts* target_of(int capability) {
   return nullptr;
 }
 
-// Whether kernels of `target` run on devices whose own target is `device`.
-inline bool runs_on(std::string_view target, std::string_view device) {
+// Whether kernels of `target` run on devices whose own target is `device`. Some run longer than the
+// others of their target: up to the capability `end`, where it is given.
+inline bool runs_on(std::string_view target, std::string_view device, int end = 0) {
   const TargetFacts* const kernel = target_named(target);
   const TargetFacts* const here = target_named(device);
   return kernel != nullptr && here != nullptr &&
          here->capability_begin >= kernel->capability_begin &&
-         here->capability_begin < kernel->capability_end;
+         here->capability_begin < std::max(end, kernel->capability_end);
 }
 
 // "sm80, sm90a, sm100a, gfx942 and gfx950"
