@@ -200,6 +200,9 @@ CONFIGS = {
     # MXFP8, the scales in tensor memory: six stages.
     'scaled': scaled(),
     'scaled_pair': scaled(', .cluster = {2, 1}, .group = 2'),
+    # The same of float32 scales that are powers of two.
+    'exponents': Config('sm_100a', 'tilewright/arch/sm100_scaled.h', 'Sm100Scaled',
+                        fields_of(f'.n = 128, {FP8}', '.multiply_groups = 1'), 'blockwise', 'ExponentsRecipe<128>'),
     # Groups of rows.
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
