@@ -539,7 +539,7 @@ InstanceWords list(const Instance& instance) {
           "1x1",
           "-",
           fmt::format("{} keys", config.keys),
-          "static"};
+          config.scheduling == Scheduling::Static ? "static" : "dynamic"};
 }
 
 }  // namespace
