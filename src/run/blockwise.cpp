@@ -21,7 +21,8 @@ void adopt(void* problem, const Instance& instance, const IsGiven& is_given) {
 void fill(HostProblem& data, const Case& of) {
   Scaled::fill(data, of);
   // family block_scaled: begin
-  if (of.problem.as<Problem>().powers_of_two == 0) return;
+  // Scales that tell a place are powers of two already.
+  if (of.problem.as<Problem>().powers_of_two == 0 || of.fill == Fill::Position) return;
   std::mt19937_64 random(of.seed + 3);
   fill_powers_of_two(data.tensor(BlockwiseFamily::a_scales), of.fill, random);
   fill_powers_of_two(data.tensor(BlockwiseFamily::b_scales), of.fill, random);
