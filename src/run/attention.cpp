@@ -36,7 +36,9 @@ void adopt(void* given, const Instance& instance,
     if (!is_given(name)) tensor->type = static_cast<tw_type>(config.memory_type());
   }
   if (!is_given("output_type")) problem.output.type = static_cast<tw_type>(config.d_type);
-  if (config.from_e4m3 != 0) {
+  // Who names some scales means these alone.
+  if (config.from_e4m3 != 0 && !is_given("q_scales") && !is_given("k_scales") &&
+      !is_given("v_scales")) {
     problem.q_scales = problem.k_scales = problem.v_scales =
         static_cast<const float*>(some_address());
   }
@@ -118,6 +120,9 @@ void random_problem(Case& made, Random& random) {
   if (config.from_e4m3 != 0 && made.fill == Fill::Normal) {
     for (const float** const scales : {&problem.q_scales, &problem.k_scales, &problem.v_scales}) {
       if (random() % 3 == 0) *scales = nullptr;
+    }
+    if (problem.q_scales == nullptr && problem.k_scales == nullptr) {
+      problem.v_scales = static_cast<const float*>(some_address());
     }
   }
   const auto length = [&](std::int64_t tile) {

@@ -1,5 +1,5 @@
 // An epilogue whose output is quantised with a float32 scale for each 128 columns of a row
-// (number/block_scale.h): the operand of blockwise FP8.
+// (number/block_scale.h): an operand for products with such scales.
 #pragma once
 
 #include "tilewright/epilogue/quantised.h"

@@ -319,7 +319,15 @@ struct Conv2dLaunch {
     if (facts<Parts>.spans_groups && is_deep(problem)) {
       return Status::refused("Images of this kernel have two sides, and no depth.");
     }
-    return tw::supports<Parts>(product<Parts>(checked), order);
+    if (Status status = tw::supports<Parts>(product<Parts>(checked), order); !status.is_good()) {
+      return status;
+    }
+    // Kernels that read one layout have refused the others' operands already.
+    if (problem.direction != direction_of(Parts::config)) {
+      return Status::refused(sentence("direction = {} must be {} for this kernel.",
+                                      int{problem.direction}, int{direction_of(Parts::config)}));
+    }
+    return Status::good();
   }
 
   // `encode` takes a MatrixBox or an Im2colBox.
