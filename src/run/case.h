@@ -146,8 +146,7 @@ class HostProblem {
   std::vector<HostMatrix> tensors_;
 };
 
-// The answer to one case, computed once for many schedules; `on_gpu`, by an NVIDIA GPU if one is
-// there.
+// The answer to one case, computed once for many schedules; `on_gpu`, by the GPU where it can.
 class Verified {
  public:
   explicit Verified(Case of, bool on_gpu = false);
