@@ -37,8 +37,8 @@ void adopt(void* given, const Instance& instance,
   }
   if (!is_given("output_type")) problem.output.type = static_cast<tw_type>(config.d_type);
   // Who names some scales means these alone.
-  if (config.from_e4m3 != 0 && !is_given("q_scales") && !is_given("k_scales") &&
-      !is_given("v_scales")) {
+  if (config.from_e4m3 != 0 && problem.q_scales == nullptr && problem.k_scales == nullptr &&
+      problem.v_scales == nullptr) {
     problem.q_scales = problem.k_scales = problem.v_scales =
         static_cast<const float*>(some_address());
   }
