@@ -1,4 +1,4 @@
-// The forms of shapes, of all families that have some.
+// How families write a shape of theirs in one word, "4096x4096x4096", and read it from a suite.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace tw::bench {
 std::span<const ShapeForm* const> all_forms();
 
 extern const ShapeForm matmul_form;
-// Of three numbers; sets also what the shape is.
+// The product that three numbers state; also names the case by its shape.
 tw_matmul_problem plain_product(MeasuredCase& made, ElementType type, const CaseRequest& request);
 // family blockwise: begin
 extern const ShapeForm blockwise_form;

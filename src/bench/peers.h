@@ -1,4 +1,4 @@
-// What others take for the same.
+// Kernels of other libraries that compute the same problem: cuBLASLt and cuDNN.
 #pragma once
 
 #include <string>
