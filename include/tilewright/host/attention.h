@@ -317,7 +317,7 @@ struct AttentionLaunch {
   template <class Parts, class Encode>
   static Status fill_loader(typename Parts::Loader::Params& loader, const Checked& checked,
                             const Encode& encode) {
-    // Of a loader of several heads, one has all rows of a tile.
+    // A loader of several heads brings one here, which has all rows of a tile.
     if constexpr (requires { loader.shared; }) {
       loader.heads = static_cast<int>(checked.as<Problem>().heads);
       loader.shared = {1, static_cast<int>(Parts::query_tile.rows),

@@ -1,4 +1,4 @@
-// What a kernel needs of the device that it is launched on, whoever made that.
+// A kernel states here what it needs of a device; CUDA and HIP launch it by the same facts.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct KernelNeeds {
   bool dependent_launch;
 };
 
-// What a run needs of a vendor's run-time library beside launches. CUDA's and HIP's functions take
-// the same arguments and mean the same by them; 0 is success.
+// The functions of a vendor's run-time library that runs call beside launches. CUDA's and HIP's
+// take the same arguments and mean the same by them; 0 is success.
 struct DeviceRuntime {
   static constexpr int to_device = 1, to_host = 2;  // kinds of copies
   static constexpr int not_ready = 600;             // what `query` says of a stream that is busy

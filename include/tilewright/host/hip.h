@@ -54,7 +54,7 @@ struct HipLibrary : DeviceRuntime {
   std::string name_of(int index) const { return text_of(index, 0); }
 
  private:
-  // Of hipDeviceProp_t, which has 1472 bytes in HIP 7.
+  // Reads a text out of hipDeviceProp_t, which has 1472 bytes in HIP 7.
   std::string text_of(int index, std::size_t at) const {
     alignas(8) char bytes[8192] = {};
     return properties(bytes, index) == 0 ? bytes + at : "unknown";

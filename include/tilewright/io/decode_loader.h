@@ -104,7 +104,7 @@ class DecodeLoader {
     return {first, page, (index - page * params_.blocks_of_page) * static_cast<int>(key_tile.rows)};
   }
 
-  // Of the boxes from `first_box` on; keys before the first and behind the last have none.
+  // Reads the pages of the boxes from `first_box` on. Boxes outside of the keys have none.
   TW_DEVICE Pages pages_of(int k, unsigned first_box) const {
     const Block at = block(k);
     Pages pages;

@@ -29,7 +29,7 @@ class ScaleExponents : public BlockScales<tiling, ScaleType::Ue8m0> {
   static constexpr unsigned rows_of_scale = b_rows;
   static constexpr unsigned column_step = b_rows;
   static constexpr bool are_powers_of_two = true;
-  // Of scales: (rows,k / 128).
+  // Both views are of scales: (rows,k / 128).
   struct Params {
     OperandView a;
     OperandView b;
@@ -60,7 +60,7 @@ class ScaleExponents : public BlockScales<tiling, ScaleType::Ue8m0> {
   TW_DEVICE void finish() {}
 
  private:
-  // What a lane has of one operand's scales, in `blocks` of 128 rows.
+  // A lane holds its share of one operand's scales, in `blocks` of 128 rows.
   template <unsigned scale_rows, unsigned blocks>
   struct Lane {
     static constexpr unsigned count = scale_rows == 1 ? lane_rows * blocks : blocks;

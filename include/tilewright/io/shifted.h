@@ -1,5 +1,5 @@
-// Elements of two bytes out of memory that is read 16 bytes at a time: a piece of eight lies in two
-// such, wherever it begins.
+// Threads read elements of two bytes 16 bytes at a time: a piece of eight elements lies in two
+// aligned reads, wherever it begins, and is shifted out of them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ShiftedPiece {
   static TW_DEVICE unsigned shift_of(const Half* from) {
     return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 16 / 2);
   }
-  // Whether both lie between the first and the last that may be read.
+  // Tells whether both reads stay between the first and the last byte that may be read.
   static TW_DEVICE bool is_inside(const Half* from, const Half* begin, const Half* end) {
     const unsigned shift = shift_of(from);
     return from - shift >= begin && (shift == 0 || end - (from - shift) >= 2 * length);

@@ -41,7 +41,7 @@ struct AttentionConfig {
   unsigned keeps_keys = 1;  // 0: keys and values that are read once leave the L2 cache first
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
-  // Of queries, keys and values in memory.
+  // The type that queries, keys and values have in memory.
   constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
 };
 

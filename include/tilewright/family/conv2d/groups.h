@@ -23,8 +23,9 @@ struct GroupedRows {
   }
 };
 
-// Of the pairs of a thread, each row's place is looked for once. A second row comes with the next
-// pair, or, of waves of 64 lanes, whose products leave four neighbours in each, with the one after.
+// A thread looks for the place of each row once, and keeps it for the row's pairs. The next pair
+// has the second row; in waves of 64 lanes, which hold four neighbours each, the pair after it
+// does.
 template <class View, class PlaceOf>
 struct ViewedPlace : PlaceOf {
   static constexpr unsigned rows = PlaceOf::layout == FragmentLayout::Row ? 1 : 2;
