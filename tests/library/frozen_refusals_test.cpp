@@ -121,13 +121,17 @@ void add_epilogue(tw_epilogue& epilogue) {
   epilogue.amax = at<float>(16);
 }
 
+// What a typed function says of a problem; the plan is not wanted.
+template <auto create>
+constexpr auto planned = [](const auto& problem) {
+  tw_plan* plan = nullptr;
+  const tw_status status = create(&plan, &problem, nullptr);
+  tw_plan_destroy(plan);
+  return status;
+};
+
 TEST(FrozenRefusals, Matmul) {
-  const auto call = [](const tw_matmul_problem& problem) {
-    tw_matmul_plan* plan = nullptr;
-    const tw_status status = tw_matmul_plan_create(&plan, &problem, nullptr);
-    tw_matmul_plan_destroy(plan);
-    return status;
-  };
+  const auto call = planned<tw_matmul_plan_create>;
   tw_matmul_problem problem = plain_product(TW_BF16);
   std::string found = refusals_of("plain", problem, call);
   add_epilogue(problem.epilogue);
@@ -145,21 +149,11 @@ TEST(FrozenRefusals, Blockwise) {
   problem.matmul = plain_product(TW_E4M3);
   problem.a_scales = {at<void>(3), 4, 1, 1, 1, 0, TW_FP32};
   problem.b_scales = {at<void>(4), 1, 1, 1, 1, 0, TW_FP32};
-  expect_frozen("blockwise", refusals_of("plain", problem, [](const tw_blockwise_problem& problem) {
-                  tw_blockwise_plan* plan = nullptr;
-                  const tw_status status = tw_blockwise_plan_create(&plan, &problem, nullptr);
-                  tw_blockwise_plan_destroy(plan);
-                  return status;
-                }));
+  expect_frozen("blockwise", refusals_of("plain", problem, planned<tw_blockwise_plan_create>));
 }
 
 TEST(FrozenRefusals, Requantised) {
-  const auto call = [](const tw_requantised_problem& problem) {
-    tw_requantised_plan* plan = nullptr;
-    const tw_status status = tw_requantised_plan_create(&plan, &problem, nullptr);
-    tw_requantised_plan_destroy(plan);
-    return status;
-  };
+  const auto call = planned<tw_requantised_plan_create>;
   tw_requantised_problem problem;
   tw_requantised_init(&problem, nullptr);
   problem.matmul = plain_product(TW_E4M3);
@@ -171,12 +165,7 @@ TEST(FrozenRefusals, Requantised) {
 }
 
 TEST(FrozenRefusals, Grouped) {
-  const auto call = [](const tw_grouped_problem& problem) {
-    tw_grouped_plan* plan = nullptr;
-    const tw_status status = tw_grouped_plan_create(&plan, &problem, nullptr);
-    tw_grouped_plan_destroy(plan);
-    return status;
-  };
+  const auto call = planned<tw_grouped_plan_create>;
   tw_grouped_problem problem;
   tw_grouped_init(&problem, nullptr);
   problem.matmul = plain_product(TW_E4M3);
@@ -206,12 +195,7 @@ TEST(FrozenRefusals, Grouped) {
 
 // Every direction; in groups, with a depth, and with an epilogue.
 TEST(FrozenRefusals, Conv2d) {
-  const auto call = [](const tw_conv2d_problem& problem) {
-    tw_conv2d_plan* plan = nullptr;
-    const tw_status status = tw_conv2d_plan_create(&plan, &problem, nullptr);
-    tw_conv2d_plan_destroy(plan);
-    return status;
-  };
+  const auto call = planned<tw_conv2d_plan_create>;
   tw_conv2d_problem problem;
   tw_conv2d_init(&problem, nullptr);
   problem.c = 4;
@@ -235,12 +219,7 @@ TEST(FrozenRefusals, Conv2d) {
 
 // Three sequences of 4 queries and 5 keys; 2 heads of 16 columns, side by side, that share keys.
 TEST(FrozenRefusals, Attention) {
-  const auto call = [](const tw_attention_problem& problem) {
-    tw_attention_plan* plan = nullptr;
-    const tw_status status = tw_attention_plan_create(&plan, &problem, nullptr);
-    tw_attention_plan_destroy(plan);
-    return status;
-  };
+  const auto call = planned<tw_attention_plan_create>;
   tw_attention_problem problem;
   tw_attention_init(&problem, nullptr);
   problem.heads = 2;
@@ -288,22 +267,12 @@ TEST(FrozenRefusals, Quantise) {
   problem.source = {at<void>(0), 16, 1, 0, TW_BF16};
   problem.elements = {at<void>(2), 16, 1, 0, TW_E4M3};
   problem.scales = {at<void>(3), 1, 1, 0, TW_FP32};
-  expect_frozen("quantise", refusals_of("plain", problem, [](const tw_quantise_problem& problem) {
-                  tw_quantise_plan* plan = nullptr;
-                  const tw_status status = tw_quantise_plan_create(&plan, &problem, nullptr);
-                  tw_quantise_plan_destroy(plan);
-                  return status;
-                }));
+  expect_frozen("quantise", refusals_of("plain", problem, planned<tw_quantise_plan_create>));
 }
 
 // MXFP8, then NVFP4 in a batch and with an epilogue.
 TEST(FrozenRefusals, BlockScaled) {
-  const auto call = [](const tw_block_scaled_problem& problem) {
-    tw_block_scaled_plan* plan = nullptr;
-    const tw_status status = tw_block_scaled_plan_create(&plan, &problem, nullptr);
-    tw_block_scaled_plan_destroy(plan);
-    return status;
-  };
+  const auto call = planned<tw_block_scaled_plan_create>;
   tw_block_scaled_problem problem;
   tw_block_scaled_init(&problem, nullptr);
   problem.matmul = plain_product(TW_E4M3);
@@ -322,12 +291,7 @@ TEST(FrozenRefusals, BlockScaled) {
 }
 
 TEST(FrozenRefusals, BlockQuantise) {
-  const auto call = [](const tw_block_quantise_problem& problem) {
-    tw_block_quantise_plan* plan = nullptr;
-    const tw_status status = tw_block_quantise_plan_create(&plan, &problem, nullptr);
-    tw_block_quantise_plan_destroy(plan);
-    return status;
-  };
+  const auto call = planned<tw_block_quantise_plan_create>;
   tw_block_quantise_problem problem;
   tw_block_quantise_init(&problem, nullptr);
   problem.m = 4;
