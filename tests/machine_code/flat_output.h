@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "tilewright/epilogue/arguments.h"
+#include "tilewright/epilogue/elementary.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/counter.h"
 #include "tilewright/isa/ptx/cp_async.h"
@@ -21,6 +22,7 @@
 
 namespace flat {
 
+namespace elementary = tw::elementary;
 namespace isa = tw::isa;
 using tw::Activation;
 using tw::ElementType;
@@ -311,9 +313,9 @@ __device__ __forceinline__ void mix(const tw::EpilogueArguments& epilogue, const
     case Activation::None: break;
     case Activation::Relu: FLAT_ACTIVATE(tw::isa::max_nan(x, 0.0f)) break;
     case Activation::Gelu:
-      FLAT_ACTIVATE(0.5f * x + 0.5f * x * erff(x * 0.70710678118654752f)) break;
-    case Activation::Silu: FLAT_ACTIVATE(x * isa::rcp_approx(1.0f + expf(-x))) break;
-    case Activation::Tanh: FLAT_ACTIVATE(tanhf(x)) break;
+      FLAT_ACTIVATE(fmaf(0.5f * x, elementary::erf(x * 0.70710678118654752f), 0.5f * x)) break;
+    case Activation::Silu: FLAT_ACTIVATE(x * elementary::logistic(x)) break;
+    case Activation::Tanh: FLAT_ACTIVATE(elementary::tanh(x)) break;
     case Activation::Clamp:
       FLAT_ACTIVATE(x < epilogue.clamp_low    ? epilogue.clamp_low
                     : x > epilogue.clamp_high ? epilogue.clamp_high

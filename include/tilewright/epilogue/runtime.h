@@ -198,10 +198,12 @@ class RuntimeEpilogue {
               if constexpr (width == 2) return place_of(i);
             }();
             const Fragment<width, SourceChunk> fragment = {{}, place, source};
-            const FragmentPair term =
-                node::Source<type()>::read(matrix, fragment, whole) * params.beta;
-            values[i].first += term.first;
-            if constexpr (width == 2) values[i].second += term.second;
+            const FragmentPair term = node::Source<type()>::read(matrix, fragment, whole);
+            // Fused by name: the same bits, whatever a compiler would choose.
+            values[i].first = std::fma(term.first, params.beta, values[i].first);
+            if constexpr (width == 2) {
+              values[i].second = std::fma(term.second, params.beta, values[i].second);
+            }
           });
         };
         if constexpr (width == 1) {

@@ -1,8 +1,9 @@
 // Scalar arithmetic of CDNA, by the names that every target has.
 #pragma once
 
+#include <cstdint>
+
 #include "tilewright/base/annotate.h"
-#include "tilewright/number/elementary.h"
 
 namespace tw::isa {
 
@@ -19,9 +20,5 @@ TW_DEVICE float max_nan(float left, float right) {
 TW_DEVICE float cvt_f32_f16(std::uint16_t bits) {
   return static_cast<float>(__builtin_bit_cast(_Float16, bits));
 }
-
-// There is no library of them without a ROCm installation.
-TW_DEVICE float erf(float value) { return erf_by_polynomials(value); }
-TW_DEVICE float tanh(float value) { return tanh_by_polynomials(value); }
 
 }  // namespace tw::isa

@@ -34,10 +34,6 @@ TW_DEVICE float max_nan(float left, float right) {
 #endif
 }
 
-// No instructions, but functions of CUDA's library and of the host's.
-TW_DEVICE float erf(float value) { return std::erf(value); }
-TW_DEVICE float tanh(float value) { return std::tanh(value); }
-
 // cvt.f32.f16 d, a;  PTX 1.0, sm_53
 TW_DEVICE float cvt_f32_f16(std::uint16_t bits) {
 #if defined(__CUDACC__)
