@@ -116,7 +116,7 @@ std::vector<Choice> launches_of(const Checked& problem, const DispatchRequest& r
   for (const Trial* trial : all_trials()) {
     if (trial->description != &description) continue;
     for (const Instance& instance : trial->instances()) {
-      if (!runs_on(instance.target, request.target)) continue;
+      if (!runs_on(instance.target, request.target, instance.capability_end)) continue;
       if (instance.supports(problem, {}).is_good()) found.push_back({&instance, {}});
     }
   }

@@ -296,6 +296,18 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     return made;
   }
 
+  // The one that is named, or those of the target; where it has none, others that run there.
+  std::vector<const Instance*> candidates() const {
+    std::vector<const Instance*> named, others;
+    for (const Instance& one : trial.instances()) {
+      if (instance.empty() ? arch == one.target : instance == one.name)
+        named.push_back(&one);
+      else if (instance.empty() && runs_on(one.target, arch, one.capability_end))
+        others.push_back(&one);
+    }
+    return named.empty() ? others : named;
+  }
+
   // The instance that is named, or the first of the target that takes the problem. Throws Refused.
   Case resolve() const {
     const Description& description = *trial.description;
@@ -304,9 +316,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     const AnyProblem problem = stated();
     check_lists();
     std::vector<Obstacle> obstacles;
-    for (const Instance& candidate : trial.instances()) {
-      if (!names(candidate.name, candidate.target)) continue;
-      Case made = case_of(candidate, problem);
+    for (const Instance* const candidate : candidates()) {
+      Case made = case_of(*candidate, problem);
       std::string obstacle = description.product != nullptr ? wish.obstacle(words_of(made)) : "";
       if (obstacle.empty() && description.product != nullptr && instance.empty()) {
         obstacle = other_types(made);
@@ -318,7 +329,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
         if (status.is_good()) return made;
         obstacle = status.sentence();
       }
-      obstacles.push_back({&candidate, obstacle, distance(made)});
+      obstacles.push_back({candidate, obstacle, distance(made)});
     }
     if (!obstacles.empty()) throw Refused{nothing_serves(asked_for(), std::move(obstacles))};
     throw Refused{families.no_instance(instance, description.name, known_instances())};

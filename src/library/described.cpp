@@ -73,7 +73,7 @@ DescribedChoice first_that_serves(const Checked& problem, std::span<const Instan
   std::string sentence = "There is none for this device.";
   for (const Instance& instance : instances) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
-    if (!runs_on(instance.target, request.target)) continue;
+    if (!runs_on(instance.target, request.target, instance.capability_end)) continue;
     const Status status = instance.supports(problem, {});
     if (status.is_good()) return {&instance, {}};
     sentence = std::string(instance.name) + ": " + status.sentence();

@@ -28,7 +28,8 @@ class Copying {
     if (!status_.is_good()) return;
     status_ = Status::refused("There is no kernel that copies for this device.");
     for (const Instance& instance : quantise_instances()) {
-      if (!runs_on(instance.target, target) || !instance.supports(checked_, {}).is_good()) continue;
+      if (!runs_on(instance.target, target, instance.capability_end)) continue;
+      if (!instance.supports(checked_, {}).is_good()) continue;
       instance_ = &instance;
       status_ = Status::good();
       return;

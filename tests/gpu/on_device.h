@@ -99,13 +99,13 @@ void replay_captured(const Call& call) {
   must(cudaStreamDestroy(stream));
 }
 
-// Whether the device runs instances of a target.
-inline bool runs_here(const std::string& target) {
+// Whether the device runs instances of a target, or those that run up to the capability `end`.
+inline bool runs_here(const std::string& target, int end = 0) {
   int major = 0, minor = 0;
   must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   must(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
   const TargetFacts* const here = target_of(major * 10 + minor);
-  return here != nullptr && runs_on(target, here->name);
+  return here != nullptr && runs_on(target, here->name, end);
 }
 
 }  // namespace tw::tests

@@ -38,7 +38,7 @@ struct Placed {
 inline Case case_here(const Trial& trial, int i, Random& random) {
   std::vector<const Instance*> instances;
   for (const Instance& instance : trial.instances()) {
-    if (runs_here(instance.target)) instances.push_back(&instance);
+    if (runs_here(instance.target, instance.capability_end)) instances.push_back(&instance);
   }
   return random_case(trial, *instances[static_cast<std::size_t>(i) % instances.size()], random);
 }
