@@ -42,6 +42,16 @@ class BlockScales(unittest.TestCase):
                 self.assertEqual(d.shape, (20, 24))
                 self.assertEqual(d.values(), right)
 
+    def test_rows_of_scales(self):
+        x = tilewright.Buffer.of(matrix(support.generator(), 131, 144, 'e4m3', 32), (131, 144), 'fp32')
+        elements, blocks = tilewright.block_quantise(x)
+        again, rows = tilewright.block_quantise(x, scale_order='rows', target='sm100a')
+        self.assertEqual(rows.shape, (131, 5))
+        self.assertEqual(again.values(), elements.values())
+        by_block = blocks.values()  # two blocks along k
+        self.assertEqual(rows.values(), [by_block[(row // 128 * 2 + s // 4) * 512 + row % 32 * 16 + row % 128 // 32 * 4 + s % 4]
+                                         for row in range(131) for s in range(5)])
+
     def test_epilogue(self):
         d, right = self.product('e4m3', 'e4m3', 9, 16, 64, target='sm100a',
                                 epilogue=tilewright.Epilogue(alpha=2.0, activation='relu'))
@@ -57,6 +67,10 @@ class BlockScales(unittest.TestCase):
                 ('scales has 511 bytes', lambda: tilewright.block_quantise(x, (elements, short))),
                 ("scale_type is 'ue9m9'", lambda: tilewright.block_quantise(x, scale_type='ue9m9')),
                 ("rule is 'ceil', but must be one of floor, rceil", lambda: tilewright.block_quantise(x, rule='ceil')),
+                ('scales has 79 bytes, but scales of 1 x 20 x 128 elements have 80',
+                 lambda: tilewright.block_quantise(x, (elements, tilewright.Buffer.zeros((79,), 's8')), scale_order='rows')),
+                ("scale_order is 'columns', but must be one of blocks, rows",
+                 lambda: tilewright.block_quantise(x, scale_order='columns')),
                 ('lines of e2m3 must be contiguous',
                  lambda: tilewright.block_quantise(x, (tilewright.Buffer.zeros((20, 97), 's8'), scales),
                                                    out_dtype='e2m3'))):

@@ -31,11 +31,12 @@ def packed_bytes(columns, type):
     return -(-columns // 4) * 3 if PACKED_BITS[type] == 6 else -(-columns // 2)
 
 
-def scale_bytes(rows, k, scale_type):
-    """Of all scales of a matrix: blocks of 128 rows by four."""
+def scale_shape(rows, k, scale_type, scale_order='blocks'):
+    """Of all scales of a matrix: the bytes of blocks of 128 rows by four, or rows."""
     if scale_type not in SCALED_BLOCK:
         raise Invalid(f'scale_type is {scale_type!r}, but must be one of {", ".join(SCALED_BLOCK)}.')
-    return -(-rows // 128) * -(-k // (4 * SCALED_BLOCK[scale_type])) * 512
+    of_a_row = -(-k // SCALED_BLOCK[scale_type])
+    return (rows, of_a_row) if scale_order == 'rows' else (-(-rows // 128) * -(-of_a_row // 4) * 512,)
 
 
 def new_bytes(example, shape):
@@ -58,9 +59,9 @@ def new_elements(example, shape, type):
     return empty_like_kind(example, shape, type)
 
 
-def check_scales(name, scales, matrices, rows, k, scale_type):
-    """Kernels read blocks of scales to their ends, which no stride tells."""
-    needed = matrices * scale_bytes(rows, k, scale_type)
+def check_scales(name, scales, matrices, rows, k, scale_type, scale_order='blocks'):
+    """Kernels take scales to their ends, which no stride tells."""
+    needed = matrices * count(scale_shape(rows, k, scale_type, scale_order))
     if count(scales.shape) < needed:
         raise Invalid(f'{name} has {count(scales.shape)} bytes, but scales of {matrices} x {rows} x {k} elements have '
                       f'{needed}.')

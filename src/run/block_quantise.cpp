@@ -22,7 +22,7 @@ void adopt(void* given, const Instance& instance,
   if (!is_given("scale")) problem.scale = static_cast<tw_scale_type>(config.scale_type);
 }
 
-// Every source and rule; often ragged, sometimes of whole blocks.
+// Every source, rule and order of scales; often ragged, sometimes of whole blocks.
 void random_problem(Case& made, Random& random) {
   constexpr tw_type sources[] = {TW_BF16, TW_FP16, TW_FP32};
   Problem& problem = made.as<Problem>();
@@ -31,6 +31,7 @@ void random_problem(Case& made, Random& random) {
   if (random() % 4 == 0) problem.k = 128 * between(random, 1, 4);
   problem.source.type = sources[random() % 3];
   problem.rule = random() % 2 == 0 ? TW_SCALE_FLOOR : TW_SCALE_RCEIL;
+  problem.scale_order = random() % 3 == 0 ? TW_SCALES_IN_ROWS : TW_SCALES_IN_BLOCKS;
   if (problem.scale == TW_UE4M3) {
     problem.tensor_scale = static_cast<float>(between(random, 1, 40)) / 16;
   }

@@ -49,8 +49,15 @@ TEST(BlockQuantise, RefusesWithASentence) {
             "The elements are e5m2 with scales of ue8m0; this kernel makes e4m3 with scales of "
             "ue8m0.");
   EXPECT_EQ(refusal([](P& p) { p.elements.row_stride += 8; }),
-            "Lines of elements (pitch 520) must begin at multiples of 16 bytes, and scales at one "
-            "of 4.");
+            "Lines of elements (pitch 520) must begin at multiples of 16 bytes, and scales in "
+            "blocks at one of 4.");
+  const auto behind = [](P& p) { p.scales = static_cast<std::uint8_t*>(p.scales) + 1; };
+  EXPECT_NE(refusal(behind), "");
+  EXPECT_EQ(refusal([&](P& p) {
+              behind(p);
+              p.scale_order = TW_SCALES_IN_ROWS;
+            }),
+            "");
 }
 
 }  // namespace

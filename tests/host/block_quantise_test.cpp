@@ -56,7 +56,8 @@ struct Quantised {
   std::vector<std::uint8_t> scales;
   BlockQuantiseProblem problem;
 
-  Quantised(ElementType type, ScaleType scale_type, MxScale rule, unsigned seed) {
+  Quantised(ElementType type, ScaleType scale_type, MxScale rule, unsigned seed,
+            bool in_rows = false) {
     std::mt19937 random(seed);
     std::uniform_real_distribution<float> mantissa(-2, 2);
     for (float& value : source) {
@@ -67,7 +68,6 @@ struct Quantised {
     std::fill_n(source.begin(), 64, 0.0f);
     source[source_pitch + 40] = std::numeric_limits<float>::infinity();
     source[(m - 1) * source_pitch + 100] = std::numeric_limits<float>::quiet_NaN();
-    scales.resize(static_cast<std::size_t>(ScaleExtent::of(m, k, scale_type).bytes()), 0x55);
     problem = {.m = m,
                .k = k,
                .source = source.data(),
@@ -76,10 +76,12 @@ struct Quantised {
                .elements = elements.data(),
                .elements_pitch = elements_pitch,
                .element_type = type,
-               .scales = scales.data(),
                .scale_type = scale_type,
                .rule = rule,
-               .tensor_scale = nvfp4_tensor_scale(source)};
+               .tensor_scale = nvfp4_tensor_scale(source),
+               .scales_in_rows = in_rows};
+    scales.resize(static_cast<std::size_t>(problem.scale_bytes()), 0x55);
+    problem.scales = scales.data();
   }
   std::span<const float> row(std::int64_t index) const {
     return {source.data() + index * source_pitch, static_cast<std::size_t>(k)};
@@ -104,10 +106,10 @@ void expect_rows(Quantised& given, std::size_t block, const Quantise& quantise,
     dequantise(std::span(values), std::span<const Element>(elements),
                std::span<const Scale>(scales));
     for (std::size_t s = 0; s < scales.size(); ++s) {
-      ASSERT_EQ(
-          given.scales[static_cast<std::size_t>(extent.place(row, static_cast<std::int64_t>(s)))],
-          scales[s].bits)
-          << "row " << row << ", scale " << s;
+      const auto place = given.problem.scales_in_rows
+                             ? static_cast<std::size_t>(row) * scales.size() + s
+                             : static_cast<std::size_t>(extent.place(row, static_cast<int>(s)));
+      ASSERT_EQ(given.scales.at(place), scales[s].bits) << "row " << row << ", scale " << s;
     }
     const std::uint8_t* const line =
         given.elements.data() + row * given.elements_pitch * bits_of<Element> / 8;
@@ -128,7 +130,7 @@ void expect_rows(Quantised& given, std::size_t block, const Quantise& quantise,
 template <class Element>
 void expect_mx(ElementType type) {
   for (const MxScale rule : {MxScale::floor, MxScale::rceil}) {
-    Quantised given(type, ScaleType::Ue8m0, rule, 7);
+    Quantised given(type, ScaleType::Ue8m0, rule, 7, rule == MxScale::rceil);
     expect_rows<Element, Ue8m0>(
         given, mx_block,
         [&](std::span<Element> elements, std::span<Ue8m0> scales, std::span<const float> values) {
@@ -145,16 +147,19 @@ TEST(BlockQuantise, GivesWhatTheDefinitionsGive) {
   expect_mx<E2m3>(ElementType::E2m3);
   expect_mx<E3m2>(ElementType::E3m2);
   expect_mx<E2m1>(ElementType::E2m1);
-  Quantised given(ElementType::E2m1, ScaleType::Ue4m3, MxScale::floor, 8);
-  const float tensor_scale = given.problem.tensor_scale;
-  expect_rows<E2m1, Ue4m3>(
-      given, nvfp4_block,
-      [&](std::span<E2m1> elements, std::span<Ue4m3> scales, std::span<const float> values) {
-        quantise_nvfp4(elements, scales, values, tensor_scale);
-      },
-      [&](std::span<float> values, std::span<const E2m1> elements, std::span<const Ue4m3> scales) {
-        dequantise_nvfp4(values, elements, scales, tensor_scale);
-      });
+  for (const bool in_rows : {false, true}) {
+    Quantised given(ElementType::E2m1, ScaleType::Ue4m3, MxScale::floor, 8, in_rows);
+    const float tensor_scale = given.problem.tensor_scale;
+    expect_rows<E2m1, Ue4m3>(
+        given, nvfp4_block,
+        [&](std::span<E2m1> elements, std::span<Ue4m3> scales, std::span<const float> values) {
+          quantise_nvfp4(elements, scales, values, tensor_scale);
+        },
+        [&](std::span<float> values, std::span<const E2m1> elements,
+            std::span<const Ue4m3> scales) {
+          dequantise_nvfp4(values, elements, scales, tensor_scale);
+        });
+  }
 }
 
 TEST(BlockQuantise, ReadsSixteenBits) {

@@ -110,6 +110,7 @@ void each_field(tw_block_quantise_problem& problem, const std::string& name, con
   visit(name + "rule", problem.rule);
   visit(name + "tensor_scale", problem.tensor_scale);
   visit(name + "scales", problem.scales);
+  visit(name + "scale_order", problem.scale_order);
 }
 template <class Visit>
 void each_field(tw_attention_problem& problem, const std::string& name, const Visit& visit) {

@@ -1,5 +1,6 @@
 // Quantisers to the block-scaled formats on the host, and back, from their definitions
-// (number/mx.h, number/nvfp4.h): packed elements, and scales as the tensor core takes them.
+// (number/mx.h, number/nvfp4.h): packed elements, and scales as the tensor core takes them, or in
+// rows.
 #pragma once
 
 #include <algorithm>
@@ -28,12 +29,19 @@ struct BlockQuantiseProblem {
   void* elements = nullptr;
   std::int64_t elements_pitch = 0;
   ElementType element_type = ElementType::E4m3;
-  std::uint8_t* scales = nullptr;  // blocks: ScaleExtent::bytes() of them
+  std::uint8_t* scales = nullptr;  // scale_bytes() of them
   ScaleType scale_type = ScaleType::Ue8m0;
   MxScale rule = MxScale::floor;
   float tensor_scale = 1;
+  bool scales_in_rows = false;  // else in blocks
 
   ScaleExtent extent() const { return ScaleExtent::of(m, k, scale_type); }
+  std::int64_t scale_bytes() const {
+    return scales_in_rows ? extent().rows * extent().scales : extent().bytes();
+  }
+  std::uint8_t& scale_at(std::int64_t row, std::int64_t scale) const {
+    return scales[scales_in_rows ? row * extent().scales + scale : extent().place(row, scale)];
+  }
 };
 
 namespace detail {
@@ -115,9 +123,8 @@ std::uint8_t quantise_one_block(std::span<Element> elements, std::span<const flo
 
 template <class Source, class Element>
 void quantise_rows(const BlockQuantiseProblem& problem) {
-  const ScaleExtent extent = problem.extent();
   const std::int64_t block = block_of(problem.scale_type);
-  std::fill_n(problem.scales, extent.bytes(), std::uint8_t{0});
+  std::fill_n(problem.scales, problem.scale_bytes(), std::uint8_t{0});
   for (std::int64_t row = 0; row < problem.m; ++row) {
     const Source* const source =
         static_cast<const Source*>(problem.source) + row * problem.source_pitch;
@@ -129,7 +136,7 @@ void quantise_rows(const BlockQuantiseProblem& problem) {
       for (std::size_t i = 0; i < count; ++i) {
         values[i] = to_float(source[first + static_cast<std::int64_t>(i)]);
       }
-      problem.scales[extent.place(row, first / block)] = quantise_one_block<Element>(
+      problem.scale_at(row, first / block) = quantise_one_block<Element>(
           std::span(elements, count), std::span<const float>(values, count), problem);
       for (std::size_t i = 0; i < count; ++i) {
         line.set(first + static_cast<std::int64_t>(i), elements[i]);
@@ -140,12 +147,11 @@ void quantise_rows(const BlockQuantiseProblem& problem) {
 
 template <class Element>
 void dequantise_rows(float* values, std::int64_t pitch, const BlockQuantiseProblem& problem) {
-  const ScaleExtent extent = problem.extent();
   const bool is_mx = problem.scale_type == ScaleType::Ue8m0;
   for (std::int64_t row = 0; row < problem.m; ++row) {
     const ElementLine<Element> line(problem, row);
     for (std::int64_t i = 0; i < problem.k; ++i) {
-      const std::uint8_t bits = problem.scales[extent.place(row, i / block_of(problem.scale_type))];
+      const std::uint8_t bits = problem.scale_at(row, i / block_of(problem.scale_type));
       const float scale = is_mx ? static_cast<float>(Ue8m0::from_bits(bits))
                                 : problem.tensor_scale * static_cast<float>(Ue4m3::from_bits(bits));
       values[row * pitch + i] = scale * static_cast<float>(line.get(i));
@@ -213,7 +219,8 @@ struct BlockQuantiseLaunch {
             static_cast<std::uint8_t*>(checked.tensor(Family::scales).data),
             Family::scale_type(problem),
             static_cast<MxScale>(problem.rule),
-            problem.tensor_scale};
+            problem.tensor_scale,
+            problem.scale_order == TW_SCALES_IN_ROWS};
   }
 
   // Why a kernel cannot take the problem.
@@ -236,11 +243,12 @@ struct BlockQuantiseLaunch {
     }
     const auto elements = reinterpret_cast<std::uintptr_t>(problem.elements);
     const bool has_lines = problem.m == 1 || problem.elements_pitch * bits % 128 == 0;
-    if (!has_lines || elements % 16 != 0 ||
-        reinterpret_cast<std::uintptr_t>(problem.scales) % 4 != 0) {
+    const bool has_words =
+        problem.scales_in_rows || reinterpret_cast<std::uintptr_t>(problem.scales) % 4 == 0;
+    if (!has_lines || elements % 16 != 0 || !has_words) {
       return Status::refused(sentence(
-          "Lines of elements (pitch {}) must begin at multiples of 16 bytes, and scales at one of "
-          "4.",
+          "Lines of elements (pitch {}) must begin at multiples of 16 bytes, and scales in blocks "
+          "at one of 4.",
           problem.elements_pitch));
     }
     const std::int64_t tiles = problem.extent().row_blocks() * column_tiles<Stream>(problem);
@@ -267,6 +275,7 @@ struct BlockQuantiseLaunch {
         static_cast<int>(problem.k),
         static_cast<unsigned>(column_tiles<Stream>(problem)),
         static_cast<unsigned>(extent.k_blocks()),
+        problem.scales_in_rows ? static_cast<unsigned>(extent.scales) : 0,
         problem.source_type,
         problem.rule,
         problem.tensor_scale,

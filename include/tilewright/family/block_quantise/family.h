@@ -13,6 +13,7 @@ struct BlockQuantiseFamily {
   static constexpr const char* scale_words[] = {name_of(ScaleType::Ue8m0),
                                                 name_of(ScaleType::Ue4m3)};
   static constexpr const char* rule_words[] = {"floor", "rceil"};
+  static constexpr const char* order_words[] = {"blocks", "rows"};
   static constexpr ScaleType scale_type(const Problem& p) {
     return static_cast<ScaleType>(p.scale);
   }
@@ -26,7 +27,9 @@ struct BlockQuantiseFamily {
       choice<&Problem::scale>("scale", "type of the scales: ue8m0 or ue4m3", scale_words,
                               "scale_type"),
       choice<&Problem::rule>("rule", "of scales of ue8m0: floor or rceil", rule_words,
-                             "scale_rule")};
+                             "scale_rule"),
+      choice<&Problem::scale_order>("scale_order", "where scales lie: in blocks or rows",
+                                    order_words, "scale_order")};
   static constexpr RealField reals[] = {
       real<&Problem::tensor_scale>("tensor_scale", "of NVFP4: what the source is divided by", 1.0)};
 
@@ -64,6 +67,8 @@ struct BlockQuantiseFamily {
           "scales", TensorField::Flow::Written, "the scales", "the array of scales",
           [](const Problem& p) {
             const ScaleExtent extent = scale_extent(p);
+            if (p.scale_order == TW_SCALES_IN_ROWS)
+              return TensorExtents{1, extent.rows, extent.scales};
             return TensorExtents{1, extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
           })};
 

@@ -1,7 +1,7 @@
 // Quantising to the block-scaled formats: packed elements of a matrix, and scales in blocks as the
-// tensor core takes them (number/scale_blocks.h), as number/mx.h and number/nvfp4.h define them. A
-// CTA takes tiles of 128 rows and 128 columns, whose scales are whole blocks; eight neighbouring
-// threads have a row of it, 16 elements each.
+// tensor core takes them (number/scale_blocks.h) or in rows, as number/mx.h and number/nvfp4.h
+// define them. A CTA takes tiles of 128 rows and 128 columns, whose scales are whole blocks; eight
+// neighbouring threads have a row of it, 16 elements each.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -49,13 +49,14 @@ class BlockQuantiseStream {
   struct Params {
     const void* source;
     std::uint8_t* elements;  // lines at multiples of 16 bytes
-    std::uint8_t* scales;    // blocks
+    std::uint8_t* scales;    // in blocks, or in rows
     std::int64_t source_pitch;
     std::int64_t line_bytes;  // from a line of elements to the next
     int m;
     int k;  // of whole bytes of elements
     unsigned column_tiles;
-    unsigned k_blocks;  // of four scales
+    unsigned k_blocks;    // of four scales
+    unsigned row_scales;  // of scales in rows, how many a row has; 0: they lie in blocks
     ElementType source_type;
     MxScale rule;
     float tensor_scale;
@@ -134,7 +135,13 @@ class BlockQuantiseStream {
     const int in_matrix = static_cast<int>(row_tile * tile_rows + row);
     const bool is_there = in_matrix < params_.m;
     if (is_there) store(values, inverse, in_matrix, column);
-    store_scales(is_there && column < params_.k ? scale : 0, row_tile, row, column_tile);
+    const bool has_scale = is_there && column < params_.k;
+    if (params_.row_scales == 0)
+      store_in_block(has_scale ? scale : 0, row_tile, row, column_tile);
+    else if (has_scale && thread_ % sharers == 0)
+      store_element<Space::Global>(params_.scales + std::int64_t{in_matrix} * params_.row_scales +
+                                       column / static_cast<int>(block_of(config.scale_type)),
+                                   static_cast<std::uint8_t>(scale));
   }
 
   TW_DEVICE void store(const float (&values)[length], float inverse, int row, int column) const {
@@ -164,8 +171,8 @@ class BlockQuantiseStream {
   }
 
   // Four scales of a row are a word of their block: one thread stores it for all that have some.
-  TW_DEVICE void store_scales(std::uint32_t scale, unsigned row_tile, unsigned row,
-                              unsigned column_tile) const {
+  TW_DEVICE void store_in_block(std::uint32_t scale, unsigned row_tile, unsigned row,
+                                unsigned column_tile) const {
     constexpr unsigned word_threads = ScaleBlock::scales * sharers;
     const unsigned in_word = thread_ % word_threads;
     std::uint32_t word = scale << 8 * (in_word / sharers);

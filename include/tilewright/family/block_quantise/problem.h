@@ -10,8 +10,13 @@ typedef enum tw_scale_rule {
   TW_SCALE_RCEIL = 1  /* the smallest power of two with which no element saturates */
 } tw_scale_rule;
 
-/* Elements and scales of a matrix of m by k, as block-scaled products take them: elements of fewer
- * than 8 bits are packed, scales lie in blocks of 128 rows by four of k. docs/block_scales.md. */
+typedef enum tw_scale_order {
+  TW_SCALES_IN_BLOCKS = 0, /* of 128 rows by four of k, as block-scaled products take them */
+  TW_SCALES_IN_ROWS = 1    /* those of a row behind each other, rows without gaps */
+} tw_scale_order;
+
+/* Elements and scales of a matrix of m by k: elements of fewer than 8 bits are packed.
+ * docs/block_scales.md. */
 typedef struct tw_block_quantise_problem {
   size_t size;     /* of this struct: what tw_block_quantise_init wrote */
   uint64_t family; /* likewise */
@@ -22,7 +27,9 @@ typedef struct tw_block_quantise_problem {
   tw_scale_type scale;
   tw_scale_rule rule; /* of ue8m0 */
   float tensor_scale; /* of NVFP4: by what the source is divided; 1 */
-  void* scales;       /* ceil(m / 128) * ceil(k / (4 blocks)) * 512 bytes */
+  void* scales;       /* blocks: ceil(m / 128) * ceil(k / (4 block)) * 512 bytes;
+                       * rows: m * ceil(k / block) */
+  tw_scale_order scale_order;
 } tw_block_quantise_problem;
 
 #endif /* TILEWRIGHT_FAMILY_BLOCK_QUANTISE_PROBLEM_H */
