@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* family block_dequantise: begin */
+#include "tilewright/family/block_dequantise/problem.h"
+/* family block_dequantise: end */
 /* family block_quantise: begin */
 #include "tilewright/family/block_quantise/problem.h"
 /* family block_quantise: end */
@@ -178,6 +181,9 @@ TW_FAMILY(blockwise)
 TW_FAMILY(requantised)
 /* family requantised: end */
 
+/* family block_dequantise: begin */
+TW_FAMILY(block_dequantise)
+/* family block_dequantise: end */
 /* family block_quantise: begin */
 TW_FAMILY(block_quantise)
 /* family block_quantise: end */

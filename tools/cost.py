@@ -60,7 +60,11 @@ FAMILIES = {
         'files': ['*/family/quantise/*', '*/host/quantise*.h', 'include/tilewright/quantise.h', '*/run/quantise.*', '*/library/quantise.cpp', '*/bench/quantise.cpp',
                   '*/_quantise.py', '*/_torch_quantise.py', '*/test_quantise.py', '*/test_torch_quantise.py',
                   '*/gpu_quantise_against_torch.py', '*/quantise*_test.cpp', '*/library/quantise_problem.h'],
-        'words': r'(?<!block_)quantise_(instances|trial)|measure_quantise|tilewright_quantise|(run|family|host)/quantise(_on_host)?[./]',
+        'words': r'(?<!block_)(?<!block_de)quantise_(instances|trial)|measure_quantise|tilewright_quantise|(run|family|host)/quantise(_on_host)?[./]',
+    },
+    'block_dequantise': {
+        'files': ['*/block_dequantise/*', '*/block_dequantise.h', '*/block_dequantise.cpp', '*/_block_dequantise.py', '*/block_dequantise*_test.cpp'],
+        'words': r'block_dequantise_(instances|trial)|tilewright_block_dequantise|(run|family|host)/block_dequantise|TW_FAMILY\(block_dequantise',
     },
     'block_quantise': {
         'files': ['*/block_quantise/*', '*/block_quantise.h', '*/block_quantise.cpp', '*/_block_quantise.py', '*/block_quantise*_test.cpp'],

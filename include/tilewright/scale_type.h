@@ -7,4 +7,10 @@ typedef enum tw_scale_type {
   TW_UE4M3 = 1  /* one for 16 elements of k: NVFP4, which has a scale for each whole tensor, too */
 } tw_scale_type;
 
+/* Where block scales lie. */
+typedef enum tw_scale_order {
+  TW_SCALES_IN_BLOCKS = 0, /* of 128 rows by four of k, as block-scaled products take them */
+  TW_SCALES_IN_ROWS = 1    /* those of a row behind each other, rows without gaps */
+} tw_scale_order;
+
 #endif /* TILEWRIGHT_SCALE_TYPE_H */

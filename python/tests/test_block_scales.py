@@ -1,4 +1,4 @@
-"""block_quantise and matmul_block_scaled of plain buffers on the virtual GPU. Values are such that every format holds
+"""block_quantise, block_dequantise and matmul_block_scaled of plain buffers on the virtual GPU. Values are such that every format holds
 them and every sum is exact."""
 import unittest
 
@@ -51,6 +51,20 @@ class BlockScales(unittest.TestCase):
         by_block = blocks.values()  # two blocks along k
         self.assertEqual(rows.values(), [by_block[(row // 128 * 2 + s // 4) * 512 + row % 32 * 16 + row % 128 // 32 * 4 + s % 4]
                                          for row in range(131) for s in range(5)])
+
+    # family block_dequantise: begin
+    def test_back(self):
+        """Values that every format holds come back, of any order of scales and type of values."""
+        for type, scale_order in (('e4m3', 'blocks'), ('e2m3', 'rows'), ('e2m1', 'rows')):
+            with self.subTest(type):
+                values = matrix(support.generator(), 131, 144, type, 32)
+                x = tilewright.Buffer.of(values, (131, 144), 'fp32')
+                elements, scales = tilewright.block_quantise(x, out_dtype=type, scale_order=scale_order)
+                told = {} if type == 'e4m3' else {'elements_type': type}
+                back = tilewright.block_dequantise(elements, scales, scale_order=scale_order, target='sm100a', **told)
+                self.assertEqual(back.shape, (131, 144))
+                self.assertEqual(back.values(), values)
+    # family block_dequantise: end
 
     def test_epilogue(self):
         d, right = self.product('e4m3', 'e4m3', 9, 16, 64, target='sm100a',

@@ -27,6 +27,10 @@ from ._blockwise import matmul_blockwise  # noqa: E402
 __all__.append('matmul_blockwise')
 _torch_modules.append('_torch_blockwise')
 # family blockwise: end
+# family block_dequantise: begin
+from ._block_dequantise import block_dequantise  # noqa: E402
+__all__.append('block_dequantise')
+# family block_dequantise: end
 # family block_quantise: begin
 from ._block_quantise import block_quantise  # noqa: E402
 __all__.append('block_quantise')

@@ -1,6 +1,4 @@
 // Quantisers to MX and NVFP4 on the host against number/, and where they put scales.
-#include "tilewright/host/block_quantise.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,8 @@
 #include <limits>
 #include <random>
 #include <vector>
+
+#include "tilewright/host/scaled_on_host.h"
 
 namespace tw {
 namespace {

@@ -47,6 +47,11 @@ std::span<const Instance> attention_instances() {
   return table;
 }
 
+std::span<const Instance> block_dequantise_instances() {
+  static const Instance table[] = {{"unpacks", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  return table;
+}
+
 std::span<const Instance> block_quantise_instances() {
   static const Instance table[] = {{"packs", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
   return table;

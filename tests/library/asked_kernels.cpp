@@ -5,6 +5,7 @@
 #include "tilewright/arch/sm90.h"
 #include "tilewright/arch/sm90_attention.h"
 #include "tilewright/host/attention.h"
+#include "tilewright/host/block_dequantise.h"
 #include "tilewright/host/block_quantise.h"
 #include "tilewright/host/blockwise.h"
 #include "tilewright/host/conv2d.h"
@@ -20,6 +21,7 @@ constexpr Tiling fp8 = {.n = 128, .a_type = ElementType::E4m3, .b_type = Element
 struct AttentionNamed {
   static constexpr AttentionConfig config = {.tiling = {.m = 128, .n = 128}};
 };
+struct BlockDequantiseNamed {};
 struct BlockQuantiseNamed {
   static constexpr BlockQuantiseConfig config = {.element_type = ElementType::E4m3,
                                                  .scale_type = ScaleType::Ue8m0};
@@ -45,6 +47,9 @@ struct RequantisedNamed {
 
 std::span<const Instance> attention_instances() {
   return tests::warp_specialized<AttentionLaunch, Attention<Sm90Attention, AttentionNamed>>();
+}
+std::span<const Instance> block_dequantise_instances() {
+  return tests::streaming<BlockDequantiseLaunch, BlockDequantise<Sm80, BlockDequantiseNamed>>();
 }
 std::span<const Instance> block_quantise_instances() {
   return tests::streaming<BlockQuantiseLaunch, BlockQuantise<Sm80, BlockQuantiseNamed>>();

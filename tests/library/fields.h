@@ -101,6 +101,17 @@ void each_field(tw_block_scaled_problem& problem, const std::string& name, const
   visit(name + "b_scales", problem.b_scales);
 }
 template <class Visit>
+void each_field(tw_block_dequantise_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "m", problem.m);
+  visit(name + "k", problem.k);
+  each_field(problem.elements, name + "elements", visit);
+  each_field(problem.values, name + "values", visit);
+  visit(name + "scale", problem.scale);
+  visit(name + "tensor_scale", problem.tensor_scale);
+  visit(name + "scales", problem.scales);
+  visit(name + "scale_order", problem.scale_order);
+}
+template <class Visit>
 void each_field(tw_block_quantise_problem& problem, const std::string& name, const Visit& visit) {
   visit(name + "m", problem.m);
   visit(name + "k", problem.k);

@@ -290,6 +290,18 @@ TEST(FrozenRefusals, BlockScaled) {
   expect_frozen("block_scaled", found + refusals_of("NVFP4 and epilogue", problem, call));
 }
 
+TEST(FrozenRefusals, BlockDequantise) {
+  tw_block_dequantise_problem problem;
+  tw_block_dequantise_init(&problem, nullptr);
+  problem.m = 4;
+  problem.k = 64;
+  problem.elements = {at<void>(0), 64, 1, 0, TW_E2M1};
+  problem.values = {at<void>(2), 64, 1, 0, TW_BF16};
+  problem.scales = at<void>(4);
+  expect_frozen("block_dequantise",
+                refusals_of("MXFP4", problem, planned<tw_block_dequantise_plan_create>));
+}
+
 TEST(FrozenRefusals, BlockQuantise) {
   const auto call = planned<tw_block_quantise_plan_create>;
   tw_block_quantise_problem problem;

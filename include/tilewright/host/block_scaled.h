@@ -3,7 +3,6 @@
 #pragma once
 
 #include <limits>
-#include <utility>
 
 #include "tilewright/family/block_scaled/family.h"
 #include "tilewright/family/block_scaled/kernel.h"
@@ -57,9 +56,7 @@ class BlockScaledLaunch {
           b_scales(b_scales) {
       // The pitch of a single line is free.
       const auto lay = [&](MatmulOperand& operand, std::int64_t rows) {
-        if (rows == 1 && matmul.batch == 1 && operand.major == Major::K) {
-          operand.pitch = (matmul.k + 127) / 128 * 128;
-        }
+        if (rows == 1 && operand.major == Major::K) operand.pitch = (matmul.k + 127) / 128 * 128;
       };
       lay(matmul.a, matmul.m);
       lay(matmul.b, matmul.n);
@@ -217,49 +214,38 @@ class BlockScaledLaunch {
   template <class Loader, class Encode>
   static Status fill_maps(typename Loader::Params& params, Operands given, const Encode& encode) {
     MatmulProblem& matmul = given.matmul;
+    Status status = detail::fill_loader<Loader>(params, in_bytes(given), encode);
+    if (!status.is_good()) return status;
     // Nothing is loaded where k is 0; the maps must still be valid, so they show D.
     if (matmul.k == 0) {
       const auto d = reinterpret_cast<std::uintptr_t>(matmul.d.data);
-      given.a_scales = given.b_scales = reinterpret_cast<const void*>(d / 32 * 32);
-      matmul.a.data = matmul.b.data = given.a_scales;
-      matmul.m = matmul.n = matmul.batch = 1;
-      matmul.k = matmul.a.pitch = matmul.b.pitch = 128;
+      given.a_scales = given.b_scales = reinterpret_cast<const void*>(d / 16 * 16);
       given.a_extent = given.b_extent = ScaleExtent::of(1, 128, given.type);
+      matmul.batch = 1;
     }
     params.a_row_blocks = given.shares_a ? 0 : static_cast<int>(given.a_extent.row_blocks());
     params.b_row_blocks = static_cast<int>(given.b_extent.row_blocks());
-    const std::pair<TensorMap*, MatrixBox> maps[] = {
-        {&params.a, elements_box(given, matmul.a, matmul.m, Loader::box_a())},
-        {&params.b, elements_box(given, matmul.b, matmul.n, Loader::box_b())},
-        {&params.a_scales, scales_box(given.a_scales, given.a_extent,
-                                      given.shares_a ? 1 : matmul.batch, Loader::scale_box())},
-        {&params.b_scales,
-         scales_box(given.b_scales, given.b_extent, matmul.batch, Loader::scale_box())}};
-    for (const auto& [map, box] : maps) {
-      if (Status status = encode(*map, box); !status.is_good()) return status;
-    }
-    return Status::good();
+    status =
+        encode(params.a_scales, scales_box(given.a_scales, given.a_extent,
+                                           given.shares_a ? 1 : matmul.batch, Loader::scale_box()));
+    if (!status.is_good()) return status;
+    return encode(params.b_scales,
+                  scales_box(given.b_scales, given.b_extent, matmul.batch, Loader::scale_box()));
   }
 
-  // Two e2m1 of a line are a byte of it where both operands are e2m1; else TMA unpacks what has
-  // fewer than 8 bits.
-  static MatrixBox elements_box(const Operands& given, const MatmulOperand& operand,
-                                std::int64_t rows, TmaBox box) {
-    const std::int64_t bits = bits_in(operand.type);
-    const bool unpacks = given.is_unpacked(operand);
-    const bool by_k = operand.major == Major::K;
-    const std::int64_t k = unpacks ? given.matmul.k : given.matmul.k * bits / 8;
-    const std::int64_t lines = by_k ? rows : k;
-    return {.base = operand.data,
-            .type = unpacks ? operand.type : ElementType::E4m3,
-            .inner = by_k ? k : rows,
-            .outer = lines,
-            .batch = given.matmul.batch,
-            // The pitch of a single line leads nowhere; TMA takes multiples of 32.
-            .pitch_bytes = lines > 1 ? operand.pitch * bits / 8 : 32,
-            .batch_pitch_bytes = operand.batch_pitch * bits / 8,
-            .box_inner = box.inner,
-            .box_outer = box.outer};
+  // The operands as TMA takes them: two e2m1 of a line are a byte of it where both operands are
+  // e2m1; else it unpacks what has fewer than 8 bits, and only lines are counted in bytes.
+  static MatmulProblem in_bytes(const Operands& given) {
+    MatmulProblem matmul = given.matmul;
+    for (MatmulOperand* const operand : {&matmul.a, &matmul.b}) {
+      const std::int64_t bits = bits_in(operand->type);
+      operand->pitch = operand->pitch * bits / 8;
+      operand->batch_pitch = operand->batch_pitch * bits / 8;
+      if (!given.is_unpacked(*operand) || matmul.k == 0) operand->type = ElementType::E4m3;
+    }
+    const MatmulOperand& a = given.matmul.a;
+    if (bits_in(a.type) < 8 && !given.is_unpacked(a)) matmul.k /= 2;
+    return matmul;
   }
   static MatrixBox scales_box(const void* scales, const ScaleExtent& extent, std::int64_t batch,
                               TmaBox box) {

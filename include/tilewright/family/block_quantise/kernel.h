@@ -1,16 +1,14 @@
 // Quantising to the block-scaled formats: packed elements of a matrix, and scales in blocks as the
 // tensor core takes them (number/scale_blocks.h) or in rows, as number/mx.h and number/nvfp4.h
-// define them. A CTA takes tiles of 128 rows and 128 columns, whose scales are whole blocks; eight
-// neighbouring threads have a row of it, 16 elements each.
+// define them.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/family/block_pieces.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"
-#include "tilewright/number/packed.h"
-#include "tilewright/number/scale_blocks.h"
 #include "tilewright/pipeline/maximum.h"
 
 namespace tw {
@@ -22,7 +20,7 @@ struct BlockQuantiseConfig {
 };
 
 template <BlockQuantiseConfig given>
-class BlockQuantiseStream {
+class BlockQuantiseStream : public BlockPieces {
   using Element = tw::Element<given.element_type>;
   static constexpr unsigned bits = bits_in(given.element_type);
   static constexpr bool is_nvfp4 = given.scale_type == ScaleType::Ue4m3;
@@ -33,14 +31,6 @@ class BlockQuantiseStream {
 
  public:
   static constexpr BlockQuantiseConfig config = given;
-  static constexpr unsigned threads = 256, least_ctas = 1;
-  static constexpr unsigned columns = 128;
-  static constexpr unsigned length = 16;  // of a thread's piece of a row
-  static constexpr unsigned row_threads = columns / length;
-  static constexpr unsigned rows_at_once = threads / row_threads;
-  static constexpr unsigned tile_rows = ScaleBlock::rows;
-  static constexpr unsigned pieces = tile_rows / rows_at_once;
-  static constexpr unsigned piece_bytes = length * bits / 8;
   // Neighbours that share a scale, and blocks of four scales that a row of a tile has.
   static constexpr unsigned sharers = block_of(config.scale_type) / length;
   static constexpr unsigned scale_blocks =
@@ -48,8 +38,8 @@ class BlockQuantiseStream {
 
   struct Params {
     const void* source;
-    std::uint8_t* elements;  // lines at multiples of 16 bytes
-    std::uint8_t* scales;    // in blocks, or in rows
+    std::uint8_t* elements;
+    std::uint8_t* scales;  // in blocks, or in rows
     std::int64_t source_pitch;
     std::int64_t line_bytes;  // from a line of elements to the next
     int m;
@@ -60,10 +50,9 @@ class BlockQuantiseStream {
     ElementType source_type;
     MxScale rule;
     float tensor_scale;
-    bool in_vectors;  // lines of the source begin at multiples of 16 bytes
+    bool in_vectors;           // lines of the source begin at multiples of 16 bytes,
+    bool elements_in_vectors;  // and those of the elements
   };
-  struct Storage {};
-
   TW_DEVICE BlockQuantiseStream(const Params& params, Storage&, unsigned thread)
       : params_(params), thread_(thread) {}
 
@@ -145,9 +134,7 @@ class BlockQuantiseStream {
   }
 
   TW_DEVICE void store(const float (&values)[length], float inverse, int row, int column) const {
-    struct alignas(piece_bytes % 8 == 0 ? piece_bytes : 4) Packed {
-      std::uint32_t words[piece_bytes / 4];
-    } packed = {};
+    Packed<bits> packed = {};
     TW_UNROLL
     for (unsigned i = 0; i < length; ++i) {
       const auto code =
@@ -157,16 +144,16 @@ class BlockQuantiseStream {
       if (shift + bits > 32) packed.words[bit / 32 + 1] |= code >> (32 - shift);
     }
     std::uint8_t* const to =
-        params_.elements + row * params_.line_bytes + column * static_cast<int>(bits) / 8;
-    const int left = (params_.k - column) * static_cast<int>(bits) / 8;
-    if (left >= static_cast<int>(piece_bytes)) {
-      store_element<Space::Global>(reinterpret_cast<Packed*>(to), packed);
+        params_.elements + row * params_.line_bytes + std::int64_t{column} * int{bits} / 8;
+    const int left = params_.k - column;
+    if (params_.elements_in_vectors && left >= int{length}) {
+      store_element<Space::Global>(reinterpret_cast<Packed<bits>*>(to), packed);
       return;
     }
     TW_UNROLL
-    for (unsigned i = 0; i < piece_bytes; ++i) {
+    for (unsigned i = 0; i < Packed<bits>::bytes; ++i) {
       const auto byte = static_cast<std::uint8_t>(packed.words[i / 4] >> 8 * (i % 4));
-      if (static_cast<int>(i) < left) store_element<Space::Global>(to + i, byte);
+      if (static_cast<int>(8 * i / bits) < left) store_element<Space::Global>(to + i, byte);
     }
   }
 

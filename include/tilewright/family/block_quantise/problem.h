@@ -10,11 +10,6 @@ typedef enum tw_scale_rule {
   TW_SCALE_RCEIL = 1  /* the smallest power of two with which no element saturates */
 } tw_scale_rule;
 
-typedef enum tw_scale_order {
-  TW_SCALES_IN_BLOCKS = 0, /* of 128 rows by four of k, as block-scaled products take them */
-  TW_SCALES_IN_ROWS = 1    /* those of a row behind each other, rows without gaps */
-} tw_scale_order;
-
 /* Elements and scales of a matrix of m by k: elements of fewer than 8 bits are packed.
  * docs/block_scales.md. */
 typedef struct tw_block_quantise_problem {

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "tilewright/family/block_scaled/problem.h"
-#include "tilewright/family/byte_tensor.h"
 #include "tilewright/family/product.h"
-#include "tilewright/number/scale_blocks.h"
+#include "tilewright/family/scale_bytes.h"
 
 namespace tw {
 
@@ -13,17 +12,12 @@ struct BlockScaledFamily {
   using Matmul = tw_matmul_problem;
   using Product = ProductFields<&Problem::matmul>;
 
-  static constexpr Types element_types = {ElementType::E4m3, ElementType::E5m2, ElementType::E2m1,
-                                          ElementType::E2m3, ElementType::E3m2};
-  static constexpr const char* scale_words[] = {name_of(ScaleType::Ue8m0),
-                                                name_of(ScaleType::Ue4m3)};
   static constexpr ScaleType scale_type(const Problem& p) {
     return static_cast<ScaleType>(p.scale);
   }
   // Blocks of an operand with so many rows, of all matrices of the batch, one behind the other.
   static constexpr TensorExtents scale_extents(const Problem& p, std::int64_t rows) {
-    const auto extent = ScaleExtent::of(rows, p.matmul.k, scale_type(p));
-    return {1, p.matmul.batch * extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
+    return scale_bytes(ScaleExtent::of(rows, p.matmul.k, scale_type(p)), p.matmul.batch);
   }
 
   static constexpr ScaleExtent d_scale_extent(const Problem& p) {
@@ -37,8 +31,7 @@ struct BlockScaledFamily {
                                            {.meaning = "columns of A, rows of B", .usual = 512}),
       number<&Problem::matmul, &Matmul::batch>("batch",
                                                {.meaning = "matrices", .usual = 1, .initial = 1}),
-      choice<&Problem::scale>("scale", "type of the scales: ue8m0 or ue4m3", scale_words,
-                              "scale_type")};
+      scale_choice<&Problem::scale>};
 
   static constexpr Rule rules[] = {
       Product::is_sized,
@@ -70,12 +63,12 @@ struct BlockScaledFamily {
   enum TensorIndex : unsigned { a, b, a_scales, b_scales, d, d_scales };
   static constexpr TensorField tensors[] = {
       reads<&Problem::matmul, &Matmul::a>(
-          "a", {.title = "A", .types = element_types, .lines = TensorField::Lines::RowsOrColumns},
+          "a", {.title = "A", .types = scaled_types, .lines = TensorField::Lines::RowsOrColumns},
           [](const Problem& p) {
             return TensorExtents{p.matmul.batch, p.matmul.m, p.matmul.k};
           }),
       reads<&Problem::matmul, &Matmul::b>(
-          "b", {.title = "B", .types = element_types, .lines = TensorField::Lines::ColumnsOrRows},
+          "b", {.title = "B", .types = scaled_types, .lines = TensorField::Lines::ColumnsOrRows},
           [](const Problem& p) {
             return TensorExtents{p.matmul.batch, p.matmul.k, p.matmul.n};
           }),
@@ -93,10 +86,7 @@ struct BlockScaledFamily {
       where([](const Problem& p) { return p.d_scales != nullptr; },
             bytes<&Problem::d_scales>("d_scales", TensorField::Flow::Written, "the scales of D",
                                       "the array of scales of D", [](const Problem& p) {
-                                        const auto extent = d_scale_extent(p);
-                                        return TensorExtents{1,
-                                                             p.matmul.batch * extent.row_blocks(),
-                                                             extent.k_blocks() * ScaleBlock::bytes};
+                                        return scale_bytes(d_scale_extent(p), p.matmul.batch);
                                       }))};
   static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
     return TensorExtents{p.matmul.batch, p.matmul.m, p.matmul.n};

@@ -46,14 +46,13 @@ struct GroupedOperands {
   // Blocks of one matrix of so many rows, of `batch` such matrices one behind the other.
   static constexpr TensorExtents scale_extents(const Problem& p, std::int64_t batch,
                                                std::int64_t rows) {
-    const auto extent = ScaleExtent::of(rows, p.matmul.k, scale_type(p));
-    return {1, batch * extent.row_blocks(), extent.k_blocks() * ScaleBlock::bytes};
+    return scale_bytes(ScaleExtent::of(rows, p.matmul.k, scale_type(p)), batch);
   }
   // family block_scaled: end
   // An operand, of all types that there are kernels for.
   static constexpr TensorField elements(TensorField operand) {
     // family block_scaled: begin
-    operand.types.set |= BlockScaledFamily::element_types.set;
+    operand.types.set |= scaled_types.set;
     // family block_scaled: end
     return operand;
   }
@@ -80,8 +79,8 @@ struct GroupedFamily : GroupedOperands {
       Scales::b_rows,
       // family blockwise: end
       // family block_scaled: begin
-      choice<&Problem::scale>("scale", "type of block scales: ue8m0 or ue4m3",
-                              BlockScaledFamily::scale_words, "scale_type"),
+      choice<&Problem::scale>("scale", "type of block scales: ue8m0 or ue4m3", scale_words,
+                              "scale_type"),
       // family block_scaled: end
   };
 
