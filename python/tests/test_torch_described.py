@@ -81,6 +81,18 @@ class Described(unittest.TestCase):
                 compiled = torch.compile(layer, backend='eager', fullgraph=True)
                 self.assertTrue(torch.equal(compiled(x, w, type), x.float() @ w.float().mT))
 
+    # family block_dequantise: begin
+    def test_block_dequantise(self):
+        def there_and_back(x):
+            elements, scales = tilewright.block_quantise(x, out_dtype='e2m1', scale_order='rows')
+            return tilewright.block_dequantise(elements, scales, elements_type='e2m1', scale_order='rows')
+
+        x = self.integers(20, 72)
+        x[:, ::32] = 4.0
+        self.assertTrue(torch.equal(there_and_back(x), x))
+        self.assertTrue(torch.equal(torch.compile(there_and_back, backend='eager', fullgraph=True)(x), x))
+    # family block_dequantise: end
+
     @unittest.skipUnless(hasattr(torch, 'float4_e2m1fn_x2'), 'torch has no float4_e2m1fn_x2')
     def test_types_of_torch(self):
         x = self.integers(20, 128)
