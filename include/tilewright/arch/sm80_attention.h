@@ -9,7 +9,7 @@
 namespace tw {
 
 struct Sm80Attention : Sm80 {
-  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ClusterShape>
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles>
   using HeadLoader = AttentionCopies<queries, keys, values, roles.load.warps>;
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ElementType type,
             bool>
@@ -23,7 +23,7 @@ struct Sm80Attention : Sm80 {
 
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
-    require(config.tiling.cluster.size() == 1, "Clusters need sm_90.");
+    require(config.tiling.cluster.size() == 1, "CTAs of attention share nothing.");
     require(config.tiling.m == 64 || config.tiling.m == 128,
             "A tile has 64 rows of queries for each of one or two groups of four warps.");
     require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 128,

@@ -9,8 +9,8 @@
 namespace tw {
 
 struct Sm90Attention : Sm90 {
-  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ClusterShape cluster>
-  using HeadLoader = AttentionLoader<queries, keys, values, cluster>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable>
+  using HeadLoader = AttentionLoader<queries, keys, values>;
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ElementType, bool keeps>
   using PartLoader = DecodeLoader<queries, keys, values, keeps>;
   template <class Queries, class Keys>
@@ -32,17 +32,11 @@ struct Sm90Attention : Sm90 {
     require(config.tiling.n % 64 == 0 && config.tiling.n <= 256 &&
                 config.head_columns() % 64 == 0 && config.head_columns() <= 256,
             "A head has 64, 128, 192 or 256 columns.");
-    require(config.tiling.cluster.size() <= max_cluster && config.tiling.cluster.n == 1 &&
-                config.tiling.cluster.k == 1,
-            "A cluster has at most 8 CTAs, with a head each.");
+    require(config.tiling.cluster.size() == 1, "CTAs of attention share nothing.");
     require(config.from_e4m3 == 0, "TMA does not convert: e4m3 is for copies by threads.");
-    require(config.part_blocks == 0 || (config.tiling.m == 64 && config.tiling.cluster.size() == 1),
-            "Where heads share a tile, it has 64 rows and a CTA alone.");
-    require(config.ctas == 1 || config.part_blocks != 0,
-            "CTAs share an SM where keys are taken in parts.");
+    require(config.part_blocks == 0 || config.tiling.m == 64,
+            "Where heads share a tile, it has 64 rows.");
     const unsigned groups = config.tiling.m / 64;
-    // As launched, threads of two CTAs have the registers that they need.
-    if (config.ctas > 1) return RoleTable{.load = {4, 1}, .multiply = {0, 4}}.checked();
     const unsigned helping = groups == 3 ? 32 : groups == 2 ? 24 : 56;
     const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? 240 : 256 - 8;
     const unsigned held = config.keys / 2 + config.keys / 4 + config.tiling.n / 2;

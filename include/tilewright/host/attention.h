@@ -41,7 +41,7 @@ inline AttentionParts attention_parts(const tw_attention_problem& problem,
   return made;
 }
 
-// Work that the clusters of a grid share, by tiles of so many rows; where lengths stand on the
+// Work that the CTAs of a grid share, by tiles of so many rows; where lengths stand on the
 // device, the most that it can be.
 inline std::int64_t attention_work(const tw_attention_problem& problem,
                                    const AttentionConfig& config) {
@@ -53,7 +53,7 @@ inline std::int64_t attention_work(const tw_attention_problem& problem,
   const std::int64_t tiles = AttentionFamily::is_ragged(problem)
                                  ? problem.queries / rows + problem.sequences
                                  : problem.sequences * ((problem.queries + rows - 1) / rows);
-  return tiles * problem.heads / config.tiling.cluster.size();
+  return tiles * problem.heads;
 }
 
 // Heads whose tiles are taken together: their keys and values shall stay in the L2.
@@ -93,12 +93,11 @@ struct AttentionLaunch {
   // A grid of no CTAs is not launched. Schedules that ask have a counter in the workspace.
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder&, unsigned max_clusters,
+                     const Checked& checked, const MatmulOrder&, unsigned max_ctas,
                      const Workspace& workspace, const Encode& encode) {
     using Kernel = kernel::WarpSpecialized<Parts>;
     const Problem& problem = checked.as<Problem>();
     if (Status status = takes<Parts>(checked); !status.is_good()) return status;
-    constexpr ClusterShape cluster = Parts::tiling.cluster;
     const std::int64_t work = attention_work(problem, Parts::config);
     if (work > std::numeric_limits<int>::max() - 65536) {
       return Status::refused(sentence("There are {} tiles; 31 bits count them.", work));
@@ -130,8 +129,8 @@ struct AttentionLaunch {
       params.own.values = problem.v_scales;
       params.own.query_heads_per_key_head = number(problem.heads / problem.key_heads);
     }
-    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_clusters, work)) * cluster.size(),
-            cluster.size(), Kernel::threads, sizeof(typename Kernel::Storage)};
+    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_ctas, work)), 1, Kernel::threads,
+            sizeof(typename Kernel::Storage)};
     if constexpr (Parts::in_parts) {
       return plan_parts<Parts>(params, checked, sequences, workspace, encode);
     } else {
@@ -245,7 +244,6 @@ struct AttentionLaunch {
       return Status::refused(
           sentence("The elements are {}; this kernel is for {}.", name_of(type), name_of(taken)));
     }
-    constexpr unsigned sharers = Parts::tiling.cluster.size();
     if (problem.keys > every_key) {
       return Status::refused(
           sentence("keys = {}; kernels count up to {}.", problem.keys, every_key));
@@ -257,20 +255,6 @@ struct AttentionLaunch {
     const bool asks = Parts::config.scheduling == Scheduling::Dynamic;
     if (asks && Family::is_ragged(problem)) {
       return Status::refused("Lengths on the device need a kernel with a static schedule.");
-    }
-    if (problem.heads / problem.key_heads % sharers != 0) {
-      return Status::refused(
-          sentence("heads = {} and key_heads = {}; this kernel takes {} heads at a time that share "
-                   "keys.",
-                   problem.heads, problem.key_heads, sharers));
-    }
-    constexpr unsigned keys = Parts::config.keys;
-    if (sharers > 1 &&
-        (Family::is_ragged(problem) || (problem.sequences > 1 && problem.keys % keys != 0))) {
-      return Status::refused(
-          sentence("keys = {} of {} sequences; in clusters a kernel takes one sequence, or such "
-                   "whose lengths are known and multiples of {}.",
-                   problem.keys, problem.sequences, keys));
     }
     for (const unsigned tensor : {Family::q, Family::k, Family::v, Family::output}) {
       const TensorLines& lines = checked.tensor(tensor);
@@ -326,8 +310,7 @@ struct AttentionLaunch {
     if constexpr (requires { loader.queries.token_stride; }) {
       return fill_heads<Parts>(loader, checked);
     } else {
-      return fill_maps(loader, checked, Parts::query_tile.rows, Parts::Loader::key_box_rows,
-                       encode);
+      return fill_maps(loader, checked, Parts::query_tile.rows, Parts::key_tile.rows, encode);
     }
   }
 

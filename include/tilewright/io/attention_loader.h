@@ -13,20 +13,11 @@ namespace tw {
 
 // A tile's `batch` is the head of its queries, its `n` the sequence; blocks of its keys come from
 // the last to the first, for the last is the one that masks cut.
-//
-// The CTAs of a cluster have heads that share keys: each loads its rows of a block, and sends them
-// to all.
-template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, ClusterShape cluster>
+template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile>
 class AttentionLoader {
-  static constexpr unsigned sharers = cluster.size();
-  static_assert(key_tile.rows % (8 * sharers) == 0, "CTAs share a block by eights of rows.");
-
  public:
-  // Rows of a block of keys or values that one copy brings.
-  static constexpr unsigned key_box_rows = key_tile.rows / sharers;
-
   // Maps of rank 3, innermost dimension first: (column, token, head), box of 64 columns by the
-  // tile's rows, or by key_box_rows.
+  // tile's rows.
   struct Params {
     TensorMap queries;
     TensorMap keys;
@@ -38,12 +29,10 @@ class AttentionLoader {
   static constexpr Completion completion = Completion::TransactionBytes;
   static constexpr unsigned arrivals = 1;
   // A box may reach over a sequence's last row, into the next sequence: somebody must clear what it
-  // brings from there. In a cluster nobody does, for the copies of other CTAs could overtake such
-  // writes; the host takes only sequences whose blocks end with them, or with the tensor.
-  static constexpr bool clears_tail = sharers > 1;
+  // brings from there.
+  static constexpr bool clears_tail = false;
 
-  TW_DEVICE AttentionLoader(const Params& params, unsigned /*thread*/)
-      : params_(params), rank_(rank_in<cluster>()) {
+  TW_DEVICE AttentionLoader(const Params& params, unsigned /*thread*/) : params_(params) {
     isa::prefetch_tensormap(&params.queries);
     isa::prefetch_tensormap(&params.keys);
     isa::prefetch_tensormap(&params.values);
@@ -59,44 +48,33 @@ class AttentionLoader {
   }
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void queries(const Stage& stage, const WorkTile& tile) const {
-    load<query_tile, 1>(stage, params_.queries, tile.first_row(query_tile.rows), tile.batch, 0);
+    load<query_tile>(stage, params_.queries, tile.first_row(query_tile.rows), tile.batch);
   }
   template <StageToFill Stage>
   TW_DEVICE void keys(const Stage& stage, int k) const {
-    load<key_tile, sharers>(stage, params_.keys, row_of(k), key_head_, rank_);
+    load<key_tile>(stage, params_.keys, row_of(k), key_head_);
   }
   template <StageToFill Stage>
   TW_DEVICE void values(const Stage& stage, int k) const {
-    load<value_tile, sharers>(stage, params_.values, row_of(k), key_head_, rank_);
+    load<value_tile>(stage, params_.values, row_of(k), key_head_);
   }
 
  private:
   TW_DEVICE int row_of(int k) const { return last_block_ - k * static_cast<int>(key_tile.rows); }
 
-  // Share `share` of a tile whose first row is `row`.
-  template <HeadTile tile, unsigned shares, class Stage>
-  static TW_DEVICE void load(const Stage& stage, const TensorMap& map, int row, int head,
-                             unsigned share) {
-    constexpr unsigned rows = tile.rows / shares;
-    const auto whole_tile = stage.tensors().rows;
+  // A tile whose first row is `row`.
+  template <HeadTile tile, class Stage>
+  static TW_DEVICE void load(const Stage& stage, const TensorMap& map, int row, int head) {
     TW_UNROLL
     for (unsigned span = 0; span < tile.spans(); ++span) {
-      const int at[3] = {static_cast<int>(span * HeadTile::span_columns),
-                         row + static_cast<int>(share * rows), head};
-      const auto part = whole_tile.slice(whole, whole, span).template from<rows>(share * rows);
-      if constexpr (shares == 1) {
-        isa::cp_async_bulk_tensor_load(part.address(), &map, stage.full(), at,
-                                       isa::CacheHint::EvictNormal);
-      } else {
-        constexpr auto all = static_cast<std::uint16_t>((1u << shares) - 1);
-        isa::cp_async_bulk_tensor_load_multicast(part.address(), &map, stage.full(), at, all,
-                                                 isa::CacheHint::EvictNormal);
-      }
+      const int at[3] = {static_cast<int>(span * HeadTile::span_columns), row, head};
+      const auto part = stage.tensors().rows.slice(whole, whole, span);
+      isa::cp_async_bulk_tensor_load(part.address(), &map, stage.full(), at,
+                                     isa::CacheHint::EvictNormal);
     }
   }
 
   const Params& params_;
-  unsigned rank_;
   int last_block_ = 0;  // where k-tile 0 begins: they count from the last block to the first
   int key_head_ = 0;
 };

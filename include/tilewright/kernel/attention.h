@@ -75,14 +75,14 @@ struct Attention {
         if constexpr (leads) work.begin();
         if (tile.num_k_tiles() == 0) continue;
         loader_.begin(tile);
-        if constexpr (!keys_first) load_queries(tile);
+        {
+          const auto stage = queries_.produce();
+          loader_.queries(stage, tile);
+        }
         for (const int k : tile.k_tiles(key)) {
           {
             const auto stage = keys_.produce();
             loader_.keys(stage, k);
-          }
-          if constexpr (keys_first) {
-            if (k == tile.k_begin) load_queries(tile);
           }
           if (k > tile.k_begin) load_values(k - 1);
         }
@@ -96,11 +96,6 @@ struct Attention {
     }
 
    private:
-    static constexpr bool keys_first = Kernel::config.keys_first != 0;
-    TW_DEVICE void load_queries(const WorkTile& tile) {
-      const auto stage = queries_.produce();
-      loader_.queries(stage, tile);
-    }
     TW_DEVICE void load_values(int k) {
       const auto stage = values_.produce();
       loader_.values(stage, k);

@@ -12,23 +12,17 @@ namespace tw {
 // last to the first. Heads are
 // taken in sections whose keys and values stay in the L2 together; within a section the last rows
 // of all heads come first: causal, they see most keys, and what is short fills the gaps at the end.
-//
-// The CTAs of a cluster take neighbouring heads, which share keys: the same rows, the same blocks.
-// An index is work of a whole cluster.
-template <unsigned tile_rows, unsigned tile_keys, ClusterShape cluster = ClusterShape{}>
+template <unsigned tile_rows, unsigned tile_keys>
 class AttentionTiles {
  public:
   struct Params {
     Sequences sequences;
-    // Of queries; multiples of a cluster's CTAs. A section is a number of heads: where lengths
-    // stand on the device, those of one sequence.
+    // Of queries. A section is a number of heads: where lengths stand on the device, those of one
+    // sequence.
     int heads;
     int section;
   };
-  TW_DEVICE explicit AttentionTiles(const Params& params)
-      : params_(params), rank_(rank_in<cluster>()) {
-    read();
-  }
+  TW_DEVICE explicit AttentionTiles(const Params& params) : params_(params) { read(); }
 
   TW_DEVICE bool has(int index) const {
     while (first_head_ < all_heads() && index - first_index_ >= width() * row_tiles_) {
@@ -41,8 +35,8 @@ class AttentionTiles {
   TW_DEVICE WorkTile tile(int index) const {
     has(index);  // finds the section
     const int from_last = (index - first_index_) / width();
-    const int unit = index - first_index_ - from_last * width();
-    const int head_of_all = first_head_ + unit * heads_together + static_cast<int>(rank_);
+    const int in_section = index - first_index_ - from_last * width();
+    const int head_of_all = first_head_ + in_section;
     const int sequence = head_of_all / params_.heads;
     const SequenceRows rows = params_.sequences.rows(sequence);
     const int row = rows.query_begin + (row_tiles_ - 1 - from_last) * static_cast<int>(tile_rows);
@@ -60,12 +54,11 @@ class AttentionTiles {
   }
 
  private:
-  static constexpr int heads_together = static_cast<int>(cluster.size());
   TW_DEVICE int all_heads() const { return params_.sequences.count * params_.heads; }
-  // Of the section, in units of a cluster.
+  // Of the section.
   TW_DEVICE int width() const {
     const int left = all_heads() - first_head_;
-    return (left < params_.section ? left : params_.section) / heads_together;
+    return left < params_.section ? left : params_.section;
   }
   // All sequences of a section are equally long.
   TW_DEVICE void read() const {
@@ -75,7 +68,6 @@ class AttentionTiles {
   }
 
   const Params& params_;
-  unsigned rank_;
   // The section of the last index.
   mutable int first_head_ = 0;
   mutable int first_index_ = 0;

@@ -9,7 +9,6 @@
 #include "tilewright/io/head_tile.h"
 #include "tilewright/kernel/attention.h"
 #include "tilewright/kernel/contracts.h"
-#include "tilewright/pipeline/named_turns.h"
 #include "tilewright/pipeline/no_turns.h"
 #include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/attention_tiles.h"
@@ -19,15 +18,14 @@
 namespace tw {
 
 struct AttentionConfig {
-  // A tile of the output has m queries, 64 for each warpgroup, by n columns of a head. CTAs of a
-  // cluster take heads that share keys.
+  // A tile of the output has m queries, 64 for each warpgroup, by n columns of a head.
   Tiling tiling = {.m = 128, .n = 128};
   unsigned keys = 128;                     // of a block
   unsigned head = 0;                       // columns of queries and keys; 0: as many as of values
   ElementType d_type = ElementType::Bf16;  // of what is multiplied, and of the output
   unsigned from_e4m3 = 0;                  // 1: queries, keys and values are e4m3 in memory
   Scheduling scheduling = Scheduling::Static;
-  unsigned turns = 1;       // 0: groups issue their products as they come; 2: by named barriers
+  unsigned turns = 1;       // 0: groups issue their products as they come
   unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
   unsigned staged_bytes = 128;  // of a row of the output at a time: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
@@ -36,8 +34,6 @@ struct AttentionConfig {
   // Heads that share keys are rows of one tile, and a tile has a part of the keys: so many blocks.
   // 0: a tile has one head and all its keys.
   unsigned part_blocks = 0;
-  unsigned ctas = 1;        // of an SM
-  unsigned keys_first = 0;  // 1: a tile's first keys are loaded before its queries
   unsigned keeps_keys = 1;  // 0: keys and values that are read once leave the L2 cache first
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
@@ -93,13 +89,13 @@ struct NothingLeft {
 };
 
 template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles,
-          ClusterShape cluster, bool in_parts, ElementType memory_type, bool keeps>
+          bool in_parts, ElementType memory_type, bool keeps>
 consteval auto loader_of_heads() {
   if constexpr (in_parts || memory_type != queries.type) {
     return Chosen<
         typename Target::template PartLoader<queries, keys, values, roles, memory_type, keeps>>();
   } else {
-    return Chosen<typename Target::template HeadLoader<queries, keys, values, roles, cluster>>();
+    return Chosen<typename Target::template HeadLoader<queries, keys, values, roles>>();
   }
 }
 
@@ -121,9 +117,9 @@ struct Attention {
   static constexpr HeadTile key_tile = {config.keys, config.head_columns(), config.d_type};
   static constexpr HeadTile value_tile = {config.keys, tiling.n, config.d_type};
   static constexpr bool in_parts = config.part_blocks != 0;
-  using Loader = typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
-                                                   tiling.cluster, in_parts, config.memory_type(),
-                                                   config.keeps_keys != 0>())::Type;
+  using Loader =
+      typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles, in_parts,
+                                        config.memory_type(), config.keeps_keys != 0>())::Type;
   using Scales = std::conditional_t<config.from_e4m3 != 0, kernel::ScalesOfHeads, kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
@@ -137,12 +133,8 @@ struct Attention {
   using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;
-  // Groups have named barriers from 1 on for themselves, and one for all of them.
-  using StepOrder = std::conditional_t<
-      !takes_turns, NoTurns,
-      std::conditional_t<config.turns == 2,
-                         NamedTurns<roles.groups, roles.group_threads(), 2 + roles.groups>,
-                         tw::Turns<roles.groups, roles.group_warps()>>>;
+  using StepOrder =
+      std::conditional_t<takes_turns, tw::Turns<roles.groups, roles.group_warps()>, NoTurns>;
   using Turns = NoTurns;  // groups share every tile
 
   using Store = typename Target::template Store<config, Trace>;
@@ -154,16 +146,14 @@ struct Attention {
   using Sources = DirectSources;
   using Reduction = NoReduction;
   using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys, config.part_blocks>,
-                                 AttentionTiles<tiling.m, config.keys, tiling.cluster>>;
+                                 AttentionTiles<tiling.m, config.keys>>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
   // Where few rows meet many keys, these are what takes time to come; else two blocks of them, and
   // a second tile of queries where there is room.
-  // A CTA takes 1024 bytes beside its own.
-  static constexpr unsigned shared_bytes = (Target::shared_bytes + 1024) / config.ctas - 1024;
   static constexpr unsigned value_stages =
-      in_parts ? (shared_bytes - 1024 - (config.ctas > 1 ? 1 : 2) * query_tile.bytes()) /
+      in_parts ? (Target::shared_bytes - 1024 - 2 * query_tile.bytes()) /
                      (key_tile.bytes() + value_tile.bytes())
                : 2;
   static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : value_stages;
@@ -173,14 +163,14 @@ struct Attention {
           : roles.groups * unsigned{sizeof(typename Epilogue::Buffers)};
   static constexpr unsigned taken_bytes =
       1024 + buffer_bytes + key_stages * key_tile.bytes() + value_stages * value_tile.bytes();
-  static_assert(taken_bytes + query_tile.bytes() <= shared_bytes,
+  static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
                 "Blocks of keys and values and a tile of queries must fit shared memory.");
   // Where there is one alone, the keys of the next tile wait for it.
   static constexpr unsigned query_stages =
-      taken_bytes + 2 * query_tile.bytes() <= shared_bytes ? 2 : 1;
+      taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1;
   using Queries = Ring<QueryPayload, query_stages, typename Target::Signal>;
-  using Keys = Ring<KeyPayload, key_stages, typename Target::Signal, tiling.cluster>;
-  using Values = Ring<ValuePayload, value_stages, typename Target::Signal, tiling.cluster>;
+  using Keys = Ring<KeyPayload, key_stages, typename Target::Signal>;
+  using Values = Ring<ValuePayload, value_stages, typename Target::Signal>;
 
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
