@@ -5,9 +5,8 @@ usage: PYTHONPATH=python llama_layer.py [--layers 4] [--rounds 7] [--csv FILE] [
        PYTHONPATH=python llama_layer.py --prepare [CASE...]   torch's side alone, compiled into its cache: a minute a case
        PYTHONPATH=python llama_layer.py --virtual       small layers on the virtual GPU: right or not, and no times
 
-Cases: prefill_2048, prefill_8192, decode_1, decode_16, decode_64 (sequences of 4,096 keys each). In both sides norms, rotary
-embedding and the cache's new rows are torch's, compiled; products, the gate, the residual and attention are tilewright's or
-torch's. Layers have weights of their own, so that these come from memory. Hidden states behind all layers are held against
+Cases: prefill_2048, prefill_8192, decode_1, decode_16, decode_64 (sequences of 4,096 keys each). Of tilewright's side no kernel
+is torch's: norms, products with gate and residual, rotary embedding with the cache's new rows, attention. Layers have weights of their own, so that these come from memory. Hidden states behind all layers are held against
 float32: those of tilewright may be 1.25 times as far from it as those of torch in bf16, or the exit status is 1. Prints
 microseconds of one layer, the ratio, and what share of the time each kernel has.
 """
@@ -81,8 +80,8 @@ class Case:
         pages = -(-keys // PAGE)
         self.table = torch.randperm(sequences * pages, device=device).int().view(sequences, pages)
         self.lengths = torch.full((sequences,), keys, dtype=torch.int32, device=device)
-        last = self.table[:, (keys - 1) // PAGE].long()
-        self.place = last, torch.full_like(last, (keys - 1) % PAGE)
+        self.slots = self.table[:, (keys - 1) // PAGE] * PAGE + (keys - 1) % PAGE
+        self.positions = torch.zeros_like(self.slots)
         for _ in range(layers):
             plain = [torch.randn(sequences, sizes.key_heads, keys, sizes.columns, device=device).bfloat16() for _ in 'kv']
             paged = []
@@ -100,16 +99,16 @@ class Case:
 
     def ours(self, x, layer):
         weights = self.weights[layer]
-        q, k, v = self.heads(tilewright.matmul(norm(x, weights.norms[0]), weights.qkv.mT))
+        qkv = tilewright.matmul(tilewright.rms_norm(x, weights.norms[0]), weights.qkv.mT)
+        embedding = self.cosines, self.sines, self.sizes.heads, self.sizes.key_heads
         if self.decodes:
-            caches = self.caches[layer][1]
-            for cache, rows in zip(caches, (k, v)):
-                cache.index_put_(self.place, rows[:, 0])
-            y = tilewright.attention_paged(q, *caches, self.table, self.lengths, keys=self.keys)
+            k, v = self.caches[layer][1]
+            q, *_ = tilewright.rotary(qkv, *embedding, k=k, v=v, positions=self.positions, slots=self.slots)
+            y = tilewright.attention_paged(q, k, v, self.table, self.lengths, keys=self.keys)
         else:
-            y = tilewright.attention(q, k, v.contiguous(), causal=True)
+            y = tilewright.attention(*tilewright.rotary(qkv, *embedding), causal=True)
         x = tilewright.matmul(y.flatten(2), weights.out.mT, epilogue=tilewright.Epilogue(residual=x))
-        y = tilewright.matmul(norm(x, weights.norms[1]), weights.gates.mT,
+        y = tilewright.matmul(tilewright.rms_norm(x, weights.norms[1]), weights.gates.mT,
                               epilogue=tilewright.Epilogue(activation='silu', gated=True))
         return tilewright.matmul(y, weights.down.mT, epilogue=tilewright.Epilogue(residual=x))
 

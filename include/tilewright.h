@@ -39,6 +39,12 @@
 /* family requantised: begin */
 #include "tilewright/family/requantised/problem.h"
 /* family requantised: end */
+/* family rms_norm: begin */
+#include "tilewright/family/rms_norm/problem.h"
+/* family rms_norm: end */
+/* family rotary: begin */
+#include "tilewright/family/rotary/problem.h"
+/* family rotary: end */
 #include "tilewright/types.h"
 
 #define TW_VERSION_MAJOR 0
@@ -203,6 +209,14 @@ TW_FAMILY(attention)
 /* family quantise: begin */
 TW_FAMILY(quantise)
 /* family quantise: end */
+
+/* family rms_norm: begin */
+TW_FAMILY(rms_norm)
+/* family rms_norm: end */
+
+/* family rotary: begin */
+TW_FAMILY(rotary)
+/* family rotary: end */
 
 #ifdef __cplusplus
 }

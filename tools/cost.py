@@ -70,6 +70,14 @@ FAMILIES = {
         'files': ['*/block_quantise/*', '*/block_quantise.h', '*/block_quantise.cpp', '*/_block_quantise.py', '*/block_quantise*_test.cpp'],
         'words': r'block_quantise_(instances|trial)|tilewright_block_quantise|(run|family|host)/block_quantise|TW_FAMILY\(block_quantise',
     },
+    'rms_norm': {
+        'files': ['*rms_norm*'],
+        'words': r'rms_norm_(instances|trial)|tilewright_rms_norm|(run|family|host)/rms_norm|TW_FAMILY\(rms_norm',
+    },
+    'rotary': {
+        'files': ['*rotary*'],
+        'words': r'rotary_(instances|trial)|tilewright_rotary|(run|family|host)/rotary|TW_FAMILY\(rotary',
+    },
     'attention': {
         'files': ['*attention*', '*/online_softmax.h', '*/packed_rows.h', '*/softmax_parts.h', '*/mma_rings.h', '*/wgmma_rings.h'],
         'words': r'attention_(instances|trial)|tilewright_attention|sm\d+_attention|(run|family|host|dispatch)/attention|TW_FAMILY\(attention',

@@ -104,6 +104,48 @@ class Described(unittest.TestCase):
     # family block_scaled: end
     # family block_quantise: end
 
+    # family rms_norm: begin
+    def test_rms_norm(self):
+        x, residual, weight = self.integers(2, 3, 64), self.integers(2, 3, 64), self.integers(64)
+
+        def right(y):
+            return y.float() / torch.sqrt(y.float().square().mean(-1, keepdim=True) + 0.5) * weight.float()
+
+        # One rounding to bf16 of a number of at most 24 = 3 sqrt(64).
+        for layer in (tilewright.rms_norm, torch.compile(tilewright.rms_norm, backend='eager', fullgraph=True)):
+            self.assertLess((layer(x, weight, epsilon=0.5) - right(x)).abs().max(), 24 * 2.0 ** -8)
+            y, total = layer(x, weight, residual, epsilon=0.5)
+            self.assertTrue(torch.equal(total, x + residual))
+            self.assertLess((y - right(total)).abs().max(), 24 * 2.0 ** -8)
+        with self.assertRaisesRegex(tilewright.Invalid, r'The residual has shape \(6, 64\), but x has shape \(2, 3, 64\)'):
+            tilewright.rms_norm(x, weight, residual.flatten(0, 1))
+    # family rms_norm: end
+
+    # family rotary: begin
+    def test_rotary(self):
+        heads, key_heads, size = 3, 2, 32
+        qkv = self.integers(2, 2, (heads + 2 * key_heads) * size)
+        cosines, sines = self.integers(10, size // 2).float(), self.integers(10, size // 2).float()
+        positions, slots = (torch.tensor(rows, dtype=torch.int32) for rows in ([9, 0, 4, 4], [5, -1, 0, 7]))
+        by_head = qkv.view(4, -1, size)
+        x, y = by_head.float().chunk(2, -1)
+        c, s = (table[positions.long()][:, None] for table in (cosines, sines))
+        turned = torch.cat([x * c - y * s, y * c + x * s], -1).bfloat16()  # integers below 2^8
+        for layer in (tilewright.rotary, torch.compile(tilewright.rotary, backend='eager', fullgraph=True)):
+            k, v = torch.full((2, 4, key_heads, size), 99.0).bfloat16(), torch.full((2, 4, key_heads, size), 99.0).bfloat16()
+            q, *_ = layer(qkv, cosines, sines, heads, key_heads, k=k, v=v, positions=positions, slots=slots)
+            self.assertTrue(torch.equal(q, turned[:, :heads].view(2, 2, heads, size)))
+            for cache, rows in ((k, turned[:, heads:heads + key_heads]), (v, by_head[:, heads + key_heads:])):
+                right = torch.full((8, key_heads, size), 99.0).bfloat16()
+                right[[5, 0, 7]] = rows[[0, 2, 3]]
+                self.assertTrue(torch.equal(cache.view(8, key_heads, size), right))
+        q, k, v = tilewright.rotary(qkv, cosines, sines, heads, key_heads)
+        self.assertEqual((k.shape, v.shape), (torch.Size([2, 2, key_heads, size]),) * 2)
+        self.assertTrue(torch.equal(v.view(4, key_heads, size), by_head[:, heads + key_heads:]))
+        with self.assertRaisesRegex(tilewright.Invalid, 'a cache must be contiguous'):
+            tilewright.rotary(qkv, cosines, sines, heads, key_heads, k=k.transpose(1, 2), v=v)
+    # family rotary: end
+
     def test_refusals(self):
         a, d = self.integers(8, 16), torch.empty(8, 8, dtype=torch.bfloat16)
         for error, sentence, given in (

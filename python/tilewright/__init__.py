@@ -54,6 +54,14 @@ from ._quantise import quantise_blocks  # noqa: E402
 __all__.append('quantise_blocks')
 _torch_modules.append('_torch_quantise')
 # family quantise: end
+# family rms_norm: begin
+from ._rms_norm import rms_norm  # noqa: E402
+__all__.append('rms_norm')
+# family rms_norm: end
+# family rotary: begin
+from ._rotary import rotary  # noqa: E402
+__all__.append('rotary')
+# family rotary: end
 # family attention: begin
 from ._attention import attention, attention_paged  # noqa: E402
 __all__ += ['attention', 'attention_paged']

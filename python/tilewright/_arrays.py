@@ -294,3 +294,17 @@ def empty_like_kind(example, shape, type):
             return typed_array(numpy.empty(shape, dtype=BITS[type]), type)
         return numpy.empty(shape, dtype=NUMPY_NAMES[type])
     return Buffer.zeros(shape, type)
+
+
+def rows_of(name, array):
+    """The array as a matrix: all but the last extent of a torch tensor count rows."""
+    if is_torch(array) and len(array.shape) > 2:
+        return array.view(-1, array.shape[-1])
+    if len(array.shape) != 2:
+        raise Invalid(f'{name} has shape {tuple(array.shape)}, but must be a matrix.')
+    return array
+
+
+def new_like(array, shape):
+    """Of the array's kind, type and device."""
+    return array.new_empty(shape) if is_torch(array) else empty_like_kind(array, shape, view_of('x', array).type)

@@ -16,7 +16,7 @@ class DeviceStreaming {
       : kernel_(
             typename OnDevice::Image{image},
             {1, false, Parts::Target::target.capability_begin, Parts::Target::target.capability_end,
-             Kernel::threads, sizeof(typename Kernel::Storage), false}) {}
+             Kernel::threads, sizeof(typename Kernel::Storage), Kernel::dependent_launch}) {}
 
   // make_plan(params, ctas, max_ctas) plans the launch.
   template <class MakePlan>

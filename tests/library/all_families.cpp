@@ -63,6 +63,17 @@ std::span<const Instance> block_scaled_instances() {
   return table;
 }
 
+std::span<const Instance> rms_norm_instances() {
+  static const Instance table[] = {
+      {"normalises", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  return table;
+}
+
+std::span<const Instance> rotary_instances() {
+  static const Instance table[] = {{"rotates", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  return table;
+}
+
 std::span<const Instance> quantise_instances() {
   static const Instance table[] = {
       {"quantises", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};

@@ -12,6 +12,8 @@
 #include "tilewright/host/grouped.h"
 #include "tilewright/host/quantise.h"
 #include "tilewright/host/requantised.h"
+#include "tilewright/host/rms_norm.h"
+#include "tilewright/host/rotary.h"
 
 namespace tw {
 
@@ -42,6 +44,12 @@ struct RequantisedNamed {
   static constexpr RequantisedConfig config = {
       .tiling = fp8, .d_type = ElementType::E4m3, .promote_every = 1};
 };
+struct RmsNormNamed {
+  static constexpr RmsNormConfig config = {};
+};
+struct RotaryNamed {
+  static constexpr RotaryConfig config = {};
+};
 
 }  // namespace
 
@@ -70,6 +78,12 @@ std::span<const Instance> quantise_instances() {
 std::span<const Instance> requantised_instances() {
   return tests::warp_specialized<RequantisedLaunch,
                                  Requantised<Sm90, BlockwiseRecipe<128>, RequantisedNamed>>();
+}
+std::span<const Instance> rms_norm_instances() {
+  return tests::streaming<RmsNormLaunch, RmsNorm<Sm80, RmsNormNamed>>();
+}
+std::span<const Instance> rotary_instances() {
+  return tests::streaming<RotaryLaunch, Rotary<Sm80, RotaryNamed>>();
 }
 
 }  // namespace tw

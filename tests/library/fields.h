@@ -124,6 +124,35 @@ void each_field(tw_block_quantise_problem& problem, const std::string& name, con
   visit(name + "scale_order", problem.scale_order);
 }
 template <class Visit>
+void each_field(tw_rms_norm_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "m", problem.m);
+  visit(name + "k", problem.k);
+  visit(name + "epsilon", problem.epsilon);
+  each_field(problem.source, name + "source", visit);
+  each_field(problem.output, name + "output", visit);
+  each_field(problem.residual, name + "residual", visit);
+  each_field(problem.sum, name + "sum", visit);
+  visit(name + "weight", problem.weight);
+  visit(name + "weight_type", problem.weight_type);
+}
+template <class Visit>
+void each_field(tw_rotary_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "tokens", problem.tokens);
+  visit(name + "heads", problem.heads);
+  visit(name + "key_heads", problem.key_heads);
+  visit(name + "head_size", problem.head_size);
+  visit(name + "all_positions", problem.all_positions);
+  visit(name + "rows", problem.rows);
+  each_field(problem.qkv, name + "qkv", visit);
+  each_field(problem.cosines, name + "cosines", visit);
+  each_field(problem.sines, name + "sines", visit);
+  visit(name + "positions", problem.positions);
+  visit(name + "slots", problem.slots);
+  each_field(problem.q, name + "q", visit);
+  each_field(problem.k, name + "k", visit);
+  each_field(problem.v, name + "v", visit);
+}
+template <class Visit>
 void each_field(tw_attention_problem& problem, const std::string& name, const Visit& visit) {
   visit(name + "heads", problem.heads);
   visit(name + "key_heads", problem.key_heads);

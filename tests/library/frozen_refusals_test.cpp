@@ -270,6 +270,42 @@ TEST(FrozenRefusals, Quantise) {
   expect_frozen("quantise", refusals_of("plain", problem, planned<tw_quantise_plan_create>));
 }
 
+// Alone, then with a residual.
+TEST(FrozenRefusals, RmsNorm) {
+  const auto call = planned<tw_rms_norm_plan_create>;
+  tw_rms_norm_problem problem;
+  tw_rms_norm_init(&problem, nullptr);
+  problem.m = 4;
+  problem.k = 16;
+  problem.source = {at<void>(0), 16, 1, 0, TW_BF16};
+  problem.output = {at<void>(2), 16, 1, 0, TW_BF16};
+  problem.weight = at<void>(4);
+  const std::string found = refusals_of("plain", problem, call);
+  problem.residual = {at<void>(6), 16, 1, 0, TW_BF16};
+  problem.sum = {at<void>(8), 16, 1, 0, TW_BF16};
+  expect_frozen("rms_norm", found + refusals_of("residual", problem, call));
+}
+
+// Token by token, then where positions and slots say.
+TEST(FrozenRefusals, Rotary) {
+  const auto call = planned<tw_rotary_plan_create>;
+  tw_rotary_problem problem;
+  tw_rotary_init(&problem, nullptr);
+  problem.tokens = problem.all_positions = problem.rows = 2;
+  problem.heads = problem.key_heads = 1;
+  problem.head_size = 16;
+  problem.qkv = {at<void>(0), 48, 1, 0, TW_BF16};
+  problem.cosines = {at<void>(2), 8, 1, 0, TW_FP32};
+  problem.sines = {at<void>(4), 8, 1, 0, TW_FP32};
+  problem.q = {at<void>(6), 16, 1, 0, TW_BF16};
+  problem.k = {at<void>(8), 16, 1, 0, TW_BF16};
+  problem.v = {at<void>(10), 16, 1, 0, TW_BF16};
+  const std::string found = refusals_of("rows", problem, call);
+  problem.positions = at<std::int32_t>(12);
+  problem.slots = at<std::int32_t>(13);
+  expect_frozen("rotary", found + refusals_of("slots", problem, call));
+}
+
 // MXFP8, then NVFP4 in a batch and with an epilogue.
 TEST(FrozenRefusals, BlockScaled) {
   const auto call = planned<tw_block_scaled_plan_create>;

@@ -42,7 +42,7 @@ class Config:
 
     def source(self, root):
         """As the families' instances are made, with a table of this one."""
-        streams = self.family.endswith('quantise') or self.recipe == 'DepthwiseRecipe'
+        streams = self.family.endswith('quantise') or self.family in ('rms_norm', 'rotary') or self.recipe == 'DepthwiseRecipe'
         values = {'NAME': 'planted', 'FAMILY': self.family, 'ARCH': self.page, 'CONFIG': self.fields,
                   'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
                   'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),
@@ -218,12 +218,11 @@ CONFIGS = {
     'quantise_rows': quantise('sm_80', 'Sm80', 1),
     'copy': dataclasses.replace(quantise('sm_80', 'Sm80', 0), options='--unaligned-source'),
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),
+    'rms_norm': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rms_norm'),
+    'rotary': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rotary'),
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
-    # Turns by named barriers.
-    'attention_named': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
-                              fields_of('.m = 128, .n = 64', '.keys = 64, .turns = 2'), 'attention'),
     'decode': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                      fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
 }
@@ -261,6 +260,9 @@ OPTIONS = {
     'grouped': lambda capacity, n, k, sms: f'--sizes 70,0,130,9 --spare {0 if capacity else 20} --capacity {capacity} '
                                            f'--n {n} --k {k} --sms {sms}',
     'quantise': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --data position',
+    'rms_norm': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --residual --data position',
+    'rotary': lambda tokens, heads, key_heads, sms: f'--tokens {tokens} --heads {heads} --key-heads {key_heads} --sms {sms} '
+                                                    '--positions --slots --data position',
     'attention': attention,
 }
 

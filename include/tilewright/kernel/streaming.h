@@ -5,6 +5,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
+#include "tilewright/isa/grid.h"
 #include "tilewright/isa/threads.h"
 
 namespace tw::kernel {
@@ -17,6 +18,8 @@ class Streaming {
  public:
   static constexpr unsigned threads = Stream::threads;
   static constexpr unsigned least_ctas = Stream::least_ctas;  // on an SM
+  // A launch begins while the one before ends, where a kernel says so.
+  static constexpr bool dependent_launch = requires { requires Kernel::dependent_launch; };
 
   struct Params {
     typename Stream::Params stream;
@@ -26,6 +29,10 @@ class Streaming {
 
   static TW_DEVICE void run(const Params& params) {
     isa::describe_role("stream");
+    if constexpr (dependent_launch) {
+      isa::griddepcontrol_wait();
+      isa::griddepcontrol_launch_dependents();
+    }
     Stream stream(params.stream, *static_cast<Storage*>(isa::dynamic_shared()),
                   isa::thread_index());
     for (unsigned tile = isa::cta_index(); tile < params.tiles; tile += isa::cta_count()) {

@@ -1,0 +1,24 @@
+"""rms_norm: rows over the root of their mean square. Of torch tensors it is the operator tilewright::call_rms_norm."""
+from ._arrays import new_like, rows_of
+from ._call import call
+from ._library import Invalid
+
+
+def rms_norm(x, weight, residual=None, out=None, *, epsilon=1e-5, stream=None, instance=None, target=None):
+    """weight * x / sqrt(mean of x^2 + epsilon) along the last extent, of bf16 or fp16; sums are float32.
+
+    residual: is added first, and (result, x + residual) is returned, which is normalised as it is rounded.
+    out: where the result goes; with a residual, a pair.
+    """
+    shape = tuple(x.shape)
+    output, total = (out, None) if residual is None else out or (None, None)
+    output = new_like(x, shape) if output is None else output
+    if residual is not None and total is None:
+        total = new_like(x, shape)
+    matrices = {'source': x, 'output': output, 'residual': residual, 'sum': total}
+    for name, array in matrices.items():
+        if array is not None and tuple(array.shape) != shape:
+            raise Invalid(f'The {name} has shape {tuple(array.shape)}, but x has shape {shape}.')
+    call('rms_norm', weight=weight, epsilon=float(epsilon), stream=stream, instance=instance, target=target,
+         **{name: rows_of(name, array) for name, array in matrices.items() if array is not None})
+    return output if residual is None else (output, total)
