@@ -3,8 +3,10 @@
 
 #include <cstdio>
 #include <iterator>
+#include <span>
 
 #include "vgpu/machine/machine.h"
+#include "vgpu/tensor_map.h"
 
 namespace tw::vgpu {
 
@@ -29,6 +31,16 @@ int check_schedules(unsigned count, const Run& run) {
   }
   std::printf("%u of %u schedules are clean and right\n", clean, count);
   return clean == count ? 0 : 1;
+}
+
+// One launch, and what is right after it.
+template <class IsRight>
+int check_schedules(unsigned count, const Launch& launch, std::span<const GlobalRange> memory,
+                    const IsRight& is_right) {
+  return check_schedules(count, [&](const Options& options, Report& report) {
+    report = run(launch, memory, options);
+    return is_right();
+  });
 }
 
 }  // namespace tw::vgpu

@@ -1,6 +1,8 @@
 // TMA descriptors for the virtual GPU.
 #pragma once
 
+#include <stdexcept>
+
 #include "tilewright/base/status.h"
 #include "tilewright/host/tensor_map.h"
 #include "vgpu/data/tile_map.h"
@@ -24,6 +26,14 @@ inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
   if (Status status = vgpu::check(tile_map); !status.is_good()) return status;
   map = vgpu::encode(tile_map);
   return Status::good();
+}
+
+// Throws the sentence of a box that TMA does not take.
+inline TensorMap map_for_virtual(const MatrixBox& box) {
+  TensorMap map;
+  const Status status = encode_for_virtual(map, box);
+  if (!status.is_good()) throw std::invalid_argument(status.sentence());
+  return map;
 }
 
 }  // namespace tw

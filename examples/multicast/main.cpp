@@ -6,7 +6,6 @@
 #include <tilewright/number/narrow_float.h>
 #include <tilewright/pipeline/mbarrier.h>
 #include <vgpu/schedules.h>
-#include <vgpu/simulate.h>
 
 constexpr unsigned rows = 64, columns = 64, tiles = 4, m = rows * tiles;
 constexpr tw::Layout layout = tw::parse_layout("Sw<3,3,3> o (64,64):(64,1)");
@@ -59,15 +58,12 @@ static float sums[2 * columns];
 
 int main() {
   for (unsigned i = 0; i < m * columns; ++i) a[i] = tw::Bf16(static_cast<float>(i % columns % 5));
-  tw::TensorMap map;
-  const tw::Status status = tw::encode_for_virtual(
-      map, {a, tw::ElementType::Bf16, columns, m, 1, 2 * columns, 0, columns, rows / 2});
-  if (!status.is_good()) return std::puts(status.sentence().c_str()), 2;
+  const tw::TensorMap map = tw::map_for_virtual(
+      {a, tw::ElementType::Bf16, columns, m, 1, 2 * columns, 0, columns, rows / 2});
   const tw::vgpu::GlobalRange memory[] = {{a, sizeof a, "A", true, false},
                                           {sums, sizeof sums, "sums", false, true}};
   const tw::vgpu::Launch launch = {2, 2, columns, sizeof(Shared), [&] { run(map, sums); }};
-  return tw::vgpu::check_schedules(40, [&](const auto& options, tw::vgpu::Report& report) {
-    report = tw::vgpu::run(launch, memory, options);
+  return tw::vgpu::check_schedules(40, launch, memory, [] {
     bool right = true;
     for (unsigned i = 0; i < 2 * columns; ++i) {
       const auto value = static_cast<float>(i % columns % 5);

@@ -1,4 +1,7 @@
 """torch tensors on the host, that is, on the virtual GPU: operators, compilation, gradients."""
+import re
+import subprocess
+import sys
 import unittest
 from unittest import mock
 
@@ -49,6 +52,13 @@ class Torch(Case):
                               (torch.float8_e4m3fn, torch.bfloat16)):
             a, b = self.integers(5, 16, dtype=dtype), self.integers(24, 16, dtype=dtype).mT
             self.same(tilewright.matmul(a, b), (a.float() @ b.float()).to(result))
+
+    def test_example(self):
+        """examples/from_torch prints the line that docs show: both numbers are its own, and those of one version of torch."""
+        printed = subprocess.run([sys.executable, support.ROOT / 'examples/from_torch/main.py'], capture_output=True, text=True, check=True).stdout
+        page = (support.ROOT / 'docs/own_kernel.md').read_text()
+        shown = re.search('^the layer is within .*$', page, re.MULTILINE).group()
+        self.assertEqual(re.sub(r'\d', '0', printed), re.sub(r'\d', '0', shown) + '\n')
 
     def test_vectors(self):
         row = self.x[0, 0]

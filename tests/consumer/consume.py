@@ -4,10 +4,12 @@ usage: consume.py ARCHIVE|BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [--
 
 Of a build folder the parts alone are installed, which need no library. A program may have arguments behind it, in one word. A program
 of --finds ends with 1 and prints the words. The lines of a page of docs that call the PROGRAM of --page are executed, shortened as those
-of ./tw are: a line that is followed by "tw: ..." is refused in these words.
+of ./tw are: a line that is followed by "tw: ..." is refused in these words. What other programs print stands behind their name, where the
+page has that as a line. Blocks of the page that begin with ./tw library --prefix are executed but for that line.
 """
 import argparse
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -16,7 +18,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / 'docs'))
-from documents import shortened
+from documents import ROOT, shortened
 
 parser = argparse.ArgumentParser()
 parser.add_argument('archive')
@@ -51,11 +53,24 @@ with tempfile.TemporaryDirectory() as folder:
         name, *arguments = shlex.split(program)
         return [build / name, *arguments]
 
+    shown = pathlib.Path(request.page[0]).read_text() if request.page else ''
     for program in request.programs:
-        print(f'{program}: {run(*command(program)).strip()}')
+        printed, name = run(*command(program)), program.split('/')[-1]
+        if f'\n{name}\n' in shown and f'\n{name}\n{printed}```\n' not in shown:
+            sys.exit(f'{request.page[0]} says that {name} prints other lines than these:\n{printed}')
+        print(f'{program}: {printed.strip()}')
     if request.page:
         page, program = request.page
-        lines = pathlib.Path(page).read_text().splitlines()
+        # What a reader types once the package is there, with another home.
+        for block in re.findall(r'```\n\./tw library .* --prefix ~/tilewright\n(.*?)```', shown, re.DOTALL):
+            lines = block.splitlines()
+            typed = [line for line in lines if line.startswith(('cmake ', 'cp '))]
+            printed = run('bash', '-ec', '\n'.join([f'export HOME={folder}', f'ln -sfn {tree} ~/tilewright', *typed]), folder=ROOT)
+            missing = [line for line in lines if line not in typed and line not in printed]
+            if missing:
+                sys.exit(f'{page} says that {typed[-1]} prints {missing}:\n{printed[-4000:]}')
+            print(f'{typed[-1]}: as the page says')
+        lines = shown.splitlines()
         called = [i for i, line in enumerate(lines) if line.startswith(pathlib.Path(program).name + ' ')]
         assert called, f'{page} does not call {program}'
         for i in called:
