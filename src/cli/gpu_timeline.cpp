@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace tw::cli {
 
@@ -9,28 +10,59 @@ namespace {
 
 constexpr std::uint64_t picoseconds_per_nanosecond = 1000;
 
-// What a track of a CTA is, as kernel/warp_specialized.h numbers them.
+// What a track of a CTA is, as kernel/warp_specialized.h and kernel/streaming.h number them.
 struct TrackFacts {
   std::string role;
+  std::string ring;  // or what stands for one
   std::string waits_on;
   bool reads_stages = false;
 };
 
-TrackFacts facts_of(unsigned track, unsigned groups, const std::string& ring) {
-  if (track == 0) return {"load", ring + ".empty"};
-  if (track <= groups) return {"multiply " + std::to_string(track - 1), ring + ".full", true};
-  return {"store " + std::to_string(track - 1 - groups), "output buffer"};
+class Tracks {
+ public:
+  Tracks(unsigned count, const Structure& structure) : structure_(structure) {
+    unsigned stores = 0;
+    for (const Structure::Played& played : structure.roles) {
+      if (played.role == Role::Multiply) groups_ = stores = played.groups;
+    }
+    for (const Structure::Played& played : structure.roles) {
+      if (played.role == Role::Epilogue) stores = 1;
+    }
+    rings_ = count / (1 + groups_ + stores);
+  }
+  // Each role has a track for every ring of a program.
+  TrackFacts of(unsigned track) const {
+    if (groups_ == 0) return {"stream", "tile", "", true};
+    const unsigned role = track / rings_;
+    const std::string ring = structure_.flows.entries[track % rings_].name;
+    if (role == 0) return {"load", ring, ring + ".empty"};
+    if (role <= groups_) {
+      return {"multiply " + std::to_string(role - 1), ring, ring + ".full", true};
+    }
+    return {"store " + std::to_string(role - 1 - groups_), ring, "output buffer"};
+  }
+
+ private:
+  const Structure& structure_;
+  unsigned groups_ = 0;
+  unsigned rings_ = 1;
+};
+
+// That of the CTA's role, which may have waited for another ring before.
+vgpu::Timeline::Track& track_of(vgpu::Timeline& timeline, unsigned cta, const std::string& role,
+                                unsigned index) {
+  for (vgpu::Timeline::Track& track : timeline.tracks) {
+    if (track.cta == cta && track.role == role) return track;
+  }
+  timeline.tracks.push_back({cta, role, index, ~std::uint64_t{0}, 0, {}});
+  return timeline.tracks.back();
 }
 
 }  // namespace
 
 vgpu::Timeline timeline_of(const GpuTrace& trace, const Structure& structure) {
   vgpu::Timeline timeline;
-  const std::string ring = structure.flows.count > 0 ? structure.flows.entries[0].name : "ring";
-  unsigned groups = 1;
-  for (const Structure::Played& played : structure.roles) {
-    if (played.role == Role::Multiply) groups = played.groups;
-  }
+  const Tracks tracks(trace.tracks, structure);
   std::uint64_t origin = ~std::uint64_t{0};
   for (std::size_t track = 0; track < trace.counts.size(); ++track) {
     if (trace.counts[track] > 0) {
@@ -40,29 +72,37 @@ vgpu::Timeline timeline_of(const GpuTrace& trace, const Structure& structure) {
   const auto time = [&](std::uint64_t nanoseconds) {
     return (std::max(nanoseconds, origin) - origin) * picoseconds_per_nanosecond;
   };
-  // By CTA and stage, when somebody reads it: beginning and end.
-  std::map<std::pair<unsigned, int>, std::vector<std::pair<std::uint64_t, std::uint64_t>>> reads;
+  // By CTA, ring and stage, when somebody reads it: beginning and end.
+  std::map<std::tuple<unsigned, std::string, int>,
+           std::vector<std::pair<std::uint64_t, std::uint64_t>>>
+      reads;
   for (std::size_t index = 0; index < trace.counts.size(); ++index) {
     const std::uint32_t kept = std::min(trace.counts[index], trace.capacity);
     if (kept == 0) continue;
     const auto cta = static_cast<unsigned>(index / trace.tracks);
-    const TrackFacts facts = facts_of(static_cast<unsigned>(index % trace.tracks), groups, ring);
+    const auto number = static_cast<unsigned>(index % trace.tracks);
+    const TrackFacts facts = tracks.of(number);
     const TraceEvent* const events = trace.events.data() + index * trace.capacity;
-    vgpu::Timeline::Track track = {
-        cta, facts.role, static_cast<unsigned>(index % trace.tracks), time(events[0].waits), 0, {}};
+    vgpu::Timeline::Track& track = track_of(timeline, cta, facts.role, number);
+    track.begin = std::min(track.begin, time(events[0].waits));
     for (const TraceEvent* event = events; event < events + kept; ++event) {
       const auto slot = static_cast<int>(event->slot);
-      track.waits.push_back({facts.waits_on, slot, time(event->waits), time(event->goes)});
+      if (!facts.waits_on.empty()) {
+        track.waits.push_back({facts.waits_on, slot, time(event->waits), time(event->goes)});
+      }
       const std::uint64_t end = time(std::max(event->goes, event->releases));
       track.end = std::max(track.end, end);
-      if (facts.reads_stages) reads[{cta, slot}].push_back({time(event->goes), end});
+      if (facts.reads_stages) reads[{cta, facts.ring, slot}].push_back({time(event->goes), end});
     }
-    timeline.tracks.push_back(std::move(track));
+  }
+  for (vgpu::Timeline::Track& track : timeline.tracks) {
+    std::stable_sort(track.waits.begin(), track.waits.end(),
+                     [](const auto& a, const auto& b) { return a.begin < b.begin; });
   }
   for (auto& [where, spans] : reads) {
     std::sort(spans.begin(), spans.end());
-    const auto add = [&, stage = where.second, cta = where.first](std::uint64_t begin,
-                                                                  std::uint64_t end) {
+    const auto add = [&, key = where](std::uint64_t begin, std::uint64_t end) {
+      const auto& [cta, ring, stage] = key;
       timeline.phases.push_back({cta, ring + ".full", stage, begin, 0, 0});
       timeline.phases.push_back({cta, ring + ".empty", stage, end, 0, 0});
     };

@@ -11,6 +11,7 @@
 #include "src/cli/product_request.h"
 #include "src/run/device.h"
 #include "src/run/on_gpu.h"
+#include "src/run/trace_room.h"
 #include "src/run/virtual.h"
 
 namespace tw::cli {
@@ -35,11 +36,9 @@ Case with_instance(const Case& made, const std::string& name) {
 // The instance itself, or the same with tracing. Throws Refused.
 const Instance& traced(const Case& made) {
   const Instance& asked = *made.instance;
-  if (made.trial->description->product != nullptr) {
-    if (config_of(asked).tracing == Tracing::On) return asked;
-    for (const Instance& one : made.trial->instances()) {
-      if (one.name == std::string("traced_") + asked.name) return one;
-    }
+  if (tracks_of(made) > 0) return asked;
+  for (const Instance& one : made.trial->instances()) {
+    if (one.name == std::string("traced_") + asked.name) return one;
   }
   refuse(
       "The instance {} is not compiled with tracing; ./tw trace {} --on gpu --instance {} "

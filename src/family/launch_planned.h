@@ -4,6 +4,7 @@
 
 #include "src/family/instance.h"
 #include "tilewright/kernel/warp_specialized.h"
+#include "tilewright/pipeline/ring_traces.h"
 #if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
 #include "src/family/device_kernel.h"
 #endif
@@ -53,8 +54,11 @@ Status launch_warp_specialized(DevicePlanned<Bound>& kernel, const Checked& prob
                                const LaunchOptions& options, void* stream) {
   if (problem.is_empty()) return Status::good();
   return kernel.launch(stream, [&](auto& params, auto& grid, unsigned clusters) {
-    return Launch::template plan<Bound>(params, grid, problem, options.order, clusters,
-                                        options.workspace, typename DeviceFor<Bound>::Encode{});
+    const Status planned =
+        Launch::template plan<Bound>(params, grid, problem, options.order, clusters,
+                                     options.workspace, typename DeviceFor<Bound>::Encode{});
+    if constexpr (requires { params.trace = options.trace; }) params.trace = options.trace;
+    return planned;
   });
 }
 #endif
@@ -73,6 +77,11 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
                                                 workspace, encode_for_virtual);
   if (!planned.is_good()) return planned;
   std::vector<vgpu::GlobalRange> touched = touched_by(problem);
+  if constexpr (requires { params.trace = options.trace; }) {
+    params.trace = options.trace;
+    add_trace(touched, options.trace,
+              grid.ctas * Kernel::tracks * tracks_of_role<typename Bound::Trace>);
+  }
   const std::size_t counters = std::min(workspace.bytes, workspace_counter_bytes);
   if (counters > 0) {
     touched.push_back({memory.data(), counters, "counters", true, true});

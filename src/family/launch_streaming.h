@@ -32,11 +32,12 @@ Status workspace_streaming(std::size_t& bytes, DeviceStreaming<Bound>&, const Ch
 
 template <class Launch, class Bound>
 Status launch_streaming(DeviceStreaming<Bound>& kernel, const Checked& problem,
-                        const LaunchOptions&, void* stream) {
+                        const LaunchOptions& options, void* stream) {
   if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
   if (problem.is_empty()) return Status::good();
   return kernel.launch(stream, [&](auto& params, unsigned& ctas, unsigned max_ctas) {
     Launch::template plan<Bound>(params, ctas, problem, max_ctas);
+    if constexpr (requires { params.trace = options.trace; }) params.trace = options.trace;
     return Status::good();
   });
 }
@@ -44,7 +45,7 @@ Status launch_streaming(DeviceStreaming<Bound>& kernel, const Checked& problem,
 
 #if TW_INSTANCE_WITH_VGPU
 template <class Launch, class Bound>
-Status simulate_streaming(const Checked& problem, const LaunchOptions&,
+Status simulate_streaming(const Checked& problem, const LaunchOptions& given,
                           const vgpu::Options& options, vgpu::Report& report) {
   using Kernel = kernel::Streaming<Bound>;
   if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
@@ -52,13 +53,18 @@ Status simulate_streaming(const Checked& problem, const LaunchOptions&,
   typename Kernel::Params params;
   unsigned ctas = 0;
   Launch::template plan<Bound>(params, ctas, problem, options.sm_count);
+  std::vector<vgpu::GlobalRange> touched = touched_by(problem);
+  if constexpr (requires { params.trace = given.trace; }) {
+    params.trace = given.trace;
+    add_trace(touched, given.trace, ctas);
+  }
   const vgpu::Launch launch = {ctas,
                                1,
                                Kernel::threads,
                                sizeof(typename Kernel::Storage),
                                [&params] { Kernel::run(params); },
                                Bound::Target::target.lanes};
-  report = vgpu::run(launch, touched_by(problem), options);
+  report = vgpu::run(launch, touched, options);
   return Status::good();
 }
 #endif

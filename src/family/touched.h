@@ -22,4 +22,12 @@ inline std::vector<vgpu::GlobalRange> touched_by(const Checked& problem) {
   return product == nullptr ? ranges : TouchedMemory(ranges, problem.product()).ranges();
 }
 
+// And the record that a kernel compiled with tracing writes.
+inline void add_trace(std::vector<vgpu::GlobalRange>& ranges, const TraceBuffer& trace,
+                      std::size_t tracks) {
+  if (trace.events == nullptr) return;
+  ranges.push_back({trace.events, tracks * trace.capacity * sizeof(TraceEvent), "trace", false});
+  ranges.push_back({trace.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
+}
+
 }  // namespace tw

@@ -536,6 +536,12 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
   return std::make_shared<AttentionAnswer>(of, given);
 }
 
+// One role loads, each group multiplies and stores, and each of the three rings has a track.
+unsigned tracks(const Instance& instance) {
+  const AttentionConfig& config = config_of_instance(instance);
+  return config.tracing == Tracing::On ? 3 * (1 + 2 * (config.tiling.m / 64)) : 0;
+}
+
 InstanceWords list(const Instance& instance) {
   const AttentionConfig& config = config_of_instance(instance);
   return {fmt::format("{} -> {}", name_of(config.memory_type()), name_of(config.d_type)),
@@ -556,6 +562,7 @@ const Trial attention_trial = {.description = &Family::description,
                                .random = random_problem,
                                .fill = fill,
                                .answer = answer,
-                               .list = list};
+                               .list = list,
+                               .tracks = tracks};
 
 }  // namespace tw

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "tilewright/family/block_dequantise/kernel.h"
 #include "tilewright/host/scaled_on_host.h"
 
 namespace tw {
@@ -86,6 +87,10 @@ InstanceWords list(const Instance&) {
   return {"any -> 16/32 bit", "-", "128x128", "1x1", "-", "any", "static"};
 }
 
+unsigned tracks(const Instance& instance) {
+  return static_cast<const BlockDequantiseConfig*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
+}
+
 }  // namespace
 
 const Trial block_dequantise_trial = {.description = &Family::description,
@@ -95,6 +100,7 @@ const Trial block_dequantise_trial = {.description = &Family::description,
                                       .random = random_problem,
                                       .fill = fill,
                                       .answer = exactly<reference>,
-                                      .list = list};
+                                      .list = list,
+                                      .tracks = tracks};
 
 }  // namespace tw

@@ -56,6 +56,10 @@ InstanceWords list(const Instance& instance) {
           "static"};
 }
 
+unsigned tracks(const Instance& instance) {
+  return config_of_instance(instance).tracing == Tracing::On ? 1 : 0;
+}
+
 }  // namespace
 
 const Trial block_quantise_trial = {.description = &Family::description,
@@ -65,6 +69,7 @@ const Trial block_quantise_trial = {.description = &Family::description,
                                     .random = random_problem,
                                     .fill = fill,
                                     .answer = exactly<reference>,
-                                    .list = list};
+                                    .list = list,
+                                    .tracks = tracks};
 
 }  // namespace tw

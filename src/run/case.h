@@ -82,6 +82,8 @@ struct Trial {
   // Straight from the definition: shares no code with the kernels.
   std::shared_ptr<const Answer> (*answer)(const Case&, const HostProblem& given);
   InstanceWords (*list)(const Instance&);  // of ./tw list; null: as all that multiply
+  // Of a CTA's timeline, of an instance that is compiled with tracing; else 0. Null: as products.
+  unsigned (*tracks)(const Instance&) = nullptr;
   // The same as `answer`, summed up by a GPU, for cases that are too large for the host; or null.
   std::shared_ptr<const Answer> (*answer_on_gpu)(const Case&, const HostProblem& given) = nullptr;
 };

@@ -182,6 +182,7 @@ class OnGpu {
  public:
   OnGpu(const Case& of, const HostProblem& given, std::uint32_t capacity = TraceRoom::capacity)
       : instance_(*of.instance),
+        tracks_(tracks_of(of)),
         gpu_(instance_),
         copies_(gpu_, given),
         problem_(given.placed([&](std::size_t i) { return copies_.address(given.tensor(i), i); })),
@@ -192,14 +193,14 @@ class OnGpu {
     if (!status_.is_good()) return;
     workspace_ = std::make_unique<DeviceMemory>(gpu_, options_.workspace.bytes);
     options_.workspace.data = workspace_->data();
-    if (of.trial->description->product != nullptr) make_room_for_trace(capacity);
+    make_room_for_trace(capacity);
   }
   Status launch() const {
     return status_.is_good() ? instance_.launch(checked_, options_, nullptr) : status_;
   }
   const DeviceCopies& copies() const { return copies_; }
   void read(GpuTrace& trace) const {
-    trace.tracks = product_facts(instance_).tracks;
+    trace.tracks = tracks_;
     trace.counts.resize(TraceRoom::most_ctas * trace.tracks);
     trace.events.resize(trace.counts.size() * trace.capacity);
     const auto read = [&](void* to, const DeviceMemory& from, std::size_t bytes) {
@@ -211,9 +212,8 @@ class OnGpu {
 
  private:
   void make_room_for_trace(std::uint32_t capacity) {
-    const ProductFacts& facts = product_facts(instance_);
-    if (facts.config.tracing == Tracing::Off) return;
-    const std::size_t tracks = TraceRoom::most_ctas * facts.tracks;
+    if (tracks_ == 0) return;
+    const std::size_t tracks = TraceRoom::most_ctas * tracks_;
     events_ = std::make_unique<DeviceMemory>(gpu_, tracks * capacity * sizeof(TraceEvent));
     counts_ = std::make_unique<DeviceMemory>(gpu_, tracks * sizeof(std::uint32_t));
     options_.trace = {static_cast<TraceEvent*>(events_->data()),
@@ -221,6 +221,7 @@ class OnGpu {
   }
 
   const Instance& instance_;
+  unsigned tracks_;  // of a CTA's timeline
   Runtime gpu_;
   DeviceCopies copies_;
   AnyProblem problem_;

@@ -49,6 +49,10 @@ InstanceWords list(const Instance& instance) {
           "static"};
 }
 
+unsigned tracks(const Instance& instance) {
+  return static_cast<const QuantiseConfig*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
+}
+
 }  // namespace
 
 const Trial quantise_trial = {.description = &QuantiseFamily::description,
@@ -58,6 +62,7 @@ const Trial quantise_trial = {.description = &QuantiseFamily::description,
                               .random = random_problem,
                               .fill = fill,
                               .answer = exactly<quantise_on_host>,
-                              .list = list};
+                              .list = list,
+                              .tracks = tracks};
 
 }  // namespace tw

@@ -7,19 +7,22 @@
 
 namespace tw {
 
+// Of a CTA's timeline; 0: the instance is compiled without tracing.
+inline unsigned tracks_of(const Case& of) {
+  if (of.trial->tracks != nullptr) return of.trial->tracks(*of.instance);
+  if (of.trial->description->product == nullptr) return 0;
+  const ProductFacts& facts = product_facts(*of.instance);
+  return facts.config.tracing == Tracing::On ? facts.tracks : 0;
+}
+
 class TraceRoom {
  public:
   static constexpr std::size_t most_ctas = 256;
   static constexpr std::uint32_t capacity = 16;
 
   // Empty where the case's instance has no timeline.
-  explicit TraceRoom(const Case& of) {
-    if (of.trial->description->product == nullptr) return;
-    const ProductFacts& facts = product_facts(*of.instance);
-    if (facts.config.tracing == Tracing::Off) return;
-    events_.resize(most_ctas * facts.tracks * capacity);
-    counts_.resize(most_ctas * facts.tracks);
-  }
+  explicit TraceRoom(const Case& of)
+      : events_(most_ctas * tracks_of(of) * capacity), counts_(most_ctas * tracks_of(of)) {}
   TraceBuffer buffer() {
     return events_.empty() ? TraceBuffer{} : TraceBuffer{events_.data(), counts_.data(), capacity};
   }

@@ -14,7 +14,7 @@ struct BlockDequantiseLaunch {
   using Problem = Family::Problem;
 
   template <class Parts>
-  static constexpr BlockDequantiseConfig facts = Parts::Stream::config;
+  static constexpr BlockDequantiseConfig facts = Parts::config;
 
   // Why a kernel cannot take the problem.
   template <class Parts>

@@ -263,7 +263,7 @@ struct Conv2dLaunch {
   template <class Parts>
   static constexpr Conv2dFacts facts = [] {
     if constexpr (DepthwiseKernel<Parts>) {
-      return Conv2dFacts{{Parts::config, 0, 0, true, false, true, 0}, true, true, false};
+      return Conv2dFacts{{Parts::config, 0, 1, true, false, true, 0}, true, true, false};
     } else {
       return Conv2dFacts{facts_of<Parts>, !Parts::Loader::elected, false, spans_groups<Parts>};
     }

@@ -14,7 +14,7 @@ struct QuantiseLaunch {
   using Problem = Family::Problem;
 
   template <class Parts>
-  static constexpr QuantiseConfig facts = {Parts::Stream::scale_rows};
+  static constexpr QuantiseConfig facts = Parts::config;
 
   // `m` rows of each of `batch` matrices. Matrices whose rows lie one behind the other are one,
   // where no block reaches over two of them.

@@ -8,6 +8,7 @@
 #include "tilewright/kernel/attention_rows.h"
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/op/online_softmax.h"
+#include "tilewright/pipeline/ring_traces.h"
 #include "tilewright/pipeline/together.h"
 
 namespace tw::kernel {
@@ -65,9 +66,9 @@ struct Attention {
     TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages, unsigned thread,
                     Trace trace)
         : loader_(params, thread),
-          queries_(signals.queries, stages.queries, trace),
-          keys_(signals.keys, stages.keys, trace),
-          values_(signals.values, stages.values, trace) {}
+          queries_(signals.queries, stages.queries, trace_of_ring(trace, 0)),
+          keys_(signals.keys, stages.keys, trace_of_ring(trace, 1)),
+          values_(signals.values, stages.values, trace_of_ring(trace, 2)) {}
 
     template <bool leads, class Work>
     TW_DEVICE void load(Work& work, const Key& key) {
@@ -120,9 +121,9 @@ struct Attention {
     TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages, unsigned group,
                          unsigned thread, Trace trace)
         : params_(params),
-          queries_(signals.queries, Op::speaker(thread), trace),
-          keys_(signals.keys, Op::speaker(thread), trace),
-          values_(signals.values, Op::speaker(thread), trace),
+          queries_(signals.queries, Op::speaker(thread), trace_of_ring(trace, 0)),
+          keys_(signals.keys, Op::speaker(thread), trace_of_ring(trace, 1)),
+          values_(signals.values, Op::speaker(thread), trace_of_ring(trace, 2)),
           order_(signals.turns, group, thread),
           score_op_(Queries::tensors(stages.queries), Keys::tensors(stages.keys),
                     Kernel::group_row(group), thread),

@@ -7,13 +7,26 @@
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/grid.h"
 #include "tilewright/isa/threads.h"
+#include "tilewright/pipeline/trace.h"
 
 namespace tw::kernel {
+
+// A stream has no rings: on its timeline a tile is what its CTA goes through at once.
+template <class Kernel>
+struct TraceOfStream {
+  using Type = NoTrace;
+};
+template <class Kernel>
+requires requires { typename Kernel::Trace; }
+struct TraceOfStream<Kernel> {
+  using Type = typename Kernel::Trace;
+};
 
 // `Kernel` binds a family to a target: its Stream takes one tile at a time, in registers.
 template <class Kernel>
 class Streaming {
   using Stream = typename Kernel::Stream;
+  using Trace = typename TraceOfStream<Kernel>::Type;
 
  public:
   static constexpr unsigned threads = Stream::threads;
@@ -24,6 +37,7 @@ class Streaming {
   struct Params {
     typename Stream::Params stream;
     unsigned tiles;
+    typename Trace::Params trace;
   };
   using Storage = typename Stream::Storage;
 
@@ -35,8 +49,12 @@ class Streaming {
     }
     Stream stream(params.stream, *static_cast<Storage*>(isa::dynamic_shared()),
                   isa::thread_index());
+    Trace trace(params.trace, isa::cta_index(), isa::thread_index() == 0);
     for (unsigned tile = isa::cta_index(); tile < params.tiles; tile += isa::cta_count()) {
+      trace.waits(0);
+      trace.goes();
       stream.pass(tile);
+      trace.releases();
     }
   }
 };

@@ -35,6 +35,7 @@ struct AttentionConfig {
   // 0: a tile has one head and all its keys.
   unsigned part_blocks = 0;
   unsigned keeps_keys = 1;  // 0: keys and values that are read once leave the L2 cache first
+  Tracing tracing = Tracing::Off;
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
   // The type that queries, keys and values have in memory.
@@ -104,8 +105,9 @@ template <class Page, class Named>
 struct Attention {
   using Target = Page;
   using Recipe = AttentionRecipe;
-  using Trace = NoTrace;
   static constexpr AttentionConfig config = Named::config;
+  // Queries, keys and values.
+  using Trace = std::conditional_t<config.tracing == Tracing::On, RingTraces<3>, NoTrace>;
   static constexpr Tiling tiling = config.tiling;
   static constexpr RoleTable roles = Target::roles(config);
   static_assert(roles.registers() <= Target::registers,

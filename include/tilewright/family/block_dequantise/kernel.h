@@ -5,18 +5,19 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/family/block_pieces.h"
+#include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/number/code_format.h"
 
 namespace tw {
 
-// The configuration of an instance: there is nothing to choose.
-struct BlockDequantiseConfig {};
+// The configuration of an instance: there is nothing else to choose.
+struct BlockDequantiseConfig {
+  Tracing tracing = Tracing::Off;
+};
 
 class BlockDequantiseStream : public BlockPieces {
  public:
-  static constexpr BlockDequantiseConfig config = {};
-
   struct Params {
     const std::uint8_t* elements;
     const std::uint8_t* scales;
@@ -141,6 +142,8 @@ class BlockDequantiseStream : public BlockPieces {
 template <class Page, class Named>
 struct BlockDequantise {
   using Target = Page;
+  static constexpr BlockDequantiseConfig config = Named::config;
+  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
   using Stream = BlockDequantiseStream;
 };
 

@@ -6,6 +6,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/family/block_pieces.h"
+#include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"
@@ -17,6 +18,7 @@ namespace tw {
 struct BlockQuantiseConfig {
   ElementType element_type;
   ScaleType scale_type;
+  Tracing tracing = Tracing::Off;
 };
 
 template <BlockQuantiseConfig given>
@@ -182,6 +184,7 @@ class BlockQuantiseStream : public BlockPieces {
 template <class Page, class Named>
 struct BlockQuantise {
   using Target = Page;
+  using Trace = std::conditional_t<Named::config.tracing == Tracing::On, EventTrace, NoTrace>;
   using Stream = BlockQuantiseStream<Named::config>;
 };
 

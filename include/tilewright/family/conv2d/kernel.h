@@ -130,6 +130,7 @@ template <TargetPage Page, class Named>
 struct Kernel<Page, DepthwiseRecipe, Named> {
   using Target = Page;
   static constexpr MatmulConfig config = Named::config;
+  using Trace = typename decltype(trace_of<config>())::Type;
   using Stream = DepthwiseStream<config.tiling.a_type, config.d_type>;
 };
 template <class Bound>

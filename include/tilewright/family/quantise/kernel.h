@@ -7,6 +7,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/family/matmul_config.h"
 #include "tilewright/family/quantise/copy.h"
 #include "tilewright/io/major.h"
 #include "tilewright/kernel/streaming.h"
@@ -18,6 +19,7 @@ namespace tw {
 // The configuration of an instance.
 struct QuantiseConfig {
   unsigned scale_rows;  // that share a scale: 1 or 128; 0: a copy, which has none
+  Tracing tracing = Tracing::Off;
   // A CTA takes so many rows of 128 columns at once.
   constexpr unsigned tile_rows() const { return scale_rows == 1 ? 64 : scale_rows; }
 };
@@ -220,6 +222,8 @@ class QuantiseStream {
 template <class Page, class Named>
 struct Quantise {
   using Target = Page;
+  static constexpr QuantiseConfig config = Named::config;
+  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
   using Stream = typename decltype([] {
     if constexpr (Named::config.scale_rows == 0) {
       return std::type_identity<CopyStream>();

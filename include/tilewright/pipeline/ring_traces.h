@@ -1,0 +1,44 @@
+// Timelines of programs with several rings: every ring of a role has a track of its own.
+#pragma once
+
+#include "tilewright/pipeline/trace.h"
+
+namespace tw {
+
+// As it is made, the track of the role's first ring; of what has no ring, the role's only one.
+template <unsigned rings>
+class RingTraces : public EventTrace {
+ public:
+  TW_DEVICE RingTraces(const Params& buffer, unsigned role, bool speaks)
+      : RingTraces(buffer, role, speaks, 0) {}
+  TW_DEVICE RingTraces ring(unsigned index) const { return {buffer_, role_, speaks_, index}; }
+
+ private:
+  TW_DEVICE RingTraces(const Params& buffer, unsigned role, bool speaks, unsigned ring)
+      : EventTrace(buffer, role * rings + ring, speaks),
+        buffer_(buffer),
+        role_(role),
+        speaks_(speaks) {}
+
+  TraceBuffer buffer_;
+  unsigned role_;
+  bool speaks_;
+};
+
+// Tracks of a role.
+template <class Trace>
+constexpr unsigned tracks_of_role = 1;
+template <unsigned rings>
+constexpr unsigned tracks_of_role<RingTraces<rings>> = rings;
+
+// The track of a ring, where each has one.
+template <class Trace>
+TW_DEVICE Trace trace_of_ring(const Trace& trace, [[maybe_unused]] unsigned ring) {
+  if constexpr (requires { trace.ring(ring); }) {
+    return trace.ring(ring);
+  } else {
+    return trace;
+  }
+}
+
+}  // namespace tw

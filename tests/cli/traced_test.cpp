@@ -1,0 +1,119 @@
+// Kernels of families with configurations of their own, compiled with tracing: what they record on
+// the virtual GPU is what the problem makes them wait for. On a GPU, ./tw trace --on gpu compiles
+// them so.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "src/cli/gpu_timeline.h"
+#include "src/family/make_instance.h"
+#include "src/run/attention.h"
+#include "src/run/block_quantise.h"
+#include "src/run/quantise.h"
+#include "src/run/trace_room.h"
+#include "tilewright/arch/sm90.h"
+#include "tilewright/arch/sm90_attention.h"
+#include "tilewright/host/attention.h"
+#include "tilewright/host/block_quantise.h"
+#include "tilewright/host/quantise.h"
+
+namespace tw::cli {
+namespace {
+
+struct Rows {
+  static constexpr QuantiseConfig config = {.scale_rows = 1, .tracing = Tracing::On};
+};
+struct ToMxfp8 {
+  static constexpr BlockQuantiseConfig config = {
+      .element_type = ElementType::E4m3, .scale_type = ScaleType::Ue8m0, .tracing = Tracing::On};
+};
+struct Heads {
+  static constexpr AttentionConfig config = {
+      .tiling = {.m = 128, .n = 64}, .keys = 64, .tracing = Tracing::On};
+};
+
+// What two SMs record.
+vgpu::Timeline recorded(const Case& made) {
+  GpuTrace trace;
+  trace.capacity = 64;
+  trace.tracks = tracks_of(made);
+  trace.counts.resize(TraceRoom::most_ctas * trace.tracks);
+  trace.events.resize(trace.counts.size() * trace.capacity);
+  const Verified verified(made);
+  HostProblem data = verified.given();
+  const AnyProblem problem = data.placed();
+  Checked checked;
+  EXPECT_TRUE(check(checked, *made.trial->description, problem.data()).is_good());
+  vgpu::Options options;
+  options.sm_count = 2;
+  vgpu::Report report;
+  const TraceBuffer buffer = {trace.events.data(), trace.counts.data(), trace.capacity};
+  const Status status = made.instance->simulate(checked, {made.order, {}, buffer}, options, report);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
+  EXPECT_TRUE(verified.compare(data).good());
+  EXPECT_EQ(trace.lost(), 0u);
+  return timeline_of(trace, *structure_named(made.instance->name));
+}
+
+std::map<std::string, int> waits_of(const vgpu::Timeline::Track& track) {
+  std::map<std::string, int> counts;
+  for (const vgpu::Timeline::Wait& wait : track.waits) ++counts[wait.on];
+  return counts;
+}
+
+// 3 by 3 tiles of 64 by 128, and 2 by 3 of 128 by 128: each CTA streams every second one.
+TEST(Traced, AStreamRecordsItsTiles) {
+  const Instance rows = streaming_instance<QuantiseLaunch, Quantise<Sm90, Rows>>("rows");
+  const Instance mxfp8 =
+      streaming_instance<BlockQuantiseLaunch, BlockQuantise<Sm90, ToMxfp8>>("to_mxfp8_traced");
+  Case first = usual_case(quantise_trial, rows), second = usual_case(block_quantise_trial, mxfp8);
+  first.as<tw_quantise_problem>().m = second.as<tw_block_quantise_problem>().m = 160;
+  first.as<tw_quantise_problem>().k = second.as<tw_block_quantise_problem>().k = 288;
+  for (const auto& [made, tiles] : {std::pair(first, 9u), std::pair(second, 6u)}) {
+    const vgpu::Timeline timeline = recorded(made);
+    ASSERT_EQ(timeline.tracks.size(), 2u) << made.instance->name;
+    std::size_t recorded = 0;
+    for (const vgpu::Timeline::Track& track : timeline.tracks) {
+      EXPECT_EQ(track.role, "stream");
+      EXPECT_LT(track.begin, track.end);
+      EXPECT_TRUE(track.waits.empty());
+    }
+    for (const vgpu::Timeline::Phase& phase : timeline.phases) {
+      recorded += phase.barrier == "tile.full" ? 1 : 0;
+    }
+    EXPECT_EQ(recorded, tiles) << made.instance->name;
+  }
+}
+
+// One tile of 128 queries and four blocks of 64 keys.
+TEST(Traced, AttentionRecordsEachOfItsRings) {
+  const Instance heads =
+      warp_specialized_instance<AttentionLaunch, Attention<Sm90Attention, Heads>>("heads");
+  Case made = usual_case(attention_trial, heads);
+  auto& problem = made.as<tw_attention_problem>();
+  problem.heads = problem.key_heads = 1;
+  made.lists[AttentionFamily::query_lengths] = {128};
+  made.lists[AttentionFamily::key_lengths] = {200};
+  const Status status = serves(made);
+  ASSERT_TRUE(status.is_good()) << status.sentence();
+  const vgpu::Timeline timeline = recorded(made);
+  ASSERT_EQ(timeline.tracks.size(), 5u);
+  using Waits = std::map<std::string, int>;
+  const Waits loads = {{"queries.empty", 1}, {"keys.empty", 4}, {"values.empty", 4}};
+  const Waits multiplies = {{"queries.full", 1}, {"keys.full", 4}, {"values.full", 4}};
+  const std::pair<const char*, Waits> expected[] = {{"load", loads},
+                                                    {"multiply 0", multiplies},
+                                                    {"multiply 1", multiplies},
+                                                    {"store 0", {{"output buffer", 1}}},
+                                                    {"store 1", {{"output buffer", 1}}}};
+  for (const auto& [role, waits] : expected) {
+    for (const vgpu::Timeline::Track& track : timeline.tracks) {
+      if (track.role != role) continue;
+      EXPECT_EQ(waits_of(track), waits) << role;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tw::cli
