@@ -6,14 +6,14 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = ('accumulator', 'arch', 'epilogue', 'family', 'io', 'kernel', 'op', 'pipeline', 'schedule')
-# Statements that say something of a program rather than doing it, or that the compiler alone checks.
-NOT_MUTATED = re.compile(r'^(#|static_assert|using |template|namespace|require\(|TW_UNROLL|isa::describe|struct |class |concept |requires|case |default:|public|private|return;?$|[{}\]);]*$)'
+# Statements that say something of a program rather than doing it, hints to a cache, and what the compiler alone checks.
+NOT_MUTATED = re.compile(r'^(#|static_assert|using |template|namespace|require\(|TW_UNROLL|isa::describe|isa::prefetch|isa::fragment_access|struct |class |concept |requires|case |default:|public|private|return;?$|[{}\]);]*$)'
                          r'|static constexpr (const )?char|[tT]race|\.name|"')
 OPERATORS = [(r' < ', ' <= '), (r' <= ', ' < '), (r' > ', ' >= '), (r' >= ', ' > '), (r' == ', ' != '), (r' != ', ' == '),
              (r' \+ ', ' - '), (r' - ', ' + '), (r' \* ', ' + '), (r' / ', ' * '), (r' % ', ' / '), (r' && ', ' || '),
              (r' \|\| ', ' && '), (r' \? ', ' && false ? ')]
-# Descriptions of problems are the host's.
-DESCRIBES = re.compile(r'family/(\w+/(family|problem)|description|product|scales)\.h')
+# Descriptions of problems are the host's, and what a trace records is no result.
+NO_KERNEL = re.compile(r'family/(\w+/(family|problem)|description|product|scales)\.h|pipeline/trace\.h')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,11 +27,22 @@ class Line:
     constant: bool  # the compiler evaluates it: no run executes it
 
 
+def chooses_either(code, at):
+    """Whether a comparison chooses between the two that it compares, as in `a < b ? a : b`: where these are equal, either will do."""
+    left, rest = re.search(r'[\w.]*$', code[:at.start()]).group(), code[at.end():]
+    match = re.match(r'([\w.]+) \? (.*) : (.*)', rest)
+    if match is None or at.group() not in (' < ', ' <= ', ' > ', ' >= '):
+        return False
+    right, one, other = match.groups()
+    value = r'^(static_cast<\w+>\()?{}\b\)?'
+    return any(re.match(value.format(re.escape(a)), one) and re.match(value.format(re.escape(b)), other) for a, b in ((left, right), (right, left)))
+
+
 def mutations(line):
     """Every changed version of a line, without its indent."""
     code, found = re.sub(r'\s*//.*', '', line), []
     for pattern, to in OPERATORS:
-        found += [code[:at.start()] + to + code[at.end():] for at in re.finditer(pattern, code)]
+        found += [code[:at.start()] + to + code[at.end():] for at in re.finditer(pattern, code) if not chooses_either(code, at)]
     for at in re.finditer(r'(?<![\w.:])(\d+)u?(?![\w.:])', code):
         found.append(code[:at.start()] + str(int(at.group(1)) + 1) + code[at.end():])
     condition = re.match(r'(} else )?if \((?!constexpr)(.*)\)( \{| return.*;| continue;)?$', code)
@@ -84,6 +95,6 @@ def all_mutants():
     for folder in FOLDERS:
         for path in sorted((ROOT / 'include/tilewright' / folder).rglob('*.h')):
             name = str(path.relative_to(ROOT / 'include/tilewright'))
-            if not DESCRIBES.match(name):
+            if not NO_KERNEL.match(name):
                 texts = [line.strip() for line in path.read_text().splitlines()]
                 yield from ((line, to) for line in lines_of(name, texts) for to in mutations(line.text))

@@ -41,6 +41,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   bool unaligned = false;
   std::deque<bool> unaligned_small;  // of each tensor
   bool shared_b = false;
+  bool infinite = false;
   std::string layout;  // of A and B in BLAS's letters
   InstanceWish wish;
   OrderRequest order;
@@ -120,6 +121,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     }
     if (description.product != nullptr) {
       command.add_flag("--shared-b", shared_b, "one B for the whole batch");
+      command.add_flag("--infinite", infinite, "one element of A, by seed");
       command.add_option("--layout", layout, "of A and B in BLAS's letters: tn, tt, nn or nt");
       add_epilogue_options(command);
       order.add_options(command);
@@ -287,6 +289,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       if (unaligned_small[i]) made.unaligned_small |= std::uint32_t{1} << i;
     }
     made.shared_b = shared_b;
+    made.infinite = infinite;
     made.order = order.resolve();
     made.fill = fill_named(data);
     made.seed = seed;
@@ -449,8 +452,9 @@ void add_described_cases(std::vector<CaseMaker>& makers, std::span<const Trial* 
       }
       if (on_gpu ? !why_not_on_gpu(one).empty() : one.simulate == nullptr) continue;
       makers.push_back([trial, &one, on_gpu, running, largest](Random& random) -> AnyCase {
-        const ScheduledCase made = {random_case(*trial, one, random, largest),
-                                    random_schedule(one.cluster, random)};
+        ScheduledCase made = {random_case(*trial, one, random, largest),
+                              random_schedule(one.cluster, random)};
+        try_infinity(made.shape, random);
         const auto judge_one = [on_gpu, running](const ScheduledCase& given) {
           if (on_gpu) std::ofstream(running) << line_of(given, on_gpu) << "\n";
           return judge(given, on_gpu);

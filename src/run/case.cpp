@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <sstream>
 
 #include "src/matmul/names.h"
@@ -55,6 +56,7 @@ void add_random_epilogue(Case& of, Random& random) {
   if (!of.settle().is_good()) return;
   MatmulShape shape = product_shape(of);
   shape.epilogue = random_epilogue(dice);
+  if (dice.one_in(4)) shape.epilogue.source_type = shape.epilogue.bias_type = shape.d_type;
   if (shape.n % 2 != 0) shape.epilogue.gated = false;
   if (config_of(*of.instance).c_stages != 0) {  // C is staged as D is
     shape.epilogue.source_type = shape.d_type;
@@ -185,15 +187,53 @@ AnyProblem problem_without_memory(const Case& of) {
   });
 }
 
+namespace {
+
+bool has_infinities(ElementType type) { return !is_integer(type) && bits_in(type) >= 16; }
+
+// What becomes of an infinity by other epilogues is not said.
+Status takes_infinity(const Case& of) {
+  if (of.trial->description->product == nullptr) {
+    return Status::refused("One element of A is infinite in products only.");
+  }
+  const MatmulShape shape = product_shape(of);
+  const EpilogueShape& epilogue = shape.epilogue;
+  if (!has_infinities(shape.a_type) || !has_infinities(shape.d_type)) {
+    return Status::refused(sentence("A is of {} and D of {}, but both must have infinities.",
+                                    name_of(shape.a_type), name_of(shape.d_type)));
+  }
+  if (epilogue.activation != Activation::None || epilogue.gated || epilogue.amax) {
+    return Status::refused("An infinity goes through epilogues without activation and amax only.");
+  }
+  return Status::good();
+}
+
+void make_infinite(HostMatrix& matrix, Random random) {
+  const auto place = [&](std::int64_t extent) { return between(random, 0, extent - 1); };
+  if (matrix.batch == 0 || matrix.rows == 0 || matrix.columns == 0) return;
+  const std::int64_t batch = place(matrix.batch), row = place(matrix.rows);
+  matrix.set(batch, row, place(matrix.columns), std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+
 Status serves(Case& of) {
   if (Status status = of.settle(); !status.is_good()) return status;
   // Numbers out of range have no extents.
   Status status = check_stated(*of.trial->description, of.problem.data());
   if (!status.is_good()) return status;
+  if (of.infinite) status = takes_infinity(of);
+  if (!status.is_good()) return status;
   const AnyProblem problem = problem_without_memory(of);
   Checked checked;
   status = check(checked, *of.trial->description, problem.data());
   return status.is_good() ? of.instance->supports(checked, {of.order}) : status;
+}
+
+void try_infinity(Case& of, Random& random) {
+  Case changed = of;
+  changed.infinite = random() % 4 == 0;
+  if (serves(changed).is_good()) of = changed;
 }
 
 HostProblem::HostProblem(const Case& of)
@@ -204,6 +244,7 @@ HostProblem::HostProblem(const Case& of)
     tensor.poison();
   }
   trial_->fill(*this, of);
+  if (of.infinite) make_infinite(tensors_[description().product->a], Random(of.seed));
 }
 
 bool HostProblem::is_written(std::size_t index) const {
@@ -299,11 +340,11 @@ std::string run_line(const Case& of) {
     if ((of.unaligned_small >> i & 1) == 0) continue;
     unaligned += fmt::format(" --unaligned-{}", option_of(description.tensors[i].name).substr(2));
   }
-  return fmt::format("{} run {} --instance {}{}{}{}{} --data {} --seed {}", program_name(),
+  return fmt::format("{} run {} --instance {}{}{}{}{}{} --data {} --seed {}", program_name(),
                      description.name, of.instance->name,
                      problem_words(description, of.problem.data(), of.lists),
                      of.shared_b ? " --shared-b" : "", unaligned, order_words(of.order),
-                     name_of(of.fill), of.seed);
+                     of.infinite ? " --infinite" : "", name_of(of.fill), of.seed);
 }
 
 }  // namespace tw

@@ -99,6 +99,7 @@ struct Case {
   bool unaligned = false;             // lines of memory begin at no multiple of 16 bytes
   std::uint32_t unaligned_small = 0;  // those of small tensors, by bit, whatever the others do
   bool shared_b = false;              // of a product: one B for the whole batch
+  bool infinite = false;              // of a product: one element of A, by seed
   std::int64_t largest = 320;         // of what is random
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
@@ -118,6 +119,9 @@ struct Case {
 Case usual_case(const Trial& trial, const Instance& instance);
 Case random_case(const Trial& trial, const Instance& instance, Random& random,
                  std::int64_t largest = 320);
+
+// One in four of the cases that take it gets an infinity.
+void try_infinity(Case& of, Random& random);
 
 // The problem with the strides that it will have and addresses that are merely aligned as its own
 // will be: enough to ask whether a kernel takes it. The case is settled.

@@ -68,6 +68,7 @@ TEST(Request, RunLinesAreReadBackExactly) {
       if (const ProductField* product = trial->description->product; product != nullptr) {
         product->epilogue_of(made.problem.data()).alpha /= 3.0f;  // a number with many digits
       }
+      try_infinity(made, random);
       ASSERT_TRUE(made.settle().is_good());
       // Without outputs an instance takes any layout, and a line says only what is not usual.
       if (trial->description->product != nullptr && product_shape(made).outputs() == 0) continue;
@@ -83,6 +84,7 @@ TEST(Request, RunLinesAreReadBackExactly) {
       }
       EXPECT_EQ(found.instance, made.instance) << line;
       EXPECT_EQ(found.order, made.order) << line;
+      EXPECT_EQ(found.infinite, made.infinite) << line;
     }
   }
 }

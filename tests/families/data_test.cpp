@@ -2,7 +2,9 @@
 // padding, in every type, with every part of the epilogue.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "src/matmul/compare.h"
 #include "src/matmul/names.h"
@@ -48,6 +50,32 @@ float in_float(const MatmulData& data, const MatmulShape& shape, const MatmulSum
   if (data.source.exists()) value += shape.epilogue.beta * at(data.source, row, column);
   if (data.column_bias.exists()) value += at(data.column_bias, 0, column);
   return std::max(value, 0.0f) * shape.epilogue.output_scale;
+}
+
+// An infinity in A: row 1 of D is infinite, or no number where it meets a zero. What nobody wrote
+// is no number either, and wrong.
+TEST(MatmulData, InfinitiesAreComparedToo) {
+  const MatmulShape shape = {.m = 3, .n = 40, .k = 24};
+  MatmulData data = make_matmul_data(shape, Fill::Integers, 7);
+  data.a.set(0, 1, 5, std::numeric_limits<double>::infinity());
+  const MatmulReference reference = reference_on_host(data, shape);
+  int infinite = 0, no_numbers = 0;
+  for (std::int64_t column = 0; column < shape.n; ++column) {
+    const double value = reference.d[static_cast<std::size_t>(shape.n + column)].value;
+    infinite += std::isinf(value) ? 1 : 0;
+    no_numbers += std::isnan(value) ? 1 : 0;
+  }
+  EXPECT_EQ(infinite + no_numbers, shape.n);
+  ASSERT_GT(infinite, 0);
+  ASSERT_GT(no_numbers, 0);
+  EXPECT_EQ(compare(data, reference).wrong, 3 * shape.n);
+  write_right_results(data, reference);
+  EXPECT_TRUE(compare(data, reference).good()) << compare(data, reference).complaint();
+  for (std::int64_t column = 0; column < shape.n; ++column) {
+    MatmulData wrong = data;
+    wrong.d.set(0, 1, column, 1.0);
+    EXPECT_EQ(compare(wrong, reference).wrong, 1) << column;
+  }
 }
 
 TEST(MatmulData, ComparisonAcceptsWhatIsRightAndNothingElse) {
