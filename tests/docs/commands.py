@@ -47,6 +47,12 @@ def is_fuzzed(family):
     return done.returncode == 0
 
 
+def is_traced(family):
+    """A configuration of its own needs the field that TW_TRACED sets."""
+    kernel = text(f'include/tilewright/family/{family}/kernel.h')
+    return re.search(r'^struct \w+Config', kernel, re.MULTILINE) is None or 'Tracing tracing' in kernel
+
+
 entries = json.loads(run('list', '--json').stdout.splitlines()[-1])
 families = sorted({entry['family'] for entry in entries})
 described = re.findall(r'^ *tw_described_family\((\w+) ', text('src/CMakeLists.txt'), re.MULTILINE)
@@ -58,7 +64,7 @@ ROWS = {
     './tw check': lambda family: has_subcommand('check', family),
     './tw fuzz': is_fuzzed,
     './tw trace': lambda family: has_subcommand('trace', family),
-    './tw trace --on gpu': lambda family: any(entry['stages'] > 0 for entry in entries if entry['family'] == family),
+    './tw trace --on gpu': is_traced,
     './tw demo': lambda family: family in described,
     './tw bench': lambda family: family in described,
     './tw bench beside peers': lambda family: f'&{family}_form' in text('src/bench/forms.cpp'),
