@@ -86,9 +86,16 @@ struct RmsNormTrial : RmsNormFamily {
     return {"16 bit", "-", "1x" + columns, "1x1", "-", "-", "static"};
   }
 
+  static unsigned tracks(const Instance& instance) {
+    return config_of_instance(instance).tracing == Tracing::On ? 1 : 0;
+  }
+
  private:
+  static const RmsNormConfig& config_of_instance(const Instance& instance) {
+    return *static_cast<const RmsNormConfig*>(instance.facts);
+  }
   static unsigned pieces_of(const Instance& instance) {
-    return static_cast<const RmsNormConfig*>(instance.facts)->pieces;
+    return config_of_instance(instance).pieces;
   }
 };
 

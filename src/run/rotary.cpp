@@ -4,6 +4,7 @@
 
 #include "src/run/trial_of.h"
 #include "tilewright/family/rotary/family.h"
+#include "tilewright/family/rotary/kernel.h"
 
 namespace tw {
 
@@ -96,6 +97,9 @@ struct RotaryTrial : RotaryFamily {
   }
   static InstanceWords list(const Instance&) {
     return {"16 bit", "-", "1 token", "1x1", "-", "-", "static"};
+  }
+  static unsigned tracks(const Instance& instance) {
+    return static_cast<const RotaryConfig*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
   }
 };
 

@@ -23,7 +23,7 @@ std::shared_ptr<const Answer> product_answer(const Case& of, const HostProblem& 
 //   as_product(MatmulData&, problem)    changes A and B into those whose plain product D is made of
 // or otherwise
 //   reference(const Checked& on_host)   computes the outputs straight from the definition.
-// It may have adopt, settle, fill, answer and list, as Trial says.
+// It may have adopt, settle, fill, answer, list and tracks, as Trial says.
 template <class Family>
 Trial trial_of() {
   using Problem = typename Family::Problem;
@@ -37,6 +37,7 @@ Trial trial_of() {
   if constexpr (requires { Family::settle; }) trial.settle = Family::settle;
   if constexpr (requires { Family::fill; }) trial.fill = Family::fill;
   if constexpr (requires { Family::list; }) trial.list = Family::list;
+  if constexpr (requires { Family::tracks; }) trial.tracks = Family::tracks;
   if constexpr (requires { Family::answer; }) {
     trial.answer = Family::answer;
   } else if constexpr (requires { Family::as_product; }) {

@@ -13,7 +13,7 @@ struct RotaryLaunch {
   using Family = RotaryFamily;
 
   template <class Parts>
-  static constexpr RotaryConfig facts = {Parts::dependent_launch};
+  static constexpr RotaryConfig facts = Parts::config;
 
   // Why a kernel cannot take the problem.
   template <class Parts>

@@ -6,6 +6,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/pipeline/maximum.h"
 
@@ -15,6 +16,7 @@ namespace tw {
 struct RmsNormConfig {
   unsigned pieces = 8;  // of a row that a thread has: few leave registers for more CTAs on an SM
   bool dependent_launch = false;
+  Tracing tracing = Tracing::Off;
 };
 
 template <RmsNormConfig given>
@@ -128,6 +130,7 @@ class RmsNormStream {
 template <class Page, class Named>
 struct RmsNorm {
   using Target = Page;
+  using Trace = std::conditional_t<Named::config.tracing == Tracing::On, EventTrace, NoTrace>;
   using Stream = RmsNormStream<Named::config>;
   static constexpr bool dependent_launch = Named::config.dependent_launch;
 };

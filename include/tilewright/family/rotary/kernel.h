@@ -6,6 +6,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/streaming.h"
 
 namespace tw {
@@ -13,6 +14,7 @@ namespace tw {
 // The configuration of an instance.
 struct RotaryConfig {
   bool dependent_launch = false;
+  Tracing tracing = Tracing::Off;
 };
 
 class RotaryStream {
@@ -137,8 +139,10 @@ class RotaryStream {
 template <class Page, class Named>
 struct Rotary {
   using Target = Page;
+  static constexpr RotaryConfig config = Named::config;
+  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
   using Stream = RotaryStream;
-  static constexpr bool dependent_launch = Named::config.dependent_launch;
+  static constexpr bool dependent_launch = config.dependent_launch;
 };
 
 }  // namespace tw
