@@ -148,4 +148,8 @@ BUGS = [
         'in_tile < static_cast<int>(key_tile.rows) && key >= 0 && key < rows_.keys();',
         'in_tile < static_cast<int>(key_tile.rows) && key >= 0;',
         [Site('decode', PAGES, 'bounds', 'load', -1, stops=True)]),
+    Bug('pages_of_the_block_before',
+        'a block is copied from the pages of the one before',
+        'io/decode_loader.h', 'next_ = pages_of(k + 1, 0);', 'next_ = pages_of(k, 0);',
+        [Site('decode', PAGES, WRONG_RESULT)]),
 ]

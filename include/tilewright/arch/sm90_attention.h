@@ -4,6 +4,7 @@
 #include "tilewright/arch/sm90.h"
 #include "tilewright/io/attention_loader.h"
 #include "tilewright/io/decode_loader.h"
+#include "tilewright/kernel/attention_plan.h"
 #include "tilewright/op/wgmma_rings.h"
 
 namespace tw {
@@ -45,7 +46,8 @@ struct Sm90Attention : Sm90 {
     return RoleTable{.load = {0, 1, helping},
                      .schedule = {1, asks ? 1u : 0u, helping},
                      .multiply = {4, 4 * groups, multiplying},
-                     .groups = groups}
+                     .groups = groups,
+                     .own = {{value_role, {2, config.part_blocks != 0 ? 1u : 0u}}}}
         .checked();
   }
 };

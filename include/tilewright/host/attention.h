@@ -218,8 +218,10 @@ struct AttentionLaunch {
       loader.box_rows = number(box);
       loader.blocks_of_page =
           number(std::max<std::int64_t>(problem.page_size / std::int64_t{Parts::config.keys}, 1));
-      return fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
-                       static_cast<unsigned>(box), encode);
+      const Status status = fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
+                                      static_cast<unsigned>(box), encode);
+      params.own.loader = loader;
+      return status;
     }
   }
 

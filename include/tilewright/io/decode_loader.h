@@ -51,6 +51,8 @@ class DecodeLoader {
   static constexpr unsigned arrivals = 1;
   static constexpr bool clears_tail = false;
   static constexpr bool takes_any_page = false;
+  // Two roles load, each with a loader of its own: one queries and keys, the other values.
+  static constexpr bool values_apart = true;
 
   TW_DEVICE DecodeLoader(const Params& params, unsigned /*thread*/) : params_(params) {
     isa::prefetch_tensormap(&params.queries);
@@ -76,17 +78,13 @@ class DecodeLoader {
                        isa::CacheHint::EvictNormal);
     }
   }
-  // The pages of a block of keys are asked for while the block before is copied, so that nothing
-  // waits for them; those of its values are in the cache then.
   template <StageToFill Stage>
   TW_DEVICE void keys(const Stage& stage, int k) {
-    const Pages pages = next_;
-    if (params_.pages != nullptr) next_ = pages_of(k + 1, 0);
-    load<key_tile>(stage, params_.keys, k, pages);
+    load<key_tile>(stage, params_.keys, k);
   }
   template <StageToFill Stage>
-  TW_DEVICE void values(const Stage& stage, int k) const {
-    load<value_tile>(stage, params_.values, k, params_.pages != nullptr ? pages_of(k, 0) : Pages{});
+  TW_DEVICE void values(const Stage& stage, int k) {
+    load<value_tile>(stage, params_.values, k);
   }
 
  private:
@@ -120,15 +118,18 @@ class DecodeLoader {
     return pages;
   }
 
-  // `pages` are those of the first boxes.
+  // The pages of a block are asked for while the block before is copied, so that nothing waits for
+  // them.
   template <HeadTile tile, class Stage>
-  TW_DEVICE void load(const Stage& stage, const TensorMap& map, int k, Pages pages) const {
+  TW_DEVICE void load(const Stage& stage, const TensorMap& map, int k) {
     if (params_.pages == nullptr) {
       const int first = last_block_ - k * static_cast<int>(tile.rows);
       copy<tile>(stage, map, 0, rows_.key_begin + first, key_head_, hint);
       return;
     }
     const Block at = block(k);
+    Pages pages = next_;
+    next_ = pages_of(k + 1, 0);
     TW_ROLL
     for (unsigned first_box = 0; first_box < tile.rows / 8; first_box += boxes_at_once) {
       if (first_box > 0) pages = pages_of(k, first_box);

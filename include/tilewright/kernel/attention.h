@@ -30,7 +30,13 @@ struct Attention {
   using LoaderParams = typename Loader::Params;
   using Rows = typename Kernel::Rows;
   using Scales = typename Kernel::Scales;
-  struct OwnParams : Scales {
+  // Where values have a role of their own, it has parameters of its own.
+  static constexpr bool values_apart = Kernel::values_apart;
+  struct NoLoader {};
+  struct ValueLoader {
+    LoaderParams loader;
+  };
+  struct OwnParams : Scales, std::conditional_t<values_apart, ValueLoader, NoLoader> {
     Sequences sequences;
     float scale;    // of scores, above 0
     float softcap;  // 0: none
@@ -57,7 +63,8 @@ struct Attention {
   }
   static constexpr bool clears = false;
 
-  // One role brings everything, in the order in which it is multiplied.
+  // Queries and keys; and values, unless another role brings them, in the order in which all are
+  // multiplied.
   class Loads {
    public:
     static constexpr bool elected = Loader::elected;
@@ -85,15 +92,17 @@ struct Attention {
             const auto stage = keys_.produce();
             loader_.keys(stage, k);
           }
-          if (k > tile.k_begin) load_values(k - 1);
+          if constexpr (!values_apart) {
+            if (k > tile.k_begin) load_values(k - 1);
+          }
         }
-        load_values(tile.k_end - 1);
+        if constexpr (!values_apart) load_values(tile.k_end - 1);
       }
     }
     TW_DEVICE void drain() {
       queries_.drain();
       keys_.drain();
-      values_.drain();
+      if constexpr (!values_apart) values_.drain();
     }
 
    private:
@@ -106,9 +115,36 @@ struct Attention {
     Producer<Keys, Role::Load, Trace> keys_;
     Producer<Values, Role::Load, Trace> values_;
   };
-  // The program has no roles of its own.
+  // Values alone: copies of many small boxes are issued by two threads, and neither ring waits for
+  // the other.
+  class LoadsValues {
+   public:
+    static constexpr bool elected = Loader::elected;
+    static constexpr Role plays = value_role;
+
+    TW_DEVICE LoadsValues(const OwnParams& params, Signals& signals, Stages& stages,
+                          unsigned thread, Trace trace)
+        : loader_(params.loader, thread), values_(signals.values, stages.values, trace) {}
+
+    template <bool, class Work>
+    TW_DEVICE void load(Work& work, const Key& key) {
+      for (const WorkTile tile : work.tiles(key)) {
+        if (tile.num_k_tiles() == 0) continue;
+        loader_.begin(tile);
+        for (const int k : tile.k_tiles(key)) {
+          const auto stage = values_.produce();
+          loader_.values(stage, k);
+        }
+      }
+    }
+    TW_DEVICE void drain() { values_.drain(); }
+
+   private:
+    Loader loader_;
+    Producer<Values, plays, Trace> values_;
+  };
   template <unsigned>
-  using Own = Loads;
+  using Own = std::conditional_t<values_apart, LoadsValues, Loads>;
 
   class Multiplies {
     using QueryInput = Consumer<Queries, Op::release, Trace>;

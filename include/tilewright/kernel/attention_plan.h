@@ -5,8 +5,12 @@
 #include <cstddef>
 
 #include "tilewright/base/require.h"
+#include "tilewright/pipeline/payload.h"
 
 namespace tw {
+
+// Loads values, where queries and keys alone are the loading role's.
+inline constexpr Role value_role = "load values";
 
 // What a group does in a step: it begins with the weights of the block before and its values, and
 // ends with those of the next; no product is in flight before or after it.

@@ -43,7 +43,8 @@ struct AttentionConfig {
 };
 
 // The payload of a ring of tiles of one head.
-template <class Names, HeadTile tile_shape, Major major, class Loader, RoleArrivals reads>
+template <class Names, HeadTile tile_shape, Major major, class Loader, RoleArrivals reads,
+          Role loads = Role::Load>
 struct HeadPayload : Names {
   static constexpr Space space = Space::Shared;
   static constexpr HeadTile tile = tile_shape;
@@ -53,7 +54,7 @@ struct HeadPayload : Names {
   using StageTensors = HeadTensors<tile, major>;
   using RingTensors = HeadTensors<tile, major, unsigned{sizeof(Tiles)}>;
   static constexpr Part parts[1] = {
-      {tile.bytes(), Loader::completion, {Role::Load, Loader::arrivals}, {reads}}};
+      {tile.bytes(), Loader::completion, {loads, Loader::arrivals}, {reads}}};
 };
 
 struct QueryNames {
@@ -132,7 +133,9 @@ struct Attention {
   static constexpr RoleArrivals reads = {Role::Multiply, Op::releases* roles.groups};
   using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loader, reads>;
   using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loader, reads>;
-  using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads>;
+  static constexpr bool values_apart = requires { requires Loader::values_apart; };
+  using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads,
+                                   values_apart ? value_role : Role::Load>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;
   using StepOrder =
