@@ -83,17 +83,17 @@ struct Attention {
         if constexpr (leads) work.begin();
         if (tile.num_k_tiles() == 0) continue;
         loader_.begin(tile);
-        {
-          const auto stage = queries_.produce();
-          loader_.queries(stage, tile);
-        }
+        if constexpr (!values_apart) load_queries(tile);
         for (const int k : tile.k_tiles(key)) {
           {
             const auto stage = keys_.produce();
             loader_.keys(stage, k);
           }
-          if constexpr (!values_apart) {
-            if (k > tile.k_begin) load_values(k - 1);
+          // Of few queries, those of every head are copies of their own, behind the first keys.
+          if constexpr (values_apart) {
+            if (k == tile.k_begin) load_queries(tile);
+          } else if (k > tile.k_begin) {
+            load_values(k - 1);
           }
         }
         if constexpr (!values_apart) load_values(tile.k_end - 1);
@@ -106,6 +106,10 @@ struct Attention {
     }
 
    private:
+    TW_DEVICE void load_queries(const WorkTile& tile) {
+      const auto stage = queries_.produce();
+      loader_.queries(stage, tile);
+    }
     TW_DEVICE void load_values(int k) {
       const auto stage = values_.produce();
       loader_.values(stage, k);

@@ -116,29 +116,10 @@ class SoftmaxParts {
       return part < parts ? load_element<Space::Global>(row_of_part(tile, part, place) + columns)
                           : -std::numeric_limits<float>::infinity();
     };
-    float largest = sink;
-    for (int part = lane; part < parts; part += 32) largest = std::fmax(largest, log_of(part));
-    TW_UNROLL
-    for (unsigned distance = 16; distance > 0; distance /= 2) {
-      largest = std::fmax(largest, of_lane(largest, lane_ ^ distance));
-    }
-    const float subtracted = finite(largest);
-    float total = isa::ex2_approx(sink - subtracted);
-    for (int first = 0; first < parts; first += 32) {
-      const float weight = isa::ex2_approx(log_of(first + lane) - subtracted);
-      for (int i = 0; i < 32 && first + i < parts; ++i) {
-        total += of_lane(weight, static_cast<unsigned>(i));
-      }
-    }
-    const float inverse = total == 0 ? 0 : 1 / total;
     constexpr unsigned pairs = columns / 64;  // of a lane
     constexpr int at_once = 8;
-    float joined[2 * pairs] = {};
-    float weight = 0;
-    TW_ROLL
-    for (int first = 0; first < parts; first += at_once) {
-      if (first % 32 == 0) weight = isa::ex2_approx(log_of(first + lane) - subtracted) * inverse;
-      Pair loaded[at_once][pairs];
+    Pair loaded[at_once][pairs];
+    const auto load = [&](int first) {
       TW_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const float* const from = row_of_part(tile, first + i < parts ? first + i : first, place);
@@ -148,6 +129,33 @@ class SoftmaxParts {
               reinterpret_cast<const Pair*>(from + 64 * pair + 2 * lane_));
         }
       }
+    };
+    load(0);  // on their way while the logarithms are weighed
+    const float own_log = log_of(lane);
+    const auto logs_from = [&](int first) { return first == 0 ? own_log : log_of(first + lane); };
+    float largest = std::fmax(sink, own_log);
+    for (int part = lane + 32; part < parts; part += 32) {
+      largest = std::fmax(largest, log_of(part));
+    }
+    TW_UNROLL
+    for (unsigned distance = 16; distance > 0; distance /= 2) {
+      largest = std::fmax(largest, of_lane(largest, lane_ ^ distance));
+    }
+    const float subtracted = finite(largest);
+    float total = isa::ex2_approx(sink - subtracted);
+    for (int first = 0; first < parts; first += 32) {
+      const float weight = isa::ex2_approx(logs_from(first) - subtracted);
+      for (int i = 0; i < 32 && first + i < parts; ++i) {
+        total += of_lane(weight, static_cast<unsigned>(i));
+      }
+    }
+    const float inverse = total == 0 ? 0 : 1 / total;
+    float joined[2 * pairs] = {};
+    float weight = 0;
+    TW_ROLL
+    for (int first = 0; first < parts; first += at_once) {
+      if (first % 32 == 0) weight = isa::ex2_approx(logs_from(first) - subtracted) * inverse;
+      if (first > 0) load(first);
       TW_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const float of_part = of_lane(weight, static_cast<unsigned>(first % 32 + i));
