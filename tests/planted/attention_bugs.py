@@ -147,7 +147,7 @@ BUGS = [
         'io/decode_loader.h',
         'in_tile < static_cast<int>(key_tile.rows) && key >= 0 && key < rows_.keys();',
         'in_tile < static_cast<int>(key_tile.rows) && key >= 0;',
-        [Site('decode', PAGES, 'bounds', 'load', -1, stops=True)]),
+        [Site('decode', PAGES, 'bounds', 'load values', -1, stops=True)]),
     Bug('pages_of_the_block_before',
         'a block is copied from the pages of the one before',
         'io/decode_loader.h', 'next_ = pages_of(k + 1, 0);', 'next_ = pages_of(k, 0);',

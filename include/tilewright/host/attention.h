@@ -219,7 +219,7 @@ struct AttentionLaunch {
       loader.blocks_of_page =
           number(std::max<std::int64_t>(problem.page_size / std::int64_t{Parts::config.keys}, 1));
       const Status status = fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
-                                      static_cast<unsigned>(box), encode);
+                                      static_cast<unsigned>(box), true, encode);
       params.own.loader = loader;
       return status;
     }
@@ -312,7 +312,8 @@ struct AttentionLaunch {
     if constexpr (requires { loader.queries.token_stride; }) {
       return fill_heads<Parts>(loader, checked);
     } else {
-      return fill_maps(loader, checked, Parts::query_tile.rows, Parts::key_tile.rows, encode);
+      return fill_maps(loader, checked, Parts::query_tile.rows, Parts::key_tile.rows, false,
+                       encode);
     }
   }
 
@@ -333,7 +334,7 @@ struct AttentionLaunch {
 
   template <class Loader, class Encode>
   static Status fill_maps(Loader& loader, const Checked& checked, unsigned query_rows,
-                          unsigned key_rows, const Encode& encode) {
+                          unsigned key_rows, bool once, const Encode& encode) {
     const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k),
                       &v = checked.tensor(Family::v);
     constexpr unsigned span = HeadTile::span_columns;
@@ -341,9 +342,10 @@ struct AttentionLaunch {
     // Without keys no tile reads them, but the maps must be some.
     loader.keys = loader.values = loader.queries;
     if (!status.is_good() || k.data == nullptr) return status;
-    const Status keys = encode(loader.keys, box_of(k, span, key_rows));
-    if (!keys.is_good()) return keys;
-    return encode(loader.values, box_of(v, span, key_rows));
+    MatrixBox keys = box_of(k, span, key_rows), values = box_of(v, span, key_rows);
+    keys.read_once = values.read_once = once;
+    if (Status encoded = encode(loader.keys, keys); !encoded.is_good()) return encoded;
+    return encode(loader.values, values);
   }
 };
 

@@ -98,10 +98,12 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap encoded;
   const CUresult result = detail::with_context([&] {
-    return encode(&encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents,
-                  pitches, box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                  detail::swizzles[static_cast<unsigned>(box.swizzle)],
-                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return encode(
+        &encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents, pitches,
+        box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+        detail::swizzles[static_cast<unsigned>(box.swizzle)],
+        box.read_once ? CU_TENSOR_MAP_L2_PROMOTION_NONE : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   });
   if (result != CUDA_SUCCESS) {
     return Status::refused("The driver refused a TMA descriptor of " + std::to_string(box.batch) +

@@ -31,6 +31,8 @@ struct MatrixBox {
   unsigned box_inner = 1;
   unsigned box_outer = 1;
   BoxSwizzle swizzle = BoxSwizzle::Bytes128;
+  // Copies of much that is read once gain nothing of lines that the L2 cache fetches beside.
+  bool read_once = false;
 
   // What stands in the descriptor: with one matrix the batch pitch is never used, so it may be
   // anything that is legal.
