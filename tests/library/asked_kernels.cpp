@@ -23,7 +23,9 @@ constexpr Tiling fp8 = {.n = 128, .a_type = ElementType::E4m3, .b_type = Element
 struct AttentionNamed {
   static constexpr AttentionConfig config = {.tiling = {.m = 128, .n = 128}};
 };
-struct BlockDequantiseNamed {};
+struct BlockDequantiseNamed {
+  static constexpr BlockDequantiseConfig config = {};
+};
 struct BlockQuantiseNamed {
   static constexpr BlockQuantiseConfig config = {.element_type = ElementType::E4m3,
                                                  .scale_type = ScaleType::Ue8m0};
