@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as folder:
     if request.page:
         page, program = request.page
         # What a reader types once the package is there, with another home.
-        for block in re.findall(r'```\n\./tw library .* --prefix ~/tilewright\n(.*?)```', shown, re.DOTALL):
+        for block in re.findall(r'```\n\./tw library [^\n]* --prefix ~/tilewright\n(.*?)```', shown, re.DOTALL):
             lines = block.splitlines()
             typed = [line for line in lines if line.startswith(('cmake ', 'cp '))]
             printed = run('bash', '-ec', '\n'.join([f'export HOME={folder}', f'ln -sfn {tree} ~/tilewright', *typed]), folder=ROOT)
