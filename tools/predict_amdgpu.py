@@ -29,9 +29,10 @@ UNITS = {'gfx942': 304, 'gfx950': 256}  # CUs of an MI300X, an MI355X
 
 
 def product_cycles(text):
-    """Of v_mfma on its SIMD: 16 by 16 takes 16 cycles, 32 by 32 takes 32; f8f6f4 twice that."""
+    """Of v_mfma on its SIMD: 16 by 16 takes 16 cycles, 32 by 32 takes 32; f8f6f4 with an operand of 8 bits twice that."""
     rows = 32 if '32x32' in text else 16
-    return rows * (2 if 'f8f6f4' in text else 1)
+    narrow = re.search(r'cbsz:[234]', text) and re.search(r'blgp:[234]', text)
+    return rows * (2 if 'f8f6f4' in text and not narrow else 1)
 
 
 def loop_of(code, places):

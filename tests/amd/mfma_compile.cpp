@@ -37,7 +37,7 @@ __attribute__((device)) void products(float*& to, const std::uint32_t* from) {
 template <MfmaType a_type, MfmaType b_type>
 __attribute__((device)) void scaled_product(float*& to, const std::uint32_t* from) {
   constexpr MfmaScaledShape shape = {a_type, b_type};
-  std::uint32_t a[shape.registers], b[shape.registers];
+  std::uint32_t a[shape.registers(a_type)], b[shape.registers(b_type)];
   float d[shape.sums];
   unsigned at = 64 * __builtin_amdgcn_workitem_id_x();
   for (auto& value : a) value = from[at++];
@@ -64,5 +64,7 @@ extern "C" __attribute__((global)) void all_products(float* to, const std::uint3
 #if defined(__gfx950__)
   scaled_product<e4m3, e4m3>(to, from);
   scaled_product<e5m2, e4m3>(to, from);
+  scaled_product<MfmaType::E2m3, MfmaType::E3m2>(to, from);
+  scaled_product<MfmaType::E2m1, e4m3>(to, from);
 #endif
 }

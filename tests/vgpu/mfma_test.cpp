@@ -23,6 +23,9 @@ std::uint32_t code_of(MfmaType type, int value) {
     case MfmaType::E4m3Fnuz: return E4m3Fnuz(number).bits;
     case MfmaType::E5m2Fnuz: return E5m2Fnuz(number).bits;
     case MfmaType::S8: return static_cast<std::uint8_t>(value);
+    case MfmaType::E2m3: return E2m3(number).bits;
+    case MfmaType::E3m2: return E3m2(number).bits;
+    case MfmaType::E2m1: return E2m1(number).bits;
   }
   return 0;
 }
@@ -97,7 +100,8 @@ void of_16_bits() {
 }
 
 // Small integers times powers of two, of which each of 32 of k has its own. The measured table of
-// the vendor's tests: a lane has two runs of 16 of k, 64 apart, and scales lie 16 lanes apart.
+// the vendor's tests: of 8-bit elements a lane has two runs of 16 of k, 64 apart, of narrower ones
+// a run of 32, and scales lie 16 lanes apart.
 template <MfmaType a_type, MfmaType b_type>
 void multiplies_with_scales(unsigned seed) {
   SCOPED_TRACE(testing::Message() << "types " << static_cast<int>(a_type) << " and "
@@ -114,19 +118,30 @@ void multiplies_with_scales(unsigned seed) {
   std::vector<float> got(rows * rows);
   const Report report = Kernel{.threads = wave, .lanes = wave}.run([&] {
     const unsigned lane = isa::thread_index(), row = lane & 15, group = lane >> 4;
-    std::uint32_t a_registers[8] = {}, b_registers[8] = {};
-    for (unsigned e = 0; e < 32; ++e) {
-      const unsigned k = group * 16 + (e & 15) + (e >= 16 ? 64 : 0);
-      a_registers[e / 4] |= code_of(a_type, a[row * depth + k]) << e % 4 * 8;
-      b_registers[e / 4] |= code_of(b_type, b[row * depth + k]) << e % 4 * 8;
-    }
+    constexpr MfmaScaledShape shape = {a_type, b_type};
+    std::uint32_t a_registers[shape.registers(a_type)], b_registers[shape.registers(b_type)];
+    const auto fill = [&](auto& registers, MfmaType type, const std::vector<int>& from) {
+      std::vector<bool> bits;
+      for (unsigned e = 0; e < 32; ++e) {
+        const unsigned of_bytes = group * 16 + (e & 15) + (e >= 16 ? 64 : 0);
+        const unsigned k = bits_in(type) == 8 ? of_bytes : group * 32 + e;
+        const std::uint32_t code = code_of(type, from[row * depth + k]);
+        for (unsigned i = 0; i < bits_in(type); ++i) bits.push_back(code >> i & 1);
+      }
+      ASSERT_EQ(bits.size(), 32 * std::size(registers));
+      for (unsigned i = 0; i < std::size(registers); ++i) {
+        registers[i] = 0;
+        for (unsigned j = 0; j < 32; ++j) registers[i] |= std::uint32_t{bits[32 * i + j]} << j;
+      }
+    };
+    fill(a_registers, a_type, a);
+    fill(b_registers, b_type, b);
     // What the upper bytes are does not matter.
     const auto scale = [&](const std::vector<int>& scales) {
       return 0xabcd0000u + 0x7f + static_cast<unsigned>(scales[row * 4 + group]);
     };
     float sums[4] = {1, 2, 3, 4};
-    isa::mfma_scaled<MfmaScaledShape{a_type, b_type}>(sums, a_registers, b_registers,
-                                                      scale(a_scales), scale(b_scales));
+    isa::mfma_scaled<shape>(sums, a_registers, b_registers, scale(a_scales), scale(b_scales));
     for (unsigned i = 0; i < 4; ++i) got[(4 * group + i) * rows + row] = sums[i];
   });
   EXPECT_TRUE(clean(report));
@@ -146,6 +161,11 @@ TEST(Mfma, MultipliesWithBlockScales) {
   multiplies_with_scales<MfmaType::E4m3, MfmaType::E4m3>(1);
   multiplies_with_scales<MfmaType::E5m2, MfmaType::E4m3>(2);
   multiplies_with_scales<MfmaType::E4m3, MfmaType::E5m2>(3);
+  multiplies_with_scales<MfmaType::E2m3, MfmaType::E2m3>(4);
+  multiplies_with_scales<MfmaType::E3m2, MfmaType::E4m3>(5);
+  multiplies_with_scales<MfmaType::E2m1, MfmaType::E2m1>(6);
+  multiplies_with_scales<MfmaType::E5m2, MfmaType::E2m1>(7);
+  static_assert(!MfmaShape{MfmaType::E2m1, MfmaType::E2m1, 16, 32}.is_legal());
   static_assert(!MfmaScaledShape{MfmaType::E4m3Fnuz, MfmaType::E4m3}.is_legal());
   static_assert(!MfmaScaledShape{MfmaType::Bf16, MfmaType::Bf16}.is_legal());
 }

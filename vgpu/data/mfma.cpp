@@ -25,7 +25,7 @@ float float_value(MfmaType type, std::uint32_t bits) {
     case MfmaType::E5m2: return value_of<E5m2>(byte);
     case MfmaType::E4m3Fnuz: return value_of<E4m3Fnuz>(byte);
     case MfmaType::E5m2Fnuz: return value_of<E5m2Fnuz>(byte);
-    case MfmaType::S8: break;
+    default: break;
   }
   return 0;
 }

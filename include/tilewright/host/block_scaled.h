@@ -120,9 +120,11 @@ class BlockScaledLaunch {
                              });
     } else if constexpr (requires { params.own.a.row_blocks; }) {
       if (Status status = takes_scales<Parts>(given); !status.is_good()) return status;
-      Status status = given.each([](const char* name, const MatmulOperand&, const void* scales) {
-        return takes_address(name, scales);
-      });
+      Status status =
+          given.each([&](const char* name, const MatmulOperand& operand, const void* scales) {
+            Status lines = takes_lines(name, operand, given.matmul, 1);
+            return lines.is_good() ? takes_address(name, scales) : lines;
+          });
       if (!status.is_good()) return status;
       const auto blocks = [](const void* scales, const ScaleExtent& extent) {
         return decltype(params.own.a){static_cast<const std::uint8_t*>(scales),
@@ -159,6 +161,21 @@ class BlockScaledLaunch {
     return Status::refused(sentence("The scales are {}; this kernel multiplies with {}.",
                                     name_of(given.type), name_of(Parts::Scales::type)));
   }
+  static Status takes_lines(const char* name, const MatmulOperand& operand,
+                            const MatmulProblem& matmul, unsigned least) {
+    const unsigned bits = bits_in(operand.type);
+    for (const std::int64_t pitch : {operand.pitch, matmul.batch > 1 ? operand.batch_pitch : 0}) {
+      if (pitch * bits % (8 * least) == 0 &&
+          reinterpret_cast<std::uintptr_t>(operand.data) % least == 0) {
+        continue;
+      }
+      return Status::refused(
+          sentence("The lines of {} (pitch {} elements of {} bits) must begin at multiples of {} "
+                   "bytes for this kernel.",
+                   name, pitch, bits, least));
+    }
+    return Status::good();
+  }
   static Status takes_address(const char* name, const void* scales) {
     if (reinterpret_cast<std::uintptr_t>(scales) % 16 == 0) return Status::good();
     return Status::refused(
@@ -176,19 +193,9 @@ class BlockScaledLaunch {
           "k is {}, but this kernel takes packed elements in pairs: an even k.", matmul.k));
     }
     return given.each([&](const char* name, const MatmulOperand& operand, const void* scales) {
-      const unsigned bits = bits_in(operand.type);
       const bool unpacks = given.is_unpacked(operand);
-      const unsigned least = unpacks ? 32 : 16;
-      for (const std::int64_t pitch : {operand.pitch, matmul.batch > 1 ? operand.batch_pitch : 0}) {
-        if (pitch * bits % (8 * least) == 0 &&
-            reinterpret_cast<std::uintptr_t>(operand.data) % least == 0) {
-          continue;
-        }
-        return Status::refused(
-            sentence("The lines of {} (pitch {} elements of {} bits) must begin at multiples of {} "
-                     "bytes for this kernel.",
-                     name, pitch, bits, least));
-      }
+      Status lines = takes_lines(name, operand, matmul, unpacks ? 32 : 16);
+      if (!lines.is_good()) return lines;
       if (unpacks && matmul.k % 128 != 0) {
         return Status::refused(
             sentence("k is {}, but this kernel multiplies {} with another type, which needs a "

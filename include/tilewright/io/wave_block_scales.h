@@ -1,5 +1,6 @@
 // The block scales of a stage (number/scale_blocks.h), brought through registers by waves of 64
-// lanes that arrive when they are done: of each row the four scales of 128 of k, as a word.
+// lanes that arrive when they are done: of each row the four scales of 128 of k, as a word, for
+// each 128 of the stage.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +17,23 @@ namespace tw {
 
 template <Tiling tiling, unsigned waves>
 class WaveBlockScales {
-  static_assert(tiling.k() == 128, "A row has four scales of ue8m0 in a stage: 128 of k.");
+  static constexpr unsigned steps = tiling.k() / 128;
+  static_assert(tiling.k() % 128 == 0, "A word is of four scales of ue8m0: 128 of k.");
 
  public:
   static constexpr ScaleType type = ScaleType::Ue8m0;
   static constexpr unsigned column_step = 1;  // tiles begin at multiples of it
   struct Tile {
-    std::uint32_t a[tiling.m];
-    std::uint32_t b[tiling.n];
+    std::uint32_t a[tiling.m * steps];
+    std::uint32_t b[tiling.n * steps];
   };
   // One stage, or with `stage_bytes` from one to the next all stages of a ring.
   template <unsigned stage_bytes = 0>
   struct Tensors {
-    using A = SharedTile<std::uint32_t, in_stages(single(tiling.m, 1), stage_bytes, 4)>;
-    using B = SharedTile<std::uint32_t, in_stages(single(tiling.n, 1), stage_bytes, 4)>;
-    A a_scales;  // (m), of a ring (m,stage)
-    B b_scales;  // (n), of a ring (n,stage)
+    using A = SharedTile<std::uint32_t, in_stages(column_major(tiling.m, steps), stage_bytes, 4)>;
+    using B = SharedTile<std::uint32_t, in_stages(column_major(tiling.n, steps), stage_bytes, 4)>;
+    A a_scales;  // (m,step), of a ring (m,step,stage)
+    B b_scales;  // (n,step), of a ring (n,step,stage)
     TW_DEVICE explicit Tensors(SharedAddress tile)
         : a_scales(tile + unsigned{offsetof(Tile, a)}),
           b_scales(tile + unsigned{offsetof(Tile, b)}) {}
@@ -68,12 +70,16 @@ class WaveBlockScales {
     constexpr int rows = ScaleBlock::rows;
     for (unsigned i = thread_; i < Tensor::template static_extent<0>; i += waves * 64) {
       const int row = first + static_cast<int>(i);
-      const bool inside = row < from.row_blocks * rows;
-      const std::int64_t block =
-          (std::int64_t{batch} * from.row_blocks + row / rows) * from.k_blocks + k;
-      const auto* const word = reinterpret_cast<const std::uint32_t*>(
-          from.data + block * int{ScaleBlock::bytes} + row % 32 * 16 + row % rows / 32 * 4);
-      isa::store_shared_4(to.address(i), inside ? load_element<Space::Global>(word) : 0u);
+      TW_UNROLL
+      for (unsigned step = 0; step < steps; ++step) {
+        const int k_block = k * int{steps} + static_cast<int>(step);
+        const bool inside = row < from.row_blocks * rows && (steps == 1 || k_block < from.k_blocks);
+        const std::int64_t block =
+            (std::int64_t{batch} * from.row_blocks + row / rows) * from.k_blocks + k_block;
+        const auto* const word = reinterpret_cast<const std::uint32_t*>(
+            from.data + block * int{ScaleBlock::bytes} + row % 32 * 16 + row % rows / 32 * 4);
+        isa::store_shared_4(to.address(i, step), inside ? load_element<Space::Global>(word) : 0u);
+      }
     }
   }
 

@@ -1,18 +1,14 @@
 // TileOp of single waves, CDNA3 and later: fragments by 16-byte reads of the lines as they lie, or
-// by transposed reads where a line is of one k; products by mfma, sums in registers. The waves
-// stand as waves.m by waves.n over the CTA's tile.
+// by transposed reads where a line is of one k; products by mfma, sums in registers.
 #pragma once
 
 #include "tilewright/accumulator/wave.h"
-#include "tilewright/base/annotate.h"
-#include "tilewright/io/stage.h"
 #include "tilewright/isa/amdgcn/mfma.h"
 #include "tilewright/isa/amdgcn/schedule.h"
 #include "tilewright/isa/amdgcn/wave_memory.h"
 #include "tilewright/isa/shared_memory.h"
 #include "tilewright/number/fnuz.h"
-#include "tilewright/op/warp_grid.h"
-#include "tilewright/pipeline/payload.h"
+#include "tilewright/op/wave_grid.h"
 
 namespace tw {
 
@@ -21,7 +17,15 @@ enum class Cdna : unsigned { Three = 3, Four = 4 };
 // `from_fnuz`: the loader makes fnuz of e4m3 (io/fnuz_copy.h), which is what CDNA3 multiplies.
 template <Tiling tiling, WarpGrid waves, unsigned stage_bytes, Cdna generation,
           bool from_fnuz = false>
-class MfmaOp {
+class MfmaOp : public WaveGrid<tiling, waves, stage_bytes> {
+  using Base = WaveGrid<tiling, waves, stage_bytes>;
+  using Base::column_;
+  using Base::columns;
+  using Base::lane_;
+  using Base::row_;
+  using Base::rows;
+  using Base::stages_;
+  using typename Base::Tensors;
   static constexpr bool is_fnuz =
       from_fnuz && tiling.a_type == ElementType::E4m3 && tiling.b_type == ElementType::E4m3;
   static constexpr MfmaType type_of(ElementType element) {
@@ -48,32 +52,18 @@ class MfmaOp {
   static_assert(!transposes || (generation == Cdna::Four && element_bytes == 2),
                 "A lane multiplies neighbours of k: operands must lie K-major in shared memory, "
                 "unless transposed reads turn elements of 16 bits, which need CDNA4.");
-  static constexpr unsigned rows = tiling.m / waves.m;
-  static constexpr unsigned columns = tiling.n / waves.n;
-  static_assert(rows % 32 == 0 && columns % 16 == 0, "A wave multiplies blocks of 32 by 16.");
-  static constexpr unsigned lanes = MfmaShape::lanes;
-  using Tensors = OperandTensors<tiling, stage_bytes>;
   // Four groups of lanes read 16 bytes each. A product of 8 bytes takes the first, then the second
   // half of all of them: in another order of k, but the same of A and of B.
   static constexpr unsigned step_bytes = 64;
   static constexpr unsigned span_steps = Tiling::span_bytes / step_bytes;
-  static constexpr unsigned products = 16 / product_bytes;      // of a step
+  static constexpr unsigned products = 16 / product_bytes;  // of a step
 
  public:
   using Accumulator = WaveAccumulator<rows / 32, columns, waves.n, isa::MfmaSum<shape>>;
   static constexpr unsigned steps = tiling.spans * span_steps;  // of a stage
-  static constexpr bool elected = false;
-  static constexpr Release release = Release::Warp;
-  static constexpr unsigned stages_held = 0;  // fragments are in registers when multiply() returns
-  static constexpr unsigned releases = waves.size();
-  static TW_DEVICE unsigned speaker(unsigned thread) { return thread % lanes; }
-  static TW_DEVICE bool leads() { return true; }
 
   TW_DEVICE MfmaOp(const Tensors& stages, unsigned /*first_row*/, unsigned thread)
-      : stages_(stages),
-        lane_(thread % lanes),
-        row_(thread / lanes / waves.n * rows),
-        column_(thread / lanes % waves.n * columns) {}
+      : Base(stages, thread) {}
 
   template <StageToRead Stage>
   TW_DEVICE void multiply(Accumulator& sum, const Stage& stage) {
@@ -144,47 +134,46 @@ class MfmaOp {
 
   template <bool in_flight>
   TW_DEVICE void load(Fragments& fragments, unsigned step, unsigned slot) const {
-    TW_UNROLL
-    for (unsigned row = 0; row < rows / 16; ++row) {
-      load<in_flight, tiling.a_major>(fragments.a[row], stages_.a, row_ + 16 * row, step, slot);
-    }
-    TW_UNROLL
-    for (unsigned column = 0; column < columns / 16; ++column) {
-      load<in_flight, tiling.b_major>(fragments.b[column], stages_.b, column_ + 16 * column, step,
-                                      slot);
-    }
+    load<in_flight, tiling.a_major>(fragments.a, stages_.a, row_, step, slot);
+    load<in_flight, tiling.b_major>(fragments.b, stages_.b, column_, step, slot);
   }
   // 16 rows (of A, or of B) by 64 bytes of k: lane l has row l % 16 and the 16-byte chunk l / 16.
   // Where lines are of one k, 16 lanes read four k of 16 rows, four lanes each, and lane l gets row
   // l % 16 of all of them.
-  template <bool in_flight, Major major, class Tensor>
-  TW_DEVICE void load(Fragment& fragment, const Tensor& operand, unsigned first_row, unsigned step,
-                      unsigned slot) const {
+  template <bool in_flight, Major major, unsigned count, class Tensor>
+  TW_DEVICE void load(Fragment (&fragments)[count], const Tensor& operand, unsigned first_row,
+                      unsigned step, unsigned slot) const {
     const unsigned span = step / span_steps, in_span = step % span_steps;
     if constexpr (major == Major::K) {
       const auto chunks = operand.template chunks<16>();
       const unsigned chunk = 4 * in_span + lane_ / 16;
-      const SharedAddress address = chunks.address(first_row + lane_ % 16, chunk, span, slot);
-      if constexpr (in_flight) {
-        isa::ds_read_b128(fragment.words, address);
-      } else {
-        isa::load_shared_16(fragment.words, address);
+      // Swizzles repeat within 16 rows: the reads differ by an offset alone.
+      const SharedAddress first =
+          isa::opaque(chunks.address(first_row + lane_ % 16, chunk, span, slot));
+      TW_UNROLL
+      for (unsigned i = 0; i < count; ++i) {
+        const SharedAddress address =
+            first + (chunks.address(16 * i, 0u, 0u, 0u) - chunks.address(0u, 0u, 0u, 0u));
+        if constexpr (in_flight) {
+          isa::ds_read_b128(fragments[i].words, address);
+        } else {
+          isa::load_shared_16(fragments[i].words, address);
+        }
       }
     } else {
-      const unsigned row = first_row + 4 * (lane_ % 4);
       const unsigned k = 32 * in_span + 8 * (lane_ / 16) + lane_ / 4 % 4;
       TW_UNROLL
-      for (unsigned half = 0; half < 2; ++half) {
-        isa::ds_read_b64_tr_b16(reinterpret_cast<std::uint32_t(&)[2]>(fragment.words[2 * half]),
-                                operand.address(row, k + 4 * half, span, slot));
+      for (unsigned i = 0; i < count; ++i) {
+        const unsigned row = first_row + 16 * i + 4 * (lane_ % 4);
+        TW_UNROLL
+        for (unsigned half = 0; half < 2; ++half) {
+          isa::ds_read_b64_tr_b16(
+              reinterpret_cast<std::uint32_t(&)[2]>(fragments[i].words[2 * half]),
+              operand.address(row, k + 4 * half, span, slot));
+        }
       }
     }
   }
-
-  Tensors stages_;
-  unsigned lane_;
-  unsigned row_;
-  unsigned column_;
 };
 
 }  // namespace tw

@@ -22,10 +22,9 @@ namespace tw {
 struct WaveBlockScaledRecipe : MatmulRecipe {
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     require(config.tiling.exchanged == 0, "Waves do not exchange operands.");
-    RoleTable table = given;
-    table.load.warps = given.load.warps - 1;
-    table.own[0] = {Role::LoadScales, {table.load.end(), 1}};
-    return table;
+    RoleTable fewer = given;
+    --fewer.load.warps;
+    return fewer.with(Role::LoadScales);
   }
   template <Tiling tiling, RoleTable table>
   using Scales = WaveBlockScales<tiling, table.spec_of(Role::LoadScales).warps>;

@@ -56,12 +56,10 @@ struct BlockwiseRecipe : MatmulRecipe {
 template <unsigned b_rows>
 struct WaveBlockwiseRecipe : BlockwiseRecipe<b_rows> {
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
     require(config.tiling.exchanged == 0, "Waves do not exchange operands.");
-    RoleTable table = given;
-    table.load.warps = given.load.warps - 1;
-    table.own[0] = {Role::LoadScales, {table.load.end(), 1}};
-    return table;
+    RoleTable fewer = given;
+    --fewer.load.warps;
+    return BlockwiseRecipe<b_rows>::roles(fewer, config);
   }
   template <Tiling tiling, RoleTable table>
   using Scales = WaveScaleLoader<tiling, b_rows, table.spec_of(Role::LoadScales).warps>;

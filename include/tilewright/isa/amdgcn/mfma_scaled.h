@@ -9,17 +9,20 @@ namespace tw::isa {
 // v_mfma_scale_f32_16x16x128_f8f6f4 d, a, b, d, a_scale, b_scale cbsz:A blgp:B;  gfx950
 // d += (a a_scale) (b b_scale). isa/model/mfma_scaled.h says where elements and scales are.
 template <MfmaScaledShape shape>
-TW_DEVICE void mfma_scaled(float (&d)[shape.sums], const std::uint32_t (&a)[shape.registers],
-                           const std::uint32_t (&b)[shape.registers], std::uint32_t a_scale,
-                           std::uint32_t b_scale) {
+TW_DEVICE void mfma_scaled(float (&d)[shape.sums],
+                           const std::uint32_t (&a)[shape.registers(shape.a)],
+                           const std::uint32_t (&b)[shape.registers(shape.b)],
+                           std::uint32_t a_scale, std::uint32_t b_scale) {
   static_assert(shape.is_legal(), "There is no scaled mfma of these types here.");
 #if defined(__HIP__)
   using Sums = MfmaVector<float, shape.sums>;
-  using Operand = MfmaVector<int, shape.registers>;
-  constexpr int a_format = shape.a == MfmaType::E5m2 ? 1 : 0;
-  constexpr int b_format = shape.b == MfmaType::E5m2 ? 1 : 0;
+  using Operand = MfmaVector<int, shape.most_registers>;
+  // The compiler takes as many of the eight registers as the format has.
+  Operand a_filled = {}, b_filled = {};
+  __builtin_memcpy(&a_filled, &a, sizeof(a));
+  __builtin_memcpy(&b_filled, &b, sizeof(b));
   const Sums sums = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(
-      mfma_operand<Operand>(a), mfma_operand<Operand>(b), mfma_operand<Sums>(d), a_format, b_format,
+      a_filled, b_filled, mfma_operand<Sums>(d), shape.format_of(shape.a), shape.format_of(shape.b),
       0, static_cast<int>(a_scale), 0, static_cast<int>(b_scale));
   __builtin_memcpy(&d, &sums, sizeof(d));
 #else

@@ -7,11 +7,31 @@ namespace tw {
 
 // The element types that mfma multiplies. CDNA3 reads 8-bit floats as fnuz, CDNA4 as OCP: the
 // instructions have the same names. The sum of S8 is s32, the others' is f32.
-enum class MfmaType : std::uint8_t { Bf16, F16, E4m3, E5m2, E4m3Fnuz, E5m2Fnuz, S8 };
+// Those of fewer than 8 bits are for products with block scales.
+enum class MfmaType : std::uint8_t {
+  Bf16,
+  F16,
+  E4m3,
+  E5m2,
+  E4m3Fnuz,
+  E5m2Fnuz,
+  S8,
+  E2m3,
+  E3m2,
+  E2m1
+};
 
-constexpr unsigned bytes_of(MfmaType type) {
-  return type == MfmaType::Bf16 || type == MfmaType::F16 ? 2 : 1;
+constexpr unsigned bits_in(MfmaType type) {
+  switch (type) {
+    case MfmaType::Bf16:
+    case MfmaType::F16: return 16;
+    case MfmaType::E2m3:
+    case MfmaType::E3m2: return 6;
+    case MfmaType::E2m1: return 4;
+    default: return 8;
+  }
 }
+constexpr unsigned bytes_of(MfmaType type) { return bits_in(type) == 16 ? 2 : 1; }
 
 // d += a b by one wave of 64 lanes: `rows` x `rows`, over k. In lane l, where e counts the elements
 // of its operand and r the registers of its sums:
@@ -43,6 +63,7 @@ struct MfmaShape {
     };
     if (a != b && !(is_ocp(a) && is_ocp(b)) && !(is_fnuz(a) && is_fnuz(b))) return false;
     if (rows != 16 && rows != 32) return false;
+    if (bits_in(a) < 8) return false;
     const unsigned least = rows == 16 ? 16 : 8;
     return bytes_of(a) == 1 ? k == 2 * least : k == least || k == 2 * least;
   }
