@@ -20,8 +20,6 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
   static constexpr bool sums_positions = tiling.a_major == Major::K;
   static_assert(sums_positions || tiling.b_major == Major::MN,
                 "Channels are what is contiguous in an image.");
-  static_assert(Base::in_shared().b_major == tiling.b_major,
-                "Copies that turn an operand over bring forward convolutions only.");
 
  public:
   static constexpr unsigned stages_held = Base::asynchronous ? 2 : 0, least_alignment = 1;
@@ -40,16 +38,18 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
     const auto [phase, group] = params_.batch(tile.batch);
     const OperandView &a = params_.a, &b = params_.b;
     const auto tensors = stage.tensors();
-    copy<tiling.a_major>(
+    copy<tiling.a_major, Base::in_shared().a_major>(
         tensors.a, a, tile.first_row(tiling.m), k_tile, group, [&](int row, int k) {
           return sums_positions ? element(row, k, phase, a.row_stride) : row + k * a.k_stride;
         });
-    copy<tiling.b_major>(tensors.b, b, tile.first_column(tiling.n), k_tile, group,
-                         [&](int row, int k) {
-                           if constexpr (!sums_positions) return element(k, row, phase, b.k_stride);
-                           if constexpr (tiling.b_major == Major::K) return row * b.row_stride + k;
-                           return weight(row, k, phase);
-                         });
+    copy<tiling.b_major, Base::in_shared().b_major>(tensors.b, b, tile.first_column(tiling.n),
+                                                    k_tile, group, [&](int row, int k) {
+                                                      if constexpr (!sums_positions)
+                                                        return element(k, row, phase, b.k_stride);
+                                                      if constexpr (tiling.b_major == Major::K)
+                                                        return row * b.row_stride + k;
+                                                      return weight(row, k, phase);
+                                                    });
     if constexpr (stages_held > 0) {
       Copy::commit();
       Copy::template wait<stages_held>();
@@ -74,8 +74,9 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
   }
 
   // A tile (row,k,span) of a view from `first_row` on, `group` of its batch. Memory that is aligned
-  // to 16 bytes goes by chunks, other memory element by element.
-  template <Major major, class Tensor, class OffsetOf>
+  // to 16 bytes goes by chunks, other memory element by element, and so does an operand that is
+  // turned over on its way.
+  template <Major in_memory, Major major, class Tensor, class OffsetOf>
   TW_DEVICE void copy(const Tensor& tile, const OperandView& view, int first_row, int k_tile,
                       unsigned group, const OffsetOf& offset_of) {
     const T* const first = static_cast<const T*>(view.data) + group * view.batch_stride;
@@ -103,7 +104,7 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
               isa::cp_async<16>(to, at < 0 ? first : first + at, at < 0 ? 0 : 16);
             });
           });
-    } else if (view.alignment < 16) {
+    } else if (in_memory != major || view.alignment < 16) {
       this->template each_chunk<major>(
           tile, first_row, first_k, [&](SharedAddress to, int row, int k) {
             at_chunk(row, k, [&](const auto& offset) { gather(to, offset); });

@@ -127,7 +127,8 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
   static TW_DEVICE int direct(const OperandView& view, const Source& source) {
     constexpr int k = tiling.k();
     constexpr unsigned lines = major == Major::K ? rows : tiling.k();
-    if (view.alignment < lane_bytes || source.pitch >= std::int64_t{out_of_range / lines}) return 0;
+    const std::int64_t reach = lines * source.pitch + (major == Major::K ? source.left : 0);
+    if (view.alignment < lane_bytes || reach >= std::int64_t{out_of_range}) return 0;
     if (source.left % static_cast<int>(lane_bytes) == 0) return (view.k + k - 1) / k;
     if constexpr (major == Major::K) return view.k / k;
     return source.left >= static_cast<int>(rows * bytes_of(type)) ? (view.k + k - 1) / k : 0;
@@ -142,14 +143,17 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
     const std::int64_t advance =
         k * (major == Major::K ? std::int64_t{tiling.spans * line_bytes}
                                : source.pitch * static_cast<int>(tiling.k()));
-    const std::int64_t bytes = source.bytes - advance;
-    const BufferResource resource = {source.first + advance, bytes < out_of_range
-                                                                 ? static_cast<std::uint32_t>(bytes)
-                                                                 : out_of_range};
+    // An offset reaches all of a line; from the lines of one k to the next the resource moves.
+    const std::int64_t moved = major == Major::K ? 0 : advance;
+    const std::int64_t bytes = source.bytes - moved;
+    const BufferResource resource = {source.first + moved, bytes < out_of_range
+                                                               ? static_cast<std::uint32_t>(bytes)
+                                                               : out_of_range};
     const int left = major == Major::K ? source.left - static_cast<int>(advance) : source.left;
     const auto pitch = static_cast<std::uint32_t>(source.pitch);
     // Where the lane reads first. One addition leads to each next place, and no register lasts.
-    std::uint32_t at = isa::opaque((wave_ * load_lines + lane_ / line_lanes) * pitch + in_line_);
+    std::uint32_t at = isa::opaque((wave_ * load_lines + lane_ / line_lanes) * pitch + in_line_ +
+                                   static_cast<std::uint32_t>(advance - moved));
     // Where a line goes on in other loads, each load asks whether it is still inside.
     constexpr bool asks_once = major == Major::K && tiling.spans == 1;
     if (asks_once && static_cast<int>(in_line_) >= left) at = out_of_range;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/isa/grid.h"
 
 namespace tw::kernel {
 
@@ -11,8 +12,8 @@ namespace tw::kernel {
 template <class Kernel>
 __attribute__((global, amdgpu_flat_work_group_size(Kernel::threads, Kernel::threads),
                amdgpu_waves_per_eu(Kernel::threads / 256, Kernel::threads / 256))) void
-entry(const typename Kernel::Params params) {
-  Kernel::run(params);
+entry(const typename Kernel::Params) {
+  Kernel::run(isa::arguments<typename Kernel::Params>());
 }
 
 #else

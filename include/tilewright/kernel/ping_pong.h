@@ -66,8 +66,8 @@ class WarpSpecialized<Kernel> {
       typename Op::Accumulator sum;
       multiplies.multiply(sum, tile);
       Nothing nothing;
-      Storing<Kernel, true> storing(params, nothing, 0, Steps::afterwards(thread),
-                                    Trace(params.trace, 0, false));
+      Storing<Kernel, true> storing(Steps::afterwards(params), nothing, 0,
+                                    Steps::afterwards(thread), Trace(params.trace, 0, false));
       storing.store(sum, tile);
       storing.drain();
     }
@@ -118,12 +118,14 @@ class WarpSpecialized<Kernel> {
     TW_DEVICE void multiply(Sum& sum, const WorkTile& tile) {
       const int count = tile.num_k_tiles();
       const typename Loader::Sources sources = loader_.of(tile);
+      const int direct = sources.direct - tile.k_begin;
+      const int direct_end = direct < count ? direct : count;
       sum.clear();
       for (int ahead = 0; ahead < static_cast<int>(Steps::ahead); ++ahead) {
-        if (ahead < count) load(sources, tile, ahead, static_cast<unsigned>(ahead));
+        load(sources, tile, ahead, direct_end, count, static_cast<unsigned>(ahead));
       }
       steps_.begin(count >= static_cast<int>(Steps::ahead));
-      unsigned slot = 0;
+      unsigned slot = 0, before = Ring::stages - 1;
       for (int k_tile = 0; k_tile < count; ++k_tile) {
         isa::describe_step(static_cast<unsigned>(k_tile));
         const int next = k_tile + static_cast<int>(Steps::ahead);
@@ -132,9 +134,7 @@ class WarpSpecialized<Kernel> {
         for (unsigned step = 0; step < Op::steps; ++step) {
           typename Op::Fragments fragments;
           // Into the stage that was read before this one.
-          if (step == 0 && loads_on) {
-            load(sources, tile, next, slot == 0 ? Ring::stages - 1 : slot - 1);
-          }
+          if (step == 0) load(sources, tile, next, direct_end, count, before);
           op_.read_step(fragments, step, slot);
           if (step + 1 == Op::steps) steps_.wait_for_next(loads_on);
           steps_.end_reads();
@@ -142,20 +142,21 @@ class WarpSpecialized<Kernel> {
           op_.multiply_step(sum, fragments);
           steps_.end_products();
         }
+        before = slot;
         slot = slot + 1 == Ring::stages ? 0 : slot + 1;
       }
       steps_.end();
     }
 
    private:
+    // Straight to LDS before `direct_end`, by hand before `end`.
     TW_DEVICE void load(const typename Loader::Sources& sources, const WorkTile& tile, int k_tile,
-                        unsigned slot) {
+                        int direct_end, int end, unsigned slot) {
       const Slot stage = {isa::shared_address(&stages_[slot])};
-      const int k = tile.k_begin + k_tile;
-      if (k < sources.direct) {
-        loader_.issue(stage.tensors(), sources, k);
-      } else {
-        loader_.load_by_hand(stage, tile, k);
+      if (k_tile < direct_end) {
+        loader_.issue(stage.tensors(), sources, tile.k_begin + k_tile);
+      } else if (k_tile < end) {
+        loader_.load_by_hand(stage, tile, tile.k_begin + k_tile);
       }
     }
 

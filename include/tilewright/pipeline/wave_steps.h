@@ -33,9 +33,13 @@ class WaveSteps {
 
   TW_DEVICE explicit WaveSteps(unsigned group) : group_(group) {}
 
-  // The thread, for what comes behind the steps: nothing of it is computed before them, for
-  // registers are few there.
+  // The thread and a kernel's arguments, for what comes behind the steps: nothing of it is computed
+  // or read before them, for registers are few there.
   static TW_DEVICE unsigned afterwards(unsigned thread) { return isa::opaque(thread); }
+  template <class Params>
+  static TW_DEVICE const Params& afterwards(const Params& params) {
+    return isa::read_again(params);
+  }
 
   // All waves have issued their loads of the first `ahead` tiles, of which some may not exist.
   // The barrier: all waves arrive, their loads of the first tile landed; all wait. At the second,

@@ -21,4 +21,17 @@ TW_DEVICE unsigned opaque(unsigned value) {
   return value;
 }
 
+// A kernel's arguments: what is read of them behind this is read then, and not kept in registers
+// from the kernel's beginning on.
+template <class Params>
+TW_DEVICE const Params& read_again([[maybe_unused]] const Params& params) {
+#if defined(__HIP__)
+  auto* address = __builtin_amdgcn_kernarg_segment_ptr();
+  asm volatile("" : "+s"(address));
+  return *(const Params*)address;
+#else
+  return params;
+#endif
+}
+
 }  // namespace tw::isa
