@@ -44,7 +44,7 @@ FAMILIES = {
     'block_scaled': {
         'files': ['*/block_scaled/*', '*/block_scaled.h', '*/block_scaled.cpp', '*/block_scaled_test.cpp', '*/_block_scaled.py', '*/io/block_scales.h',
                   '*/io/scaled_conversion.h', '*/io/scale_exponents.h', '*/op/tcgen05_scaled.h', '*/op/scale_columns.h', '*/arch/sm100_scaled.h',
-                  '*/epilogue/mx_quantised.h', '*/io/wave_block_scales.h', '*/op/mfma_scaled.h', '*/arch/gfx950_scaled.h'],
+                  '*/epilogue/mx_quantised.h', '*/io/wave_block_scales.h', '*/io/packed_loader.h', '*/op/mfma_scaled.h', '*/arch/gfx950_scaled.h'],
         'words': r'block_scaled_(instances|trial)|tilewright_block_scaled|(run|family|host)/block_scaled|(sm100|gfx950)_scaled|TW_FAMILY\(block_scaled',
     },
     'grouped': {
@@ -104,6 +104,15 @@ PARTS = (('kernel and its launch', ('include/tilewright/io/*', 'include/tilewrig
          ('library and Python', ('include/*', 'src/library/*', 'src/dispatch/*', 'python/*')),
          ('measurements', ('src/bench/*',)),
          ('instances, reference, command line', ('src/*',)))
+# What came with a target, in the order in which targets came: files, and lines of others that name it.
+TARGETS = (('gfx942', 'its page, and its lines of `arch/target.h`', ('*/arch/gfx942.h', '*/arch/target.h')),
+           ('gfx942', 'mechanisms: TileOp, loaders, counters, ping-pong, launches by HIP',
+            ('*/op/mfma.h', '*/op/wave_grid.h', '*/accumulator/wave.h', '*/io/vector_copy.h', '*/io/fnuz_copy.h', '*/number/fnuz.h',
+             '*/io/lds_loader.h', '*/io/wave_scale_loader.h', '*/pipeline/wave_counter.h', '*/pipeline/wave_steps.h',
+             '*/kernel/ping_pong.h', '*/schedule/xcd_order.h', '*/family/wave_scaled_op.h', '*/host/hip.h')),
+           ('gfx942', 'instructions', ('*/isa/amdgcn/*',)),
+           ('gfx950', 'its pages, and its lines of `arch/target.h`; products with block scales count as the family does',
+            ('*/arch/gfx950*.h', '*/arch/target.h')))
 # From shared/facts (reference-system.md 3.1, cutlass.md 2.2 and 2.3), counted alike; of CUTLASS only what its GEMM has not, without
 # builders and the 608 lines of im2col traits.
 OTHERS = (('forward conv2d of the original, bf16, sm_100, stride, dilation and groups 1', 1767),
@@ -235,6 +244,17 @@ def remove(family, folder):
     (folder / 'tests/CMakeLists.txt').write_text('')
 
 
+def target_lines(target, patterns):
+    """Of files that are there for the target, and of the table of all targets."""
+    lost = 0
+    for name in tracked():
+        if name.startswith('include/') and any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
+            text = (ROOT / name).read_text()
+            left = '\n'.join(line for line in text.split('\n') if target not in line) if name.endswith('target.h') else ''
+            lost += code_lines(name, text) - code_lines(name, left)
+    return lost
+
+
 def markdown():
     lines = ['| code lines | |', '|---:|---|']
     for family in FAMILIES:
@@ -251,6 +271,7 @@ def markdown():
         if not FAMILIES[family].get('stays'):
             lines.append(f'| {sum(shared.values())} | of these in files that others use |')
         lines.append(f'| {test_lines(family)} | and its tests, which are not counted |')
+    lines += [f'| {target_lines(target, patterns)} | **{target}**: {what} |' for target, what, patterns in TARGETS]
     lines += [f'| {count} | {what} |' for what, count in OTHERS]
     return '\n'.join(lines)
 
@@ -265,7 +286,7 @@ def update():
 
 
 def main():
-    parser = argparse.ArgumentParser(prog='./tw cost', description='What a family costs, in code lines.')
+    parser = argparse.ArgumentParser(prog='./tw cost', description='What a family and what a target cost, in code lines.')
     parser.add_argument('--markdown', action='store_true', help='the table of docs/cost.md')
     parser.add_argument('--update', action='store_true', help='writes it there')
     parser.add_argument('--remove', nargs=2, metavar=('FAMILY', 'FOLDER'))

@@ -31,7 +31,7 @@ BLOCK_SCALED = ('plan and recipe', (
     ('loader, TileOp and columns of scales', ('*/block_scales.h', '*/tcgen05_scaled.h', '*/scale_columns.h', '*/sm100_scaled.h'), r'(?!)'),
     ('conversion', ('*/scaled_conversion.h',), r'[Cc]onver'),
     ('scales of blockwise FP8', ('*/scale_exponents.h',), r'[Ee]xponents|powers_of_two'),
-    ('CDNA4', ('*/wave_block_scales.h', '*/mfma_scaled.h', '*/gfx950_scaled.h'), r'Wave|own\.a'),
+    ('CDNA4', ('*/wave_block_scales.h', '*/packed_loader.h', '*/mfma_scaled.h', '*/gfx950_scaled.h'), r'Wave|own\.a'),
     ('D quantised', ('*/mx_quantised.h',), r'quantises|[Qq]uantised|d_scale'),
 ))
 PARTS = {'conv2d': CONV2D, 'block_scaled': BLOCK_SCALED, 'blockwise': BLOCKWISE, 'grouped': GROUPED}
