@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "src/run/device.h"
+#include "src/run/on_gpu.h"
 
 namespace tw::cli {
 
@@ -123,8 +123,9 @@ Result<bool> FuzzRequest::place() const {
     return {Status::refused(fmt::format("--on is '{}', but must be gpu or virtual.", on)),
             std::nullopt};
   }
-  const std::string no_gpu = why_no_gpu();
-  if (on == "gpu" && !no_gpu.empty()) return {Status::refused(no_gpu), std::nullopt};
+  if (on == "gpu") {
+    if (Status status = gpu_name_for(arch).status; !status.is_good()) return {status, std::nullopt};
+  }
   return {Status::good(), on == "gpu"};
 }
 
@@ -151,8 +152,8 @@ void fuzz_cases(const FuzzRequest& request, bool on_gpu, std::vector<CaseMaker> 
   fmt::print(
       "fuzz on {}, seed {}, {:.0f} s, {} of {} instances: {} problems are clean, {} were "
       "refused, {} failures\n",
-      on_gpu ? gpu_name() : "the virtual GPU", seed, seconds, fuzzer.tried().size(), count,
-      fuzzer.clean(), fuzzer.refused(), fuzzer.failures().size());
+      on_gpu ? *gpu_name_for(request.arch).value : "the virtual GPU", seed, seconds,
+      fuzzer.tried().size(), count, fuzzer.clean(), fuzzer.refused(), fuzzer.failures().size());
   if (fuzzer.refused() > 0) fmt::print("the first refusal: {}\n", fuzzer.first_refusal());
   if (request.json) {
     fmt::print("{}\n", nlohmann::json({{"seed", seed},

@@ -175,6 +175,17 @@ std::string gpu_name(const Instance& instance) {
   return is_hip(instance) ? HipLibrary::opened(why)->name_of(0) : gpu_name();
 }
 
+Result<std::string> gpu_name_for(const std::string& target) {
+  const TargetFacts* const wanted = target_named(target);
+  const std::string no_gpu = why_no_gpu();
+  std::string why;
+  const HipLibrary* const hip = HipLibrary::opened(why);
+  const bool by_hip = wanted != nullptr ? is_of_hip(*wanted) : !no_gpu.empty() && hip != nullptr;
+  if (by_hip && hip != nullptr) return {Status::good(), hip->name_of(0)};
+  if (!by_hip && no_gpu.empty()) return {Status::good(), gpu_name()};
+  return {Status::refused(by_hip ? why : no_gpu), std::nullopt};
+}
+
 namespace {
 
 // A case in memory of the GPU, ready for launches.

@@ -9,6 +9,9 @@ namespace tw {
 std::string why_not_on_gpu(const Instance& instance);
 // Of the one that runs it.
 std::string gpu_name(const Instance& instance);
+// Of the one here whose vendor made the target, or of any where that is empty; or why there is
+// none.
+Result<std::string> gpu_name_for(const std::string& target);
 
 // Copies the problem to the GPU, launches, and compares what comes back. A hang ends the program
 // with status 1 after a minute: the device cannot be used any more.

@@ -59,5 +59,14 @@ with tempfile.TemporaryDirectory() as folder:
     if 'nobody wrote' in told.stdout:
         wrong.append(f'What the emulator wrote is not what the program reads: {told.stdout}')
     on_gpu('gfx942', 'The launch failed: the emulator failed.', 2, TW_AMD_EMULATOR='false', **stub)
-print('\n'.join(wrong) or 'Three runs are refused with a sentence, one is launched by HIP.')
+
+    # Problems for the fuzzer are launched likewise.
+    def fuzz(words, status, **variables):
+        expect(subprocess.run([options.program, 'fuzz', '--on', 'gpu', '--arch', 'gfx942', '--instance', 'cdna3_bf16', '--minutes', '0.02',
+                               '--largest', '70', '--seed', '1', '--corpus', ''], env={**os.environ, **variables}, cwd=folder,
+                              capture_output=True, text=True), words, status)
+
+    fuzz("There is no AMD GPU here: HIP's library, libamdhip64.so, is not found.", 2, LD_LIBRARY_PATH=folder)
+    fuzz('fuzz on a stub, seed 1', 1, **stub)
+print('\n'.join(wrong) or 'Four runs are refused with a sentence, two are launched by HIP.')
 sys.exit(1 if wrong else 0)
