@@ -80,6 +80,38 @@ double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConsta
   return cycles;
 }
 
+// Rows of B that stream, by CTAs of which an SM holds 16 warps. A step of all warps takes as long
+// as its loads, or where all SMs have as many CTAs as they hold, as memory takes for all of these.
+double streamed_microseconds(const MatmulConfig& config, const MatmulProblem& problem, unsigned sms,
+                             const CostConstants& cost) {
+  const Tiling& tiling = config.tiling;
+  const auto is_aligned = [](const MatmulOperand& operand) {
+    return pitch_bytes(operand) % 16 == 0;
+  };
+  const bool aligned = is_aligned(problem.a) && is_aligned(problem.b);
+  const double warps = 4.0 * config.multiply_groups, slots = sms * 16 / warps;
+  const double tiles = up(static_cast<double>(problem.m), tiling.m) *
+                       up(static_cast<double>(problem.n), tiling.n) *
+                       static_cast<double>(problem.batch);
+  const double steps = up(static_cast<double>(problem.k), tiling.k() * warps);
+  const double bytes = 128.0 * tiling.spans * tiling.m;  // of a warp's step
+  // Rows of A come from the L2; many sums take registers from loads.
+  const double all_bytes =
+      (bytes + 64.0 * tiling.spans * std::min<double>(static_cast<double>(problem.n), tiling.n)) *
+      (1 + tiling.m * tiling.n * cost.rows_sum_share);
+  double alone = bytes * cost.shifted_byte_us;
+  double crowded = slots * warps * bytes / cost.shifted_bytes_per_us;
+  if (aligned) {
+    alone = cost.rows_wait_us + bytes * cost.rows_byte_us;
+    crowded = cost.rows_step_us + slots * warps * all_bytes / cost.rows_bytes_per_us;
+  }
+  const auto round = [&](double share) {
+    return steps * (alone + (crowded - alone) * share) + cost.rows_tile_us;
+  };
+  const double rounds = std::floor(tiles / slots), left = tiles / slots - rounds;
+  return cost.rows_us + rounds * round(1) + (left > 0 ? round(left) : 0);
+}
+
 }  // namespace
 
 double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& given,
@@ -95,6 +127,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   const double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
   const double from_dram = dram_bytes / cost.dram_bytes_per_us;
+  if (kernel.by_warps) return streamed_microseconds(config, problem, sms, cost);
   if (kernel.streams) {
     const double products = n > 1 ? batch * m * n * k : 0;  // else in vectors
     return cost.start_us + cost.late_start_us +
@@ -184,8 +217,11 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
                           (inside / cluster.n + config.tiling.n / double(cluster.m));
   const double picojoules = batch * m * n * k * element * cost.flop_pj +
                             dram_bytes * cost.dram_byte_pj + l2_bytes * cost.l2_byte_pj;
+  // Few SMs do not draw all that memory gives, two of a pair less than twice as much as one.
+  const double drawn = dram_bytes / running /
+                       (running > sms / 2.0 ? cost.paired_sm_bytes_per_us : cost.sm_bytes_per_us);
   const double body = together(cost.sharpness, {busy, l2_bytes / cost.l2_bytes_per_us, from_dram,
-                                                picojoules * 1e-6 / watts});
+                                                drawn, picojoules * 1e-6 / watts});
 
   double joining = 0;
   const double joins = 1 + (waves - 1) * cost.joining_shown;

@@ -30,11 +30,12 @@ struct CostConstants {
   double sharpness = 4.11;        // and the limits of the whole
   double l2_bytes_per_us = 26.5e6;
   double dram_bytes_per_us = 4.87e6;
+  double sm_bytes_per_us = 1.3e5, paired_sm_bytes_per_us = 5e4;
   double flop_pj = 0.227, dram_byte_pj = 37.9, l2_byte_pj = 5.73;  // of bf16, in slices of 3 ms
   // Where operands are exchanged: all of it, the handling of a stage, the store, and pairs of CTAs,
   // which share the smaller operand, in comparison.
-  double exchanged_factor = 1.04, exchanged_handling_factor = 1.18, exchanged_store_factor = 0.711;
-  double exchanged_pair_factor = 1.14;
+  double exchanged_factor = 1.0, exchanged_handling_factor = 1.18, exchanged_store_factor = 0.711;
+  double exchanged_pair_factor = 1.05;
   double exchanged_scaled_factor = 1.8;  // of scaled_stage_cycles: the sums' rows are B's
   double start_us = 1.2;
   double late_start_us = 0.743;  // where the grid before is not overlapped
@@ -56,6 +57,11 @@ struct CostConstants {
   double sought_piece_cycles = 3.4;     // and where each piece is looked for; by hand, few data
   double pieces_factor = 1.11;          // of all of it, beside kernels by TMA
   double copied_bytes_per_us = 1.75e6;  // of an operand, read and written; six matrices
+  // Rows of B that stream, and those that begin amid 16 bytes: a warp's loads by themselves, and of
+  // all SMs together; a tile's end, and what comes before. By hand, 27 shapes of 2026-11-16.
+  double rows_wait_us = 0.35, rows_byte_us = 8.3e-5, rows_bytes_per_us = 5.9e6;
+  double shifted_byte_us = 4.4e-4, shifted_bytes_per_us = 3.5e6;
+  double rows_tile_us = 0.6, rows_us = 1.5, rows_step_us = 0.15, rows_sum_share = 2.2e-4;
   double streamed_product_us = 1.2e-6;  // by one column at a time, on all SMs; by hand, few data
 };
 inline constexpr CostConstants fitted_cost;

@@ -44,7 +44,7 @@ Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
       !is_integer(config.tiling.a_type) && config.promote_every == 0) {
     return Status::refused("It adds up fp8 products in the tensor core's short sums.");
   }
-  if (request.batch_invariant && config.split != Split::Whole) {
+  if (request.batch_invariant && (config.split != Split::Whole || kernel.by_warps)) {
     return Status::refused("It makes sums in parts, whose number depends on m.");
   }
   return Status::good();

@@ -34,6 +34,7 @@ struct KernelFacts {
   bool by_threads = false;     // threads copy operands in pieces as large as they are aligned
   bool scales_sums = false;    // of every stage, before they are added up
   bool streams = false;        // memory goes through registers, once
+  bool by_warps = false;       // and each warp of a CTA makes a part of each sum
   int capability_end = 0;      // of the devices that run it; 0: that of its target
 };
 

@@ -14,6 +14,7 @@ inline KernelFacts kernel_facts(const Instance& instance) {
           .any_alignment = facts.any_alignment,
           .by_threads = facts.by_threads,
           .scales_sums = facts.b_scale_rows > 0 && facts.config.promote_every > 0,
+          .by_warps = facts.stages == 0,
           .capability_end = instance.capability_end};
 }
 

@@ -166,4 +166,30 @@ TEST(Cost, GroupsDoNotTakeTurnsAtOneTile) {
             microseconds(in_turns, 1024, 256, 2304, bytes));
 }
 
+// Rows of B that stream: with few rows of A faster than a copy of B, with many slower; and rows that
+// begin at multiples of 16 bytes faster than others.
+TEST(Cost, FewRowsStream) {
+  constexpr MatmulConfig streams = {.tiling = {.m = 16, .n = 8, .exchanged = 1},
+                                    .dependent_launch = 1};
+  const auto rows = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    MatmulProblem problem;
+    problem.m = m;
+    problem.n = n;
+    problem.k = problem.a.pitch = problem.b.pitch = k;
+    return expected_microseconds({.target = "sm90a", .config = streams, .by_warps = true}, problem,
+                                 {}, sms);
+  };
+  const auto copied = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 8, .spans = 2, .exchanged = 1},
+                                     .multiply_groups = 1,
+                                     .dependent_launch = 1};
+    return expected_copy_microseconds(2.0 * double(n) * double(k)) +
+           microseconds(config, m, n, (k + 63) / 64 * 64);
+  };
+  EXPECT_LT(rows(1, 4096, 4095), copied(1, 4096, 4095));
+  EXPECT_LT(rows(6, 50257, 1585), copied(6, 50257, 1585));
+  EXPECT_GT(rows(256, 4096, 4095), copied(256, 4096, 4095));
+  EXPECT_LT(rows(1, 4096, 4096) * 1.1, rows(1, 4096, 4095));
+}
+
 }  // namespace tw

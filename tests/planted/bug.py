@@ -42,7 +42,7 @@ class Config:
 
     def source(self, root):
         """As the families' instances are made, with a table of this one."""
-        streams = self.family.endswith('quantise') or self.family in ('rms_norm', 'rotary') or self.recipe == 'DepthwiseRecipe'
+        streams = self.family.endswith('quantise') or self.family in ('rms_norm', 'rotary') or self.recipe == 'DepthwiseRecipe' or self.page.startswith('Rows<')
         values = {'NAME': 'planted', 'FAMILY': self.family, 'ARCH': self.page, 'CONFIG': self.fields,
                   'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
                   'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),
@@ -191,6 +191,8 @@ CONFIGS = {
     'conv2d_blocks': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dSharedGroups'),
     # Convolutions of single channels, which stream.
+    'rows': Config('sm_90a', 'tilewright/arch/sm90.h', 'Rows<Sm90>',
+                   fields_of('.m = 32, .n = 8, .exchanged = 1', '.multiply_groups = 1'), options='--unaligned'),
     'depthwise': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'conv2d', 'DepthwiseRecipe'),
     # FP8 with scales in every stage.
     'blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 64'),

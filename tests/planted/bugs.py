@@ -13,6 +13,7 @@ import operand_bugs
 import output_bugs
 import quantise_bugs
 import ring_bugs
+import rows_bugs
 import tensor_bugs
 import wave_bugs
 import work_bugs
@@ -20,4 +21,4 @@ import work_bugs
 BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *wave_bugs.BUGS, *work_bugs.BUGS, *output_bugs.BUGS,
         *exchanged_bugs.BUGS, *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *conv2d_piece_bugs.BUGS, *depthwise_bugs.BUGS,
         *blockwise_bugs.BUGS, *block_scaled_bugs.BUGS,
-        *grouped_bugs.BUGS, *quantise_bugs.BUGS, *layer_bugs.BUGS, *attention_bugs.BUGS]
+        *grouped_bugs.BUGS, *quantise_bugs.BUGS, *layer_bugs.BUGS, *attention_bugs.BUGS, *rows_bugs.BUGS]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/family/matmul/family.h"
+#include "tilewright/family/matmul/kernel.h"
 #include "tilewright/host/as_read.h"
 #include "tilewright/host/product.h"
 
@@ -11,7 +12,19 @@ struct MatmulLaunch {
   using Family = MatmulFamily;
 
   template <class Parts>
-  static constexpr ProductFacts facts = facts_of<Parts>;
+  static constexpr ProductFacts facts = [] {
+    if constexpr (RowKernel<Parts>) {
+      return ProductFacts{.config = Parts::config,
+                          .stages = 0,
+                          .tracks = 0,
+                          .any_alignment = true,
+                          .any_layout = false,
+                          .by_threads = true,
+                          .b_scale_rows = 0};
+    } else {
+      return facts_of<Parts>;
+    }
+  }();
 
   template <class Parts>
   static MatmulProblem product(const Checked& checked) {
@@ -30,6 +43,15 @@ struct MatmulLaunch {
     return tw::plan<Parts>(params, grid, product<Parts>(checked), order, max_clusters, workspace,
                            encode);
   }
+
+  // Of rows that stream: host/matmul_rows.h.
+  template <RowKernel Parts>
+  static Status supports(const Checked& checked);
+  template <RowKernel Parts>
+  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+                   const Checked& checked, unsigned max_ctas);
 };
 
 }  // namespace tw
+
+#include "tilewright/host/matmul_rows.h"

@@ -1,4 +1,27 @@
-// The kernels of matmul: their recipe is that of all products.
+// The kernels of matmul: their recipe is that of all products, or they stream.
 #pragma once
 
 #include "tilewright/family/matmul.h"
+#include "tilewright/family/matmul/rows.h"
+
+namespace tw {
+
+// A target's page, of kernels that stream rows of B. Their configuration has the rows of B as m,
+// those of A as n, and four warps for each of multiply_groups.
+template <class Page>
+struct Rows : Page {};
+
+template <TargetPage Page, class Named>
+struct Kernel<Rows<Page>, MatmulRecipe, Named> {
+  using Target = Page;
+  static constexpr MatmulConfig config = Named::config;
+  static constexpr bool dependent_launch = config.dependent_launch != 0;
+  using Stream = RowStream<config.tiling.a_type, config.d_type, config.tiling.m, config.tiling.n,
+                           4 * config.multiply_groups, config.tiling.spans>;
+};
+template <class Bound>
+concept RowKernel = requires {
+  typename Bound::Stream;
+};
+
+}  // namespace tw

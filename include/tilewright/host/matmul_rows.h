@@ -1,0 +1,80 @@
+// The launch of a product that streams rows of B; host/matmul.h includes it.
+#pragma once
+
+#include "tilewright/host/matmul.h"
+
+namespace tw {
+
+namespace detail {
+
+// Tiles along m, n and the batch.
+template <RowKernel Parts>
+struct RowTiles {
+  std::int64_t m, n, all;
+  explicit RowTiles(const MatmulProblem& problem) {
+    const Tiling& tiling = Parts::config.tiling;
+    m = (problem.m + tiling.n - 1) / tiling.n;
+    n = (problem.n + tiling.m - 1) / tiling.m;
+    all = saturated_product(saturated_product(m, n), problem.batch);
+  }
+};
+
+// Elements of two bytes, of lines that are rows.
+template <class Matrix>
+Matrix rows_of(const MatmulOperand& operand, const TensorLines& lines, std::int64_t rows) {
+  const auto* const first = static_cast<const std::uint16_t*>(operand.data);
+  return {first, first + lines.bytes() / 2, operand.pitch, operand.batch_pitch,
+          static_cast<int>(rows)};
+}
+
+}  // namespace detail
+
+template <RowKernel Parts>
+Status MatmulLaunch::supports(const Checked& checked) {
+  constexpr MatmulConfig config = Parts::config;
+  const MatmulProblem problem = product<Parts>(checked);
+  if (problem.a.type != config.tiling.a_type || problem.b.type != config.tiling.b_type ||
+      problem.d.type != config.d_type) {
+    return Status::refused(
+        sentence("This kernel multiplies {} into {}; given are {} and {} into {}.",
+                 name_of(config.tiling.a_type), name_of(config.d_type), name_of(problem.a.type),
+                 name_of(problem.b.type), name_of(problem.d.type)));
+  }
+  if (problem.a.major != Major::K || problem.b.major != Major::K) {
+    return Status::refused("This kernel reads A and B K-major, but one of them is MN-major.");
+  }
+  const std::int64_t tiles = detail::RowTiles<Parts>(problem).all;
+  if (tiles < std::int64_t{1} << 31) return Status::good();
+  return Status::refused(
+      sentence("The problem has {} tiles; at most 2^31 - 1 can be counted.", tiles));
+}
+
+template <RowKernel Parts>
+void MatmulLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+                        const Checked& checked, unsigned max_ctas) {
+  constexpr unsigned rounds = 4;  // of CTAs at most: the last is then a small share of all
+  const MatmulProblem problem = product<Parts>(checked);
+  const detail::RowTiles<Parts> tiles(problem);
+  const auto is_aligned = [&](const MatmulOperand& operand) {
+    return alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch,
+                        operand.type) == 16;
+  };
+  auto& stream = params.stream;
+  stream.a =
+      detail::rows_of<decltype(stream.a)>(problem.a, checked.tensor(MatmulFamily::a), problem.m);
+  stream.b =
+      detail::rows_of<decltype(stream.b)>(problem.b, checked.tensor(MatmulFamily::b), problem.n);
+  stream.d = {problem.d.data, problem.d.pitch, problem.d.batch_pitch};
+  stream.m_tiles = Divisor(static_cast<unsigned>(tiles.m));
+  stream.n_tiles = Divisor(static_cast<unsigned>(tiles.n));
+  stream.m = static_cast<int>(problem.m);
+  stream.n = static_cast<int>(problem.n);
+  stream.k = problem.epilogue.alpha == 0.0f ? 0 : static_cast<int>(problem.k);
+  stream.aligned = is_aligned(problem.a) && is_aligned(problem.b);
+  stream.epilogue = problem.epilogue;
+  if (problem.epilogue.beta == 0.0f) stream.epilogue.source = nullptr;
+  params.tiles = static_cast<unsigned>(tiles.all);
+  ctas = std::min(params.tiles, rounds * std::max(1u, max_ctas));
+}
+
+}  // namespace tw
