@@ -166,8 +166,8 @@ TEST(Cost, GroupsDoNotTakeTurnsAtOneTile) {
             microseconds(in_turns, 1024, 256, 2304, bytes));
 }
 
-// Rows of B that stream: with few rows of A faster than a copy of B, with many slower; and rows that
-// begin at multiples of 16 bytes faster than others.
+// Rows of B that stream: with few rows of A faster than a copy of B, with many slower; and rows
+// that begin at multiples of 16 bytes faster than others.
 TEST(Cost, FewRowsStream) {
   constexpr MatmulConfig streams = {.tiling = {.m = 16, .n = 8, .exchanged = 1},
                                     .dependent_launch = 1};
