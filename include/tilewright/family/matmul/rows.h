@@ -2,6 +2,7 @@
 // CTA has some rows of B and all of their k, of which each warp takes every so many steps.
 #pragma once
 
+#include "tilewright/epilogue/global_source.h"
 #include "tilewright/epilogue/runtime.h"
 #include "tilewright/io/divisor.h"
 #include "tilewright/io/lane_rows.h"
