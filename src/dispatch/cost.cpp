@@ -125,17 +125,21 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double element = bytes_of(config.tiling.a_type);
   const bool of_image = operand_bytes != 0;
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
-  const double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
-  const double from_dram = dram_bytes / cost.dram_bytes_per_us;
+  double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
   if (kernel.by_warps) return streamed_microseconds(config, problem, sms, cost);
   if (kernel.streams) {
     const double products = n > 1 ? batch * m * n * k : 0;  // else in vectors
     return cost.start_us + cost.late_start_us +
-           std::max(from_dram, products * cost.streamed_product_us);
+           std::max(dram_bytes / cost.dram_bytes_per_us, products * cost.streamed_product_us);
   }
 
   const double tiles_m = up(m, config.tiling.m * cluster.m) * cluster.m;
   const double tiles_n = up(n, config.tiling.n * cluster.n) * cluster.n;
+  // Lines that leave the L2 first are gone when the next tile of the same rows asks for them.
+  if (config.tiling.a_evict_first != 0) {
+    dram_bytes += cost.evicted_share * batch * element * m * k * (tiles_n / cluster.n - 1);
+  }
+  const double from_dram = dram_bytes / cost.dram_bytes_per_us;
   double parts = cluster.k;
   if (config.split == Split::Parts) parts = order.split_k;
   const double work = tiles_m * tiles_n * batch * parts;
@@ -201,9 +205,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double size = config.tiling.m * config.tiling.n / 16384.0;
   // Groups share the storing; rows that are not whole lines of 128 bytes take longer.
   const unsigned row_bytes = config.output_columns() * bytes_of(config.d_type);
-  double groups = (config.groups_per_tile() == 1 ? 1.0 : 0.67) * (row_bytes % 128 == 0  ? 1.0
-                                                                  : row_bytes % 64 == 0 ? 1.15
-                                                                                        : 1.5);
+  double groups = (config.groups_per_tile() == 1 ? 1.0 : 0.67) * (row_bytes % 128 == 0 ? 1.0
+                                                                  : row_bytes % 64 == 0
+                                                                      ? 1.15
+                                                                      : cost.odd_store_factor);
   if (is_exchanged) groups *= cost.exchanged_store_factor;
   const double tile_us = cycles / waves / cost.cycles_per_us;
   // Threads that gather pixels do so while others store.

@@ -25,11 +25,13 @@ struct CostConstants {
   double neighbour_factor = 2.06;     // where two SMs of a pair load side by side
   // A stage is waited for and given back, and a span of it multiplied, in no less.
   double stage_cycles = 50.5, span_cycles = 89.7;
+  double odd_store_factor = 2.0;  // of a store in rows that are no multiple of 64 bytes
   double odd_factor = 1.48;       // of that, where columns are no multiple of 32
   double stage_sharpness = 6.88;  // how little products and lines of a stage add up
   double sharpness = 4.11;        // and the limits of the whole
   double l2_bytes_per_us = 26.5e6;
   double dram_bytes_per_us = 4.87e6;
+  double evicted_share = 0.3;  // of lines that are asked for again, where they leave the L2 first
   double sm_bytes_per_us = 1.3e5, paired_sm_bytes_per_us = 5e4;
   double flop_pj = 0.227, dram_byte_pj = 37.9, l2_byte_pj = 5.73;  // of bf16, in slices of 3 ms
   // Where operands are exchanged: all of it, the handling of a stage, the store, and pairs of CTAs,
