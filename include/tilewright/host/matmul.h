@@ -16,7 +16,7 @@ struct MatmulLaunch {
     if constexpr (RowKernel<Parts>) {
       return ProductFacts{.config = Parts::config,
                           .stages = 0,
-                          .tracks = 0,
+                          .tracks = 1,
                           .any_alignment = true,
                           .any_layout = false,
                           .by_threads = true,

@@ -16,6 +16,7 @@ struct Kernel<Rows<Page>, MatmulRecipe, Named> {
   using Target = Page;
   static constexpr MatmulConfig config = Named::config;
   static constexpr bool dependent_launch = config.dependent_launch != 0;
+  using Trace = typename decltype(trace_of<config>())::Type;
   using Stream = RowStream<config.tiling.a_type, config.d_type, config.tiling.m, config.tiling.n,
                            4 * config.multiply_groups, config.tiling.spans>;
 };
