@@ -8,7 +8,8 @@ _torch = None  # the module; it writes itself here when it is imported
 
 
 def matmul(a, b, out=None, *, epilogue=None, out_dtype=None, stream=None, batch_invariant=False,
-           fast_accumulation=True, instance=None, target=None, a_type=None, b_type=None):
+           fast_accumulation=True, instance=None, target=None, a_type=None, b_type=None,
+           b_is_constant=False):
     """epilogue(a @ b): a is [.., m, k], b is [.., k, n], the result [.., m, n].
 
     torch tensors on a GPU are multiplied there, on the current stream or on `stream`. All else is
@@ -22,6 +23,8 @@ def matmul(a, b, out=None, *, epilogue=None, out_dtype=None, stream=None, batch_
     instance: a kernel's name of `./tw list`; None: the library chooses.
     target: of the virtual GPU: 'sm80', 'sm90a' (None) or 'sm100a'.
     a_type, b_type: of memory that does not tell it, as bf16 in a numpy array of uint16.
+    b_is_constant: b was complete before the kernel before this one on the stream began, as weights
+        are. Kernels of few rows then read its first tiles before that kernel has ended.
     float32 operands are multiplied as tf32: 10 bits of their fractions.
     """
     epilogue = checked_epilogue(epilogue)
@@ -31,14 +34,14 @@ def matmul(a, b, out=None, *, epilogue=None, out_dtype=None, stream=None, batch_
             from . import _torch as by_torch
         check_told(a_type, b_type)
         return by_torch.matmul(a, b, out, epilogue, out_dtype, stream, batch_invariant,
-                               fast_accumulation, instance, target)
+                               fast_accumulation, instance, target, b_is_constant)
     check_on_host(stream)
     return _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation, instance,
-                    target, a_type, b_type)
+                    target, a_type, b_type, b_is_constant)
 
 
 def _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation, instance, target,
-             a_type, b_type):
+             a_type, b_type, b_is_constant):
     a_view, b_view = view_of('a', a, a_type), view_of('b', b, b_type)
     drop_row, drop_column = len(a_view.shape) == 1, len(b_view.shape) == 1
     if drop_row:  # a row, and torch's rule for one
@@ -59,6 +62,7 @@ def _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation,
     if drop_column:
         d.shape, d.strides = d.shape + (1,), d.strides + (1,)
     problem = problem_of(a_view, b_view, d, scalars, epilogue_views(epilogue))
+    problem.b_is_constant = bool(b_is_constant)
     check(library().tw_simulate(
         problem, new_options(batch_invariant, fast_accumulation, instance, target)))
     return out

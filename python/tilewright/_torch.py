@@ -13,7 +13,7 @@ from . import _matmul as _matmul_module
 from ._arrays import View, type_name
 from ._library import Invalid, Plan, Unsupported, check, describe, library, new_options
 from ._problem import ARRAYS, Extents, output_type, problem_of
-from ._torch_schema import OPTIONS, SCALARS, SIDES, WRITTEN, joined, read_schema
+from ._torch_schema import OPTIONS, SCALARS, SIDES, WRITTEN, joined, number_schema, read_schema
 
 NAMES = {torch.bfloat16: 'bf16', torch.float16: 'fp16', torch.float32: 'fp32',
          torch.float8_e4m3fn: 'e4m3', torch.float8_e5m2: 'e5m2', torch.int8: 's8',
@@ -35,7 +35,7 @@ def _type_of(name, tensor):
 
 
 def matmul(a, b, out, epilogue, out_dtype, stream, batch_invariant, fast_accumulation, instance,
-           target):
+           target, b_is_constant):
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         raise Invalid('One of a and b is a torch tensor and the other is not.')
     arrays = epilogue.arrays()
@@ -50,7 +50,7 @@ def matmul(a, b, out, epilogue, out_dtype, stream, batch_invariant, fast_accumul
     needs_gradient = needs_gradient and torch.is_grad_enabled()
     dtype = _output_dtype(a, out, out_dtype)
     scalars = epilogue.scalars()
-    options = (bool(batch_invariant), bool(fast_accumulation), instance, target)
+    options = (bool(batch_invariant), bool(fast_accumulation), instance, target, bool(b_is_constant))
     drop_row, drop_column = a.dim() == 1, b.dim() == 1
     if drop_row or drop_column:  # torch's rule for vectors
         if drop_row:
@@ -126,8 +126,8 @@ def _run(a, b, out, scalars, arrays, dtype, options):
     if not a.is_cpu:
         raise Invalid(f'a lies on {a.device}, but must lie on a CUDA device, or on the host for '
                       'the virtual GPU.')
-    problem, out = _problem(a, b, out, scalars, arrays, dtype)
-    check(library().tw_simulate(problem, new_options(*options)))
+    problem, out = _problem(a, b, out, scalars, arrays, dtype, options)
+    check(library().tw_simulate(problem, new_options(*options[:-1])))
     return out
 
 
@@ -145,7 +145,7 @@ def _memory_of(name, tensor):
                 tensor)
 
 
-def _problem(a, b, out, scalars, arrays, dtype):
+def _problem(a, b, out, scalars, arrays, dtype, options):
     views = [_view(name, tensor, a.device) for name, tensor in (('a', a), ('b', b))]
     if out is None:
         out = torch.empty(Extents(a.shape, b.shape, scalars[-1]).output, dtype=dtype,
@@ -153,7 +153,9 @@ def _problem(a, b, out, scalars, arrays, dtype):
     views.append(_view('out', out, a.device))
     sides = tuple(None if tensor is None else _view(name, tensor, a.device)
                   for name, tensor in zip(ARRAYS, arrays))
-    return problem_of(*views, scalars, sides), out
+    problem = problem_of(*views, scalars, sides)
+    problem.b_is_constant = options[-1]
+    return problem, out
 
 
 class _Call:
@@ -161,9 +163,9 @@ class _Call:
 
     def __init__(self, problem, options, output_shape):
         self.struct, self.template = type(problem), bytes(problem)
-        self.options = options
+        self.options = options[:-1]  # the last is the problem's
         self.output_shape = output_shape
-        self.plan = Plan(problem, new_options(*options, workspace_is_ready=1))
+        self.plan = Plan(problem, new_options(*self.options, workspace_is_ready=1))
         self.captured = None
 
     def plan_for_capture(self, problem):
@@ -189,7 +191,7 @@ def _on_gpu(index, a, b, out, scalars, arrays, dtype, options):
            *[None if tensor is None else _key(tensor) for tensor in arrays])
     call = _calls.get(key)
     if call is None:
-        problem, out = _problem(a, b, out, scalars, arrays, dtype)
+        problem, out = _problem(a, b, out, scalars, arrays, dtype, options)
         call = _Call(problem, options, out.shape)
         with _calls_lock:
             if len(_calls) >= CALLS_KEPT:
@@ -250,7 +252,9 @@ def _workspace(device, stream, bytes_needed):
 
 # The operators.
 
-_read = joined(read_schema(describe('matmul')))
+_described = describe('matmul')
+_read = joined(read_schema(_described))
+_rest = f'{OPTIONS}, {joined(number_schema(_described, {"b_is_constant": "b_is_constant"}))}'
 
 
 def _compute(a, b, *rest):
@@ -271,11 +275,11 @@ def _compute_out(out, a, b, *rest):
 
 _operator = torch.library.custom_op(
     'tilewright::matmul', _compute, mutates_args=(),
-    schema=f'({_read}, {SIDES}, {SCALARS}, ScalarType out_dtype, {OPTIONS}) -> Tensor')
+    schema=f'({_read}, {SIDES}, {SCALARS}, ScalarType out_dtype, {_rest}) -> Tensor')
 _operator.register_fake(_fake)
 _operator_out = torch.library.custom_op(
     'tilewright::matmul_out', _compute_out, mutates_args=('out', 'auxiliary', 'amax'),
-    schema=f'(Tensor(a!) out, {_read}, {SIDES}, {WRITTEN}, {SCALARS}, {OPTIONS}) -> ()')
+    schema=f'(Tensor(a!) out, {_read}, {SIDES}, {WRITTEN}, {SCALARS}, {_rest}) -> ()')
 _operator_out.register_fake(lambda *arguments: None)
 
 
@@ -321,7 +325,7 @@ def _setup_context(ctx, inputs, output):
 def _backward(ctx, gradient):
     a, b = ctx.saved_tensors
     rounded = gradient.to(a.dtype).contiguous()
-    result = [None] * 19
+    result = [None] * 20
     if ctx.needs_input_grad[0]:
         result[0] = _product(ctx, rounded, b.mT).sum_to_size(a.shape)
     if ctx.needs_input_grad[1]:
@@ -335,11 +339,11 @@ def _backward(ctx, gradient):
 
 
 def _product(ctx, a, b):
-    batch_invariant, fast_accumulation, _, target = ctx.options
+    batch_invariant, fast_accumulation, _, target, _ = ctx.options
     if a.dtype != torch.bfloat16:  # kernels of other types read along k alone
         a, b = a.contiguous(), b.mT.contiguous().mT
     return _operator(a, b, None, None, None, None, None, ctx.alpha, *PLAIN_SCALARS[1:], a.dtype,
-                     batch_invariant, fast_accumulation, None, target)
+                     batch_invariant, fast_accumulation, None, target, False)
 
 
 _operator.register_autograd(_backward, setup_context=_setup_context)

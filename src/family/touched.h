@@ -17,7 +17,8 @@ inline std::vector<vgpu::GlobalRange> touched_by(const Checked& problem) {
     const TensorLines& lines = problem.tensor(i);
     if (lines.data == nullptr || (product != nullptr && i == product->d)) continue;
     const bool written = tensor.flow == TensorField::Flow::Written;
-    ranges.push_back({lines.data, lines.bytes(), tensor.title, !written, written});
+    const bool constant = tensor.constant != nullptr && tensor.constant(problem.problem());
+    ranges.push_back({lines.data, lines.bytes(), tensor.title, !written, written, constant});
   }
   return product == nullptr ? ranges : TouchedMemory(ranges, problem.product()).ranges();
 }

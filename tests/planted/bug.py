@@ -153,6 +153,10 @@ CONFIGS = {
     # 18 stages; rows are D's columns, and there is a bias for each.
     'exchanged': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                         fields_of('.m = 64, .n = 24, .exchanged = 1', '.multiply_groups = 1'), options='--epilogue bias'),
+    # The same, whose weights come before the earlier grid has ended.
+    'weights_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                            fields_of('.m = 64, .n = 24, .exchanged = 1, .weights_first = 1',
+                                      '.multiply_groups = 1, .dependent_launch = 1'), options='--b-is-constant'),
     'dynamic': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .scheduling = Scheduling::Dynamic'),
     'source': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .c_stages = 2'),
     'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'planted_pages::FencedCopies',

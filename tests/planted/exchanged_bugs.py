@@ -7,6 +7,18 @@ RAGGED = (20, 129, 64, 0, 1, 1)
 WITH_SOURCE = (24, 128, 64, 2, 1, 1)
 
 BUGS = [
+    Bug('tokens_before_the_earlier_grid',
+        'what an earlier grid may still write is loaded before it has ended',
+        'kernel/warp_specialized.h',
+        'loader_.load_weights(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);',
+        'loader_.load(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);',
+        [Site('weights_first', TWO_TILES, 'early-access', 'load', -1)]),
+    Bug('weights_of_the_next_stage',
+        'the weights that come early land in the stage after their own',
+        'kernel/warp_specialized.h',
+        'loader_.load_weights(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);',
+        'loader_.load_weights(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i + 1);',
+        [Site('weights_first', TWO_TILES, WRONG_RESULT)]),
     Bug('operands_not_exchanged',
         'the kernel is given A where it wants B',
         'host/product.h', 'loader, product_of<Parts>(problem), encode);',

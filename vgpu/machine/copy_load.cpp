@@ -27,6 +27,7 @@ void judge_source(Engine& machine, const TileMap& map, const int* at, std::uint3
 
 void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at, SharedPlace place,
               Mbarrier& barrier) {
+  touch_global(machine, thread, map.base);
   auto* load = new LoadOperation;
   load->map = map;
   std::copy_n(at, map.rank, load->at.begin());

@@ -30,6 +30,7 @@ const char* name_of(Checker checker) {
     case Checker::TensorMemoryLanes: return "tensor-memory-lanes";
     case Checker::MissingTensorFence: return "missing-tensor-fence";
     case Checker::CancelAfterFailure: return "cancel-after-failure";
+    case Checker::EarlyAccess: return "early-access";
     case Checker::Exception: return "exception";
   }
   return "unknown";

@@ -35,6 +35,7 @@ enum class Checker : std::uint8_t {
   TensorMemoryLanes,    // a warp reaches for lanes that are not its quarter
   MissingTensorFence,   // tensor memory handed on without tcgen05.fence before or after the barrier
   CancelAfterFailure,   // launch control is asked again, or for a cluster, after it had none left
+  EarlyAccess,          // memory of an earlier grid is touched before griddepcontrol.wait
   Exception,            // the kernel refused, or threw
 };
 constexpr unsigned checker_count = static_cast<unsigned>(Checker::Exception) + 1;

@@ -61,6 +61,12 @@ bool may_write_global(Engine& machine, const Thread& thread, const void* begin,
   return true;
 }
 
+void touch_global(Engine& machine, Thread& thread, const void* begin) {
+  if (thread.waited_for_grids || thread.touched_early != nullptr) return;
+  const GlobalMemory::Range* const range = machine.global.nearest(begin);
+  if (range != nullptr && !range->constant) thread.touched_early = range->name;
+}
+
 namespace {
 
 // The offset of an element in the own CTA's shared memory. What lies elsewhere cannot be accessed,
@@ -97,6 +103,7 @@ void on_read(Space space, const void* element, unsigned bytes, unsigned alignmen
   check_aligned(machine, element, alignment, "reads");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
+    touch_global(machine, thread, element);
     if (!may_read_global(machine, thread, element, bytes)) machine.abandon();
     if (wanted) {
       GlobalAccess access{Order::generic(thread, "a load")};
@@ -119,6 +126,7 @@ void on_write(Space space, const void* element, const void* value, unsigned byte
   check_aligned(machine, element, alignment, "writes");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
+    touch_global(machine, thread, element);
     if (!may_write_global(machine, thread, element, bytes)) machine.abandon();
     GlobalAccess access{Order::generic(thread, "a store")};
     judge_global_write(machine, element, value, bytes, access);

@@ -50,6 +50,7 @@ class GlobalMemory {
     const std::byte* end;
     const char* name;
     bool writable;
+    bool constant;
     std::unique_ptr<WrittenBytes> written;  // null: the range was initialised
     std::unique_ptr<GlobalShadow> shadow;  // null: nobody may write, or nobody checks
   };

@@ -50,6 +50,7 @@ struct GlobalRange {
   const char* name;
   bool initialised = true;
   bool writable = true;
+  bool constant = false;  // no grid that may still run writes it
 };
 
 Report run(const Launch& launch, std::span<const GlobalRange> memory, const Options& options);

@@ -8,7 +8,7 @@
 #include "tilewright/epilogue/staged_store.h"
 #include "tilewright/epilogue/transposed_store.h"
 #include "tilewright/io/shifted_copy.h"
-#include "tilewright/io/tma_loader.h"
+#include "tilewright/io/weights_first.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/wgmma.h"
 #include "tilewright/pipeline/mbarrier.h"
@@ -27,7 +27,8 @@ struct Sm90 {
 
   using Signal = Mbarriers;
   template <Tiling tiling, RoleTable>
-  using Loader = TmaLoader<tiling>;
+  using Loader =
+      std::conditional_t<tiling.weights_first != 0, WeightsFirst<tiling>, TmaLoader<tiling>>;
   template <auto config, Tiling tiling, unsigned stage_bytes>
   using Op = WgmmaOp<tiling, config.group_rows(), stage_bytes, config.promote_every>;
   template <auto config, class Op, class Trace>

@@ -121,6 +121,8 @@ struct TensorField {
   bool optional = false;   // an option of its name says whether a case has it
   bool is_of_b = false;    // where one B serves the whole batch, so may this: cases share both
   bool is_small = false;   // kernels take it at any address, whatever they need of the others
+  // Whether no grid that may still run writes it; null: nobody says so.
+  bool (*constant)(const void* problem) = nullptr;
 
   constexpr bool has_either_side() const { return lines != Lines::Rows; }
   constexpr bool is_usually_by_rows() const { return lines != Lines::ColumnsOrRows; }
@@ -396,6 +398,13 @@ constexpr TensorField integers(const char* name, const char* title, CountOf coun
 template <class Present>
 constexpr TensorField where(Present present, TensorField tensor) {
   tensor.present = detail::by_address(present);
+  return tensor;
+}
+
+// The same tensor, which no grid that may still run writes where `constant` says so.
+template <class Constant>
+constexpr TensorField constant_where(Constant constant, TensorField tensor) {
+  tensor.constant = detail::by_address(constant);
   return tensor;
 }
 

@@ -23,6 +23,8 @@ class Loading {
  public:
   static constexpr bool elected = Loader::elected;
   static constexpr Role plays = role;
+  // Whether this role itself waits for the grids before, because it may load weights earlier.
+  static constexpr bool waits = requires(const Loader& loader) { loader.begins_with_weights(); };
 
   TW_DEVICE Loading(const typename Loader::Params& params, typename Ring::Barriers& barriers,
                     typename Ring::Tiles* tiles, unsigned thread, Trace trace)
@@ -32,10 +34,24 @@ class Loading {
   template <bool leads, class Work>
   TW_DEVICE void load(Work& work, const Key& key) {
     Held<typename Output::Token, Loader::stages_held> held;
+    [[maybe_unused]] bool has_waited = false;
+    [[maybe_unused]] int begun = 0;  // stages whose weights are on their way
     for (const WorkTile tile : work.tiles(key)) {
       if constexpr (leads) work.begin();
+      if constexpr (waits) {
+        if (!has_waited) begun = begin(tile);
+        has_waited = true;
+      }
       for (const int k : tile.k_tiles(key)) {
         auto stage = output_.produce();
+        if constexpr (waits) {
+          if (begun > 0) {
+            --begun;
+            loader_.load_rest(stage, tile, k);
+            held.keep(std::move(stage));
+            continue;
+          }
+        }
         loader_.load(stage, tile, k);
         held.keep(std::move(stage));
       }
@@ -45,6 +61,21 @@ class Loading {
   TW_DEVICE void drain() { output_.drain(); }
 
  private:
+  // Weights of the first tile into as many stages as it fills, and then the wait for the grids
+  // before.
+  TW_DEVICE int begin(const WorkTile& tile) {
+    int count = 0;
+    if (loader_.begins_with_weights()) {
+      constexpr int stages = Ring::stages;
+      count = tile.num_k_tiles() < stages ? tile.num_k_tiles() : stages;
+      for (int i = 0; i < count; ++i) {
+        loader_.load_weights(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);
+      }
+    }
+    isa::griddepcontrol_wait();
+    return count;
+  }
+
   Loader loader_;
   Output output_;
 };
@@ -173,6 +204,7 @@ class WarpSpecialized {
   // Where the accumulator lives outside of the multiplying threads, others read it.
   static constexpr bool hands_over = roles.epilogue.played();
   using Order = typename Kernel::Turns;
+  static constexpr bool loads_wait = requires { requires Program::Loads::waits; };
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -220,10 +252,14 @@ class WarpSpecialized {
       for (auto& sources : storage.sources) Sources::init(sources);
     });
     // Before anything of an earlier grid is read, or overwritten, by any role.
-    if constexpr (Kernel::dependent_launch) isa::griddepcontrol_wait();
+    if constexpr (Kernel::dependent_launch && !loads_wait) isa::griddepcontrol_wait();
 
     // The warp index through a shuffle: the compiler then knows that a warp does not diverge here.
     const unsigned warp = isa::shuffle(thread / roles.lanes, 0);
+    if constexpr (loads_wait) {
+      static_assert(Kernel::dependent_launch, "Weights come first where launches overlap.");
+      if (!plays<roles.load>(warp)) isa::griddepcontrol_wait();
+    }
     if (plays<roles.multiply>(warp)) {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();

@@ -148,6 +148,23 @@ class Producer {
                  tiles_ + slot * unsigned{sizeof(typename Ring::Tiles)}, trace_.handle());
   }
 
+  // A stage of the first lap, which nobody has filled yet, for copies ahead of its produce().
+  class Ahead {
+   public:
+    using Fills = Ring;
+    TW_DEVICE CopySignal full() const { return Signal::template copy_signal<Ring>(full_); }
+    TW_DEVICE auto tensors() const { return typename Ring::Payload::StageTensors(tiles_); }
+
+   private:
+    friend Producer;
+    TW_DEVICE Ahead(SharedAddress full, SharedAddress tiles) : full_(full), tiles_(tiles) {}
+    SharedAddress full_;
+    SharedAddress tiles_;
+  };
+  TW_DEVICE Ahead ahead(unsigned slot) const {
+    return {full_ + Signal::stride * slot, tiles_ + slot * unsigned{sizeof(typename Ring::Tiles)}};
+  }
+
   // Waits until every stage has been let go: no reader signals a CTA that is gone, and nobody reads
   // what ends with this role.
   TW_DEVICE void drain() {

@@ -14,7 +14,9 @@ struct MatmulFamily {
       number<&Problem::n>("n", {.meaning = "columns of B and D", .usual = 129}),
       number<&Problem::k>("k", {.meaning = "columns of A, rows of B", .usual = 200}),
       number<&Problem::batch>("batch",
-                              {.meaning = "products side by side", .usual = 1, .initial = 1})};
+                              {.meaning = "products side by side", .usual = 1, .initial = 1}),
+      flag<&Problem::b_is_constant>("b_is_constant",
+                                    "B was complete before the work before this began")};
 
   // A gate makes no column of a single one: without this rule such a problem would be empty.
   static constexpr Rule rules[] = {rule(
@@ -30,9 +32,10 @@ struct MatmulFamily {
       Product::a([](const Problem& p) {
         return TensorExtents{p.batch, p.m, p.k};
       }),
-      Product::b([](const Problem& p) {
-        return TensorExtents{p.batch, p.k, p.n};
-      }),
+      constant_where([](const Problem& p) { return p.b_is_constant != 0; },
+                     Product::b([](const Problem& p) {
+                       return TensorExtents{p.batch, p.k, p.n};
+                     })),
       Product::d([](const Problem& p) {
         return TensorExtents{p.batch, p.m, Product::output_columns(p)};
       })};

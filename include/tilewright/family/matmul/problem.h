@@ -11,6 +11,9 @@ typedef struct tw_matmul_problem {
   int64_t m, n, k, batch;
   tw_matrix a, b, d;
   tw_epilogue epilogue;
+  /* Whether B was complete before the work before this on the stream began: kernels of few rows
+     then read its first tiles before that work has ended. */
+  int b_is_constant;
 } tw_matmul_problem;
 
 #endif /* TILEWRIGHT_FAMILY_MATMUL_PROBLEM_H */
