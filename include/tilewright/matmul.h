@@ -61,6 +61,7 @@ struct MatmulOptions {
   }
   tw_epilogue epilogue;
   tw_matmul_options choice;
+  bool b_is_constant = false;  // as in tw_matmul_problem
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
 };
@@ -124,6 +125,7 @@ inline tw_matmul_problem matmul_problem(const MatrixView& a, const MatrixView& b
   problem.b = b;
   problem.d = d;
   problem.epilogue = options.epilogue;
+  problem.b_is_constant = options.b_is_constant;
   return problem;
 }
 

@@ -229,6 +229,44 @@ TEST_F(LibraryOnGpu, GraphsAreCapturedAndReplayed) {
   }
 }
 
+// Each product reads what the one before it writes, while its weights come before that has ended.
+TEST_F(LibraryOnGpu, ChainsWithConstantWeightsGiveTheSameBits) {
+  constexpr int steps = 41;
+  const Stream stream;
+  const DeviceMemory workspace(room);
+  for (const std::int64_t m : {1, 7, 16, 40, 64, 130, 200}) {
+    const MatmulShape shape = {.m = m, .n = 1024, .k = 1024};
+    const MatmulData host = make_matmul_data(shape, Fill::Normal, 3);
+    std::vector<MatmulData> results;
+    for (const int constant : {0, 1, 1}) {
+      DeviceData device(host, shape);
+      tw_matmul_problem there = device.problem;
+      there.b_is_constant = constant;
+      there.epilogue.alpha = 1.0f / 32;  // keeps the size of elements
+      tw_matmul_problem back = there;
+      std::swap(back.a, back.d);
+      const auto chain = [&] {
+        for (int step = 0; step < steps; ++step) {
+          EXPECT_EQ(tw_matmul(step % 2 == 0 ? &there : &back, &options, workspace.data(), room,
+                              stream),
+                    TW_OK)
+              << tw_message();
+        }
+      };
+      if (results.size() < 2) {
+        chain();
+      } else {
+        Graph(stream, chain).launch(stream);
+      }
+      must(cudaStreamSynchronize(stream));
+      results.push_back(device.read());
+    }
+    for (const std::size_t i : {1, 2}) {
+      EXPECT_TRUE(same_outputs(results[i], results[0])) << m << " rows" << (i == 2 ? ", graph" : "");
+    }
+  }
+}
+
 // A stream with outputs and a workspace of its own.
 struct Lane {
   explicit Lane(const tw_matmul_options& options) : jobs(make_jobs(options)) {

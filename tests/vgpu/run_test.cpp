@@ -425,6 +425,26 @@ TEST(Run, ThereIsNoEarlierGridToWaitFor) {
   })));
 }
 
+TEST(Run, MemoryOfEarlierGridsIsTouchedBehindTheWait) {
+  std::uint32_t words[2] = {};
+  for (const bool constant : {false, true}) {
+    const Kernel kernel{.threads = 1,
+                        .memory = {{&words[0], 4, "tokens", true, true, false},
+                                   {&words[1], 4, "weights", true, false, constant}}};
+    EXPECT_TRUE(found_if(!constant, kernel.run([&] {
+      load_element<Space::Global>(&words[1]);
+      isa::griddepcontrol_wait();
+      load_element<Space::Global>(&words[0]);
+    }), Checker::EarlyAccess, "touches weights and waits for earlier grids"));
+    EXPECT_TRUE(found(kernel.run([&] {
+      store_element<Space::Global>(&words[0], 1u);
+      isa::griddepcontrol_wait();
+    }), Checker::EarlyAccess, "touches tokens"));
+    // A grid that does not wait is launched behind the others.
+    EXPECT_TRUE(clean(kernel.run([&] { load_element<Space::Global>(&words[0]); })));
+  }
+}
+
 TEST(Run, RunsOnManyThreadsDoNotMeet) {
   std::vector<std::thread> threads;
   std::vector<std::string> texts(4);
