@@ -76,7 +76,7 @@ class Problem:
         if 'gated' in self.parts:
             self.n += self.n % 2
         self.side_types = [draw.choice([BF16, FP16, FP32]) for _ in range(3)]
-        self.options = {'batch_invariant': draw.random() < 0.2}
+        self.options = {'batch_invariant': draw.random() < 0.2, 'b_is_constant': draw.random() < 0.5}
         if self.a_type.itemsize == 1 and self.a_type != S8 and draw.random() < 0.2:
             self.options['fast_accumulation'] = False
         self.seed = draw.getrandbits(32)

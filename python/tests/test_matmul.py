@@ -66,6 +66,7 @@ class Products(Case):
 
     def test_options(self):
         self.check(20, 24, 16, expected_type='bf16', batch_invariant=True)
+        self.check(20, 24, 16, expected_type='bf16', b_is_constant=True)
 
     def test_strided_rows(self):
         a, b, a_numbers, b_numbers = self.operands(6, 8, 16, 'bf16')

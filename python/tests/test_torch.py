@@ -98,7 +98,7 @@ class Torch(Case):
 
     def test_operator(self):
         plain = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
-        options = (False, True, None, None)
+        options = (False, True, None, None, True)
         operators = torch.ops.tilewright
         for gradient in (False, True):
             x, weight, bias = (t.clone().requires_grad_(gradient)

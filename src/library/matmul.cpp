@@ -70,7 +70,8 @@ struct Products : DispatchedFamily<MatmulFamily, matmul_instances, choose> {
             &problem_, {copy.data, copy.by_rows ? copy.pitch : 1, copy.by_rows ? 1 : copy.pitch,
                         copy.batch_pitch, static_cast<tw_type>(copy.type)});
       }
-      if (choice.copied[MatmulFamily::b]) problem_.b_is_constant = 0;  // its copy is made just before
+      // A copy of B is made just before.
+      if (choice.copied[MatmulFamily::b]) problem_.b_is_constant = 0;
       status_ = check(of_copies_, MatmulFamily::description, &problem_);
       stated_ = &of_copies_;
     }

@@ -236,7 +236,7 @@ TEST_F(LibraryOnGpu, ChainsWithConstantWeightsGiveTheSameBits) {
   const DeviceMemory workspace(room);
   for (const std::int64_t m : {1, 7, 16, 40, 64, 130, 200}) {
     const MatmulShape shape = {.m = m, .n = 1024, .k = 1024};
-    const MatmulData host = make_matmul_data(shape, Fill::Normal, 3);
+    MatmulData host = make_matmul_data(shape, Fill::Normal, 3);
     std::vector<MatmulData> results;
     for (const int constant : {0, 1, 1}) {
       DeviceData device(host, shape);
@@ -247,9 +247,9 @@ TEST_F(LibraryOnGpu, ChainsWithConstantWeightsGiveTheSameBits) {
       std::swap(back.a, back.d);
       const auto chain = [&] {
         for (int step = 0; step < steps; ++step) {
-          EXPECT_EQ(tw_matmul(step % 2 == 0 ? &there : &back, &options, workspace.data(), room,
-                              stream),
-                    TW_OK)
+          EXPECT_EQ(
+              tw_matmul(step % 2 == 0 ? &there : &back, &options, workspace.data(), room, stream),
+              TW_OK)
               << tw_message();
         }
       };
@@ -262,7 +262,8 @@ TEST_F(LibraryOnGpu, ChainsWithConstantWeightsGiveTheSameBits) {
       results.push_back(device.read());
     }
     for (const std::size_t i : {1, 2}) {
-      EXPECT_TRUE(same_outputs(results[i], results[0])) << m << " rows" << (i == 2 ? ", graph" : "");
+      EXPECT_TRUE(same_outputs(results[i], results[0]))
+          << m << " rows" << (i == 2 ? ", graph" : "");
     }
   }
 }

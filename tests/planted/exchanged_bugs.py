@@ -9,9 +9,8 @@ WITH_SOURCE = (24, 128, 64, 2, 1, 1)
 BUGS = [
     Bug('tokens_before_the_earlier_grid',
         'what an earlier grid may still write is loaded before it has ended',
-        'kernel/warp_specialized.h',
-        'loader_.load_weights(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);',
-        'loader_.load(output_.ahead(static_cast<unsigned>(i)), tile, tile.k_begin + i);',
+        'io/weights_first.h', 'if constexpr (weights == (tiling.exchanged != 0))',
+        'if constexpr (weights != (tiling.exchanged != 0))',
         [Site('weights_first', TWO_TILES, 'early-access', 'load', -1)]),
     Bug('weights_of_the_next_stage',
         'the weights that come early land in the stage after their own',

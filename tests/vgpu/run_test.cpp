@@ -435,11 +435,13 @@ TEST(Run, MemoryOfEarlierGridsIsTouchedBehindTheWait) {
       load_element<Space::Global>(&words[1]);
       isa::griddepcontrol_wait();
       load_element<Space::Global>(&words[0]);
-    }), Checker::EarlyAccess, "touches weights and waits for earlier grids"));
+    }),
+                         Checker::EarlyAccess, "touches weights and waits for earlier grids"));
     EXPECT_TRUE(found(kernel.run([&] {
       store_element<Space::Global>(&words[0], 1u);
       isa::griddepcontrol_wait();
-    }), Checker::EarlyAccess, "touches tokens"));
+    }),
+                      Checker::EarlyAccess, "touches tokens"));
     // A grid that does not wait is launched behind the others.
     EXPECT_TRUE(clean(kernel.run([&] { load_element<Space::Global>(&words[0]); })));
   }

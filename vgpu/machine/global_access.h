@@ -16,8 +16,8 @@ bool may_read_global(Engine& machine, const Thread& thread, const void* begin, s
 bool may_write_global(Engine& machine, const Thread& thread, const void* begin,
                       std::uint32_t bytes);
 
-// The thread touches this memory now. What earlier grids may still write is judged when it waits for
-// them: who never does is launched behind them.
+// The thread touches this memory now. What earlier grids may still write is judged when it waits
+// for them: who never does is launched behind them.
 void touch_global(Engine& machine, Thread& thread, const void* begin);
 
 // Watches elements while a run goes on.

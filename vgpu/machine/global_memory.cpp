@@ -35,8 +35,8 @@ void WrittenBytes::mark(std::size_t first, std::size_t count) {
 GlobalMemory::GlobalMemory(std::span<const GlobalRange> ranges, bool check) {
   for (const GlobalRange& range : ranges) {
     const auto* begin = static_cast<const std::byte*>(range.begin);
-    ranges_.push_back({begin, begin + range.bytes, range.name, range.writable, range.constant, {},
-                       {}});
+    ranges_.push_back(
+        {begin, begin + range.bytes, range.name, range.writable, range.constant, {}, {}});
     if (check && range.writable) {
       ranges_.back().shadow = std::make_unique<GlobalShadow>(begin, range.bytes, range.name);
     }

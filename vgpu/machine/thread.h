@@ -119,7 +119,7 @@ struct Thread {
   std::vector<Mbarrier*> new_barriers;  // that it initialised
   std::vector<Mbarrier*> fenced_barriers;  // and published by fence.mbarrier_init
 
-  bool waited_for_grids = false;  // by griddepcontrol.wait
+  bool waited_for_grids = false;        // by griddepcontrol.wait
   const char* touched_early = nullptr;  // memory of earlier grids that it touched before that
 
   ThreadView view;

@@ -44,15 +44,7 @@ class Loading {
       }
       for (const int k : tile.k_tiles(key)) {
         auto stage = output_.produce();
-        if constexpr (waits) {
-          if (begun > 0) {
-            --begun;
-            loader_.load_rest(stage, tile, k);
-            held.keep(std::move(stage));
-            continue;
-          }
-        }
-        loader_.load(stage, tile, k);
+        fill(stage, tile, k, begun);
         held.keep(std::move(stage));
       }
     }
@@ -61,6 +53,18 @@ class Loading {
   TW_DEVICE void drain() { output_.drain(); }
 
  private:
+  template <class Stage>
+  TW_DEVICE void fill(const Stage& stage, const WorkTile& tile, int k,
+                      [[maybe_unused]] int& begun) {
+    if constexpr (waits) {
+      if (begun > 0) {
+        --begun;
+        loader_.load_rest(stage, tile, k);
+        return;
+      }
+    }
+    loader_.load(stage, tile, k);
+  }
   // Weights of the first tile into as many stages as it fills, and then the wait for the grids
   // before.
   TW_DEVICE int begin(const WorkTile& tile) {
