@@ -16,14 +16,16 @@ TW_DEVICE void mfma_scaled(float (&d)[shape.sums],
   static_assert(shape.is_legal(), "There is no scaled mfma of these types here.");
 #if defined(__HIP__)
   using Sums = MfmaVector<float, shape.sums>;
+  // As constants: the compiler fails where a call stands for them.
+  constexpr int a_format = shape.format_of(shape.a), b_format = shape.format_of(shape.b);
   using Operand = MfmaVector<int, shape.most_registers>;
   // The compiler takes as many of the eight registers as the format has.
   Operand a_filled = {}, b_filled = {};
   __builtin_memcpy(&a_filled, &a, sizeof(a));
   __builtin_memcpy(&b_filled, &b, sizeof(b));
   const Sums sums = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(
-      a_filled, b_filled, mfma_operand<Sums>(d), shape.format_of(shape.a), shape.format_of(shape.b),
-      0, static_cast<int>(a_scale), 0, static_cast<int>(b_scale));
+      a_filled, b_filled, mfma_operand<Sums>(d), a_format, b_format, 0, static_cast<int>(a_scale),
+      0, static_cast<int>(b_scale));
   __builtin_memcpy(&d, &sums, sizeof(d));
 #else
   model::mfma_scaled(shape, d, a, b, a_scale, b_scale);
