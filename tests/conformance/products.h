@@ -192,6 +192,13 @@ void add_products(std::vector<Program>& programs) {
     }
     if constexpr (!a_in_registers) {
       add_integers("_groups", body_of<Multiply<Bf16Kind<n>, Chain::Groups>>(), swizzled, 6, false);
+      // A begins at the first, the second and the third line of a pattern.
+      add_integers("_lines", body, swizzled, 3, false);
+      Program& lines = programs.back();
+      lines.params.products.a_step_bytes = 128;
+      lines.params.products.a_bytes += 1024;
+      lines.grid.shared_bytes += 1024;
+      lines.input[0].bytes += 1024;
     }
     const std::pair<const char*, std::pair<Fill, Fill>> kinds[] = {
         {"_normals", {Fill::Bf16Normals, Fill::FloatNormals}},

@@ -27,16 +27,17 @@ std::uint64_t units(std::uint32_t bytes, const char* field) {
   return bytes >> 4;
 }
 
-[[noreturn]] void refuse_operand(const MatrixDescriptor& descriptor) {
+// `where` is what else must be so.
+[[noreturn]] void refuse_operand(const MatrixDescriptor& descriptor, const std::string& where) {
   if (descriptor.base_offset != 0) {
     throw Refusal(fmt::format("matrix descriptor: unsupported: base offset {}; only 0 is modelled.",
                               descriptor.base_offset));
   }
   throw Refusal(fmt::format(
-      "matrix descriptor: unsupported: with a swizzle of {0} bytes, the start {1:#x} must lie in "
-      "the first row of a {2}-byte pattern, and the stride {3} must be a multiple of {2}.",
-      swizzle_span(descriptor.swizzle), descriptor.start, 8 * swizzle_span(descriptor.swizzle),
-      descriptor.stride_bytes));
+      "matrix descriptor: unsupported: with a swizzle of {} bytes, {}the stride {} must be a "
+      "multiple of {}.",
+      swizzle_span(descriptor.swizzle), where, descriptor.stride_bytes,
+      8 * swizzle_span(descriptor.swizzle)));
 }
 
 }  // namespace
@@ -65,9 +66,8 @@ std::uint64_t encode_matrix_descriptor(const MatrixDescriptor& descriptor) {
 SharedAddress operand_chunk(const MatrixDescriptor& descriptor, unsigned row, unsigned chunk) {
   const std::uint32_t span = swizzle_span(descriptor.swizzle);
   const bool is_swizzled = descriptor.swizzle != MapSwizzle::None;
-  const bool misplaced = is_swizzled && (descriptor.start % (8 * span) >= span ||
-                                         descriptor.stride_bytes % (8 * span) != 0);
-  if (descriptor.base_offset != 0 || misplaced) refuse_operand(descriptor);
+  const bool misplaced = is_swizzled && descriptor.stride_bytes % (8 * span) != 0;
+  if (descriptor.base_offset != 0 || misplaced) refuse_operand(descriptor, "");
   const std::uint32_t chunk_bytes = is_swizzled ? 16 : descriptor.leading_bytes;
   return swizzled(
       descriptor.start + row / 8 * descriptor.stride_bytes + row % 8 * span + chunk * chunk_bytes,
@@ -83,7 +83,11 @@ SharedAddress transposed_chunk(const MatrixDescriptor& descriptor, unsigned grou
   }
   const bool misplaced = descriptor.start % 1024 >= 128 || descriptor.stride_bytes % 1024 != 0 ||
                          (group >= 8 && descriptor.leading_bytes % 1024 != 0);
-  if (descriptor.base_offset != 0 || misplaced) refuse_operand(descriptor);
+  if (descriptor.base_offset != 0 || misplaced) {
+    refuse_operand(descriptor,
+                   fmt::format("the start {:#x} must lie in the first line of a pattern, and ",
+                               descriptor.start));
+  }
   return swizzled(descriptor.start + group / 8 * descriptor.leading_bytes + group % 8 * 16 +
                       k / 8 * descriptor.stride_bytes + k % 8 * 128,
                   descriptor.swizzle);

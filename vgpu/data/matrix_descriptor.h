@@ -26,8 +26,8 @@ std::uint64_t encode_matrix_descriptor(const MatrixDescriptor& descriptor);
 
 // The shared address of the 16-byte chunk 0 or 1 of a row, for a K-major operand of 32 bytes a row.
 // Rows come in groups of 8; in a group the pitch is the swizzle span (16 bytes without swizzle).
-// Refused as unsupported: a base offset, and groups that do not start where the swizzle pattern
-// does, because they need one.
+// The swizzle is a function of the address, so that an operand may begin at any line of a pattern.
+// Refused as unsupported: a base offset, and groups that are not whole patterns apart.
 SharedAddress operand_chunk(const MatrixDescriptor& descriptor, unsigned row, unsigned chunk);
 
 // The shared address of the 16-byte chunk that holds the 16-bit elements 8 * group and following of
