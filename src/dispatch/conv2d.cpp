@@ -16,7 +16,8 @@ struct Convolutions {
             .config = config_of(instance),
             .any_alignment = own(instance).by_threads && !own(instance).spans_groups,
             .by_threads = own(instance).by_threads && own(instance).spans_groups,
-            .streams = own(instance).depthwise};
+            .streams = own(instance).depthwise,
+            .positions = own(instance).by_lines ? line_positions : 1};
   }
   static MatmulProblem matmul(const Instance& instance, const Checked& checked) {
     MatmulProblem matmul = Conv2dLaunch::product(checked, own(instance));

@@ -46,20 +46,20 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   return bytes;
 }
 
-// Of a line of an image by TMA, on average: the last channels of a pixel may fill less than one.
-double pixel_share(const MatmulProblem& problem, const MatmulConfig& config,
-                   const CostConstants& cost) {
-  const auto channels = static_cast<double>(problem.a.batch_pitch);
-  const double lines = up(channels, config.tiling.k());
-  const bool is_ragged = problem.a.batch_pitch % config.tiling.k() != 0;
-  return cost.pixel_factor * (is_ragged ? 1 + (cost.ragged_factor - 1) / lines : 1);
+// Of a line of channels by TMA, on average: the last ones of a pixel may fill less than one.
+double channels_share(const MatmulProblem& problem, const MatmulConfig& config, bool amid_sectors,
+                      const CostConstants& cost) {
+  if (problem.a.batch_pitch % config.tiling.k() == 0) return 1;
+  const double lines = up(static_cast<double>(problem.a.batch_pitch), config.tiling.k());
+  const double ragged = cost.ragged_factor * (amid_sectors ? cost.amid_sectors_factor : 1);
+  return 1 + (ragged - 1) / lines;
 }
 
 // Of a span of k, by the groups of a CTA.
 double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConstants& cost) {
   const MatmulConfig& config = kernel.config;
   const Tiling& tiling = config.tiling;
-  double cycles = tiling.m * tiling.n / 32.0 * cost.product_cycles;
+  double cycles = tiling.m * tiling.n / 32.0 * kernel.positions * cost.product_cycles;
   if (has_tensor_memory(kernel)) {
     cycles *= cost.tensor_memory_factor;
   } else if (config.multiply_groups == 1) {
@@ -157,9 +157,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const bool reaches_back = m >= config.tiling.m && !has_source;
   const double outside = reaches_back ? 0 : std::max(0.0, loaded * tiles_m - m) / tiles_m;
   const double inside = loaded - outside;
-  // Columns are few where operands are exchanged: rows of A, of which some are not there.
+  // Columns are few where operands are exchanged, rows of A, and where they are filters: some are
+  // not there.
   const double columns_outside =
-      config.tiling.exchanged != 0 && n < config.tiling.n ? config.tiling.n - n : 0.0;
+      (config.tiling.exchanged != 0 || of_image) && n < config.tiling.n ? config.tiling.n - n : 0.0;
   const bool in_turns = config.consumers == Consumers::PingPong;
   const bool takes_turns = in_turns && waves > 1;  // else there is one tile for one group
   const auto share = [of_image, &cost](unsigned ctas, const MatmulOperand& operand) {
@@ -168,12 +169,18 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
     return cost.received_share + (1 - cost.received_share) / ctas * once;
   };
   const double running = std::min(work, ctas);
+  double a_line = share(cluster.n, problem.a), b_line = share(cluster.m, problem.b);
+  if (of_image) {
+    const bool amid_sectors = pitch_bytes(problem.a) % 32 != 0;
+    a_line = cost.pixel_factor * channels_share(problem, config, amid_sectors, cost);
+    if (amid_sectors) b_line *= channels_share(problem, config, amid_sectors, cost);
+  }
   double lines =
-      (inside * (of_image ? pixel_share(problem, config, cost) : share(cluster.n, problem.a)) +
-       (config.tiling.b_rows() - columns_outside) * share(cluster.m, problem.b)) *
+      (inside * a_line +
+       kernel.positions * (config.tiling.b_rows() - columns_outside) * b_line) *
           cost.row_cycles +
-      (outside / cluster.n + columns_outside / cluster.m) * cost.outside_row_cycles *
-          std::pow(running / sms, cost.outside_power);
+      (outside / cluster.n + kernel.positions * columns_outside / cluster.m) *
+          cost.outside_row_cycles * std::pow(running / sms, cost.outside_power);
   if (running > sms / 2.0) lines *= cost.neighbour_factor;
   if (is_mma_sync(kernel) || kernel.by_threads) {
     lines = (config.tiling.m + config.tiling.n) * 128 / piece_bytes(kernel, problem) *
@@ -217,10 +224,15 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
                            ? std::max(0.1, 1 - tile_us / (cost.store_us * size))
                            : 0.33 + 0.63 * std::max(0.0, 1 - stages * config.tiling.spans / 44);
   busy += cost.store_us * size * groups * shown * (waves - 1);
+  // A group is busy with a tile until it has stored it, and the other with the next.
+  if (kernel.positions > 1) {
+    busy = std::max(busy, waves * (tile_us + cost.gaps_us + cost.gaps_tile_us * size) / 2);
+  }
 
-  const double l2_bytes = work * stages * config.tiling.spans * 128.0 *
-                          (inside / cluster.n + config.tiling.n / double(cluster.m));
-  const double picojoules = batch * m * n * k * element * cost.flop_pj +
+  const double l2_bytes =
+      work * stages * config.tiling.spans * 128.0 *
+      (inside / cluster.n + kernel.positions * config.tiling.n / double(cluster.m));
+  const double picojoules = batch * m * n * k * kernel.positions * element * cost.flop_pj +
                             dram_bytes * cost.dram_byte_pj + l2_bytes * cost.l2_byte_pj;
   // Few SMs do not draw all that memory gives, two of a pair less than twice as much as one.
   const double drawn = dram_bytes / running /

@@ -20,6 +20,10 @@ struct CostConstants {
   double pixel_factor = 1.08;         // where the lines are pixels of an image,
   double ragged_factor = 2.17;        // whose last channels do not fill one,
   double filter_factor = 0.77;        // or of its filters; these and pieces: 38 train shapes
+  double amid_sectors_factor = 2;     // of ragged_factor, where pixels begin amid 32 bytes
+  // D's rows with gaps, which threads store: of a tile, and of one of 128 by 128. Eleven layers,
+  // measured while a row took several divisions; it takes one now.
+  double gaps_us = 2.0, gaps_tile_us = 6.2;
   double outside_row_cycles = 4.78;   // a line outside of the matrix, filled with zeros on all SMs
   double outside_power = 0.387;       // of the share of SMs that fill such lines
   double neighbour_factor = 2.06;     // where two SMs of a pair load side by side

@@ -35,6 +35,7 @@ struct KernelFacts {
   bool scales_sums = false;    // of every stage, before they are added up
   bool streams = false;        // memory goes through registers, once
   bool by_warps = false;       // and each warp of a CTA makes a part of each sum
+  unsigned positions = 1;      // of a filter, that a stage's pixels are multiplied by
   int capability_end = 0;      // of the devices that run it; 0: that of its target
 };
 

@@ -124,6 +124,14 @@ void random_problem(Case& made, Random& random) {
   Problem& problem = made.as<Problem>();
   problem.h = random_axis(random);
   problem.w = random_axis(random);
+  if (facts.by_lines) {
+    problem.w = {problem.w.extent + line_positions - 1,
+                 line_positions,
+                 1,
+                 1,
+                 problem.w.pad_low,
+                 problem.w.pad_high};
+  }
   // Channels of less than a k-tile, of one, of several, and of several and a bit.
   const std::int64_t piece = piece_of(problem);
   problem.c = piece * between(random, 1, problem.h.filter * problem.w.filter > 9 ? 10 : 20);

@@ -66,9 +66,14 @@ inline std::string refusal_of(const Instance& instance, const Conv2dShape& shape
   return serves(made).sentence();
 }
 
-// The shape, or where the instance takes those only, the depthwise one or the one of full tiles of
-// groups like it.
+// The shape, or where the instance takes those only, the depthwise one, the one of full tiles of
+// groups or the one of three positions side by side like it.
 inline Conv2dShape suited(const Instance& instance, Conv2dShape shape) {
+  if (facts_of_conv2d(instance).by_lines && !refusal_of(instance, shape).empty()) {
+    shape.w.extent += line_positions - 1;
+    shape.w.filter = line_positions;
+    shape.w.stride = shape.w.dilation = 1;
+  }
   if (takes_full_tiles_of_groups(instance) && !refusal_of(instance, shape).empty()) {
     make_full_tiles_of_groups(shape, std::int64_t{4} << shape.n % 4, 2, 4);
   }

@@ -194,6 +194,8 @@ CONFIGS = {
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByPieces'),
     'conv2d_blocks': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dSharedGroups'),
+    'conv2d_lines': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                           fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByLines'),
     # Convolutions of single channels, which stream.
     'rows': Config('sm_90a', 'tilewright/arch/sm90.h', 'Rows<Sm90>',
                    fields_of('.m = 32, .n = 8, .exchanged = 1', '.multiply_groups = 1'), options='--unaligned'),

@@ -13,7 +13,31 @@ SHORT = (1, 64, 128, 1, 9, 1, 1, 1, 0, 0, 14, 2, 1, 1, 0, 0, 2)
 # Two groups of a k-tile of channels and 40 columns.
 GROUPS = (3, 128, 80, 2, *H, 14, 2, 1, 3, 0, 1, 2)
 
+# Three positions side by side: 12 of the 14 pixels of a padded line are outputs; two k-tiles of each of 3 lines.
+LINES = (3, 72, 80, 1, *H, 12, 3, 1, 1, 1, 1, 2)
+
 BUGS = [
+    Bug('position_without_its_step',
+        'every position of a filter\'s line meets the pixels of the first',
+        'io/im2col_lines.h',
+        'operands.a = typename Operands::A(lines_.address(position));', '',
+        [Site('conv2d_lines', LINES, WRONG_RESULT)]),
+    Bug('filters_of_the_first_position',
+        'every position of a filter\'s line has the filters of the first',
+        'io/im2col_lines.h', 'tile.first_column(tiling.n), c, first + static_cast<int>(position), 0, 0);',
+        'tile.first_column(tiling.n), c, first, 0, 0);',
+        [Site('conv2d_lines', LINES, WRONG_RESULT)]),
+    Bug('lines_without_their_ends',
+        'what the sums have beyond the end of D\'s lines is stored, too',
+        'family/conv2d/pixel_store.h',
+        'const bool inside = place.row < place.m_end && static_cast<int>(at) < outputs;',
+        'const bool inside = place.row < place.m_end;',
+        [Site('conv2d_lines', LINES, 'global-race', 'multiply 0')]),
+    Bug('lines_released_early',
+        'a stage is let go while the products of its last position read it',
+        'io/im2col_lines.h', 'isa::wgmma_wait_group<line_positions * TargetOp::stages_held>();',
+        'isa::wgmma_wait_group<line_positions * TargetOp::stages_held + 1>();',
+        [Site('conv2d_lines', LINES, 'overwrite-while-read', 'load', 0, also=('global-race',))]),
     Bug('channels_of_the_first_group',
         'every group sees the channels of the first',
         'host/conv2d.h', 'loader.group_channels = static_cast<int>(channels);',

@@ -14,6 +14,7 @@ struct Conv2dFacts {
   bool by_threads;    // loaded by them, not by TMA: slower, and takes anything
   bool depthwise;     // takes one channel in each group only, and streams
   bool spans_groups;  // a tile's columns may be of several groups
+  bool by_lines;      // takes filters of three positions along w, whose pixels it loads once
 };
 
 // What a kernel's operands tell.
@@ -75,6 +76,13 @@ inline MatmulProblem as_matmul(const tw_conv2d_problem& whole, std::int64_t chan
   return matmul;
 }
 
+// As kernels that load by lines see the image: with a filter of one position along w, for which
+// every pixel of a padded line is an output.
+inline tw_conv2d_problem with_whole_lines(const tw_conv2d_problem& given) {
+  tw_conv2d_problem problem = given;
+  problem.w.filter = 1;
+  return problem;
+}
 // True where the lines of filters are what kernels that copy in pieces copy: s * c elements that
 // lie side by side, of the filter and of the image, and begin anywhere. Of k they take whole
 // chunks. Words of two elements are read, all of which must be in memory.
@@ -120,6 +128,19 @@ inline Status check_im2col(const tw_conv2d_problem& problem, std::int64_t tile_k
                          {"The upper padding less (filter - 1) * dilation" + along,
                           axis.pad_high - reach_of(axis), -corners, corners - 1}});
   });
+}
+
+// Of kernels that load by lines.
+inline Status check_lines(const tw_conv2d_problem& problem) {
+  const tw_conv2d_axis& w = problem.w;
+  if (w.filter != line_positions || w.stride != 1 || w.dilation != 1) {
+    return Status::refused(
+        sentence("A filter of {} positions along w, with a stride of {} and a dilation of {}, must "
+                 "have {} positions, side by side and without a stride, in this kernel.",
+                 w.filter, w.stride, w.dilation, line_positions));
+  }
+  return check_ranges(
+      {{"n * p * (q + 2)", output_pixels(with_whole_lines(problem)), 0, extent_limit - 1}});
 }
 
 inline Divisor divisor_of(std::int64_t value) { return Divisor(static_cast<unsigned>(value)); }
@@ -190,6 +211,11 @@ inline MatrixBox matrix_box(const tw_conv2d_problem& whole, ElementType type, Tm
   return matrix;
 }
 
+template <class Loader>
+constexpr bool is_by_lines = requires {
+  Loader::is_by_lines;
+};
+
 template <class Parts, class Encode>
 Status fill_im2col(typename Parts::Loader::Params& loader, const tw_conv2d_problem& whole,
                    const Encode& encode) {
@@ -204,7 +230,9 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const tw_conv2d_probl
   const bool sums_pixels = problem.direction == TW_BACKWARD_FILTER;
   const TmaBox image = sums_pixels ? Loader::box_b() : Loader::box_a();
   const TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
-  Status status = encode(sums_pixels ? loader.b : loader.a, image_box(problem, type, image));
+  constexpr bool by_lines = is_by_lines<Loader>;
+  const tw_conv2d_problem seen = by_lines ? with_whole_lines(problem) : problem;
+  Status status = encode(sums_pixels ? loader.b : loader.a, image_box(seen, type, image));
   if (!status.is_good()) return status;
   // Threads bring filters; but both maps are fetched.
   if constexpr (requires { Loader::spans_groups; }) {
@@ -263,20 +291,26 @@ struct Conv2dLaunch {
   template <class Parts>
   static constexpr Conv2dFacts facts = [] {
     if constexpr (DepthwiseKernel<Parts>) {
-      return Conv2dFacts{{Parts::config, 0, 1, true, false, true, 0}, true, true, false};
+      return Conv2dFacts{{Parts::config, 0, 1, true, false, true, 0}, true, true, false, false};
     } else {
-      return Conv2dFacts{facts_of<Parts>, !Parts::Loader::elected, false, spans_groups<Parts>};
+      return Conv2dFacts{facts_of<Parts>, !Parts::Loader::elected, false, spans_groups<Parts>,
+                         detail::is_by_lines<typename Parts::Loader>};
     }
   }();
 
   // The matmul as a kernel's loader counts its k.
   static MatmulProblem product(const Checked& checked, const Conv2dFacts& facts) {
     const Problem problem = with_patches(checked.as<Problem>());
-    MatmulProblem matmul = as_matmul(
-        problem, facts.by_threads || facts.spans_groups ? 1 : facts.product.config.tiling.k(),
-        groups_together(problem, facts));
+    MatmulProblem matmul =
+        as_matmul(facts.by_lines ? with_whole_lines(problem) : problem,
+                  facts.by_threads || facts.spans_groups ? 1 : facts.product.config.tiling.k(),
+                  groups_together(problem, facts));
     if (facts.spans_groups && by_lines(problem)) {
       matmul.k = problem.h.filter * padded_line(problem);
+    }
+    if (facts.by_lines) {
+      matmul.b.pitch *= problem.w.filter;
+      matmul.b.batch_pitch *= problem.w.filter;
     }
     matmul.epilogue = checked.product().epilogue;
     return matmul;
@@ -313,6 +347,10 @@ struct Conv2dLaunch {
         }
         seen.groups /= together;
       }
+      if (facts<Parts>.by_lines) {
+        if (Status status = detail::check_lines(problem); !status.is_good()) return status;
+        seen = with_whole_lines(seen);
+      }
       Status status = detail::check_im2col(seen, Parts::tiling.k());
       if (!status.is_good()) return status;
     }
@@ -338,13 +376,14 @@ struct Conv2dLaunch {
     using Loader = typename Parts::Loader;
     if (Status status = supports<Parts>(checked, order); !status.is_good()) return status;
     const Problem problem = with_patches(checked.as<Problem>());
+    const Problem seen = facts<Parts>.by_lines ? with_whole_lines(problem) : problem;
     const MatmulProblem matmul = product<Parts>(checked);
     Status planned = tw::plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
                                      [&](typename Loader::Params& loader) {
                                        // Nothing is summed up, and nothing loaded.
                                        if (matmul.k == 0)
                                          return detail::fill_loader<Loader>(loader, matmul, encode);
-                                       detail::fill_axes(loader, problem, side_of);
+                                       detail::fill_axes(loader, seen, side_of);
                                        if constexpr (Loader::elected) {
                                          return detail::fill_im2col<Parts>(loader, problem, encode);
                                        } else {
@@ -361,6 +400,13 @@ struct Conv2dLaunch {
       if constexpr (Loader::elected) {
         params.own = {groups.filters, groups.group_filters, groups.group_channels};
       }
+    }
+    if constexpr (facts<Parts>.by_lines) {
+      LineView& view = params.epilogue.output.view;
+      view.line = detail::divisor_of(outputs_of(seen.w));
+      view.outputs = static_cast<int>(outputs_of(problem.w));
+      view.pixels = static_cast<int>(output_pixels(problem));
+      static_cast<LineView&>(params.epilogue.epilogue) = view;
     }
     if constexpr (is_backward_data(Parts::config)) {
       PixelView& view = params.epilogue.output.view;

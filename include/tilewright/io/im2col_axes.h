@@ -74,6 +74,9 @@ struct Im2colAxes {
   }
 };
 
+// So many has a line of the filters whose pixels are loaded once for a line.
+inline constexpr unsigned line_positions = 3;
+
 // Of a stride, along each side.
 constexpr unsigned phases_of(const Tiling& tiling) {
   return tiling.a_major == Major::K && tiling.b_major == Major::MN ? 8 : 1;

@@ -15,6 +15,7 @@
 #include "tilewright/family/conv2d/shared_groups.h"
 #include "tilewright/io/filter_blocks.h"
 #include "tilewright/io/im2col.h"
+#include "tilewright/io/im2col_lines.h"
 #include "tilewright/io/im2col_pieces.h"
 #include "tilewright/pipeline/fenced_op.h"
 #endif
@@ -121,6 +122,32 @@ struct Conv2dSharedGroups : Conv2dRecipe {
     table.multiply.registers = 168;
     return table;
   }
+};
+
+// Forward by TMA, each pixel once for a line of the filter. Rows of A, and so of the sums, count
+// more pixels than there are outputs.
+template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
+struct LinePayload : MatmulPayload<tiling, Loader, Scales, reads, adds> {
+  using Tiles = LineTiles<tiling>;
+  using StageTensors = LineTensors<tiling>;
+  using RingTensors = LineTensors<tiling, unsigned{sizeof(Tiles)}>;
+  static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
+  static constexpr Part parts[2] = {{sizeof(Tiles::a), Loader::completion, loads, {reads}},
+                                    {sizeof(Tiles::b), Loader::completion, loads, {reads}}};
+};
+struct Conv2dByLines : Conv2dRecipe {
+  template <class, Tiling tiling, RoleTable>
+  using Loader = Im2colLineLoader<tiling>;
+  template <Tiling tiling, class>
+  using Stage = LineTiles<tiling>;
+  template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
+  using Payload = LinePayload<tiling, Loader, Scales, reads, adds>;
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op = LineOp<TargetOp, tiling, stage_bytes>;
+  template <MatmulConfig, class TargetStore>
+  using Store = PixelStore<TargetStore, LineView>;
+  template <MatmulConfig, bool>
+  using Epilogue = GroupedEpilogue<LineView>;
 };
 
 struct DepthwiseRecipe;

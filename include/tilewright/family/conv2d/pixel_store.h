@@ -1,5 +1,5 @@
-// Backward data in phases: which k-tiles a work tile of a phase has, and where it is stored, as
-// pixels between those of the other phases.
+// Rows of sums that are not side by side in D: where they are stored. And backward data in phases:
+// which k-tiles a work tile of a phase has.
 #pragma once
 
 #include "tilewright/epilogue/fragment_loop.h"
@@ -46,11 +46,27 @@ struct PixelView : Im2colAxes<8> {
   }
 };
 
-template <class Plain>
+// Rows of sums are pixels of lines that are longer than D's: what is beyond is outside.
+struct LineView {
+  Divisor line;
+  int outputs;  // of a line, in D
+  int pixels;   // of D
+
+  TW_DEVICE bool has_gaps() const { return true; }
+  TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {
+    const auto [index, at] = line.divide(static_cast<unsigned>(place.row));
+    const bool inside = place.row < place.m_end && static_cast<int>(at) < outputs;
+    const int row = static_cast<int>(index) * outputs + static_cast<int>(at);
+    const int first = place.batch * place.n;
+    return {0, inside ? row : pixels, first + place.column, pixels, first + place.n};
+  }
+};
+
+template <class Plain, class View = PixelView>
 class PixelStore : public Plain {
  public:
   struct Params : Plain::Params {
-    PixelView view;
+    View view;
   };
   template <class... Others>
   TW_DEVICE PixelStore(const Params& params, Others&&... others)
@@ -60,7 +76,7 @@ class PixelStore : public Plain {
   TW_DEVICE void write(const Buffer& buffer, const Pair (&values)[pairs], unsigned column,
                        bool gates, const PlaceOf& place_of) {
     Plain::template write<Sums>(buffer, values, column, gates,
-                                ViewedPlace<PixelView, PlaceOf>{params_.view, place_of});
+                                ViewedPlace<View, PlaceOf>{params_.view, place_of});
   }
 
   template <class Buffer>
