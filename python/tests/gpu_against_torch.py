@@ -433,7 +433,7 @@ def host_time():
     biased = Epilogue(bias=bias, activation='relu')
     operator = torch.ops.tilewright.matmul.default
     arguments = (a, b, None, None, None, None, None, 1.0, 0.0, 1.0, 'none', 0.0, 0.0, False, BF16,
-                 False, True, None, None)
+                 False, True, None, None, False)
     calls = [('tilewright.matmul(a, b)', lambda: matmul(a, b)),
              ('tilewright.matmul(a, b, out)', lambda: matmul(a, b, out)),
              ('with bias and relu', lambda: matmul(a, b, epilogue=biased)),

@@ -68,22 +68,12 @@ struct AttentionTile {
                                              .staged_bytes = staged};
 };
 
-// Clusters of so many CTAs.
-template <unsigned rows, unsigned key_count, unsigned columns, unsigned cluster,
-          Scheduling how = Scheduling::Static>
-struct AttentionClusters {
-  using Page = Sm90Attention;
-  static constexpr AttentionConfig config = {
-      .tiling = {.m = rows, .n = columns, .cluster = {cluster, 1}},
-      .keys = key_count,
-      .scheduling = how};
-};
 template <unsigned rows, unsigned key_count, unsigned columns>
 using AttentionTile80 =
     AttentionTile<rows, key_count, columns, 128, Scheduling::Static, Sm80Attention>;
 
 // Lengths, heads and masks, on tiles that do not fit them. Lengths on the device need a static
-// schedule and single CTAs.
+// schedule.
 template <class Named>
 std::vector<AttentionShape> attention_shapes() {
   constexpr int columns = Named::config.tiling.n;
@@ -98,9 +88,7 @@ std::vector<AttentionShape> attention_shapes() {
       {.columns = columns, .queries = {190}, .keys = {77}, .causal = true},
       {.columns = columns, .queries = {150}, .keys = {0}},
   };
-  constexpr ClusterShape cluster = Named::config.tiling.cluster;
-  if (cluster.size() > 1) shapes[2].keys = {256, 256};
-  if (Named::config.scheduling == Scheduling::Static && cluster.size() == 1) {
+  if (Named::config.scheduling == Scheduling::Static) {
     shapes.push_back({.heads = 3,
                       .key_heads = 1,
                       .columns = columns,
@@ -114,8 +102,6 @@ std::vector<AttentionShape> attention_shapes() {
                       .keys = {1, 256, 63},
                       .ragged = true});
   }
-  // CTAs of a cluster take heads that share keys.
-  for (AttentionShape& shape : shapes) shape.heads *= static_cast<int>(cluster.size());
   return shapes;
 }
 
@@ -126,12 +112,10 @@ AttentionShape random_attention_shape(std::uint64_t seed) {
   AttentionShape shape;
   shape.columns = Named::config.tiling.n;
   shape.key_heads = 1 + up_to(1);
-  constexpr ClusterShape cluster = Named::config.tiling.cluster;
-  shape.heads = shape.key_heads * (1 + up_to(2)) * static_cast<int>(cluster.size());
+  shape.heads = shape.key_heads * (1 + up_to(2));
   shape.causal = up_to(1) == 1;
-  const bool is_single = cluster.size() == 1;
-  shape.ragged = is_single && Named::config.scheduling == Scheduling::Static && up_to(2) > 0;
-  const int sequences = is_single ? 1 + up_to(2) : 1;
+  shape.ragged = Named::config.scheduling == Scheduling::Static && up_to(2) > 0;
+  const int sequences = 1 + up_to(2);
   const int queries = 1 + up_to(300), keys = up_to(500);
   for (int i = 0; i < sequences; ++i) {
     shape.queries.push_back(shape.ragged ? up_to(250) : queries);

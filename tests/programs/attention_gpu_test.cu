@@ -77,7 +77,7 @@ class AttentionGpu : public ::testing::Test {
   }
 };
 using Configs = ::testing::Types<AttentionTile<128, 128, 128>, AttentionTile<128, 176, 128, 64>,
-                                 AttentionClusters<128, 128, 128, 2>, AttentionTile<192, 112, 64>,
+                                 AttentionTile<192, 112, 64>,
                                  AttentionTile<128, 128, 64, 128, Scheduling::Dynamic>,
                                  AttentionTile80<64, 64, 128>, AttentionTile80<128, 64, 64>>;
 TYPED_TEST_SUITE(AttentionGpu, Configs);

@@ -24,11 +24,10 @@ template <class Named>
 class AttentionTest : public ::testing::Test {};
 // One, two and three warpgroups; blocks of keys that are shorter than, as long as and longer than
 // the tile; work that is counted, or asked for.
-using Configs = ::testing::Types<
-    Small, AttentionTile<128, 128, 128>, AttentionTile<64, 176, 128, 64>,
-    AttentionTile<192, 80, 64>, AttentionTile<128, 64, 64, 128, Scheduling::Dynamic>,
-    AttentionTile80<128, 64, 64>, AttentionTile80<64, 48, 128>, AttentionClusters<128, 64, 64, 2>,
-    AttentionClusters<64, 64, 64, 2, Scheduling::Dynamic>>;
+using Configs = ::testing::Types<Small, AttentionTile<128, 128, 128>,
+                                 AttentionTile<64, 176, 128, 64>, AttentionTile<192, 80, 64>,
+                                 AttentionTile<128, 64, 64, 128, Scheduling::Dynamic>,
+                                 AttentionTile80<128, 64, 64>, AttentionTile80<64, 48, 128>>;
 TYPED_TEST_SUITE(AttentionTest, Configs);
 
 TYPED_TEST(AttentionTest, OneHotRowsAreExact) {
@@ -47,7 +46,7 @@ TYPED_TEST(AttentionTest, RandomRowsAreWithinTheBound) {
 }
 
 template <class Named>
-void expect_clean_schedules(std::uint64_t of_each_landing, bool ragged) {
+void expect_clean_schedules(std::uint64_t of_each_landing) {
   for (const vgpu::Landing landing : test::every_landing) {
     for (std::uint64_t seed = 1; seed <= of_each_landing; ++seed) {
       vgpu::Options options;
@@ -57,35 +56,24 @@ void expect_clean_schedules(std::uint64_t of_each_landing, bool ragged) {
       AttentionShape shape;
       shape.heads = 2;
       shape.causal = seed % 2 == 0;
-      if (ragged) {
-        shape.queries = {130, 20 + more};
-        shape.keys = {150 + more, 64};
-        shape.ragged = true;
-      } else {
-        shape.queries = {200 + more};
-        shape.keys = {230 + more};
-      }
+      shape.queries = {130, 20 + more};
+      shape.keys = {150 + more, 64};
+      shape.ragged = true;
       expect_exact<Named>(shape, options);
     }
   }
 }
-TEST(Attention, IsExactAndCleanOn200Schedules) { expect_clean_schedules<Small>(50, true); }
-TEST(Attention, IsExactAndCleanOnSchedulesInClusters) {
-  expect_clean_schedules<AttentionClusters<128, 64, 64, 2>>(10, false);
-}
+TEST(Attention, IsExactAndCleanOn200Schedules) { expect_clean_schedules<Small>(50); }
 TEST(Attention, IsExactAndCleanOnSchedulesByThreads) {
-  expect_clean_schedules<AttentionTile80<128, 64, 64>>(3, true);
+  expect_clean_schedules<AttentionTile80<128, 64, 64>>(3);
 }
 
-// Other orders of a step, and turns by named barriers.
-template <AttentionPlan of_a_step, unsigned kind_of_turns = 1, unsigned stages = 0>
+// Other orders of a step.
+template <AttentionPlan of_a_step, unsigned stages = 0>
 struct Planned {
   using Page = Sm90Attention;
-  static constexpr AttentionConfig config = {.tiling = {.m = 128, .n = 64},
-                                             .keys = 64,
-                                             .turns = kind_of_turns,
-                                             .key_stages = stages,
-                                             .plan = of_a_step};
+  static constexpr AttentionConfig config = {
+      .tiling = {.m = 128, .n = 64}, .keys = 64, .key_stages = stages, .plan = of_a_step};
 };
 constexpr unsigned depth_of_scores(const AttentionPlan& plan) {
   return plan.depth(Act::AwaitScores);
@@ -98,16 +86,15 @@ TEST(Attention, IsExactAndCleanInOtherOrdersOfAStep) {
   static_assert(depth_of_scores(serial) == 0 && depth_of_sums(serial) == 0);
   static_assert(depth_of_scores(late_sums) == 0 && depth_of_sums(late_sums) == 0);
   static_assert(depth_of_scores(sums_awaited_first) == 0 && depth_of_sums(sums_awaited_first) == 1);
-  expect_clean_schedules<Planned<serial>>(5, true);
-  expect_clean_schedules<Planned<sums_awaited_first>>(5, true);
-  expect_clean_schedules<Planned<scores_in_turn, 2, 3>>(5, true);
+  expect_clean_schedules<Planned<serial>>(5);
+  expect_clean_schedules<Planned<sums_awaited_first>>(5);
+  expect_clean_schedules<Planned<scores_in_turn, 3>>(5);
 }
 
 // Keys and values of a neighbour are no numbers: they must not reach a row that does not see them.
 TYPED_TEST(AttentionTest, ValuesThatAreNotSeenMayBeAnything) {
-  constexpr ClusterShape cluster = TypeParam::config.tiling.cluster;
-  if (TypeParam::config.scheduling == Scheduling::Dynamic || cluster.size() > 1) {
-    GTEST_SKIP() << "Lengths on the device need a static schedule and single CTAs.";
+  if (TypeParam::config.scheduling == Scheduling::Dynamic) {
+    GTEST_SKIP() << "Lengths on the device need a static schedule.";
   }
   constexpr int columns = TypeParam::config.tiling.n;
   AttentionCase data({.columns = columns, .queries = {30, 40}, .keys = {70, 50}, .ragged = true});
@@ -150,20 +137,6 @@ TEST(Attention, RefusesWhatItCannotDo) {
       std::string::npos);
   EXPECT_NE(refusal([](tw_attention_problem& p) { p.k.data = nullptr; }).find("keys is null"),
             std::string::npos);
-  using Clusters = Attention<Sm90Attention, AttentionClusters<128, 64, 64, 2>>;
-  typename kernel::WarpSpecialized<Clusters>::Params in_clusters;
-  tw_attention_problem problem = data.problem();
-  const auto sentence = [&] {
-    return plan_attention<Clusters>(in_clusters, grid, problem, 3, {}, encode_for_virtual)
-        .sentence();
-  };
-  EXPECT_EQ(sentence(), "");
-  problem.key_heads = 4;
-  EXPECT_NE(sentence().find("takes 2 heads at a time"), std::string::npos);
-  problem.key_heads = 2;
-  problem.sequences = 2;
-  problem.log_sums.data = nullptr;
-  EXPECT_NE(sentence().find("multiples of 64"), std::string::npos);
 }
 
 }  // namespace

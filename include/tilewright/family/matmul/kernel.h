@@ -2,10 +2,14 @@
 #pragma once
 
 #include "tilewright/family/matmul.h"
+#include "tilewright/isa/has_ptx.h"
+#if TW_HAS_PTX
 #include "tilewright/family/matmul/rows.h"
+#endif
 
 namespace tw {
 
+#if TW_HAS_PTX
 // A target's page, of kernels that stream rows of B. Their configuration has the rows of B as m,
 // those of A as n, and four warps for each of multiply_groups.
 template <class Page>
@@ -24,5 +28,6 @@ template <class Bound>
 concept RowKernel = requires {
   typename Bound::Stream;
 };
+#endif
 
 }  // namespace tw
