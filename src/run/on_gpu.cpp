@@ -212,7 +212,7 @@ class OnGpu {
   const DeviceCopies& copies() const { return copies_; }
   void read(GpuTrace& trace) const {
     trace.tracks = tracks_;
-    trace.counts.resize(TraceRoom::most_ctas * trace.tracks);
+    trace.counts.resize(TraceRoom::most_ctas(trace.tracks) * trace.tracks);
     trace.events.resize(trace.counts.size() * trace.capacity);
     const auto read = [&](void* to, const DeviceMemory& from, std::size_t bytes) {
       gpu_.must(gpu_->copy(to, from.data(), bytes, DeviceRuntime::to_host), "Reading the trace");
@@ -224,7 +224,7 @@ class OnGpu {
  private:
   void make_room_for_trace(std::uint32_t capacity) {
     if (tracks_ == 0) return;
-    const std::size_t tracks = TraceRoom::most_ctas * tracks_;
+    const std::size_t tracks = TraceRoom::most_ctas(tracks_) * tracks_;
     events_ = std::make_unique<DeviceMemory>(gpu_, tracks * capacity * sizeof(TraceEvent));
     counts_ = std::make_unique<DeviceMemory>(gpu_, tracks * sizeof(std::uint32_t));
     options_.trace = {static_cast<TraceEvent*>(events_->data()),

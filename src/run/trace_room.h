@@ -17,12 +17,15 @@ inline unsigned tracks_of(const Case& of) {
 
 class TraceRoom {
  public:
-  static constexpr std::size_t most_ctas = 256;
+  // A kernel with one track is a stream, of which an SM holds up to 32 CTAs.
+  static constexpr std::size_t most_ctas(unsigned tracks) { return tracks == 1 ? 5120 : 256; }
   static constexpr std::uint32_t capacity = 16;
 
   // Empty where the case's instance has no timeline.
   explicit TraceRoom(const Case& of)
-      : events_(most_ctas * tracks_of(of) * capacity), counts_(most_ctas * tracks_of(of)) {}
+      : counts_(most_ctas(tracks_of(of)) * tracks_of(of)) {
+    events_.resize(counts_.size() * capacity);
+  }
   TraceBuffer buffer() {
     return events_.empty() ? TraceBuffer{} : TraceBuffer{events_.data(), counts_.data(), capacity};
   }

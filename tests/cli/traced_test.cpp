@@ -37,7 +37,7 @@ vgpu::Timeline recorded(const Case& made) {
   GpuTrace trace;
   trace.capacity = 64;
   trace.tracks = tracks_of(made);
-  trace.counts.resize(TraceRoom::most_ctas * trace.tracks);
+  trace.counts.resize(TraceRoom::most_ctas(trace.tracks) * trace.tracks);
   trace.events.resize(trace.counts.size() * trace.capacity);
   const Verified verified(made);
   HostProblem data = verified.given();
