@@ -22,8 +22,7 @@ class TraceRoom {
   static constexpr std::uint32_t capacity = 16;
 
   // Empty where the case's instance has no timeline.
-  explicit TraceRoom(const Case& of)
-      : counts_(most_ctas(tracks_of(of)) * tracks_of(of)) {
+  explicit TraceRoom(const Case& of) : counts_(most_ctas(tracks_of(of)) * tracks_of(of)) {
     events_.resize(counts_.size() * capacity);
   }
   TraceBuffer buffer() {
