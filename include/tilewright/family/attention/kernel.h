@@ -42,9 +42,9 @@ struct AttentionConfig {
   constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
 };
 
-// The payload of a ring of tiles of one head.
+// The payload of a ring of tiles of one head, which a role of its own loads where it is `apart`.
 template <class Names, HeadTile tile_shape, Major major, class Loader, RoleArrivals reads,
-          Role loads = Role::Load>
+          bool apart = false>
 struct HeadPayload : Names {
   static constexpr Space space = Space::Shared;
   static constexpr HeadTile tile = tile_shape;
@@ -53,8 +53,10 @@ struct HeadPayload : Names {
   };
   using StageTensors = HeadTensors<tile, major>;
   using RingTensors = HeadTensors<tile, major, unsigned{sizeof(Tiles)}>;
-  static constexpr Part parts[1] = {
-      {tile.bytes(), Loader::completion, {loads, Loader::arrivals}, {reads}}};
+  static constexpr Part parts[1] = {{tile.bytes(),
+                                     Loader::completion,
+                                     {apart ? value_role : Role::Load, Loader::arrivals},
+                                     {reads}}};
 };
 
 struct QueryNames {
@@ -134,8 +136,7 @@ struct Attention {
   using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loader, reads>;
   using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loader, reads>;
   static constexpr bool values_apart = requires { requires Loader::values_apart; };
-  using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads,
-                                   values_apart ? value_role : Role::Load>;
+  using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads, values_apart>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;
   using StepOrder =
