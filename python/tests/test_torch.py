@@ -225,7 +225,7 @@ class Launches(Case):
     def launch(self, a, b, out=None, **parts):
         epilogue = tilewright.Epilogue(**parts)
         return _torch._on_gpu(0, a, b, out, epilogue.scalars(), epilogue.arrays(), torch.bfloat16,
-                              (False, True, None, None))
+                              (False, True, None, None, False))
 
     def test_one_plan_for_all_addresses(self):
         for _ in range(3):

@@ -73,7 +73,7 @@ class TorchBlockwise(unittest.TestCase):
         scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
         torch.library.opcheck(
             _torch_blockwise.family.operator,
-            (*self.given(), None, None, None, None, None, torch.bfloat16, *scalars, False, True, None, None),
+            (*self.given(), None, None, None, None, None, torch.bfloat16, False, *scalars, False, True, None, None),
             test_utils=('test_faketensor',))  # torch compares no FP8 on the host for test_schema
 
     def test_compiled(self):
