@@ -5,7 +5,7 @@
 
 #include "tilewright/family/rms_norm/family.h"
 #include "tilewright/family/rms_norm/kernel.h"
-#include "tilewright/host/checked.h"
+#include "tilewright/host/row_alignment.h"
 
 namespace tw {
 
@@ -24,13 +24,8 @@ struct RmsNormLaunch {
       return Status::refused(sentence("k = {} must be a multiple of {}, at most {}.", k,
                                       Stream::length, Stream::most_columns));
     }
-    for (std::size_t i = 0; i < std::size(Family::tensors); ++i) {
-      const TensorLines& lines = checked.tensor(i);
-      if (alignment_of(lines.data, lines.pitch, 1, 0, lines.type) == 16) continue;
-      return Status::refused(sentence("Rows of {} (pitch {}) must begin at multiples of 16 bytes.",
-                                      Family::tensors[i].title, lines.pitch));
-    }
-    return Status::good();
+    return rows_begin_at_16_bytes(
+        checked, {Family::source, Family::weight, Family::residual, Family::output, Family::sum});
   }
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not

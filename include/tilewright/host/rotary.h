@@ -5,7 +5,7 @@
 
 #include "tilewright/family/rotary/family.h"
 #include "tilewright/family/rotary/kernel.h"
-#include "tilewright/host/checked.h"
+#include "tilewright/host/row_alignment.h"
 
 namespace tw {
 
@@ -25,14 +25,8 @@ struct RotaryLaunch {
       return Status::refused(
           sentence("head_size = {} must be a multiple of {}, at most {}.", size, of_thread, most));
     }
-    for (const unsigned i :
-         {Family::qkv, Family::cosines, Family::sines, Family::q, Family::k, Family::v}) {
-      const TensorLines& lines = checked.tensor(i);
-      if (alignment_of(lines.data, lines.pitch, 1, 0, lines.type) == 16) continue;
-      return Status::refused(sentence("Rows of {} (pitch {}) must begin at multiples of 16 bytes.",
-                                      Family::tensors[i].title, lines.pitch));
-    }
-    return Status::good();
+    return rows_begin_at_16_bytes(
+        checked, {Family::qkv, Family::cosines, Family::sines, Family::q, Family::k, Family::v});
   }
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
