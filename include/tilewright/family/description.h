@@ -121,7 +121,7 @@ struct TensorField {
   bool optional = false;   // an option of its name says whether a case has it
   bool is_of_b = false;    // where one B serves the whole batch, so may this: cases share both
   bool is_small = false;   // kernels take it at any address, whatever they need of the others
-  // Whether no grid that may still run writes it; null: nobody says so.
+  // Says whether it was complete before the earlier grid began; null: the caller cannot say.
   bool (*constant)(const void* problem) = nullptr;
 
   constexpr bool has_either_side() const { return lines != Lines::Rows; }

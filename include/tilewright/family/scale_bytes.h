@@ -31,7 +31,7 @@ inline constexpr Rule scales_suit = rule(
                       name_of(static_cast<ElementType>((p.*elements).type)));
     });
 
-// Of the matrices of a batch, one behind the other.
+// The bytes of scales of a whole batch, whose matrices lie one behind the other.
 constexpr TensorExtents scale_bytes(const ScaleExtent& extent, std::int64_t batch,
                                     tw_scale_order order = TW_SCALES_IN_BLOCKS) {
   if (order == TW_SCALES_IN_ROWS) return {1, batch * extent.rows, extent.scales};

@@ -130,7 +130,7 @@ inline Status check_im2col(const tw_conv2d_problem& problem, std::int64_t tile_k
   });
 }
 
-// Of kernels that load by lines.
+// Kernels that load by lines refuse other filters, strides and dilations along w.
 inline Status check_lines(const tw_conv2d_problem& problem) {
   const tw_conv2d_axis& w = problem.w;
   if (w.filter != line_positions || w.stride != 1 || w.dilation != 1) {

@@ -47,7 +47,7 @@ struct MatmulLaunch {
                            encode);
   }
 
-  // Of rows that stream: host/matmul_rows.h.
+  // host/matmul_rows.h defines these for kernels that stream rows.
   template <RowKernel Parts>
   static Status supports(const Checked& checked);
   template <RowKernel Parts>

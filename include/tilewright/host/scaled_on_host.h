@@ -44,7 +44,7 @@ struct BlockQuantiseProblem {
 
 namespace detail {
 
-// What has been quantised, without its source.
+// Checks elements and scales, which is all of the problem that dequantising reads.
 inline Status check_quantised(const BlockQuantiseProblem& problem) {
   const unsigned bits = bits_in(problem.element_type);
   if (bits > 8 || is_integer(problem.element_type)) {
@@ -184,7 +184,7 @@ inline Status quantise_on_host(const BlockQuantiseProblem& problem) {
   return Status::good();
 }
 
-// What elements and scales stand for, `pitch` floats from one row to the next.
+// Writes the numbers that elements and scales stand for, `pitch` floats from one row to the next.
 inline Status dequantise_on_host(float* values, std::int64_t pitch,
                                  const BlockQuantiseProblem& problem) {
   if (Status status = detail::check_quantised(problem); !status.is_good()) return status;

@@ -36,7 +36,7 @@ class LaneRows {
     for (unsigned i = 0; i < count; ++i) {
       rows_[i] = row(first + static_cast<int>(8 * i + lane / 4)) + lane % 4 * ShiftedPiece::length;
     }
-    // Of the warp's first row the element before may lie outside, of its last what comes behind.
+    // A shifted load of the first row may begin before the matrix, one of the last end behind it.
     const Half *const lowest = row(first), *const highest = row(first + 8 * int{count} - 1);
     inner_begin_ = lowest - ShiftedPiece::shift_of(lowest) >= matrix.begin ? 0 : 1;
     const std::int64_t left = matrix.end - highest - ShiftedPiece::length;

@@ -89,7 +89,8 @@ struct Attention {
             const auto stage = keys_.produce();
             loader_.keys(stage, k);
           }
-          // Of few queries, those of every head are copies of their own, behind the first keys.
+          // Each head's queries are a copy of their own; all of them are issued behind the first
+          // keys, which take longer to come.
           if constexpr (values_apart) {
             if (k == tile.k_begin) load_queries(tile);
           } else if (k > tile.k_begin) {

@@ -99,7 +99,7 @@ class RowStream {
     }
   }
 
-  // Of one pair.
+  // The epilogue asks for the place of each pair of elements; here it has one pair.
   struct PlaceOf {
     FragmentPlace<2> place;
     TW_DEVICE FragmentPlace<2> operator()(unsigned) const { return place; }

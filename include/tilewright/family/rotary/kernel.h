@@ -120,7 +120,7 @@ class RotaryStream {
     return {std::fma(left.first, right.first, added.first),
             std::fma(left.second, right.second, added.second)};
   }
-  // Of each sum of two products, the second is rounded to float32.
+  // Each sum has two products. The second is rounded to float32 before fma adds the first to it.
   template <ElementType type>
   static TW_DEVICE void multiply(Piece& real, Piece& imaginary, const Angles& angles) {
     TW_UNROLL
