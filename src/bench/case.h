@@ -18,6 +18,7 @@ struct CaseRequest {
   std::uint64_t seed = 1;        // of the sizes of groups
   bool row_major_scales = false;
   bool column_scales = false;
+  bool b_is_constant = false;
 };
 
 // D = relu(sum + bias + residual), of which some may be missing.

@@ -29,6 +29,7 @@ tw_matmul_problem plain_product(MeasuredCase& made, ElementType type, const Case
   problem.b = columns_of(up(problem.k), type);
   problem.d =
       rows_of(up(problem.n), type == ElementType::Fp16 ? ElementType::Fp16 : ElementType::Bf16);
+  problem.b_is_constant = request.b_is_constant;
   made.shape.is_decode = problem.m <= 64;
   return problem;
 }

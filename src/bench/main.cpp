@@ -85,6 +85,8 @@ void add_options(CLI::App& app, Request& request, const ShapeForm& form) {
   app.add_option("--seed", request.what.seed, "of the sizes of groups");
   app.add_flag("--row-major-scales", request.what.row_major_scales,
                "blockwise: our scales of A lie row by row, the peer's column by column");
+  app.add_flag("--b-is-constant", request.what.b_is_constant,
+               "B, as weights, was complete before the kernel before this one began");
   app.add_option("--scales", request.scales, "quantise: row or column, what is contiguous")
       ->check(CLI::IsMember({"row", "column"}));
   add_measuring_options(app, request);
