@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <limits>
+
 #include "tests/families/schedule.h"
 #include "tilewright/family/attention/kernel.h"
 
@@ -121,6 +124,62 @@ TEST(AttentionParts, PagesInAnotherOrderAreTheSame) {
     });
     const HostMatrix all = output_of(data, instance, [](Problem&) {});
     expect_rows(output_of(moved, instance, [](Problem&) {}), all, 0, 6);
+  });
+}
+
+// The kernel of many queries that the same callers use.
+const Instance* prefill_of(const Instance& decode) {
+  const auto& few = *static_cast<const AttentionConfig*>(decode.facts);
+  for (const Instance& instance : attention_instances()) {
+    const auto& many = *static_cast<const AttentionConfig*>(instance.facts);
+    if (many.part_blocks == 0 && std::strcmp(instance.target, decode.target) == 0 &&
+        many.memory_type() == few.memory_type() && many.tiling.n == few.tiling.n &&
+        many.head_columns() == few.head_columns()) {
+      return &instance;
+    }
+  }
+  return nullptr;
+}
+
+// What is decoded token by token may differ from the rows of a prefill in its bits, as parts of
+// keys are joined, but not by more than the bound that prefill itself is held to.
+TEST(AttentionParts, DecodedTokensAreWithinTheBoundOfPrefillsRows) {
+  each_that_takes_parts([](const Instance& instance) {
+    const Instance* const prefill = prefill_of(instance);
+    if (prefill == nullptr) return;
+    Case made = usual_case(attention_trial, *prefill);
+    auto& problem = made.as<Problem>();
+    problem.sequences = 1;
+    problem.heads = 4;
+    problem.key_heads = 2;
+    problem.queries = 70;
+    problem.keys = 1100;  // parts have 512 or 1024
+    problem.causal = 1;
+    made.fill = Fill::Normal;
+    ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
+    const Verified verified(made);
+    HostProblem data = verified.given();
+    HostMatrix& output = data.tensor(Family::output);
+    output = output_of(data, *prefill, [](Problem&) {});
+    ASSERT_TRUE(verified.compare(data).good()) << verified.compare(data).complaint();
+    for (const std::int64_t token : {std::int64_t{0}, std::int64_t{41}, problem.queries - 1}) {
+      for (std::int64_t head = 0; head < problem.heads; ++head) {
+        for (std::int64_t column = 0; column < output.columns; ++column) {
+          output.set(head, token, column, std::numeric_limits<double>::quiet_NaN());
+        }
+      }
+      EXPECT_FALSE(verified.compare(data).good());
+      output = output_of(data, instance, [&](Problem& p) {
+        for (tw_matrix* const matrix : {&p.q, &p.output}) {
+          const std::int64_t bytes = matrix->type == TW_E4M3 ? 1 : 2;
+          matrix->data = static_cast<std::byte*>(matrix->data) + token * matrix->row_stride * bytes;
+        }
+        p.keys -= p.queries - 1 - token;
+        p.queries = 1;
+      });
+      EXPECT_TRUE(verified.compare(data).good()) << instance.name << ", token " << token << "\n"
+                                                 << verified.compare(data).complaint();
+    }
   });
 }
 
