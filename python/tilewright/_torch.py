@@ -210,7 +210,7 @@ def _on_gpu(index, a, b, out, scalars, arrays, dtype, options):
         check(library().tw_plan_run(plan.handle, problem, None, 0, stream))
     elif torch.cuda.is_current_stream_capturing():
         # A graph keeps its addresses and may be replayed beside anything: it gets a workspace of
-        # its own pool, cleared by the graph itself.
+        # its own pool, and counters of the library's.
         plan = call.plan_for_capture(problem)
         workspace = torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=a.device)
         check(library().tw_plan_run(plan.handle, problem, workspace.data_ptr(),

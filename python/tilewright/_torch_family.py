@@ -51,7 +51,7 @@ class Launcher:
         stream = _raw_stream(device.index)
         address, size, workspace = None, 0, None
         if plan.workspace_bytes:
-            # A graph keeps its addresses: it gets a workspace of its own pool, cleared by itself.
+            # A graph keeps its addresses: it gets a workspace of its own pool, and counters of the library's.
             workspace = (torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=device)
                          if capturing else _workspace(device, stream, plan.workspace_bytes))
             address, size = workspace.data_ptr(), workspace.numel()

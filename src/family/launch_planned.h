@@ -71,8 +71,10 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
   typename Kernel::Params params;
   MatmulGrid grid = {};
   const unsigned max_clusters = machine.sm_count / Bound::config.tiling.cluster.size();
+  // Counters lie apart, as those of captured calls do.
   std::vector<std::uint64_t> memory((Launch::template workspace<Bound>(problem) + 7) / 8);
-  const Workspace workspace = {memory.data(), memory.size() * 8};
+  std::vector<std::uint64_t> counters(memory.empty() ? 0 : workspace_counter_bytes / 8);
+  const Workspace workspace = {memory.data(), memory.size() * 8, counters.data()};
   Status planned = Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,
                                                 workspace, encode_for_virtual);
   if (!planned.is_good()) return planned;
@@ -82,11 +84,9 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
     add_trace(touched, options.trace,
               grid.ctas * Kernel::tracks * tracks_of_role<typename Bound::Trace>);
   }
-  const std::size_t counters = std::min(workspace.bytes, workspace_counter_bytes);
-  if (counters > 0) {
-    touched.push_back({memory.data(), counters, "counters", true, true});
-    touched.push_back(
-        {memory.data() + counters / 8, workspace.bytes - counters, "parts", false, true});
+  if (!counters.empty()) {
+    touched.push_back({counters.data(), workspace_counter_bytes, "counters", true, true});
+    touched.push_back({memory.data(), workspace.bytes, "parts", false, true});
   }
   const vgpu::Launch launch = {grid.ctas,
                                grid.cluster_size,
@@ -97,8 +97,7 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
   report = vgpu::run(launch, touched, machine);
   const auto is_set = [](std::uint64_t bits) { return bits != 0; };
   if (report.verdict() == vgpu::Report::Clean &&
-      std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),
-                  is_set)) {
+      std::any_of(counters.begin(), counters.end(), is_set)) {
     report.incomplete.push_back("The counters of the workspace are not zero after the launch.");
   }
   return Status::good();

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "src/library/failure.h"
+#include "tilewright/host/matmul_order.h"
 
 namespace tw::vgpu {
 struct Report;
@@ -21,8 +22,9 @@ T& not_null(T* pointer, const char* name) {
 
 void check_workspace(const void* workspace, std::size_t bytes, std::size_t needed);
 
-// Of a workspace that may hold anything.
-void clear_counters(void* workspace, std::size_t bytes, void* stream);
+// Counters that are zero, for a kernel that asks for so many bytes of a workspace that may hold
+// anything: those of the graph where the stream is captured, else the workspace's own, cleared.
+void make_counters(Workspace& workspace, std::size_t bytes, void* stream);
 
 // Of the virtual GPU; null: the usual one.
 const char* checked_target(const char* target);

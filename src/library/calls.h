@@ -312,10 +312,9 @@ struct Calls {
     check_workspace(workspace.data, workspace.bytes, decision.workspace_bytes);
     const auto& stated = Family::stated(problem, decision.choice);
     if (logs_calls()) log_line(Family::command(stated, decision.choice, "gpu"));
-    if (options.workspace_is_ready == 0) {
-      clear_counters(workspace.data, decision.kernel_bytes, stream);
-    }
-    const Status launched = Family::launch(stated, decision.choice, workspace, stream);
+    Workspace ready = workspace;
+    if (options.workspace_is_ready == 0) make_counters(ready, decision.kernel_bytes, stream);
+    const Status launched = Family::launch(stated, decision.choice, ready, stream);
     if (!launched.is_good()) throw Failure{TW_CUDA, launched.sentence()};
   }
 };

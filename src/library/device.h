@@ -22,6 +22,12 @@ Place current_device();
 // Enqueues zeroes.
 Status clear_memory(void* memory, std::size_t bytes, void* stream);
 
+// Where the stream is captured into a graph: memory of the library's own, zero before the graph
+// first runs, for what this graph does on this stream and for nothing else, as long as the graph
+// lives. Who uses it leaves it zero. Null: the stream is not captured, or there is none to be had.
+// A node that cleared memory instead would keep the kernels before and behind it from overlapping.
+void* counters_of_capture(std::size_t bytes, void* stream);
+
 // While it lives, kernels may be loaded although some stream is captured into a graph.
 class LoadsWhileCapturing {
  public:

@@ -12,6 +12,7 @@ constexpr const char* sentence =
 
 Place current_device() { throw Failure{TW_CUDA, sentence}; }
 Status clear_memory(void*, std::size_t, void*) { return Status::refused(sentence); }
+void* counters_of_capture(std::size_t, void*) { return nullptr; }
 LoadsWhileCapturing::LoadsWhileCapturing() : mode_(0) {}
 LoadsWhileCapturing::~LoadsWhileCapturing() = default;
 

@@ -146,7 +146,8 @@ struct Products : DispatchedFamily<MatmulFamily, matmul_instances, choose> {
           return copier()->launch(to, from, choice.target, stream);
         });
     if (!copied.is_good()) return copied;
-    return DescribedFamily::launch(placed, choice, {workspace.data, before}, stream);
+    return DescribedFamily::launch(placed, choice,
+                                   {workspace.data, before, workspace.other_counters}, stream);
   }
   static Status simulate(const Stated& stated, const Choice& choice, vgpu::Report& report) {
     if (!choice.has_copies()) return DescribedFamily::simulate(stated, choice, report);

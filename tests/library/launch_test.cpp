@@ -385,6 +385,21 @@ TEST_F(Launch, TheWorkspaceIsCheckedAndItsCountersCleared) {
   EXPECT_EQ(stand_in().count(Event::Clear), 0);
 }
 
+// A graph has no node that clears: kernels before and behind it may overlap.
+TEST_F(Launch, ACapturedCallTakesTheCountersOfItsGraph) {
+  use_split();
+  std::uint64_t counters = 0;
+  stand_in().counters_of_capture = &counters;
+  ASSERT_EQ(call(room, split_workspace_bytes), TW_OK) << tw_message();
+  EXPECT_EQ(stand_in().count(Event::Clear), 0);
+  EXPECT_EQ(last().counters, &counters);
+  EXPECT_EQ(last().memory, room);
+  options.workspace_is_ready = 1;
+  ASSERT_EQ(call(room, split_workspace_bytes), TW_OK) << tw_message();
+  EXPECT_EQ(last().counters, room);
+  stand_in().counters_of_capture = nullptr;
+}
+
 TEST_F(Launch, WithoutNeedTheWorkspaceIsNotLookedAt) {
   ASSERT_EQ(call(room + 1, 1), TW_OK) << tw_message();
   EXPECT_EQ(stand_in().count(Event::Clear), 0);

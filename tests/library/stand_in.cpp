@@ -42,7 +42,8 @@ Status launch(const Checked& checked, const LaunchOptions& options, void* stream
   if (stand_in().launch_fails) return Status::refused("The launch failed: out of luck.");
   const Instance& instance = matmul_instances()[index];
   return record({Event::Launch, options.workspace.data, options.workspace.bytes, stream, &instance,
-                 as_read(checked, product_facts(instance)), options.order});
+                 as_read(checked, product_facts(instance)), options.order,
+                 options.workspace.counters()});
 }
 
 template <unsigned index>
@@ -84,6 +85,8 @@ Place current_device() { return {tests::stand_in().device, "sm90a", 132, tests::
 Status clear_memory(void* memory, std::size_t bytes, void* stream) {
   return tests::record({tests::Event::Clear, memory, bytes, stream});
 }
+
+void* counters_of_capture(std::size_t, void*) { return tests::stand_in().counters_of_capture; }
 
 LoadsWhileCapturing::LoadsWhileCapturing() : mode_(0) {}
 LoadsWhileCapturing::~LoadsWhileCapturing() = default;

@@ -19,6 +19,7 @@ struct Event {
   const Instance* instance = nullptr;
   MatmulProblem problem = {};
   MatmulOrder order = {};
+  const void* counters = nullptr;  // of Launch
 };
 
 struct StandIn {
@@ -28,6 +29,7 @@ struct StandIn {
   bool launch_fails = false;
   bool wants_alignment = false;  // kernels take no A whose rows begin anywhere
   bool records = true;
+  void* counters_of_capture = nullptr;  // null: nothing is captured
 
   int count(Event::Kind kind) const {
     int found = 0;

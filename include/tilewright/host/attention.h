@@ -147,7 +147,7 @@ struct AttentionLaunch {
     const typename Parts::Map::Params map = {sequences, number(problem.heads),
                                              attention_section(problem)};
     if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
-      params.schedule = {map, static_cast<std::uint32_t*>(workspace.data), number(work)};
+      params.schedule = {map, static_cast<std::uint32_t*>(workspace.counters()), number(work)};
     } else {
       params.schedule = map;
     }
@@ -174,28 +174,28 @@ struct AttentionLaunch {
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     const AttentionParts parts = attention_parts(problem, Parts::config);
     // The last counter is the schedule's.
-    constexpr auto counters = static_cast<std::int64_t>(workspace_counter_bytes / 16 - 1);
-    if (parts.parts > 1 && parts.slots > counters) {
+    constexpr auto most = static_cast<std::int64_t>(workspace_counter_bytes / 16 - 1);
+    if (parts.parts > 1 && parts.slots > most) {
       return Status::refused(
           sentence("There are {} tiles that share keys, with parts of them; there are counters for "
                    "{}.",
-                   parts.slots, counters));
+                   parts.slots, most));
     }
     const typename Parts::Map::Params map = {sequences, parts.shared, number(parts.groups),
                                              number(parts.chunks), number(parts.parts)};
-    auto* const memory = static_cast<std::byte*>(workspace.data);
+    auto* const counters = static_cast<std::uint32_t*>(workspace.counters());
     if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
-      params.schedule = {map, reinterpret_cast<std::uint32_t*>(memory + counters * 16),
-                         number(parts.slots * parts.parts)};
+      params.schedule = {map, counters + most * 4, number(parts.slots * parts.parts)};
     } else {
       params.schedule = map;
     }
     const TensorLines& output = checked.tensor(Family::output);
     auto& rows = params.own.rows;
     rows.shared = parts.shared;
-    rows.parts = {reinterpret_cast<std::uint32_t*>(memory),
-                  reinterpret_cast<float*>(memory + workspace_counter_bytes),
-                  parts.shared.heads * parts.shared.tokens, number(parts.slots)};
+    rows.parts = {
+        counters,
+        reinterpret_cast<float*>(static_cast<std::byte*>(workspace.data) + workspace_counter_bytes),
+        parts.shared.heads * parts.shared.tokens, number(parts.slots)};
     rows.output = output.data;
     rows.token_pitch = output.pitch;
     rows.head_pitch = output.batch_pitch;

@@ -32,6 +32,9 @@ inline constexpr std::size_t workspace_counter_bytes = 64 << 10;
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
+  void* other_counters = nullptr;  // what is used instead of its first bytes; null: nothing
+
+  void* counters() const { return other_counters != nullptr ? other_counters : data; }
 };
 
 }  // namespace tw

@@ -403,16 +403,17 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;
   map.order.group = std::min(order.group > 0 ? order.group : 4, fast);
 
-  auto* memory = static_cast<unsigned char*>(workspace.data);
+  [[maybe_unused]] auto* const memory = static_cast<unsigned char*>(workspace.data);
+  [[maybe_unused]] auto* const counters = static_cast<unsigned char*>(workspace.counters());
   TileMapParams<typename Parts::Order>& tiles = detail::tile_map(params.schedule);
   tiles = map;
   if constexpr (detail::draws_tickets<Parts>) {
-    params.schedule.counter = reinterpret_cast<std::uint32_t*>(memory);
+    params.schedule.counter = reinterpret_cast<std::uint32_t*>(counters);
     params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
   }
   if constexpr (detail::keeps_parts<Parts>) {
     if (Status status = detail::counters_fit<Parts>(extent.slots); !status.is_good()) return status;
-    params.reduction.counters = reinterpret_cast<std::uint32_t*>(memory + detail::ticket_bytes);
+    params.reduction.counters = reinterpret_cast<std::uint32_t*>(counters + detail::ticket_bytes);
     params.reduction.parts = memory + workspace_counter_bytes;
   }
   grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,
