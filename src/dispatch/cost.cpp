@@ -262,6 +262,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (cluster.size() == 2) expected += cost.pair_us;
   if (cluster.size() > 2) expected += cost.cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;
+  if (config.plain_epilogue != 0) expected *= cost.plain_factor;
   // A role that brings C ahead of the epilogue pays where there is one.
   if ((config.c_stages != 0) != has_source) expected *= has_source ? 1.2 : 1.01;
   if (config.promote_every != 0 && !kernel.scales_sums) expected *= 1.2;

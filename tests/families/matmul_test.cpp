@@ -36,15 +36,16 @@ TEST(Matmul, IgnoresWhatIsScaledByZero) {
     shape.m = fitting_rows(instance, 130);
     shape.n = 72;
     shape.k = 64;
+    const bool is_plain = config_of(instance).plain_epilogue != 0;
     shape.epilogue.alpha = 0.0f;
-    shape.epilogue.column_bias = true;
+    shape.epilogue.column_bias = !is_plain;
     const VerifiedProblem verified(shape, Fill::Integers, 3);
     MatmulData data = verified.data;
     for (std::byte& byte : data.a.bytes) byte = std::byte{0xff};
     MatmulProblem problem = problem_on_host(data, shape);
     const std::vector<std::byte> source(static_cast<std::size_t>(shape.m) * 72 * 4,
                                         std::byte{0xff});
-    problem.epilogue.source = source.data();
+    if (!is_plain) problem.epilogue.source = source.data();
     problem.epilogue.source_pitch = 72;
     TraceRoom room(instance);
     vgpu::Report report;
@@ -63,6 +64,7 @@ TEST(Matmul, AccumulatesInPlace) {
   for (const Instance& instance : matmul_trial.instances()) {
     MatmulShape shape = usual_shape(instance);
     if (bytes_of(shape.d_type) == 1 || is_integer(shape.d_type)) continue;  // C is never of these
+    if (config_of(instance).plain_epilogue != 0) continue;
     shape.m = fitting_rows(instance, 200);
     shape.n = 300;
     shape.k = 100;
@@ -159,6 +161,34 @@ TEST(Matmul, NamesTheMisalignedOperand) {
                 status.sentence().find("The lines of A (pitch ") != std::string::npos)
         << status.sentence();
   }
+}
+
+// Kernels that store sums alone take alpha and refuse every other part of an epilogue; the library
+// then takes others.
+TEST(Matmul, KernelsOfPlainSumsRefuseEpilogues) {
+  unsigned plain = 0;
+  for (const Instance& instance : matmul_trial.instances()) {
+    if (config_of(instance).plain_epilogue == 0) continue;
+    ++plain;
+    MatmulShape shape = usual_shape(instance);
+    shape.m = shape.n = shape.k = 48;
+    MatmulProblem problem = problem_without_memory(shape);
+    const auto supports = [&instance, &problem] {
+      const StatedMatmul stated(problem);
+      return instance.supports(stated.checked(), {usual_order(instance)});
+    };
+    problem.epilogue.alpha = 2.0f;
+    EXPECT_TRUE(supports().is_good()) << instance.name << ": " << supports().sentence();
+    problem.epilogue.activation = Activation::Relu;
+    EXPECT_EQ(supports().sentence(),
+              "This kernel stores alpha * sums alone; the problem's epilogue has more parts.");
+    Choice choice;
+    const StatedMatmul stated(problem);
+    EXPECT_TRUE(
+        choose(choice, stated.checked(), {.target = "sm90a", .capability = 90}, nullptr).is_good());
+    EXPECT_EQ(config_of(*choice.instance).plain_epilogue, 0u) << choice.instance->name;
+  }
+  EXPECT_GT(plain, 0u);
 }
 
 // Products of every type, in every layout and at any alignment, have a kernel on every target of

@@ -63,8 +63,11 @@ struct Sm90 {
     require(
         config.tiling.n % (config.tiling.exchanged != 0 ? 8 : 16) == 0 && config.tiling.n <= 256,
         "The tile's n must be a multiple of 16 up to 256; of 8 where operands are exchanged.");
-    require(config.group_rows() * config.tiling.n * (config.promote_every == 0 ? 1 : 2) <= 64 * 320,
-            "A warpgroup's share of the tile must fit 160 accumulators a thread: 64 by 320.");
+    require(
+        config.group_rows() * config.tiling.n * (config.promote_every == 0 ? 1 : 2) <=
+            64 * (config.plain_epilogue != 0 ? 384 : 320),
+        "A warpgroup's share of the tile must fit 160 accumulators a thread, 64 by 320; 192 with "
+        "a plain epilogue.");
     require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.tiling.group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
     // A Hilbert curve is more than 24 registers can follow.

@@ -41,9 +41,8 @@ class RuntimeEpilogue {
     }
   }
 
- private:
   // alpha * sum, and nothing else.
-  static TW_DEVICE bool is_plain(const Params& params) {
+  static TW_HOST_DEVICE bool is_plain(const Params& params) {
     const auto bits = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
     const auto pointers = bits(params.source) | bits(params.column_bias) | bits(params.row_bias) |
                           bits(params.column_scale) | bits(params.row_scale) |
@@ -52,6 +51,7 @@ class RuntimeEpilogue {
            params.output_scale == 1.0f;
   }
 
+ protected:
   struct Scaled {
     struct State {};
     static constexpr bool unrolled = true;
@@ -276,6 +276,15 @@ class RuntimeEpilogue {
       }
     }
   };
+};
+
+// alpha * sum alone, without code for anything else.
+struct PlainEpilogue : RuntimeEpilogue {
+  static TW_DEVICE void prepare(const Params&, int, int, unsigned) {}
+  template <class Value, ElementType output, class SourceChunk, class Body>
+  static TW_DEVICE void choose(const Params& params, bool, const Body& body) {
+    body(Scaled{params.alpha});
+  }
 };
 
 }  // namespace tw

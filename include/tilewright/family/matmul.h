@@ -71,8 +71,8 @@ struct MatmulRecipe {
   using Op = TargetOp;
   template <MatmulConfig, class TargetStore>
   using Store = TargetStore;
-  template <MatmulConfig, bool elected>  // whether one thread loads
-  using Epilogue = RuntimeEpilogue;
+  template <MatmulConfig config, bool elected>  // whether one thread loads
+  using Epilogue = std::conditional_t<config.plain_epilogue != 0, PlainEpilogue, RuntimeEpilogue>;
   template <MatmulConfig, Tiling, class TileMap>
   using Map = TileMap;
   template <class Kernel>

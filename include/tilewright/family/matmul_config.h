@@ -32,6 +32,7 @@ struct MatmulConfig {
   TileSweep sweep = TileSweep::Grouped;
   unsigned c_stages = 0;          // chunks of C that a role brings ahead of a group's epilogue
   unsigned dependent_launch = 0;  // 1: the grid starts while the grid before it ends
+  unsigned plain_epilogue = 0;    // 1: D = alpha * sums alone, which leaves registers to the sums
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned groups_per_tile() const {

@@ -161,6 +161,10 @@ Status supports(const MatmulProblem& given, const MatmulOrder& order) {
                            ", but this kernel is for few rows: at most " +
                            std::to_string(config.tiling.loaded_rows) + ".");
   }
+  if (config.plain_epilogue != 0 && !RuntimeEpilogue::is_plain(problem.epilogue)) {
+    return Status::refused(
+        "This kernel stores alpha * sums alone; the problem's epilogue has more parts.");
+  }
   if constexpr (Parts::Sources::has_role) {
     const EpilogueArguments& epilogue = problem.epilogue;
     if (epilogue.source != nullptr && epilogue.beta != 0.0f) {
