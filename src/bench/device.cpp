@@ -67,6 +67,7 @@ struct Monitor::Library {
   int (*clock)(Device, int, unsigned*) = nullptr;
   int (*power)(Device, unsigned*) = nullptr;
   int (*temperature)(Device, int, unsigned*) = nullptr;
+  int (*energy)(Device, unsigned long long*) = nullptr;
 
   template <class Function>
   bool find(Function& function, const char* name) {
@@ -81,7 +82,8 @@ struct Monitor::Library {
     return handle != nullptr && find(initialise, "nvmlInit_v2") &&
            find(find_device, "nvmlDeviceGetHandleByPciBusId_v2") &&
            find(clock, "nvmlDeviceGetClockInfo") && find(power, "nvmlDeviceGetPowerUsage") &&
-           find(temperature, "nvmlDeviceGetTemperature") && initialise() == 0 &&
+           find(temperature, "nvmlDeviceGetTemperature") &&
+           find(energy, "nvmlDeviceGetTotalEnergyConsumption") && initialise() == 0 &&
            cudaDeviceGetPCIBusId(bus, sizeof bus, 0) == cudaSuccess &&
            find_device(bus, &device) == 0;
   }
@@ -99,6 +101,12 @@ Reading Monitor::read() const {
   if (library_->power(library_->device, &milliwatts) != 0) milliwatts = 0;
   if (library_->temperature(library_->device, Library::gpu_temperature, &celsius) != 0) celsius = 0;
   return {double(mhz), milliwatts * 1e-3, double(celsius)};
+}
+
+double Monitor::millijoules() const {
+  unsigned long long counted = 0;
+  if (library_ == nullptr || library_->energy(library_->device, &counted) != 0) return 0;
+  return static_cast<double>(counted);
 }
 
 }  // namespace tw::bench

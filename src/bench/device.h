@@ -21,6 +21,9 @@ class Monitor {
  public:
   Monitor();
   Reading read() const;  // zeroes where there is no such library
+  // What the device has used since the driver was loaded, counted in steps of about 100 ms; 0
+  // where it is not counted.
+  double millijoules() const;
 
  private:
   struct Library;

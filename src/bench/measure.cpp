@@ -3,7 +3,9 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "src/bench/device.h"
 
@@ -17,6 +19,8 @@ struct Slice {
   int launches = 0;
   std::vector<double> microseconds;
   std::vector<Reading> readings;
+  bool counts = false;        // the device's joules: it runs for several steps of the counter
+  std::vector<double> watts;  // counted
 };
 
 double median(std::vector<double> values) {
@@ -57,7 +61,29 @@ std::string capture(Slice& slice, const Candidate& candidate, int sets, int laun
   return refused;
 }
 
-double time_slice(const Slice& slice, cudaStream_t stream, cudaEvent_t begin, cudaEvent_t end,
+// The mean power from one step of the device's counter to another while `end` has not come; 0 where
+// there were no two.
+double counted_watts(const Monitor& monitor, cudaEvent_t end) {
+  using Clock = std::chrono::steady_clock;
+  double counted = monitor.millijoules(), first = 0, last = 0;
+  Clock::time_point first_at, last_at;
+  while (cudaEventQuery(end) == cudaErrorNotReady) {
+    const double now = monitor.millijoules();
+    if (now != counted) {
+      counted = last = now;
+      last_at = Clock::now();
+      if (first == 0) {
+        first = now;
+        first_at = last_at;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  const double seconds = std::chrono::duration<double>(last_at - first_at).count();
+  return last > first ? (last - first) * 1e-3 / seconds : 0;
+}
+
+double time_slice(Slice& slice, cudaStream_t stream, cudaEvent_t begin, cudaEvent_t end,
                   Reading& reading) {
   static const Monitor monitor;
   must(cudaGraphLaunch(slice.graph, stream), "Launching a graph");
@@ -66,6 +92,10 @@ double time_slice(const Slice& slice, cudaStream_t stream, cudaEvent_t begin, cu
   must(cudaEventRecord(end, stream), "Recording an event");
   must(cudaEventSynchronize(begin), "Waiting for a graph");
   reading = monitor.read();
+  if (slice.counts) {
+    const double watts = counted_watts(monitor, end);
+    if (watts > 0) slice.watts.push_back(watts);
+  }
   must(cudaEventSynchronize(end), "Waiting for a graph");
   float milliseconds = 0;
   must(cudaEventElapsedTime(&milliseconds, begin, end), "Reading the time");
@@ -94,6 +124,7 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
     cudaGraphExecDestroy(trial.graph);
     const int launches = std::clamp(static_cast<int>(slice_milliseconds * 1e3 / guess), sets, 2000);
     capture(slices[i], candidates[i], sets, launches, stream);
+    slices[i].counts = slice_milliseconds >= counting_slice_milliseconds;
     order.push_back(i);
   }
   // Another order in each round: nobody always follows the same neighbour.
@@ -111,6 +142,9 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
     results[i].low_us = *std::min_element(times.begin(), times.end());
     results[i].high_us = *std::max_element(times.begin(), times.end());
     results[i].reading = median(slices[i].readings);
+    if (!slices[i].watts.empty()) {
+      results[i].millijoules = median(slices[i].watts) * results[i].median_us * 1e-3;
+    }
     cudaGraphExecDestroy(slices[i].graph);
   }
   cudaEventDestroy(begin);

@@ -21,6 +21,8 @@ struct Candidate {
 // that its neighbour saved; for a first choice among many a shorter one will do.
 inline constexpr double final_slice_milliseconds = 30;
 inline constexpr double choosing_slice_milliseconds = 8;
+// Joules are counted in slices of at least so long.
+inline constexpr double counting_slice_milliseconds = 400;
 // Short slices are meant for the choice among many, too.
 constexpr double choosing_slice(double slice_milliseconds) {
   return std::min(slice_milliseconds, choosing_slice_milliseconds);
@@ -28,7 +30,7 @@ constexpr double choosing_slice(double slice_milliseconds) {
 
 // Each round launches every candidate's graph twice, timing the second, in an order that changes
 // from round to round (and with the seed). The device's clock and power are read while the second
-// runs.
+// runs, and its joules are counted in long slices.
 std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds,
                                     double slice_milliseconds, unsigned seed = 1);
 

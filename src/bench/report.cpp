@@ -31,6 +31,7 @@ Json json_of(const Measurement& kernel) {
   row["high_us"] = kernel.high_us;
   row["sm_mhz"] = known(kernel.reading.sm_mhz);
   row["watts"] = known(kernel.reading.watts);
+  row["millijoules"] = known(kernel.millijoules);
   row["temperature"] = known(kernel.reading.celsius);
   return row;
 }
@@ -169,10 +170,11 @@ std::string text_of(const ShapeResult& result) {
     const char* const mark = compared == "regret" ? "*" : compared == "of_rounded_up" ? "/" : "";
     text += fmt::format(
         "{:<30} {:<34} {:>10.2f} {:>9.1f} {:>7.2f} {:>7}  {:.2f}..{:.2f}  {:.0f} MHz "
-        "{:.0f} W  {}\n",
+        "{:.0f} W{}  {}\n",
         shape.text, kernel.name, kernel.median_us, shape.tflops(kernel.median_us),
         shape.terabytes(kernel.median_us), value > 0 ? fmt::format("{}{:.3f}", mark, value) : "",
-        kernel.low_us, kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts, side);
+        kernel.low_us, kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts,
+        kernel.millijoules > 0 ? fmt::format(" {:.2f} mJ", kernel.millijoules) : "", side);
   });
   for (const std::string& note : result.notes) text += fmt::format("  {}\n", note);
   return text;

@@ -41,6 +41,7 @@ struct Measurement {
   double low_us = 0;  // fastest and slowest round
   double high_us = 0;
   Reading reading;
+  double millijoules = 0;  // of one launch, counted where slices last long enough; 0: not counted
   bool ran() const { return refused.empty(); }
 };
 
