@@ -12,6 +12,8 @@
 #include "tests/families/seed.h"
 #include "tests/families/task.h"
 #include "tilewright/host/matmul_check.h"
+#include "tilewright/host/product.h"
+#include "tilewright/io/tma_loader.h"
 
 namespace tw::tests {
 namespace {
@@ -114,6 +116,25 @@ TEST(Matmul, TakesAnyRasterGroup) {
       }
       break;
     }
+  }
+}
+
+// Beside few rows the L2 need not fetch more of an operand than is asked for.
+TEST(Matmul, MapsKnowWhatIsReadOnce) {
+  using Loader = TmaLoader<Tiling{}>;
+  for (const std::int64_t rows : {std::int64_t{1}, detail::few_rows, detail::few_rows + 1}) {
+    MatmulProblem problem;
+    problem.m = rows;
+    problem.n = problem.k = problem.a.pitch = problem.b.pitch = 512;
+    std::vector<bool> once;
+    Loader::Params params;
+    const Status status =
+        detail::fill_loader<Loader>(params, problem, [&](const TensorMap&, const MatrixBox& box) {
+          once.push_back(box.read_once);
+          return Status::good();
+        });
+    EXPECT_TRUE(status.is_good());
+    EXPECT_EQ(once, (std::vector<bool>{false, rows <= detail::few_rows})) << rows;
   }
 }
 

@@ -253,11 +253,15 @@ int last_column(const MatmulProblem& problem) {
                            std::max(step, Parts::Scales::column_step));
 }
 
+// Of an operand: the other is then read once, or nearly.
+constexpr std::int64_t few_rows = 64;
+
 template <class Loader, class Encode>
 Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem,
                    const Encode& encode) {
   if constexpr (requires { Loader::box_a(); }) {
-    const auto box = [&](const MatmulOperand& operand, std::int64_t rows, TmaBox shape) {
+    const auto box = [&](const MatmulOperand& operand, std::int64_t rows, std::int64_t others,
+                         TmaBox shape) {
       const bool by_k = operand.major == Major::K;
       // With k = 0 nothing is loaded; the map must still be valid, so it shows one line of D.
       if (problem.k == 0) {
@@ -277,11 +281,12 @@ Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem
                        .pitch_bytes = std::max<std::int64_t>(operand.pitch * bytes, 16),
                        .batch_pitch_bytes = operand.batch_pitch * bytes,
                        .box_inner = shape.inner,
-                       .box_outer = shape.outer};
+                       .box_outer = shape.outer,
+                       .read_once = others <= few_rows};
     };
-    Status a = encode(params.a, box(problem.a, problem.m, Loader::box_a()));
+    Status a = encode(params.a, box(problem.a, problem.m, problem.n, Loader::box_a()));
     if (!a.is_good()) return a;
-    return encode(params.b, box(problem.b, problem.n, Loader::box_b()));
+    return encode(params.b, box(problem.b, problem.n, problem.m, Loader::box_b()));
   } else {
     params.a = view_of(problem.a, problem, problem.m);
     params.b = view_of(problem.b, problem, problem.n);
