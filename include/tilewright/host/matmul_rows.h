@@ -74,6 +74,14 @@ void MatmulLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsig
   stream.epilogue = problem.epilogue;
   if (problem.epilogue.beta == 0.0f) stream.epilogue.source = nullptr;
   params.tiles = static_cast<unsigned>(tiles.all);
+  // Of all CTAs that run at once, about as much as memory brings while a grid ends and the next
+  // begins; what is asked for far ahead of its use delays what is needed first.
+  constexpr unsigned early_bytes = 9 << 20;
+  constexpr unsigned step_bytes =
+      Parts::Stream::threads / 32 * 128 * Parts::config.tiling.spans * Parts::config.tiling.m;
+  const unsigned at_once = std::min(params.tiles, std::max(1u, max_ctas));
+  stream.early_steps = std::max(1u, early_bytes / (at_once * step_bytes));
+  stream.early_tiles = checked.as<MatmulFamily::Problem>().b_is_constant != 0 ? at_once : 0;
   ctas = std::min(params.tiles, rounds * std::max(1u, max_ctas));
 }
 

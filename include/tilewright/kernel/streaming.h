@@ -43,12 +43,14 @@ class Streaming {
 
   static TW_DEVICE void run(const Params& params) {
     isa::describe_role("stream");
+    Stream stream(params.stream, *static_cast<Storage*>(isa::dynamic_shared()),
+                  isa::thread_index());
     if constexpr (dependent_launch) {
+      // What no earlier grid writes may be asked for before these have ended.
+      if constexpr (requires { stream.ask_early(0u); }) stream.ask_early(isa::cta_index());
       isa::griddepcontrol_wait();
       isa::griddepcontrol_launch_dependents();
     }
-    Stream stream(params.stream, *static_cast<Storage*>(isa::dynamic_shared()),
-                  isa::thread_index());
     Trace trace(params.trace, isa::cta_index(), isa::thread_index() == 0);
     for (unsigned tile = isa::cta_index(); tile < params.tiles; tile += isa::cta_count()) {
       trace.waits(0);

@@ -6,6 +6,7 @@
 #include "tilewright/epilogue/runtime.h"
 #include "tilewright/io/divisor.h"
 #include "tilewright/io/lane_rows.h"
+#include "tilewright/isa/global_memory.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/op/row_products.h"
 #include "tilewright/pipeline/warp_parts.h"
@@ -36,11 +37,32 @@ class RowStream {
     Divisor m_tiles, n_tiles;
     int m, n, k;   // k is 0 where nothing is to be read
     bool aligned;  // rows of A and B begin at multiples of 16 bytes
+    // Steps of each warp, of the first tiles, whose rows of B are asked for before the grids before
+    // have ended; no tiles where one of these may write B.
+    unsigned early_steps, early_tiles;
     EpilogueArguments epilogue;
   };
 
   TW_DEVICE RowStream(const Params& params, Storage& storage, unsigned thread)
       : params_(params), parts_(storage), thread_(thread) {}
+
+  // The first steps of each warp's rows of B, to the L2.
+  TW_DEVICE void ask_early(unsigned tile) const {
+    if (tile >= params_.early_tiles) return;
+    constexpr unsigned line = 64;  // elements
+    params_.m_tiles.split(tile);
+    const int column = static_cast<int>(params_.n_tiles.split(tile) * b_rows);
+    const auto* const matrix = params_.b.begin + tile * params_.b.batch_pitch;
+    TW_ROLL
+    for (unsigned i = lane(); i < params_.early_steps * spans * b_rows; i += 32) {
+      const int row = column + static_cast<int>(i / spans % b_rows);
+      const unsigned step = i / (spans * b_rows) * warp_count + warp();
+      const int k = static_cast<int>((step * spans + i % spans) * line);
+      if (row < params_.b.rows && k < params_.k) {
+        isa::prefetch_global(matrix + row * params_.b.pitch + k);
+      }
+    }
+  }
 
   // Tiles of the same rows of B follow each other: of those, only the first reads memory.
   TW_DEVICE void pass(unsigned tile) {
