@@ -2,7 +2,8 @@
 """Writes include/tilewright/isa/ptx/wgmma_*.h: wgmma m64nNkK of one kind, for every N that is offered.
 
 usage: gen_wgmma.py KIND > FILE      (a test regenerates the files and compares)
-KIND is bf16, fp16, tf32, e4m3, e5m2 (each with both types of B), s8, bf16_register or fp16_register.
+KIND is bf16, fp16, tf32, e4m3, e5m2 (each with both types of B), s8, or of bf16, fp16 and e4m3
+followed by _register.
 """
 import sys
 
@@ -82,17 +83,20 @@ def register_form(n, a, b):
     count = n // 2
     operand = '{' + ', '.join(f'%{count + i}' for i in range(4)) + '}'
     inputs = [f'"r"(a[{i}])' for i in range(4)]
+    major, tail = '', ''
+    if TYPES[a][0] == 16:
+        major, tail = f', %{count + 6}', ', "n"(b_transposed)'
     return f'''template <> struct WgmmaRegisterInstruction<ElementType::{TYPES[a][1]}, {n}> {{
   template <unsigned b_transposed>
   static TW_DEVICE void issue(float (&d)[{count}], const std::uint32_t (&a)[4], std::uint64_t b, bool accumulate) {{
-{body(n, a, b, operand, inputs, f', 1, 1, %{count + 6}')}, "n"(b_transposed));
+{body(n, a, b, operand, inputs, ', 1, 1' + major)}{tail});
   }}
 }};
 '''
 
 
 kind = sys.argv[1] if len(sys.argv) == 2 else ''
-if kind in ('bf16_register', 'fp16_register'):
+if kind in ('bf16_register', 'fp16_register', 'e4m3_register'):
     of = kind.split('_')[0]
     print(HEAD.format(instructions=name('N', of, of) + ', A from registers'), end='')
     print(''.join(register_form(n, of, of) for n in (EVERY_N if of == 'bf16' else COMMON_N)), end='')

@@ -1,4 +1,5 @@
-// wgmma of other types than bf16, and of operands along m or n: few n, chains of products.
+// wgmma of other types than bf16, also with A from registers, and of operands along m or n: few n,
+// chains of products.
 #pragma once
 
 #include "tests/conformance/products.h"
@@ -12,7 +13,7 @@ struct KindFills {
 };
 
 inline Program kind_program(const WgmmaShape& shape, Body body, const KindFills& fills,
-                            unsigned steps, bool accumulate) {
+                            unsigned steps, bool accumulate, bool a_in_registers) {
   constexpr unsigned box_bytes = 64 * 128;  // MN-major: 64 elements by 64 k
   const auto descriptor = [](unsigned transposed) {
     const unsigned leading_bytes = transposed != 0 ? box_bytes : 16;
@@ -34,10 +35,10 @@ inline Program kind_program(const WgmmaShape& shape, Body body, const KindFills&
   products.b_tile_bytes = shape.b_transposed != 0 ? (shape.n + 63) / 64 * box_bytes
                                                   : (shape.n * 128 + 1023) / 1024 * 1024;
   const unsigned tiles = (steps + 3) / 4;
-  products.a_bytes = tiles * products.a_tile_bytes;
+  products.a_bytes = a_in_registers ? steps * 128 * 16 : tiles * products.a_tile_bytes;
   products.b_bytes = tiles * products.b_tile_bytes;
   products.accumulate = accumulate;
-  program.grid.shared_bytes = products.a_bytes + products.b_bytes;
+  program.grid.shared_bytes = (a_in_registers ? 0 : products.a_bytes) + products.b_bytes;
   program.input = {{fills.a, products.a_bytes, 11 + shape.n},
                    {fills.b, products.b_bytes, 12 + shape.n},
                    {fills.sums, 64 * shape.n * 4, 13 + shape.n}};
@@ -45,18 +46,20 @@ inline Program kind_program(const WgmmaShape& shape, Body body, const KindFills&
   return program;
 }
 
-template <class Kind>
+template <class Kind, Chain chain = Chain::Shared>
 void add_kind(std::vector<Program>& programs, const std::vector<KindFills>& all_fills) {
   constexpr WgmmaShape shape = Kind::shape;
   const auto letter = [](unsigned transposed) { return transposed != 0 ? "_mn" : ""; };
-  const std::string start = std::string("wgmma_") + tw::name_of(shape.a) +
-                            letter(shape.a_transposed) + "_" + tw::name_of(shape.b) +
-                            letter(shape.b_transposed) + "_n" + std::to_string(shape.n);
-  const Body body = body_of<Multiply<Kind, Chain::Shared>>();
+  constexpr bool a_in_registers = chain == Chain::Registers;
+  const std::string start = std::string(a_in_registers ? "wgmma_register_" : "wgmma_") +
+                            tw::name_of(shape.a) + letter(shape.a_transposed) + "_" +
+                            tw::name_of(shape.b) + letter(shape.b_transposed) + "_n" +
+                            std::to_string(shape.n);
+  const Body body = body_of<Multiply<Kind, chain>>();
   for (const KindFills& fills : all_fills) {
     const bool is_rounded = *fills.name != 0;  // the unnamed are integers
     const auto add = [&](const char* name, unsigned steps, bool accumulate) {
-      Program program = kind_program(shape, body, fills, steps, accumulate);
+      Program program = kind_program(shape, body, fills, steps, accumulate, a_in_registers);
       program.name = start + fills.name + name;
       program.is_rounded = is_rounded;
       programs.push_back(program);
@@ -120,6 +123,8 @@ inline std::vector<Program> list_fp8_products() {
   };
   std::vector<Program> programs;
   add_kinds<Type::E4m3, Type::E4m3>(programs, fills(e4m3, e4m3));
+  add_kind<Kind<Type::E4m3, Type::E4m3, 8, 0, 0>, Chain::Registers>(programs, fills(e4m3, e4m3));
+  add_kind<Kind<Type::E4m3, Type::E4m3, 128, 0, 0>, Chain::Registers>(programs, fills(e4m3, e4m3));
   add_kinds<Type::E4m3, Type::E5m2>(programs, fills(e4m3, e5m2));
   add_kinds<Type::E5m2, Type::E4m3>(programs, fills(e5m2, e4m3));
   add_kinds<Type::E5m2, Type::E5m2>(programs, fills(e5m2, e5m2));

@@ -73,7 +73,7 @@ struct Multiply {
         a[i] = get_input(params, (step * 4 + i) * threads + isa::thread_index());
       }
       isa::wgmma_fence();
-      isa::wgmma_register<ElementType::Bf16, n>(
+      isa::wgmma_register<Kind::shape.a, n>(
           sum, a,
           operand(products, products.b_descriptor, 0, products.b_tile_bytes, products.b_step_bytes,
                   step),

@@ -104,8 +104,8 @@ void require_legal(const WgmmaShape& shape) {
 void wgmma_m64(const WgmmaShape& shape, std::uint32_t* const fragments[128],
                const WgmmaOperands& operands, bool accumulate) {
   require_legal(shape);
-  require(!operands.a_from_registers || bytes_of(shape.a) == 2,
-          "wgmma: A from registers is modelled for elements of 16 bits only.");
+  require(!operands.a_from_registers || bytes_of(shape.a) <= 2,
+          "wgmma: A from registers is modelled for elements of 8 and 16 bits only.");
   const auto run = [&](auto product) { product(shape, fragments, operands, accumulate); };
   switch (shape.a) {
     case ElementType::Bf16: return run(multiply<ElementType::Bf16, ElementType::Bf16>);

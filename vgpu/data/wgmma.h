@@ -2,8 +2,9 @@
 //   d (64 x n) = a (64 x k) b (k x n) + (accumulate ? d : 0); isa/wgmma_shape.h says what is legal.
 // Accumulators: thread t's value v is d(m, n) with
 //   m = 16*(t/32) + (t%32)/4 + 8*((v/2)%2),  n = 2*(t%4) + v%2 + 8*(v/4).
-// A in registers (bf16 only): thread t's register i holds, low half first, the pair of a at
-//   m = 16*(t/32) + (t%32)/4 + 8*(i%2),  k = 2*(t%4) + 8*(i/2) and k + 1.
+// A in registers, of which each holds e elements (2 of 16 bits, 4 of 8), the lowest bits first:
+//   thread t's register i holds those of a at m = 16*(t/32) + (t%32)/4 + 8*(i%2) from
+//   k = e*(t%4) + 4*e*(i/2) on.
 #pragma once
 
 #include <cstddef>

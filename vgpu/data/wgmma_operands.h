@@ -37,14 +37,14 @@ void for_each_a_element(const WgmmaShape& shape, const WgmmaOperands& operands, 
     for_each_chunk_element<Bits>(operands.a_chunks, wgmma_m, shape.a_transposed != 0, set);
     return;
   }
-  // Registers hold pairs of 16 bits.
-  for (unsigned thread = 0; sizeof(Bits) == 2 && thread < 128; ++thread) {
+  constexpr unsigned count = 4 / sizeof(Bits);  // in a register
+  for (unsigned thread = 0; thread < 128; ++thread) {
     for (unsigned i = 0; i < 4; ++i) {
       const unsigned m = thread / 32 * 16 + thread % 32 / 4 + i % 2 * 8;
-      const unsigned k = thread % 4 * 2 + i / 2 * 8;
-      const std::uint32_t pair = operands.a_registers[thread][i];
-      set(m, k, static_cast<Bits>(pair & 0xffff));
-      set(m, k + 1, static_cast<Bits>(pair >> 16));
+      const unsigned k = (thread % 4 + i / 2 * 4) * count;
+      Bits elements[count];
+      std::memcpy(elements, &operands.a_registers[thread][i], sizeof elements);
+      for (unsigned j = 0; j < count; ++j) set(m, k + j, elements[j]);
     }
   }
 }

@@ -5,15 +5,19 @@
 #include "tilewright/isa/model.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "tilewright/isa/ptx/wgmma_bf16_register.h"
+#include "tilewright/isa/ptx/wgmma_e4m3_register.h"
 #include "tilewright/isa/ptx/wgmma_fp16_register.h"
 
 namespace tw::isa {
 
 // wgmma.mma_async.sync.aligned.m64nNk16.f32.T.T {d}, {a}, b, accumulate, 1, 1, trans-b;
 //     PTX 8.0, sm_90a. T is bf16 or f16; four pairs per thread; B K-major, or (transposed) N-major.
+// wgmma.mma_async.sync.aligned.m64nNk32.f32.e4m3.e4m3 {d}, {a}, b, accumulate, 1, 1;
+//     PTX 8.0, sm_90a. Four elements in a register; B K-major.
 template <ElementType type, unsigned n, unsigned b_transposed = 0>
 TW_DEVICE void wgmma_register(float (&d)[n / 2], const std::uint32_t (&a)[4], std::uint64_t b,
                               bool accumulate) {
+  static_assert(bytes_of(type) == 2 || b_transposed == 0, "B of 8-bit elements is K-major.");
 #if defined(__CUDACC__)
   WgmmaRegisterInstruction<type, n>::template issue<b_transposed>(d, a, b, accumulate);
 #else
