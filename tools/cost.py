@@ -79,7 +79,8 @@ FAMILIES = {
         'words': r'rotary_(instances|trial)|tilewright_rotary|(run|family|host)/rotary|TW_FAMILY\(rotary',
     },
     'attention': {
-        'files': ['*attention*', '*/online_softmax.h', '*/packed_rows.h', '*/softmax_parts.h', '*/mma_rings.h', '*/wgmma_rings.h'],
+        'files': ['*attention*', '*/online_softmax.h', '*/packed_rows.h', '*/softmax_parts.h', '*/mma_rings.h', '*/wgmma_rings.h',
+                  '*/byte_transpose.h', '*/ptx/permute.h'],
         'words': r'attention_(instances|trial)|tilewright_attention|sm\d+_attention|(run|family|host|dispatch)/attention|TW_FAMILY\(attention',
     },
     # The other products are made of it: it cannot be removed, and nothing is.

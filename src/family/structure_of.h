@@ -16,11 +16,12 @@
 
 namespace tw {
 
-// The rings of a program: attention's has three, others one. That none is forgotten, the size of
-// the stages tells.
+// The rings of a program: attention's has three, and one more where values are transposed, others
+// one. That none is forgotten, the size of the stages tells.
 template <class Program, class Visit>
 constexpr void each_ring(const Visit& visit) {
   if constexpr (requires { typename Program::Queries; }) {
+    if constexpr (Program::transposes) visit.template operator()<typename Program::LoadedValues>();
     visit.template operator()<typename Program::Queries>();
     visit.template operator()<typename Program::Keys>();
     visit.template operator()<typename Program::Values>();

@@ -375,8 +375,9 @@ void fill(HostProblem& data, const Case& of) {
 }
 
 // In float64, and by how much a kernel may miss it. Scores are float32; a weight is an exponential
-// of float32, rounded to the elements' type, but for the largest, which is 1 and stays so. Sums of
-// weights and of products are float32 again.
+// of float32, rounded to the type of the products, but for the largest, which is a power of 2 and
+// stays so. Sums of weights and of products are float32 again; of e4m3 the tensor core adds up 32
+// products at a time, of whose sum it keeps 13 bits of fraction.
 class Reference {
  public:
   Reference(const Case& of, const HostProblem& given)
@@ -389,8 +390,15 @@ class Reference {
                 &given.tensor(Family::v_scales)},
         scale_(Family::scale(problem_)),
         has_exact_scores_(of.fill != Fill::Normal),
-        half_step_(q_.type == ElementType::Fp16 ? 0x1p-11 : 0x1p-8),
-        smallest_(q_.type == ElementType::Fp16 ? 0x1p-25 : 0x1p-126) {}
+        type_(config_of_instance(*of.instance).product_type()),
+        block_keys_(config_of_instance(*of.instance).keys),
+        half_step_(type_ == ElementType::Fp16   ? 0x1p-11
+                   : type_ == ElementType::E4m3 ? 0x1p-4
+                                                : 0x1p-8),
+        // Of e4m3 weights are up to 2^8.
+        smallest_(type_ == ElementType::Fp16   ? 0x1p-25
+                  : type_ == ElementType::E4m3 ? 0x1p-18
+                                               : 0x1p-126) {}
 
   // Of a query that sees keys from `first` to `end` - 1 of the sequence: `output` gets a row,
   // `log_sum` one value.
@@ -419,7 +427,7 @@ class Reference {
       if (j != largest && slack > 0 && below <= slack) is_tied = true;
       sum += weights[j] = std::exp(scores[j].value - highest);
       errors[j] = 8 * ulp + (std::abs(top.value) + std::abs(scores[j].value)) * ulp;
-      if (below > 0) errors[j] += slack;
+      if (below > 0) errors[j] += std::expm1(slack);
       sum_error += weights[j] * errors[j];
       if (below > 0) errors[j] += half_step_;
     }
@@ -433,6 +441,9 @@ class Reference {
     // Sums of float32, and corrections, at most one for 16 keys.
     const double summing = static_cast<double>(scores.size()) * ulp + 8 * ulp;
     sum_error = sum_error / sum + summing;
+    // Of the products of a block, 32 at a time, none is larger than all of them together; once
+    // more for what rounded weights and lost digits add.
+    const double truncating = is_truncated() ? (block_keys_ / 32 + 1) * lost_of_32 : 0;
     for (std::int64_t c = 0; c < v_.columns; ++c) {
       double value = 0, error = 0, magnitude = 0;
       for (std::size_t j = 0; j < scores.size(); ++j) {
@@ -443,16 +454,20 @@ class Reference {
         value += term;
         magnitude += std::abs(term);
         error += std::abs(term) * errors[j];
-        // Small weights lose digits.
-        error += smallest_ * std::abs(number);
+        // Small weights lose digits, the smallest all of them.
+        error += std::min(smallest_, weights[j]) * std::abs(number);
       }
-      output[c] = {value, error + magnitude * (sum_error + summing)};
+      output[c] = {value, error + magnitude * (sum_error + summing + truncating)};
     }
     log_sum = {highest + std::log(sum), sum_error + top.error + 8 * ulp * (1 + std::abs(highest))};
   }
 
  private:
   static constexpr double ulp = 0x1p-23;  // of float32
+  // What the sum of 32 products, of another sum and of the result's own last digit may lose,
+  // relative to the largest of them.
+  static constexpr double lost_of_32 = 34 * 0x1p-13;
+  bool is_truncated() const { return type_ == ElementType::E4m3 && !has_exact_scores_; }
   struct Score {
     double value, error;
   };
@@ -468,14 +483,19 @@ class Reference {
     const double scale = scale_ * scale_of(*scales_[0], key_head) * scale_of(*scales_[1], key_head);
     for (std::int64_t j = first; j < end; ++j) {
       const auto [matrix, row] = sequence.place(problem_, key_head, j);
-      double score = 0, magnitude = 0;
+      double score = 0, magnitude = 0, largest = 0, lost = 0;
       for (std::int64_t c = 0; c < q_.columns; ++c) {
         const double term = q_.at(head, query, c) * k_.at(matrix, row, c);
         score += term;
         magnitude += std::abs(term);
+        largest = std::max({largest, std::abs(term), std::abs(score)});
+        if (c % 32 == 31 || c + 1 == q_.columns) {
+          lost += lost_of_32 * (largest + lost);
+          largest = 0;
+        }
       }
       const double steps = has_exact_scores_ ? 0 : static_cast<double>(q_.columns);
-      Score made = {score * scale, magnitude * scale * steps * ulp};
+      Score made = {score * scale, scale * (magnitude * steps * ulp + (is_truncated() ? lost : 0))};
       if (const double cap = problem_.softcap; cap > 0) {
         // Of the argument, of the exponential, of 1 plus that and of its inverse.
         made.error += cap * 8 * ulp + 4 * std::abs(made.value) * ulp;
@@ -490,9 +510,11 @@ class Reference {
   const HostMatrix &q_, &k_, &v_, &sinks_;
   const HostMatrix* scales_[3];  // of queries, keys and values
   double scale_;
-  bool has_exact_scores_;  // integers that float32 adds up without an error
-  double half_step_;       // of the elements, to which weights are rounded
-  double smallest_;        // by what a weight is missed that is no normal number there
+  bool has_exact_scores_;  // integers that are added up without an error
+  ElementType type_;       // of what is multiplied
+  unsigned block_keys_;
+  double half_step_;  // of its elements, to which weights are rounded
+  double smallest_;   // by what a weight is missed that is no normal number there
 };
 
 class AttentionAnswer : public Answer {

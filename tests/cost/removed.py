@@ -18,7 +18,7 @@ UNTOUCHED = ('pipeline', 'kernel', 'op', 'epilogue', 'schedule', 'arch', 'layout
 # Of the family's, in these folders.
 OWN = {'grouped': ['group_tiles.h'],
        'block_scaled': ['tcgen05_scaled.h', 'scale_columns.h', 'sm100_scaled.h', 'mx_quantised.h', 'mfma_scaled.h', 'gfx950_scaled.h'],
-       'attention': ['attention.h', 'attention_plan.h', 'attention_rows.h', 'online_softmax.h', 'packed_rows.h', 'softmax_parts.h', 'mma_rings.h', 'wgmma_rings.h',
+       'attention': ['attention.h', 'attention_plan.h', 'attention_rows.h', 'online_softmax.h', 'packed_rows.h', 'softmax_parts.h', 'mma_rings.h', 'wgmma_rings.h', 'byte_transpose.h',
                      'attention_tiles.h', 'sm80_attention.h', 'sm90_attention.h']}
 # Of files that others use, a removal changes at least so many sources and headers.
 LEAST = {'conv2d': (4, 4), 'blockwise': (4, 3), 'grouped': (1, 1)}

@@ -1,5 +1,5 @@
 // Attention with few queries on the virtual GPU: a row is the same bit by bit, whatever else is
-// computed and wherever its keys lie.
+// computed and wherever its keys lie. And which kernel is taken.
 #include "src/run/attention.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "src/dispatch/attention.h"
 #include "tests/families/schedule.h"
 #include "tilewright/family/attention/kernel.h"
 
@@ -181,6 +182,33 @@ TEST(AttentionParts, DecodedTokensAreWithinTheBoundOfPrefillsRows) {
                                                  << verified.compare(data).complaint();
     }
   });
+}
+
+// On sm_90a e4m3 has a kernel of its own for many queries, but for few only those of sm_80, which
+// take keys in parts.
+TEST(AttentionChoice, OfE4m3) {
+  const auto chosen = [](std::int64_t queries, std::int64_t keys) {
+    const auto all = attention_instances();
+    const auto e4m3 = std::find_if(all.begin(), all.end(), [](const Instance& instance) {
+      return static_cast<const AttentionConfig*>(instance.facts)->e4m3_products != 0;
+    });
+    Case made = usual_case(attention_trial, *e4m3);
+    auto& problem = made.as<Problem>();
+    problem.queries = queries;
+    problem.keys = keys;
+    HostProblem data(made);
+    const AnyProblem placed = data.placed();
+    Checked checked;
+    LaunchChoice<Instance> choice;
+    Status status = check(checked, Family::description, placed.data());
+    if (status.is_good()) {
+      status = choose_attention(choice, checked, {.target = e4m3->target}, nullptr);
+    }
+    EXPECT_TRUE(status.is_good()) << status.sentence();
+    return std::string(choice.instance != nullptr ? choice.instance->name : "");
+  };
+  EXPECT_EQ(chosen(1000, 1000), "attention_128_e4m3");
+  EXPECT_EQ(chosen(1, 8000), "attention_128_e4m3_decode_ampere");
 }
 
 }  // namespace

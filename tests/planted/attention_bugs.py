@@ -11,6 +11,8 @@ WINDOW = (128, 300, 1, 1, 70, 1)
 PARTS = (2, 300, 4, 1, 1, 2, True)
 # Three sequences in pages of 16 tokens, whose last block of keys is short.
 PAGES = (2, 270, 4, 1, 1, 2, 3)
+# Four blocks of 96 keys, the last of 12.
+FP8 = (128, 300, 1, 1, 0, 1)
 # Four tiles for one CTA, whose ring has two.
 TILES = (128, 130, 4, 2, 0, 1)
 
@@ -89,7 +91,7 @@ BUGS = [
         [Site('attention', WINDOW, WRONG_RESULT)]),
     Bug('correction_dropped',
         'what was summed up before a larger score came keeps its weight',
-        'kernel/attention.h', 'sum.scale_rows(correction);', '',
+        'kernel/attention.h', 'op_.correct(sum, correction);', '',
         [Site('attention', BLOCKS, WRONG_RESULT)]),
     Bug('correction_of_the_sum_dropped',
         'the weights of earlier blocks count as if their maximum were the last one',
@@ -152,4 +154,38 @@ BUGS = [
         'a block is copied from the pages of the one before',
         'io/decode_loader.h', 'next_ = pages_of(k + 1, 0);', 'next_ = pages_of(k, 0);',
         [Site('decode', PAGES, WRONG_RESULT)]),
+    Bug('values_handed_on_early',
+        'a product reads values that are not transposed yet',
+        'kernel/attention.h', 'transpose_.transpose(stage.tensors().rows, source);',
+        'const auto to = stage.tensors().rows; { const auto handed_on = std::move(stage); } transpose_.transpose(to, source);',
+        [Site('attention_fp8', FP8, 'race', 'multiply 0', 0, also=('uninitialised', 'overwrite-while-read'))]),
+    Bug('loaded_values_released_early',
+        'the next values overwrite those that are still transposed',
+        'kernel/attention.h', 'transpose_.transpose(stage.tensors().rows, source);',
+        '{ const auto released = std::move(loaded); } transpose_.transpose(stage.tensors().rows, source);',
+        [Site('attention_fp8', FP8, 'overwrite-while-read', 'load', 1)]),
+    Bug('transposed_values_not_fenced',
+        'the tensor core may read values before the transposed bytes reach it',
+        'family/attention/kernel.h', 'static constexpr Completion completion = Completion::WarpsArriveFenced;',
+        'static constexpr Completion completion = Completion::WarpsArrive;',
+        [Site('attention_fp8', FP8, 'missing-proxy-fence', 'multiply 0', 0)]),
+    Bug('keys_in_another_order',
+        'the weights of some keys meet the values of others',
+        'op/byte_transpose.h', 'static constexpr unsigned even = 0x6420, odd = 0x7531;',
+        'static constexpr unsigned even = 0x6240, odd = 0x7351;',
+        [Site('attention_fp8', FP8, WRONG_RESULT)]),
+    Bug('loaded_tail_not_cleared',
+        'values behind the last key are no numbers, and are transposed all the same',
+        'kernel/attention.h', 'if (keys < int{block_keys}) clear_from(static_cast<unsigned>(keys), loaded.slot());', '',
+        [Site('attention_fp8', FP8, WRONG_RESULT)]),
+    Bug('block_joined_early',
+        'the sums of a block are added up while products still add to them',
+        'kernel/attention.h', 'auto next_value = values_.consume();',
+        'op_.correct(sum, correction); auto next_value = values_.consume();',
+        [Site('attention_fp8', FP8, 'accumulator-in-flight', 'multiply 0', -1)]),
+    Bug('block_joined_uncorrected',
+        'what was summed up before a block keeps the weight that it had',
+        'op/wgmma_rings.h', 'for (unsigned i = 0; i < n / 2; ++i) sums[i] = sums[i] * factors_.of(i) + added[i];',
+        'for (unsigned i = 0; i < n / 2; ++i) sums[i] = sums[i] + added[i];',
+        [Site('attention_fp8', FP8, WRONG_RESULT)]),
 ]

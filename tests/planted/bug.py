@@ -231,6 +231,9 @@ CONFIGS = {
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
+    # Blocks of 96 keys, whose values are transposed.
+    'attention_fp8': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
+                            fields_of('.m = 128, .n = 128', '.keys = 96, .from_e4m3 = 1, .e4m3_products = 1'), 'attention'),
     'decode': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                      fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
 }

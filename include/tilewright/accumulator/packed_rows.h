@@ -1,4 +1,4 @@
-// Sums of one product as A of the next: pairs of 16 bits in the registers that wgmma takes.
+// Sums of one product as A of the next: 16 or 8 bits of each in the registers that wgmma takes.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,25 @@
 namespace tw {
 
 // 64 rows by `columns`, of one warpgroup. A thread's value i of the sums stands where half i % 2 of
-// register i / 2 of A does, so that nothing changes lanes. While a product that reads the registers
-// is in flight they belong to the tensor core.
+// register i / 2 of A does, so that nothing changes lanes. Of 8 bits, A has four columns in a
+// register where a thread's sums have two and the two that lie eight behind: B's rows are in that
+// order (ByteTranspose). While a product that reads the registers is in flight they belong to the
+// tensor core.
 template <unsigned columns, ElementType type = ElementType::Bf16>
 class PackedRows {
-  static_assert(columns % 16 == 0, "A product takes 16 columns of A at a time.");
+  static constexpr unsigned step_columns = 32 / bytes_of(type);
+  static_assert(columns % step_columns == 0, "A product takes 32 bytes of columns of A at a time.");
 
  public:
-  static constexpr unsigned steps = columns / 16;
+  static constexpr unsigned steps = columns / step_columns;
+  // Weights are at most 2 to this: e4m3 then has digits for such as are small beside the largest.
+  static constexpr int exponent = type == ElementType::E4m3 ? 8 : 0;
 
   TW_DEVICE PackedRows() {}
   PackedRows(const PackedRows&) = delete;
   PackedRows& operator=(const PackedRows&) = delete;
 
-  // The registers of columns 16 `step` to 16 `step` + 15.
+  // The registers of one product's columns.
   TW_DEVICE std::uint32_t (&registers(unsigned step))[4] { return registers_[step]; }
 
   // Rounds the values of a thread; no product may be reading the registers.
@@ -35,9 +40,15 @@ class PackedRows {
     for (unsigned step = 0; step < steps; ++step) {
       TW_UNROLL
       for (unsigned i = 0; i < 4; ++i) {
-        const float* const pair = values + 8 * step + 2 * i;
-        registers_[step][i] = type == ElementType::Bf16 ? isa::cvt_bf16x2(pair[0], pair[1])
-                                                        : isa::cvt_f16x2(pair[0], pair[1]);
+        if constexpr (type == ElementType::E4m3) {
+          const float* const pair = values + 16 * step + i / 2 * 8 + i % 2 * 2;
+          registers_[step][i] = isa::cvt_e4m3x2(pair[0], pair[1]) |
+                                std::uint32_t{isa::cvt_e4m3x2(pair[4], pair[5])} << 16;
+        } else {
+          const float* const pair = values + 8 * step + 2 * i;
+          registers_[step][i] = type == ElementType::Bf16 ? isa::cvt_bf16x2(pair[0], pair[1])
+                                                          : isa::cvt_f16x2(pair[0], pair[1]);
+        }
       }
     }
   }

@@ -16,8 +16,8 @@ struct Sm80Attention : Sm80 {
   using PartLoader = DecodeCopies<queries, keys, values, roles.load.warps, type>;
   template <class Queries, class Keys>
   using ScoreOp = MmaOfTwoRings<Queries, Keys>;
-  template <class Values>
-  using ValueOp = MmaOfRegisters<Values>;
+  template <class Values, unsigned keys>
+  using ValueOp = MmaOfRegisters<Values, keys>;
   // A warp's products are done before it goes on: there is nothing to take turns for.
   static constexpr bool takes_turns = false;
 

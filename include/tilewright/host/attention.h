@@ -260,13 +260,15 @@ struct AttentionLaunch {
     }
     for (const unsigned tensor : {Family::q, Family::k, Family::v, Family::output}) {
       const TensorLines& lines = checked.tensor(tensor);
+      // Copies that convert take 8 bytes.
+      const int count = Parts::config.e4m3_products != 0 && tensor != Family::output ? 16 : 8;
       const bool is_aligned = reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0 &&
-                              lines.pitch % 8 == 0 && lines.batch_pitch % 8 == 0;
+                              lines.pitch % count == 0 && lines.batch_pitch % count == 0;
       if (is_aligned) continue;
       return Status::refused(sentence(
-          "This kernel copies {} by 8 elements, from multiples of 16 bytes on; from token to token "
-          "they lie {} elements apart, from head to head {}.",
-          checked.description().tensors[tensor].title, lines.pitch, lines.batch_pitch));
+          "This kernel copies {} by {} elements, from multiples of 16 bytes on; from token to "
+          "token they lie {} elements apart, from head to head {}.",
+          checked.description().tensors[tensor].title, count, lines.pitch, lines.batch_pitch));
     }
     return Status::good();
   }
@@ -293,11 +295,11 @@ struct AttentionLaunch {
             .inner = heads.length,
             .outer = heads.lines,
             .batch = heads.batch,
-            .pitch_bytes = heads.pitch * 2,
-            .batch_pitch_bytes = heads.batch_pitch * 2,
+            .pitch_bytes = heads.pitch * bytes_of(heads.type),
+            .batch_pitch_bytes = heads.batch_pitch * bytes_of(heads.type),
             .box_inner = box_columns,
             .box_outer = box_rows,
-            .swizzle = swizzle_of_rows(box_columns * 2)};
+            .swizzle = swizzle_of_rows(box_columns * bytes_of(heads.type))};
   }
 
   template <class Parts, class Encode>
@@ -337,7 +339,7 @@ struct AttentionLaunch {
                           unsigned key_rows, bool once, const Encode& encode) {
     const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k),
                       &v = checked.tensor(Family::v);
-    constexpr unsigned span = HeadTile::span_columns;
+    const unsigned span = 128 / bytes_of(q.type);
     const Status status = encode(loader.queries, box_of(q, span, query_rows));
     // Without keys no tile reads them, but the maps must be some.
     loader.keys = loader.values = loader.queries;

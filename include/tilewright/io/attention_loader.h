@@ -16,8 +16,8 @@ namespace tw {
 template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile>
 class AttentionLoader {
  public:
-  // Maps of rank 3, innermost dimension first: (column, token, head), box of 64 columns by the
-  // tile's rows.
+  // Maps of rank 3, innermost dimension first: (column, token, head), box of 128 bytes of columns
+  // by the tile's rows.
   struct Params {
     TensorMap queries;
     TensorMap keys;
@@ -67,7 +67,7 @@ class AttentionLoader {
   static TW_DEVICE void load(const Stage& stage, const TensorMap& map, int row, int head) {
     TW_UNROLL
     for (unsigned span = 0; span < tile.spans(); ++span) {
-      const int at[3] = {static_cast<int>(span * HeadTile::span_columns), row, head};
+      const int at[3] = {static_cast<int>(span * tile.columns_of_span()), row, head};
       const auto part = stage.tensors().rows.slice(whole, whole, span);
       isa::cp_async_bulk_tensor_load(part.address(), &map, stage.full(), at,
                                      isa::CacheHint::EvictNormal);

@@ -11,19 +11,20 @@
 
 namespace tw {
 
-// `rows` by `columns` of 16 bits each, in spans of 64 columns: 128 bytes of each row, swizzled.
+// `rows` by `columns`, in spans of 128 bytes of each row, swizzled.
 struct HeadTile {
   unsigned rows = 128;
   unsigned columns = 128;
   ElementType type = ElementType::Bf16;
 
-  static constexpr unsigned span_columns = 64;
-  constexpr unsigned spans() const { return columns / span_columns; }
-  constexpr unsigned bytes() const { return rows * columns * 2; }
+  static constexpr unsigned span_columns = 64;  // of 16 bits each
+  constexpr unsigned columns_of_span() const { return 128 / bytes_of(type); }
+  constexpr unsigned spans() const { return columns / columns_of_span(); }
+  constexpr unsigned bytes() const { return rows * columns * bytes_of(type); }
 
   // (row,k,span), K-major: queries by columns, and keys by columns.
   constexpr Layout by_columns() const {
-    return operand_layout(rows, span_columns, spans(), Major::K, 2);
+    return operand_layout(rows, columns_of_span(), spans(), Major::K, bytes_of(type));
   }
   // The same memory as (column,row,1), MN-major: values are multiplied along their rows.
   constexpr Layout by_rows() const {
@@ -64,10 +65,10 @@ template <HeadTile tile, Major major, unsigned stage_bytes = 0>
 struct HeadTensors {
   static constexpr ElementType type = tile.type;
   using Element = typename ElementOf<type>::Type;
-  using Rows = SharedTile<Element, in_stages(tile.by_columns(), stage_bytes, 2)>;
+  using Rows = SharedTile<Element, in_stages(tile.by_columns(), stage_bytes, bytes_of(type))>;
   using Operand =
-      SharedTile<Element,
-                 in_stages(major == Major::K ? tile.by_columns() : tile.by_rows(), stage_bytes, 2)>;
+      SharedTile<Element, in_stages(major == Major::K ? tile.by_columns() : tile.by_rows(),
+                                    stage_bytes, bytes_of(type))>;
 
   Rows rows;        // (row,column,span)
   Operand operand;  // (row,k,span), or (column,k,1) of values

@@ -7,6 +7,7 @@
 #include "tilewright/kernel/attention_plan.h"
 #include "tilewright/kernel/attention_rows.h"
 #include "tilewright/kernel/warp_specialized.h"
+#include "tilewright/op/byte_transpose.h"
 #include "tilewright/op/online_softmax.h"
 #include "tilewright/pipeline/ring_traces.h"
 #include "tilewright/pipeline/together.h"
@@ -24,12 +25,15 @@ struct Attention {
   using Loader = typename Kernel::Loader;
   using ScoreOp = typename Kernel::ScoreOp;
   using Op = typename Kernel::Op;
-  using Softmax = OnlineSoftmax<Keys::Payload::tile.rows>;
+  using Softmax = OnlineSoftmax<Keys::Payload::tile.rows, Op::Operand::exponent>;
   using Trace = typename Kernel::Trace;
   using Order = typename Kernel::StepOrder;
   using LoaderParams = typename Loader::Params;
   using Rows = typename Kernel::Rows;
   using Scales = typename Kernel::Scales;
+  // Where a role transposes values, they come into a ring of their own first.
+  using LoadedValues = typename Kernel::LoadedValues;
+  static constexpr bool transposes = Kernel::transposes;
   // Where values have a role of their own, it has parameters of its own.
   static constexpr bool values_apart = Kernel::values_apart;
   struct NoLoader {};
@@ -44,12 +48,19 @@ struct Attention {
   };
   static constexpr unsigned block_keys = Keys::Payload::tile.rows;
 
-  struct Stages {
+  struct NothingLoaded {};
+  struct LoadedStages {
+    alignas(1024) typename LoadedValues::Tiles loaded[LoadedValues::stages];
+  };
+  struct LoadedSignals {
+    typename LoadedValues::Barriers loaded;
+  };
+  struct Stages : std::conditional_t<transposes, LoadedStages, NothingLoaded> {
     alignas(1024) typename Queries::Tiles queries[Queries::stages];
     alignas(1024) typename Keys::Tiles keys[Keys::stages];
     alignas(1024) typename Values::Tiles values[Values::stages];
   };
-  struct Signals {
+  struct Signals : std::conditional_t<transposes, LoadedSignals, NothingLoaded> {
     typename Queries::Barriers queries;
     typename Keys::Barriers keys;
     typename Values::Barriers values;
@@ -59,7 +70,17 @@ struct Attention {
     Queries::init(signals.queries, stages.queries);
     Keys::init(signals.keys, stages.keys);
     Values::init(signals.values, stages.values);
+    if constexpr (transposes) LoadedValues::init(signals.loaded, stages.loaded);
     Order::init(signals.turns);
+  }
+  // The ring that values are loaded into, of the stages or of the signals.
+  template <class Rings>
+  static TW_DEVICE auto& loaded_values(Rings& rings) {
+    if constexpr (transposes) {
+      return rings.loaded;
+    } else {
+      return rings.values;
+    }
   }
   static constexpr bool clears = false;
 
@@ -75,7 +96,7 @@ struct Attention {
         : loader_(params, thread),
           queries_(signals.queries, stages.queries, trace_of_ring(trace, 0)),
           keys_(signals.keys, stages.keys, trace_of_ring(trace, 1)),
-          values_(signals.values, stages.values, trace_of_ring(trace, 2)) {}
+          values_(loaded_values(signals), loaded_values(stages), trace_of_ring(trace, 2)) {}
 
     template <bool leads, class Work>
     TW_DEVICE void load(Work& work, const Key& key) {
@@ -118,7 +139,7 @@ struct Attention {
     Loader loader_;
     Producer<Queries, Role::Load, Trace> queries_;
     Producer<Keys, Role::Load, Trace> keys_;
-    Producer<Values, Role::Load, Trace> values_;
+    Producer<LoadedValues, Role::Load, Trace> values_;
   };
   // Values alone: copies of many small boxes are issued by two threads, and neither ring waits for
   // the other.
@@ -148,8 +169,58 @@ struct Attention {
     Loader loader_;
     Producer<Values, plays, Trace> values_;
   };
-  template <unsigned>
-  using Own = std::conditional_t<values_apart, LoadsValues, Loads>;
+  // Values that were loaded, as the tensor core takes them.
+  class Transposes {
+    using Input = Consumer<LoadedValues, Release::Warp, Trace>;
+    static constexpr unsigned warps = Kernel::roles.spec_of(transpose_role).warps;
+    using Loaded = typename LoadedValues::Payload::RingTensors::Rows;
+    using Transposed = typename Values::Payload::StageTensors::Rows;
+
+   public:
+    static constexpr bool elected = false;
+    static constexpr Role plays = transpose_role;
+
+    TW_DEVICE Transposes(const OwnParams& params, Signals& signals, Stages& stages, unsigned thread,
+                         Trace trace)
+        : params_(params),
+          input_(loaded_values(signals), thread % 32, trace),
+          output_(signals.values, stages.values, trace),
+          rows_(LoadedValues::tensors(loaded_values(stages)).rows),
+          transpose_(thread) {}
+
+    template <bool, class Work>
+    TW_DEVICE void load(Work& work, const Key& key) {
+      for (const WorkTile tile : work.tiles(key)) {
+        // The first block has the last keys. What lies behind these may be no number.
+        int keys = params_.sequences.rows(tile.n).keys() - (tile.k_end - 1) * int{block_keys};
+        for ([[maybe_unused]] const int k : tile.k_tiles(key)) {
+          auto loaded = input_.consume();
+          if (keys < int{block_keys}) clear_from(static_cast<unsigned>(keys), loaded.slot());
+          keys = int{block_keys};
+          auto stage = output_.produce();
+          const auto source = rows_.slice(whole, whole, whole, loaded.slot());
+          transpose_.transpose(stage.tensors().rows, source);
+        }
+      }
+    }
+    TW_DEVICE void drain() { output_.drain(); }
+
+   private:
+    TW_DEVICE void clear_from(unsigned row, unsigned slot) {
+      write_for_products(1 + Kernel::roles.groups, warps * 32, [&] {
+        clear_rows(rows_, slot, row, transpose_.thread(), warps * 32);
+      });
+    }
+
+    const OwnParams& params_;
+    Input input_;
+    Producer<Values, plays, Trace> output_;
+    Loaded rows_;
+    ByteTranspose<Loaded, Transposed, warps> transpose_;
+  };
+  // By their place in the role table.
+  template <unsigned index>
+  using Own = std::conditional_t<index == 0, LoadsValues, Transposes>;
 
   class Multiplies {
     using QueryInput = Consumer<Queries, Op::release, Trace>;
@@ -239,7 +310,7 @@ struct Attention {
       weights.take(scores.values(0));
       auto value = values_.consume();
       // What lies behind the last key is another's, and may be no number: zero times that is none.
-      if constexpr (!Loader::clears_tail) {
+      if constexpr (!Loader::clears_tail && !transposes) {
         if (keys < first + int{block_keys}) {
           write_for_products(1 + Kernel::roles.groups, Kernel::roles.multiply.warps * 32, [&] {
             clear_rows(value_rows_, value.slot(), static_cast<unsigned>(keys - first),
@@ -283,7 +354,7 @@ struct Attention {
           } else if constexpr (what == Act::TakeWeights) {
             weights.take(scores.values(0));
           } else if constexpr (what == Act::CorrectSums) {
-            sum.scale_rows(correction);
+            op_.correct(sum, correction);
           }
         };
         [&]<unsigned... i>(std::integer_sequence<unsigned, i...>) { (act(Constant<i>()), ...); }
@@ -306,6 +377,7 @@ struct Attention {
       query = typename QueryInput::Token();
       op_.issue(sum, weights, value);
       op_.template wait<0>(sum, weights);
+      op_.finish(sum);
     }
 
     const OwnParams& params_;

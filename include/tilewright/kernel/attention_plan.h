@@ -11,6 +11,8 @@ namespace tw {
 
 // Loads values, where queries and keys alone are the loading role's.
 inline constexpr Role value_role = "load values";
+// Writes the values that came once more, along keys, where the tensor core takes them so alone.
+inline constexpr Role transpose_role = "transpose";
 
 // What a group does in a step: it begins with the weights of the block before and its values, and
 // ends with those of the next; no product is in flight before or after it.

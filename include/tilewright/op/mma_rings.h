@@ -83,11 +83,10 @@ class MmaOfTwoRings {
 };
 
 // Adds 64 rows of A, packed in registers, by all of B, which is N-major. The tensors' `rows` are
-// (k,n,span of n,stage), and A has as many columns as B has of k.
-template <class TensorsB>
+// (k,n,span of n,stage); A has `k` columns.
+template <class TensorsB, unsigned k>
 class MmaOfRegisters {
   using B = typename TensorsB::Rows;
-  static constexpr unsigned k = B::template static_extent<0>;
   static constexpr unsigned span_columns = B::template static_extent<1>;
   static constexpr unsigned spans = B::template static_extent<2>;
   static constexpr unsigned columns = span_columns * spans;
@@ -128,6 +127,10 @@ class MmaOfRegisters {
   }
   template <unsigned>
   TW_DEVICE void wait(const Accumulator&, const Operand&) const {}
+  TW_DEVICE void correct(Accumulator& sum, const RowPair& factors) const {
+    sum.scale_rows(factors);
+  }
+  TW_DEVICE void finish(const Accumulator&) const {}
 
  private:
   B b_;

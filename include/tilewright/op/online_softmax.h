@@ -15,8 +15,8 @@
 namespace tw {
 
 // Of a thread's two rows of a block of 64 by `keys` scores. Four lanes share a row: its maximum is
-// exchanged in every block, its sum once, at the end.
-template <unsigned keys>
+// exchanged in every block, its sum once, at the end. The largest weight is 2 to `exponent`.
+template <unsigned keys, int exponent = 0>
 class OnlineSoftmax {
   static constexpr unsigned values = keys / 2;  // of a thread
   static constexpr float nothing = -std::numeric_limits<float>::infinity();
@@ -79,7 +79,7 @@ class OnlineSoftmax {
   TW_DEVICE float finish(unsigned half, float sink) {
     sum_[half] += neighbour(sum_[half], 1);
     sum_[half] += neighbour(sum_[half], 2);
-    const float own = maximum_[half] * scale_;
+    const float own = maximum_[half] * scale_ - exponent;
     const float maximum = std::fmax(own, sink * log2_of_e);
     const float subtracted = maximum == nothing ? 0 : maximum;
     const float correction = isa::ex2_approx(own - subtracted);
@@ -121,8 +121,8 @@ class OnlineSoftmax {
     maximum = std::fmax(maximum, neighbour(maximum, 1));
     maximum = std::fmax(maximum, neighbour(maximum, 2));
     // A row that has seen no key yet weighs them all zero.
-    const float subtracted = masked && maximum == nothing ? 0 : maximum * scale_;
-    const float correction = isa::ex2_approx(maximum_[half] * scale_ - subtracted);
+    const float subtracted = masked && maximum == nothing ? 0 : maximum * scale_ - exponent;
+    const float correction = isa::ex2_approx(maximum_[half] * scale_ - exponent - subtracted);
     maximum_[half] = maximum;
     float sum[2] = {sum_[half] * correction, 0};
     TW_UNROLL

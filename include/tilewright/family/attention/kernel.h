@@ -24,6 +24,7 @@ struct AttentionConfig {
   unsigned head = 0;                       // columns of queries and keys; 0: as many as of values
   ElementType d_type = ElementType::Bf16;  // of what is multiplied, and of the output
   unsigned from_e4m3 = 0;                  // 1: queries, keys and values are e4m3 in memory
+  unsigned e4m3_products = 0;  // 1: and so they are multiplied, and the weights of values as well
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;       // 0: groups issue their products as they come
   unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
@@ -40,11 +41,27 @@ struct AttentionConfig {
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
   // The type that queries, keys and values have in memory.
   constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
+  // The type that they have in shared memory.
+  constexpr ElementType product_type() const {
+    return e4m3_products != 0 ? ElementType::E4m3 : d_type;
+  }
 };
 
-// The payload of a ring of tiles of one head, which a role of its own loads where it is `apart`.
-template <class Names, HeadTile tile_shape, Major major, class Loader, RoleArrivals reads,
-          bool apart = false>
+// Who fills the stages of a ring, and how that is announced: the loading role, or one of its own
+// where it is `apart`; or one that transposes what was loaded.
+template <class Loader, bool apart = false>
+struct FilledByLoader {
+  static constexpr Completion completion = Loader::completion;
+  static constexpr RoleArrivals role = {apart ? value_role : Role::Load, Loader::arrivals};
+};
+template <unsigned warps>
+struct FilledByWarps {
+  static constexpr Completion completion = Completion::WarpsArriveFenced;
+  static constexpr RoleArrivals role = {transpose_role, warps};
+};
+
+// The payload of a ring of tiles of one head.
+template <class Names, HeadTile tile_shape, Major major, class Filled, RoleArrivals reads>
 struct HeadPayload : Names {
   static constexpr Space space = Space::Shared;
   static constexpr HeadTile tile = tile_shape;
@@ -53,10 +70,7 @@ struct HeadPayload : Names {
   };
   using StageTensors = HeadTensors<tile, major>;
   using RingTensors = HeadTensors<tile, major, unsigned{sizeof(Tiles)}>;
-  static constexpr Part parts[1] = {{tile.bytes(),
-                                     Loader::completion,
-                                     {apart ? value_role : Role::Load, Loader::arrivals},
-                                     {reads}}};
+  static constexpr Part parts[1] = {{tile.bytes(), Filled::completion, Filled::role, {reads}}};
 };
 
 struct QueryNames {
@@ -73,6 +87,11 @@ struct ValueNames {
   static constexpr const char* name = "values";
   static constexpr const char* full_name = "values.full";
   static constexpr const char* empty_name = "values.empty";
+};
+struct LoadedNames {
+  static constexpr const char* name = "loaded values";
+  static constexpr const char* full_name = "loaded.full";
+  static constexpr const char* empty_name = "loaded.empty";
 };
 
 struct AttentionRecipe {
@@ -118,9 +137,15 @@ struct Attention {
   static constexpr bool in_clusters = Target::in_clusters;
   static constexpr bool dependent_launch = config.dependent_launch != 0;
 
-  static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), config.d_type};
-  static constexpr HeadTile key_tile = {config.keys, config.head_columns(), config.d_type};
-  static constexpr HeadTile value_tile = {config.keys, tiling.n, config.d_type};
+  static constexpr ElementType type = config.product_type();
+  static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), type};
+  static constexpr HeadTile key_tile = {config.keys, config.head_columns(), type};
+  static constexpr HeadTile value_tile = {config.keys, tiling.n, type};
+  // The tensor core takes 8-bit elements along k only: values by columns.
+  static constexpr bool transposes = bytes_of(type) == 1;
+  static constexpr Major value_major = transposes ? Major::K : Major::MN;
+  static constexpr HeadTile taken_tile =
+      transposes ? HeadTile{tiling.n, (config.keys + 127) / 128 * 128, type} : value_tile;
   static constexpr bool in_parts = config.part_blocks != 0;
   using Loader =
       typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles, in_parts,
@@ -128,15 +153,22 @@ struct Attention {
   using Scales = std::conditional_t<config.from_e4m3 != 0, kernel::ScalesOfHeads, kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
-  using ValueTensors = HeadTensors<value_tile, Major::MN, value_tile.bytes()>;
+  using ValueTensors = HeadTensors<taken_tile, value_major, taken_tile.bytes()>;
   using ScoreOp = typename Target::template ScoreOp<QueryTensors, KeyTensors>;
-  using Op = typename Target::template ValueOp<ValueTensors>;
+  using Op = typename Target::template ValueOp<ValueTensors, config.keys>;
   // Every group reads every stage.
   static constexpr RoleArrivals reads = {Role::Multiply, Op::releases* roles.groups};
-  using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loader, reads>;
-  using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loader, reads>;
+  using Loaded = FilledByLoader<Loader>;
+  using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loaded, reads>;
+  using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loaded, reads>;
   static constexpr bool values_apart = requires { requires Loader::values_apart; };
-  using ValuePayload = HeadPayload<ValueNames, value_tile, Major::MN, Loader, reads, values_apart>;
+  static constexpr RoleArrivals transposing = {transpose_role, roles.spec_of(transpose_role).warps};
+  using Transposed = FilledByWarps<transposing.arrivals>;
+  using ValuePayload =
+      HeadPayload<ValueNames, taken_tile, value_major,
+                  std::conditional_t<transposes, Transposed, FilledByLoader<Loader, values_apart>>,
+                  reads>;
+  using LoadedPayload = HeadPayload<LoadedNames, value_tile, Major::K, Loaded, transposing>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;
   using StepOrder =
@@ -167,8 +199,10 @@ struct Attention {
       std::is_empty_v<typename Epilogue::Buffers>
           ? 0
           : roles.groups * unsigned{sizeof(typename Epilogue::Buffers)};
-  static constexpr unsigned taken_bytes =
-      1024 + buffer_bytes + key_stages * key_tile.bytes() + value_stages * value_tile.bytes();
+  static constexpr unsigned loaded_stages = transposes ? 2 : 0;
+  static constexpr unsigned taken_bytes = 1024 + buffer_bytes + key_stages * key_tile.bytes() +
+                                          value_stages * taken_tile.bytes() +
+                                          loaded_stages * value_tile.bytes();
   static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
                 "Blocks of keys and values and a tile of queries must fit shared memory.");
   // Where there is one alone, the keys of the next tile wait for it.
@@ -177,6 +211,8 @@ struct Attention {
   using Queries = Ring<QueryPayload, query_stages, typename Target::Signal>;
   using Keys = Ring<KeyPayload, key_stages, typename Target::Signal>;
   using Values = Ring<ValuePayload, value_stages, typename Target::Signal>;
+  using LoadedValues =
+      std::conditional_t<transposes, Ring<LoadedPayload, 2, typename Target::Signal>, Values>;
 
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {

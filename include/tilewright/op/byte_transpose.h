@@ -1,0 +1,75 @@
+// A tile of bytes with rows and columns exchanged: the tensor core takes 8-bit operands along k
+// only.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/ptx/matrix.h"
+#include "tilewright/isa/ptx/permute.h"
+#include "tilewright/isa/ptx/warp_matrix.h"
+
+namespace tw {
+
+// `warps` warps write the tile `From` (row,column,span) as `To` (column,row,span), both in
+// lines of 128 bytes. Of each 16 rows, which become 16 neighbours of a line, place 4 i + j is that
+// of row (2 i, 2 i + 1, 8 + 2 i, 9 + 2 i)[j]: what a lane holds of the sums of a product stands
+// there where the same lane holds A of the next (PackedRows), and no byte changes lanes.
+template <class From, class To, unsigned warps>
+class ByteTranspose {
+  static constexpr unsigned rows = From::template static_extent<0>;
+  static constexpr unsigned columns = To::template static_extent<0>;
+  static_assert(sizeof(typename From::Value) == 1 && sizeof(typename To::Value) == 1);
+  static_assert(rows % (32 * warps) == 0 && columns % 128 == 0,
+                "A warp transposes 32 rows by a line of columns at a time.");
+  static constexpr unsigned line = 8;  // chunks of 16 bytes
+  static constexpr unsigned even = 0x6420, odd = 0x7531;
+
+ public:
+  TW_DEVICE explicit ByteTranspose(unsigned thread) : thread_(thread) {}
+  TW_DEVICE unsigned thread() const { return thread_; }
+
+  template <class Target, class Source>
+  TW_DEVICE void transpose(const Target& to, const Source& from) const {
+    // Lane 4 i + j gets bytes 2 i and 2 i + 1 of the chunks of rows 2 j and 2 j + 1. Half of the
+    // lanes put together the even bytes first, the other half the odd: eight lines that are
+    // written at once then lie in all banks.
+    const unsigned lane = thread_ % 32;
+    const unsigned first = lane < 16 ? even : odd, second = lane < 16 ? odd : even;
+    const unsigned matrix = lane / 8, in_matrix = lane % 8;
+    const unsigned lower = in_matrix < 4 ? 0 : 1;
+    const unsigned line_of = 2 * in_matrix + (matrix % 2 == 0 ? lower : 1 - lower);
+    TW_UNROLL
+    for (unsigned block = 0; block < rows / (32 * warps); ++block) {
+      const unsigned row = 32 * (block * warps + thread_ / 32);
+      const unsigned chunk = row / 16 + matrix / 2;
+      const auto targets =
+          to.template chunks<16>().template steps_from<0, 16>(line_of, chunk % line, chunk / line);
+      TW_UNROLL
+      for (unsigned span = 0; span < columns / (16 * line); ++span) {
+        const auto sources =
+            from.template chunks<16>().template steps_from<1, 1>(row + lane, 0u, span);
+        // Two at a time, and not unrolled: these warps have few registers.
+        TW_ROLL
+        for (unsigned i = 0; i < line; i += 2) {
+          std::uint32_t bytes[2][4];
+          TW_UNROLL
+          for (unsigned j = 0; j < 2; ++j) {
+            isa::ldmatrix_x4_transposed(bytes[j], sources.address(i + j));
+          }
+          TW_UNROLL
+          for (unsigned j = 0; j < 2; ++j) {
+            isa::stmatrix_x4(targets.address(16 * (span * line + i + j)),
+                             isa::permute_bytes(bytes[j][0], bytes[j][1], first),
+                             isa::permute_bytes(bytes[j][0], bytes[j][1], second),
+                             isa::permute_bytes(bytes[j][2], bytes[j][3], first),
+                             isa::permute_bytes(bytes[j][2], bytes[j][3], second));
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  unsigned thread_;
+};
+
+}  // namespace tw
