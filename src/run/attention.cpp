@@ -27,6 +27,7 @@ void adopt(void* given, const Instance& instance,
   Problem& problem = *static_cast<Problem*>(given);
   const AttentionConfig& config = config_of_instance(instance);
   if (!is_given("head_size")) problem.head_size = config.head_columns();
+  if (!is_given("queries") && config.upper_rows != 0) problem.queries = 5;
   if (!is_given("value_size")) {
     problem.value_size = config.head_columns() == config.tiling.n ? 0 : config.tiling.n;
   }
@@ -87,7 +88,8 @@ void random_parts(Case& made, Random& random) {
                                     part + between(random, 1, part)};
     return lengths[random() % 5];
   };
-  problem.queries = random() % 4 == 0 ? between(random, 8, 20) : between(random, 1, 4);
+  problem.queries = random() % 4 == 0 ? between(random, 8, config.upper_rows != 0 ? 8 : 20)
+                                      : between(random, 1, 4);
   problem.sequences = between(random, 1, 2);
   problem.keys = length();
   if (random() % 3 == 0) return;
@@ -107,7 +109,11 @@ void random_problem(Case& made, Random& random) {
   const AttentionConfig& config = config_of_instance(*made.instance);
   const std::int64_t rows = config.tiling.m, block = config.keys;
   problem.key_heads = between(random, 1, 2);
-  problem.heads = problem.key_heads * between(random, 1, config.part_blocks != 0 ? 9 : 2);
+  const bool is_few = config.upper_rows != 0;
+  problem.heads = problem.key_heads * between(random, 1,
+                                              is_few                    ? 4
+                                              : config.part_blocks != 0 ? 9
+                                                                        : 2);
   problem.causal = random() % 2 == 0;
   if (random() % 4 == 0) problem.scale = 0.5f;
   if (random() % 2 == 0) problem.log_sums.data = some_address();

@@ -128,25 +128,41 @@ TEST(AttentionParts, PagesInAnotherOrderAreTheSame) {
   });
 }
 
-// The kernel of many queries that the same callers use.
-const Instance* prefill_of(const Instance& decode) {
-  const auto& few = *static_cast<const AttentionConfig*>(decode.facts);
-  for (const Instance& instance : attention_instances()) {
-    const auto& many = *static_cast<const AttentionConfig*>(instance.facts);
-    if (many.part_blocks == 0 && std::strcmp(instance.target, decode.target) == 0 &&
-        many.memory_type() == few.memory_type() && many.tiling.n == few.tiling.n &&
-        many.head_columns() == few.head_columns()) {
-      return &instance;
+// A kernel of the same elements with parts of so many blocks, which weighs all rows.
+const Instance* kernel_like(const Instance& instance, unsigned part_blocks) {
+  const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
+  for (const Instance& other : attention_instances()) {
+    const auto& found = *static_cast<const AttentionConfig*>(other.facts);
+    if (found.part_blocks == part_blocks && found.upper_rows == 0 &&
+        std::strcmp(other.target, instance.target) == 0 &&
+        found.memory_type() == config.memory_type() && found.tiling.n == config.tiling.n &&
+        found.head_columns() == config.head_columns()) {
+      return &other;
     }
   }
   return nullptr;
+}
+
+TEST(AttentionParts, RowsThatNobodyWeighsChangeNoOthers) {
+  each_that_takes_parts([](const Instance& instance) {
+    const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
+    if (config.upper_rows == 0) return;
+    const Instance* const all_rows = kernel_like(instance, config.part_blocks);
+    ASSERT_NE(all_rows, nullptr);
+    Case made = few_queries(instance);
+    made.lists[Family::key_lengths] = {1100, 90};  // parts have 1024
+    ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
+    const HostProblem data(made);
+    expect_rows(output_of(data, instance, [](Problem&) {}),
+                output_of(data, *all_rows, [](Problem&) {}), 0, 6);
+  });
 }
 
 // What is decoded token by token may differ from the rows of a prefill in its bits, as parts of
 // keys are joined, but not by more than the bound that prefill itself is held to.
 TEST(AttentionParts, DecodedTokensAreWithinTheBoundOfPrefillsRows) {
   each_that_takes_parts([](const Instance& instance) {
-    const Instance* const prefill = prefill_of(instance);
+    const Instance* const prefill = kernel_like(instance, 0);
     if (prefill == nullptr) return;
     Case made = usual_case(attention_trial, *prefill);
     auto& problem = made.as<Problem>();

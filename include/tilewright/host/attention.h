@@ -254,6 +254,12 @@ struct AttentionLaunch {
     if (Parts::in_parts && Family::is_ragged(problem)) {
       return Status::refused("This kernel takes sequences with equally many queries.");
     }
+    if (Parts::config.upper_rows != 0 &&
+        (shared_rows(problem, Parts::config.tiling.m).room < 16 || problem.queries > 8)) {
+      return Status::refused(
+          sentence("{} heads share keys, with queries = {}; this kernel is for up to 4 and 8.",
+                   problem.heads / problem.key_heads, problem.queries));
+    }
     const bool asks = Parts::config.scheduling == Scheduling::Dynamic;
     if (asks && Family::is_ragged(problem)) {
       return Status::refused("Lengths on the device need a kernel with a static schedule.");

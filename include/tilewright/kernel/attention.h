@@ -285,6 +285,7 @@ struct Attention {
 
    private:
     static constexpr AttentionPlan order = Kernel::config.plan.checked();
+    static constexpr bool upper_only = Kernel::config.upper_rows != 0;
     template <auto value>
     using Constant = std::integral_constant<decltype(value), value>;
 
@@ -306,7 +307,7 @@ struct Attention {
         score_op_.issue(scores, query, stage);
         score_op_.template wait<0>(scores);
       }
-      softmax_.template next<true>(scores, first);
+      softmax_.template next<true, upper_only>(scores, first);
       weights.take(scores.values(0));
       auto value = values_.consume();
       // What lies behind the last key is another's, and may be no number: zero times that is none.
@@ -344,7 +345,7 @@ struct Attention {
             score_op_.template wait<order.depth(what)>(scores);
             stage = typename KeyInput::Token();
           } else if constexpr (what == Act::Weigh) {
-            correction = softmax_.template next<masked>(scores, first_key(k));
+            correction = softmax_.template next<masked, upper_only>(scores, first_key(k));
             score_op_.settle(scores);
           } else if constexpr (what == Act::AwaitSums) {
             // Behind the softmax, before which ptxas would otherwise put the wait.

@@ -48,13 +48,21 @@ class OnlineSoftmax {
   }
 
   // Turns the scores of the keys from `first_key` on into weights, relative to each row's maximum
-  // so far, and returns what earlier weights must be multiplied by.
-  template <bool masked>
+  // so far, and returns what earlier weights must be multiplied by. With `upper_only` the thread's
+  // lower row is nobody's: its weights are zero.
+  template <bool masked, bool upper_only = false>
   TW_DEVICE RowPair next(Scores& scores, int first_key) {
     float(&block)[values] = scores.values(0);
     if (to_tanh_ > 0) cap(block);
     if constexpr (masked) mask(block, first_key);
-    return {weigh<masked>(block, 0), weigh<masked>(block, 1)};
+    const float upper = weigh<masked>(block, 0);
+    if constexpr (upper_only) {
+      TW_UNROLL
+      for (unsigned i = 2; i < values; i += 4) block[i] = block[i + 1] = 0;
+      return {upper, 1};
+    } else {
+      return {upper, weigh<masked>(block, 1)};
+    }
   }
 
   // What the sums of weighted values must be multiplied by. `sink` is one more score, without a

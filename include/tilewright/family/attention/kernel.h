@@ -36,6 +36,9 @@ struct AttentionConfig {
   // 0: a tile has one head and all its keys.
   unsigned part_blocks = 0;
   unsigned keeps_keys = 1;  // 0: keys and values that are read once leave the L2 cache first
+  // 1: of each 16 rows of a tile the first 8 alone are queries, where few heads share keys; the
+  // others are not weighed.
+  unsigned upper_rows = 0;
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
