@@ -58,7 +58,8 @@ std::vector<LaunchChoice<Instance>> launches_of(
     const MatmulProblem matmul = Family::matmul(instance, problem);
     std::vector<MatmulOrder> orders = orders_of(config, matmul);
     // Sums too short for parts, or no other kernel leaves them whole.
-    if (orders.empty() || requires { Family::only_in_parts; }) orders.push_back(usual);
+    const bool may_be_whole = requires { Family::only_in_parts; };
+    if (orders.empty() || (may_be_whole && config.split == Split::Parts)) orders.push_back(usual);
     for (const MatmulOrder& order : orders) {
       if (rejected(instance.supports(problem, {order}))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;

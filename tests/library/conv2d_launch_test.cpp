@@ -104,6 +104,12 @@ TEST(MeasuredConv2d, TheTableGoesBeforeTheModel) {
   EXPECT_FALSE(choice.measured);
 }
 
+TEST_F(LaunchConv2d, ALaunchIsACandidateOnce) {
+  Checked checked;
+  ASSERT_TRUE(check(checked, Conv2dFamily::description, &problem).is_good());
+  EXPECT_EQ(conv2d_candidates(checked, {}, nullptr).size(), 1u);
+}
+
 TEST_F(LaunchConv2d, TheProblemArrives) {
   problem.epilogue.beta = 1.0f;
   problem.epilogue.source = {memory + 256 * 1024, 8, 1, 0, TW_BF16};
