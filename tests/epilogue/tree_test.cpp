@@ -248,16 +248,17 @@ TEST(StagedSource, IsReadFromSharedMemory) {
 
 // What ResidualProgram serves, on tiles that are inside; the tiles at the edge go through the mix.
 TEST(StagedSource, EndsALayer) {
-  const auto with = [](ElementType type, bool bias, Activation activation) {
+  enum class Bias { None, Output, Wide };  // its type is the output's, or fp32
+  const auto with = [](ElementType type, Bias bias, Activation activation) {
     EpilogueCase problem;
     problem.arguments.source_type = type;
     problem.arguments.beta = 1.0f;
-    problem.arguments.bias_type = type;
-    problem.arguments.column_bias = bias ? &asked : nullptr;
+    problem.arguments.bias_type = bias == Bias::Wide ? ElementType::Fp32 : type;
+    problem.arguments.column_bias = bias != Bias::None ? &asked : nullptr;
     problem.arguments.activation = activation;
     return problem;
   };
-  for (const bool bias : {false, true}) {
+  for (const Bias bias : {Bias::None, Bias::Output, Bias::Wide}) {
     for (const Activation activation : {Activation::None, Activation::Relu}) {
       const EpilogueCase bf16 = with(ElementType::Bf16, bias, activation);
       expect_right_from_shared_memory<ElementType::Bf16, MatrixFloats>(bf16);

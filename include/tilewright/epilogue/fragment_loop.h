@@ -33,7 +33,9 @@ class FragmentLoop {
   TW_DEVICE void prepare(const Place& place, unsigned columns) const {
     const int left = params_.n - place.column;
     const int inside = left < static_cast<int>(columns) ? left : static_cast<int>(columns);
-    Epilogue::prepare(params_.epilogue, place.column, inside, thread_);
+    Epilogue::prepare(params_.epilogue,
+                      {place.batch, place.row, place.column, place.m_end, params_.n}, inside,
+                      thread_);
   }
 
   // All threads of the group call it. `sources` is asked for a SourceChunk before each chunk.

@@ -23,8 +23,9 @@ class Quantised {
     Scales scales;
   };
 
-  static TW_DEVICE void prepare(const Params& params, int column, int columns, unsigned thread) {
-    Of::prepare(params, column, columns, thread);
+  static TW_DEVICE void prepare(const Params& params, const FragmentPlace<2>& first, int columns,
+                                unsigned thread) {
+    Of::prepare(params, first, columns, thread);
   }
 
   template <class Value, ElementType output, class SourceChunk, class Body>

@@ -1,5 +1,5 @@
-// sum + C + column bias, then relu or nothing: how a layer of a network ends. C has been brought
-// ahead and all columns are inside, which leaves short code without reads that wait.
+// sum + C + column bias, then relu or nothing: how a layer of a network ends. All columns are
+// inside and C has been brought ahead, or is read at once, which leaves short code.
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
@@ -9,7 +9,7 @@
 
 namespace tw {
 
-// C and the bias have the output's type, two bytes wide.
+// C has the output's type, two bytes wide, and so has the bias, or it is fp32.
 template <ElementType type>
 struct ResidualProgram {
   struct State {};
@@ -22,9 +22,15 @@ struct ResidualProgram {
     const auto others = bits(params.row_bias) | bits(params.column_scale) | bits(params.row_scale) |
                         bits(params.auxiliary) | bits(params.amax);
     return others == 0 && !params.gated && params.alpha == 1.0f && params.output_scale == 1.0f &&
-           params.activation <= Activation::Relu && params.bias_type == type &&
-           bits(params.column_bias) % 4 == 0 &&
+           params.activation <= Activation::Relu &&
+           (params.bias_type == type || params.bias_type == ElementType::Fp32) &&
+           bits(params.column_bias) % (2 * bytes_of(params.bias_type)) == 0 &&
            (params.source == nullptr || (params.beta == 1.0f && params.source_type == type));
+  }
+
+  // Whether C may be read from global memory by pairs, where nobody has brought it.
+  static TW_DEVICE bool reads_pairs(const EpilogueArguments& params) {
+    return in_memory(params).in_pairs<type>();
   }
 
   static constexpr bool gates() { return false; }
@@ -37,7 +43,8 @@ struct ResidualProgram {
     constexpr unsigned sharing = PlaceOf::layout == FragmentLayout::Matrix ? 2 : 1;
     // As they are in memory: who converts them waits for them, and should do so behind C.
     PairBits<2> bias[pairs / sharing];
-    if (params.column_bias != nullptr) {
+    const bool is_wide = params.bias_type == ElementType::Fp32;
+    if (params.column_bias != nullptr && !is_wide) {
       const auto* const first = static_cast<const std::uint16_t*>(params.column_bias);
       TW_UNROLL
       for (unsigned i = 0; i < pairs / sharing; ++i) {
@@ -46,13 +53,25 @@ struct ResidualProgram {
       }
     }
     if (params.source != nullptr) {
-      source.template each_pair<type, pairs>(
-          place_of, [&](unsigned i, FragmentPair term) { values[i] = values[i] + term; });
+      const auto add = [&](unsigned i, FragmentPair term) { values[i] = values[i] + term; };
+      if constexpr (requires { SourceChunk::is_staged; }) {
+        source.template each_pair<type, pairs>(place_of, add);
+      } else {
+        each_pair_in_memory<pairs>(place_of, add);
+      }
     }
-    if (params.column_bias != nullptr) {
+    if (params.column_bias != nullptr && !is_wide) {
       TW_UNROLL
       for (unsigned i = 0; i < pairs; ++i) {
         values[i] = values[i] + values_of<type>(bias[i / sharing]);
+      }
+    } else if (params.column_bias != nullptr) {
+      const auto* const first = static_cast<const std::uint32_t*>(params.column_bias);
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; i += sharing) {
+        const FragmentPair pair = read_pair<ElementType::Fp32>(first + place_of(i).column, true);
+        TW_UNROLL
+        for (unsigned j = 0; j < sharing; ++j) values[i + j] = values[i + j] + pair;
       }
     }
     if (params.activation == Activation::Relu) {
@@ -63,6 +82,26 @@ struct ResidualProgram {
     }
   }
   TW_DEVICE void finish(const State&, unsigned) const {}
+
+ private:
+  // All pairs are on their way before the first is wanted.
+  template <unsigned pairs, class PlaceOf, class Body>
+  TW_DEVICE void each_pair_in_memory(const PlaceOf& place_of, const Body& body) const {
+    const GlobalMatrix matrix = in_memory(params);
+    PairBits<2> terms[pairs];
+    TW_UNROLL
+    for (unsigned i = 0; i < pairs; ++i) {
+      const auto place = place_of(i);
+      const auto* const row = matrix.line<std::uint16_t>(place, place.nearest_row());
+      terms[i] = load_element<Space::Global>(
+          reinterpret_cast<const PairBits<2>*>(row + place.column), place.row_inside());
+    }
+    TW_UNROLL
+    for (unsigned i = 0; i < pairs; ++i) body(i, values_of<type>(terms[i]));
+  }
+  static TW_DEVICE GlobalMatrix in_memory(const EpilogueArguments& params) {
+    return {params.source, params.source_pitch, params.source_batch_pitch};
+  }
 };
 
 }  // namespace tw

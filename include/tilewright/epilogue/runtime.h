@@ -12,13 +12,16 @@ class RuntimeEpilogue {
  public:
   using Params = EpilogueArguments;
 
-  // Ahead of a tile of these columns: its biases need not be waited for.
-  static TW_DEVICE void prepare(const Params& params, int column, int columns, unsigned thread) {
+  // Ahead of a tile that begins at `first` and has so many columns: its biases need not be waited
+  // for.
+  static TW_DEVICE void prepare(const Params& params, const FragmentPlace<2>& first, int columns,
+                                unsigned thread) {
     if (params.column_bias == nullptr) return;
     const int at = static_cast<int>(thread * 128);
     const int bytes = static_cast<int>(bytes_of(params.bias_type));
     if (at < columns * bytes) {
-      isa::prefetch_global(static_cast<const char*>(params.column_bias) + column * bytes + at);
+      isa::prefetch_global(static_cast<const char*>(params.column_bias) + first.column * bytes +
+                           at);
     }
   }
 

@@ -22,7 +22,7 @@ class Tree {
   using Params = typename Root::Params;
   static constexpr bool once = sees_once<Root>;
 
-  static TW_DEVICE void prepare(const Params&, int, int, unsigned) {}
+  static TW_DEVICE void prepare(const Params&, const FragmentPlace<2>&, int, unsigned) {}
 
   template <class Value, ElementType output, class SourceChunk, class Body>
   static TW_DEVICE void choose(const Params& params, bool /*whole_pairs*/, const Body& body) {

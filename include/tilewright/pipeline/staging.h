@@ -35,6 +35,8 @@ class Staging {
       isa::barrier_sync(staging_->barrier_, threads);
       return staging_->stores_;
     }
+    // The same where threads copy the buffer: a fence would wait for what they stored before.
+    TW_DEVICE void meet() { isa::barrier_sync(staging_->barrier_, threads); }
 
    private:
     friend Staging;

@@ -49,12 +49,33 @@ struct ViewedPlace : PlaceOf {
   }
 };
 
-// RuntimeEpilogue at the places of the whole output.
-template <class View>
+// RuntimeEpilogue at the places of the whole output. A group of threads has `rows` of a tile's sums
+// for which it reads C from global memory.
+template <class View, unsigned rows>
 struct GroupedEpilogue : RuntimeEpilogue {
   struct Params : RuntimeEpilogue::Params, View {
     using RuntimeEpilogue::Params::operator=;
   };
+
+  // C comes to the L2 while the sums are made.
+  static TW_DEVICE void prepare(const Params& params, const FragmentPlace<2>& first, int columns,
+                                unsigned thread) {
+    RuntimeEpilogue::prepare(params, params(first), columns, thread);
+    if (params.source == nullptr || params.beta == 0.0f || params.gated) return;
+    if constexpr (rows > 0) {
+      const int bytes = static_cast<int>(bytes_of(params.source_type));
+      TW_ROLL
+      for (unsigned row = thread; row < rows; row += 128) {
+        FragmentPlace<2> place = first;
+        place.row += static_cast<int>(row);
+        place = params(place);
+        if (!place.row_inside()) continue;
+        const char* const line = static_cast<const char*>(params.source) +
+                                 (place.row * params.source_pitch + place.column) * bytes;
+        for (int at = 0; at < columns * bytes; at += 128) isa::prefetch_global(line + at);
+      }
+    }
+  }
 
   template <class Program>
   struct Viewed : std::remove_reference_t<Program> {
@@ -69,6 +90,13 @@ struct GroupedEpilogue : RuntimeEpilogue {
   };
   template <class Value, ElementType output, class SourceChunk, class Body>
   static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
+    if constexpr (rows > 0 && bytes_of(output) == 2) {
+      using Residual = ResidualProgram<output>;
+      const bool adds = params.source != nullptr || params.column_bias != nullptr;
+      if (adds && whole_pairs && Residual::serves(params) && Residual::reads_pairs(params)) {
+        return body(Viewed<Residual>{{params}, params});
+      }
+    }
     RuntimeEpilogue::choose<Value, output, SourceChunk>(
         params, whole_pairs, [&](const auto& program) {
           body(Viewed<decltype(program)>{program, params});

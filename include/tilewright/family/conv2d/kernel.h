@@ -29,6 +29,11 @@ constexpr bool is_backward_data(const MatmulConfig& config) {
 template <Tiling tiling>
 class Im2colLoader;
 
+// Of C, by a group of threads for its part of a tile, where nobody brings it.
+constexpr unsigned rows_read(const MatmulConfig& config) {
+  return config.c_stages != 0 ? 0 : config.group_rows();
+}
+
 // One recipe for the three directions, of a loader by TMA; its epilogue sees the whole output.
 struct Conv2dRecipe : MatmulRecipe {
   template <class, Tiling tiling, RoleTable>
@@ -46,7 +51,8 @@ struct Conv2dRecipe : MatmulRecipe {
   using Epilogue = GroupedEpilogue<
       std::conditional_t<is_backward_data(config), PixelView,
                          std::conditional_t<config.tiling.a_major == Major::MN && !elected,
-                                            GroupedRows, GroupedColumns>>>;
+                                            GroupedRows, GroupedColumns>>,
+      elected ? rows_read(config) : 0>;
   template <MatmulConfig config, Tiling tiling, class TileMap>
   using Map =
       std::conditional_t<is_backward_data(config), PhaseTiles<TileMap, int{tiling.k()}>, TileMap>;
@@ -64,8 +70,9 @@ struct Conv2dByPieces : ThreadRecipe<Conv2dRecipe, Im2colPieceLoader> {
   using Loader = Im2colPieceLoader<tiling, table.load.warps, Completion::WarpsArrive>;
   template <class TargetOp, Tiling, unsigned>
   using Op = FencedOp<TargetOp>;
+  // Beside eight warps that load, registers are too few to read C at once.
   template <MatmulConfig config, bool>
-  using Epilogue = SharedGroupsEpilogue<config.tiling.a_type>;
+  using Epilogue = SharedGroupsEpilogue<config.tiling.a_type, 0>;
 
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     RoleTable table = ThreadRecipe<Conv2dRecipe, Im2colPieceLoader>::roles(given, config);
@@ -108,7 +115,7 @@ struct Conv2dSharedGroups : Conv2dRecipe {
   template <class TargetOp, Tiling, unsigned>
   using Op = FencedOp<TargetOp>;
   template <MatmulConfig config, bool>
-  using Epilogue = SharedGroupsEpilogue<config.tiling.a_type>;
+  using Epilogue = SharedGroupsEpilogue<config.tiling.a_type, rows_read(config)>;
   template <class Kernel>
   using Program = SharedGroupsProgram<Kernel>;
 
@@ -146,8 +153,8 @@ struct Conv2dByLines : Conv2dRecipe {
   using Op = LineOp<TargetOp, tiling, stage_bytes>;
   template <MatmulConfig, class TargetStore>
   using Store = PixelStore<TargetStore, LineView>;
-  template <MatmulConfig, bool>
-  using Epilogue = GroupedEpilogue<LineView>;
+  template <MatmulConfig config, bool>
+  using Epilogue = GroupedEpilogue<LineView, rows_read(config)>;
 };
 
 struct DepthwiseRecipe;

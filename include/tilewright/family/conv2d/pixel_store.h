@@ -83,7 +83,7 @@ class PixelStore : public Plain {
   TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
     if constexpr (requires { params_.by_tma; }) {
       if (params_.view.has_gaps()) {
-        buffer.publish();
+        buffer.meet();
         const bool in_pieces = params_.by_tma && n % int{sizeof(Piece) / sizeof(Bits)} == 0;
         return in_pieces ? copy<Piece>(buffer, place, n, gates)
                          : copy<Bits>(buffer, place, n, gates);

@@ -43,9 +43,9 @@ struct GroupSums : Im2colAxes<1> {
 };
 
 // GroupedEpilogue of such tiles.
-template <ElementType type>
-struct SharedGroupsEpilogue : GroupedEpilogue<GroupedColumns> {
-  using Grouped = GroupedEpilogue<GroupedColumns>;
+template <ElementType type, unsigned rows>
+struct SharedGroupsEpilogue : GroupedEpilogue<GroupedColumns, rows> {
+  using Grouped = GroupedEpilogue<GroupedColumns, rows>;
   struct Params : Grouped::Params {
     using Grouped::Params::operator=;
     GroupSums groups;
@@ -96,9 +96,10 @@ struct SharedGroupsEpilogue : GroupedEpilogue<GroupedColumns> {
   };
   template <class Value, ElementType output, class SourceChunk, class Body>
   static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
-    Grouped::choose<Value, output, SourceChunk>(params, whole_pairs, [&](const auto& program) {
-      body(SummedAgain<std::remove_cvref_t<decltype(program)>>{program, params.groups});
-    });
+    Grouped::template choose<Value, output, SourceChunk>(
+        params, whole_pairs, [&](const auto& program) {
+          body(SummedAgain<std::remove_cvref_t<decltype(program)>>{program, params.groups});
+        });
   }
 };
 
