@@ -224,10 +224,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
                            ? std::max(0.1, 1 - tile_us / (cost.store_us * size))
                            : 0.33 + 0.63 * std::max(0.0, 1 - stages * config.tiling.spans / 44);
   busy += cost.store_us * size * groups * shown * (waves - 1);
-  // A group is busy with a tile until it has stored it, and the other with the next.
-  if (kernel.positions > 1) {
-    busy = std::max(busy, waves * (tile_us + cost.gaps_us + cost.gaps_tile_us * size) / 2);
-  }
+  if (kernel.positions > 1 && in_turns) busy += waves * (cost.gaps_us + cost.gaps_tile_us * size);
 
   const double l2_bytes =
       work * stages * config.tiling.spans * 128.0 *
@@ -264,7 +261,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;
   if (config.plain_epilogue != 0) expected *= cost.plain_factor;
   // A role that brings C ahead of the epilogue pays where there is one.
-  if ((config.c_stages != 0) != has_source) expected *= has_source ? 1.2 : 1.01;
+  if ((config.c_stages != 0) != has_source) {
+    expected *= !has_source ? 1.01 : of_image ? cost.image_source_factor : 1.2;
+  }
   if (config.promote_every != 0 && !kernel.scales_sums) expected *= 1.2;
   return expected;
 }

@@ -17,13 +17,14 @@ struct CostConstants {
   double row_cycles = 1.37;           // a line of 128 bytes that TMA brings to an SM
   double received_share = 0.201;      // of that, for a line that another CTA sends
   double straddling_factor = 1.44;    // of the rest, where rows begin amid lines
-  double pixel_factor = 1.08;         // where the lines are pixels of an image,
-  double ragged_factor = 2.17;        // whose last channels do not fill one,
-  double filter_factor = 0.77;        // or of its filters; these and pieces: 38 train shapes
+  double pixel_factor = 1.27;         // where the lines are pixels of an image,
+  double ragged_factor = 2.06;        // whose last channels do not fill one,
+  double filter_factor = 0.395;       // or of its filters; these, gaps and pieces: 108 layers
   double amid_sectors_factor = 2;     // of ragged_factor, where pixels begin amid 32 bytes
-  // D's rows with gaps, which threads store: of a tile, and of one of 128 by 128. Eleven layers,
-  // measured while a row took several divisions; it takes one now.
-  double gaps_us = 2.0, gaps_tile_us = 6.2;
+  // What is seen of storing D's rows with gaps by threads that take turns: of a tile, and of one of
+  // 128 by 128.
+  double gaps_us = 0.7, gaps_tile_us = 0.24;
+  double image_source_factor = 1.15;  // where nobody brings C, of an image; 24 layers
   double outside_row_cycles = 4.78;   // a line outside of the matrix, filled with zeros on all SMs
   double outside_power = 0.387;       // of the share of SMs that fill such lines
   double neighbour_factor = 2.06;     // where two SMs of a pair load side by side
@@ -61,9 +62,9 @@ struct CostConstants {
   double unpacked_factor = 2.5;         // 8-bit floats, which mma.sync takes as fp16; not fitted
   double gathering_factor = 6;          // of lines that threads gather for wgmma; by hand, few data
   double piece_cycles = 0.455;          // a piece that a thread copies: 16 bytes, or as aligned
-  double pixel_piece_cycles = 0.71;     // the same of an image, whose pixels are known,
+  double pixel_piece_cycles = 0.66;     // the same of an image, whose pixels are known,
   double sought_piece_cycles = 3.4;     // and where each piece is looked for; by hand, few data
-  double pieces_factor = 1.11;          // of all of it, beside kernels by TMA
+  double pieces_factor = 1.2;           // of all of it, beside kernels by TMA
   double copied_bytes_per_us = 1.75e6;  // of an operand, read and written; six matrices
   // Rows of B that stream, and those that begin amid 16 bytes: a warp's loads by themselves, and of
   // all SMs together; a tile's end, and what comes before. By hand, 27 shapes of 2026-11-16.

@@ -246,7 +246,7 @@ TEST(StagedSource, IsReadFromSharedMemory) {
   }
 }
 
-// What ResidualProgram serves, on tiles that are inside; the tiles at the edge go through the mix.
+// What ResidualProgram serves; an odd number of columns goes through the mix.
 TEST(StagedSource, EndsALayer) {
   enum class Bias { None, Output, Wide };  // its type is the output's, or fp32
   const auto with = [](ElementType type, Bias bias, Activation activation) {

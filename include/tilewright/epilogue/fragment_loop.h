@@ -45,8 +45,7 @@ class FragmentLoop {
                   "The tile's columns must be whole chunks of the output's row.");
     using Chunk = decltype(sources.next(0, 0));
     Epilogue::template choose<typename Sums::Value, Store::output, Chunk>(
-        params_.epilogue,
-        params_.n % 2 == 0 && place.column + static_cast<int>(Sums::columns) <= params_.n,
+        params_.epilogue, params_.n % 2 == 0,
         [&](const auto& program) { run(program, sum, place, sources); });
   }
   template <FragmentSums Sums>

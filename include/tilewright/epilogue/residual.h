@@ -1,5 +1,5 @@
-// sum + C + column bias, then relu or nothing: how a layer of a network ends. All columns are
-// inside and C has been brought ahead, or is read at once, which leaves short code.
+// sum + C + column bias, then relu or nothing: how a layer of a network ends. C has been
+// brought ahead, or is read at once, and pairs of columns are whole, which leaves short code.
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
@@ -46,11 +46,15 @@ struct ResidualProgram {
     const bool is_wide = params.bias_type == ElementType::Fp32;
     if (params.column_bias != nullptr && !is_wide) {
       const auto* const first = static_cast<const std::uint16_t*>(params.column_bias);
-      TW_UNROLL
-      for (unsigned i = 0; i < pairs / sharing; ++i) {
-        bias[i] = load_element<Space::Global>(
-            reinterpret_cast<const PairBits<2>*>(first + place_of(sharing * i).column));
-      }
+      at_columns(place_of, [&](const auto& column_of) {
+        TW_UNROLL
+        for (unsigned i = 0; i < pairs / sharing; ++i) {
+          const auto place = place_of(sharing * i);
+          bias[i] = load_element<Space::Global>(
+              reinterpret_cast<const PairBits<2>*>(first + column_of(place)),
+              place.column < place.n);
+        }
+      });
     }
     if (params.source != nullptr) {
       const auto add = [&](unsigned i, FragmentPair term) { values[i] = values[i] + term; };
@@ -67,12 +71,16 @@ struct ResidualProgram {
       }
     } else if (params.column_bias != nullptr) {
       const auto* const first = static_cast<const std::uint32_t*>(params.column_bias);
-      TW_UNROLL
-      for (unsigned i = 0; i < pairs; i += sharing) {
-        const FragmentPair pair = read_pair<ElementType::Fp32>(first + place_of(i).column, true);
+      at_columns(place_of, [&](const auto& column_of) {
         TW_UNROLL
-        for (unsigned j = 0; j < sharing; ++j) values[i + j] = values[i + j] + pair;
-      }
+        for (unsigned i = 0; i < pairs; i += sharing) {
+          const auto place = place_of(i);
+          const FragmentPair pair =
+              read_pair<ElementType::Fp32>(first + column_of(place), place.column < place.n);
+          TW_UNROLL
+          for (unsigned j = 0; j < sharing; ++j) values[i + j] = values[i + j] + pair;
+        }
+      });
     }
     if (params.activation == Activation::Relu) {
       TW_UNROLL
@@ -84,18 +92,32 @@ struct ResidualProgram {
   TW_DEVICE void finish(const State&, unsigned) const {}
 
  private:
+  // `body` gets the columns to read at: the pairs' own, which leaves reads at fixed distances, or
+  // for those outside the last pair's.
+  template <class PlaceOf, class Body>
+  static TW_DEVICE void at_columns(const PlaceOf& place_of, const Body& body) {
+    if (place_of.columns_inside()) {
+      body([](const FragmentPlace<2>& place) { return place.column; });
+    } else {
+      body([](const FragmentPlace<2>& place) {
+        return place.column < place.n ? place.column : place.n - 2;
+      });
+    }
+  }
   // All pairs are on their way before the first is wanted.
   template <unsigned pairs, class PlaceOf, class Body>
   TW_DEVICE void each_pair_in_memory(const PlaceOf& place_of, const Body& body) const {
     const GlobalMatrix matrix = in_memory(params);
     PairBits<2> terms[pairs];
-    TW_UNROLL
-    for (unsigned i = 0; i < pairs; ++i) {
-      const auto place = place_of(i);
-      const auto* const row = matrix.line<std::uint16_t>(place, place.nearest_row());
-      terms[i] = load_element<Space::Global>(
-          reinterpret_cast<const PairBits<2>*>(row + place.column), place.row_inside());
-    }
+    at_columns(place_of, [&](const auto& column_of) {
+      TW_UNROLL
+      for (unsigned i = 0; i < pairs; ++i) {
+        const auto place = place_of(i);
+        const auto* const row = matrix.line<std::uint16_t>(place, place.nearest_row());
+        terms[i] = load_element<Space::Global>(
+            reinterpret_cast<const PairBits<2>*>(row + column_of(place)), place.first_inside());
+      }
+    });
     TW_UNROLL
     for (unsigned i = 0; i < pairs; ++i) body(i, values_of<type>(terms[i]));
   }

@@ -29,9 +29,9 @@ constexpr bool is_backward_data(const MatmulConfig& config) {
 template <Tiling tiling>
 class Im2colLoader;
 
-// Of C, by a group of threads for its part of a tile, where nobody brings it.
+// Of C, by a group of threads for its part of a tile, forward, where nobody brings it.
 constexpr unsigned rows_read(const MatmulConfig& config) {
-  return config.c_stages != 0 ? 0 : config.group_rows();
+  return config.c_stages != 0 || config.tiling.b_major != Major::K ? 0 : config.group_rows();
 }
 
 // One recipe for the three directions, of a loader by TMA; its epilogue sees the whole output.
