@@ -283,7 +283,7 @@ class RuntimeEpilogue {
 
 // alpha * sum alone, without code for anything else.
 struct PlainEpilogue : RuntimeEpilogue {
-  static TW_DEVICE void prepare(const Params&, int, int, unsigned) {}
+  static TW_DEVICE void prepare(const Params&, const FragmentPlace<2>&, int, unsigned) {}
   template <class Value, ElementType output, class SourceChunk, class Body>
   static TW_DEVICE void choose(const Params& params, bool, const Body& body) {
     body(Scaled{params.alpha});
