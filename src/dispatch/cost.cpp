@@ -176,8 +176,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
     if (amid_sectors) b_line *= channels_share(problem, config, amid_sectors, cost);
   }
   double lines =
-      (inside * a_line +
-       kernel.positions * (config.tiling.b_rows() - columns_outside) * b_line) *
+      (inside * a_line + kernel.positions * (config.tiling.b_rows() - columns_outside) * b_line) *
           cost.row_cycles +
       (outside / cluster.n + kernel.positions * columns_outside / cluster.m) *
           cost.outside_row_cycles * std::pow(running / sms, cost.outside_power);
@@ -240,18 +239,22 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   double joining = 0;
   const double joins = 1 + (waves - 1) * cost.joining_shown;
   if (config.split == Split::Cluster) {
-    joining = (cost.cluster_parts_us + cost.cluster_part_us * size * (parts - 1)) * joins;
+    const double meeting = cost.cluster_parts_us * (parts > 2 ? cost.cluster_meeting_factor : 1);
+    joining = (meeting + cost.cluster_part_us * size * (parts - 1)) * joins;
   }
+  // Parts that run at once have shares.
+  const bool in_shares = config.finishers > 1 && parts >= shared_parts && work <= ctas;
   if (config.split == Split::Parts) {
     // Where groups take turns, one of them joins a whole tile.
-    joining = cost.workspace_parts_us +
-              cost.workspace_part_us * (in_turns ? 2 : 1) * size * (parts - 1) * joins;
+    joining = cost.workspace_parts_us + cost.workspace_part_us * (in_turns ? 2 : 1) * size *
+                                            (parts - 1) * joins *
+                                            (in_shares ? cost.shared_finish_factor : 1);
   }
   if (config.split == Split::Stream) joining = cost.stream_us + cost.stream_share * body;
   const double first_stage = config.tiling.spans * lines / cost.cycles_per_us;
   double expected =
       cost.start_us + first_stage + body + cost.last_store_us * size * groups + joining;
-  if (config.dependent_launch == 0) expected += cost.late_start_us;
+  if (config.dependent_launch == 0 || in_shares) expected += cost.late_start_us;
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (of_image && kernel.by_threads) expected *= cost.pieces_factor;
   if (is_exchanged) expected *= cost.exchanged_factor;

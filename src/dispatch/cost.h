@@ -48,8 +48,10 @@ struct CostConstants {
   double late_start_us = 0.743;  // where the grid before is not overlapped
   double pair_us = 0.251, cluster_us = 0.669;
   double last_store_us = 1.57, store_us = 2.33;  // a tile of 128 by 128
-  double cluster_parts_us = 1.14, cluster_part_us = 2.17;
+  double cluster_parts_us = 1.3, cluster_part_us = 2.17;
+  double cluster_meeting_factor = 1.4;  // of the former, where more than two CTAs meet
   double workspace_parts_us = 1.97, workspace_part_us = 0.956;
+  double shared_finish_factor = 0.65;  // of the latter, where parts finish shares; eleven shapes
   double joining_shown = 0.912;  // of each join but the last
   double stream_us = 8.36, stream_share = 0.0692;
   double ticket_factor = 1.03;

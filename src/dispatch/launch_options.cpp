@@ -61,7 +61,8 @@ Status fits(const MatmulConfig& config, const MatmulProblem& given, const Matmul
   const double tiles = count(problem.m, config.tiling.m * cluster.m) *
                        count(problem.n, config.tiling.n * cluster.n) * cluster.size() *
                        static_cast<double>(problem.batch);
-  const double slots = config.split == Split::Stream ? request.sms : tiles * (order.split_k - 1);
+  const int kept = config.finishers == 1 ? order.split_k - 1 : order.split_k;
+  const double slots = config.split == Split::Stream ? request.sms : tiles * kept;
   const double bytes =
       slots * config.tiling.m * config.tiling.n * 4 + static_cast<double>(workspace_counter_bytes);
   if (bytes > static_cast<double>(request.workspace_limit)) {

@@ -38,7 +38,11 @@ class DeviceMatmul {
     MatmulGrid grid = {};
     if (Status planned = make_plan(params, grid, clusters); !planned.is_good()) return planned;
     if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
-    return kernel_.launch(params, grid.ctas, static_cast<typename OnDevice::Stream>(stream));
+    const auto on = static_cast<typename OnDevice::Stream>(stream);
+    if constexpr (Parts::config.finishers != 1) {
+      return kernel_.launch(params, grid.ctas, on, params.reduction.finishers > 1);
+    }
+    return kernel_.launch(params, grid.ctas, on);
   }
 
  private:

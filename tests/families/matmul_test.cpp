@@ -119,6 +119,30 @@ TEST(Matmul, TakesAnyRasterGroup) {
   }
 }
 
+// Where all parts run at once, several finish a share of a tile each; else the last finishes it.
+TEST(Matmul, PartsFinishShares) {
+  for (const Instance& instance : matmul_trial.instances()) {
+    const MatmulConfig& config = config_of(instance);
+    if (config.finishers == 1) continue;
+    MatmulShape shape = usual_shape(instance);
+    shape.m = config.tiling.m + 5;
+    shape.n = config.tiling.n + 24;
+    shape.k = 7 * config.tiling.k() - 8;
+    shape.epilogue.column_bias = true;
+    const VerifiedProblem verified(shape, Fill::Integers, 6);
+    for (const int parts : {3, 4, 7}) {
+      MatmulOrder order = usual_order(instance);
+      order.split_k = parts;
+      for (const unsigned sms : {28u, 6u}) {
+        vgpu::Options machine;
+        machine.sm_count = sms;
+        const VirtualRun run = run_virtually(instance, order, verified, TraceBuffer{}, machine);
+        EXPECT_TRUE(run.clean()) << instance.name << " " << parts << "\n" << run.complaint();
+      }
+    }
+  }
+}
+
 // Beside few rows the L2 need not fetch more of an operand than is asked for.
 TEST(Matmul, MapsKnowWhatIsReadOnce) {
   using Loader = TmaLoader<Tiling{}>;

@@ -144,6 +144,7 @@ CONFIGS = {
     'narrow': hopper('.n = 128, .cluster = {1, 1}'),
     'ping_pong': hopper('.m = 64, .cluster = {1, 1}', '.consumers = Consumers::PingPong'),
     'one_group_in_parts': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .split = Split::Parts'),
+    'shares': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .split = Split::Parts, .finishers = 2'),
     'wide_in_parts': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .split = Split::Parts'),
     'one_group_1x1x2': hopper('.m = 64, .n = 64, .cluster = {1, 1, 2}',
                               '.multiply_groups = 1, .split = Split::Cluster'),

@@ -38,7 +38,8 @@ struct Sm90 {
   using Store = std::conditional_t<
       config.tiling.exchanged != 0, TransposedStore<config.d_type, config.tiling.n, Trace>,
       std::conditional_t<
-          config.tiling.n % (128 / bytes_of(config.d_type)) == 0,
+          config.tiling.n % (128 / bytes_of(config.d_type)) == 0 &&
+              config.tiling.n / (128 / bytes_of(config.d_type)) >= config.finishers,
           StagedStore<config.d_type, 64, Trace>,
           std::conditional_t<config.tiling.n % 32 == 0 && bytes_of(config.d_type) == 2,
                              StagedStore<config.d_type, 64, Trace, 64>,

@@ -129,6 +129,9 @@ class FragmentLoop {
   template <class Program, class Sums, class Sources>
   TW_DEVICE void store_chunk(const Program& program, typename Program::State& state,
                              const Sums& sum, unsigned index, const Place& tile, Sources& sources) {
+    if constexpr (requires { sum.finishes(index); }) {
+      if (!sum.finishes(index)) return;  // others do
+    }
     constexpr unsigned groups = Store::chunk_columns / columns_together<Program, Sums>();
     constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
     unsigned chunk = index;

@@ -8,6 +8,7 @@
 #include "tilewright/pipeline/trace.h"
 #include "tilewright/schedule/hilbert_order.h"
 #include "tilewright/schedule/reduction.h"
+#include "tilewright/schedule/shared_finish.h"
 #include "tilewright/schedule/split_tiles.h"
 #include "tilewright/schedule/work_tile.h"
 
@@ -43,7 +44,7 @@ consteval auto tile_map_of() {
   if constexpr (config.split == Split::Whole) {
     return Chosen<WholeTiles<cluster, Order>>();
   } else if constexpr (config.split == Split::Parts) {
-    return Chosen<SplitTiles<cluster, Order>>();
+    return Chosen<SplitTiles<cluster, Order, config.finishers != 1>>();
   } else if constexpr (config.split == Split::Cluster) {
     return Chosen<ClusterSplitTiles<cluster, Order>>();
   } else {
@@ -85,7 +86,8 @@ consteval auto sources_of() {
   }
 }
 
-template <MatmulConfig config, class Target, RoleTable roles>
+// Shares of a tile are whole chunks of its store.
+template <MatmulConfig config, class Target, RoleTable roles, class Store>
 consteval auto reduction_of() {
   // Groups that take turns have tiles of their own; others have shares of one.
   constexpr unsigned warps = roles.epilogue.played()
@@ -98,6 +100,8 @@ consteval auto reduction_of() {
   } else if constexpr (config.split == Split::Cluster) {
     return Chosen<typename Target::template ClusterReduction<config.tiling.cluster, group_step,
                                                              warps, values, config.tiling.n / 2>>();
+  } else if constexpr (config.finishers != 1) {
+    return Chosen<SharedFinish<group_step, warps, values, roles.lanes, Store::chunk_columns / 2>>();
   } else {
     return Chosen<WorkspaceReduction<group_step, warps, values, roles.lanes>>();
   }

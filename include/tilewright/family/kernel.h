@@ -53,7 +53,9 @@ struct Kernel {
                 "transpose them.");
   using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
   using Sources = typename decltype(sources_of<config, Target, Store>())::Type;
-  using Reduction = typename decltype(reduction_of<config, Target, roles>())::Type;
+  using Reduction = typename decltype(reduction_of<config, Target, roles, Store>())::Type;
+  static_assert(config.finishers == 1 || config.finishers <= config.tiling.n / Store::chunk_columns,
+                "A share of a tile is at least a chunk of its columns.");
   using Order = typename decltype(order_of<config>())::Type;
   using Turns = typename decltype(turns_of<Target, roles>())::Type;
   using Map =

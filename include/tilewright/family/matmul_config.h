@@ -28,6 +28,9 @@ struct MatmulConfig {
   // Stages whose products are added up by the tensor core before they join the sum; 0: all.
   unsigned promote_every = 0;
   Split split = Split::Whole;
+  // Parts of a sum that finish a share of its tile each, a power of two; 1: the last part finishes
+  // all of it.
+  unsigned finishers = 1;
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
   unsigned c_stages = 0;          // chunks of C that a role brings ahead of a group's epilogue
@@ -67,6 +70,10 @@ struct MatmulConfig {
     require(split == Split::Whole || split == Split::Cluster || scheduling == Scheduling::Static,
             "Who finishes a sum waits for parts that were taken before: only a static schedule "
             "promises that.");
+    require(finishers == 1 || (split == Split::Parts && consumers == Consumers::Cooperative &&
+                               c_stages == 0 && (finishers & (finishers - 1)) == 0),
+            "Parts that finish shares are those of a split into parts, by groups that share tiles "
+            "for which no role brings C; their number is a power of two.");
     return *this;
   }
 };

@@ -150,7 +150,7 @@ inline Status encode_im2col_for_cuda(TensorMap& map, const Im2colBox& box) {
 struct KernelLaunch {
   // cluster_size 0: the target has no clusters.
   KernelLaunch(unsigned ctas, unsigned cluster_size, unsigned threads, std::size_t shared_bytes,
-               bool overlaps, cudaStream_t stream) {
+               bool overlaps, bool at_once, cudaStream_t stream) {
     config.gridDim = dim3(ctas);
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared_bytes;
@@ -164,9 +164,13 @@ struct KernelLaunch {
       attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
       attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
+    if (at_once) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+      attributes[config.numAttrs++].val.cooperative = 1;
+    }
   }
   KernelLaunch(const KernelLaunch&) = delete;
-  cudaLaunchAttribute attributes[2]{};
+  cudaLaunchAttribute attributes[3]{};
   cudaLaunchConfig_t config{};
 };
 
@@ -202,10 +206,13 @@ class CudaKernel {
   }
 
   // After max_active_clusters() was good on this device.
+  // A grid whose CTAs must run `at_once` does not overlap the one before: cooperative launches
+  // promise that, and nothing says that they do where they begin early.
   template <class Params>
-  Status launch(const Params& params, unsigned ctas, cudaStream_t stream) const {
+  Status launch(const Params& params, unsigned ctas, cudaStream_t stream,
+                bool at_once = false) const {
     const KernelLaunch launch(ctas, cluster_size(), needs_.threads, needs_.shared_bytes,
-                              needs_.dependent_launch, stream);
+                              needs_.dependent_launch && !at_once, at_once, stream);
     void* arguments[] = {const_cast<Params*>(&params)};
     return cuda_status(cudaLaunchKernelExC(&launch.config, function_, arguments), "The launch");
   }
@@ -258,7 +265,7 @@ class CudaKernel {
     int active = 0;
     if (needs_.in_clusters) {
       const KernelLaunch launch(needs_.cluster_size, needs_.cluster_size, needs_.threads,
-                                needs_.shared_bytes, false, nullptr);
+                                needs_.shared_bytes, false, false, nullptr);
       Status asked = cuda_status(cudaOccupancyMaxActiveClusters(&active, function_, &launch.config),
                                  "cudaOccupancyMaxActiveClusters");
       if (!asked.is_good()) return asked;

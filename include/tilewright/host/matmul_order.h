@@ -19,6 +19,9 @@ struct MatmulOrder {
   bool operator==(const MatmulOrder&) const = default;
 };
 
+// Of a sum, from which on several finish shares of its tile: of fewer, the last does it as fast.
+inline constexpr int shared_parts = 4;
+
 struct MatmulGrid {
   unsigned ctas;
   unsigned cluster_size;

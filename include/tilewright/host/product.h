@@ -47,7 +47,9 @@ struct MatmulExtent {
     if (config.split == Split::Stream && k_tiles > 0) work = saturated_product(tiles, k_tiles);
     clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
     slots = 0;
-    if (config.split == Split::Parts) slots = saturated_product(tiles, splits - 1);
+    if (config.split == Split::Parts) {
+      slots = saturated_product(tiles, config.finishers == 1 ? splits - 1 : splits);
+    }
     if (config.split == Split::Stream) slots = clusters;
     slots = saturated_product(slots, config.tiling.cluster.size());
   }
@@ -424,6 +426,16 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
     if (Status status = detail::counters_fit<Parts>(extent.slots); !status.is_good()) return status;
     params.reduction.counters = reinterpret_cast<std::uint32_t*>(counters + detail::ticket_bytes);
     params.reduction.parts = memory + workspace_counter_bytes;
+    if constexpr (config.finishers != 1) {
+      // Parts that wait for each other must run at once: each is the only work of its cluster.
+      const bool at_once = extent.tiles * extent.splits == extent.clusters;
+      unsigned finishers = at_once && extent.splits >= shared_parts ? config.finishers : 1;
+      while (finishers > extent.splits) finishers /= 2;
+      params.reduction.finishers = finishers;
+      // Who finishes a column adds its own part last. Tiles that reached back over columns would
+      // have other finishers for them, and other sums.
+      if (finishers > 1) tiles.last_column = std::numeric_limits<int>::max();
+    }
   }
   grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,
           sizeof(typename Kernel::Storage)};

@@ -25,11 +25,14 @@ class Storing {
 
   // Before the sums of a tile are made.
   TW_DEVICE void prepare(const WorkTile& tile) const {
-    if (tile.finishes()) epilogue_.prepare(Kernel::place(tile, group_), Kernel::config.tiling.n);
+    if (finishes(tile)) epilogue_.prepare(Kernel::place(tile, group_), Kernel::config.tiling.n);
   }
   template <class Sum>
   TW_DEVICE void store(const Sum& sum, const WorkTile& tile) {
-    if constexpr (Reduction::in_parts) {
+    if constexpr (in_shares) {
+      reduction_.deposit(sum, tile);
+      if (!finishes(tile)) return;
+    } else if constexpr (Reduction::in_parts) {
       if (!tile.finishes()) return reduction_.deposit(sum, tile);
     }
     epilogue_.store(reduction_.collect(sum, tile), Kernel::place(tile, group_), sources_);
@@ -40,6 +43,15 @@ class Storing {
   }
 
  private:
+  // Where parts finish shares, those leave their sums, too.
+  static constexpr bool in_shares = requires(const Reduction& reduction, const WorkTile& tile) {
+    reduction.finishes(tile);
+  };
+  TW_DEVICE bool finishes(const WorkTile& tile) const {
+    if constexpr (in_shares) return reduction_.finishes(tile);
+    return tile.finishes();
+  }
+
   Epilogue epilogue_;
   typename Sources::Reader sources_;
   Reduction reduction_;

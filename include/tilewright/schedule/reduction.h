@@ -123,9 +123,35 @@ class WorkspaceReduction {
 
   template <class Sum>
   TW_DEVICE void deposit(const Sum& sum, const WorkTile& tile) {
+    write(sum, tile, [](unsigned) { return true; });
+    isa::warp_sync();
+    if (lane_ == 0) isa::global_add_release(counter(tile), 1);
+  }
+
+  TW_DEVICE void drain() {}
+
+  // Waits for the other parts.
+  template <class Sum>
+  TW_DEVICE CollectedSums<Sum> collect(const Sum& sum, const WorkTile& tile) {
+    using Value = typename Sum::Value;
+    if (tile.parts > 1) {
+      if (lane_ == 0) {
+        isa::global_wait_at_least(counter(tile), static_cast<unsigned>(tile.parts - 1));
+        isa::global_store_release(counter(tile), 0);
+      }
+      isa::warp_sync();
+    }
+    return {sum, {first_of<Value>(tile), part_stride(tile), tile.parts - 1}};
+  }
+
+ protected:
+  // A part, into its slot: four values from v on where leaves(v).
+  template <class Sum, class Leaves>
+  TW_DEVICE void write(const Sum& sum, const WorkTile& tile, const Leaves& leaves) const {
     using Value = typename Sum::Value;
     auto* const to = first_of<Value>(tile) + tile.part * part_stride(tile);
     const auto leave = [&](unsigned v, Value a, Value b, Value c, Value d) {
+      if (!leaves(v)) return;
       store_element<Space::Global>(to + v / 4 * lanes, Vector<Value, 4>{{a, b, c, d}});
     };
     if constexpr (Sum::layout == FragmentLayout::Row) {
@@ -148,27 +174,8 @@ class WorkspaceReduction {
         }
       }
     }
-    isa::warp_sync();
-    if (lane_ == 0) isa::global_add_release(counter(tile), 1);
   }
 
-  TW_DEVICE void drain() {}
-
-  // Waits for the other parts.
-  template <class Sum>
-  TW_DEVICE CollectedSums<Sum> collect(const Sum& sum, const WorkTile& tile) {
-    using Value = typename Sum::Value;
-    if (tile.parts > 1) {
-      if (lane_ == 0) {
-        isa::global_wait_at_least(counter(tile), static_cast<unsigned>(tile.parts - 1));
-        isa::global_store_release(counter(tile), 0);
-      }
-      isa::warp_sync();
-    }
-    return {sum, {first_of<Value>(tile), part_stride(tile), tile.parts - 1}};
-  }
-
- private:
   static_assert(values % 4 == 0, "Values lie by four.");
   static constexpr std::int64_t slot_fours = std::int64_t{warps} * (values / 4) * lanes;
   static TW_DEVICE std::int64_t part_stride(const WorkTile& tile) {

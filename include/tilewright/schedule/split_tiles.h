@@ -10,8 +10,9 @@
 namespace tw {
 
 // Every sum in `splits` parts of about the same length. Parts are counted before the one that
-// finishes: whoever waits for them, waits for work that was taken earlier.
-template <ClusterShape cluster, class Order>
+// finishes: whoever waits for them, waits for work that was taken earlier. The last part has a slot
+// where other parts finish shares, too.
+template <ClusterShape cluster, class Order, bool has_last_slot = false>
 class SplitTiles : TilePlace<cluster, Order> {
   using Base = TilePlace<cluster, Order>;
 
@@ -28,8 +29,8 @@ class SplitTiles : TilePlace<cluster, Order> {
     tile.k_end = static_cast<int>(std::int64_t{this->params_.k_tiles} * (part + 1) / splits);
     tile.part = part;
     tile.parts = splits;
-    tile.slot =
-        (of * static_cast<int>(cluster.size()) + static_cast<int>(this->rank_)) * (splits - 1);
+    tile.slot = (of * static_cast<int>(cluster.size()) + static_cast<int>(this->rank_)) *
+                (has_last_slot ? splits : splits - 1);
     return tile;
   }
 };
