@@ -87,10 +87,6 @@ InstanceWords list(const Instance&) {
   return {"any -> 16/32 bit", "-", "128x128", "1x1", "-", "any", "static"};
 }
 
-unsigned tracks(const Instance& instance) {
-  return static_cast<const BlockDequantiseConfig*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
-}
-
 }  // namespace
 
 const Trial block_dequantise_trial = {.description = &Family::description,
@@ -101,6 +97,6 @@ const Trial block_dequantise_trial = {.description = &Family::description,
                                       .fill = fill,
                                       .answer = exactly<reference>,
                                       .list = list,
-                                      .tracks = tracks};
+                                      .tracks = tracks_of_stream<BlockDequantiseConfig>};
 
 }  // namespace tw

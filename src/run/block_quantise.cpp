@@ -56,10 +56,6 @@ InstanceWords list(const Instance& instance) {
           "static"};
 }
 
-unsigned tracks(const Instance& instance) {
-  return config_of_instance(instance).tracing == Tracing::On ? 1 : 0;
-}
-
 }  // namespace
 
 const Trial block_quantise_trial = {.description = &Family::description,
@@ -70,6 +66,6 @@ const Trial block_quantise_trial = {.description = &Family::description,
                                     .fill = fill,
                                     .answer = exactly<reference>,
                                     .list = list,
-                                    .tracks = tracks};
+                                    .tracks = tracks_of_stream<BlockQuantiseConfig>};
 
 }  // namespace tw

@@ -88,6 +88,12 @@ struct Trial {
   std::shared_ptr<const Answer> (*answer_on_gpu)(const Case&, const HostProblem& given) = nullptr;
 };
 
+// Of kernels that stream: their one role has one track.
+template <class Config>
+unsigned tracks_of_stream(const Instance& instance) {
+  return static_cast<const Config*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
+}
+
 // A problem without memory: a column_stride other than 1 says that columns are contiguous, an
 // address that is not null that a tensor is there which may be absent.
 struct Case {

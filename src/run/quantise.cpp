@@ -49,10 +49,6 @@ InstanceWords list(const Instance& instance) {
           "static"};
 }
 
-unsigned tracks(const Instance& instance) {
-  return static_cast<const QuantiseConfig*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
-}
-
 }  // namespace
 
 const Trial quantise_trial = {.description = &QuantiseFamily::description,
@@ -63,6 +59,6 @@ const Trial quantise_trial = {.description = &QuantiseFamily::description,
                               .fill = fill,
                               .answer = exactly<quantise_on_host>,
                               .list = list,
-                              .tracks = tracks};
+                              .tracks = tracks_of_stream<QuantiseConfig>};
 
 }  // namespace tw

@@ -85,10 +85,7 @@ struct RmsNormTrial : RmsNormFamily {
     const std::string columns = std::to_string(2048 * pieces_of(instance));
     return {"16 bit", "-", "1x" + columns, "1x1", "-", "-", "static"};
   }
-
-  static unsigned tracks(const Instance& instance) {
-    return config_of_instance(instance).tracing == Tracing::On ? 1 : 0;
-  }
+  static constexpr auto tracks = tracks_of_stream<RmsNormConfig>;
 
  private:
   static const RmsNormConfig& config_of_instance(const Instance& instance) {

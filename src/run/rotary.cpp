@@ -98,9 +98,7 @@ struct RotaryTrial : RotaryFamily {
   static InstanceWords list(const Instance&) {
     return {"16 bit", "-", "1 token", "1x1", "-", "-", "static"};
   }
-  static unsigned tracks(const Instance& instance) {
-    return static_cast<const RotaryConfig*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
-  }
+  static constexpr auto tracks = tracks_of_stream<RotaryConfig>;
 };
 
 }  // namespace
