@@ -103,9 +103,9 @@ def conv2d_copies(number, tiling):
 FP8 = '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3'
 
 
-def blockwise(target, page, tile):
+def blockwise(target, page, tile, others=''):
     return Config(target, f'tilewright/arch/{page.lower()}.h', page,
-                  fields_of(f'{tile}, {FP8}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise',
+                  fields_of(f'{tile}, {FP8}{others}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise',
                   'BlockwiseRecipe<128>')
 
 
@@ -204,6 +204,7 @@ CONFIGS = {
     # FP8 with scales in every stage.
     'blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'blockwise_halves': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 128'),
+    'exchanged_blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 24', ', .exchanged = 1'),
     'blockwise_copies': blockwise('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.n = 64'),
     # MXFP8, the scales in tensor memory: six stages.

@@ -245,7 +245,9 @@ inline unsigned column_step(const MatmulProblem& problem) {
 template <class Parts>
 int last_row(const MatmulProblem& problem) {
   if (Parts::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
-  const unsigned step = Parts::config.tiling.exchanged ? column_step(problem) : 1;
+  unsigned step = Parts::config.tiling.exchanged ? column_step(problem) : 1;
+  if constexpr (requires { Parts::Scales::row_step; })
+    step = std::max(step, Parts::Scales::row_step);
   return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, step);
 }
 template <class Parts>

@@ -1,6 +1,6 @@
-// TileIO: the scales of a stage, one for each row of A and one for each `b_rows` rows of B, of 128
-// of k. Where `a_rows` of A share one, it is brought for each of them. Strides say how they lie in
-// global memory, so that row-major and column-major are one.
+// TileIO: the scales of a stage, one for each `a_rows` rows of A and one for each `b_rows` rows of
+// B, of 128 of k. Strides say how they lie in global memory, so that row-major and column-major are
+// one.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,10 @@
 
 namespace tw {
 
-// By `warps`. Scales outside of the tensors are zero, as are the operands there.
-template <Tiling tiling, unsigned b_rows, unsigned warps, unsigned a_rows = 1>
+// By `warps`, together, or where they are `apart`, each in slots of its own. What a stage takes
+// them is the computation of addresses, whatever their number: apart they are done with several
+// stages in that time. Scales outside of the tensors are zero, as are the operands there.
+template <Tiling tiling, unsigned b_rows, unsigned warps, unsigned a_rows = 1, bool apart = false>
 class ScaleLoader {
   static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");
   static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
@@ -25,10 +27,12 @@ class ScaleLoader {
   // Columns of a tile that surely share a scale, wherever it begins.
   static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
   static constexpr unsigned column_step = b_columns;
+  // And rows, of the 64 that a group of warps multiplies at once.
+  static constexpr unsigned row_step = std::gcd(64u, a_rows);
   static constexpr unsigned rows_of_scale = b_rows > a_rows ? b_rows : a_rows;  // of the caller's B
   struct Tile {
-    float a[tiling.m];
-    float b[tiling.n / b_columns];
+    float a[tiling.m / row_step];
+    alignas(row_step > 1 ? 16 : alignof(float)) float b[tiling.n / b_columns];
   };
   // Of scales: (rows,k / 128).
   struct Params {
@@ -38,14 +42,16 @@ class ScaleLoader {
   // One stage, or with `stage_bytes` from one to the next all stages of a ring.
   template <unsigned stage_bytes = 0>
   struct Tensors {
-    using A = SharedTile<float, in_stages(single(tiling.m, 1), stage_bytes, sizeof(float))>;
+    using A =
+        SharedTile<float, in_stages(single(tiling.m / row_step, 1), stage_bytes, sizeof(float))>;
     using B =
         SharedTile<float, in_stages(single(tiling.n / b_columns, 1), stage_bytes, sizeof(float))>;
-    A a_scales;  // (m), of a ring (m,stage)
+    A a_scales;  // (m / row_step), of a ring (m / row_step,stage)
     B b_scales;  // (n / b_columns), of a ring (n / b_columns,stage)
-    // In bytes from the scale of a row to that of b_columns columns of the same stage.
+    // In bytes from the scale of a row to that of a column, of the same stage.
     static TW_DEVICE std::uint32_t distance(unsigned row, unsigned column) {
-      return B::offset_of(column, 0u) + unsigned{offsetof(Tile, b)} - A::offset_of(row, 0u);
+      return B::offset_of(column / b_columns, 0u) + unsigned{offsetof(Tile, b)} -
+             A::offset_of(row / row_step, 0u);
     }
     TW_DEVICE explicit Tensors(SharedAddress tile)
         : a_scales(tile + unsigned{offsetof(Tile, a)}),
@@ -55,7 +61,7 @@ class ScaleLoader {
   class Reader {
    public:
     TW_DEVICE Reader(const Tensors<>& stage, unsigned row)
-        : a_(stage.a_scales.address(row)), b_(stage.b_scales) {}
+        : a_(stage.a_scales.address(row / row_step)), b_(stage.b_scales) {}
     template <unsigned count>
     TW_DEVICE void operator()(unsigned first_column, float (&factors)[count]) const {
       const float row = std::bit_cast<float>(isa::load_shared_4(a_));
@@ -73,10 +79,14 @@ class ScaleLoader {
   };
   static constexpr bool elected = false;
   static constexpr Completion completion = Completion::CopiesArrive;
-  static constexpr unsigned arrivals = warps * 32;
+  static constexpr unsigned arrivals = apart ? 32 : warps * 32;
   static constexpr unsigned stages_held = 0;
 
-  TW_DEVICE ScaleLoader(const Params& params, unsigned thread) : params_(params), thread_(thread) {}
+  TW_DEVICE ScaleLoader(const Params& params, unsigned thread)
+      : params_(params), thread_(thread % arrivals), warp_(thread / 32) {}
+
+  // Whether a slot of the ring is this warp's to fill.
+  TW_DEVICE bool fills(unsigned slot) const requires(apart) { return slot % warps == warp_; }
 
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load(const Stage& stage, const WorkTile& tile, int k) {
@@ -89,8 +99,8 @@ class ScaleLoader {
   template <bool in_order = false, StageToFill Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
     const auto tensors = stage.tensors();
-    copy<1, a_rows, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k, tile.batch,
-                              row_of);
+    copy<row_step, a_rows, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k,
+                                     tile.batch, row_of);
     copy<b_columns, b_rows, true>(tensors.b_scales, params_.b, tile.first_column(tiling.n), k,
                                   tile.batch, [](int row) { return row; });
   }
@@ -124,7 +134,8 @@ class ScaleLoader {
     }
   }
 
-  unsigned thread_;
+  unsigned thread_;  // of those that fill a stage
+  unsigned warp_;
 };
 
 }  // namespace tw

@@ -25,6 +25,8 @@ class Loading {
   static constexpr Role plays = role;
   // Whether this role itself waits for the grids before, because it may load weights earlier.
   static constexpr bool waits = requires(const Loader& loader) { loader.begins_with_weights(); };
+  // Whether each of several warps fills slots of its own, once a lap as ever.
+  static constexpr bool apart = requires(const Loader& loader) { loader.fills(0u); };
 
   TW_DEVICE Loading(const typename Loader::Params& params, typename Ring::Barriers& barriers,
                     typename Ring::Tiles* tiles, unsigned thread, Trace trace)
@@ -43,6 +45,12 @@ class Loading {
         has_waited = true;
       }
       for (const int k : tile.k_tiles(key)) {
+        if constexpr (apart) {
+          if (!loader_.fills(output_.next_slot())) {
+            output_.pass();
+            continue;
+          }
+        }
         auto stage = output_.produce();
         fill(stage, tile, k, begun);
         held.keep(std::move(stage));
@@ -147,8 +155,16 @@ struct OneProduct {
     template <class Sum>
     TW_DEVICE void multiply(Sum& sum, const WorkTile& part, const Key& key) {
       Held<typename Input::Token, Op::stages_held> held;
-      for ([[maybe_unused]] const int k : part.k_tiles(key)) {
+      const CountRange tiles = part.k_tiles(key);
+      for (auto k = tiles.begin(); k != tiles.end(); ++k) {
         auto stage = input_.consume();
+        if constexpr (requires { requires Op::takes_two; }) {
+          if (*k + 1 != tiles.last) {
+            ++k;
+            op_.multiply(sum, stage, [&] { return input_.consume(); });
+            continue;
+          }
+        }
         op_.multiply(sum, stage);
         held.keep(std::move(stage));
       }

@@ -148,6 +148,10 @@ class Producer {
                  tiles_ + slot * unsigned{sizeof(typename Ring::Tiles)}, trace_.handle());
   }
 
+  // The slot of the next stage, and to leave it to another warp of the role.
+  TW_DEVICE unsigned next_slot() const { return position_.slot; }
+  TW_DEVICE void pass() { position_.step(); }
+
   // A stage of the first lap, which nobody has filled yet, for copies ahead of its produce().
   class Ahead {
    public:

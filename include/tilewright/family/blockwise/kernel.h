@@ -29,13 +29,23 @@ struct BlockwiseRecipe : MatmulRecipe {
   }
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
-    return table.with(Role::LoadScales);
+    RoleTable with_scales = table.with(Role::LoadScales);
+    // Stages of small tiles are short: warps that bring scales apart keep up with them, and take
+    // more registers than the least.
+    const bool is_small = config.group_rows() * config.tiling.n <= 64 * 128;
+    if (table.shifts_registers() && table.load.registers < apart_registers && is_small) {
+      with_scales.load.registers = apart_registers;
+      with_scales.multiply.registers = 232;
+    }
+    return with_scales;
   }
-  template <Tiling tiling, unsigned warps>
+  static constexpr unsigned apart_registers = 40;
+  template <Tiling tiling, unsigned warps, bool apart = false>
   using ScalesBy = ScaleLoader<tiling, tiling.exchanged != 0 ? 1 : b_rows, warps,
-                               tiling.exchanged != 0 ? b_rows : 1>;
+                               tiling.exchanged != 0 ? b_rows : 1, apart>;
   template <Tiling tiling, RoleTable table>
-  using Scales = ScalesBy<tiling, table.spec_of(Role::LoadScales).warps>;
+  using Scales = ScalesBy<tiling, table.spec_of(Role::LoadScales).warps,
+                          (table.load.registers >= apart_registers)>;
   // Sums that are handed over are added up by who takes them.
   template <class Whole, Tiling, unsigned>
   struct OpOf {
@@ -45,7 +55,8 @@ struct BlockwiseRecipe : MatmulRecipe {
   requires requires { typename Whole::Piece; }
   struct OpOf<Whole, tiling, stage_bytes> {
     using Scales = ScalesBy<tiling, 1>;
-    using Type = ScaledOp<Whole, Scales::b_columns, typename Scales::template Tensors<stage_bytes>>;
+    using Type = ScaledOp<Whole, Scales::b_columns, typename Scales::template Tensors<stage_bytes>,
+                          Scales::row_step>;
   };
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>
   using Op = typename OpOf<TargetOp, tiling, stage_bytes>::Type;
