@@ -126,11 +126,12 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const bool of_image = operand_bytes != 0;
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
+  const double dram_bytes_per_us = of_image ? cost.image_dram_bytes_per_us : cost.dram_bytes_per_us;
   if (kernel.by_warps) return streamed_microseconds(config, problem, sms, cost);
   if (kernel.streams) {
     const double products = n > 1 ? batch * m * n * k : 0;  // else in vectors
     return cost.start_us + cost.late_start_us +
-           std::max(dram_bytes / cost.dram_bytes_per_us, products * cost.streamed_product_us);
+           std::max(dram_bytes / dram_bytes_per_us, products * cost.streamed_product_us);
   }
 
   const double tiles_m = up(m, config.tiling.m * cluster.m) * cluster.m;
@@ -139,7 +140,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (config.tiling.a_evict_first != 0) {
     dram_bytes += cost.evicted_share * batch * element * m * k * (tiles_n / cluster.n - 1);
   }
-  const double from_dram = dram_bytes / cost.dram_bytes_per_us;
+  const double from_dram = dram_bytes / dram_bytes_per_us;
   double parts = cluster.k;
   if (config.split == Split::Parts) parts = order.split_k;
   const double work = tiles_m * tiles_n * batch * parts;
@@ -231,10 +232,11 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double picojoules = batch * m * n * k * kernel.positions * element * cost.flop_pj +
                             dram_bytes * cost.dram_byte_pj + l2_bytes * cost.l2_byte_pj;
   // Few SMs do not draw all that memory gives, two of a pair less than twice as much as one.
-  const double drawn = dram_bytes / running /
-                       (running > sms / 2.0 ? cost.paired_sm_bytes_per_us : cost.sm_bytes_per_us);
-  const double body = together(cost.sharpness, {busy, l2_bytes / cost.l2_bytes_per_us, from_dram,
-                                                drawn, picojoules * 1e-6 / watts});
+  const double paired = of_image ? cost.image_paired_bytes_per_us : cost.paired_sm_bytes_per_us;
+  const double drawn = dram_bytes / running / (running > sms / 2.0 ? paired : cost.sm_bytes_per_us);
+  const double body = together(
+      of_image ? cost.image_sharpness : cost.sharpness,
+      {busy, l2_bytes / cost.l2_bytes_per_us, from_dram, drawn, picojoules * 1e-6 / watts});
 
   double joining = 0;
   const double joins = 1 + (waves - 1) * cost.joining_shown;
