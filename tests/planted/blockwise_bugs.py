@@ -5,7 +5,8 @@ from bug import Bug, Site, WRONG_RESULT
 SMALL = (100, 150, 600, 2)
 # Fewer rows than a tile has: a tile at the edge does not reach back.
 FEW = (40, 150, 600, 2)
-# One tile, with more blocks of k than the ring has stages.
+# One tile, with three blocks of k, and with more than the ring has stages.
+SHORT = (64, 64, 384, 1)
 LONG = (64, 64, 2560, 1)
 
 BUGS = [
@@ -48,7 +49,7 @@ BUGS = [
         'io/scale_loader.h',
         'isa::cp_async<4>(to.address(i), from, left < 1 ? 0 : 4);',
         'isa::cp_async<4>(to.address(i + 1), from, left < 1 ? 0 : 4);',
-        [Site('blockwise', SMALL, 'uninitialised', 'multiply 0', 0, also=('global-race',))]),
+        [Site('blockwise', SHORT, 'uninitialised', 'multiply 0', 0)]),
     Bug('scales_beside_the_tensor',
         'rows that the tensor does not have are read',
         'io/scale_loader.h', 'const int left = row < 0 ? 0 : view.rows - row;', 'const int left = 4;',
@@ -66,6 +67,13 @@ BUGS = [
         'const int row = row_of((first + static_cast<int>(i * step)) / int{scale_rows});',
         'const int row = first / int{step} + static_cast<int>(i);',
         [Site('blockwise', SMALL, WRONG_RESULT)]),
+    Bug('scales_by_every_warp',
+        'warps that fill slots of their own fill those of the others, too',
+        'io/scale_loader.h',
+        'TW_DEVICE bool fills(unsigned slot) const requires(apart) { return slot % warps == warp_; }',
+        'TW_DEVICE bool fills(unsigned slot) const requires(apart) { return slot % warps <= warp_; }',
+        [Site('blockwise', SHORT, 'overwrite-while-read', 'load scales', 0,
+              also=('read-before-full', 'barrier-life', 'in-flight-at-exit'))]),
     Bug('blocks_of_columns_cut',
         'a tile of 64 columns that share a scale begins amid a block of 128',
         'host/product.h',
