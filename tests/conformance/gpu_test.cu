@@ -98,7 +98,7 @@ Status launch(const Program& program, const Params& params) {
                   "Raising the shared memory limit");
   if (!raised.is_good()) return raised;
   const KernelLaunch launch(grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes, false,
-                            nullptr);
+                            false, nullptr);
   return cuda_status(cudaLaunchKernelEx(&launch.config, program.body, params), "The launch");
 }
 

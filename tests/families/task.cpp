@@ -106,6 +106,7 @@ MatmulTask random_task(const Instance& instance, int largest, std::mt19937_64& r
   }
   if (shape.epilogue.gated) shape.n -= shape.n % 2;
   shape.epilogue.output_scale = fitting_output_scale(shape, task.fill);
+  if (config_of(instance).plain_epilogue != 0) shape.epilogue = {.alpha = shape.epilogue.alpha};
   task.order = usual_order(instance);
   task.order.group = static_cast<int>(random() % 5);
   task.order.raster = dice.one_in(2) ? Raster::AlongM : Raster::AlongN;
