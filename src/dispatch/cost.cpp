@@ -104,6 +104,7 @@ double streamed_microseconds(const MatmulConfig& config, const MatmulProblem& pr
   if (aligned) {
     alone = cost.rows_wait_us + bytes * cost.rows_byte_us;
     crowded = cost.rows_step_us + slots * warps * all_bytes / cost.rows_bytes_per_us;
+    if (tiling.spans == 1) crowded *= cost.rows_narrow_factor;
   }
   const auto round = [&](double share) {
     return steps * (alone + (crowded - alone) * share) + cost.rows_tile_us;
