@@ -85,8 +85,8 @@ void tma_prefetch_map(const TensorMap* map);
 void bulk_commit_group();
 void bulk_wait_group_read(unsigned pending);
 
-// wgmma. `fragment` is this thread's n/2 accumulators, float or std::int32_t; `a_registers` (bf16
-// only) is null when A comes from shared memory through `a`.
+// wgmma. `fragment` is this thread's n/2 accumulators, float or std::int32_t; `a_registers` (of
+// bf16, fp16 and e4m3) is null when A comes from shared memory through `a`.
 void wgmma(const WgmmaShape& shape, void* fragment, std::uint64_t a,
            const std::uint32_t* a_registers, std::uint64_t b, bool accumulate);
 void wgmma_fence();
