@@ -61,4 +61,18 @@ concept OverlappedSums = RowSums<T> && requires(const T& sum, unsigned count) {
 template <class T>
 concept FragmentSums = MatrixSums<T> || RowSums<T>;
 
+// What a tile of sums says of itself that holds the values of `Sum` in other memory.
+template <class Sum>
+struct SumsLike {
+  using Value = typename Sum::Value;
+  static constexpr FragmentLayout layout = Sum::layout;
+  static constexpr unsigned blocks = Sum::blocks;
+  static constexpr unsigned block_rows = Sum::block_rows;
+  static constexpr unsigned columns = Sum::columns;
+  static constexpr unsigned row_of(unsigned thread, unsigned i) { return Sum::row_of(thread, i); }
+  static constexpr unsigned column_of(unsigned thread, unsigned i) {
+    return Sum::column_of(thread, i);
+  }
+};
+
 }  // namespace tw

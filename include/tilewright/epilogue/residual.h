@@ -28,7 +28,8 @@ struct ResidualProgram {
            (params.source == nullptr || (params.beta == 1.0f && params.source_type == type));
   }
 
-  // Whether C may be read from global memory by pairs, where nobody has brought it.
+  // True where C lies so that threads may read pairs of it from global memory. Kernels whose C no
+  // role brings ask this.
   static TW_DEVICE bool reads_pairs(const EpilogueArguments& params) {
     return in_memory(params).in_pairs<type>();
   }

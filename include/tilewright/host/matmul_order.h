@@ -19,7 +19,8 @@ struct MatmulOrder {
   bool operator==(const MatmulOrder&) const = default;
 };
 
-// Of a sum, from which on several finish shares of its tile: of fewer, the last does it as fast.
+// A sum of so many parts or more has several that finish a share of its tile each. With fewer
+// parts the last one alone is as fast.
 inline constexpr int shared_parts = 4;
 
 struct MatmulGrid {

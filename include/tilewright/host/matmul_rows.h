@@ -74,8 +74,8 @@ void MatmulLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsig
   stream.epilogue = problem.epilogue;
   if (problem.epilogue.beta == 0.0f) stream.epilogue.source = nullptr;
   params.tiles = static_cast<unsigned>(tiles.all);
-  // Of all CTAs that run at once, about as much as memory brings while a grid ends and the next
-  // begins; what is asked for far ahead of its use delays what is needed first.
+  // All CTAs that run at once ask for about as much as memory brings while a grid ends and the next
+  // begins. To ask for more would delay the lines that are needed first.
   constexpr unsigned early_bytes = 9 << 20;
   constexpr unsigned step_bytes =
       Parts::Stream::threads / 32 * 128 * Parts::config.tiling.spans * Parts::config.tiling.m;

@@ -257,7 +257,7 @@ int last_column(const MatmulProblem& problem) {
                            std::max(step, Parts::Scales::column_step));
 }
 
-// Of an operand: the other is then read once, or nearly.
+// Where an operand has at most so many rows, the kernel reads the other operand about once.
 constexpr std::int64_t few_rows = 64;
 
 template <class Loader, class Encode>
@@ -434,8 +434,8 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
       unsigned finishers = at_once && extent.splits >= shared_parts ? config.finishers : 1;
       while (finishers > extent.splits) finishers /= 2;
       params.reduction.finishers = finishers;
-      // Who finishes a column adds its own part last. Tiles that reached back over columns would
-      // have other finishers for them, and other sums.
+      // The part that finishes a column adds its own sums last. A tile that reached back over
+      // columns of its neighbour would give them another finisher, and sums of other bits.
       if (finishers > 1) tiles.last_column = std::numeric_limits<int>::max();
     }
   }

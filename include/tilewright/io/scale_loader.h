@@ -85,7 +85,7 @@ class ScaleLoader {
   TW_DEVICE ScaleLoader(const Params& params, unsigned thread)
       : params_(params), thread_(thread % arrivals), warp_(thread / 32) {}
 
-  // Whether a slot of the ring is this warp's to fill.
+  // True for the slots of the ring that this warp fills.
   TW_DEVICE bool fills(unsigned slot) const requires(apart) { return slot % warps == warp_; }
 
   template <StageToFill Stage, class WorkTile>

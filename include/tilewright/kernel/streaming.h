@@ -46,7 +46,7 @@ class Streaming {
     Stream stream(params.stream, *static_cast<Storage*>(isa::dynamic_shared()),
                   isa::thread_index());
     if constexpr (dependent_launch) {
-      // What no earlier grid writes may be asked for before these have ended.
+      // The stream may ask for memory that no earlier grid writes before those grids have ended.
       if constexpr (requires { stream.ask_early(0u); }) stream.ask_early(isa::cta_index());
       isa::griddepcontrol_wait();
       isa::griddepcontrol_launch_dependents();

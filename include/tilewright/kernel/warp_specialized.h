@@ -25,7 +25,7 @@ class Loading {
   static constexpr Role plays = role;
   // Whether this role itself waits for the grids before, because it may load weights earlier.
   static constexpr bool waits = requires(const Loader& loader) { loader.begins_with_weights(); };
-  // Whether each of several warps fills slots of its own, once a lap as ever.
+  // True where each warp of the role fills slots of its own; a slot is still filled once a lap.
   static constexpr bool apart = requires(const Loader& loader) { loader.fills(0u); };
 
   TW_DEVICE Loading(const typename Loader::Params& params, typename Ring::Barriers& barriers,

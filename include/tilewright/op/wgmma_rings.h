@@ -132,7 +132,7 @@ class WgmmaOfRegisters {
       isa::wgmma_registers(a.registers(step));
     }
   }
-  // What was issued so far is multiplied by each row's factor.
+  // Multiplies the sums of all products issued so far by each row's factor.
   TW_DEVICE void correct(Accumulator& sum, const RowPair& factors) const {
     if constexpr (in_blocks) {
       sum.join(factors);

@@ -14,12 +14,8 @@ namespace tw {
 
 // A row of sums, and chunks of the other parts as they come: columns must be read once, in order.
 template <class Sum, class Receivers>
-struct ReceivedRows {
+struct ReceivedRows : SumsLike<Sum> {
   using Value = typename Sum::Value;
-  static constexpr FragmentLayout layout = Sum::layout;
-  static constexpr unsigned blocks = Sum::blocks;
-  static constexpr unsigned block_rows = Sum::block_rows;
-  static constexpr unsigned columns = Sum::columns;
   const Sum& own;
   Receivers& receivers;
   TW_DEVICE void load(int first_column, Value (&values)[32]) const {
@@ -31,18 +27,10 @@ struct ReceivedRows {
 // Sums of whole parts. A copy: ptxas serialises wgmma where the tensor core's own registers change
 // in a branch.
 template <class Sum>
-struct TotalSums {
+struct TotalSums : SumsLike<Sum> {
   using Value = typename Sum::Value;
-  static constexpr FragmentLayout layout = Sum::layout;
-  static constexpr unsigned blocks = Sum::blocks;
-  static constexpr unsigned block_rows = Sum::block_rows;
-  static constexpr unsigned columns = Sum::columns;
-  Value values[blocks][columns / 2];
+  Value values[Sum::blocks][Sum::columns / 2];
   TW_DEVICE Value value(unsigned block, unsigned i) const { return values[block][i]; }
-  static constexpr unsigned row_of(unsigned thread, unsigned i) { return Sum::row_of(thread, i); }
-  static constexpr unsigned column_of(unsigned thread, unsigned i) {
-    return Sum::column_of(thread, i);
-  }
 };
 
 // `cluster.k` parts; each of the `warps` that hold sums sends to, or receives from, its like.
@@ -95,7 +83,7 @@ class ClusterReduction {
   template <class Sum>
   TW_DEVICE auto collect(const Sum& sum, const WorkTile&) {
     if constexpr (Sum::layout == FragmentLayout::Row) {
-      return ReceivedRows<Sum, ClusterReduction>{sum, *this};
+      return ReceivedRows<Sum, ClusterReduction>{{}, sum, *this};
     } else {
       TotalSums<Sum> total = copy_of(sum);
       TW_UNROLL

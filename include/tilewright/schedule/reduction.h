@@ -64,29 +64,17 @@ struct PartValues {
 
 // A sum and the parts of it that others made: read like any sum.
 template <class Sum, FragmentLayout = Sum::layout>
-struct CollectedSums {
+struct CollectedSums : SumsLike<Sum> {
   using Value = typename Sum::Value;
-  static constexpr FragmentLayout layout = Sum::layout;
-  static constexpr unsigned blocks = Sum::blocks;
-  static constexpr unsigned block_rows = Sum::block_rows;
-  static constexpr unsigned columns = Sum::columns;
   const Sum& own;
   PartValues<Value> others;
   // This thread's own part.
   TW_DEVICE Value value(unsigned block, unsigned i) const { return own.value(block, i); }
-  static constexpr unsigned row_of(unsigned thread, unsigned i) { return Sum::row_of(thread, i); }
-  static constexpr unsigned column_of(unsigned thread, unsigned i) {
-    return Sum::column_of(thread, i);
-  }
 };
 
 template <class Sum>
-struct CollectedSums<Sum, FragmentLayout::Row> {
+struct CollectedSums<Sum, FragmentLayout::Row> : SumsLike<Sum> {
   using Value = typename Sum::Value;
-  static constexpr FragmentLayout layout = Sum::layout;
-  static constexpr unsigned blocks = Sum::blocks;
-  static constexpr unsigned block_rows = Sum::block_rows;
-  static constexpr unsigned columns = Sum::columns;
   static constexpr bool in_registers = tw::in_registers<Sum>;
   const Sum& own;
   PartValues<Value> others;
@@ -141,7 +129,7 @@ class WorkspaceReduction {
       }
       isa::warp_sync();
     }
-    return {sum, {first_of<Value>(tile), part_stride(tile), tile.parts - 1}};
+    return {{}, sum, {first_of<Value>(tile), part_stride(tile), tile.parts - 1}};
   }
 
  protected:

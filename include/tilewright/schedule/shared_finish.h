@@ -16,7 +16,7 @@ struct OtherPartValues {
   int parts;                 // without the own one
   int own;
 
-  // Of `count` values from v on, the parts in their order.
+  // Adds up `count` values from v on, over the parts in their order.
   template <unsigned count>
   TW_DEVICE void sum(Value (&sums)[count], unsigned v) const {
     static_assert(count % 4 == 0, "Values lie by four.");
@@ -48,24 +48,16 @@ struct OtherPartValues {
 
 // A sum of which this CTA finishes some chunks of columns.
 template <class Sum>
-struct SharedSums {
+struct SharedSums : SumsLike<Sum> {
   using Value = typename Sum::Value;
-  static constexpr FragmentLayout layout = Sum::layout;
-  static constexpr unsigned blocks = Sum::blocks;
-  static constexpr unsigned block_rows = Sum::block_rows;
-  static constexpr unsigned columns = Sum::columns;
   const Sum& own;
   // Beside the own sums there are registers for so many.
-  OtherPartValues<Value, (blocks * columns > 192 ? 32 : 64)> others;
+  OtherPartValues<Value, (Sum::blocks * Sum::columns > 192 ? 32 : 64)> others;
   unsigned finishers;
   unsigned share;
   TW_DEVICE bool finishes(unsigned chunk) const { return (chunk & (finishers - 1)) == share; }
   // This thread's own part.
   TW_DEVICE Value value(unsigned block, unsigned i) const { return own.value(block, i); }
-  static constexpr unsigned row_of(unsigned thread, unsigned i) { return Sum::row_of(thread, i); }
-  static constexpr unsigned column_of(unsigned thread, unsigned i) {
-    return Sum::column_of(thread, i);
-  }
 };
 
 // The last part has share 0, the one before it share 1, and so on; each has a counter. A chunk is
@@ -115,6 +107,7 @@ class SharedFinish : WorkspaceReduction<group_warps, warps, values, lanes> {
       isa::warp_sync();
     }
     return {
+        {},
         sum,
         {this->template first_of<Value>(tile), this->part_stride(tile), tile.parts - 1, tile.part},
         finishers_,

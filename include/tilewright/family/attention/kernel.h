@@ -50,8 +50,8 @@ struct AttentionConfig {
   }
 };
 
-// Who fills the stages of a ring, and how that is announced: the loading role, or one of its own
-// where it is `apart`; or one that transposes what was loaded.
+// The role that fills the stages of a ring, and the way it announces them. The loading role does
+// it, or where values load `apart` a role of theirs; a role that transposes fills the other ring.
 template <class Loader, bool apart = false>
 struct FilledByLoader {
   static constexpr Completion completion = Loader::completion;

@@ -29,7 +29,7 @@ constexpr bool is_backward_data(const MatmulConfig& config) {
 template <Tiling tiling>
 class Im2colLoader;
 
-// Of C, by a group of threads for its part of a tile, forward, where nobody brings it.
+// The rows of C that a group of threads reads itself: in forward kernels without a role for C.
 constexpr unsigned rows_read(const MatmulConfig& config) {
   return config.c_stages != 0 || config.tiling.b_major != Major::K ? 0 : config.group_rows();
 }
