@@ -209,10 +209,94 @@ Case quantise(Random& random) {
           elements + static_cast<size_t>(lines * blocks) * 4};
 }
 
+// Long sums of few tiles, which are made in parts; from four parts on, several finish a share each.
+Case long_sums(Random& random) {
+  tw_matmul_problem p;
+  tw_matmul_init(&p, nullptr);
+  state_product(p, random, TW_BF16, between(random, 1, 5) * 64, between(random, 1, 5) * 64,
+                between(random, 32, 96) * 128, 1);
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_matmul_options options = options_of();
+            p.d.data = output;
+            return tw_matmul(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.m * p.n) * 2};
+}
+
+// Prefill, or decode of few queries with long keys.
+Case attention(Random& random) {
+  tw_attention_problem p;
+  tw_attention_init(&p, nullptr);
+  const bool decodes = random() % 2 == 0, in_bytes = !decodes && random() % 3 == 0;
+  p.key_heads = between(random, 1, 2), p.heads = p.key_heads * between(random, 1, 4);
+  p.head_size = in_bytes || random() % 2 == 0 ? 128 : 64;
+  p.sequences = between(random, 1, 3), p.causal = random() % 2;
+  p.keys = decodes ? between(random, 1, 1500) : between(random, 1, 400);
+  p.queries = decodes ? between(random, 1, 4) : between(random, 1, static_cast<int>(p.keys));
+  const tw_type type = in_bytes ? TW_E4M3 : TW_BF16;
+  const auto tensor = [&](std::int64_t tokens, std::int64_t heads) {
+    const std::int64_t elements = tokens * p.sequences * heads * p.head_size;
+    void* const memory =
+        random_memory(static_cast<size_t>(elements) * (in_bytes ? 1 : 2), random(), in_bytes);
+    return tw_matrix{memory, heads * p.head_size, 1, p.head_size, type};
+  };
+  p.q = tensor(p.queries, p.heads);
+  p.k = tensor(p.keys, p.key_heads), p.v = tensor(p.keys, p.key_heads);
+  p.output = {nullptr, p.heads * p.head_size, 1, p.head_size, TW_BF16};
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_attention_options options = options_of();
+            p.output.data = output;
+            return tw_attention(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.queries * p.sequences * p.heads * p.head_size) * 2};
+}
+
+Case rms_norm(Random& random) {
+  tw_rms_norm_problem p;
+  tw_rms_norm_init(&p, nullptr);
+  p.m = between(random, 1, 300), p.k = between(random, 1, 100) * 16;
+  p.source = {random_memory(static_cast<size_t>(p.m * p.k) * 2, random(), false), p.k, 1, 0,
+              TW_BF16};
+  p.output = {nullptr, p.k, 1, 0, TW_BF16};
+  p.weight = random_memory(static_cast<size_t>(p.k) * 2, random(), false);
+  p.weight_type = TW_BF16;
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_rms_norm_options options = options_of();
+            p.output.data = output;
+            return tw_rms_norm(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.m * p.k) * 2};
+}
+
+// Queries, keys and values one behind the other.
+Case rotary(Random& random) {
+  tw_rotary_problem p;
+  tw_rotary_init(&p, nullptr);
+  p.tokens = p.rows = p.all_positions = between(random, 1, 200);
+  p.key_heads = between(random, 1, 2), p.heads = p.key_heads * between(random, 1, 4);
+  p.head_size = random() % 2 == 0 ? 128 : 64;
+  const std::int64_t queries = p.heads * p.head_size, keys = p.key_heads * p.head_size;
+  const size_t angles = static_cast<size_t>(p.tokens * p.head_size / 2);
+  p.qkv = {random_memory(static_cast<size_t>(p.tokens * (queries + 2 * keys)) * 2, random(), false),
+           queries + 2 * keys, 1, 0, TW_BF16};
+  p.cosines = {scales_memory(angles), p.head_size / 2, 1, 0, TW_FP32};
+  p.sines = {scales_memory(angles), p.head_size / 2, 1, 0, TW_FP32};
+  return {[p, queries, keys](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_rotary_options options = options_of();
+            auto* const memory = static_cast<char*>(output);
+            p.q = {memory, queries, 1, 0, TW_BF16};
+            p.k = {memory + p.tokens * queries * 2, keys, 1, 0, TW_BF16};
+            p.v = {memory + p.tokens * (queries + keys) * 2, keys, 1, 0, TW_BF16};
+            return tw_rotary(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.tokens * (queries + 2 * keys)) * 2};
+}
+
 // 120 problems of all families that the library takes, with what each gives.
 std::vector<Case> make_cases(unsigned seed, int& refused) {
   Random random(seed);
-  Case (*const families[])(Random&) = {matmul, matmul, conv2d, blockwise, grouped, quantise};
+  Case (*const families[])(Random&) = {matmul,   matmul,    conv2d,    blockwise, grouped,
+                                       quantise, long_sums, attention, rms_norm,  rotary};
   void* const workspace = device_memory(workspace_bytes);
   std::vector<Case> cases;
   while (cases.size() < 120) {
