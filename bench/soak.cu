@@ -4,15 +4,17 @@
 //
 //   nvcc -std=c++20 -O2 -arch=sm_90a -Iinclude bench/soak.cu -o soak -L BUILD/src/library
 //   -ltilewright
-//   ./soak CALLS LAUNCHES_IN_GRAPHS SEED
+//   ./soak CALLS LAUNCHES_IN_GRAPHS SEED [FAMILY...]
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -292,15 +294,30 @@ Case rotary(Random& random) {
           static_cast<size_t>(p.tokens * (queries + 2 * keys)) * 2};
 }
 
-// 120 problems of all families that the library takes, with what each gives.
-std::vector<Case> make_cases(unsigned seed, int& refused) {
+struct NamedFamily {
+  const char* name;
+  Case (*make)(Random&);
+};
+constexpr NamedFamily all_families[] = {{"matmul", matmul},       {"matmul", matmul},
+                                        {"conv2d", conv2d},       {"blockwise", blockwise},
+                                        {"grouped", grouped},     {"quantise", quantise},
+                                        {"long_sums", long_sums}, {"attention", attention},
+                                        {"rms_norm", rms_norm},   {"rotary", rotary}};
+
+// 120 problems that the library takes, of the families named or of all, with what each gives.
+std::vector<Case> make_cases(unsigned seed, const std::vector<std::string>& names, int& refused) {
   Random random(seed);
-  Case (*const families[])(Random&) = {matmul,   matmul,    conv2d,    blockwise, grouped,
-                                       quantise, long_sums, attention, rms_norm,  rotary};
+  std::vector<NamedFamily> families;
+  for (const NamedFamily& family : all_families) {
+    if (names.empty() || std::find(names.begin(), names.end(), family.name) != names.end()) {
+      families.push_back(family);
+    }
+  }
+  if (families.empty()) std::exit(2);
   void* const workspace = device_memory(workspace_bytes);
   std::vector<Case> cases;
   while (cases.size() < 120) {
-    Case made = families[random() % std::size(families)](random);
+    Case made = families[random() % families.size()].make(random);
     made.expected = device_memory(made.bytes);
     must(cudaMemset(made.expected, 0xff, made.bytes), "cudaMemset");
     must(cudaDeviceSynchronize(), "filling");
@@ -377,8 +394,9 @@ int main(int count, char** words) {
   const long in_graphs = count > 2 ? std::atol(words[2]) : 1000000;
   const unsigned seed = count > 3 ? static_cast<unsigned>(std::atoi(words[3])) : 1;
   const auto begin = std::chrono::steady_clock::now();
+  const std::vector<std::string> names(words + std::min(count, 4), words + count);
   int refused = 0;
-  Shared shared{make_cases(seed, refused), {calls}, {in_graphs}};
+  Shared shared{make_cases(seed, names, refused), {calls}, {in_graphs}};
   must(cudaMallocManaged(&shared.differences, 8), "cudaMallocManaged");
   *shared.differences = 0;
   std::vector<std::thread> threads;
