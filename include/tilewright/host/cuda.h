@@ -81,6 +81,14 @@ inline constexpr CUtensorMapSwizzle swizzles[] = {
     CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B, CU_TENSOR_MAP_SWIZZLE_64B,
     CU_TENSOR_MAP_SWIZZLE_128B};
 
+// How much the L2 fetches for a line that it lacks. The 128 bytes of a row that begins amid lines
+// touch two of them, and 256 bytes for each would be more than memory brings in time.
+inline CUtensorMapL2promotion promotion_of(const MatrixBox& box) {
+  if (box.read_once) return CU_TENSOR_MAP_L2_PROMOTION_NONE;
+  return box.pitch_bytes % 128 == 0 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+                                    : CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+}
+
 }  // namespace detail
 
 inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
@@ -98,12 +106,10 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap encoded;
   const CUresult result = detail::with_context([&] {
-    return encode(
-        &encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents, pitches,
-        box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-        detail::swizzles[static_cast<unsigned>(box.swizzle)],
-        box.read_once ? CU_TENSOR_MAP_L2_PROMOTION_NONE : CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return encode(&encoded, cuda_type_of(box.type), 3, const_cast<void*>(box.base), extents,
+                  pitches, box_extents, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                  detail::swizzles[static_cast<unsigned>(box.swizzle)], detail::promotion_of(box),
+                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   });
   if (result != CUDA_SUCCESS) {
     return Status::refused("The driver refused a TMA descriptor of " + std::to_string(box.batch) +
