@@ -224,7 +224,10 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double shown = hides_stores
                            ? std::max(0.1, 1 - tile_us / (cost.store_us * size))
                            : 0.33 + 0.63 * std::max(0.0, 1 - stages * config.tiling.spans / 44);
-  busy += cost.store_us * size * groups * shown * (waves - 1);
+  // A tile that is stored at once is let go of earlier, the last one is stored later.
+  const bool at_once = config.output_buffers > 2;
+  busy +=
+      cost.store_us * size * groups * shown * (waves - 1) * (at_once ? cost.whole_store_factor : 1);
   if (kernel.positions > 1 && in_turns) busy += waves * (cost.gaps_us + cost.gaps_tile_us * size);
 
   const double l2_bytes =
@@ -255,8 +258,11 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   }
   if (config.split == Split::Stream) joining = cost.stream_us + cost.stream_share * body;
   const double first_stage = config.tiling.spans * lines / cost.cycles_per_us;
-  double expected =
-      cost.start_us + first_stage + body + cost.last_store_us * size * groups + joining;
+  double last_store = cost.last_store_us * size * groups;
+  if (at_once) last_store *= in_turns ? cost.whole_last_factor : cost.whole_shared_last_factor;
+  double expected = cost.start_us + first_stage + body + last_store + joining;
+  // Buffers for whole tiles leave room for fewer stages.
+  if (at_once && stages * config.tiling.spans > 8) expected *= cost.whole_long_factor;
   if (config.dependent_launch == 0 || in_shares) expected += cost.late_start_us;
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (of_image && kernel.by_threads) expected *= cost.pieces_factor;

@@ -57,6 +57,10 @@ struct CostConstants {
   double joining_shown = 0.912;        // of each join but the last
   double stream_us = 8.36, stream_share = 0.0692;
   double ticket_factor = 1.03;
+  // Where a tile is stored at once: of its store, of the last one by groups that take turns or
+  // share it, and of all where sums are long. By hand, eleven shapes of 2026-11-17.
+  double whole_store_factor = 0.87, whole_last_factor = 1.14, whole_shared_last_factor = 1.8;
+  double whole_long_factor = 1.02;
   double plain_factor = 0.99;  // where sums alone are stored; 27 large train shapes
   // Sums of a stage that are scaled and added up: by element, and what the stage waits for it.
   double scaled_cycles = 0.00112, scaled_stage_cycles = 182;

@@ -154,6 +154,17 @@ TEST(Cost, PartsThatRunAtOnceFinishShares) {
   EXPECT_EQ(in_parts(shares, 1024, 8), in_parts(last, 1024, 8));
 }
 
+// Tiles that are stored at once pay where sums are short and there are many.
+TEST(Cost, ShortSumsAreStoredWhole) {
+  constexpr MatmulConfig by_chunks = {
+      .tiling = {.cluster = {2, 1}}, .stagger = 2, .dependent_launch = 1};
+  constexpr MatmulConfig whole = {
+      .tiling = {.cluster = {2, 1}}, .output_buffers = 4, .stagger = 2, .dependent_launch = 1};
+  EXPECT_LT(microseconds(whole, 8192, 8192, 128), microseconds(by_chunks, 8192, 8192, 128));
+  EXPECT_GT(microseconds(whole, 4096, 4096, 256), microseconds(by_chunks, 4096, 4096, 256));
+  EXPECT_GT(microseconds(whole, 4096, 4096, 4096), microseconds(by_chunks, 4096, 4096, 4096));
+}
+
 TEST(Cost, ThreadsThatGatherAreSlowerThanTma) {
   MatmulProblem problem;
   problem.m = problem.n = problem.k = 4096;

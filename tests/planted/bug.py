@@ -148,6 +148,8 @@ CONFIGS = {
     'wide_in_parts': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .split = Split::Parts'),
     'one_group_1x1x2': hopper('.m = 64, .n = 64, .cluster = {1, 1, 2}',
                               '.multiply_groups = 1, .split = Split::Cluster'),
+    # Buffers for two tiles, each of which is stored at once.
+    'whole_tiles': hopper('.m = 64, .n = 128', '.output_buffers = 4, .multiply_groups = 1'),
     # Six stages, of which 16 rows of A are loaded; rows of 64 bytes are stored.
     'few_rows': hopper('.m = 64, .n = 224, .loaded_rows = 16', '.multiply_groups = 1'),
     'few_rows_2x1': hopper('.m = 64, .n = 96, .cluster = {2, 1}, .loaded_rows = 16', '.multiply_groups = 1'),

@@ -1,11 +1,15 @@
 """Bugs of the epilogue: its sources, its staging buffers and its stores."""
 from bug import Bug, Site, SHORT, TENSOR_GRID, TENSOR_SHORT, WRONG_RESULT
 
+# Of one CTA.
+THREE_TILES = (64, 384, 64, 0, 1, 1)
+
 BUGS = [
     Bug('publish_without_fence',
         'the copy engine may read the staging buffer before the writes of the threads reach it',
         'pipeline/staging.h', 'isa::fence_proxy_async();', '',
         [Site('cooperative', SHORT, 'missing-proxy-fence', 'multiply 0', 0),
+         Site('whole_tiles', THREE_TILES, 'missing-proxy-fence', 'multiply 0', 0),
          Site('tensor', TENSOR_SHORT, 'missing-proxy-fence', 'epilogue', 0)]),
     Bug('publish_fenced_by_one',
         'the storing thread fences before the others have written, and so for itself alone',
@@ -26,15 +30,20 @@ BUGS = [
               also=('deadlock',), stops=True)]),
     Bug('acquire_allows_one_store_more',
         'the store that read this buffer two chunks ago may still be reading it',
-        'pipeline/staging.h', 'if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers - 1>();',
-        'if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers>();',
+        'pipeline/staging.h', 'if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers / count - 1>();',
+        'if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers / count>();',
         [Site('cooperative', SHORT, 'overwrite-while-read', 'multiply 0', 0),
+         Site('whole_tiles', THREE_TILES, 'overwrite-while-read', 'multiply 0', 0),
          Site('tensor', (128, 192, 64, 0, 1, 1), 'overwrite-while-read', 'epilogue', 0)]),
     Bug('acquire_without_barrier',
         'only the storing thread knows that the buffer is free; the others write too early',
         'pipeline/staging.h', 'isa::barrier_sync(barrier_, threads);', '',
         [Site('cooperative', SHORT, 'overwrite-while-read', 'multiply 0', 0),
          Site('tensor', (128, 192, 64, 0, 1, 1), 'overwrite-while-read', 'epilogue', 0)]),
+    Bug('whole_tile_in_one_buffer',
+        'the chunks of a tile that is stored at once are written over each other',
+        'epilogue/fragment_loop.h', 'buffers.buffer(chunk), sources);', 'buffers.buffer(0), sources);',
+        [Site('whole_tiles', THREE_TILES, 'uninitialised', 'multiply 0', 'any')]),
     Bug('no_drain_of_stores',
         'the CTA may end while its stores still read its shared memory',
         'pipeline/staging.h', 'if (stores_) isa::cp_async_bulk_wait_group_read<0>();', '',

@@ -40,9 +40,9 @@ struct Sm90 {
       std::conditional_t<
           config.tiling.n % (128 / bytes_of(config.d_type)) == 0 &&
               config.tiling.n / (128 / bytes_of(config.d_type)) >= config.finishers,
-          StagedStore<config.d_type, 64, Trace>,
+          StagedStore<config.d_type, 64, Trace, 128, config.output_buffers>,
           std::conditional_t<config.tiling.n % 32 == 0 && bytes_of(config.d_type) == 2,
-                             StagedStore<config.d_type, 64, Trace, 64>,
+                             StagedStore<config.d_type, 64, Trace, 64, config.output_buffers>,
                              DirectStore<config.d_type, Trace, 16>>>>;
   template <ElementType type, unsigned rows, unsigned row_bytes, unsigned chunks,
             unsigned row_chunks, unsigned reading_warps, unsigned staged>

@@ -176,6 +176,11 @@ template <class Store>
 constexpr bool transposes = requires {
   requires Store::transposes;
 };
+// A store that takes whole tiles says so.
+template <class Store>
+constexpr bool stores_tiles = requires {
+  requires Store::stores_tiles;
+};
 
 // Writes what is inside of a pair. `whole`: the matrix lies in_pairs, and the columns are inside.
 template <ElementType type, unsigned width, class Pair>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
+#include "tilewright/base/for_each.h"
 #include "tilewright/epilogue/global_source.h"
 #include "tilewright/epilogue/tree.h"
 
@@ -111,16 +112,11 @@ class FragmentLoop {
                      Sources& sources) {
     constexpr unsigned chunks = Sums::blocks * (Sums::columns / Store::chunk_columns);
     typename Program::State state{};
-    if constexpr (Program::unrolled) {
-      TW_UNROLL
-      for (unsigned chunk = 0; chunk < chunks; ++chunk) {
-        store_chunk(program, state, sum, chunk, place, sources);
-      }
+    if constexpr (stores_tiles<Store>) {
+      store_tile<chunks>(program, state, sum, place, sources);
     } else {
-      TW_ROLL
-      for (unsigned chunk = 0; chunk < chunks; ++chunk) {
-        store_chunk(program, state, sum, chunk, place, sources);
-      }
+      for_each<chunks, Program::unrolled>(
+          [&](unsigned chunk) { store_chunk(program, state, sum, chunk, place, sources); });
     }
     if constexpr (requires { sum.is_read(); }) sum.is_read();
     program.finish(state, thread_ % isa::warp_lanes());
@@ -132,32 +128,15 @@ class FragmentLoop {
     if constexpr (requires { sum.finishes(index); }) {
       if (!sum.finishes(index)) return;  // others do
     }
-    constexpr unsigned groups = Store::chunk_columns / columns_together<Program, Sums>();
     constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
     unsigned chunk = index;
     if constexpr (OverlappedSums<Sums>) chunk = sum.chunk_at(index, chunks_in_row);
-    const unsigned block = Sums::blocks == 1 ? 0 : chunk / chunks_in_row;
-    const unsigned first_column = (chunk - block * chunks_in_row) * Store::chunk_columns;
     const bool gates = program.gates();
     // Where the chunk begins, in columns of sums and of the output.
-    const Place sums_at = {tile.batch, tile.row + static_cast<int>(block * Sums::block_rows),
-                           tile.column + static_cast<int>(first_column), tile.m_end};
+    const Place sums_at = sums_place<Sums>(chunk, tile);
     const Place output_at = output_place(sums_at, gates);
     auto buffer = store_.open();
-    {
-      const auto source = sources.next(output_at.row, output_at.column);
-      if constexpr (Program::unrolled) {
-        TW_UNROLL
-        for (unsigned group = 0; group < groups; ++group) {
-          write_group(program, state, sum, chunk * groups + group, sums_at, buffer, source);
-        }
-      } else {
-        TW_ROLL
-        for (unsigned group = 0; group < groups; ++group) {
-          write_group(program, state, sum, chunk * groups + group, sums_at, buffer, source);
-        }
-      }
-    }
+    write_chunk(program, state, sum, chunk, sums_at, output_at, buffer, sources);
     if constexpr (OverlappedSums<Sums>) {
       static_assert(Sums::shared_columns % Store::chunk_columns == 0,
                     "What two sums share must be whole chunks.");
@@ -170,6 +149,47 @@ class FragmentLoop {
     } else {
       store_.close(buffer, output_at, params_.m, gates ? params_.n >> 1 : params_.n, gates);
     }
+  }
+
+  // All chunks are written before the first is stored: the group meets once.
+  template <unsigned chunks, class Program, class Sums, class Sources>
+  TW_DEVICE void store_tile(const Program& program, typename Program::State& state, const Sums& sum,
+                            const Place& tile, Sources& sources) {
+    static_assert(in_registers<Sums>, "Who stores a whole tile has its sums in registers.");
+    auto buffers = store_.template open_tile<chunks>();
+    const bool gates = program.gates();
+    for_each<chunks, Program::unrolled>([&](unsigned chunk) {
+      const Place sums_at = sums_place<Sums>(chunk, tile);
+      write_chunk(program, state, sum, chunk, sums_at, output_place(sums_at, gates),
+                  buffers.buffer(chunk), sources);
+    });
+    const bool stores = buffers.publish();
+    TW_ROLL
+    for (unsigned chunk = 0; chunk < chunks; ++chunk) {
+      const Place output_at = output_place(sums_place<Sums>(chunk, tile), gates);
+      store_.put(buffers.buffer(chunk), output_at, params_.m, gates ? params_.n >> 1 : params_.n,
+                 gates, stores);
+    }
+  }
+
+  template <class Sums>
+  static TW_DEVICE Place sums_place(unsigned chunk, const Place& tile) {
+    constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
+    const unsigned block = Sums::blocks == 1 ? 0 : chunk / chunks_in_row;
+    const unsigned first_column = (chunk - block * chunks_in_row) * Store::chunk_columns;
+    return {tile.batch, tile.row + static_cast<int>(block * Sums::block_rows),
+            tile.column + static_cast<int>(first_column), tile.m_end};
+  }
+
+  template <class Program, class Sums, class Buffer, class Sources>
+  TW_DEVICE void write_chunk(const Program& program, typename Program::State& state,
+                             const Sums& sum, unsigned chunk, const Place& sums_at,
+                             const Place& output_at, const Buffer& buffer, Sources& sources) {
+    constexpr unsigned groups = Store::chunk_columns / columns_together<Program, Sums>();
+    const auto source = sources.next(output_at.row, output_at.column);
+    for_each<groups, Program::unrolled>([&](unsigned group) {
+      write_group(program, state, sum, chunk * groups + group, sums_at, buffer, source);
+    });
   }
 
   // A gate makes one column of the output of two.

@@ -10,9 +10,10 @@
 
 namespace tw {
 
-template <ElementType output_type, unsigned num_lines, unsigned bytes_of_line, class Trace>
+template <ElementType output_type, unsigned num_lines, unsigned bytes_of_line, class Trace,
+          unsigned num_buffers = 2>
 class StagedChunk {
-  using Output = Staging<num_lines * bytes_of_line, 2, Trace>;
+  using Output = Staging<num_lines * bytes_of_line, num_buffers, Trace>;
 
  public:
   static constexpr ElementType output = output_type;
@@ -44,10 +45,23 @@ class StagedChunk {
   // Owns a staging buffer. All threads of the group write() it, then close() it.
   [[nodiscard]] TW_DEVICE auto open() { return output_.acquire(); }
 
+  // More than two buffers are there for tiles that are written whole, and then stored. All threads
+  // of the group write() each chunk, then put() it, once the buffers are published.
+  static constexpr bool stores_tiles = num_buffers > 2;
+  template <unsigned chunks>
+  [[nodiscard]] TW_DEVICE auto open_tile() {
+    return output_.template acquire<chunks>();
+  }
+
   // The chunk begins at `place` of D, which has m rows and n columns.
   template <class Buffer>
   TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
-    const bool stores = buffer.publish();
+    put(buffer, place, m, n, gates, buffer.publish());
+  }
+  // `stores` in the thread that issues the store of a chunk.
+  template <class Buffer>
+  TW_DEVICE void put(const Buffer& buffer, const Place& place, int m, int n, bool gates,
+                     bool stores) {
     const int columns = gates ? line_elements / 2 : line_elements;
     const bool runs_over_rows =
         place.m_end != m && place.row + static_cast<int>(lines) > place.m_end;

@@ -9,9 +9,10 @@
 namespace tw {
 
 // `rows` is the sums' block_rows.
-template <ElementType output_type, unsigned rows, class Trace, unsigned bytes_of_row = 128>
-class StagedStore : public StagedChunk<output_type, rows, bytes_of_row, Trace> {
-  using Staged = StagedChunk<output_type, rows, bytes_of_row, Trace>;
+template <ElementType output_type, unsigned rows, class Trace, unsigned bytes_of_row = 128,
+          unsigned buffers = 2>
+class StagedStore : public StagedChunk<output_type, rows, bytes_of_row, Trace, buffers> {
+  using Staged = StagedChunk<output_type, rows, bytes_of_row, Trace, buffers>;
   using Staged::bytes;
 
  public:

@@ -48,6 +48,8 @@ struct Kernel {
   using Store =
       typename Recipe::template Store<config, typename Target::template Store<config, Trace>>;
   static_assert(TileStore<Store>);
+  static_assert((config.output_buffers > 2) == stores_tiles<Store>,
+                "This store has two buffers, or none: it does not store whole tiles.");
   static_assert((config.tiling.exchanged != 0) == transposes<Store>,
                 "Where operands are exchanged, a tile's rows are D's columns: the store must "
                 "transpose them.");

@@ -21,6 +21,9 @@ enum class TileSweep : unsigned { Grouped, Hilbert };
 struct MatmulConfig {
   Tiling tiling = {};
   ElementType d_type = ElementType::Bf16;
+  // Chunks of D that a group has on their way to memory. More than two are whole tiles, each of
+  // which is stored at once: for short sums, whose products do not hide a store.
+  unsigned output_buffers = 2;
   Consumers consumers = Consumers::Cooperative;
   unsigned multiply_groups = 2;
   // Stages by which each cooperative group starts behind the one before it.
@@ -51,6 +54,9 @@ struct MatmulConfig {
             "A and B must have elements of one size.");
     require(is_integer(tiling.a_type) == is_integer(tiling.b_type), "Integers multiply integers.");
     require(tiling.spans >= 1, "A stage must hold a k-tile.");
+    require(output_buffers == 2 || (output_buffers > 2 && finishers == 1),
+            "A group has two buffers for chunks of D, or more for tiles that it stores at once, of "
+            "which nobody else finishes a share.");
     require(
         tiling.loaded_rows == 0 || (tiling.loaded_rows % 8 == 0 && tiling.loaded_rows < tiling.m &&
                                     tiling.a_major == Major::K && tiling.cluster.n == 1),

@@ -10,7 +10,7 @@
 namespace tw {
 
 // All 128 threads of a warpgroup write a buffer; one of them stores it. Stores are waited for
-// lazily: only when their buffer is wanted again, `num_buffers` acquisitions later.
+// lazily: only when their buffer is wanted again.
 template <unsigned buffer_bytes, unsigned num_buffers, class Trace>
 class Staging {
  public:
@@ -19,15 +19,27 @@ class Staging {
     alignas(1024) unsigned char bytes[num_buffers][buffer_bytes];
   };
 
-  class Token {
+  class Buffer {
+   public:
+    TW_DEVICE explicit Buffer(unsigned char* bytes) : bytes_(bytes) {}
+    TW_DEVICE SharedAddress address() const { return isa::shared_address(bytes()); }
+    TW_DEVICE unsigned char* bytes() const { return bytes_; }
+
+   private:
+    unsigned char* bytes_;
+  };
+
+  // The first of the buffers that were acquired, and what is done with all of them.
+  class Token : public Buffer {
    public:
     Token(const Token&) = delete;
     TW_DEVICE ~Token() {
       if (staging_->stores_) isa::cp_async_bulk_commit_group();
       staging_->trace_.releases();
     }
-    TW_DEVICE SharedAddress address() const { return isa::shared_address(bytes()); }
-    TW_DEVICE unsigned char* bytes() const { return bytes_; }
+    TW_DEVICE Buffer buffer(unsigned index) const {
+      return Buffer(this->bytes() + index * buffer_bytes);
+    }
     // Every writer makes its writes visible to the copy engine, then all meet. True in the one
     // thread that issues the store.
     TW_DEVICE bool publish() {
@@ -41,9 +53,8 @@ class Staging {
    private:
     friend Staging;
     TW_DEVICE Token(Staging* staging, unsigned slot)
-        : staging_(staging), bytes_(staging->buffers_.bytes[slot]) {}
+        : Buffer(staging->buffers_.bytes[slot]), staging_(staging) {}
     Staging* staging_;
-    unsigned char* bytes_;
   };
 
   // `barrier` is a named barrier of this group alone.
@@ -56,13 +67,16 @@ class Staging {
   }
   Staging(const Staging&) = delete;
 
+  // As many at a time as ever: what is published together is stored, and waited for, together.
+  template <unsigned count = 1>
   [[nodiscard]] TW_DEVICE Token acquire() {
+    static_assert(num_buffers % count == 0, "Buffers that go together must be a part of all.");
     const unsigned slot = next_;
     trace_.waits(slot);
-    if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers - 1>();
+    if (stores_) isa::cp_async_bulk_wait_group_read<num_buffers / count - 1>();
     isa::barrier_sync(barrier_, threads);
     trace_.goes();
-    next_ = next_ + 1 == num_buffers ? 0 : next_ + 1;
+    next_ = next_ + count == num_buffers ? 0 : next_ + count;
     return Token(this, slot);
   }
 

@@ -79,6 +79,7 @@ class PixelStore : public Plain {
                                 ViewedPlace<View, PlaceOf>{params_.view, place_of});
   }
 
+  static constexpr bool stores_tiles = false;
   template <class Buffer>
   TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
     if constexpr (requires { params_.by_tma; }) {

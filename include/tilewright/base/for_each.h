@@ -1,0 +1,20 @@
+// A loop that is unrolled or not, as its caller says: registers have no index, so that what picks
+// them by number must be unrolled.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+
+namespace tw {
+
+template <unsigned count, bool unrolled, class Use>
+TW_DEVICE void for_each(const Use& use) {
+  if constexpr (unrolled) {
+    TW_UNROLL
+    for (unsigned i = 0; i < count; ++i) use(i);
+  } else {
+    TW_ROLL
+    for (unsigned i = 0; i < count; ++i) use(i);
+  }
+}
+
+}  // namespace tw
