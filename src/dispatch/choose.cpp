@@ -1,6 +1,7 @@
 #include "src/dispatch/choose.h"
 
 #include "src/dispatch/products.h"
+#include "tilewright/family/matmul/family.h"
 #include "tilewright/host/as_read.h"
 
 namespace tw {
@@ -9,7 +10,9 @@ namespace {
 
 struct Products : DescribedProducts<matmul_instances, whole_product> {
   static MatmulProblem matmul(const Instance& instance, const Checked& problem) {
-    return as_read(problem, product_facts(instance));
+    MatmulProblem product = as_read(problem, product_facts(instance));
+    product.b_is_constant = problem.as<MatmulFamily::Problem>().b_is_constant != 0;
+    return product;
   }
 };
 

@@ -128,7 +128,12 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
   const double dram_bytes_per_us = of_image ? cost.image_dram_bytes_per_us : cost.dram_bytes_per_us;
-  if (kernel.by_warps) return streamed_microseconds(config, problem, sms, cost);
+  if (kernel.by_warps) {
+    const double tiles = up(m, config.tiling.m) * up(n, config.tiling.n) * batch;
+    const bool all_early = batch * element * m * k <= cost.rows_early_bytes && tiles > sms / 6.0;
+    const double early = all_early ? cost.rows_all_early_us : cost.rows_early_us;
+    return streamed_microseconds(config, problem, sms, cost) - (given.b_is_constant ? early : 0);
+  }
   if (kernel.streams) {
     const double products = n > 1 ? batch * m * n * k : 0;  // else in vectors
     return cost.start_us + cost.late_start_us +
@@ -264,6 +269,13 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   // Buffers for whole tiles leave room for fewer stages.
   if (at_once && stages * config.tiling.spans > 8) expected *= cost.whole_long_factor;
   if (config.dependent_launch == 0 || in_shares) expected += cost.late_start_us;
+  if (given.b_is_constant && config.tiling.weights_first != 0) {
+    expected -= cost.early_us;
+    const bool are_neighbours = waves == 1 && running > sms / 2.0;
+    if (are_neighbours && config.multiply_groups == 1) {
+      expected -= cost.early_neighbours_share * body;
+    }
+  }
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (of_image && kernel.by_threads) expected *= cost.pieces_factor;
   if (is_exchanged) expected *= cost.exchanged_factor;

@@ -48,6 +48,10 @@ struct CostConstants {
   double exchanged_scaled_factor = 1.93;  // of scaled_stage_cycles: the sums' rows are B's
   double start_us = 1.2;
   double late_start_us = 0.743;  // where the grid before is not overlapped
+  // Of the caller's B that may come before the grid before has ended: what is saved, and where more
+  // than half of the SMs load it. Rows that stream save so much; where most of B comes early, more.
+  double early_us = 0.4, early_neighbours_share = 0.1;
+  double rows_early_us = 0.3, rows_all_early_us = 1.2, rows_early_bytes = 9e6;
   double pair_us = 0.251, cluster_us = 0.669;
   double last_store_us = 1.57, store_us = 2.33;  // a tile of 128 by 128
   double cluster_parts_us = 1.3, cluster_part_us = 2.17;

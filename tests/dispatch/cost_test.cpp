@@ -165,6 +165,28 @@ TEST(Cost, ShortSumsAreStoredWhole) {
   EXPECT_GT(microseconds(whole, 4096, 4096, 4096), microseconds(by_chunks, 4096, 4096, 4096));
 }
 
+// Weights that may come early save time in kernels that load them early, most where one wave fills
+// more than half of the SMs.
+TEST(Cost, ConstantWeightsComeEarly) {
+  const auto saved = [](unsigned columns, unsigned weights_first, std::int64_t n) {
+    const MatmulConfig config = {
+        .tiling = {.m = columns, .n = 16, .exchanged = 1, .weights_first = weights_first},
+        .multiply_groups = columns / 64,
+        .dependent_launch = 1};
+    MatmulProblem problem;
+    problem.m = 16;
+    problem.n = problem.d.pitch = n;
+    problem.k = problem.a.pitch = problem.b.pitch = 4096;
+    const KernelFacts facts = {.target = "sm90a", .config = config};
+    const double usual = expected_microseconds(facts, problem, {}, sms);
+    problem.b_is_constant = true;
+    return usual - expected_microseconds(facts, problem, {}, sms);
+  };
+  EXPECT_EQ(saved(64, 0, 6144), 0);
+  EXPECT_GT(saved(128, 1, 6144), 0.2);
+  EXPECT_GT(saved(64, 1, 6144), saved(64, 1, 4096) + 0.5);
+}
+
 TEST(Cost, ThreadsThatGatherAreSlowerThanTma) {
   MatmulProblem problem;
   problem.m = problem.n = problem.k = 4096;
