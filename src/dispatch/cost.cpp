@@ -131,8 +131,8 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (kernel.by_warps) {
     const double tiles = up(m, config.tiling.m) * up(n, config.tiling.n) * batch;
     const bool all_early = batch * element * m * k <= cost.rows_early_bytes && tiles > sms / 6.0;
-    const double early = all_early ? cost.rows_all_early_us : cost.rows_early_us;
-    return streamed_microseconds(config, problem, sms, cost) - (given.b_is_constant ? early : 0);
+    const double saved = all_early ? cost.rows_all_early_us : cost.rows_early_us;
+    return streamed_microseconds(config, problem, sms, cost) - (given.b_is_constant ? saved : 0);
   }
   if (kernel.streams) {
     const double products = n > 1 ? batch * m * n * k : 0;  // else in vectors
@@ -146,7 +146,6 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (config.tiling.a_evict_first != 0) {
     dram_bytes += cost.evicted_share * batch * element * m * k * (tiles_n / cluster.n - 1);
   }
-  const double from_dram = dram_bytes / dram_bytes_per_us;
   double parts = cluster.k;
   if (config.split == Split::Parts) parts = order.split_k;
   const double work = tiles_m * tiles_n * batch * parts;
@@ -155,6 +154,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   // Of a stream, each CTA gets an equal share of all stages: also less than a tile.
   const double waves =
       config.split == Split::Stream ? std::max(1.0 / stages, work / ctas) : up(work, ctas);
+  // Beside few rows B comes by no larger pieces than are asked for: a stream that lasts is faster.
+  const bool lasts = !of_image && given.m <= 64 && waves > 1;
+  const double from_dram = dram_bytes / dram_bytes_per_us / (lasts ? cost.few_rows_factor : 1);
 
   // Of one stage, for a CTA: products, and lines of 128 bytes. A tile at the edge reaches back
   // where there is no C.
@@ -240,9 +242,11 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
       (inside / cluster.n + kernel.positions * config.tiling.n / double(cluster.m));
   const double picojoules = batch * m * n * k * kernel.positions * element * cost.flop_pj +
                             dram_bytes * cost.dram_byte_pj + l2_bytes * cost.l2_byte_pj;
-  // Few SMs do not draw all that memory gives, two of a pair less than twice as much as one.
+  // Few SMs do not draw all that memory gives, neighbours less than others: those of large
+  // clusters.
   const double paired = of_image ? cost.image_paired_bytes_per_us : cost.paired_sm_bytes_per_us;
-  const double drawn = dram_bytes / running / (running > sms / 2.0 ? paired : cost.sm_bytes_per_us);
+  const double alone = cluster.m * cluster.n > 2 ? cost.near_bytes_per_us : cost.sm_bytes_per_us;
+  const double drawn = dram_bytes / running / (running > sms / 2.0 ? paired : alone);
   const double body = together(
       of_image ? cost.image_sharpness : cost.sharpness,
       {busy, l2_bytes / cost.l2_bytes_per_us, from_dram, drawn, picojoules * 1e-6 / watts});
@@ -271,10 +275,8 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (config.dependent_launch == 0 || in_shares) expected += cost.late_start_us;
   if (given.b_is_constant && config.tiling.weights_first != 0) {
     expected -= cost.early_us;
-    const bool are_neighbours = waves == 1 && running > sms / 2.0;
-    if (are_neighbours && config.multiply_groups == 1) {
-      expected -= cost.early_neighbours_share * body;
-    }
+    const bool are_neighbours = waves == 1 && running > sms / 2.0 && config.multiply_groups == 1;
+    if (are_neighbours) expected -= cost.early_neighbours_share * body;
   }
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (of_image && kernel.by_threads) expected *= cost.pieces_factor;

@@ -35,9 +35,9 @@ struct CostConstants {
   double stage_sharpness = 6.88;  // how little products and lines of a stage add up
   double sharpness = 5.76;        // and the limits of the whole
   double l2_bytes_per_us = 26.5e6;
-  double dram_bytes_per_us = 4.22e6;
+  double dram_bytes_per_us = 4.22e6, few_rows_factor = 1.045;
   double evicted_share = 0.3;  // of lines that are asked for again, where they leave the L2 first
-  double sm_bytes_per_us = 1.3e5, paired_sm_bytes_per_us = 4.36e4;
+  double sm_bytes_per_us = 1.3e5, paired_sm_bytes_per_us = 4.36e4, near_bytes_per_us = 5.7e4;
   // These three of images, whose constants were fitted with them.
   double image_sharpness = 4.11, image_dram_bytes_per_us = 4.87e6, image_paired_bytes_per_us = 5e4;
   double flop_pj = 0.227, dram_byte_pj = 37.9, l2_byte_pj = 5.73;  // of bf16, in slices of 3 ms
