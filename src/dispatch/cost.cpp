@@ -282,6 +282,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (of_image && kernel.by_threads) expected *= cost.pieces_factor;
   if (is_exchanged) expected *= cost.exchanged_factor;
   if (is_exchanged && cluster.m == 2) expected *= cost.exchanged_pair_factor;
+  if (is_exchanged && (in_turns || config.multiply_groups > 2)) expected *= cost.busy_factor;
   if (cluster.size() == 2) expected += cost.pair_us;
   if (cluster.size() > 2) expected += cost.cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;

@@ -45,6 +45,7 @@ struct CostConstants {
   // which share the smaller operand, in comparison.
   double exchanged_factor = 0.947, exchanged_handling_factor = 1.1, exchanged_store_factor = 1.12;
   double exchanged_pair_factor = 1.05;
+  double busy_factor = 1.045;             // where groups take turns, or three multiply; 58 shapes
   double exchanged_scaled_factor = 1.93;  // of scaled_stage_cycles: the sums' rows are B's
   double start_us = 1.2;
   double late_start_us = 0.743;  // where the grid before is not overlapped

@@ -69,15 +69,22 @@ struct Sm90 {
             64 * (config.plain_epilogue != 0 ? 384 : 320),
         "A warpgroup's share of the tile must fit 160 accumulators a thread, 64 by 320; 192 with "
         "a plain epilogue.");
+    require(
+        config.multiply_groups <= 2 ||
+            (config.multiply_groups == 3 && config.group_rows() * config.tiling.n <= 64 * 160),
+        "At most three warpgroups multiply; three have 160 registers a thread, of which 80 hold "
+        "sums.");
     require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.tiling.group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
     // A Hilbert curve is more than 24 registers can follow.
     const unsigned helping = config.sweep == decltype(config.sweep){} ? 24 : 40;
     const bool asks = config.scheduling != decltype(config.scheduling){};
+    // Three groups get by with 160 registers a thread where two have 240.
+    const unsigned multiplying = config.multiply_groups == 3 ? 160 : helping == 24 ? 240 : 232;
     return RoleTable{.load = {0, 1, helping},
                      .schedule = {1, asks ? 1u : 0u, helping},
                      .source = {2, config.c_stages != 0 ? 1u : 0u, helping},
-                     .multiply = {4, 4 * config.multiply_groups, helping == 24 ? 240u : 232u},
+                     .multiply = {4, 4 * config.multiply_groups, multiplying},
                      .groups = config.multiply_groups,
                      .consumers = config.consumers}
         .checked();
