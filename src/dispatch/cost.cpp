@@ -113,6 +113,13 @@ double streamed_microseconds(const MatmulConfig& config, const MatmulProblem& pr
   return cost.rows_us + rounds * round(1) + (left > 0 ? round(left) : 0);
 }
 
+// Where sums begin at C: beside a kernel of the same tile that reads it, or nothing, behind them.
+double begun_factor(const KernelFacts& kernel, bool has_source, const CostConstants& cost) {
+  if (kernel.positions > 1) return has_source ? cost.begun_lines_factor : 1.01;
+  if (kernel.config.c_stages != 0) return has_source ? cost.begun_staged_factor : 0.99;
+  return has_source ? cost.begun_factor : cost.begun_alone_factor;
+}
+
 }  // namespace
 
 double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& given,
@@ -288,7 +295,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;
   if (config.plain_epilogue != 0) expected *= cost.plain_factor;
   // A role that brings C ahead of the epilogue pays where there is one.
-  if ((config.c_stages != 0) != has_source) {
+  if (config.c_first != 0) {
+    expected *= begun_factor(kernel, has_source, cost);
+  } else if ((config.c_stages != 0) != has_source) {
     expected *= !has_source ? 1.01 : of_image ? cost.image_source_factor : 1.2;
   }
   if (config.promote_every != 0 && !kernel.scales_sums) expected *= 1.2;

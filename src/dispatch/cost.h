@@ -25,9 +25,13 @@ struct CostConstants {
   // 128 by 128.
   double gaps_us = 0.7, gaps_tile_us = 0.24;
   double image_source_factor = 1.15;  // where nobody brings C, of an image; 24 layers
-  double outside_row_cycles = 4.78;   // a line outside of the matrix, filled with zeros on all SMs
-  double outside_power = 0.387;       // of the share of SMs that fill such lines
-  double neighbour_factor = 2.06;     // where two SMs of a pair load side by side
+  // Where sums of an image begin at C; the factor before it is of kernels that read it behind them,
+  // by lines. 14 layers.
+  double begun_lines_factor = 1.04, begun_staged_factor = 0.97, begun_factor = 0.98;
+  double begun_alone_factor = 0.96;  // where there is none
+  double outside_row_cycles = 4.78;  // a line outside of the matrix, filled with zeros on all SMs
+  double outside_power = 0.387;      // of the share of SMs that fill such lines
+  double neighbour_factor = 2.06;    // where two SMs of a pair load side by side
   // A stage is waited for and given back, and a span of it multiplied, in no less.
   double stage_cycles = 50.5, span_cycles = 89.7;
   double odd_store_factor = 2.0;  // of a store in rows that are no multiple of 64 bytes

@@ -42,6 +42,16 @@ struct EpilogueShape {
     return *this == plain;
   }
   bool operator==(const EpilogueShape&) const = default;
+
+  // What of it kernels take whose sums begin at C.
+  EpilogueShape begun(ElementType d_type) const {
+    EpilogueShape taken;
+    taken.beta = beta != 0.0f ? 1.0f : 0.0f;
+    taken.source_type = taken.bias_type = d_type;
+    taken.column_bias = column_bias;
+    if (activation == Activation::Relu) taken.activation = activation;
+    return taken;
+  }
 };
 
 struct MatmulShape {

@@ -213,6 +213,26 @@ TEST(Cost, GroupsDoNotTakeTurnsAtOneTile) {
             microseconds(in_turns, 1024, 256, 2304, bytes));
 }
 
+// Kernels whose sums begin at C are ahead where there is one, and those without a role for it where
+// there is none.
+TEST(Cost, SumsThatBeginAtCAreTakenForIt) {
+  constexpr double bytes = 2 * (2 * 64 * 64 * 320 + 320 * 9 * 320);
+  constexpr MatmulConfig behind = {.tiling = {.n = 160}, .c_stages = 2, .dependent_launch = 1};
+  constexpr MatmulConfig first = {.tiling = {.n = 160}, .c_first = 1, .dependent_launch = 1};
+  const auto by = [&](const MatmulConfig& config, bool adds) {
+    static char source;
+    MatmulProblem problem;
+    problem.m = 8192;
+    problem.n = problem.d.pitch = 320;
+    problem.k = problem.a.pitch = problem.b.pitch = 2880;
+    if (adds) problem.epilogue.source = &source;
+    problem.epilogue.beta = adds ? 1.0f : 0.0f;
+    return expected_microseconds({.target = "sm90a", .config = config}, problem, {}, sms, bytes);
+  };
+  EXPECT_LT(by(first, true), by(behind, true));
+  EXPECT_LT(by(first, false), by(behind, false));
+}
+
 // Rows of B that stream: with few rows of A faster than a copy of B, with many slower; and rows
 // that begin at multiples of 16 bytes faster than others.
 TEST(Cost, FewRowsStream) {

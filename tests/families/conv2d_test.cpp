@@ -250,7 +250,7 @@ void expect_groups_apart(const Instance& instance, std::int64_t channels) {
   if (takes_full_tiles_of_groups(instance)) make_full_tiles_of_groups(shape, channels, 2, channels);
   shape.h = Axis{.extent = 5, .filter = 3, .stride = 2, .pad_low = 1, .pad_high = 1};
   shape.w = Axis{.extent = 6, .filter = 3, .pad_low = 1, .pad_high = 1};
-  const Case made = case_of(instance, shape, Fill::Integers, 4);
+  const Case made = case_of(instance, suited(instance, shape), Fill::Integers, 4);
   const Verified verified(made);
   HostProblem data = verified.given();
   const Ran plain = run_with(instance, data);
@@ -361,6 +361,42 @@ TEST(Conv2d, WhatNothingMeetsHasNoGradient) {
     expect_clean(instance, shape, Fill::Integers, 1);
     if (HasFatalFailure()) return;
   }
+}
+
+// Kernels whose sums begin at C and the bias have nothing behind the sums but relu.
+TEST(Conv2d, SumsThatBeginAtCRefuseOtherEpilogues) {
+  unsigned begun = 0;
+  for (const Instance& instance : conv2d_instances()) {
+    if (config_of(instance).c_first == 0) continue;
+    ++begun;
+    Conv2dShape shape = shape_for(instance);
+    shape.n = 2;
+    shape.c = 16;
+    shape.k = 200;
+    shape.h = shape.w = Axis{.extent = 12, .filter = 3, .pad_low = 1, .pad_high = 1};
+    shape.parts.beta = 1.0f;
+    shape.parts.column_bias = true;
+    shape.parts.activation = Activation::Relu;
+    for (const ElementType bias : {ElementType::Bf16, ElementType::Fp32}) {
+      shape.parts.bias_type = bias;
+      const Case made = case_of(instance, shape, Fill::Integers, 5);
+      const VirtualRun run = run_virtually(Verified(made), schedule(5, instance.cluster));
+      ASSERT_TRUE(run.clean() && run.comparison.exact) << run_line(made) << "\n" << run.complaint();
+    }
+    const HostProblem data(case_of(instance, shape, Fill::Integers, 5));
+    const auto refusal = [&](const auto& change) {
+      return run_with(instance, data, change).status.sentence();
+    };
+    using P = tw_conv2d_problem;
+    const std::string sentence =
+        "This kernel's sums begin at C and a bias of columns: alpha and beta must be 1, C of D's "
+        "type, n even and pairs of columns aligned, and behind the sums is relu or nothing.";
+    EXPECT_EQ(refusal([](P& p) { p.epilogue.alpha = 2.0f; }), sentence);
+    EXPECT_EQ(refusal([](P& p) { p.epilogue.beta = 2.0f; }), sentence);
+    EXPECT_EQ(refusal([](P& p) { p.epilogue.activation = TW_SILU; }), sentence);
+    EXPECT_EQ(refusal([](P& p) { p.k = 199; }), sentence);
+  }
+  EXPECT_GT(begun, 0u);
 }
 
 TEST(Conv2d, RefusesGradientsWithASentence) {

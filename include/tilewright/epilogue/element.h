@@ -128,7 +128,7 @@ struct GlobalMatrix {
   }
   // Whether the two elements of every pair lie in one aligned word.
   template <ElementType type>
-  TW_DEVICE bool in_pairs() const {
+  TW_HOST_DEVICE bool in_pairs() const {
     const auto begin = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data));
     return ((begin / bytes_of(type) | pitch | batch_pitch) & 1) == 0;
   }

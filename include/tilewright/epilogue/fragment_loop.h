@@ -5,6 +5,7 @@
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/for_each.h"
 #include "tilewright/epilogue/global_source.h"
+#include "tilewright/epilogue/group_place.h"
 #include "tilewright/epilogue/tree.h"
 
 namespace tw {
@@ -16,6 +17,7 @@ class FragmentLoop {
   using Buffers = typename Store::Buffers;  // in shared memory
   using Trace = typename Store::OutputTrace;
   static constexpr bool once = sees_once<Epilogue>;
+  static constexpr bool begins = requires { requires Epilogue::begins; };
   struct Params {
     typename Store::Params output;
     int m;
@@ -37,6 +39,32 @@ class FragmentLoop {
     Epilogue::prepare(params_.epilogue,
                       {place.batch, place.row, place.column, place.m_end, params_.n}, inside,
                       thread_);
+  }
+
+  // Sums begin at what the epilogue adds to them. Of C in memory, all values of a block of rows are
+  // on their way at once; of C that was brought, chunk by chunk.
+  template <class Sums, class Sources>
+  TW_DEVICE void begin(Sums& sum, const Place& place, Sources& sources) const {
+    constexpr bool is_staged = requires { decltype(sources.next(0, 0))::is_staged; };
+    constexpr unsigned columns = is_staged ? Store::chunk_columns : Sums::columns;
+    const auto program = Epilogue::template beginning<Store::output>(params_.epilogue);
+    TW_UNROLL
+    for (unsigned first = 0; first < Sums::blocks * Sums::columns; first += columns) {
+      const unsigned block = first / Sums::columns;
+      const unsigned column = first % Sums::columns;
+      const Place at = {place.batch, place.row + static_cast<int>(block * Sums::block_rows),
+                        place.column + static_cast<int>(column), place.m_end};
+      const GroupPlace<Sums, columns> place_of = {at, 0, params_.n, thread_};
+      FragmentPair values[columns / 4];
+      program.first(values, place_of, sources.next(at.row, at.column));
+      auto& begun = sum.values(block);
+      TW_UNROLL
+      for (unsigned i = 0; i < columns / 4; ++i) {
+        begun[column / 2 + 2 * i] = values[i].first;
+        begun[column / 2 + 2 * i + 1] = values[i].second;
+      }
+    }
+    sum.start();
   }
 
   // All threads of the group call it. `sources` is asked for a SourceChunk before each chunk.
@@ -75,37 +103,8 @@ class FragmentLoop {
     }
   }
 
-  // Where the pairs of a thread in one group of so many columns stand.
   template <class Sums, unsigned columns>
-  struct GroupPlace {
-    static constexpr FragmentLayout layout = Sums::layout;
-    static constexpr bool transposed = transposes<Store>;
-    const Place& chunk;
-    int column;  // of the group in its chunk
-    int n;       // columns of the output
-    unsigned thread;
-
-    TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
-      unsigned row = thread;
-      unsigned step = 2 * pair;
-      if constexpr (Sums::layout == FragmentLayout::Matrix) {
-        row = Sums::row_of(thread, 2 * pair);
-        step = Sums::column_of(thread, 2 * pair);
-      }
-      return {chunk.batch, chunk.row + static_cast<int>(row),
-              chunk.column + column + static_cast<int>(step), transposed ? n : chunk.m_end,
-              transposed ? chunk.m_end : n};
-    }
-    // True where no pair of the warp reaches over the last column.
-    TW_DEVICE bool columns_inside() const {
-      const unsigned first_lane = thread / isa::warp_lanes() * isa::warp_lanes();
-      int end = chunk.column + column + static_cast<int>(columns);
-      if constexpr (Sums::layout == FragmentLayout::Matrix) {
-        end += static_cast<int>(Sums::column_of(first_lane, 0));
-      }
-      return end <= (transposed ? chunk.m_end : n);
-    }
-  };
+  using GroupPlace = tw::GroupPlace<Sums, columns, transposes<Store>>;
 
   template <class Program, class Sums, class Sources>
   TW_DEVICE void run(const Program& program, const Sums& sum, const Place& place,

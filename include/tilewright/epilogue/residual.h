@@ -17,7 +17,7 @@ struct ResidualProgram {
   static constexpr bool passes_integers = false;
   const EpilogueArguments& params;
 
-  static TW_DEVICE bool serves(const EpilogueArguments& params) {
+  static TW_HOST_DEVICE bool serves(const EpilogueArguments& params) {
     const auto bits = [](const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); };
     const auto others = bits(params.row_bias) | bits(params.column_scale) | bits(params.row_scale) |
                         bits(params.auxiliary) | bits(params.amax);
@@ -30,7 +30,7 @@ struct ResidualProgram {
 
   // True where C lies so that threads may read pairs of it from global memory. Kernels whose C no
   // role brings ask this.
-  static TW_DEVICE bool reads_pairs(const EpilogueArguments& params) {
+  static TW_HOST_DEVICE bool reads_pairs(const EpilogueArguments& params) {
     return in_memory(params).in_pairs<type>();
   }
 
@@ -62,7 +62,10 @@ struct ResidualProgram {
       if constexpr (requires { SourceChunk::is_staged; }) {
         source.template each_pair<type, pairs>(place_of, add);
       } else {
-        each_pair_in_memory<pairs>(place_of, add);
+        PairBits<2> terms[pairs];
+        read_pairs(terms, place_of);
+        TW_UNROLL
+        for (unsigned i = 0; i < pairs; ++i) add(i, values_of<type>(terms[i]));
       }
     }
     if (params.column_bias != nullptr && !is_wide) {
@@ -83,16 +86,19 @@ struct ResidualProgram {
         }
       });
     }
-    if (params.activation == Activation::Relu) {
-      TW_UNROLL
-      for (FragmentPair& value : values) {
-        value = {formula::Relu{}(value.first), formula::Relu{}(value.second)};
-      }
+    activate(values);
+  }
+  template <unsigned pairs>
+  TW_DEVICE void activate(FragmentPair (&values)[pairs]) const {
+    if (params.activation != Activation::Relu) return;
+    TW_UNROLL
+    for (FragmentPair& value : values) {
+      value = {formula::Relu{}(value.first), formula::Relu{}(value.second)};
     }
   }
   TW_DEVICE void finish(const State&, unsigned) const {}
 
- private:
+ protected:
   // `body` gets the columns to read at: the pairs' own, which leaves reads at fixed distances, or
   // for those outside the last pair's.
   template <class PlaceOf, class Body>
@@ -106,10 +112,9 @@ struct ResidualProgram {
     }
   }
   // All pairs are on their way before the first is wanted.
-  template <unsigned pairs, class PlaceOf, class Body>
-  TW_DEVICE void each_pair_in_memory(const PlaceOf& place_of, const Body& body) const {
+  template <unsigned pairs, class PlaceOf>
+  TW_DEVICE void read_pairs(PairBits<2> (&terms)[pairs], const PlaceOf& place_of) const {
     const GlobalMatrix matrix = in_memory(params);
-    PairBits<2> terms[pairs];
     at_columns(place_of, [&](const auto& column_of) {
       TW_UNROLL
       for (unsigned i = 0; i < pairs; ++i) {
@@ -119,10 +124,8 @@ struct ResidualProgram {
             reinterpret_cast<const PairBits<2>*>(row + column_of(place)), place.first_inside());
       }
     });
-    TW_UNROLL
-    for (unsigned i = 0; i < pairs; ++i) body(i, values_of<type>(terms[i]));
   }
-  static TW_DEVICE GlobalMatrix in_memory(const EpilogueArguments& params) {
+  static TW_HOST_DEVICE GlobalMatrix in_memory(const EpilogueArguments& params) {
     return {params.source, params.source_pitch, params.source_batch_pitch};
   }
 };

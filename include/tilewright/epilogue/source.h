@@ -48,10 +48,15 @@ struct StagedSource {
       return value_of<type>(static_cast<std::uint16_t>(at % 4 == 0 ? word : word >> 16));
     }
   }
-  // All pairs of a group, 16 bytes at a time: as the store writes them.
   template <ElementType type, unsigned pairs, class PlaceOf, class Body>
   TW_DEVICE void each_pair(const PlaceOf& place_of, const Body& body) const {
     static_assert(bytes_of(type) == 2);
+    each_word<pairs>(place_of,
+                     [&](unsigned i, std::uint32_t word) { body(i, values_of<type>(word)); });
+  }
+  // All pairs of a group, of elements of two bytes, 16 bytes at a time: as the store writes them.
+  template <unsigned pairs, class PlaceOf, class Body>
+  TW_DEVICE void each_word(const PlaceOf& place_of, const Body& body) const {
     constexpr bool is_matrix = PlaceOf::layout == FragmentLayout::Matrix;
     const unsigned thread = place_of.thread;
     const unsigned own_row = is_matrix ? thread / 32 * 16 + thread % 16 : thread;
@@ -70,7 +75,7 @@ struct StagedSource {
         isa::load_shared_16(words, at);
       }
       TW_UNROLL
-      for (unsigned pair = 0; pair < 4; ++pair) body(4 * i + pair, values_of<type>(words[pair]));
+      for (unsigned pair = 0; pair < 4; ++pair) body(4 * i + pair, words[pair]);
     }
   }
 

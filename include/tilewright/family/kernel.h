@@ -54,6 +54,10 @@ struct Kernel {
                 "Where operands are exchanged, a tile's rows are D's columns: the store must "
                 "transpose them.");
   using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
+  static_assert((config.c_first != 0) == Epilogue::begins,
+                "Sums begin at C if and only if the recipe's epilogue begins with it.");
+  static_assert(config.c_first == 0 || !roles.epilogue.played(),
+                "Who multiplies has the sums, and lets them begin at C.");
   using Sources = typename decltype(sources_of<config, Target, Store>())::Type;
   using Reduction = typename decltype(reduction_of<config, Target, roles, Store>())::Type;
   static_assert(config.finishers == 1 || config.finishers <= config.tiling.n / Store::chunk_columns,

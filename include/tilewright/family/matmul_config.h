@@ -37,6 +37,7 @@ struct MatmulConfig {
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
   unsigned c_stages = 0;          // chunks of C that a role brings ahead of a group's epilogue
+  unsigned c_first = 0;           // 1: sums begin at C and the bias; relu, or nothing, is behind
   unsigned dependent_launch = 0;  // 1: the grid starts while the grid before it ends
   unsigned plain_epilogue = 0;    // 1: D = alpha * sums alone, which leaves registers to the sums
   Tracing tracing = Tracing::Off;
@@ -80,6 +81,11 @@ struct MatmulConfig {
                                c_stages == 0 && (finishers & (finishers - 1)) == 0),
             "Parts that finish shares are those of a split into parts, by groups that share tiles "
             "for which no role brings C; their number is a power of two.");
+    require(c_first == 0 ||
+                (split == Split::Whole && promote_every == 0 && plain_epilogue == 0 &&
+                 tiling.exchanged == 0 && bytes_of(d_type) == 2 && !is_integer(tiling.a_type)),
+            "Sums that begin at C are whole, of numbers that are added up by the tensor core; D "
+            "has elements of two bytes and lies as the sums do.");
     return *this;
   }
 };

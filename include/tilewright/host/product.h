@@ -9,6 +9,7 @@
 
 #include "tilewright/base/saturated.h"
 #include "tilewright/base/status.h"
+#include "tilewright/epilogue/begun.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/host/exchange.h"
 #include "tilewright/host/matmul_check.h"
@@ -166,6 +167,15 @@ Status supports(const MatmulProblem& given, const MatmulOrder& order) {
   if (config.plain_epilogue != 0 && !RuntimeEpilogue::is_plain(problem.epilogue)) {
     return Status::refused(
         "This kernel stores alpha * sums alone; the problem's epilogue has more parts.");
+  }
+  if constexpr (config.c_first != 0) {
+    EpilogueArguments epilogue = problem.epilogue;
+    if (epilogue.beta == 0.0f) epilogue.source = nullptr;
+    if (!begins_sums<config.d_type>(epilogue, problem.n)) {
+      return Status::refused(
+          "This kernel's sums begin at C and a bias of columns: alpha and beta must be 1, C of D's "
+          "type, n even and pairs of columns aligned, and behind the sums is relu or nothing.");
+    }
   }
   if constexpr (Parts::Sources::has_role) {
     const EpilogueArguments& epilogue = problem.epilogue;

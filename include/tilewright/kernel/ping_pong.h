@@ -30,6 +30,7 @@ class WarpSpecialized<Kernel> {
   static_assert(Kernel::Accumulators::promote_every == 0 && !Sources::has_role &&
                     std::is_empty_v<typename Trace::Params>,
                 "All waves play one role: no other promotes or brings C, and none is traced.");
+  static_assert(!Epilogue::begins, "No sums of waves begin at C.");
   using Steps = WaveSteps<Ring::stages, Loader::loads>;
 
  public:

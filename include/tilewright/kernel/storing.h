@@ -27,8 +27,18 @@ class Storing {
   TW_DEVICE void prepare(const WorkTile& tile) const {
     if (finishes(tile)) epilogue_.prepare(Kernel::place(tile, group_), Kernel::config.tiling.n);
   }
+  // Before the first product of a sum.
+  template <class Sum>
+  TW_DEVICE void begin([[maybe_unused]] Sum& sum, [[maybe_unused]] const WorkTile& tile) {
+    if constexpr (begins) {
+      epilogue_.begin(sum, Kernel::place(tile, group_), sources_);
+    }
+  }
   template <class Sum>
   TW_DEVICE void store(const Sum& sum, const WorkTile& tile) {
+    if constexpr (begins) {
+      return epilogue_.store(sum, Kernel::place(tile, group_));
+    }
     if constexpr (in_shares) {
       reduction_.deposit(sum, tile);
       if (!finishes(tile)) return;
@@ -43,6 +53,8 @@ class Storing {
   }
 
  private:
+  // True where sums begin at what an epilogue would add behind them.
+  static constexpr bool begins = requires { requires Epilogue::begins; };
   // Where parts finish shares, those leave their sums, too.
   static constexpr bool in_shares = requires(const Reduction& reduction, const WorkTile& tile) {
     reduction.finishes(tile);
@@ -65,6 +77,8 @@ class Storing<Kernel, false> {
   template <class... Arguments>
   TW_DEVICE explicit Storing(const Arguments&...) {}
   TW_DEVICE void prepare(const WorkTile&) const {}
+  template <class Sum>
+  TW_DEVICE void begin(Sum&, const WorkTile&) {}
   template <class Sum>
   TW_DEVICE void store(const Sum&, const WorkTile&) {}
   TW_DEVICE void drain() {}

@@ -439,6 +439,7 @@ class WarpSpecialized {
       storing.prepare(tile);
       for (const WorkTile part : tile.sums(key, Accumulators::promote_every)) {
         auto sum = accumulators.acquire();
+        storing.begin(sum, tile);
         {
           const auto turn = order.take();
           program.multiply(sum, part, key);

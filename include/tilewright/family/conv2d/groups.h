@@ -87,7 +87,16 @@ struct GroupedEpilogue : RuntimeEpilogue {
       std::remove_reference_t<Program>::evaluate(
           state, values, ViewedPlace<View, PlaceOf>{view, place_of}, source);
     }
+    template <class Values, class PlaceOf, class SourceChunk>
+    TW_DEVICE void first(Values& values, const PlaceOf& place_of, const SourceChunk& source) const {
+      std::remove_reference_t<Program>::first(values, ViewedPlace<View, PlaceOf>{view, place_of},
+                                              source);
+    }
   };
+  template <class Program>
+  static TW_DEVICE Viewed<Program> seen(const Params& params, const Program& program) {
+    return {program, params};
+  }
   template <class Value, ElementType output, class SourceChunk, class Body>
   static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
     if constexpr (rows > 0 && bytes_of(output) == 2) {

@@ -4,6 +4,7 @@
 // forward; B, backward data; both, backward filter.
 #pragma once
 
+#include "tilewright/epilogue/begun.h"
 #include "tilewright/family/conv2d/groups.h"
 #include "tilewright/family/conv2d/pixel_store.h"
 #include "tilewright/family/matmul.h"
@@ -34,6 +35,10 @@ constexpr unsigned rows_read(const MatmulConfig& config) {
   return config.c_stages != 0 || config.tiling.b_major != Major::K ? 0 : config.group_rows();
 }
 
+// `Seen`, or behind sums that begin at C what is left of it.
+template <MatmulConfig config, class Seen>
+using EpilogueBehind = std::conditional_t<config.c_first != 0, BegunEpilogue<Seen>, Seen>;
+
 // One recipe for the three directions, of a loader by TMA; its epilogue sees the whole output.
 struct Conv2dRecipe : MatmulRecipe {
   template <class, Tiling tiling, RoleTable>
@@ -48,11 +53,12 @@ struct Conv2dRecipe : MatmulRecipe {
   template <MatmulConfig config, class TargetStore>
   using Store = std::conditional_t<is_backward_data(config), PixelStore<TargetStore>, TargetStore>;
   template <MatmulConfig config, bool elected>
-  using Epilogue = GroupedEpilogue<
-      std::conditional_t<is_backward_data(config), PixelView,
-                         std::conditional_t<config.tiling.a_major == Major::MN && !elected,
-                                            GroupedRows, GroupedColumns>>,
-      elected ? rows_read(config) : 0>;
+  using Epilogue = EpilogueBehind<
+      config, GroupedEpilogue<std::conditional_t<
+                                  is_backward_data(config), PixelView,
+                                  std::conditional_t<config.tiling.a_major == Major::MN && !elected,
+                                                     GroupedRows, GroupedColumns>>,
+                              elected ? rows_read(config) : 0>>;
   template <MatmulConfig config, Tiling tiling, class TileMap>
   using Map =
       std::conditional_t<is_backward_data(config), PhaseTiles<TileMap, int{tiling.k()}>, TileMap>;
@@ -154,7 +160,7 @@ struct Conv2dByLines : Conv2dRecipe {
   template <MatmulConfig, class TargetStore>
   using Store = PixelStore<TargetStore, LineView>;
   template <MatmulConfig config, bool>
-  using Epilogue = GroupedEpilogue<LineView, rows_read(config)>;
+  using Epilogue = EpilogueBehind<config, GroupedEpilogue<LineView, rows_read(config)>>;
 };
 
 struct DepthwiseRecipe;
