@@ -22,6 +22,7 @@ CASES = [
     ('iterate_outside_a_skeleton', PLAIN, 'private'),
     ('tile_too_large', PLAIN, 'must fit 160 accumulators a thread'),
     ('three_groups_of_many_sums', PLAIN, 'three have 160 registers a thread'),
+    ('roles_that_wait_for_registers', PLAIN, 'than their threads are launched with'),
     ('a_loader_that_multiplies', PLAIN, 'StageToRead'),
     ('an_op_that_loads', PLAIN, 'StageToFill'),
     ('an_op_that_arrives', PLAIN, "has no member named 'full'"),

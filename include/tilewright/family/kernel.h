@@ -19,8 +19,9 @@ struct Kernel {
   static constexpr RoleTable roles =
       Recipe::roles(Target::roles(Recipe::asked(config)).with_lanes(Target::target.lanes), config)
           .checked();
-  static_assert(roles.registers() <= Target::registers,
-                "The roles ask for more registers than an SM has.");
+  static_assert(roles.registers() <= roles.launched_registers(Target::registers),
+                "Roles ask for more registers than their threads are launched with, and would wait "
+                "for them for ever.");
   static constexpr bool in_clusters = Target::in_clusters;
   static constexpr bool dependent_launch = config.dependent_launch != 0;
   using Trace = typename decltype(trace_of<config>())::Type;

@@ -76,6 +76,10 @@ struct RoleTable {
   constexpr unsigned registers() const {
     return (multiply.first_warp * load.registers + multiply.warps * multiply.registers) * lanes;
   }
+  // A CTA is launched with as many for each thread, by eights; setmaxnreg hands out no others.
+  constexpr unsigned launched_registers(unsigned of_sm) const {
+    return of_sm / threads() / 8 * 8 * threads();
+  }
 
   // The same on a target of so many lanes.
   consteval RoleTable with_lanes(unsigned count) const {
