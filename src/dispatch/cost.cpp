@@ -242,7 +242,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const bool at_once = config.output_buffers > 2;
   busy +=
       cost.store_us * size * groups * shown * (waves - 1) * (at_once ? cost.whole_store_factor : 1);
-  if (kernel.positions > 1 && in_turns) busy += waves * (cost.gaps_us + cost.gaps_tile_us * size);
+  if (kernel.positions > 1 && in_turns) {
+    busy += waves * (cost.gaps_us + (has_source ? cost.gaps_source_us : 0));
+  }
 
   const double l2_bytes =
       work * stages * config.tiling.spans * 128.0 *
@@ -287,6 +289,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   }
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (of_image && kernel.by_threads) expected *= cost.pieces_factor;
+  if (of_image && cluster.n == 2) expected *= cost.image_pair_factor;
   if (is_exchanged) expected *= cost.exchanged_factor;
   if (is_exchanged && cluster.m == 2) expected *= cost.exchanged_pair_factor;
   if (is_exchanged && (in_turns || config.multiply_groups > 2)) expected *= cost.busy_factor;

@@ -19,15 +19,16 @@ struct CostConstants {
   double straddling_factor = 1.44;    // of the rest, where rows begin amid lines
   double pixel_factor = 1.27;         // where the lines are pixels of an image,
   double ragged_factor = 2.06;        // whose last channels do not fill one,
-  double filter_factor = 0.395;       // or of its filters; these, gaps and pieces: 108 layers
+  double filter_factor = 0.395;       // or of its filters; these and pieces: 108 layers
   double amid_sectors_factor = 2;     // of ragged_factor, where pixels begin amid 32 bytes
-  // What is seen of storing D's rows with gaps by threads that take turns: of a tile, and of one of
-  // 128 by 128.
-  double gaps_us = 0.7, gaps_tile_us = 0.24;
+  // What is seen of threads that take turns to store a tile of D's rows with gaps, and of reading
+  // C.
+  double gaps_us = 0.42, gaps_source_us = 0.28;
+  double image_pair_factor = 0.945;   // where two CTAs along n share pixels; 7 layers
   double image_source_factor = 1.15;  // where nobody brings C, of an image; 24 layers
   // Where sums of an image begin at C; the factor before it is of kernels that read it behind them,
   // by lines. 14 layers.
-  double begun_lines_factor = 1.04, begun_staged_factor = 0.97, begun_factor = 0.98;
+  double begun_lines_factor = 1.01, begun_staged_factor = 0.97, begun_factor = 0.98;
   double begun_alone_factor = 0.96;  // where there is none
   double outside_row_cycles = 4.78;  // a line outside of the matrix, filled with zeros on all SMs
   double outside_power = 0.387;      // of the share of SMs that fill such lines
