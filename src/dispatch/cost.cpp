@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "src/dispatch/streamed_cost.h"
 #include "tilewright/host/exchange.h"
 
 namespace tw {
@@ -11,8 +12,6 @@ namespace tw {
 namespace {
 
 constexpr double watts = 590;  // of 700, what is left for work
-
-double up(double value, double unit) { return std::ceil(value / unit); }
 
 // Of several limits, the largest, and a little of the others.
 double together(double sharp, std::initializer_list<double> limits) {
@@ -29,11 +28,6 @@ double running_ctas(unsigned cluster, unsigned sms) {
 
 bool is_mma_sync(const KernelFacts& kernel) { return kernel.target[2] == '8'; }
 bool has_tensor_memory(const KernelFacts& kernel) { return kernel.target[2] == '1'; }
-
-// Unsigned: nobody checks a pitch where nothing is read.
-std::uint64_t pitch_bytes(const MatmulOperand& operand) {
-  return static_cast<std::uint64_t>(operand.pitch) * bytes_of(operand.type);
-}
 
 // What a thread copies at once.
 double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
@@ -80,39 +74,6 @@ double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConsta
   return cycles;
 }
 
-// Rows of B that stream, by CTAs of which an SM holds 16 warps. A step of all warps takes as long
-// as its loads, or where all SMs have as many CTAs as they hold, as memory takes for all of these.
-double streamed_microseconds(const MatmulConfig& config, const MatmulProblem& problem, unsigned sms,
-                             const CostConstants& cost) {
-  const Tiling& tiling = config.tiling;
-  const auto is_aligned = [](const MatmulOperand& operand) {
-    return pitch_bytes(operand) % 16 == 0;
-  };
-  const bool aligned = is_aligned(problem.a) && is_aligned(problem.b);
-  const double warps = 4.0 * config.multiply_groups, slots = sms * 16 / warps;
-  const double tiles = up(static_cast<double>(problem.m), tiling.m) *
-                       up(static_cast<double>(problem.n), tiling.n) *
-                       static_cast<double>(problem.batch);
-  const double steps = up(static_cast<double>(problem.k), tiling.k() * warps);
-  const double bytes = 128.0 * tiling.spans * tiling.m;  // of a warp's step
-  // Rows of A come from the L2; many sums take registers from loads.
-  const double all_bytes =
-      (bytes + 64.0 * tiling.spans * std::min<double>(static_cast<double>(problem.n), tiling.n)) *
-      (1 + tiling.m * tiling.n * cost.rows_sum_share);
-  double alone = bytes * cost.shifted_byte_us;
-  double crowded = slots * warps * bytes / cost.shifted_bytes_per_us;
-  if (aligned) {
-    alone = cost.rows_wait_us + bytes * cost.rows_byte_us;
-    crowded = cost.rows_step_us + slots * warps * all_bytes / cost.rows_bytes_per_us;
-    if (tiling.spans == 1) crowded *= cost.rows_narrow_factor;
-  }
-  const auto round = [&](double share) {
-    return steps * (alone + (crowded - alone) * share) + cost.rows_tile_us;
-  };
-  const double rounds = std::floor(tiles / slots), left = tiles / slots - rounds;
-  return cost.rows_us + rounds * round(1) + (left > 0 ? round(left) : 0);
-}
-
 // Where sums begin at C: beside a kernel of the same tile that reads it, or nothing, behind them.
 double begun_factor(const KernelFacts& kernel, bool has_source, const CostConstants& cost) {
   if (kernel.positions > 1) return has_source ? cost.begun_lines_factor : 1.01;
@@ -135,12 +96,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
   const double dram_bytes_per_us = of_image ? cost.image_dram_bytes_per_us : cost.dram_bytes_per_us;
-  if (kernel.by_warps) {
-    const double tiles = up(m, config.tiling.m) * up(n, config.tiling.n) * batch;
-    const bool all_early = batch * element * m * k <= cost.rows_early_bytes && tiles > sms / 6.0;
-    const double saved = all_early ? cost.rows_all_early_us : cost.rows_early_us;
-    return streamed_microseconds(config, problem, sms, cost) - (given.b_is_constant ? saved : 0);
-  }
+  if (kernel.by_warps) return streamed_microseconds(config, problem, sms, cost);
   if (kernel.streams) {
     const double products = n > 1 ? batch * m * n * k : 0;  // else in vectors
     return cost.start_us + cost.late_start_us +
