@@ -4,6 +4,14 @@
 
 #include "tilewright/base/annotate.h"
 
+// Stands before the body of a lambda that for_each calls. clang would inline it late, and keep the
+// values that it captures in scratch memory until then.
+#if defined(__HIP__)
+#define TW_LOOP_BODY __attribute__((always_inline))
+#else
+#define TW_LOOP_BODY
+#endif
+
 namespace tw {
 
 template <unsigned count, bool unrolled, class Use>

@@ -114,8 +114,9 @@ class FragmentLoop {
     if constexpr (stores_tiles<Store>) {
       store_tile<chunks>(program, state, sum, place, sources);
     } else {
-      for_each<chunks, Program::unrolled>(
-          [&](unsigned chunk) { store_chunk(program, state, sum, chunk, place, sources); });
+      for_each<chunks, Program::unrolled>([&](unsigned chunk) TW_LOOP_BODY {
+        store_chunk(program, state, sum, chunk, place, sources);
+      });
     }
     if constexpr (requires { sum.is_read(); }) sum.is_read();
     program.finish(state, thread_ % isa::warp_lanes());
@@ -157,7 +158,7 @@ class FragmentLoop {
     static_assert(in_registers<Sums>, "Who stores a whole tile has its sums in registers.");
     auto buffers = store_.template open_tile<chunks>();
     const bool gates = program.gates();
-    for_each<chunks, Program::unrolled>([&](unsigned chunk) {
+    for_each<chunks, Program::unrolled>([&](unsigned chunk) TW_LOOP_BODY {
       const Place sums_at = sums_place<Sums>(chunk, tile);
       write_chunk(program, state, sum, chunk, sums_at, output_place(sums_at, gates),
                   buffers.buffer(chunk), sources);
@@ -186,7 +187,7 @@ class FragmentLoop {
                              const Place& output_at, const Buffer& buffer, Sources& sources) {
     constexpr unsigned groups = Store::chunk_columns / columns_together<Program, Sums>();
     const auto source = sources.next(output_at.row, output_at.column);
-    for_each<groups, Program::unrolled>([&](unsigned group) {
+    for_each<groups, Program::unrolled>([&](unsigned group) TW_LOOP_BODY {
       write_group(program, state, sum, chunk * groups + group, sums_at, buffer, source);
     });
   }
