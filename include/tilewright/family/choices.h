@@ -107,4 +107,21 @@ consteval auto reduction_of() {
   }
 }
 
+// The epilogue and the store of a kernel do what its configuration asks of them.
+template <MatmulConfig config, RoleTable roles, class Epilogue, class Store>
+consteval bool ends_as_asked() {
+  static_assert((config.output_buffers > 2) == stores_tiles<Store>,
+                "This store has two buffers, or none: it does not store whole tiles.");
+  static_assert((config.tiling.exchanged != 0) == transposes<Store>,
+                "Where operands are exchanged, a tile's rows are D's columns: the store must "
+                "transpose them.");
+  static_assert((config.c_first != 0) == Epilogue::begins,
+                "Sums begin at C if and only if the recipe's epilogue begins with it.");
+  static_assert(config.c_first == 0 || !roles.epilogue.played(),
+                "Who multiplies has the sums, and lets them begin at C.");
+  static_assert(config.finishers == 1 || config.finishers <= config.tiling.n / Store::chunk_columns,
+                "A share of a tile is at least a chunk of its columns.");
+  return true;
+}
+
 }  // namespace tw

@@ -49,20 +49,10 @@ struct Kernel {
   using Store =
       typename Recipe::template Store<config, typename Target::template Store<config, Trace>>;
   static_assert(TileStore<Store>);
-  static_assert((config.output_buffers > 2) == stores_tiles<Store>,
-                "This store has two buffers, or none: it does not store whole tiles.");
-  static_assert((config.tiling.exchanged != 0) == transposes<Store>,
-                "Where operands are exchanged, a tile's rows are D's columns: the store must "
-                "transpose them.");
   using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
-  static_assert((config.c_first != 0) == Epilogue::begins,
-                "Sums begin at C if and only if the recipe's epilogue begins with it.");
-  static_assert(config.c_first == 0 || !roles.epilogue.played(),
-                "Who multiplies has the sums, and lets them begin at C.");
+  static_assert(ends_as_asked<config, roles, Epilogue, Store>());
   using Sources = typename decltype(sources_of<config, Target, Store>())::Type;
   using Reduction = typename decltype(reduction_of<config, Target, roles, Store>())::Type;
-  static_assert(config.finishers == 1 || config.finishers <= config.tiling.n / Store::chunk_columns,
-                "A share of a tile is at least a chunk of its columns.");
   using Order = typename decltype(order_of<config>())::Type;
   using Turns = typename decltype(turns_of<Target, roles>())::Type;
   using Map =
