@@ -102,6 +102,15 @@ void state_product(tw_matmul_problem& p, Random& random, tw_type type, std::int6
   p.epilogue.activation = static_cast<tw_activation>(random() % 4);
 }
 
+Case product(tw_matmul_problem p) {
+  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
+            const tw_matmul_options options = options_of();
+            p.d.data = output;
+            return tw_matmul(&p, &options, workspace, workspace_bytes, stream);
+          },
+          static_cast<size_t>(p.m * p.n) * 2};
+}
+
 Case matmul(Random& random) {
   const tw_type types[] = {TW_BF16, TW_BF16, TW_FP16, TW_E4M3};
   const tw_type type = types[random() % 4];
@@ -110,12 +119,7 @@ Case matmul(Random& random) {
   tw_matmul_init(&p, nullptr);
   state_product(p, random, type, between(random, 1, 500), between(random, 1, 75) * (odd ? 7 : 8),
                 odd ? between(random, 1, 700) : between(random, 1, 44) * 16, 1);
-  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
-            const tw_matmul_options options = options_of();
-            p.d.data = output;
-            return tw_matmul(&p, &options, workspace, workspace_bytes, stream);
-          },
-          static_cast<size_t>(p.m * p.n) * 2};
+  return product(p);
 }
 
 Case conv2d(Random& random) {
@@ -217,12 +221,7 @@ Case long_sums(Random& random) {
   tw_matmul_init(&p, nullptr);
   state_product(p, random, TW_BF16, between(random, 1, 5) * 64, between(random, 1, 5) * 64,
                 between(random, 32, 96) * 128, 1);
-  return {[p](void* output, void* workspace, cudaStream_t stream) mutable {
-            const tw_matmul_options options = options_of();
-            p.d.data = output;
-            return tw_matmul(&p, &options, workspace, workspace_bytes, stream);
-          },
-          static_cast<size_t>(p.m * p.n) * 2};
+  return product(p);
 }
 
 // Prefill, or decode of few queries with long keys.
@@ -307,13 +306,20 @@ constexpr NamedFamily all_families[] = {{"matmul", matmul},       {"matmul", mat
 // 120 problems that the library takes, of the families named or of all, with what each gives.
 std::vector<Case> make_cases(unsigned seed, const std::vector<std::string>& names, int& refused) {
   Random random(seed);
+  for (const std::string& name : names) {
+    const auto is_it = [&](const NamedFamily& family) { return name == family.name; };
+    if (std::any_of(std::begin(all_families), std::end(all_families), is_it)) continue;
+    std::fprintf(stderr, "There is no family '%s' here; there are", name.c_str());
+    for (const NamedFamily& family : all_families) std::fprintf(stderr, " %s", family.name);
+    std::fprintf(stderr, ".\n");
+    std::exit(2);
+  }
   std::vector<NamedFamily> families;
   for (const NamedFamily& family : all_families) {
     if (names.empty() || std::find(names.begin(), names.end(), family.name) != names.end()) {
       families.push_back(family);
     }
   }
-  if (families.empty()) std::exit(2);
   void* const workspace = device_memory(workspace_bytes);
   std::vector<Case> cases;
   while (cases.size() < 120) {

@@ -21,8 +21,8 @@ struct CostConstants {
   double ragged_factor = 2.06;        // whose last channels do not fill one,
   double filter_factor = 0.395;       // or of its filters; these and pieces: 108 layers
   double amid_sectors_factor = 2;     // of ragged_factor, where pixels begin amid 32 bytes
-  // What is seen of threads that take turns to store a tile of D's rows with gaps, and of reading
-  // C.
+  // A tile of D's rows with gaps, which threads store in turns, costs so much that nothing hides;
+  // reading C for it costs the second.
   double gaps_us = 0.42, gaps_source_us = 0.28;
   double image_pair_factor = 0.945;   // where two CTAs along n share pixels; 7 layers
   double image_source_factor = 1.15;  // where nobody brings C, of an image; 24 layers
@@ -54,8 +54,9 @@ struct CostConstants {
   double exchanged_scaled_factor = 1.93;  // of scaled_stage_cycles: the sums' rows are B's
   double start_us = 1.2;
   double late_start_us = 0.743;  // where the grid before is not overlapped
-  // Of the caller's B that may come before the grid before has ended: what is saved, and where more
-  // than half of the SMs load it. Rows that stream save so much; where most of B comes early, more.
+  // A B that may come before the grid before has ended saves early_us, and where neighbours load it
+  // a share of the body. Rows that stream save rows_early_us; where B has at most rows_early_bytes,
+  // most of it comes early and saves more.
   double early_us = 0.4, early_neighbours_share = 0.1;
   double rows_early_us = 0.3, rows_all_early_us = 1.2, rows_early_bytes = 9e6;
   double pair_us = 0.251, cluster_us = 0.669;

@@ -1,4 +1,4 @@
-// What a launch of a kernel that streams rows of B is expected to take; cost.cpp includes it.
+// The cost model of kernels that stream rows of B. It is a part of cost.cpp.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ inline double streamed_microseconds(const MatmulConfig& config, const MatmulProb
   const double rounds = std::floor(tiles / slots), left = tiles / slots - rounds;
   const double usual = cost.rows_us + rounds * round(1) + (left > 0 ? round(left) : 0);
   if (!problem.b_is_constant) return usual;
-  // What comes before the grid before has ended: the first steps, or most of B.
+  // The first steps, or most of a small B, come before the grid before has ended.
   const double all = static_cast<double>(problem.batch) * static_cast<double>(problem.m) *
                      static_cast<double>(problem.k) * bytes_of(tiling.a_type);
   const bool all_early = all <= cost.rows_early_bytes && tiles > sms / 6.0;

@@ -43,7 +43,7 @@ struct EpilogueShape {
   }
   bool operator==(const EpilogueShape&) const = default;
 
-  // What of it kernels take whose sums begin at C.
+  // The parts of it that kernels take whose sums begin at C.
   EpilogueShape begun(ElementType d_type) const {
     EpilogueShape taken;
     taken.beta = beta != 0.0f ? 1.0f : 0.0f;

@@ -61,7 +61,7 @@ concept OverlappedSums = RowSums<T> && requires(const T& sum, unsigned count) {
 template <class T>
 concept FragmentSums = MatrixSums<T> || RowSums<T>;
 
-// What a tile of sums says of itself that holds the values of `Sum` in other memory.
+// The facts of `Sum`, for a tile of sums that holds the same values elsewhere.
 template <class Sum>
 struct SumsLike {
   using Value = typename Sum::Value;

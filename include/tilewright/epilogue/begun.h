@@ -6,8 +6,8 @@
 
 namespace tw {
 
-// What sums begin with. Its last step is outside of all branches: ptxas serialises wgmma where
-// branches write the tensor core's registers.
+// Computes the values that sums begin with. Its last step is outside of all branches: ptxas
+// serialises wgmma where branches write the tensor core's registers.
 template <ElementType type>
 struct Beginning : ResidualProgram<type> {
   template <unsigned pairs, class PlaceOf, class SourceChunk>
@@ -81,7 +81,7 @@ struct BegunEpilogue : Seen {
   };
 };
 
-// Whether sums of a product of n columns may begin so.
+// True where an epilogue lets the sums of a product of n columns begin at C and the bias.
 template <ElementType type>
 bool begins_sums(const EpilogueArguments& params, std::int64_t n) {
   using Residual = ResidualProgram<type>;
