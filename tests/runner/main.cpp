@@ -1,6 +1,6 @@
-// GoogleTest ends with 0 where every test was skipped, and CTest then counts the program as passed. This main
-// names each test that was skipped and its reason (tools/test_summary.py reads the lines), and ends with 77,
-// which CTest knows as skipped, where no test ran.
+// GoogleTest ends with 0 where every test was skipped, and CTest then counts the program as passed.
+// This main names each test that was skipped and its reason (tools/test_summary.py reads the
+// lines), and ends with 77, which CTest knows as skipped, where no test ran.
 
 #include <gtest/gtest.h>
 
