@@ -10,18 +10,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77  # what CTest shows as skipped
 
 
-SYSTEM_PYTHON = '/usr/bin/python3'  # for which packages of the distribution are installed
+# For which packages of the distribution are installed, and the environment of tools/torch_environment.sh.
+OTHER_PYTHONS = ('/usr/bin/python3', str(ROOT / 'build' / 'torch' / 'bin' / 'python3'))
 
 
 def need(module):
-    """Goes on in the system's Python where that has the module and this one has not."""
+    """Goes on in another Python where that has the module and this one has not."""
     if importlib.util.find_spec(module) is not None:
         return
-    if sys.executable != SYSTEM_PYTHON and pathlib.Path(SYSTEM_PYTHON).exists():
-        has = f'import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)'
-        if subprocess.run([SYSTEM_PYTHON, '-c', has]).returncode == 0:
-            os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
-    print(f'Skipped: {module} is not installed for {sys.executable}, nor for {SYSTEM_PYTHON}.')
+    has = f'import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)'
+    for python in OTHER_PYTHONS:
+        if sys.executable != python and pathlib.Path(python).exists():
+            if subprocess.run([python, '-c', has]).returncode == 0:
+                os.execv(python, [python, *sys.argv])
+    print(f'Skipped: {module} is not installed for {sys.executable}, nor for {", nor for ".join(OTHER_PYTHONS)}; '
+          'tools/torch_environment.sh makes the last one.')
     sys.exit(SKIPPED)
 
 
