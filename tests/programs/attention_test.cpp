@@ -128,7 +128,11 @@ TEST(Attention, RefusesWhatItCannotDo) {
   EXPECT_NE(
       refusal([](tw_attention_problem& p) { p.key_heads = 3; }).find("multiple of key_heads = 3"),
       std::string::npos);
+  // 60 is no multiple of 8, and 72 are more columns than the kernel has.
+  AttentionCase wide({.heads = 4, .key_heads = 2, .columns = 72, .queries = {8}, .keys = {8}});
   EXPECT_NE(refusal([](tw_attention_problem& p) { p.head_size = 60; }).find("up to 64 and 64"),
+            std::string::npos);
+  EXPECT_NE(refusal([&](tw_attention_problem& p) { p = wide.problem(); }).find("up to 64 and 64"),
             std::string::npos);
   EXPECT_NE(refusal([](tw_attention_problem& p) { p.scale = -1; }).find("positive"),
             std::string::npos);
