@@ -82,6 +82,12 @@ DescribedChoice first_that_serves(const Checked& problem, std::span<const Instan
                                             problem.description().does, request.target, sentence)};
 }
 
+Status not_compiled(const Instance& instance) {
+  return Status::refused(fmt::format(
+      "The kernel {} is not compiled for a GPU in this build, which has some alone (TW_COMPILED).",
+      instance.name));
+}
+
 Status ask(DescribedChoice& choice, const Checked& problem, const DispatchRequest& request,
            Choose choose) {
   std::vector<LaunchRejection<Instance>> rejections;

@@ -34,6 +34,9 @@ Status ask(DescribedChoice& choice, const Checked& problem, const DispatchReques
            Choose choose);
 DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose);
 
+// Of a build that compiles some kernels alone.
+Status not_compiled(const Instance& instance);
+
 std::string command_of(const Checked& problem, const DescribedChoice& choice, const char* on);
 
 constexpr std::size_t count_epilogue_words() {
@@ -91,10 +94,12 @@ struct DescribedFamily {
     return command_of(problem, choice, on);
   }
   static Status workspace(std::size_t& bytes, const Problem& problem, const Choice& choice) {
+    if (choice.instance->workspace == nullptr) return not_compiled(*choice.instance);
     return choice.instance->workspace(bytes, problem, {choice.order});
   }
   static Status launch(const Problem& problem, const Choice& choice, const Workspace& workspace,
                        void* stream) {
+    if (choice.instance->launch == nullptr) return not_compiled(*choice.instance);
     return choice.instance->launch(problem, {choice.order, workspace, {}}, stream);
   }
   static Status simulate(const Problem& problem, const Choice& choice, vgpu::Report& report) {

@@ -481,6 +481,20 @@ TEST_F(Launch, EightThreadsShareAPlanAndTheCache) {
   tw_matmul_plan_destroy(plan);
 }
 
+// As of TW_COMPILED=some: the kernel is there for the virtual GPU alone.
+TEST_F(Launch, AKernelThatIsNotCompiledIsRefusedWithItsName) {
+  using Family = library::DescribedFamily<MatmulFamily, matmul_instances>;
+  Instance bare = matmul_instances()[0];
+  bare.workspace = nullptr;
+  bare.launch = nullptr;
+  const library::DescribedChoice choice = {&bare, {}};
+  const Checked checked = Family::convert(&problem);
+  std::size_t bytes = 0;
+  const std::string named = std::string("The kernel ") + bare.name + " is not compiled for a GPU";
+  EXPECT_NE(Family::workspace(bytes, checked, choice).sentence().find(named), std::string::npos);
+  EXPECT_NE(Family::launch(checked, choice, {}, stream).sentence().find(named), std::string::npos);
+}
+
 // Not judged: timing is never in tests.
 TEST_F(Launch, PrintsWhatAWarmCallCosts) {
   stand_in().records = false;
