@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes suites of shapes out of the dimensions of models. usage: shapes.py [FOLDER]
 
-FOLDER (bench/shapes) has models.json. For each side of the fit, train and held_out, a suite is drawn of bf16, of e4m3, of
-block scales and of convolutions; a third, judge, is of convolutions alone: kernels for groups and first layers were measured on
-the held-out ones while they were made. The seed is fixed: the same table makes the same suites. No product of a held-out model has
-the n and k of a model that is trained on, nor those of the suites of bench/suites, to which earlier models were fitted.
+FOLDER (bench/shapes) has models.json. For each side of the fit, train and development, a suite is drawn of bf16, of e4m3, of
+block scales and of convolutions; a third, development-2, is of convolutions alone. Constants were fitted to train. The others were
+held out before the first fit; they were measured many times since, and kernels and prices were made after what they showed: what
+judges today is drawn by tools/held_out.py. The seed is fixed: the same table makes the same suites. No product of a development
+model has the n and k of a model that is trained on, nor those of bench/suites, to which earlier models were fitted.
 """
 import json
 import math
@@ -14,8 +15,9 @@ import sys
 
 SEED = 20261116
 COUNTS = {'train': {'bf16': 220, 'e4m3': 100, 'blockwise': 100, 'conv2d': 60},
-          'held_out': {'bf16': 100, 'e4m3': 60, 'blockwise': 60, 'conv2d': 60},
-          'judge': {'conv2d': 60}}
+          'development': {'bf16': 100, 'e4m3': 60, 'blockwise': 60, 'conv2d': 60},
+          'development-2': {'conv2d': 60}}
+DRAWN_AS = {'development': 'held_out', 'development-2': 'judge'}  # what they were called when they were drawn
 SHARDS = (1, 2, 4, 8)
 USUAL_ROWS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 256, 320, 384, 512, 640, 768,
               1024, 1280, 1536, 2048, 2560, 3072, 4096, 6144, 8192, 12288, 16384]
@@ -65,7 +67,7 @@ def products_of(table, side):
     """Lists of (what, n, k, tokens), by family and model."""
     families = {}
     for model in table['decoders']:
-        if model['side'] != side:
+        if model.get('side') != side:
             continue
         products = families.setdefault(model['family'], {}).setdefault(model['name'], [])
         for shards in SHARDS if model['hidden'] >= 2048 else (1,):
@@ -74,7 +76,7 @@ def products_of(table, side):
                 if n >= 32 and k >= 64 and all((n, k) != known[1:3] for known in products):
                     products.append((label, n, k, None))
     for model in table['encoders']:
-        if model['side'] == side:
+        if model.get('side') == side:
             families.setdefault(model['family'], {})[model['name']] = [
                 (f"{model['family']} {model['name']} {what}", n, k, model['tokens']) for what, n, k in encoder_products(model)]
     return families
@@ -157,9 +159,9 @@ def suites(folder):
     texts = {}
     for side, counts in COUNTS.items():
         families = products_of(table, side)
-        avoided = known if side == 'held_out' else set()
+        avoided = known if side == 'development' else set()
         for kind, count in counts.items():
-            random_ = random.Random(f'{SEED} {side} {kind}')
+            random_ = random.Random(f'{SEED} {DRAWN_AS.get(side, side)} {kind}')
             about = f'{side}: drawn by tools/shapes.py from models.json, seed {SEED}'
             if kind == 'conv2d':
                 networks = [network for network in table['networks'] if network['side'] == side]
@@ -167,7 +169,7 @@ def suites(folder):
             else:
                 head = {'about': about, 'family': 'matmul', 'a': 'bf16' if kind == 'bf16' else 'e4m3'}
                 shapes = draw_products(random_, families, kind, count, avoided)
-            texts[f"{kind}-{side.replace('_', '-')}.json"] = suite_text(head, shapes)
+            texts[f'{kind}-{side}.json'] = suite_text(head, shapes)
     return texts
 
 

@@ -1,4 +1,4 @@
-"""bench/shapes holds what tools/shapes.py makes of its table of models, and what is held out stays out of what is fitted.
+"""bench/shapes holds what tools/shapes.py makes of its table of models, and what is for development stays out of what is fitted.
 
 usage: shapes.py REPOSITORY
 """
@@ -21,16 +21,16 @@ sides = {}
 for kind in ('decoders', 'encoders', 'networks'):
     for model in table[kind]:
         sides.setdefault(model['family'], set()).add(model['side'])
-assert all(side in ({'train'}, {'held_out'}, {'judge'}) for side in sides.values()), sides
+assert all(side in ({'train'}, {'development'}, {'development-2'}) for side in sides.values()), sides
 
 known = {(shape['n'], shape['k']) for path in (repository / 'bench/suites').glob('matmul-*.json')
          for shape in json.loads(path.read_text())['shapes']}
 for kind in ('bf16', 'e4m3', 'blockwise'):
     known |= {(shape['n'], shape['k']) for shape in json.loads((folder / f'{kind}-train.json').read_text())['shapes']}
 for kind, count in (('bf16', 100), ('e4m3', 60), ('blockwise', 60)):
-    held_out = json.loads((folder / f'{kind}-held-out.json').read_text())['shapes']
-    assert len({(shape['m'], shape['n'], shape['k']) for shape in held_out}) == count, kind
-    shared = [shape for shape in held_out if (shape['n'], shape['k']) in known]
+    development = json.loads((folder / f'{kind}-development.json').read_text())['shapes']
+    assert len({(shape['m'], shape['n'], shape['k']) for shape in development}) == count, kind
+    shared = [shape for shape in development if (shape['n'], shape['k']) in known]
     assert not shared, f'{kind}: {shared} has the n and k of a shape that is fitted to.'
-    assert all(1 <= shape['m'] <= 16384 for shape in held_out), kind
-print('The suites are those of the table; nothing that is held out is trained on.')
+    assert all(1 <= shape['m'] <= 16384 for shape in development), kind
+print('The suites are those of the table; nothing for development is trained on.')
