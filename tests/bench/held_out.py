@@ -52,14 +52,14 @@ assert not missing, f'{missing} are not in known.json: run tools/held_out.py kno
 
 files = sorted(path.name for path in folder.glob('*.json') if path.name not in ('known.json', 'models.json'))
 seeds = {json.loads((folder / name).read_text())['seed'] for name in files}
-for seed in seeds:
-    assert files == sorted(drawn) and len(seeds) == 1, f'{files} of {seeds} are no whole draw.'
-    for name, text in held_out.sets(folder, seed).items():
-        assert (folder / name).read_text() == text, f'{name} is not what tools/held_out.py draws with {seed}.'
-    # The seed is a commit that has the program; an archive of the tree has no commits.
-    git = ['git', '-C', str(repository)]
-    if subprocess.run([*git, 'rev-parse', '--git-dir'], capture_output=True).returncode == 0:
-        shallow = subprocess.run([*git, 'rev-parse', '--is-shallow-repository'], capture_output=True, text=True).stdout.strip()
-        has = subprocess.run([*git, 'cat-file', '-e', f'{seed}:tools/held_out.py'], capture_output=True).returncode == 0
-        assert has or shallow == 'true', f'{seed} is no commit that has tools/held_out.py.'
+assert files == sorted(drawn) and len(seeds) == 1, f'{files} of {seeds} are no whole draw.'
+seed = seeds.pop()
+for name, text in held_out.sets(folder, seed).items():
+    assert (folder / name).read_text() == text, f'{name} is not what tools/held_out.py draws with {seed}.'
+# The seed is a commit that has the program; an archive of the tree has no commits, and a shallow clone not all.
+git = ['git', '-C', str(repository)]
+if subprocess.run([*git, 'rev-parse', '--git-dir'], capture_output=True).returncode == 0:
+    shallow = subprocess.run([*git, 'rev-parse', '--is-shallow-repository'], capture_output=True, text=True).stdout.strip()
+    has = subprocess.run([*git, 'cat-file', '-e', f'{seed}:tools/held_out.py'], capture_output=True).returncode == 0
+    assert has or shallow == 'true', f'{seed} is no commit that has tools/held_out.py.'
 print(f'{len(files)} sets are what their seed draws; of today, nothing was known.')
