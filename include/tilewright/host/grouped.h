@@ -82,7 +82,7 @@ struct GroupedLaunch {
     }
     const MatmulProblem batch = product(checked);
     // family blockwise: begin
-    if constexpr (b_scale_rows < Parts >> 0) {
+    if constexpr (b_scale_rows<Parts> != 0) {
       Status status = take_scales<Family, Parts>(params.own, checked, batch);
       if (!status.is_good()) return status;
       if constexpr (gathers<Parts>) params.own.index = problem.row_index;

@@ -229,6 +229,9 @@ class WarpSpecialized {
  public:
   static constexpr unsigned threads = roles.threads();
   static constexpr unsigned storing_groups = hands_over ? 1 : roles.groups;
+  static_assert(roles.groups <= 3,
+                "At most three groups multiply: so many have names in findings, and C is brought "
+                "to as many.");
   // Of a CTA's timeline: loading, then each group's multiplying, then each group's storing.
   static constexpr unsigned tracks = 1 + roles.groups + storing_groups;
 
@@ -373,7 +376,8 @@ class WarpSpecialized {
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
     // Groups that share a tile have chunks of their own; those that take turns, tiles.
     typename Sources::Loader first(params.sources, storage.sources[0]);
-    typename Sources::Loader second(params.sources, storage.sources[storing_groups - 1]);
+    typename Sources::Loader second(params.sources, storage.sources[storing_groups > 1 ? 1 : 0]);
+    typename Sources::Loader third(params.sources, storage.sources[storing_groups - 1]);
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
       const unsigned mine = whose;
@@ -384,17 +388,19 @@ class WarpSpecialized {
         if (storing_groups > 1 && (!in_turns || mine == 1)) {
           second.load(Kernel::place(tile, 1), chunk);
         }
+        if constexpr (storing_groups > 2) third.load(Kernel::place(tile, 2), chunk);
       }
     }
     first.drain();
     if constexpr (storing_groups > 1) second.drain();
+    if constexpr (storing_groups > 2) third.drain();
   }
 
   // Whole warps enter, for tensor memory is allocated and freed by whole warps; where one thread
   // issues the products, it alone goes round.
   static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
                                  unsigned thread) {
-    isa::describe_role(group == 0 ? "multiply 0" : "multiply 1");
+    isa::describe_role(group == 0 ? "multiply 0" : group == 1 ? "multiply 1" : "multiply 2");
     typename Accumulators::Scope scope(storage.accumulators);
     if (!Op::elected || isa::elect_one()) multiply_tiles(params, storage, scope, group, thread);
     scope.close();
