@@ -63,7 +63,7 @@ TEST(Shrink, FindsTheSmallestFailingCase) {
   EXPECT_EQ(found.shape.seed, 1u);
   EXPECT_EQ(found.schedule.sm_count, 1u);
   EXPECT_EQ(found.schedule.landing, vgpu::Landing::Eager);
-  EXPECT_LT(asked, 200);
+  EXPECT_LT(asked, 100);
 }
 
 TEST(Shrink, KeepsWhatTheFailureNeeds) {
