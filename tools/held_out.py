@@ -214,7 +214,7 @@ def known_of(bench, with_results=True):
             found.add(('layer', int(h), int(w), int(c), int(k), int(r)))
         if path.suffix != '.csv':
             continue
-        for row in csv.DictReader(text.splitlines()):
+        for row in csv.DictReader(line for line in text.splitlines() if not line.startswith('#')):
             if row.get('n') and row.get('k') and row.get('family', 'matmul') in ('matmul', 'blockwise'):
                 found.add(('product', int(row['n']), int(row['k'])))
             if row.get('heads') and row.get('tokens'):

@@ -70,10 +70,10 @@ const tw_conv2d_problem& problem_of(const Buffers& buffers, int set, bool with_e
   return buffers.problem(set, with_epilogue).as<tw_conv2d_problem>();
 }
 
-// At most `most` plans, in the order in which its heuristics (A, then B, then the fallback) name
-// them; where there is none, `why` is a sentence.
-std::vector<Candidate> candidates_of(const Buffers& buffers, bool with_epilogue, int most,
-                                     std::string& why) {
+// Plans in the order in which its heuristics (A, then B, then the fallback) name them; where there
+// is none, `why` is a sentence.
+std::vector<Candidate> candidates_of(const Buffers& buffers, bool with_epilogue,
+                                     const PeerEffort& effort, std::string& why) {
   why = shared().why;
   if (shared().target.functions == nullptr) return {};
   const Descriptor graph = graph_of(shared().target, problem_of(buffers, 0, with_epilogue));
@@ -83,7 +83,8 @@ std::vector<Candidate> candidates_of(const Buffers& buffers, bool with_epilogue,
     return {};
   }
   std::vector<Candidate> candidates;
-  for (const Plan& plan : plans_of(shared().target, graph, most)) {
+  for (const Plan& plan :
+       plans_of(shared().target, graph, effort.algorithms, effort.plan_seconds)) {
     shared().reserve(plan.workspace_bytes);
     // Once outside of a graph: some load or compile at their first launch.
     const Status status = execute(plan, problem_of(buffers, 0, with_epilogue), nullptr);
@@ -115,10 +116,10 @@ Candidate then_finish(const Candidate& convolution, const Buffers& buffers) {
 
 }  // namespace
 
-void add_cudnn(Peers& peers, const Buffers& buffers, int plans) {
+void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort) {
   const auto add = [&](std::vector<Candidate>& found, const char* side, bool with_epilogue) {
     std::string why;
-    found = candidates_of(buffers, with_epilogue, plans, why);
+    found = candidates_of(buffers, with_epilogue, effort, why);
     if (!why.empty()) peers.notes.push_back(side + why);
   };
   add(peers.plain, "peer: ", false);

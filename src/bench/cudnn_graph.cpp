@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <set>
 
 namespace tw::bench::cudnn {
@@ -161,12 +162,18 @@ Descriptor graph_of(const Target& target, const tw_conv2d_problem& what) {
   return graph.set(Attribute::GraphOperations, std::span<const Descriptor>(operations)).finalize();
 }
 
-std::vector<Plan> plans_of(const Target& target, const Descriptor& graph, int most) {
+std::vector<Plan> plans_of(const Target& target, const Descriptor& graph, int most,
+                           double seconds) {
   std::vector<Plan> plans;
   std::set<std::string> seen;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto is_late = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() >
+           seconds;
+  };
   for (const Heuristic mode : {Heuristic::A, Heuristic::B, Heuristic::Fallback}) {
     for (const Descriptor& config : configs_of(target, graph, mode)) {
-      if (static_cast<int>(plans.size()) == most) return plans;
+      if (static_cast<int>(plans.size()) == most || (!plans.empty() && is_late())) return plans;
       const std::string name = name_of(*target.functions, config);
       if (!seen.insert(name).second) continue;
       Descriptor plan(*target.functions, Kind::Plan);

@@ -30,7 +30,7 @@ struct Plan {
 };
 
 // At most `most`, none twice, in the order in which the heuristics (A, then B, then the fallback)
-// name them.
-std::vector<Plan> plans_of(const Target& target, const Descriptor& graph, int most);
+// name them; none is begun later than that many seconds, but the first.
+std::vector<Plan> plans_of(const Target& target, const Descriptor& graph, int most, double seconds);
 
 }  // namespace tw::bench::cudnn

@@ -74,7 +74,10 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
                          double weight) {
   std::ifstream file(path);
   std::string line;
-  if (!std::getline(file, line)) {
+  // What the run was stands before the table.
+  while (std::getline(file, line) && line.starts_with("#")) {
+  }
+  if (line.empty()) {
     return Status::refused(fmt::format("'{}' cannot be read, or is empty.", path));
   }
   const std::vector<std::string> head = cells(line);

@@ -3,11 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "src/bench/classes.h"
 #include "src/bench/device.h"
 #include "src/bench/forms.h"
 #include "src/bench/own.h"
@@ -40,6 +42,9 @@ struct Request {
   bool host_time = false;
   int rounds = 11;
   int algorithms = 0;  // 0: what is usual
+  double plan_seconds = 3;
+  double seconds = 0;  // 0: as long as it takes
+  bool between = false;
   double slice = final_slice_milliseconds;
   std::string json, table, csv, roofline;
 };
@@ -53,6 +58,11 @@ void add_measuring_options(CLI::App& app, Request& request) {
   app.add_option("--rounds", request.rounds)->check(CLI::Range(3, 1000));
   app.add_option("--slice", request.slice, "milliseconds of a candidate in each round")
       ->check(CLI::Range(1, 1000));
+  app.add_flag("--between", request.between,
+               "also with a small foreign kernel behind each launch of both sides");
+  app.add_option("--seconds", request.seconds,
+                 "no shape is begun later than that; those left out are named")
+      ->check(CLI::Range(1, 100000));
   app.add_option("--json", request.json, "also write everything there");
   app.add_option("--table", request.table, "also write a table in Markdown there");
   app.add_option("--csv", request.csv, "also write a line for each kernel there, shape by shape");
@@ -78,6 +88,8 @@ void add_options(CLI::App& app, Request& request, const ShapeForm& form) {
                  "tiles per raster group, along m and n; may be repeated");
   app.add_option("--plans", request.algorithms, "so many of the peer's are tried, at most")
       ->check(CLI::Range(1, 1000));
+  app.add_option("--plan-seconds", request.plan_seconds, "cudnn: as long plans of a shape are made")
+      ->check(CLI::Range(0.1, 1000.0));
   app.add_option("--epilogue", request.epilogue,
                  "comma-separated bias, residual, relu, also measured; none: sums alone");
   app.add_flag("--host-time", request.host_time, "also the host's time in a warm tw_matmul");
@@ -120,7 +132,7 @@ Status read_request(Request& request, std::vector<MeasuredCase>& cases, std::str
     return Status::refused(
         fmt::format("There is no peer '{}'; there is {}.", request.peers, form.peer));
   }
-  if (request.algorithms == 0) request.algorithms = request.peers == "cudnn" ? 40 : 16;
+  if (request.algorithms == 0) request.algorithms = request.peers == "cudnn" ? 1000 : 16;
   // Convolutions hardly ever come alone.
   const bool is_convolution = request.peers == "cudnn";
   if (request.epilogue.empty() && is_convolution) request.epilogue = "bias,residual,relu";
@@ -192,7 +204,25 @@ void compare_outputs(ShapeResult& result, const Contest& contest,
   }
 }
 
-ShapeResult measure(const Request& request, const MeasuredCase& what) {
+// Where candidates of one kind stand in a contest: the fastest of them alone, and with a foreign
+// kernel between launches.
+void add_fastest(Contest& contest, const Request& request, const std::vector<Candidate>& some,
+                 int sets, Contest::Computes what, std::optional<Measurement>& alone,
+                 std::optional<Measurement>& between) {
+  const double choosing = choosing_slice(request.slice);
+  const std::vector<Candidate> first = fastest(some, sets, choosing);
+  std::vector<Candidate> second;
+  if (request.between) second = fastest(some, sets, choosing, true);
+  const bool is_same = !second.empty() && second.front().name == first.front().name;
+  contest.add(first, what, [&alone, &between, is_same](const Measurement& one) {
+    alone = one;
+    if (is_same) between = one;
+  });
+  if (is_same) return;
+  contest.add(second, what, [&between](const Measurement& one) { between = one; });
+}
+
+ShapeResult measure(const Request& request, const MeasuredCase& what, double foreign_us) {
   using enum Contest::Computes;
   const Buffers buffers(what, 1, request.nodes);
   int sets = buffers.sets();
@@ -207,12 +237,18 @@ ShapeResult measure(const Request& request, const MeasuredCase& what) {
   };
   const std::vector<Candidate> own = own_of(request, request.own, buffers, false);
   Peers peers;
-  if (request.peers != "none") peers = peers_of(buffers, request.algorithms, own.front().name);
+  if (request.peers != "none") {
+    peers = peers_of(buffers, {request.algorithms, request.plan_seconds}, own.front().name);
+  }
+  result.foreign_us = foreign_us;
+  result.peer_tried = peers.computes_the_same ? peers.plain.size() : 0;
   result.peer_share = peers.share;
   result.notes = peers.notes;
   Contest contest;
-  const std::vector<Candidate> peer = fastest(peers.plain, sets, choosing);
-  contest.add(peer, peers.computes_the_same ? Sums : Other, into(result.peer));
+  add_fastest(contest, request, peers.plain, sets, peers.computes_the_same ? Sums : Other,
+              result.peer, result.peer_between);
+  const std::vector<Candidate> peer(contest.candidates.begin(),
+                                    contest.candidates.begin() + !contest.candidates.empty());
   contest.add(own, Sums, onto(result.own));
   if (request.nodes.any()) {
     contest.add(fastest(peers.fused, sets, choosing), WithEpilogue, into(result.peer_fused));
@@ -223,16 +259,22 @@ ShapeResult measure(const Request& request, const MeasuredCase& what) {
     contest.add(own_of(request, request.own, buffers, true), WithEpilogue,
                 onto(result.own_epilogue));
   }
-  // The library's choice is not measured against itself.
-  bool is_fastest = false;
+  bool is_fastest = false, is_fastest_between = false;
   if (request.regret) {
     OwnRequest shortlist;
     shortlist.candidates = shortlist_length;
     std::vector<Candidate> compiled;
     (void)own_candidates(compiled, shortlist, buffers);
-    compiled = fastest(compiled, sets, choosing);
-    is_fastest = !compiled.empty() && compiled.front().name == own.front().name;
-    if (!is_fastest) contest.add(compiled, Sums, into(result.compiled));
+    // The library's choice is not measured against itself.
+    const auto is_own = [&own](const Candidate& one) { return one.name == own.front().name; };
+    const auto best = fastest(compiled, sets, choosing);
+    is_fastest = !best.empty() && is_own(best.front());
+    if (!is_fastest) contest.add(best, Sums, into(result.compiled));
+    if (request.between) {
+      const auto best_between = fastest(compiled, sets, choosing, true);
+      is_fastest_between = !best_between.empty() && is_own(best_between.front());
+      if (!is_fastest_between) contest.add(best_between, Sums, into(result.compiled_between));
+    }
   }
   std::optional<Buffers> larger;
   if (what.compared_to > 0) {
@@ -243,9 +285,11 @@ ShapeResult measure(const Request& request, const MeasuredCase& what) {
     contest.add(fastest(own_of(request, request.own, *larger, false), sets, choosing), Other,
                 into(result.rounded_up));
   }
-  const auto measured = interleave(contest.candidates, sets, request.rounds, request.slice);
+  const auto measured = interleave(contest.candidates, sets, request.rounds, request.slice, 1,
+                                   {true, request.between});
   for (std::size_t i = 0; i < measured.size(); ++i) contest.take[i](measured[i]);
   if (is_fastest && result.best() != nullptr) result.compiled = *result.best();
+  if (is_fastest_between && result.best() != nullptr) result.compiled_between = *result.best();
   if (what.description().product != nullptr) {
     compare_outputs(result, contest, measured, buffers);
   }
@@ -271,11 +315,21 @@ int run(const Request& request, const std::vector<MeasuredCase>& cases, RunFacts
   const double copy = cases.empty() ? 0 : copy_bytes_per_second();
   std::vector<ShapeResult> results;
   Summary summary;
-  std::string csv = csv_head();
+  std::string csv = csv_head(facts);
+  const double foreign_us =
+      request.between ? foreign_microseconds(request.rounds, request.slice) : 0;
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::string> left_out;
   if (!cases.empty()) std::printf("%s", text_head().c_str());
   for (const MeasuredCase& what : cases) {
-    results.push_back(measure(request, what));
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    if (request.seconds > 0 && passed.count() > request.seconds) {
+      left_out.push_back(what.shape.text);
+      continue;
+    }
+    results.push_back(measure(request, what, foreign_us));
     std::printf("%s", text_of(results.back()).c_str());
+    std::printf("%.1f s: %zu of %zu shapes\n", passed.count(), results.size(), cases.size());
     std::fflush(stdout);
     // So far: a run that is ended early has what it measured.
     summary = summarise(results, copy);
@@ -284,7 +338,14 @@ int run(const Request& request, const std::vector<MeasuredCase>& cases, RunFacts
     write_file(request.json, json_of(facts, results, summary).dump(1) + "\n");
     write_file(request.table, markdown_of(facts, results, summary));
   }
-  if (!results.empty()) std::printf("\n%s", text_of(summary).c_str());
+  summary.left_out = left_out;
+  if (!left_out.empty()) {
+    write_file(request.json, json_of(facts, results, summary).dump(1) + "\n");
+    write_file(request.table, markdown_of(facts, results, summary));
+  }
+  if (!results.empty()) {
+    std::printf("\n%s\n%s", text_of(classes_of(results)).c_str(), text_of(summary).c_str());
+  }
   if (results.empty()) write_file(request.json, json_of(facts, results, summary).dump(1) + "\n");
   if (!request.roofline.empty()) write_file(request.roofline, roofline(facts, results));
   return summary.failed.empty() ? 0 : 1;

@@ -4,24 +4,33 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <numeric>
 #include <random>
 #include <thread>
 
 #include "src/bench/device.h"
+#include "src/bench/foreign.h"
 
 namespace tw::bench {
 
 namespace {
 
-// One candidate, captured as a graph of `launches` products.
+// One candidate, captured as a graph of `launches` products, which is run `replays` times.
 struct Slice {
+  std::size_t candidate = 0;
+  bool is_between = false;  // a foreign kernel follows each product
   cudaGraphExec_t graph = nullptr;
   int launches = 0;
+  int replays = 1;
   std::vector<double> microseconds;
   std::vector<Reading> readings;
   bool counts = false;        // the device's joules: it runs for several steps of the counter
   std::vector<double> watts;  // counted
 };
+
+// Of a graph: instantiating more nodes takes longer than running them.
+constexpr int most_launches = 2000;
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -45,6 +54,7 @@ std::string capture(Slice& slice, const Candidate& candidate, int sets, int laun
   for (int launch = 0; launch < launches && refused.empty(); ++launch) {
     const Status status = candidate.launch(launch % sets, stream);
     if (!status.is_good()) refused = status.sentence();
+    if (slice.is_between) launch_foreign(stream);
   }
   const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
   if (ended != cudaSuccess) {
@@ -86,9 +96,14 @@ double counted_watts(const Monitor& monitor, cudaEvent_t end) {
 double time_slice(Slice& slice, cudaStream_t stream, cudaEvent_t begin, cudaEvent_t end,
                   Reading& reading) {
   static const Monitor monitor;
-  must(cudaGraphLaunch(slice.graph, stream), "Launching a graph");
+  const auto run = [&] {
+    for (int i = 0; i < slice.replays; ++i) {
+      must(cudaGraphLaunch(slice.graph, stream), "Launching a graph");
+    }
+  };
+  run();
   must(cudaEventRecord(begin, stream), "Recording an event");
-  must(cudaGraphLaunch(slice.graph, stream), "Launching a graph");
+  run();
   must(cudaEventRecord(end, stream), "Recording an event");
   must(cudaEventSynchronize(begin), "Waiting for a graph");
   reading = monitor.read();
@@ -99,34 +114,68 @@ double time_slice(Slice& slice, cudaStream_t stream, cudaEvent_t begin, cudaEven
   must(cudaEventSynchronize(end), "Waiting for a graph");
   float milliseconds = 0;
   must(cudaEventElapsedTime(&milliseconds, begin, end), "Reading the time");
-  return milliseconds * 1e3 / slice.launches;
+  return milliseconds * 1e3 / slice.launches / slice.replays;
+}
+
+// A short look tells how many launches a slice has.
+std::string prepare(Slice& slice, const Candidate& candidate, int sets, double slice_milliseconds,
+                    cudaStream_t stream, cudaEvent_t begin, cudaEvent_t end) {
+  Slice trial = slice;
+  const std::string refused = capture(trial, candidate, sets, 3, stream);
+  if (!refused.empty()) return refused;
+  Reading reading;
+  const double wanted = slice_milliseconds * 1e3 / time_slice(trial, stream, begin, end, reading);
+  cudaGraphExecDestroy(trial.graph);
+  const int launches = std::clamp(static_cast<int>(wanted), sets, most_launches);
+  slice.replays = std::max(1, static_cast<int>(std::lround(wanted / launches)));
+  slice.counts = slice_milliseconds >= counting_slice_milliseconds;
+  return capture(slice, candidate, sets, launches, stream);
+}
+
+void take(Measurement& result, const Slice& slice) {
+  const std::vector<double>& times = slice.microseconds;
+  const double low = *std::min_element(times.begin(), times.end());
+  const double high = *std::max_element(times.begin(), times.end());
+  if (slice.is_between) {
+    result.between_us = median(times);
+    result.between_low_us = low;
+    result.between_high_us = high;
+    return;
+  }
+  result.median_us = median(times);
+  result.low_us = low;
+  result.high_us = high;
+  result.reading = median(slice.readings);
+  if (!slice.watts.empty()) {
+    result.millijoules = median(slice.watts) * result.median_us * 1e-3;
+  }
 }
 
 }  // namespace
 
 std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, int sets, int rounds,
-                                    double slice_milliseconds, unsigned seed) {
+                                    double slice_milliseconds, unsigned seed, Columns columns) {
   cudaStream_t stream;
   cudaEvent_t begin, end;
   must(cudaStreamCreate(&stream), "Creating a stream");
   must(cudaEventCreate(&begin), "Creating an event");
   must(cudaEventCreate(&end), "Creating an event");
   std::vector<Measurement> results(candidates.size());
-  std::vector<Slice> slices(candidates.size());
-  std::vector<std::size_t> order;
+  std::vector<Slice> slices;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     results[i].name = candidates[i].name;
-    Slice trial;
-    results[i].refused = capture(trial, candidates[i], sets, 3, stream);
-    if (!results[i].refused.empty()) continue;
-    Reading reading;
-    const double guess = time_slice(trial, stream, begin, end, reading);
-    cudaGraphExecDestroy(trial.graph);
-    const int launches = std::clamp(static_cast<int>(slice_milliseconds * 1e3 / guess), sets, 2000);
-    capture(slices[i], candidates[i], sets, launches, stream);
-    slices[i].counts = slice_milliseconds >= counting_slice_milliseconds;
-    order.push_back(i);
+    for (const bool is_between : {false, true}) {
+      if (!(is_between ? columns.between : columns.alone) || !results[i].ran()) continue;
+      Slice slice;
+      slice.candidate = i;
+      slice.is_between = is_between;
+      results[i].refused =
+          prepare(slice, candidates[i], sets, slice_milliseconds, stream, begin, end);
+      if (results[i].ran()) slices.push_back(slice);
+    }
   }
+  std::vector<std::size_t> order(slices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
   // Another order in each round: nobody always follows the same neighbour.
   std::mt19937 random(seed);
   for (int round = 0; round < rounds; ++round) {
@@ -136,16 +185,9 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
       slices[i].microseconds.push_back(time_slice(slices[i], stream, begin, end, reading));
     }
   }
-  for (const std::size_t i : order) {
-    const std::vector<double>& times = slices[i].microseconds;
-    results[i].median_us = median(times);
-    results[i].low_us = *std::min_element(times.begin(), times.end());
-    results[i].high_us = *std::max_element(times.begin(), times.end());
-    results[i].reading = median(slices[i].readings);
-    if (!slices[i].watts.empty()) {
-      results[i].millijoules = median(slices[i].watts) * results[i].median_us * 1e-3;
-    }
-    cudaGraphExecDestroy(slices[i].graph);
+  for (const Slice& slice : slices) {
+    take(results[slice.candidate], slice);
+    cudaGraphExecDestroy(slice.graph);
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
@@ -154,15 +196,42 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
 }
 
 std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets,
-                               double slice_milliseconds) {
+                               double slice_milliseconds, bool between) {
   if (candidates.size() < 2) return candidates;
-  const auto results = interleave(candidates, sets, 3, slice_milliseconds);
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!results[i].ran()) continue;
-    if (!results[best].ran() || results[i].median_us < results[best].median_us) best = i;
+  constexpr std::size_t many = 16;
+  constexpr double near_the_fastest = 1.25;
+  const Columns columns = {!between, between};
+  std::vector<Candidate> looked = candidates;
+  const auto time_of = [between](const Measurement& one) {
+    return between ? one.between_us : one.median_us;
+  };
+  const auto best_of = [&](const std::vector<Measurement>& results) {
+    std::size_t best = 0;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].ran()) continue;
+      if (!results[best].ran() || time_of(results[i]) < time_of(results[best])) best = i;
+    }
+    return best;
+  };
+  if (candidates.size() > many) {
+    const auto looks = interleave(candidates, sets, 1, slice_milliseconds / 2, 1, columns);
+    const Measurement& best = looks[best_of(looks)];
+    if (!best.ran()) return {candidates.front()};
+    looked.clear();
+    for (std::size_t i = 0; i < looks.size(); ++i) {
+      const bool is_near = looks[i].ran() && time_of(looks[i]) <= near_the_fastest * time_of(best);
+      if (is_near) looked.push_back(candidates[i]);
+    }
   }
-  return {candidates[best]};
+  return {looked[best_of(interleave(looked, sets, 3, slice_milliseconds, 1, columns))]};
+}
+
+double foreign_microseconds(int rounds, double slice_milliseconds) {
+  const Candidate foreign = {"foreign", [](int, void* stream) {
+                               launch_foreign(stream);
+                               return Status::good();
+                             }};
+  return interleave({foreign}, 1, rounds, slice_milliseconds).front().median_us;
 }
 
 }  // namespace tw::bench

@@ -51,13 +51,14 @@ void add_copy(Peers& peers, const Buffers& buffers) {
 
 }  // namespace
 
-Peers peers_of(const Buffers& buffers, int algorithms, [[maybe_unused]] const std::string& own) {
+Peers peers_of(const Buffers& buffers, const PeerEffort& effort,
+               [[maybe_unused]] const std::string& own) {
   Peers peers;
   const ShapeForm* const form = buffers.what().form;
   const std::string peer = form == nullptr ? "" : form->peer;
-  if (peer == "cublaslt") peers.plain = cublaslt_candidates(buffers, algorithms);
+  if (peer == "cublaslt") peers.plain = cublaslt_candidates(buffers, effort.algorithms);
   // family conv2d: begin
-  if (peer == "cudnn") add_cudnn(peers, buffers, algorithms);
+  if (peer == "cudnn") add_cudnn(peers, buffers, effort);
   // family conv2d: end
   // family grouped: begin
   if (peer == "dense") add_dense(peers, buffers, own);

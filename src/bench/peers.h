@@ -19,16 +19,21 @@ struct Peers {
   std::vector<std::string> notes;
 };
 
-// The peer of the buffers' family, beside the kernel of ours that has that name; at most so many
-// algorithms of each kind.
-Peers peers_of(const Buffers& buffers, int algorithms, const std::string& own);
+// How many algorithms or plans of each kind are tried.
+struct PeerEffort {
+  int algorithms = 16;
+  double plan_seconds = 3;  // after so long no further plan of a shape is made
+};
+
+// The peer of the buffers' family, beside the kernel of ours that has that name.
+Peers peers_of(const Buffers& buffers, const PeerEffort& effort, const std::string& own);
 // ", cuDNN 9.19.0": what a report says of it; may be empty.
 std::string version_of_peer(const std::string& peer);
 
 // Of products, with scales of blocks or without.
 std::vector<Candidate> cublaslt_candidates(const Buffers& buffers, int algorithms);
 // family conv2d: begin
-void add_cudnn(Peers& peers, const Buffers& buffers, int plans);
+void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort);
 std::string cudnn_version();  // 9.19.0; empty where there is none
 // family conv2d: end
 

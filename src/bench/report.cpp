@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "src/bench/classes.h"
+
 namespace tw::bench {
 
 namespace {
@@ -29,6 +31,11 @@ Json json_of(const Measurement& kernel) {
   row["us"] = kernel.median_us;
   row["low_us"] = kernel.low_us;
   row["high_us"] = kernel.high_us;
+  if (kernel.between_us > 0) {
+    row["between_us"] = kernel.between_us;
+    row["between_low_us"] = kernel.between_low_us;
+    row["between_high_us"] = kernel.between_high_us;
+  }
   row["sm_mhz"] = known(kernel.reading.sm_mhz);
   row["watts"] = known(kernel.reading.watts);
   row["millijoules"] = known(kernel.millijoules);
@@ -76,6 +83,23 @@ void each_row(const ShapeResult& result, const Add& add) {
   if (result.compiled) {
     add("own, fastest compiled", result.shape, *result.compiled, "regret", result.regret());
   }
+  // Where another is the fastest with a foreign kernel between launches.
+  if (result.peer_between && result.peer && result.peer_between->name != result.peer->name) {
+    add("peer, between", result.shape, *result.peer_between, "", 0.0);
+  }
+  if (result.compiled_between && result.compiled &&
+      result.compiled_between->name != result.compiled->name) {
+    add("own, fastest compiled between", result.shape, *result.compiled_between, "", 0.0);
+  }
+}
+
+Json json_of(const ColumnSummary& column) {
+  if (column.count == 0) return {};
+  return {{"shapes", column.count},
+          {"geometric_mean", column.mean},
+          {"median", column.median},
+          {"sum_of_times", column.sum},
+          {"worst", {{"shape", column.worst.shape}, {"value", column.worst.value}}}};
 }
 
 Json json_of(const Summary& summary) {
@@ -101,6 +125,10 @@ Json json_of(const Summary& summary) {
   mean("geometric_mean_ratio_fused", summary.beside_fused);
   mean("geometric_mean_ratio_two_kernels", summary.beside_two_kernels);
   mean("geometric_mean_relative_time", summary.relative_time);
+  mean("geometric_mean_between_regret", summary.between_regrets);
+  if (summary.foreign_us > 0) json["foreign_us"] = summary.foreign_us;
+  if (!summary.tried.empty()) json["peer_tried"] = summary.tried;
+  if (!summary.left_out.empty()) json["left_out"] = summary.left_out;
   if (summary.regrets.count() > 0) {
     json["geometric_mean_regret"] = summary.regrets.value();
     json["highest_regret"] = {{"shape", summary.highest_regret.shape},
@@ -116,6 +144,13 @@ Json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
   Json report = json_of(facts);
   report["summary"] = json_of(summary);
   report["results"] = Json::array();
+  report["classes"] = Json::array();
+  for (const ClassSummary& one : classes_of(results)) {
+    report["classes"].push_back({{"class", one.name},
+                                 {"alone", json_of(one.alone)},
+                                 {"between", json_of(one.between)},
+                                 {"between_less_foreign", json_of(one.between_less)}});
+  }
   if (facts.host_call_us > 0) {
     report["host_us"] = {{"call", facts.host_call_us}, {"planned", facts.host_planned_us}};
   }
@@ -133,23 +168,32 @@ Json json_of(const RunFacts& facts, const std::vector<ShapeResult>& results,
   return report;
 }
 
-std::string csv_head() {
-  return "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts,shape\n";
+std::string csv_head(const RunFacts& facts) {
+  return fmt::format(
+      "# {}, driver {}, commit {}, {}; {} rounds of slices of {:g} ms\n# {}\n"
+      "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts,between_us,between_low_us,"
+      "between_high_us,foreign_us,shape\n",
+      facts.device, facts.driver, facts.commit.empty() ? "unknown" : facts.commit, facts.date,
+      facts.rounds, facts.slice_milliseconds, facts.command);
 }
 
 std::string csv_of(const RunFacts& facts, const ShapeResult& result) {
   std::string text;
   const auto without_commas = [](std::string side) {
     std::erase(side, ',');
+    if (side == "own fastest compiled between") return std::string("compiled between");
     return side == "own fastest compiled" ? "compiled" : side;
   };
   each_row(result, [&](const std::string& side, const Shape& shape, const Measurement& kernel,
                        const std::string&, double) {
     if (!kernel.ran()) return;
-    text += fmt::format("{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.0f},{:.0f},\"{}\"\n",
-                        facts.family, name_of(shape.type), shape.m, shape.n, shape.k,
-                        without_commas(side), kernel.name, kernel.median_us, kernel.low_us,
-                        kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts, shape.text);
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.0f},{:.0f},{:.3f},{:.3f},{:.3f},{:.3f},"
+        "\"{}\"\n",
+        facts.family, name_of(shape.type), shape.m, shape.n, shape.k, without_commas(side),
+        kernel.name, kernel.median_us, kernel.low_us, kernel.high_us, kernel.reading.sm_mhz,
+        kernel.reading.watts, kernel.between_us, kernel.between_low_us, kernel.between_high_us,
+        result.foreign_us, shape.text);
   });
   return text;
 }
@@ -176,6 +220,13 @@ std::string text_of(const ShapeResult& result) {
         kernel.low_us, kernel.high_us, kernel.reading.sm_mhz, kernel.reading.watts,
         kernel.millijoules > 0 ? fmt::format(" {:.2f} mJ", kernel.millijoules) : "", side);
   });
+  if (result.between_ratio() > 0) {
+    text += fmt::format(
+        "{:<30} {:<34} {:>10.2f} {:>9} {:>7} {:>7.3f}  less the foreign kernel {:.3f}; peer {:.2f} "
+        "us\n",
+        result.shape.text, "  a foreign kernel between", result.best()->between_us, "", "",
+        result.between_ratio(), result.between_ratio_less(), result.peer_between->between_us);
+  }
   for (const std::string& note : result.notes) text += fmt::format("  {}\n", note);
   return text;
 }
@@ -204,6 +255,10 @@ std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& r
   });
   std::string text = markdown_head(facts), line = "|---|---|---|---|---|---|---|---|";
   text += "| shape | kernel | us | rate | spread | peer | peer, us | ratio |";
+  const bool between = summary.foreign_us > 0;
+  if (between) {
+    text += " between, us | peer between, us | ratio | less foreign |", line += "---|---|---|---|";
+  }
   if (ragged) text += " rounded up, us | of rounded up |", line += "---|---|";
   if (fused) {
     text += " with epilogue | us | overhead | peer fused, us | ratio | peer + kernel, us | ratio |";
@@ -228,8 +283,19 @@ std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& r
       text += fmt::format(" {} | {:.2f} | {} | {:.2f}..{:.2f} |", best->name, best->median_us,
                           rate_text(result.shape, best->median_us), best->low_us, best->high_us);
     }
-    text += result.peer && result.peer->ran() ? fmt::format(" {} |", result.peer->name) : " |";
+    text += result.peer && result.peer->ran()
+                ? fmt::format(" {}{} |", result.peer->name,
+                              result.peer_tried > 0 ? fmt::format(" of {}", result.peer_tried) : "")
+                : " |";
     text += time_of(result.peer) + ratio(result.ratio());
+    if (between) {
+      const auto in_company = [](const Measurement* kernel) {
+        const bool ran = kernel != nullptr && kernel->between_us > 0;
+        return ran ? fmt::format(" {:.2f} |", kernel->between_us) : " |";
+      };
+      text += in_company(best) + in_company(result.peer_between ? &*result.peer_between : nullptr) +
+              ratio(result.between_ratio()) + ratio(result.between_ratio_less());
+    }
     if (ragged) text += time_of(result.rounded_up) + ratio(result.of_rounded_up());
     if (fused) {
       const Measurement* added = fastest_of(result.own_epilogue);
@@ -240,7 +306,7 @@ std::string markdown_of(const RunFacts& facts, const std::vector<ShapeResult>& r
     }
     text += "\n";
   }
-  return text + "\n" + text_of(summary);
+  return text + "\n" + text_of(classes_of(results)) + "\n" + text_of(summary);
 }
 
 }  // namespace tw::bench

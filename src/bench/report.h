@@ -28,7 +28,7 @@ nlohmann::json json_of(const RunFacts& facts, const std::vector<ShapeResult>& re
                        const Summary& summary);
 
 // Lines of a table for fits: what was measured of one shape, a kernel in each.
-std::string csv_head();
+std::string csv_head(const RunFacts& facts);
 std::string csv_of(const RunFacts& facts, const ShapeResult& result);
 
 // Lines for a terminal, a kernel in each.

@@ -42,6 +42,8 @@ struct Measurement {
   double high_us = 0;
   Reading reading;
   double millijoules = 0;  // of one launch, counted where slices last long enough; 0: not counted
+  double between_us = 0;   // with a foreign kernel behind each launch, its time included; 0: not
+  double between_low_us = 0, between_high_us = 0;
   bool ran() const { return refused.empty(); }
 };
 
@@ -58,7 +60,12 @@ struct ShapeResult {
   Shape shape;
   std::optional<Measurement> peer;  // the fastest of its algorithms
   double peer_share = 1;            // of our work, in the peer's
-  std::vector<Measurement> own;     // several where each was to be shown
+  std::size_t peer_tried = 0;       // algorithms or plans, of which the fastest was taken
+  // With a foreign kernel between launches another may be the fastest; what that kernel takes
+  // alone.
+  std::optional<Measurement> peer_between, compiled_between;
+  double foreign_us = 0;
+  std::vector<Measurement> own;  // several where each was to be shown
   // With an epilogue: ours, the peer's in one kernel, and the peer's with a kernel behind.
   std::vector<Measurement> own_epilogue;
   std::optional<Measurement> peer_fused, peer_then_kernel;
@@ -72,6 +79,13 @@ struct ShapeResult {
   // The peer's time for as much work over a kernel's; 0 where one of them did not run.
   double ratio(const Measurement& kernel) const { return over(peer, &kernel) * peer_share; }
   double ratio() const { return over(peer, best()) * peer_share; }
+  // With a foreign kernel behind each launch of both, and the same with its own time taken away.
+  double between_ratio() const { return between(peer_between, 0) * peer_share; }
+  double between_ratio_less() const { return between(peer_between, foreign_us) * peer_share; }
+  double between_regret() const {
+    const double fastest = between(compiled_between, foreign_us);
+    return fastest > 0 ? std::max(1.0, 1 / fastest) : 0;
+  }
   double fused_ratio() const { return over(peer_fused, fastest_of(own_epilogue)); }
   double two_kernels_ratio() const { return over(peer_then_kernel, fastest_of(own_epilogue)); }
   // Our time over that of the rounded-up product; 0 where one of them did not run.
@@ -88,6 +102,12 @@ struct ShapeResult {
   static double over(const std::optional<Measurement>& other, const Measurement* kernel) {
     const bool ran = other && other->ran() && kernel != nullptr && kernel->ran();
     return ran ? other->median_us / kernel->median_us : 0;
+  }
+  double between(const std::optional<Measurement>& other, double less) const {
+    const Measurement* const kernel = best();
+    const bool ran =
+        other && kernel != nullptr && other->between_us > less && kernel->between_us > less;
+    return ran ? (other->between_us - less) / (kernel->between_us - less) : 0;
   }
   double of(const std::optional<Measurement>& other) const {
     const double ratio = over(other, best());

@@ -1,6 +1,7 @@
 #include "src/bench/summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -53,6 +54,9 @@ Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per
         summary.highest_regret = {result.shape.text, regret};
       }
     }
+    add(summary.between_regrets, result.between_regret());
+    summary.foreign_us = std::max(summary.foreign_us, result.foreign_us);
+    if (result.ratio() > 0 && result.peer_tried > 0) summary.tried.push_back(result.peer_tried);
   }
   summary.compared = all.count();
   summary.mean_ratio = all.value();
@@ -61,6 +65,7 @@ Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per
   summary.mean_bandwidth = bandwidth.value();
   summary.rounded_up_compared = rounded_up.count();
   summary.mean_of_rounded_up = rounded_up.value();
+  std::sort(summary.tried.begin(), summary.tried.end());
   std::sort(summary.below.begin(), summary.below.end(),
             [](const ShapeValue& a, const ShapeValue& b) { return a.value < b.value; });
   return summary;
@@ -86,6 +91,15 @@ std::string text_of(const Summary& summary) {
                           summary.below[i].value);
     }
     text += ".\n";
+  }
+  if (!summary.tried.empty()) {
+    text += fmt::format("The peer is the fastest of {} to {} that were tried, {} in the median.\n",
+                        summary.tried.front(), summary.tried.back(),
+                        summary.tried[summary.tried.size() / 2]);
+  }
+  if (summary.foreign_us > 0) {
+    text += fmt::format("The foreign kernel takes {:.2f} us, one behind the other.\n",
+                        summary.foreign_us);
   }
   if (summary.beside_fused.count() > 0) {
     text += fmt::format("With the epilogue, beside the peer's in one kernel ({}): ratio {:.3f}.\n",
@@ -130,6 +144,14 @@ std::string text_of(const Summary& summary) {
         "geometric mean, highest {:.3f} at {}.\n",
         summary.regrets.count(), summary.regrets.value(), summary.highest_regret.value,
         summary.highest_regret.shape);
+  }
+  if (summary.between_regrets.count() > 0) {
+    text += fmt::format("Regret with a foreign kernel between launches, {} shapes: {:.3f}.\n",
+                        summary.between_regrets.count(), summary.between_regrets.value());
+  }
+  if (!summary.left_out.empty()) {
+    text += fmt::format("No time was left for {} shapes: {}.\n", summary.left_out.size(),
+                        fmt::join(summary.left_out, ", "));
   }
   for (const ShapeValue& failed : summary.failed) {
     text += fmt::format("Not computed, or wrong: {}.\n", failed.shape);

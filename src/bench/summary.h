@@ -57,7 +57,11 @@ struct Summary {
   ShapeValue highest_overhead;
   GeometricMean regrets;
   ShapeValue highest_regret;
-  std::vector<ShapeValue> failed;  // none of our kernels ran, or outputs differ
+  GeometricMean between_regrets;   // the same with a foreign kernel between launches
+  double foreign_us = 0;           // what that takes alone; 0: not measured
+  std::vector<std::size_t> tried;  // how many of its algorithms or plans the peer is the fastest of
+  std::vector<std::string> left_out;  // shapes for which no time was left
+  std::vector<ShapeValue> failed;     // none of our kernels ran, or outputs differ
 };
 
 Summary summarise(const std::vector<ShapeResult>& results, double copy_bytes_per_second);

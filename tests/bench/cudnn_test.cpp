@@ -44,7 +44,7 @@ class CudnnPlans : public testing::Test {
   std::vector<cudnn::Plan> plans(const tw_conv2d_problem& shape, int most) {
     const cudnn::Descriptor graph = cudnn::graph_of(target_, shape);
     EXPECT_TRUE(graph.is_good()) << graph.error() << " " << target_.last_error();
-    return graph.is_good() ? cudnn::plans_of(target_, graph, most) : std::vector<cudnn::Plan>{};
+    return graph.is_good() ? cudnn::plans_of(target_, graph, most, 60) : std::vector<cudnn::Plan>{};
   }
   cudnn::Target target_;
 };

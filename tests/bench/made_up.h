@@ -40,6 +40,18 @@ inline ShapeResult beside(std::int64_t m, std::int64_t n, std::int64_t k, double
   return result;
 }
 
+// Also with a foreign kernel, which takes 2 us, between launches.
+inline ShapeResult in_company(std::int64_t m, std::int64_t n, std::int64_t k, double peer_us,
+                              double own_us, double peer_between_us, double own_between_us) {
+  ShapeResult result = beside(m, n, k, peer_us, own_us);
+  result.peer_tried = 16;
+  result.foreign_us = 2;
+  result.peer->between_us = peer_between_us;
+  result.peer_between = result.peer;
+  result.own[0].between_us = own_between_us;
+  return result;
+}
+
 inline RunFacts facts() {
   RunFacts facts;
   facts.family = "matmul";

@@ -55,13 +55,23 @@ TEST(Report, LinesForFitsHoldWhatRan) {
   ShapeResult result = beside(16, 4096, 512, 10, 20);
   result.own.push_back(refused("hopper_split"));
   result.compiled = took("hopper_split /2", 16);
-  EXPECT_EQ(csv_head(), "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts,shape\n");
+  result.own[0].between_us = 24;
+  result.own[0].between_low_us = 23;
+  result.own[0].between_high_us = 25;
+  result.foreign_us = 1.5;
+  EXPECT_EQ(csv_head(facts()),
+            "# NVIDIA H200, driver 580.0, commit unknown, 2026-11-15 10:00:00 UTC; 11 rounds of "
+            "slices of 30 ms\n# ./tw bench matmul --suite bf16\n"
+            "family,type,m,n,k,side,kernel,us,low_us,high_us,sm_mhz,watts,between_us,"
+            "between_low_us,between_high_us,foreign_us,shape\n");
   EXPECT_EQ(
       csv_of(facts(), result),
-      "matmul,bf16,16,4096,512,peer,cublaslt#3,10.000,9.000,11.000,1500,690,\"16 x 4096 x 512\"\n"
-      "matmul,bf16,16,4096,512,own,bf16_64x64,20.000,18.000,22.000,1500,690,\"16 x 4096 x 512\"\n"
-      "matmul,bf16,16,4096,512,compiled,hopper_split /2,16.000,14.400,17.600,1500,690,\"16 x 4096 "
-      "x 512\"\n");
+      "matmul,bf16,16,4096,512,peer,cublaslt#3,10.000,9.000,11.000,1500,690,0.000,0.000,0.000,"
+      "1.500,\"16 x 4096 x 512\"\n"
+      "matmul,bf16,16,4096,512,own,bf16_64x64,20.000,18.000,22.000,1500,690,24.000,23.000,25.000,"
+      "1.500,\"16 x 4096 x 512\"\n"
+      "matmul,bf16,16,4096,512,compiled,hopper_split /2,16.000,14.400,17.600,1500,690,0.000,0.000,"
+      "0.000,1.500,\"16 x 4096 x 512\"\n");
 }
 
 TEST(Report, TheTableHasOneLinePerShape) {
@@ -78,6 +88,29 @@ TEST(Report, TheTableHasOneLinePerShape) {
             std::string::npos);
   EXPECT_NE(table.find("\n| 8 x 8 x 8 | none | | | | cublaslt#3 | 100.00 | |\n"),
             std::string::npos);
+}
+
+TEST(Report, ForeignKernelsBetweenLaunchesHaveTheirColumns) {
+  const std::vector<ShapeResult> results = {in_company(16, 4096, 4096, 10, 8, 12, 14)};
+  const std::string table = markdown_of(facts(), results, summarise(results, 0));
+  EXPECT_NE(table.find("| between, us | peer between, us | ratio | less foreign |"),
+            std::string::npos);
+  EXPECT_NE(table.find("| cublaslt#3 of 16 | 10.00 | 1.250 | 14.00 | 12.00 | 0.857 | 0.833 |\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find("\n| m <= 16 | 1 | 1.250 |"), std::string::npos);
+  EXPECT_NE(table.find("The foreign kernel takes 2.00 us"), std::string::npos);
+  EXPECT_NE(table.find("The peer is the fastest of 16 to 16 that were tried"), std::string::npos);
+  const auto json = json_of_all(results);
+  EXPECT_EQ(json["results"][1]["between_us"], 14);
+  EXPECT_EQ(json["classes"][1]["class"], "m <= 16");
+  EXPECT_NEAR(json["classes"][1]["between_less_foreign"]["geometric_mean"], 10. / 12, 1e-12);
+  EXPECT_NE(text_of(results[0]).find("less the foreign kernel 0.833; peer 12.00 us"),
+            std::string::npos);
+  // The fastest in company has its own line where it is another.
+  ShapeResult other = results[0];
+  other.peer_between->name = "cublaslt#7";
+  EXPECT_NE(csv_of(facts(), other).find(",peer between,cublaslt#7,"), std::string::npos);
 }
 
 TEST(Report, RaggedShapesHaveTheirRoundedUpTime) {

@@ -81,6 +81,13 @@ TEST(Summary, RegretIsOfTheFastestCompiled) {
             std::string::npos);
 }
 
+TEST(Summary, NamesWhatNoTimeWasLeftFor) {
+  Summary summary = summarise({beside(16, 4096, 4096, 10, 20)}, 0);
+  summary.left_out = {"8 x 8 x 8", "8 x 8 x 16"};
+  EXPECT_NE(text_of(summary).find("No time was left for 2 shapes: 8 x 8 x 8, 8 x 8 x 16.\n"),
+            std::string::npos);
+}
+
 TEST(Summary, RaggedShapesAreComparedWithRoundedUpOnes) {
   ShapeResult ragged = beside(1000, 3000, 5000, 90, 99);
   ragged.rounded_up = took("bf16_128x224", 90);
