@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A set of attention or grouped shapes by libtilewright's own choice, beside torch, in interleaved slices of CUDA graphs.
 
-usage: beside_torch.py SET --library FILE [--between] [--slice 20] [--rounds 3] [--seconds N] [--csv FILE] [--json FILE]
+usage: beside_torch.py SET --library FILE [--between] [--slice 20] [--rounds 3] [--seconds N]
+                       [--csv FILE] [--json FILE]
 
 SET is a file as in bench/held_out. Attention: the peer is the fastest of torch's flash, cuDNN's and memory-efficient kernels that
 run, found in a pass of its own for each column; products of groups: torch's grouped matmul. Data are standard normal, buffers
@@ -220,7 +221,7 @@ def measure(torch, problem, options, foreign):
 
 def head_of(torch, options):
     run = lambda *words: subprocess.run(words, capture_output=True, text=True).stdout.strip()
-    commit = run('git', '-C', str(REPOSITORY), 'rev-parse', 'HEAD') or 'unknown'
+    commit = run('git', '-C', str(REPOSITORY), 'rev-parse', 'HEAD') or options.commit or 'unknown'
     if run('git', '-C', str(REPOSITORY), 'status', '--porcelain', '--untracked-files=no'):
         commit += ', and changes'
     driver = run('nvidia-smi', '--query-gpu=driver_version', '--format=csv,noheader')
@@ -250,6 +251,7 @@ def main():
     parser.add_argument('--slice', type=float, default=20)
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--seconds', type=float, default=1e9, help='no shape is begun later; those left out are named')
+    parser.add_argument('--commit', help='what the report says where there is no repository to ask')
     parser.add_argument('--csv', type=pathlib.Path)
     parser.add_argument('--json', type=pathlib.Path)
     options = parser.parse_args()

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
-# Measures every row of README's table in one run at one commit: the held-out sets and the suites, both columns.
-# usage: measure_all.sh BUILD OUT [smoke]
+# Measures every row of README's table at one commit: the held-out sets and the suites, both columns.
+# usage: [COMMIT=hash] measure_all.sh BUILD OUT [smoke | SET...]
 #
-# BUILD is a folder in which tilewright_bench and libtilewright were built; OUT takes logs, CSV and JSON of each set, and page.md.
-# A set is given a time, after which no further shape is begun; all of them together take at most 14 minutes.
+# BUILD is a folder in which tilewright_bench and tilewright_library were built; OUT takes a log, a CSV and a JSON file of each
+# set, and page.md, made of all that are there. Without a SET all are measured; the names are those below. A set is given a
+# time, after which no further shape is begun; all of them together take at most 14 minutes. COMMIT is said where the tree has
+# no repository.
 # smoke: a few shapes of development sets, to see that everything runs; held-out sets are measured once per version, not more.
 set -u
-if [ $# -lt 2 ]; then sed -n '2,3p' "$0" | cut -c3- >&2; exit 2; fi
+if [ $# -lt 2 ]; then sed -n '3p' "$0" | cut -c3- >&2; exit 2; fi
 checkout=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$1" && pwd) || exit 2
 mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
-smoke=${3:-}
+shift 2
+wanted=" $* "
 bench=$build/src/tilewright_bench
 library=$(ls "$build"/src/library/libtilewright.so* 2>/dev/null | head -1)
 if [ ! -x "$bench" ]; then echo "measure_all.sh: there is no $bench: build the target tilewright_bench." >&2; exit 2; fi
@@ -19,10 +22,11 @@ cd "$checkout" || exit 2
 began=$(date +%s)
 failed=0
 
-# say NAME COMMAND...: its output goes to NAME.log; a line tells when it begins and how it ended.
+# measure NAME COMMAND...: its output goes to NAME.log; lines tell when it begins and how it ended.
 measure() {
   local name=$1
   shift
+  case $wanted in *" $name "* | "  " | " smoke ") ;; *) return ;; esac
   echo "$(($(date +%s) - began)) s: $name" >&2
   "$@" --csv "$out/$name.csv" --json "$out/$name.json" > "$out/$name.log" 2>&1
   local status=$?
@@ -34,8 +38,9 @@ measure() {
 }
 
 how=(--between --slice 20 --rounds 3)
+if [ -n "${COMMIT:-}" ]; then how+=(--commit "$COMMIT"); fi
 held=bench/held_out
-if [ "$smoke" = smoke ]; then
+if [ "$wanted" = " smoke " ]; then
   shapes=bench/shapes
   echo '{"shapes": [{"groups": 8, "rows": 256, "n": 4096, "k": 4096}, {"groups": 8, "rows": 8192, "n": 4096, "k": 4096}]}' > "$out/groups.json"
   measure bf16 "$bench" matmul --suite $shapes/bf16-development.json "${how[@]}" --seconds 4

@@ -52,7 +52,8 @@ RunFacts facts_of_run(int argc, char** argv, const std::string& family, const st
   facts.driver = driver_version();
   const std::string git = fmt::format("git -C '{}'", in_checkout("."));
   facts.commit = first_line(git + " rev-parse HEAD 2>/dev/null");
-  if (!first_line(git + " status --porcelain --untracked-files=no 2>/dev/null").empty()) {
+  if (!facts.commit.empty() &&
+      !first_line(git + " status --porcelain --untracked-files=no 2>/dev/null").empty()) {
     facts.commit += ", and changes";
   }
   facts.command = "./tw bench";

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -108,6 +109,26 @@ TEST_F(Suites, ServeFamiliesOfOtherTypes) {
   request.type = "bf16";
   EXPECT_EQ(read_cases(cases, file, blockwise_form, "bf16", {}, request).sentence(),
             "The type 'bf16' of blockwise is not measured; e4m3 is.");
+}
+
+// Nothing is measured here: a set that cannot be read would end the run that it is for.
+TEST_F(Suites, HeldOutShapesKeepTheirDescriptions) {
+  const std::pair<const char*, const char*> sets[] = {{"matmul", "bf16"},
+                                                      {"matmul", "e4m3"},
+                                                      {"blockwise", "blockwise"},
+                                                      {"grouped", "grouped"},
+                                                      {"conv2d", "conv2d"}};
+  for (const auto& [family, set] : sets) {
+    std::vector<MeasuredCase> cases;
+    std::string file;
+    const std::string path = fmt::format("bench/held_out/{}.json", set);
+    const Status status = read_cases(cases, file, *form_of(family), path, {}, {});
+    EXPECT_TRUE(status.is_good()) << set << ": " << status.sentence();
+    EXPECT_EQ(cases.size(), 60u) << set;
+    const std::string type =
+        std::string(set) == "e4m3" || family == std::string("blockwise") ? "e4m3" : "bf16";
+    for (const MeasuredCase& one : cases) EXPECT_EQ(name_of(one.shape.type), type) << set;
+  }
 }
 
 TEST(Shapes, AreOfTheirForm) {
