@@ -5,7 +5,8 @@
 # where that and fmt are found.
 include(${CMAKE_CURRENT_LIST_DIR}/TilewrightTargets.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/TilewrightLibraryTargets.cmake OPTIONAL)
-if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/TilewrightVgpuTargets.cmake)
+# What only C++ can use is not looked for by projects of C alone; Boost's own files need a compiler of C++.
+if(CMAKE_CXX_COMPILER_LOADED AND EXISTS ${CMAKE_CURRENT_LIST_DIR}/TilewrightVgpuTargets.cmake)
   find_package(fmt QUIET)
   find_package(Boost 1.74 COMPONENTS context QUIET)
   if(TARGET fmt::fmt AND TARGET Boost::context)

@@ -41,7 +41,7 @@ int show_families() {
   int status = 0;
   Random random(1);
   std::string complaints;
-  fmt::print("Random problems on the virtual GPU: right, and no race, hang or leak\n{:<13}", "");
+  fmt::print("Random problems on the virtual GPU: right, and no race, hang or leak\n{:<17}", "");
   for (const TargetFacts& target : targets) fmt::print(" {:>9}", target.name);
   fmt::print("\n");
   for (const Trial* trial : all_trials()) {
@@ -55,11 +55,12 @@ int show_families() {
       if (!good) status = 1;
       complaints += complaint;
     }
-    fmt::print("{:<13}", trial->description->name);
+    fmt::print("{:<17}", trial->description->name);
     for (const TargetFacts& target : targets) {
       fmt::print(" {:>9}", cells.count(target.name) > 0 ? cells[target.name] : "-");
     }
     fmt::print("\n");
+    std::fflush(stdout);  // of a pipe, too: each family takes its time
   }
   fmt::print("{}", complaints);
   return status;

@@ -32,18 +32,20 @@ std::string no_instance(const std::string& instance, const std::string& family,
 
 Families all_families() { return {all_trials(), no_instance}; }
 
-void require_family(CLI::App& command, Verdict& verdict) {
+std::string no_family(const std::string& name) {
   std::vector<std::string> families;
-  for (const CLI::App* family : command.get_subcommands({})) families.push_back(family->get_name());
+  for (const Trial* trial : all_trials()) families.push_back(trial->description->name);
+  return name.empty() ? fmt::format("family is required: one of {}.", fmt::join(families, ", "))
+                      : fmt::format("There is no family '{}'; there are {}.", name,
+                                    fmt::join(families, ", "));
+}
+
+void require_family(CLI::App& command, Verdict& verdict) {
   // Not ->required(): such a word would come before subcommands.
   auto word = std::make_shared<std::string>();
   command.add_option("family", *word, "of kernels")->group("");
-  command.callback([&command, word, families, &verdict] {
-    if (!command.get_subcommands().empty()) return;
-    verdict.refuse(word->empty()
-                       ? fmt::format("family is required: one of {}.", fmt::join(families, ", "))
-                       : fmt::format("There is no family '{}'; there are {}.", *word,
-                                     fmt::join(families, ", ")));
+  command.callback([&command, word, &verdict] {
+    if (command.get_subcommands().empty()) verdict.refuse(no_family(*word));
   });
 }
 

@@ -14,6 +14,9 @@ std::string family_of(const std::string& instance);
 std::string no_instance(const std::string& instance, const std::string& family,
                         const std::string& usual);
 
+// That there is no family of that name, and which there are.
+std::string no_family(const std::string& name);
+
 // All that are described.
 Families all_families();
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "src/cli/still_going.h"
+
 namespace tw::cli {
 
 void FamilyRequest::add_instance_options(CLI::App& command, const std::string& usual) {
@@ -27,7 +29,7 @@ void FamilyRequest::run_schedules(const std::string& title, std::int64_t element
                                   const std::string& line, Verdict& verdict) const {
   std::atomic<unsigned> next = 0;
   std::mutex mutex;
-  unsigned clean = 0, first_wrong = schedules;
+  unsigned clean = 0, done = 0, first_wrong = schedules;
   std::string first_complaint;
   Comparison comparison;
   Status refused = Status::good();
@@ -39,6 +41,7 @@ void FamilyRequest::run_schedules(const std::string& title, std::int64_t element
       const VirtualRun ran = run(options);
       const std::lock_guard lock(mutex);
       comparison = ran.comparison;
+      ++done;
       if (!ran.status.is_good()) {
         refused = ran.status;
         next = schedules;
@@ -51,6 +54,11 @@ void FamilyRequest::run_schedules(const std::string& title, std::int64_t element
       }
     }
   };
+  const StillGoing still_going([&](double seconds) {
+    const std::lock_guard lock(mutex);
+    return fmt::format("{} of {} schedules{}", done, schedules,
+                       time_left(seconds, done, schedules));
+  });
   std::vector<std::thread> threads;
   const unsigned workers = std::min(schedules, std::max(1u, std::thread::hardware_concurrency()));
   for (unsigned i = 1; i < workers; ++i) threads.emplace_back(work);

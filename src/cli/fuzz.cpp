@@ -17,6 +17,7 @@ namespace tw::cli {
 namespace {
 
 struct AllRequest : FuzzRequest {
+  std::string family;        // empty: all
   std::int64_t largest = 0;  // of products; 0: 320 on the virtual GPU, 2000 on the GPU
 };
 
@@ -27,8 +28,14 @@ void fuzz(const AllRequest& request, Verdict& verdict) {
   const Result<bool> on_gpu = request.place();
   if (!on_gpu.status.is_good()) return verdict.refuse(on_gpu.status.sentence());
   const std::int64_t usual = *on_gpu.value ? 2000 : 320;
+  std::vector<const Trial*> trials(all_trials().begin(), all_trials().end());
+  if (!request.family.empty()) {
+    std::erase_if(trials,
+                  [&](const Trial* trial) { return request.family != trial->description->name; });
+    if (trials.empty()) return verdict.refuse(no_family(request.family));
+  }
   std::vector<CaseMaker> makers;
-  add_described_cases(makers, all_trials(), request.arch, request.instance, *on_gpu.value,
+  add_described_cases(makers, trials, request.arch, request.instance, *on_gpu.value,
                       request.running(), request.largest > 0 ? request.largest : usual);
   if (makers.empty()) {
     const std::string none =
@@ -46,6 +53,7 @@ void add_fuzz(CLI::App& app, Verdict& verdict) {
   CLI::App* command =
       app.add_subcommand("fuzz", "random problems, instances and schedules; failures are shrunk");
   request->corpus = in_checkout("tests/corpus/found.txt");
+  command->add_option("family", request->family, "only its instances; without it, all");
   request->add_options(*command);
   command
       ->add_option("--largest", request->largest, "of products' extents; 0: 320, on the GPU 2000")

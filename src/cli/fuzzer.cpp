@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "src/cli/still_going.h"
 #include "src/run/on_gpu.h"
 
 namespace tw::cli {
@@ -33,6 +34,11 @@ class Fuzzer {
                                 std::chrono::duration<double>(60.0 * request.minutes))) {}
 
   void run() {
+    const StillGoing still_going([this](double seconds) {
+      const std::lock_guard lock(mutex_);
+      return fmt::format("{} problems are clean, {} failures, about {:.0f} s left", clean_,
+                         failures_.size(), std::max(0.0, 60.0 * request_.minutes - seconds));
+    });
     std::vector<std::thread> threads;
     // The GPU takes one problem after the other.
     const unsigned workers = on_gpu_ ? 1 : std::max(1u, std::thread::hardware_concurrency());

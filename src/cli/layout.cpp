@@ -120,6 +120,7 @@ void run_layout(const LayoutRequest& request, Verdict& verdict) {
     if (!saved.is_good()) return verdict.refuse(saved.sentence());
   }
   fmt::print("{}", answer.text);
+  if (!request.picture.empty()) fmt::print("{} shows it\n", request.picture);
   // The name of a file need not be UTF-8.
   using Json = nlohmann::ordered_json;
   if (request.json) {

@@ -5,6 +5,7 @@
 #include "src/cli/described.h"
 #include "src/cli/landing.h"
 #include "src/cli/product_request.h"
+#include "src/cli/still_going.h"
 #include "src/run/device.h"
 #include "src/run/on_gpu.h"
 #include "src/run/virtual.h"
@@ -91,6 +92,7 @@ void run_once(const Case& made, const RunRequest& request, const vgpu::Options& 
   const bool on_gpu = runs_on_gpu(request.on, *made.instance);
   vgpu::Options options = schedule;
   options.check = !request.unchecked;
+  const StillGoing still_going("running");
   const Ran ran = on_gpu ? on_real_gpu(made, request.launches, request.twice)
                          : on_virtual_gpu(made, options, request.twice);
   if (!ran.status.is_good()) throw Refused{ran.status.sentence()};

@@ -9,6 +9,7 @@
 
 #include "src/cli/gpu_timeline.h"
 #include "src/cli/product_request.h"
+#include "src/cli/still_going.h"
 #include "src/run/device.h"
 #include "src/run/on_gpu.h"
 #include "src/run/trace_room.h"
@@ -49,9 +50,11 @@ const Instance& traced(const Case& made) {
 }  // namespace
 
 void TraceRequest::add_options(CLI::App& command) {
-  command.add_option("-o,--output", output, "the file to write")->capture_default_str();
-  command.add_option("--html", html, "a page to write beside, for any browser");
-  command.add_option("--svg", svg, "a picture to write beside");
+  command.add_option(
+      "-o,--output", output,
+      "the file to write for Perfetto; without it, --html and --svg: out/trace.json");
+  command.add_option("--html", html, "a page to write, for any browser");
+  command.add_option("--svg", svg, "a picture to write");
   command.add_option(
       "--beside", beside,
       "another instance, or a file that ./tw trace wrote elsewhere, on the same page");
@@ -114,6 +117,7 @@ std::optional<RecordedRun> TraceRequest::record_on_gpu(const Case& made, Verdict
 }
 
 void TraceRequest::run(const Case& made, const vgpu::Options& options, Verdict& verdict) const {
+  const StillGoing still_going("recording");
   std::vector<RecordedRun> runs;
   const auto add = [&](std::optional<RecordedRun> recorded) {
     if (recorded) runs.push_back(std::move(*recorded));
@@ -143,20 +147,24 @@ bool write_file(const std::string& name, const std::string& text, Verdict& verdi
 
 void TraceRequest::write(const std::vector<RecordedRun>& runs, Verdict& verdict) const {
   const nlohmann::json events = perfetto(runs.front(), ctas);
-  if (!write_file(output, events.dump() + "\n", verdict)) return;
+  const std::string& file = output.empty() && html.empty() && svg.empty() ? usual_output : output;
+  if (!file.empty() && !write_file(file, events.dump() + "\n", verdict)) return;
   if (!html.empty() && !write_file(html, html_page(runs, ctas), verdict)) return;
   if (!svg.empty() && !write_file(svg, svg_picture(runs, ctas), verdict)) return;
   for (const RecordedRun& run : runs) {
     fmt::print("{} on {}\n{}", run.title, run.where, summary(run));
   }
-  fmt::print("{} events in {}; open it at ui.perfetto.dev\n", events["traceEvents"].size(), output);
+  if (!file.empty()) {
+    fmt::print("{} events in {}; open it at ui.perfetto.dev\n", events["traceEvents"].size(), file);
+  }
+  if (!svg.empty()) fmt::print("{} shows it\n", svg);
   if (!html.empty()) fmt::print("{} opens in any browser\n", html);
 }
 
 void add_trace_described(CLI::App& command, const Families& families, const std::string& output,
                          Verdict& verdict) {
   auto request = std::make_shared<TraceRequest>();
-  request->output = output;
+  request->usual_output = output;
   add_described(
       command, families,
       [request](const Case& made, const vgpu::Options& options, Verdict& said) {

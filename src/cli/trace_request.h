@@ -9,7 +9,8 @@
 namespace tw::cli {
 
 struct TraceRequest {
-  std::string output;  // for Perfetto
+  std::string output;  // for Perfetto; empty: none, or the usual one where no other file is named
+  std::string usual_output;
   std::string html;    // empty: no page
   std::string svg;     // empty: no picture
   std::string beside;  // another instance, or the file of another run; empty: none

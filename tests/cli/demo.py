@@ -24,6 +24,8 @@ assert described
 for family in described:
     assert any(line.startswith(family + ' ') and '3 of 3' in line for line in lines), f'{family}:\n{run.stdout}'
 assert 'WRONG' not in run.stdout
+table = [line for line in lines[1:] if line.startswith(' ') or line.split(' ')[0] in described][:1 + len(described)]
+assert len({len(line) for line in table}) == 1 and len(table) == 1 + len(described), 'The table is out of line:\n' + '\n'.join(table)
 assert 'overwrite-while-read' in run.stdout and 'sets the pace' in run.stdout, run.stdout
 assert '<svg' in page and 'input stage 0' in page
 print(f'{len(lines)} lines show {", ".join(described)}.')

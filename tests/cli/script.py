@@ -1,5 +1,5 @@
-"""./tw in a tree of a few files: paths are the caller's, one build at a time, a copied tree builds itself, and a tree of
-somebody else runs.
+"""./tw in a tree of a few files: paths are the caller's, one build of a folder at a time, who waits says so, a copied tree builds
+itself, and a tree of somebody else runs without a build.
 
 usage: script.py SCRIPT
 """
@@ -19,10 +19,15 @@ PRESETS = '''{"version": 4, "configurePresets": [
 LISTS = '''cmake_minimum_required(VERSION 3.25)
 project(Small LANGUAGES NONE)
 file(WRITE ${CMAKE_BINARY_DIR}/made.sh "#!/bin/sh\\necho ${CMAKE_SOURCE_DIR} $PWD $TW_CHECKOUT $*\\n")
-file(WRITE ${CMAKE_BINARY_DIR}/make.sh "set -e\\necho made >> '${CMAKE_SOURCE_DIR}/count'\\nsleep 1\\nmkdir -p src\\n"
-  "cp made.sh src/tilewright\\nchmod +x src/tilewright\\n")
-add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/src/tilewright COMMAND sh make.sh VERBATIM)
-add_custom_target(tilewright DEPENDS ${CMAKE_BINARY_DIR}/src/tilewright)
+file(WRITE ${CMAKE_BINARY_DIR}/make.sh "set -e\\necho made >> '${CMAKE_SOURCE_DIR}/count'\\nsleep 2\\nmkdir -p src\\n"
+  "cp made.sh src/$1\\nchmod +x src/$1\\n")
+foreach(name tilewright tilewright_on_demand tilewright_demo kernel_some)
+  add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/src/${name} COMMAND sh make.sh ${name} VERBATIM)
+  add_custom_target(${name} DEPENDS ${CMAKE_BINARY_DIR}/src/${name})
+endforeach()
+add_custom_target(kernels_of_known COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_SOURCE_DIR}/kernels_of_known)
+# glob checks make ninja write its log at every start
+file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/*.txt)
 foreach(name hostile_address hostile_thread)
   file(WRITE ${CMAKE_BINARY_DIR}/tests/library/${name} "#!/bin/sh\\necho ${name} $*\\n")
   file(CHMOD ${CMAKE_BINARY_DIR}/tests/library/${name} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
@@ -39,6 +44,9 @@ def expect(holds, *what):
 def make_tree(folder):
     folder.mkdir()
     shutil.copy(SCRIPT, folder / 'tw')
+    shutil.copytree(SCRIPT.parent / 'tools', folder / 'tools', ignore=shutil.ignore_patterns('__pycache__'))
+    (folder / 'include/tilewright/family/known').mkdir(parents=True)
+    (folder / 'include/tilewright/family/known/instances.txt').touch()
     (folder / 'CMakePresets.json').write_text(PRESETS)
     (folder / 'CMakeLists.txt').write_text(LISTS)
     (folder / 'build').mkdir()
@@ -51,10 +59,14 @@ def start(tree, where, *words, before=(), environment={'TW_PRESET': 'host'}):
                             env={**os.environ, **environment})
 
 
-def finish(process):
+def finish_with(process):
     out, errors = process.communicate()
     expect(process.returncode == 0, f'Status {process.returncode}:', out, errors)
-    return out.strip()
+    return out.strip(), errors
+
+
+def finish(process):
+    return finish_with(process)[0]
 
 
 def state(tree):
@@ -69,9 +81,14 @@ with tempfile.TemporaryDirectory() as temporary:
     elsewhere.mkdir()
 
     # Two at once: the second waits for the first, and finds everything built.
-    both = [start(tree, elsewhere, 'layout', '(8,8)', '-o', 'a.svg') for _ in range(2)]
-    for words in map(finish, both):
+    quick = {'TW_PRESET': 'host', 'TW_PROGRESS_SECONDS': '0.4'}
+    both = [start(tree, elsewhere, 'layout', '(8,8)', '-o', 'a.svg', environment=quick) for _ in range(2)]
+    said = ''
+    for words, errors in map(finish_with, both):
         expect(words == f'{tree} {elsewhere} {tree} layout (8,8) -o a.svg', 'It runs where its caller is, not:', words)
+        said += errors
+    expect(f'tw: another ./tw builds in {tree}/build/host; waiting for it\n' in said, 'Nobody says that it waits:', said)
+    expect('tw: waiting for another ./tw that builds in' in said and ' s so far' in said and 'tw: building, ' in said, 'Nobody says it again:', said)
     made = (tree / 'count').read_text().split()
     expect(made == ['made'], 'Two builds at once, or none:', made)
 
@@ -80,6 +97,16 @@ with tempfile.TemporaryDirectory() as temporary:
     expect(words == ['hostile_address --minutes 0.5 --calls 9',
                      'hostile_thread --minutes 0.5 --threads 8 --calls 9'], words)
     expect(finish(start(tree, elsewhere, 'fuzz', '--seed', '9')).endswith(' fuzz --seed 9'), 'fuzz is no command.')
+    expect((tree / 'build/host/src/tilewright').exists(), 'fuzz of all has not all kernels.')
+    expect(finish(start(tree, elsewhere, 'fuzz', 'known', '--seed', '9')).endswith(' fuzz known --seed 9'), 'fuzz takes no family.')
+    expect((tree / 'kernels_of_known').exists(), 'fuzz of a family has not compiled its kernels.')
+
+    # Another folder is another lock: a build of one is no obstacle to the other.
+    slow = start(tree, elsewhere, 'list', environment={'TW_PRESET': 'cuda'})
+    _, errors = finish_with(start(tree, elsewhere, 'list'))
+    expect('waiting' not in errors, errors)
+    finish(slow)
+    shutil.rmtree(tree / 'build/cuda')
 
     # Where nvcc is there and no GPU, what only runs compiles no kernels; with a GPU it does.
     for gpu, preset in ((1, 'host'), (0, 'cuda')):
@@ -92,6 +119,8 @@ with tempfile.TemporaryDirectory() as temporary:
         finish(start(fresh, elsewhere, 'list', environment={'TW_PRESET': '', 'PATH': f'{tools}:{os.environ["PATH"]}'}))
         built = [path.name for path in (fresh / 'build').iterdir() if path.is_dir()]
         expect(built == [preset], f'nvidia-smi ends with {gpu}: built were', built)
+        program = 'tilewright_on_demand' if gpu else 'tilewright'  # kernels on demand are for the virtual GPU
+        expect((fresh / 'build' / preset / 'src' / program).exists(), f'nvidia-smi ends with {gpu}: no {program}')
 
         # On the GPU an instance is traced by a build of its own, which each instance configures anew.
         for instance in 'some_128x64', 'other':
@@ -130,9 +159,10 @@ with tempfile.TemporaryDirectory() as temporary:
     words = finish(start(copy, elsewhere, 'list'))
     expect(words.startswith(f'{copy} '), 'The copy runs the program of', words)
     expect(state(tree) == before, 'The copy built into the tree that it was copied from.')
-    expect((copy / 'count').read_text().split() == ['made', 'made'], 'The copy was not built.')
+    expect((copy / 'count').read_text().split() == (tree / 'count').read_text().split() + ['made'], 'The copy was not built.')
 
     # Built by one user, run by another who may not write.
+    finish(start(tree, elsewhere, 'demo'))
     before = []
     for path in [tree, *tree.rglob('*')]:
         path.chmod(path.stat().st_mode & ~0o222)
@@ -140,7 +170,13 @@ with tempfile.TemporaryDirectory() as temporary:
         if shutil.which('setpriv') is None:
             sys.exit(0)
         before = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
-    words = finish(start(tree, elsewhere, 'list', before=before))
-    expect(words.startswith(f'{tree} '), words)
+    unwritten = state(tree)
+    for command in 'list', 'demo':
+        words = finish(start(tree, elsewhere, command, before=before))
+        expect(words.startswith(f'{tree} '), words)
+    process = start(tree, elsewhere, 'bench', before=before, environment={'TW_PRESET': 'cuda'})
+    _, errors = process.communicate()
+    expect(process.returncode == 2 and 'may not write to' in errors and 'tilewright_bench is not built' in errors, errors)
+    expect(state(tree) == unwritten, 'Something was written into the tree of somebody else.')
     for path in [tree, *tree.rglob('*')]:
         path.chmod(path.stat().st_mode | 0o200)

@@ -6,6 +6,7 @@ usage: trace_file.py PROGRAM
 """
 import collections
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -96,4 +97,12 @@ with tempfile.TemporaryDirectory() as folder:
     assert {'load', 'multiply 0', 'input stage 0'} <= set(slices), set(slices)
     slices, said = trace(folder, 'quantise')
     assert 'quantise' in said, said
+
+    # A page alone is all that is written; where nothing is named, the timeline goes to out/ of the checkout.
+    for options, written in (['--html', 'page.html'], {'page.html'}), ([], {'out', 'out/trace.json'}):
+        with tempfile.TemporaryDirectory() as empty:
+            subprocess.run([sys.argv[1], 'trace', 'quantise', *options], check=True, cwd=empty, stdout=subprocess.DEVNULL,
+                           env={name: value for name, value in os.environ.items() if name != 'TW_CHECKOUT'})
+            found = {str(path.relative_to(empty)) for path in pathlib.Path(empty).rglob('*')}
+            assert found == written, (options, found)
 print('Timelines are whole.')

@@ -52,6 +52,11 @@ class Answers(unittest.TestCase):
         answer = json.loads(run("size((4,8))", "--json").stdout.splitlines()[-1])
         self.assertEqual(answer, {"expression": "size((4,8))", "value": 32})
 
+    def test_says_what_it_wrote(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("(4,8):(8,1)", "-o", "x.svg", cwd=folder)
+            self.assertEqual(done.stdout.splitlines(), ["(4,8):(8,1)", "x.svg shows it"])
+
     def test_pictures_are_well_formed(self):
         requests = [[SWIZZLED, "--access", "ldmatrix"], ["100:3"], ["(4,4):(-1,4)"], ["1:0"],
                     ["(64,64):(64,1)", "--banks", "amd", "--access", "mfma16"],
