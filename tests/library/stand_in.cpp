@@ -1,19 +1,18 @@
 #include "tests/library/stand_in.h"
 
 #include "src/dispatch/choose.h"
-#include "src/library/device.h"
 #include "tilewright/host/as_read.h"
 
 namespace tw {
 
 namespace tests {
 
-namespace {
-
 Status record(const Event& event) {
   if (stand_in().records) stand_in().events.push_back(event);
   return Status::good();
 }
+
+namespace {
 
 template <unsigned index>
 Status supports(const Checked& checked, const LaunchOptions& options) {
@@ -78,18 +77,4 @@ std::span<const Instance> matmul_instances() {
   return table;
 }
 
-namespace library {
-
-Place current_device() { return {tests::stand_in().device, "sm90a", 132, tests::stand_in().name}; }
-
-Status clear_memory(void* memory, std::size_t bytes, void* stream) {
-  return tests::record({tests::Event::Clear, memory, bytes, stream});
-}
-
-void* counters_of_capture(std::size_t, void*) { return tests::stand_in().counters_of_capture; }
-
-LoadsWhileCapturing::LoadsWhileCapturing() : mode_(0) {}
-LoadsWhileCapturing::~LoadsWhileCapturing() = default;
-
-}  // namespace library
 }  // namespace tw

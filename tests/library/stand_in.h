@@ -38,6 +38,7 @@ struct StandIn {
   }
 };
 StandIn& stand_in();
+Status record(const Event& event);
 
 constexpr std::size_t split_workspace_bytes = 100'000;
 

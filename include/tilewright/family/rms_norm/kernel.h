@@ -15,6 +15,7 @@ namespace tw {
 // The configuration of an instance.
 struct RmsNormConfig {
   unsigned pieces = 8;  // of a row that a thread has: few leave registers for more CTAs on an SM
+  unsigned least_ctas = 0;  // on an SM; 0: 5 of up to two pieces, else 2
   bool dependent_launch = false;
   Tracing tracing = Tracing::Off;
 };
@@ -24,7 +25,10 @@ class RmsNormStream {
  public:
   static constexpr RmsNormConfig config = given;
   static constexpr unsigned pieces = config.pieces;
-  static constexpr unsigned threads = 256, least_ctas = pieces <= 2 ? 5 : 2;
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned least_ctas = config.least_ctas != 0 ? config.least_ctas
+                                         : pieces <= 2          ? 5
+                                                                : 2;
   static constexpr unsigned length = 8;  // of a piece
   static constexpr unsigned most_columns = threads * pieces * length;
 
