@@ -11,4 +11,10 @@ std::span<const Instance> attention_instances();
 
 extern const Trial attention_trial;
 
+// The same problems, judged by the types of their operands alone: the bounds that every kernel
+// which may be chosen keeps, whatever it rounds.
+extern const Trial attention_of_any_kernel;
+// In a block, of kernels that multiply e4m3.
+inline constexpr unsigned most_keys_of_e4m3_products = 128;
+
 }  // namespace tw

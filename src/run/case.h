@@ -79,7 +79,7 @@ struct Trial {
   void (*random)(Case&, Random&);
   // Inputs by seed; outputs are poisoned already.
   void (*fill)(HostProblem&, const Case&);
-  // Straight from the definition: shares no code with the kernels.
+  // Straight from the definition. Products share the formulas of activations with the kernels.
   std::shared_ptr<const Answer> (*answer)(const Case&, const HostProblem& given);
   InstanceWords (*list)(const Instance&);  // of ./tw list; null: as all that multiply
   // Of a CTA's timeline, of an instance that is compiled with tracing; else 0. Null: as products.

@@ -289,6 +289,28 @@ TEST_F(LibraryOnGpu, ChainsWithConstantWeightsGiveTheSameBits) {
   }
 }
 
+// What a caller gets with constant weights and without: perhaps of two kernels, whose bits differ,
+// and always within the bound.
+TEST_F(LibraryOnGpu, ConstantWeightsMayChangeTheKernelAndNotTheBound) {
+  const DeviceMemory workspace(room);
+  for (const std::int64_t m : {1, 7, 16, 40, 64, 130, 200}) {
+    const MatmulShape shape = {.m = m, .n = 1024, .k = 1024};
+    MatmulData host = make_matmul_data(shape, Fill::Normal, 3);
+    const MatmulReference reference = reference_on_host(host, shape);
+    for (const int constant : {0, 1}) {
+      DeviceData device(host, shape);
+      device.problem.b_is_constant = constant;
+      ASSERT_EQ(tw_matmul(&device.problem, &options, workspace.data(), room, nullptr), TW_OK)
+          << tw_message();
+      must(cudaDeviceSynchronize());
+      const Comparison comparison = compare(device.read(), reference);
+      EXPECT_TRUE(comparison.good())
+          << m << " rows by " << instance_of(device.problem, options) << "\n"
+          << comparison.complaint();
+    }
+  }
+}
+
 // A stream with outputs and a workspace of its own.
 struct Lane {
   explicit Lane(const tw_matmul_options& options) : jobs(make_jobs(options)) {
