@@ -44,7 +44,7 @@ def fits(kind, m, n, k, matrices=1):
 
 
 def model_product(random_, kind, table):
-    families = shapes.products_of(table, None)
+    families = table['products']
     family = random_.choice(sorted(families))
     label, n, k, tokens = random_.choice(families[family][random_.choice(sorted(families[family]))])
     m = -(-shapes.rows_of(random_, label, tokens) // STEPS[kind][0]) * STEPS[kind][0]
@@ -233,6 +233,7 @@ def read_known(folder):
 def sets(folder, seed):
     """File names and texts."""
     table, known = json.loads((folder / 'models.json').read_text()), read_known(folder)
+    table['products'] = shapes.products_of(table, None)
     return {f'{kind}.json': text_of(seed, kind, draw(seed, kind, table, known)) for kind in KINDS}
 
 
