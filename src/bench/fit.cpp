@@ -7,6 +7,7 @@
 #include <set>
 
 #include "src/bench/fit_data.h"
+#include "src/bench/neutral.h"
 #include "src/dispatch/cost.h"
 #include "src/program.h"
 
@@ -196,8 +197,12 @@ void report(const std::vector<FitShape>& shapes, const CostConstants& cost) {
         score_of(shapes, cost, [](const FitShape& shape) { return shape.weight == older_weight; }));
 }
 
-// The regret of shapes whose models the constants have not seen.
+// The regret of shapes whose models the constants have not seen. Each fit begins at constants that
+// know nothing of those: what was fitted to all has seen them, and is held near where it begins.
+// Constants that no fit moves keep their values.
 void cross_validate(const std::vector<FitShape>& shapes) {
+  CostConstants begin = fitted_cost;
+  for (const Constant& one : constants) begin.*one.value = neutral(begin.*one.value);
   std::map<std::string, std::size_t> folds;
   for (const FitShape& shape : shapes) folds.try_emplace(shape.model, folds.size());
   std::map<std::string, Score> sums;
@@ -206,7 +211,7 @@ void cross_validate(const std::vector<FitShape>& shapes) {
       return folds.at(shape.model) % fold_count == fold;
     };
     const CostConstants cost =
-        fit(shapes, fitted_cost, [&](const FitShape& shape) { return !is_left_out(shape); });
+        fit(shapes, begin, [&](const FitShape& shape) { return !is_left_out(shape); });
     for (const FitShape& shape : shapes) {
       if (shape.launches.size() < 2 || !is_left_out(shape)) continue;
       add(sums[shape.weight == 1 ? shape.family + " " + shape.type : "older files"], shape, cost);
