@@ -12,7 +12,9 @@ are compared: a difference above 2 % of the norm counts as wrong.
 """
 import argparse
 import datetime
+import gc
 import json
+import os
 import pathlib
 import random
 import statistics
@@ -220,7 +222,11 @@ def measure(torch, problem, options, foreign):
 
 
 def head_of(torch, options):
-    run = lambda *words: subprocess.run(words, capture_output=True, text=True).stdout.strip()
+    def run(*words):
+        try:
+            return subprocess.run(words, capture_output=True, text=True).stdout.strip()
+        except OSError:
+            return ''
     commit = run('git', '-C', str(REPOSITORY), 'rev-parse', 'HEAD') or options.commit or 'unknown'
     if run('git', '-C', str(REPOSITORY), 'status', '--porcelain', '--untracked-files=no'):
         commit += ', and changes'
@@ -257,10 +263,10 @@ def main():
     options = parser.parse_args()
     given = json.loads(options.set.read_text())
     if options.library:
-        import os
         os.environ['TILEWRIGHT_LIBRARY'] = options.library
     import torch
     torch.manual_seed(1)
+    gc.freeze()  # torch may collect before each capture, and finds little then
     family = 'grouped' if 'groups' in given['shapes'][0] else 'attention'
     head, rows, failed, left_out = head_of(torch, options), [], [], []
     marker = torch.zeros(1, device='cuda')
