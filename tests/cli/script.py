@@ -152,6 +152,18 @@ with tempfile.TemporaryDirectory() as temporary:
     asked = (base / 'installed').read_text().splitlines()
     expect(asked[:2] == ['update -qq'] * 2 and asked[2].endswith(' clang-22 lld-22 llvm-22') and len(asked) == 3, asked)
 
+    # Some kernels are compiled for tests, with --all every one, for which torch's environment is made; others are asked what they need.
+    tested = base / 'tested'
+    make_tree(tested)
+    (tested / 'tools/torch_environment.sh').write_text(f'#!/bin/sh\necho made >> "{base}/torch"\n')
+    for words, compiled in (['test'], 'some'), (['test', '--all'], 'all'), (['list'], 'all'), (['test', '-R', 'none'], 'some'):
+        out = finish(start(tested, elsewhere, *words))
+        cache = (tested / 'build/host/CMakeCache.txt').read_text()
+        expect(f'TW_COMPILED:UNINITIALIZED={compiled}\n' in cache, words, cache)
+        if words[0] == 'test':
+            expect(f'TW_COMPILED was {compiled}.' in out and 'tw: building took 0.' in out, out)
+    expect((base / 'torch').read_text() == 'made\n', 'torch was asked for more often than once, or never.')
+
     # A copy has another's build folder, and makes its own of it.
     copy = base / 'copy'
     shutil.copytree(tree, copy, symlinks=True)
