@@ -161,7 +161,7 @@ with tempfile.TemporaryDirectory() as temporary:
         cache = (tested / 'build/host/CMakeCache.txt').read_text()
         expect(f'TW_COMPILED:UNINITIALIZED={compiled}\n' in cache, words, cache)
         if words[0] == 'test':
-            expect(f'TW_COMPILED was {compiled}.' in out and 'tw: building took 0.' in out, out)
+            expect(f'TW_COMPILED was {compiled}.' in out and 'tw: building took ' in out, out)
     expect((base / 'torch').read_text() == 'made\n', 'torch was asked for more often than once, or never.')
 
     # A copy has another's build folder, and makes its own of it.
