@@ -5,7 +5,8 @@ For every bug, on every site: the unaltered kernel is clean on the same problem 
 altered one gives the named finding, with its role and stage; it still does with every other checker
 switched off, and with that checker switched off nothing is found. Where no checker can tell, the
 result must be wrong, or the run stopped with a sentence. A run that hangs must be over within five
-seconds. Every checker has a bug.
+seconds. Every checker has a bug. In a run of all, bugs of one instance that may be behind switches
+are in one program (together.py), which is the unaltered one where none is chosen.
 
 usage: plant.py @OPTIONS, a file with a word in each line, or
        plant.py --root ROOT --folder FOLDER --compiler CXX --link LIBRARY...
@@ -33,6 +34,8 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 from bug import CONFIGS, CONSEQUENCES, STOPPED, WRONG_RESULT
 from bugs import BUGS
 import gallery
+import precompiled
+import together
 
 LANDINGS = ('eager', 'lazy', 'random', 'adversarial')
 DEADLOCK_SECONDS = 5.0
@@ -52,13 +55,18 @@ class NotBuilt(Wrong):
         self.said = said
 
 
-def altered(text, bug):
-    """The header with its one line changed."""
-    lines = text.splitlines()
+def place_of(lines, bug):
+    """Which line is changed."""
     found = [i for i, line in enumerate(lines) if line.strip() == bug.line]
     if len(found) != bug.of:
         raise Wrong(f'{bug.file} has {len(found)} lines `{bug.line}`; the table says {bug.of}')
-    at = found[bug.occurrence]
+    return found[bug.occurrence]
+
+
+def altered(text, bug):
+    """The header with its one line changed."""
+    lines = text.splitlines()
+    at = place_of(lines, bug)
     indent = lines[at][:len(lines[at]) - len(lines[at].lstrip())]
     lines[at] = indent + bug.to
     return '\n'.join(lines) + '\n'
@@ -72,19 +80,21 @@ def checkers(root):
 class Builder:
     """Compiles without optimisation: building takes longer than all runs."""
 
-    def __init__(self, options, folder=None, more_flags=()):
+    def __init__(self, options, folder=None, more_flags=(), common=None):
+        """`common` are includes that no altered header is among; without it those of common.h."""
         self.options = options
         self.folder = (folder or options.folder) / 'built'
         self.flags = ['-std=c++20', '-O0', '-DTW_INSTANCE_WITH_CUDA=0', '-DTW_INSTANCE_WITH_VGPU=1', *more_flags]
         shutil.rmtree(self.folder, ignore_errors=True)  # headers altered by bugs of another day
         self.folder.mkdir(parents=True)
         self.common = self.folder / 'common.h'
-        self.common.write_text((options.root / 'tests/planted/common.h').read_text())
-        self.call([options.compiler, *self.flags, '-x', 'c++-header', self.common, '-o',
+        self.common.write_text(common or (options.root / 'tests/planted/common.h').read_text())
+        self.call([options.compiler, *self.flags, f'-I{options.root / "include"}', f'-I{options.root}', '-x', 'c++-header', self.common, '-o',
                    self.folder / 'common.h.gch'])
         self.lock = threading.Lock()
         self.plain_programs = {}
         self.plain_runs = {}
+        self.numbers = {}  # of switches, by bug and config
 
     def compile(self, folder, config, includes):
         """The instance's object. Neither `folder` nor `includes` stands in it: equal programs are equal bytes."""
@@ -146,16 +156,47 @@ class Builder:
                 target.write_text(text)
         return overlay
 
+    def build_together(self, config, bugs):
+        """The program of an instance with bugs behind switches; those that the compiler refuses there are left out."""
+        numbered = dict(enumerate(bugs, 1))
+        overlay = self.folder / config / 'together'
+        while numbered:
+            shutil.rmtree(overlay, ignore_errors=True)
+            overlay.mkdir(parents=True)
+            (overlay / together.SWITCH).write_text(together.SWITCH_TEXT)
+            for file in {bug.file for bug in numbered.values()}:
+                here = [(number, bug) for number, bug in numbered.items() if bug.file == file]
+                text, elsewhere = together.header((self.options.root / 'include/tilewright' / file).read_text(), place_of, here)
+                numbered = {number: bug for number, bug in numbered.items() if number not in elsewhere}
+                target = overlay / 'tilewright' / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text)
+            try:
+                program = self.build(self.folder / config, CONFIGS[config], [overlay])
+            except NotBuilt as refused:
+                for number in together.blamed(refused.said, set(numbered)):
+                    del numbered[number]
+                continue
+            with self.lock:
+                self.plain_programs[config] = concurrent.futures.Future()
+                self.plain_programs[config].set_result(program)
+                self.numbers.update({(bug.name, config): number for number, bug in numbered.items()})
+            return
+
     def planted(self, bug, site):
-        return self.build(self.folder / bug.name / site.config, CONFIGS[site.config], [self.overlay(bug)])
+        """The program with the bug, and the number of its switch; 0 where it has none."""
+        if number := self.numbers.get((bug.name, site.config), 0):
+            return self.plain_programs[site.config].result(), number
+        return self.build(self.folder / bug.name / site.config, CONFIGS[site.config], [self.overlay(bug)]), 0
 
 
 class Run:
     """What one run said."""
 
-    def __init__(self, program, words, timeout=120):
+    def __init__(self, program, words, timeout=120, number=0):
         begin = time.monotonic()
-        result = subprocess.run([program, *words], capture_output=True, text=True, timeout=timeout)
+        result = subprocess.run([program, *words], capture_output=True, text=True, timeout=timeout,
+                                env={**os.environ, 'TW_PLANTED_BUG': str(number)})
         self.seconds = time.monotonic() - begin
         if result.returncode != 0:
             raise Wrong(f'the run ended with {result.returncode}: {result.stderr.strip()[:500]}')
@@ -220,11 +261,11 @@ def judge_finding(found, run, site, root):
 
 def judge(bug, site, builder):
     """The row of the table for one bug on one site, and what the run said; raises Wrong."""
-    program = builder.planted(bug, site)
+    program, number = builder.planted(bug, site)
     plain = builder.plain_run(site)
     if plain.findings or plain.incomplete or plain.wrong_result:
         raise Wrong(f'the unaltered kernel is not clean:\n{plain.text()}')
-    run = lambda off: Run(program, site.words() + (['--off', *off] if off else []))
+    run = lambda off: Run(program, site.words() + (['--off', *off] if off else []), number=number)
     found = run([])
     if site.finding == WRONG_RESULT:
         stage, missed = judge_result(found)
@@ -232,7 +273,8 @@ def judge(bug, site, builder):
         stage, missed = judge_stop(found, site)
     else:
         stage, missed = judge_finding(found, run, site, builder.options.root)
-    program.unlink()
+    if number == 0:
+        program.unlink()
     return [bug.name, CONFIGS[site.config].target, site.config,
             ' + '.join([site.finding, *sorted(site.also)]), site.role or '-', stage, missed,
             f'{found.seconds:.2f} s'], found
@@ -248,7 +290,7 @@ def print_table(rows):
 
 def explore(bug, site, builder, schedules):
     """What is found with many schedules, and with which."""
-    program = builder.planted(bug, site)
+    program, _ = builder.planted(bug, site)
     kinds = collections.defaultdict(list)
     for landing in LANDINGS:
         for seed in range(1, 2 if landing in ('eager', 'lazy') else 1 + schedules):
@@ -289,13 +331,25 @@ def main():
     options = parsed()
     begin = time.monotonic()
     shown = gallery.chosen(BUGS)
-    cases = [(bug, site) for bug in BUGS for site in bug.sites if not options.only
+    every = [(bug, site) for bug in BUGS for site in bug.sites]
+    cases = [(bug, site) for bug, site in every if not options.only
              or bug.name in options.only or f'{bug.name}@{site.config}' in options.only]
     if options.gallery:
         cases = shown
-    builder = Builder(options)
+    headers = precompiled.Headers(options.root, {bug.file for bug in BUGS})
+    builder = Builder(options, common=headers.common(config.source(options.root) for config in CONFIGS.values()))
     rows, complaints, texts = [], [], {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        if cases == every:
+            groups = collections.defaultdict(dict)
+            for bug, site in cases:
+                if together.may_be_switched(bug):
+                    groups[site.config][bug.name] = bug
+            for job in [pool.submit(builder.build_together, config, bugs.values()) for config, bugs in groups.items()]:
+                try:
+                    job.result()
+                except Wrong as wrong:  # of the table; where a bug is judged it is told, too
+                    complaints.append(str(wrong))
         if options.schedules:
             for text in pool.map(lambda case: explore(*case, builder, options.schedules), cases):
                 print(text, flush=True)
@@ -327,7 +381,7 @@ def main():
     print(f'{len({bug.name for bug, _ in cases})} bugs, planted in {len(cases)} instances: '
           f'{len(rows)} are as the table says ({time.monotonic() - begin:.0f} s). A checker names '
           f'{len(cases) - unnamed}, which are missed with it off; {unnamed} show only as a wrong '
-          'result or a stopped run, without role and stage.')
+          f'result or a stopped run, without role and stage. {len(builder.numbers)} are behind switches.')
     print('\n'.join(complaints))
     return 1 if complaints else 0
 
