@@ -92,7 +92,7 @@ typedef struct tw_options {
   int workspace_is_ready;
   size_t workspace_limit; /* kernels that need more are not chosen */
   const char* instance;   /* null: the library chooses; otherwise a name of `./tw list` */
-  const char* target;     /* of tw_simulate: "sm80", "sm90a" (null) or "sm100a" */
+  const char* target;     /* of tw_simulate: "sm80", "sm90a" (null), "sm100a", "gfx942", "gfx950" */
 } tw_options;
 
 /* What there is, as JSON. Of a family, by its name: the fields of its problem with their offsets,

@@ -1,4 +1,5 @@
-// ./tw demo: every family on every target on the virtual GPU, a bug that it finds, a timeline.
+// ./tw demo: every family on the targets that it has kernels for, on the virtual GPU; a bug that it
+// finds; a timeline.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -35,6 +36,17 @@ int run_some(const Trial& trial, const Instance& instance, Random& random, std::
   return ran;
 }
 
+// What a target without a kernel of its own says: whose kernels its devices run, or that there is
+// none.
+std::string served_by(const Trial& trial, const TargetFacts& target) {
+  for (const Instance& instance : trial.instances()) {
+    if (runs_on(instance.target, target.name, instance.capability_end)) {
+      return std::string("as ") + instance.target;
+    }
+  }
+  return "-";
+}
+
 // A row for each family, a column for each target: problems that were right, with their schedules
 // clean.
 int show_families() {
@@ -57,7 +69,8 @@ int show_families() {
     }
     fmt::print("{:<17}", trial->description->name);
     for (const TargetFacts& target : targets) {
-      fmt::print(" {:>9}", cells.count(target.name) > 0 ? cells[target.name] : "-");
+      fmt::print(" {:>9}",
+                 cells.count(target.name) > 0 ? cells[target.name] : served_by(*trial, target));
     }
     fmt::print("\n");
     std::fflush(stdout);  // of a pipe, too: each family takes its time
