@@ -227,9 +227,11 @@ def head_of(torch, options):
             return subprocess.run(words, capture_output=True, text=True).stdout.strip()
         except OSError:
             return ''
-    commit = run('git', '-C', str(REPOSITORY), 'rev-parse', 'HEAD') or options.commit or 'unknown'
-    if run('git', '-C', str(REPOSITORY), 'status', '--porcelain', '--untracked-files=no'):
-        commit += ', and changes'
+    commit = options.commit
+    if not commit:
+        commit = run('git', '-C', str(REPOSITORY), 'rev-parse', 'HEAD') or 'unknown'
+        if run('git', '-C', str(REPOSITORY), 'status', '--porcelain', '--untracked-files=no'):
+            commit += ', and changes'
     driver = run('nvidia-smi', '--query-gpu=driver_version', '--format=csv,noheader')
     return {'device': torch.cuda.get_device_name(0), 'driver': f'{driver}, torch {torch.__version__}, cuDNN '
             f'{torch.backends.cudnn.version()}', 'commit': commit, 'rounds': options.rounds, 'slice_ms': options.slice,
@@ -257,7 +259,7 @@ def main():
     parser.add_argument('--slice', type=float, default=20)
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--seconds', type=float, default=1e9, help='no shape is begun later; those left out are named')
-    parser.add_argument('--commit', help='what the report says where there is no repository to ask')
+    parser.add_argument('--commit', help='what the report says in place of what the repository answers')
     parser.add_argument('--csv', type=pathlib.Path)
     parser.add_argument('--json', type=pathlib.Path)
     options = parser.parse_args()

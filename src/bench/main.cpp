@@ -67,7 +67,7 @@ void add_measuring_options(CLI::App& app, Request& request) {
   app.add_option("--json", request.json, "also write everything there");
   app.add_option("--table", request.table, "also write a table in Markdown there");
   app.add_option("--commit", request.commit,
-                 "what the report says where there is no repository to ask");
+                 "what the report says in place of what the repository answers");
   app.add_option("--csv", request.csv, "also write a line for each kernel there, shape by shape");
 }
 
@@ -359,7 +359,7 @@ RunFacts facts_of(const Request& request, const std::vector<MeasuredCase>& cases
   const std::string type = cases.empty() ? "" : name_of(cases.front().shape.type);
   RunFacts facts = facts_of_run(argc, argv, request.family, type, request.rounds, request.slice);
   facts.suite = file;
-  if (facts.commit.empty()) facts.commit = request.commit;
+  if (!request.commit.empty()) facts.commit = request.commit;
   return facts;
 }
 

@@ -184,6 +184,10 @@ std::string csv_of(const RunFacts& facts, const ShapeResult& result) {
     if (side == "own fastest compiled between") return std::string("compiled between");
     return side == "own fastest compiled" ? "compiled" : side;
   };
+  const auto in_one_column = [](std::string name) {  // cuDNN's engines list their knobs
+    std::replace(name.begin(), name.end(), ',', ';');
+    return name;
+  };
   each_row(result, [&](const std::string& side, const Shape& shape, const Measurement& kernel,
                        const std::string&, double) {
     if (!kernel.ran()) return;
@@ -191,9 +195,9 @@ std::string csv_of(const RunFacts& facts, const ShapeResult& result) {
         "{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.0f},{:.0f},{:.3f},{:.3f},{:.3f},{:.3f},"
         "\"{}\"\n",
         facts.family, name_of(shape.type), shape.m, shape.n, shape.k, without_commas(side),
-        kernel.name, kernel.median_us, kernel.low_us, kernel.high_us, kernel.reading.sm_mhz,
-        kernel.reading.watts, kernel.between_us, kernel.between_low_us, kernel.between_high_us,
-        result.foreign_us, shape.text);
+        in_one_column(kernel.name), kernel.median_us, kernel.low_us, kernel.high_us,
+        kernel.reading.sm_mhz, kernel.reading.watts, kernel.between_us, kernel.between_low_us,
+        kernel.between_high_us, result.foreign_us, shape.text);
   });
   return text;
 }

@@ -111,6 +111,8 @@ TEST(Report, ForeignKernelsBetweenLaunchesHaveTheirColumns) {
   ShapeResult other = results[0];
   other.peer_between->name = "cublaslt#7";
   EXPECT_NE(csv_of(facts(), other).find(",peer between,cublaslt#7,"), std::string::npos);
+  other.peer_between->name = "cudnn:62/2=3,13=0";
+  EXPECT_NE(csv_of(facts(), other).find(",peer between,cudnn:62/2=3;13=0,"), std::string::npos);
 }
 
 TEST(Report, RaggedShapesHaveTheirRoundedUpTime) {
