@@ -20,6 +20,17 @@ vgpu::Report simulate(const typename Kernel::Params& params, unsigned ctas,
                    memory, options);
 }
 
+// Registers of each thread with which a kernel is launched that shifts them; 0: another one.
+template <class Parts>
+constexpr unsigned launched_registers() {
+  constexpr RoleTable roles = Parts::roles;
+  if constexpr (!roles.shifts_registers()) {
+    return 0;
+  } else {
+    return roles.launched_registers(Parts::Target::registers) / roles.threads();
+  }
+}
+
 // What the kernel may touch.
 class TouchedMemory {
  public:
@@ -116,7 +127,9 @@ Status simulate_planned(const MatmulProblem& problem, const MatmulOrder& order,
                                grid.threads,
                                grid.shared_bytes,
                                [&params] { Kernel::run(params); },
-                               Parts::Target::target.lanes};
+                               Parts::Target::target.lanes,
+                               Parts::dependent_launch,
+                               launched_registers<Parts>()};
   report = vgpu::run(launch, touched.ranges(), options);
   if (report.verdict() == vgpu::Report::Clean &&
       std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),

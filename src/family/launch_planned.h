@@ -93,7 +93,9 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
                                grid.threads,
                                grid.shared_bytes,
                                [&params] { Kernel::run(params); },
-                               Bound::Target::target.lanes};
+                               Bound::Target::target.lanes,
+                               Bound::dependent_launch,
+                               launched_registers<Bound>()};
   report = vgpu::run(launch, touched, machine);
   const auto is_set = [](std::uint64_t bits) { return bits != 0; };
   if (report.verdict() == vgpu::Report::Clean &&

@@ -63,7 +63,8 @@ Status simulate_streaming(const Checked& problem, const LaunchOptions& given,
                                Kernel::threads,
                                sizeof(typename Kernel::Storage),
                                [&params] { Kernel::run(params); },
-                               Bound::Target::target.lanes};
+                               Bound::Target::target.lanes,
+                               Kernel::dependent_launch};
   report = vgpu::run(launch, touched, options);
   return Status::good();
 }

@@ -46,7 +46,7 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
     ranges.push_back({data.key_ends.data(), bytes, "key ends", true, false});
   }
   vgpu::Report report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
-                                   [&params] { Kernel::run(params); }},
+                                   [&params] { Kernel::run(params); }, 32, Parts::dependent_launch},
                                   ranges, options);
   const auto is_set = [](std::uint64_t bits) { return bits != 0; };
   if (report.verdict() == vgpu::Report::Clean &&

@@ -25,7 +25,7 @@ vgpu::Report run(Case& data, const vgpu::Options& options) {
   touched.operand(second.a, second.m, second.k, "C");
   touched.operand(second.b, second.n, second.k, "E");
   return vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
-                    [&params] { Kernel::run(params); }},
+                    [&params] { Kernel::run(params); }, 32, Bound::dependent_launch},
                    touched.ranges(), options);
 }
 

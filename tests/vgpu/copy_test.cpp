@@ -402,10 +402,8 @@ TEST(Copy, AddressesRanksAndMapsAreChecked) {
                                    isa::CacheHint::EvictNormal);
   });
   EXPECT_TRUE(found(rank, Checker::Bounds, "3 coordinates for a tensor of rank 2"));
-  const Report garbage = kernel.run([&] {
-    const TensorMap nothing = {};
-    isa::prefetch_tensormap(&nothing);
-  });
+  const TensorMap nothing = {};
+  const Report garbage = kernel.run([&] { isa::prefetch_tensormap(&nothing); });
   EXPECT_TRUE(found(garbage, Checker::Exception));
 }
 

@@ -52,6 +52,11 @@ SharedAddress at(unsigned offset) {
   return isa::shared_address(static_cast<std::byte*>(isa::dynamic_shared()) + offset);
 }
 
+void wait(SharedAddress barrier, unsigned parity) {
+  while (!isa::mbarrier_try_wait_parity(barrier, parity)) {
+  }
+}
+
 }  // namespace
 
 RingMatmul::RingMatmul(unsigned m, unsigned n, unsigned k, unsigned tile_n, Bug bug)
@@ -155,14 +160,14 @@ void RingMatmul::load_tiles() const {
   for (unsigned tile = isa::cta_index(); tile < tiles(); tile += isa::cta_count()) {
     for (unsigned k = 0; k < k_tiles(); ++k) {
       if (bug_ != Bug::NoWaitForEmpty) {
-        isa::mbarrier_try_wait_parity(empty(ring.slot), ring.parity ^ flip);
+        wait(empty(ring.slot), ring.parity ^ flip);
       }
       load_k_tile(ring, tile, k);
       ring.step(stages);
     }
   }
   if (bug_ == Bug::ExitWithLoads) {
-    isa::mbarrier_try_wait_parity(empty(ring.slot), ring.parity ^ 1);
+    wait(empty(ring.slot), ring.parity ^ 1);
     load_k_tile(ring, 0, 0);
   }
 }
@@ -190,7 +195,7 @@ void RingMatmul::multiply_tiles(unsigned group) const {
     float sum[n / 2];
     unsigned held = stages;  // the stage whose product may be in flight
     for (unsigned k = 0; k < k_tiles(); ++k) {
-      if (bug_ != Bug::NoWaitForFull) isa::mbarrier_try_wait_parity(full(ring.slot), ring.parity);
+      if (bug_ != Bug::NoWaitForFull) wait(full(ring.slot), ring.parity);
       isa::describe_step(ring.steps);
       multiply_stage<n>(sum, group, ring.slot, k > 0);
       if (bug_ == Bug::ReleaseBeforeWait) {

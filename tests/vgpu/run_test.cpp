@@ -10,7 +10,6 @@
 #include "tests/vgpu/support.h"
 #include "tilewright/base/require.h"
 #include "tilewright/isa/ptx/counter.h"
-#include "tilewright/isa/ptx/grid.h"
 
 namespace tw::test {
 namespace {
@@ -262,26 +261,6 @@ TEST(Run, ALoopWithoutInstructionsIsALivelock) {
   EXPECT_TRUE(kernel.run([] { isa::global_timer(); }).verdict() == Report::Clean);
 }
 
-// Touches every frame, and needs each until the next has returned.
-[[gnu::noinline]] unsigned deep(unsigned calls) {
-  volatile unsigned char frame[1024];
-  frame[calls % 1024] = static_cast<unsigned char>(calls);
-  return calls == 0 ? 0 : deep(calls - 1) + frame[calls % 1024];
-}
-
-TEST(Run, AFullStackEndsTheRunWithItsThread) {
-  const auto run = [](unsigned calls) {
-    return Kernel{.threads = 64}.run([calls] {
-      isa::describe_role("deep");
-      if (isa::thread_index() == 3) deep(calls);
-    });
-  };
-  for (const bool planted : {false, true, true, false}) {
-    EXPECT_TRUE(found_if(planted, run(planted ? 1000 : 10), Checker::Exception,
-                         "deep role (thread 3 of CTA 0) needs more than the"));
-  }
-}
-
 TEST(Run, AnExceptionEndsTheRunWithItsSentence) {
   const Report report = Kernel{.threads = 32}.run([] {
     isa::describe_role("refuse");
@@ -416,35 +395,6 @@ TEST(Run, ImpossibleLaunchesAreRefused) {
 
 TEST(Run, AnEmptyGridIsClean) {
   EXPECT_TRUE(clean(Kernel{.ctas = 0}.run([] {})));
-}
-
-TEST(Run, ThereIsNoEarlierGridToWaitFor) {
-  EXPECT_TRUE(clean(Kernel{.threads = 32}.run([] {
-    isa::griddepcontrol_wait();
-    isa::griddepcontrol_launch_dependents();
-  })));
-}
-
-TEST(Run, MemoryOfEarlierGridsIsTouchedBehindTheWait) {
-  std::uint32_t words[2] = {};
-  for (const bool constant : {false, true}) {
-    const Kernel kernel{.threads = 1,
-                        .memory = {{&words[0], 4, "tokens", true, true, false},
-                                   {&words[1], 4, "weights", true, false, constant}}};
-    EXPECT_TRUE(found_if(!constant, kernel.run([&] {
-      load_element<Space::Global>(&words[1]);
-      isa::griddepcontrol_wait();
-      load_element<Space::Global>(&words[0]);
-    }),
-                         Checker::EarlyAccess, "touches weights and waits for earlier grids"));
-    EXPECT_TRUE(found(kernel.run([&] {
-      store_element<Space::Global>(&words[0], 1u);
-      isa::griddepcontrol_wait();
-    }),
-                      Checker::EarlyAccess, "touches tokens"));
-    // A grid that does not wait is launched behind the others.
-    EXPECT_TRUE(clean(kernel.run([&] { load_element<Space::Global>(&words[0]); })));
-  }
 }
 
 TEST(Run, RunsOnManyThreadsDoNotMeet) {

@@ -34,10 +34,13 @@ struct Kernel {
   std::vector<vgpu::GlobalRange> memory = {};
   vgpu::Options options = {};
   unsigned lanes = 32;
+  bool dependent_launch = false;
+  unsigned registers = 0;
 
   Report run(std::function<void()> body) const {
-    return vgpu::run({ctas, cluster_size, threads, shared_bytes, std::move(body), lanes}, memory,
-                     options);
+    return vgpu::run({ctas, cluster_size, threads, shared_bytes, std::move(body), lanes,
+                      dependent_launch, registers},
+                     memory, options);
   }
 };
 

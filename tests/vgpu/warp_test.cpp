@@ -136,26 +136,6 @@ TEST(Warp, StmatrixRowsMustBeAlignedAndInside) {
   }
 }
 
-TEST(Warp, SetmaxnregMustAgreeAndFitTheRegisterFile) {
-  const auto run = [](auto decide) {
-    return Kernel{.threads = 384}.run([=] {
-      const unsigned group = isa::thread_index() / 128;
-      decide(group, isa::thread_index() % 32);
-    });
-  };
-  EXPECT_TRUE(clean(run([](unsigned group, unsigned) {
-    group == 0 ? isa::setmaxnreg_decrease<40>() : isa::setmaxnreg_increase<232>();
-  })));
-  EXPECT_TRUE(found(run([](unsigned group, unsigned) {
-                      group == 0 ? isa::setmaxnreg_decrease<40>() : isa::setmaxnreg_increase<240>();
-                    }),
-                    Checker::Divergence, "66560 registers"));
-  EXPECT_TRUE(found(run([](unsigned, unsigned lane) {
-                      lane == 7 ? isa::setmaxnreg_decrease<40>() : isa::setmaxnreg_decrease<48>();
-                    }),
-                    Checker::Divergence, "lane 7"));
-}
-
 TEST(Warp, LanesThatNeverComeAreNamed) {
   const Report report = Kernel{.threads = 32}.run([] {
     isa::describe_role("store");

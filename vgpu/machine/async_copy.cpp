@@ -87,6 +87,7 @@ void cp_async(SharedAddress destination, const void* source, unsigned bytes,
   Thread& thread = machine.enter();
   const SharedPlace place = machine.resolve_own(destination, bytes, instruction);
   check_arguments(machine, thread, destination, source, bytes, source_bytes);
+  if (source_bytes > 0) touch_global(machine, thread, source);
   const Epoch epoch = thread.copies.open_epoch();
   if (Shadow* shadow = thread.cta->shadow.get()) {
     const Slot agent = machine.order.agent(*thread.cta->cluster, AgentKind::ThreadCopies, &thread,

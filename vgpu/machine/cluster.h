@@ -93,6 +93,7 @@ enum class AgentKind : std::uint8_t {
   WaveLoads,       // loads to LDS of one Warp
   WaveReads,       // reads of LDS of one Warp
   TensorNews,      // what a Warp or Thread has said about its accesses to tensor memory
+  GridWaits,       // of the Cluster: touches nothing, its only epoch is that somebody waited
 };
 struct Agent {
   AgentKind kind;
@@ -107,6 +108,8 @@ struct Cluster {
   ClusterBarrier barrier;
   Slot first_agent = 0;  // slots below are threads, by rank and index
   std::vector<Agent> agents;
+  Slot grid_waits = no_slot;  // who knows of it comes after a griddepcontrol.wait
+  ClockRef grids_ended;
 
   unsigned index() const { return ctas[0]->index; }  // tells clusters apart
 };

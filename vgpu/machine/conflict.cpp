@@ -35,6 +35,7 @@ std::string actor(const Cluster& cluster, Slot slot) {
     case AgentKind::TensorProducts:
     case AgentKind::TensorNews:
       return "tcgen05 products of the " + who(*static_cast<const Thread*>(agent->owner));
+    case AgentKind::GridWaits: return "nobody";  // it touches nothing
     case AgentKind::Products: break;
   }
   const auto& warpgroup = *static_cast<const Warpgroup*>(agent->owner);

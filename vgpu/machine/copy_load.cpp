@@ -167,8 +167,9 @@ void tma_load_pair(SharedAddress destination, const TensorMap* map, SharedAddres
 }
 
 void tma_prefetch_map(const TensorMap* map) {
-  engine().enter();
-  (void)decode(*map);
+  Engine& machine = engine();
+  machine.enter();
+  (void)read_map(machine, map, "prefetch.tensormap");
 }
 
 }  // namespace tw::model

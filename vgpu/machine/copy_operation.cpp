@@ -26,9 +26,46 @@ std::uint64_t book_copy_engine(Multiprocessor& multiprocessor, std::uint64_t iss
   return multiprocessor.copy_engine_free + latency_picoseconds;
 }
 
+namespace {
+
+bool is_shared(const Cluster& cluster, const void* address) {
+  return std::any_of(cluster.ctas.begin(), cluster.ctas.end(), [&](const auto& cta) {
+    return lies_in(address, 1, cta->shared.get(), cta->shared_bytes) ||
+           lies_in(address, 1, cta->kernel_view(), cta->shared_bytes);
+  });
+}
+
+}  // namespace
+
+TileMap read_map(Engine& machine, const TensorMap* packed, const char* instruction) {
+  constexpr std::uintptr_t alignment = 64;
+  const Thread& thread = machine.current();
+  const std::uintptr_t rest = reinterpret_cast<std::uintptr_t>(packed) % alignment;
+  const bool is_local = machine.is_local(packed);
+  if (is_local || is_shared(*thread.cta->cluster, packed)) {
+    machine.report(Checker::Bounds, -1, "tensor map", [&] {
+      return fmt::format(
+          "The {} gives {} a tensor map in {}. A map lies in the kernel's parameters "
+          "(__grid_constant__), in constant or in global memory.",
+          who(thread), instruction, is_local ? "local memory of a thread" : "shared memory");
+    });
+    machine.abandon();
+  }
+  if (rest != 0) {
+    machine.report(Checker::Alignment, -1, "tensor map", [&] {
+      return fmt::format(
+          "The {} gives {} a tensor map {} bytes behind a multiple of {}; maps are {}-byte "
+          "aligned.",
+          who(thread), instruction, rest, alignment, alignment);
+    });
+    machine.abandon();
+  }
+  return machine.refusing([&] { return decode(*packed); });
+}
+
 TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, unsigned rank,
                     SharedAddress shared, CopyDirection direction, const char* instruction) {
-  const TileMap map = decode(*packed);
+  const TileMap map = read_map(machine, packed, instruction);
   if (map.rank != rank) {
     machine.report(Checker::Bounds, -1, instruction, [&] {
       return fmt::format("The {} gives {} {} coordinates for a tensor of rank {}.",

@@ -38,9 +38,12 @@ std::uint64_t book_copy_engine(Multiprocessor& multiprocessor, std::uint64_t iss
                                std::uint32_t bytes);
 
 class Engine;
-// The map that the running thread gives to a copy: refused (by exception) if it is not one, and
-// reported if its rank or its mode is another than the instruction's, or if the hardware would not
-// accept the coordinates or the shared address.
+// The map that the running thread gives to an instruction: reported, and the thread abandoned, if
+// the hardware would not read it there, or if it is not one.
+TileMap read_map(Engine& machine, const TensorMap* map, const char* instruction);
+// The map that the running thread gives to a copy: the same, and reported if its rank or its mode
+// is another than the instruction's, or if the hardware would not accept the coordinates or the
+// shared address.
 TileMap checked_map(Engine& machine, const TensorMap* map, const int* at, unsigned rank,
                     SharedAddress shared, CopyDirection direction, const char* instruction);
 

@@ -69,6 +69,7 @@ void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coo
   const TileMap map = as_stored(checked_map(machine, packed_map, coordinates, rank, source,
                                             CopyDirection::Store, instruction));
   const SharedPlace place = machine.resolve_own(source, shared_box_bytes(map), instruction);
+  touch_global(machine, thread, map.base);
   auto* store = new StoreOperation;
   store->map = map;
   std::copy_n(coordinates, rank, store->at.begin());

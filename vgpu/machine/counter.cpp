@@ -77,6 +77,7 @@ GlobalCounter& global_counter(Engine& machine, const std::uint32_t* place) {
 std::uint32_t* writable_counter(Engine& machine, Thread& thread, std::uint32_t* counter,
                                 const char* instruction) {
   check_aligned(machine, counter, instruction);
+  touch_global(machine, thread, counter);
   if (!may_write_global(machine, thread, counter, 4)) machine.abandon();
   return counter;
 }
@@ -192,6 +193,7 @@ void global_wait_at_least(const std::uint32_t* place, unsigned target) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   check_aligned(machine, place, "global_wait_at_least");
+  touch_global(machine, thread, place);
   if (!may_read_global(machine, thread, place, 4)) machine.abandon();
   GlobalCounter& counter = global_counter(machine, place);
   const TimedWait timed(machine, "parts of sums");

@@ -75,6 +75,14 @@ std::string lanes_elsewhere(const Thread& thread) {
   return text;
 }
 
+std::string who_returned(const Cta& cta) {
+  std::vector<unsigned> finished;
+  for (const Thread& thread : cta.threads) {
+    if (thread.state == ThreadState::Finished) finished.push_back(thread.index);
+  }
+  return finished.empty() ? "" : fmt::format("; threads {} have returned", ranges(finished));
+}
+
 std::string wait_text(Engine& machine, const Thread& thread) {
   const Wait& wait = thread.wait;
   switch (wait.kind) {
@@ -82,8 +90,8 @@ std::string wait_text(Engine& machine, const Thread& thread) {
       return mbarrier_wait(*static_cast<const Mbarrier*>(wait.object), wait.detail);
     case WaitKind::NamedBarrier: {
       const auto& barrier = *static_cast<const NamedBarrier*>(wait.object);
-      return fmt::format("named barrier {}: {} of {} threads arrived", barrier.id, barrier.arrived,
-                         barrier.expected);
+      return fmt::format("named barrier {}: {} of {} threads arrived{}", barrier.id,
+                         barrier.arrived, barrier.expected, who_returned(*thread.cta));
     }
     case WaitKind::ClusterBarrier: {
       const Cluster& cluster = *thread.cta->cluster;

@@ -245,7 +245,7 @@ void Engine::fault(const std::byte* address) {
   if (current_ == nullptr) return;
   const Stack& stack = current_->stack;
   const std::byte* const bottom = stack.top - stack.bytes;
-  if (address >= bottom || address < bottom - stack.bytes) return;
+  if (address >= bottom || address < bottom - stack.guard_bytes) return;
   report(Checker::Exception, -1, nullptr, [&] {
     return fmt::format(
         "The {} needs more than the {} KiB of stack that a thread has here: its frames are too "
@@ -359,6 +359,19 @@ SharedPlace Engine::resolve_own(SharedAddress address, std::uint32_t bytes,
         who(*current_), instruction, place.cta->rank, place_name(*place.cta, place.offset));
   });
   abandon();
+}
+
+bool Engine::is_local(const void* address) const {
+  if (!stacks().holds(address)) return false;
+  // Stacks of a run around this one hold what its kernels get as parameters.
+  const auto* const byte = static_cast<const std::byte*>(address);
+  const auto owns = [&](const Thread& thread) {
+    return byte < thread.stack.top && byte >= thread.stack.top - thread.stack.bytes;
+  };
+  const auto& ctas = current_->cta->cluster->ctas;
+  return std::any_of(ctas.begin(), ctas.end(), [&](const auto& cta) {
+    return std::any_of(cta->threads.begin(), cta->threads.end(), owns);
+  });
 }
 
 Report run(const Launch& launch, std::span<const GlobalRange> memory, const Options& options) {

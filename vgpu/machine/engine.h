@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -76,9 +77,22 @@ class Engine {
   // Takes a cluster that has not started away from the grid; false if there is none left.
   bool cancel_cluster(unsigned& first_cta);
   void made_progress() { progress_steps_ = steps_; }
+  // Whether a wait with a time limit, which would have to sleep now, ends without what it waits
+  // for.
+  bool wait_runs_out() { return schedule_.wait_runs_out(); }
 
   // The thread's body threw, or asked for something that the model lacks.
   [[noreturn]] void report_exception(const std::string& what);
+  // What vgpu/data refuses ends the run where it was asked for. Were the thread's stack unwound,
+  // its destructors would execute more instructions, and these would be blamed.
+  template <class Ask>
+  decltype(auto) refusing(Ask&& ask) {
+    try {
+      return ask();
+    } catch (const std::exception& exception) {
+      report_exception(exception.what());
+    }
+  }
   // Ends the run and never returns to the running thread: what it asked for cannot be done.
   [[noreturn]] void abandon();
   // Called by Watch, between any two instructions of the host. tick() abandons a thread that has
@@ -105,6 +119,8 @@ class Engine {
   SharedPlace resolve(SharedAddress address, std::uint32_t bytes, const char* instruction);
   // The same, and the address must be in the own CTA.
   SharedPlace resolve_own(SharedAddress address, std::uint32_t bytes, const char* instruction);
+  // Whether this is local memory of a thread in the running one's cluster.
+  bool is_local(const void* address) const;
 
  private:
   friend void fiber_main_of(Engine& engine, Thread& thread);
@@ -159,6 +175,7 @@ std::string place_name(const Cta& cta, std::uint32_t offset);     // "input stag
 int place_stage(const Cta& cta, std::uint32_t offset);            // -1: none
 const void* place_subject(const Cta& cta, std::uint32_t offset);  // tells findings apart
 void check_exit(Engine& engine, Cta& cta);
+void check_registers(Engine& engine, const Cta& cta);
 void check_tensor_exit(Engine& engine, Cta& cta);
 void report_deadlock(Engine& engine, std::span<const std::unique_ptr<Cluster>> clusters);
 

@@ -131,6 +131,7 @@ void check_exit(Engine& machine, Cta& cta) {
   check_peer_accesses(machine, cta);
   for (const Thread& thread : cta.threads) check_groups(machine, thread);
   check_tensor_exit(machine, cta);
+  check_registers(machine, cta);
 }
 
 }  // namespace tw::vgpu

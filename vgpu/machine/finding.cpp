@@ -31,6 +31,7 @@ const char* name_of(Checker checker) {
     case Checker::MissingTensorFence: return "missing-tensor-fence";
     case Checker::CancelAfterFailure: return "cancel-after-failure";
     case Checker::EarlyAccess: return "early-access";
+    case Checker::RegisterBudget: return "register-budget";
     case Checker::Exception: return "exception";
   }
   return "unknown";

@@ -36,6 +36,7 @@ enum class Checker : std::uint8_t {
   MissingTensorFence,   // tensor memory handed on without tcgen05.fence before or after the barrier
   CancelAfterFailure,   // launch control is asked again, or for a cluster, after it had none left
   EarlyAccess,          // memory of an earlier grid is touched before griddepcontrol.wait
+  RegisterBudget,       // setmaxnreg that can never be granted, or that a warpgroup does not share
   Exception,            // the kernel refused, or threw
 };
 constexpr unsigned checker_count = static_cast<unsigned>(Checker::Exception) + 1;

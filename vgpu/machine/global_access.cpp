@@ -61,10 +61,34 @@ bool may_write_global(Engine& machine, const Thread& thread, const void* begin,
   return true;
 }
 
+namespace {
+
+bool knows_of_grid_wait(const Thread& thread) {
+  const Slot waits = thread.cta->cluster->grid_waits;
+  const Clock* const known = thread.view.known.get();
+  return waits != no_slot && known != nullptr && known->covers(waits, grids_have_ended);
+}
+
+}  // namespace
+
 void touch_global(Engine& machine, Thread& thread, const void* begin) {
-  if (thread.waited_for_grids || thread.touched_early != nullptr) return;
+  if (thread.behind_grids) return;
+  if (knows_of_grid_wait(thread)) {
+    thread.behind_grids = true;
+    return;
+  }
   const GlobalMemory::Range* const range = machine.global.nearest(begin);
-  if (range != nullptr && !range->constant) thread.touched_early = range->name;
+  if (range == nullptr || range->constant) return;
+  if (!machine.launch.dependent_launch || !machine.order.enabled()) {
+    if (thread.touched_early == nullptr) thread.touched_early = range->name;
+    return;
+  }
+  machine.report(Checker::EarlyAccess, -1, range->name, [&] {
+    return fmt::format(
+        "The {} touches {} before a griddepcontrol.wait, its own or one that a barrier orders "
+        "before it: the launch overlaps earlier grids, which may still use that memory.",
+        who(thread), range->name);
+  });
 }
 
 namespace {

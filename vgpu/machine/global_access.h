@@ -5,19 +5,24 @@
 #include <cstdint>
 
 #include "tilewright/layout/access.h"
+#include "vgpu/machine/clock.h"
 
 namespace tw::vgpu {
 
 class Engine;
 struct Thread;
 
+constexpr Epoch grids_have_ended = 1;  // of the agent Cluster::grid_waits
+
 // May these bytes be read (written) on behalf of the thread? Reports if not.
 bool may_read_global(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes);
 bool may_write_global(Engine& machine, const Thread& thread, const void* begin,
                       std::uint32_t bytes);
 
-// The thread touches this memory now. What earlier grids may still write is judged when it waits
-// for them: who never does is launched behind them.
+// The thread touches this memory now. Where the launch overlaps the grid before it, a
+// griddepcontrol.wait must have happened before, of this thread or of one that it has heard of.
+// Otherwise a grid that never waits is launched behind the others, and one that does is judged
+// then.
 void touch_global(Engine& machine, Thread& thread, const void* begin);
 
 // Watches elements while a run goes on.

@@ -41,6 +41,9 @@ struct Launch {
   std::size_t shared_bytes = 0;
   std::function<void()> thread_body;
   unsigned lanes = 32;  // of a warp: 32, or 64
+  // The grid may start while the grid before it still runs (programmatic stream serialisation).
+  bool dependent_launch = false;
+  unsigned registers = 0;  // of each thread, which setmaxnreg then shifts; 0: unknown
 };
 
 // Memory outside the machine that a kernel may touch; everything else is out of bounds.

@@ -356,8 +356,9 @@ void mbarrier_arrive_expect_tx_relaxed_cluster(SharedAddress address, unsigned b
 
 namespace {
 
-// Sleeps until the phase has completed, and learns what was released with the scope of the CTA.
-Mbarrier& wait_for_phase(SharedAddress address, unsigned parity) {
+// Sleeps until the phase has completed, and learns what was released with the scope of the CTA; or
+// until the time limit of the instruction, and learns nothing: then null.
+Mbarrier* wait_for_phase(SharedAddress address, unsigned parity) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const auto place = machine.resolve_own(address, 8, "mbarrier.try_wait");
@@ -365,6 +366,7 @@ Mbarrier& wait_for_phase(SharedAddress address, unsigned parity) {
   const TimedWait timed(machine, barrier.name == nullptr ? "an mbarrier" : barrier.name,
                         barrier.stage);
   if ((barrier.phase & 1) == (parity & 1)) {
+    if (machine.wait_runs_out()) return nullptr;
     const std::uint64_t phase = barrier.phase;
     machine.sleep(barrier.waiters, {WaitKind::Mbarrier, &barrier, parity & 1});
     if (barrier.phase > phase + 1) {
@@ -381,21 +383,21 @@ Mbarrier& wait_for_phase(SharedAddress address, unsigned parity) {
   barrier.observed_phase = barrier.phase;
   thread.passed = &barrier;
   thread.let_pass = barrier.last_arrival;
-  return barrier;
+  return &barrier;
 }
 
 }  // namespace
 
 bool mbarrier_try_wait_parity(SharedAddress address, unsigned parity) {
-  wait_for_phase(address, parity);
-  return true;
+  return wait_for_phase(address, parity) != nullptr;
 }
 
 bool mbarrier_try_wait_parity_cluster(SharedAddress address, unsigned parity) {
-  const Mbarrier& barrier = wait_for_phase(address, parity);
+  const Mbarrier* const barrier = wait_for_phase(address, parity);
+  if (barrier == nullptr) return false;
   Engine& machine = engine();
-  machine.order.acquire(machine.current(), barrier.done_in_cluster);
-  machine.current().awaited_fenced = barrier.done_fenced;
+  machine.order.acquire(machine.current(), barrier->done_in_cluster);
+  machine.current().awaited_fenced = barrier->done_fenced;
   return true;
 }
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "tilewright/isa/model/shared_memory.h"
@@ -12,6 +14,32 @@
 
 namespace tw::vgpu {
 namespace {
+
+// barrier.sync.aligned is of whole warps, and hardware counts on lanes that have returned. Known
+// where all have come to wait; `last` is the one who need not.
+void check_whole_warps(Engine& machine, const Thread& last, const NamedBarrier& barrier) {
+  std::array<LaneMask, 1024 / warp_lanes> met = {};
+  met[last.warp->index] = lane_bit(last.lane);
+  unsigned count = 1;
+  for (const Thread* thread = barrier.waiters.first; thread != nullptr;
+       thread = thread->next_waiter, ++count) {
+    met[thread->warp->index] |= lane_bit(thread->lane);
+  }
+  if (count != barrier.expected) return;
+  for (const Warp& warp : last.cta->warps) {
+    const LaneMask lanes = met[warp.index];
+    if (lanes == 0 || warp.finished == 0) continue;
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const Thread& first = last.cta->threads[warp.first_thread + lane];
+    machine.report_about(first.role, Checker::Divergence, -1, "barrier", [&] {
+      return fmt::format(
+          "The {} comes to named barrier {} with {} of the {} lanes of its warp, and others of "
+          "them "
+          "have returned: all must execute it.",
+          who(first), barrier.id, std::popcount(lanes), std::popcount(warp.lanes));
+    });
+  }
+}
 
 // Counts the running thread in; true if it was the last one.
 bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned threads,
@@ -29,6 +57,7 @@ bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned thr
   machine.order.release(barrier.arriving, thread);
   if (++barrier.arrived < threads) return false;
   barrier.arrived = 0;
+  if (acquires && machine.order.enabled()) check_whole_warps(machine, thread, barrier);
   thread.time = barrier.time;
   machine.made_progress();
   const ClockRef done = barrier.arriving.finish();

@@ -8,11 +8,13 @@ namespace tw::vgpu {
 namespace {
 
 constexpr std::uint64_t longest_slice = 4096;
-constexpr std::uint64_t starved_share = 3;  // one warp in three
+constexpr std::uint64_t starved_share = 3;     // one warp in three
+constexpr std::uint64_t short_wait_share = 8;  // one wait in eight reaches its time limit
 
 }  // namespace
 
-Schedule::Schedule(Landing landing, std::uint64_t seed) : policy_(landing), random_(seed) {
+Schedule::Schedule(Landing landing, std::uint64_t seed)
+    : policy_(landing), random_(seed), limits_(~seed) {
   // Frequent and rare landings find different bugs: each seed has its own temper.
   landing_odds_ = std::uint64_t{1} << (1 + 2 * random_.below(5));
   preemption_odds_ = std::uint64_t{1} << (4 + 2 * random_.below(4));
@@ -46,6 +48,11 @@ void Schedule::add_ready(Thread& thread) {
 std::uint64_t Schedule::draw_time_slice() {
   if (policy_ == Landing::Eager || policy_ == Landing::Lazy) return longest_slice;
   return 1 + std::min(longest_slice - 1, random_.below(2 * preemption_odds_));
+}
+
+bool Schedule::wait_runs_out() {
+  if (policy_ == Landing::Eager || policy_ == Landing::Lazy) return false;
+  return limits_.one_in(short_wait_share);
 }
 
 PendingLanding Schedule::take(std::size_t index) {

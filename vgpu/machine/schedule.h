@@ -54,6 +54,8 @@ class Schedule {
   // Instructions until the running thread has to give way; never more than a slice, so that a
   // thread that spins on memory cannot keep the machine.
   std::uint64_t draw_time_slice();
+  // Whether a wait ends by its time limit: now and then, where schedules are drawn.
+  bool wait_runs_out();
 
  private:
   class Queue {
@@ -75,6 +77,7 @@ class Schedule {
 
   Landing policy_;
   Random random_;
+  Random limits_;                  // dice of their own: they do not change who runs next
   std::uint64_t landing_odds_;     // one in so many choices lands something early
   std::uint64_t preemption_odds_;  // one in so many instructions gives way
   unsigned variant_;               // of an adversarial schedule

@@ -1,14 +1,18 @@
 #include "vgpu/machine/stack_pool.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <new>
 
 namespace tw::vgpu {
 namespace {
 
-constexpr std::size_t slot_bytes = 128 << 10;
+constexpr std::size_t stack_bytes = 128 << 10;
+// A frame may be larger than a stack and begin to be written at its lower end. A GPU gives a thread
+// 512 KiB of local memory, so that no kernel has frames which reach beyond this.
+constexpr std::size_t guard_bytes = 1 << 20;
+constexpr std::size_t slot_bytes = guard_bytes + stack_bytes;
 constexpr std::size_t slots_per_mapping = 128;
 // Tops of neighbouring stacks lie at different cache sets; aligned alike, they would evict each
 // other at every switch.
@@ -29,7 +33,6 @@ Stack StackPool::take() {
 }
 
 void StackPool::map_more() {
-  const auto guard_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t bytes = slots_per_mapping * slot_bytes;
   void* begin = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -39,9 +42,17 @@ void StackPool::map_more() {
     std::byte* bottom = static_cast<std::byte*>(begin) + slot * slot_bytes;
     // A guard that cannot be had (too many mappings) costs a clear crash, not a right result.
     (void)mprotect(bottom, guard_bytes, PROT_NONE);
-    const std::size_t usable = slot_bytes - slot % stagger_steps * stagger_bytes;
-    free_.push_back({bottom + usable, usable - guard_bytes});
+    const std::size_t usable = stack_bytes - slot % stagger_steps * stagger_bytes;
+    free_.push_back({bottom + guard_bytes + usable, usable, guard_bytes});
   }
+}
+
+bool StackPool::holds(const void* address) const {
+  const auto* const byte = static_cast<const std::byte*>(address);
+  return std::any_of(mappings_.begin(), mappings_.end(), [&](const Mapping& mapping) {
+    const auto* const begin = static_cast<const std::byte*>(mapping.begin);
+    return byte >= begin && byte < begin + mapping.bytes;
+  });
 }
 
 }  // namespace tw::vgpu

@@ -10,6 +10,7 @@ namespace tw::vgpu {
 struct Stack {
   std::byte* top = nullptr;
   std::size_t bytes = 0;
+  std::size_t guard_bytes = 0;  // below it, which nobody can touch
 };
 
 class StackPool {
@@ -21,6 +22,7 @@ class StackPool {
 
   Stack take();
   void give_back(Stack stack) { free_.push_back(stack); }
+  bool holds(const void* address) const;
 
  private:
   void map_more();

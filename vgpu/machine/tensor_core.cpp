@@ -65,9 +65,27 @@ void check_step(Engine& machine, const Thread& thread, const WgmmaOp& op, std::u
   });
 }
 
+// Whoever builds a descriptor of an address must take off the CTA's rank, which stands from bit 24
+// on and would join the leading byte offset: that then is no multiple of a pattern of 1024 bytes.
+void check_without_rank(Engine& machine, const Thread& thread, std::uint64_t bits) {
+  constexpr unsigned leading_shift = 16, pattern_units = 1024 / 16;
+  constexpr unsigned rank_shift = window_rank_shift - 4 - leading_shift;
+  const std::uint64_t leading = bits >> leading_shift & 0x3fff;
+  const bool ends_in_rank = leading % (16 << rank_shift) == thread.cta->rank << rank_shift;
+  if (leading % pattern_units == 0 || !ends_in_rank) return;
+  machine.report(Checker::Bounds, -1, "rank", [&] {
+    return fmt::format(
+        "The {} gives wgmma the descriptor {:#x}, in whose leading byte offset stands its CTA's "
+        "rank {}: of an address in a cluster only the lower 18 bits belong in a descriptor.",
+        who(thread), bits, thread.cta->rank);
+  });
+  machine.abandon();
+}
+
 // Finds the chunks of an operand, and checks that they may be read now.
 void find_operand(Engine& machine, const Thread& thread, const WgmmaOp& op, Access& access,
                   std::uint64_t bits, bool transposed, unsigned rows, const std::byte** chunks) {
+  if (transposed) check_without_rank(machine, thread, bits);
   const MatrixDescriptor descriptor = decode_matrix_descriptor(bits);
   for (unsigned index = 0; index < 2 * rows; ++index) {
     // A descriptor's addresses are of the own CTA, whatever its rank.
@@ -178,7 +196,7 @@ void wgmma(const WgmmaShape& shape, void* registers, std::uint64_t a,
   ++thread.wgmma_issued;
   op.time = std::max(op.time, thread.time);
   if (++op.issued_threads == warpgroup_threads) {
-    complete_issue(machine, thread, warpgroup, op);
+    machine.refusing([&] { complete_issue(machine, thread, warpgroup, op); });
   }
 }
 

@@ -327,9 +327,11 @@ void tcgen05_mma(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const Group group = group_of(machine, thread, cta_group, "tcgen05.mma");
-  TensorOp op;
-  op.product = decode_product(kind, cta_group, instruction);
-  issue_product(machine, thread, group, op, d, a, b, accumulate);
+  machine.refusing([&] {
+    TensorOp op;
+    op.product = decode_product(kind, cta_group, instruction);
+    issue_product(machine, thread, group, op, d, a, b, accumulate);
+  });
 }
 
 void tcgen05_mma_scaled(ScaledMmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
@@ -338,14 +340,16 @@ void tcgen05_mma_scaled(ScaledMmaKind kind, unsigned cta_group, TensorAddress d,
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const Group group = group_of(machine, thread, cta_group, "tcgen05.mma");
-  TensorOp op;
-  op.product = decode_scaled_product(kind, cta_group, instruction);
-  for (const TensorAddress scales : {a_scales, b_scales}) {
-    check_destination(machine, thread, tensor_lane(scales) == 0, scales, "tcgen05.mma");
-  }
-  op.a_scales = tensor_column(a_scales);
-  op.b_scales = tensor_column(b_scales);
-  issue_product(machine, thread, group, op, d, a, b, accumulate);
+  machine.refusing([&] {
+    TensorOp op;
+    op.product = decode_scaled_product(kind, cta_group, instruction);
+    for (const TensorAddress scales : {a_scales, b_scales}) {
+      check_destination(machine, thread, tensor_lane(scales) == 0, scales, "tcgen05.mma");
+    }
+    op.a_scales = tensor_column(a_scales);
+    op.b_scales = tensor_column(b_scales);
+    issue_product(machine, thread, group, op, d, a, b, accumulate);
+  });
 }
 
 void tcgen05_cp(TensorCopy form, unsigned cta_group, TensorAddress destination,
@@ -358,7 +362,7 @@ void tcgen05_cp(TensorCopy form, unsigned cta_group, TensorAddress destination,
   op.kind = TensorOp::Copy;
   op.form = form;
   op.cta_group = cta_group;
-  op.a = decode_operand(source);
+  op.a = machine.refusing([&] { return decode_operand(source); });
   op.column = tensor_column(destination);
   check_destination(machine, thread, tensor_lane(destination) == 0 && op.column % 4 == 0,
                     destination, instruction);

@@ -60,6 +60,13 @@ struct Rendezvous {
   ReleaseClock arriving;  // warp_sync orders memory; the others do not
 };
 
+// A setmaxnreg that a warp executed: registers of each thread from then on.
+struct RegisterChange {
+  unsigned registers;
+  bool increase;
+  bool operator==(const RegisterChange&) const = default;
+};
+
 // A lane's registers in a matrix instruction.
 struct LaneOperands {
   void* d = nullptr;
@@ -73,7 +80,7 @@ struct Warp {
   unsigned first_thread = 0;  // of the CTA's threads
   LaneMask lanes = 0;         // that exist
   LaneMask finished = 0;      // that have returned
-  unsigned registers = 0;     // of each thread, as setmaxnreg left it; 0: as launched
+  std::vector<RegisterChange> register_changes;
   std::array<Rendezvous, collective_count> rendezvous;
   // What each lane brought to a rendezvous, and what it takes home.
   std::array<std::uint32_t, most_lanes> brought;
@@ -119,7 +126,7 @@ struct Thread {
   std::vector<Mbarrier*> new_barriers;  // that it initialised
   std::vector<Mbarrier*> fenced_barriers;  // and published by fence.mbarrier_init
 
-  bool waited_for_grids = false;        // by griddepcontrol.wait
+  bool behind_grids = false;            // it comes after a griddepcontrol.wait
   const char* touched_early = nullptr;  // memory of earlier grids that it touched before that
 
   ThreadView view;

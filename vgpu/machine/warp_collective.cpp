@@ -65,23 +65,6 @@ std::uint32_t matrix_row(Engine& machine, const Warp& warp, unsigned lane,
 
 namespace {
 
-constexpr unsigned registers_per_multiprocessor = 65536;
-
-void check_register_budget(Engine& machine, const Cta& cta) {
-  unsigned total = 0;
-  for (const Warp& warp : cta.warps) {
-    if (warp.registers == 0) return;  // unknown until every warp has said
-    total += warp.registers * warp_lanes;
-  }
-  if (total <= registers_per_multiprocessor) return;
-  machine.report(Checker::Divergence, -1, "registers", [&] {
-    return fmt::format(
-        "After setmaxnreg in the {}, the warps of CTA {} together want {} registers; the "
-        "multiprocessor has {}.",
-        who(machine.current()), cta.index, total, registers_per_multiprocessor);
-  });
-}
-
 void store_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transpose) {
   Cta& cta = *warp.cta;
   std::uint32_t rows[warp_lanes] = {};  // offsets
@@ -146,8 +129,7 @@ void setmaxnreg(unsigned registers, bool increase) {
   warp.brought[thread.lane] = registers * 2 + (increase ? 1 : 0);
   meet(machine, thread, Collective::Setmaxnreg, [&] {
     check_same_in_all_lanes(machine, thread, "setmaxnreg");
-    warp.registers = registers;
-    check_register_budget(machine, *thread.cta);
+    warp.register_changes.push_back({registers, increase});
   });
 }
 
