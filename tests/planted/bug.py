@@ -25,7 +25,6 @@ CONSEQUENCES = {
     'in-flight-at-exit': 'what nobody waits for may be in flight at the end',
     'tensor-memory-life': 'what nobody waits for may be in flight when tensor memory is freed',
     'tensor-memory-bounds': 'tensor memory that was freed early is still accessed',
-    'accumulator-in-flight': 'the thread that stopped never waits for its products',
 }
 
 
@@ -160,6 +159,13 @@ CONFIGS = {
     'weights_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                             fields_of('.m = 64, .n = 24, .exchanged = 1, .weights_first = 1',
                                       '.multiply_groups = 1, .dependent_launch = 1'), options='--b-is-constant'),
+    # Launches that overlap the grid before; of the convolution, sums begin at C.
+    'overlapping': hopper('.cluster = {1, 1}', '.dependent_launch = 1'),
+    'tensor_overlapping': blackwell(', .dependent_launch = 1'),
+    'conv2d_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                           fields_of('.m = 64, .n = 64', '.multiply_groups = 1, .c_first = 1, .dependent_launch = 1'), 'conv2d',
+                           'Conv2dRecipe', options='--beta 1 --epilogue bias'),
+    'rms_norm_overlapping': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', '.dependent_launch = true', 'rms_norm'),
     'dynamic': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .scheduling = Scheduling::Dynamic'),
     'source': hopper('.m = 64, .n = 128', '.multiply_groups = 1, .c_stages = 2'),
     'fenced_copies': Config('sm_90a', 'tests/planted/fenced_page.h', 'planted_pages::FencedCopies',
