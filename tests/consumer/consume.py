@@ -45,6 +45,13 @@ with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(request.archive) as archive:
             archive.extractall(tree)
         [tree] = tree.iterdir()
+    # The package must do without the place that it was built in.
+    scripts = list(tree.rglob('*.cmake'))
+    if not scripts:
+        sys.exit('The package has no file for find_package(Tilewright).')
+    for file in scripts:
+        if str(ROOT) in file.read_text():
+            sys.exit(f'{file.relative_to(tree)} points into the tree that it was built from.')
     run('cmake', '-G', 'Ninja', '-S', request.project, '-B', build, f'-DCMAKE_PREFIX_PATH={tree}',
         *(f'-D{setting}' for setting in request.settings))
     run('cmake', '--build', build)

@@ -111,15 +111,15 @@ AttentionShape random_attention_shape(std::uint64_t seed) {
   const auto up_to = [&](unsigned most) { return static_cast<int>(random() % (most + 1)); };
   AttentionShape shape;
   shape.columns = Named::config.tiling.n;
-  shape.key_heads = 1 + up_to(1);
-  shape.heads = shape.key_heads * (1 + up_to(2));
+  shape.key_heads = 1 + up_to(2);
+  shape.heads = shape.key_heads * (1 + up_to(3));
   shape.causal = up_to(1) == 1;
   shape.ragged = Named::config.scheduling == Scheduling::Static && up_to(2) > 0;
-  const int sequences = 1 + up_to(2);
-  const int queries = 1 + up_to(300), keys = up_to(500);
+  const int sequences = 1 + up_to(3);
+  const int queries = 1 + up_to(500), keys = up_to(900);
   for (int i = 0; i < sequences; ++i) {
-    shape.queries.push_back(shape.ragged ? up_to(250) : queries);
-    shape.keys.push_back(shape.ragged ? up_to(400) : keys);
+    shape.queries.push_back(shape.ragged ? up_to(400) : queries);
+    shape.keys.push_back(shape.ragged ? up_to(700) : keys);
   }
   return shape;
 }

@@ -55,13 +55,13 @@ class TwoProductsGpu : public ::testing::Test {
 };
 
 TEST_F(TwoProductsGpu, IsExactByTmaAndWgmma) {
-  for (int i = 0; i < 20; i += 3) {
+  for (int i = 0; i < 20; ++i) {
     expect_exact<Kernel<Sm90, TwoProductsRecipe<>, Tile>>(64 + 37 * i, 128 + 24 * i, 8 + 72 * i,
                                                           static_cast<std::uint64_t>(i));
   }
 }
 TEST_F(TwoProductsGpu, IsExactByThreadsAndMmaSync) {
-  for (int i = 0; i < 20; i += 3) {
+  for (int i = 0; i < 20; ++i) {
     expect_exact<Kernel<Sm80, TwoProductsRecipe<>, Tile>>(64 + 37 * i, 128 + 24 * i, 8 + 72 * i,
                                                           static_cast<std::uint64_t>(i));
   }
