@@ -21,6 +21,7 @@ inline tw_matmul_problem stated_in_c(const MatmulProblem& given) {
   problem.n = given.n;
   problem.k = given.k;
   problem.batch = given.batch;
+  problem.b_is_constant = given.b_is_constant ? 1 : 0;
   problem.a = lines(a.data, a.pitch, a.batch_pitch, a.type, a.major == Major::K);
   problem.b = lines(b.data, b.pitch, b.batch_pitch, b.type, b.major == Major::MN);
   problem.d = lines(given.d.data, given.d.pitch, given.d.batch_pitch, given.d.type, true);

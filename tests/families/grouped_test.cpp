@@ -9,6 +9,7 @@
 #include "src/run/product.h"
 #include "src/run/virtual.h"
 #include "tests/families/schedule.h"
+#include "tests/families/seed.h"
 #include "tilewright/host/grouped.h"
 
 namespace tw::tests {
@@ -45,6 +46,27 @@ void expect_exact(const Case& made) {
   const VirtualRun run = run_virtually(Verified(made), schedule(4, made.instance->cluster));
   ASSERT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
   EXPECT_TRUE(run.comparison.exact) << run_line(made);
+}
+
+// Of random problems of integers, with an epilogue that keeps them integers, nothing is left to a
+// bound. described_test.cpp judges random data and any epilogue by derived bounds.
+TEST(Grouped, RandomProblemsOfIntegersAreExact) {
+  Random random(base_seed());
+  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
+  for (const Instance& instance : grouped_instances()) {
+    for (const Fill fill : {Fill::Integers, Fill::Position}) {
+      Case made = random_case(grouped_trial, instance, random);
+      made.fill = fill;
+      EpilogueShape epilogue;
+      epilogue.beta = random() % 3 == 0 ? 1.0f : 0.0f;
+      epilogue.column_bias = random() % 3 == 0;
+      if (random() % 3 == 0) epilogue.activation = Activation::Relu;
+      set_epilogue(made.as<Problem>().matmul.epilogue, epilogue);
+      ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
+      expect_exact(made);
+      if (HasFatalFailure()) return;
+    }
+  }
 }
 
 TEST(Grouped, TakesGroupsOfNothingOneAndMany) {

@@ -9,6 +9,8 @@
 #include "src/dispatch/choose.h"
 #include "src/matmul/stated.h"
 #include "src/matmul/virtual.h"
+#include "src/run/virtual.h"
+#include "tests/families/schedule.h"
 #include "tests/families/seed.h"
 #include "tests/families/task.h"
 #include "tilewright/host/matmul_check.h"
@@ -267,6 +269,43 @@ TEST(Matmul, NoLayoutIsRefused) {
       }
     }
   }
+}
+
+// What a caller gets with constant weights and without: perhaps of two kernels, whose bits may
+// differ, and always within the bound.
+TEST(Matmul, ConstantWeightsMayChangeTheKernelAndNotTheBound) {
+  int differ = 0;
+  for (const std::int64_t m : {1, 7, 16, 40, 64, 130, 200}) {
+    const Instance* chosen[2] = {};
+    MatmulShape shape;
+    shape.m = m;
+    shape.n = shape.k = 1024;
+    for (const bool constant : {false, true}) {
+      MatmulProblem problem = problem_without_memory(shape);
+      problem.b_is_constant = constant;
+      Choice choice;
+      const StatedMatmul stated(problem);
+      const Status status =
+          choose(choice, stated.checked(), {.target = "sm90a", .capability = 90}, nullptr);
+      ASSERT_TRUE(status.is_good()) << status.sentence();
+      chosen[constant] = choice.instance;
+    }
+    differ += chosen[0] != chosen[1];
+    if (m > 16 && chosen[0] == chosen[1]) continue;
+    for (const bool constant : {false, true}) {
+      Case made = usual_case(matmul_trial, *chosen[constant]);
+      auto& problem = made.as<tw_matmul_problem>();
+      problem.m = m;
+      problem.n = 200;  // the same kernels, with less to compute
+      problem.k = 328;
+      problem.b_is_constant = constant;
+      made.fill = Fill::Normal;
+      ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
+      const VirtualRun run = run_virtually(Verified(made), schedule(1, made.instance->cluster));
+      EXPECT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
+    }
+  }
+  EXPECT_GT(differ, 0);
 }
 
 // Random problems are taken, however large. A kernel for few rows takes these and no more.

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "src/run/blockwise.h"
+#include "src/run/product.h"
 #include "src/run/virtual.h"
 #include "tests/families/schedule.h"
+#include "tests/families/seed.h"
 
 namespace tw::tests {
 namespace {
@@ -69,6 +71,29 @@ TEST(Requantised, FeedsTheNextProduct) {
             << instance.name << " at " << row << ", " << column;
       }
     }
+  }
+}
+
+// Of random problems of integers, with an epilogue that keeps them integers, elements and scales
+// are compared bit by bit. described_test.cpp judges random data and any epilogue by derived
+// bounds.
+TEST(Requantised, RandomProblemsOfIntegersAreExact) {
+  Random random(base_seed());
+  std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));
+  for (int i = 0; i < 60; ++i) {
+    const auto instances = requantised_instances();
+    const Instance& instance = instances[static_cast<std::size_t>(i) % instances.size()];
+    Case made = random_case(requantised_trial, instance, random);
+    made.fill = i % 3 == 2 ? Fill::Position : Fill::Integers;
+    EpilogueShape epilogue;
+    epilogue.beta = random() % 3 == 0 ? 1.0f : 0.0f;
+    epilogue.column_bias = random() % 3 == 0;
+    if (random() % 3 == 0) epilogue.activation = Activation::Relu;
+    set_epilogue(made.as<Problem>().matmul.epilogue, epilogue);
+    ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
+    const VirtualRun run = run_virtually(Verified(made), schedule(4, instance.cluster));
+    ASSERT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
+    ASSERT_TRUE(run.comparison.exact) << run_line(made);
   }
 }
 
