@@ -105,7 +105,8 @@ class Builder:
         include_flags += [f'-ffile-prefix-map={path}={root / "include"}' for path in includes]
         source = folder / 'instance.cpp'
         source.write_text(config.source(root))
-        self.call([self.options.compiler, *self.flags, '-include', self.common, *include_flags, '-c', source, '-o',
+        switches = [word for path in includes if (path / together.SWITCH).exists() for word in ('-include', path / together.SWITCH)]
+        self.call([self.options.compiler, *self.flags, '-include', self.common, *switches, *include_flags, '-c', source, '-o',
                    instance])
         return instance
 

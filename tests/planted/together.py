@@ -15,7 +15,7 @@ inline const int planted_bug = std::getenv("TW_PLANTED_BUG") != nullptr ? std::a
 NUMBER = re.compile(r'((?:const )?(?:int|unsigned|bool|float|std::u?int(?:16|32|64)_t) \w+ = )(.+);')
 CONDITION = re.compile(r'((?:if|while) \()(.+)(\) \{)')
 # Two names side by side, and what follows a declared one; or a word that begins what is no statement by itself.
-DECLARATION = re.compile(r'(?:[\w:]|<[^;()]*>)+(?: const)?[&* ]+\w+ ?(?:[=({;\[]|$)|\[\[')
+DECLARATION = re.compile(r'(?:[\w:]|<[^;()]*>)+(?:\s*(?:[&*]|\bconst\b))*\s+\w+ ?(?:[=({;\[]|$)|\[\[')
 NO_STATEMENT = re.compile(r'(const|constexpr|static|using|auto|template|typename|struct|requires|else|do|case|public|private|TW_\w+)\b')
 
 
@@ -28,18 +28,24 @@ def balanced(text):
     return depth == 0
 
 
+def declares(part):
+    plain = part.replace('template ', '').removeprefix('return ')
+    begins = part.startswith(('if ', 'for ', 'while ', 'return '))
+    return NO_STATEMENT.match(part) is not None or (not begins and DECLARATION.match(plain) is not None)
+
+
 def is_statement(text):
     """Of an expression, a return or an if with its statement, and of several of these; it declares nothing."""
     if text == '':
         return True
-    if not text.endswith(';') or not balanced(text) or NO_STATEMENT.match(text):
+    if not text.endswith(';') or not balanced(text):
         return False
-    plain = text.replace('template ', '').removeprefix('return ')
-    return text.startswith(('if ', 'for ', 'while ', 'return ')) or not DECLARATION.match(plain)
+    parts = [text] if text.startswith('for ') else re.split(r';\s+', text)
+    return not any(declares(part) for part in parts)
 
 
 def alike(expression, line, to):
-    """The two matches of an expression, where only its second group differs, and that has no declaration and no comma."""
+    """The two matches of an expression, where only its second group differs, which has neither braces nor semicolons."""
     found = expression.fullmatch(line), expression.fullmatch(to)
     if None in found or found[0][1] != found[1][1] or 'constexpr' in line:
         return None
@@ -53,9 +59,10 @@ def may_be_switched(bug):
 
 
 def begins_here(lines, at):
-    """Whether a line begins what it is part of: the one before, comments apart, ends a statement or opens one."""
+    """Whether a line begins what it is part of, and is not all that an if or an else in front of it has: the one before, comments apart, ends a
+    statement or a block, or opens one."""
     before = next((line.split('//')[0].strip() for line in reversed(lines[:at]) if line.split('//')[0].strip()), '')
-    return before.endswith((';', '{', '}', 'else')) or (before.startswith(('if ', 'for ', 'while ')) and before.endswith(')') and balanced(before))
+    return before.endswith((';', '{', '}'))
 
 
 def switched(line, bugs):
@@ -77,7 +84,7 @@ def blamed(said, numbers):
 
 
 def header(text, place_of, bugs):
-    """The text of a header with the bugs, a list of number and bug, behind switches; and the numbers of those that stand elsewhere than where a
+    """The text of a header with the bugs, a list of number and bug, behind switches, each in its line; and the numbers of those that stand elsewhere than where a
     statement begins. place_of(lines, bug) is the line that a bug alters."""
     lines = text.splitlines()
     at_line, elsewhere = {}, set()
@@ -89,4 +96,4 @@ def header(text, place_of, bugs):
             elsewhere.add(number)
     for at, here in at_line.items():
         lines[at] = switched(lines[at].strip(), here)
-    return f'#include "{SWITCH}"\n' + '\n'.join(lines) + '\n', elsewhere
+    return '\n'.join(lines) + '\n', elsewhere
