@@ -41,6 +41,7 @@ Status choose_attention(LaunchChoice<Instance>& choice, const Checked& problem,
                         const DispatchRequest& request,
                         std::vector<LaunchRejection<Instance>>* rejections) {
   std::string nearest = "There is none for this device.";
+  unsigned fewest = 0;  // obstacles; those of the nearest
   // The best that has all keys in one tile, and the best that has them in parts.
   LaunchChoice<Instance> best[2] = {};
   for (const Instance& instance : attention_instances()) {
@@ -48,7 +49,10 @@ Status choose_attention(LaunchChoice<Instance>& choice, const Checked& problem,
     if (!runs_on(instance.target, request.target)) continue;
     const Status status = instance.supports(problem, {});
     if (!status.is_good()) {
-      nearest = std::string(instance.name) + ": " + status.sentence();
+      if (fewest == 0 || status.obstacles() < fewest) {
+        nearest = sentence("The nearest, {}: {}", instance.name, status.sentence());
+        fewest = status.obstacles();
+      }
       if (rejections != nullptr) rejections->push_back({&instance, status.sentence()});
       continue;
     }

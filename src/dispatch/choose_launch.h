@@ -97,32 +97,36 @@ void take_measured(LaunchChoice<Instance>& choice, const std::vector<LaunchChoic
   }
 }
 
-// Why there is no choice: what the nearest lacks. `does` is what no kernel does; `distance` tells
-// how far a kernel is from the problem, up to 8.
-template <class Instance, class Distance>
+// No kernel has as many obstacles as one that does not run on the device.
+inline constexpr unsigned of_other_targets = 1000;
+
+// Why there is no choice: what the nearest lacks. `does` is what no kernel does; `obstacles_of`
+// counts what keeps a kernel of the device from it.
+template <class Instance, class ObstaclesOf>
 Status no_launch(const std::string& does, const DispatchRequest& request,
-                 const std::vector<LaunchRejection<Instance>>& obstacles,
-                 const Distance& distance) {
-  if (obstacles.empty()) {
+                 const std::vector<LaunchRejection<Instance>>& rejections,
+                 const ObstaclesOf& obstacles_of) {
+  if (rejections.empty()) {
     return Status::refused(std::string("There is no instance '") + request.instance +
                            "'; ./tw list shows those that there are.");
   }
-  const auto far = [&](const LaunchRejection<Instance>& rejection) {
-    return 8 * !runs_on(rejection.instance->target, request.target,
-                        rejection.instance->capability_end) +
-           distance(config_of(*rejection.instance));
-  };
-  const LaunchRejection<Instance>* nearest = &obstacles.front();
-  for (const LaunchRejection<Instance>& rejection : obstacles) {
-    if (far(rejection) < far(*nearest)) nearest = &rejection;
+  const LaunchRejection<Instance>* nearest = nullptr;
+  unsigned fewest = 0;
+  for (const LaunchRejection<Instance>& rejection : rejections) {
+    const bool runs =
+        runs_on(rejection.instance->target, request.target, rejection.instance->capability_end);
+    const unsigned obstacles = runs ? obstacles_of(*rejection.instance) : of_other_targets;
+    if (nearest != nullptr && obstacles >= fewest) continue;
+    nearest = &rejection;
+    fewest = obstacles;
   }
   return Status::refused("No compiled kernel " + does + " on " + request.target +
                          ". The nearest, " + nearest->instance->name + ": " + nearest->sentence);
 }
 
 // A measured launch, or else the cheapest; where there is none, a sentence with what the nearest
-// lack. The Family also has a noun or does(problem), distance(config, problem) and, where tables
-// know its problems, call(problem).
+// lack. The Family also has a noun or does(problem); where tables know its problems, call(problem);
+// and where its kernels are of several kinds, is_of_other_kind(config, problem).
 template <class Family, class Problem, class Instance>
 Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
                      const DispatchRequest& request,
@@ -141,15 +145,15 @@ Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
   } else {
     does = std::string("computes this ") + Family::noun;
   }
-  return no_launch(does, request, obstacles,
-                   [&](const MatmulConfig& config) { return Family::distance(config, problem); });
-}
-
-// Types first: a kernel of the same types says more than another.
-constexpr int distance_between(const MatmulConfig& config, const MatmulProblem& problem) {
-  return 2 * (config.tiling.a_type != problem.a.type) +
-         2 * (config.tiling.b_type != problem.b.type) + 2 * (config.d_type != problem.d.type) +
-         (config.tiling.a_major != problem.a.major) + (config.tiling.b_major != problem.b.major);
+  return no_launch(does, request, obstacles, [&](const Instance& instance) {
+    const MatmulConfig& config = config_of(instance);
+    unsigned count = suits(Family::facts(instance), request).obstacles();
+    count += instance.supports(problem, {{.stream_k = config.split == Split::Stream}}).obstacles();
+    if constexpr (requires { Family::is_of_other_kind(config, problem); }) {
+      if (Family::is_of_other_kind(config, problem)) count += of_other_targets / 2;
+    }
+    return count;
+  });
 }
 
 }  // namespace tw

@@ -41,10 +41,8 @@ struct Convolutions {
   }
   static constexpr const char* noun = "convolution";
   static constexpr bool only_in_parts = true;  // gradients of filters
-  static int distance(const MatmulConfig& config, const Checked& checked) {
-    return 4 * (direction_of(config) != checked.as<tw_conv2d_problem>().direction) +
-           2 * (config.tiling.a_type != checked.tensor(Conv2dFamily::image).type) +
-           (config.d_type != checked.tensor(Conv2dFamily::d).type);
+  static bool is_of_other_kind(const MatmulConfig& config, const Checked& checked) {
+    return direction_of(config) != checked.as<tw_conv2d_problem>().direction;
   }
 };
 

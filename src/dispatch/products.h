@@ -29,9 +29,6 @@ struct DescribedProducts {
   static double operand_bytes(const Checked&) { return 0; }
   static std::string call(const Checked& problem) { return call_of(problem); }
   static const char* does(const Checked& problem) { return problem.description().does; }
-  static int distance(const MatmulConfig& config, const Checked& problem) {
-    return distance_between(config, problem.product());
-  }
 };
 
 // A table's launch, or else the cheapest; where there is none, a sentence with what the nearest

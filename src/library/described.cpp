@@ -71,12 +71,15 @@ std::vector<std::size_t> address_words(const Description& description) {
 DescribedChoice first_that_serves(const Checked& problem, std::span<const Instance> instances,
                                   const DispatchRequest& request) {
   std::string sentence = "There is none for this device.";
+  unsigned fewest = 0;  // obstacles; those of the nearest
   for (const Instance& instance : instances) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (!runs_on(instance.target, request.target, instance.capability_end)) continue;
     const Status status = instance.supports(problem, {});
     if (status.is_good()) return {&instance, {}};
-    sentence = std::string(instance.name) + ": " + status.sentence();
+    if (fewest != 0 && status.obstacles() >= fewest) continue;
+    sentence = fmt::format("The nearest, {}: {}", instance.name, status.sentence());
+    fewest = status.obstacles();
   }
   throw Failure{TW_UNSUPPORTED, fmt::format("No compiled kernel {} on {}. {}",
                                             problem.description().does, request.target, sentence)};

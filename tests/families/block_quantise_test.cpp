@@ -61,7 +61,7 @@ TEST(BlockQuantise, RefusesWithASentence) {
   EXPECT_EQ(refusal([](P& p) { p.scale = TW_UE4M3; }),
             "The elements have type e4m3, but those with scales of ue4m3 are e2m1.");
   EXPECT_EQ(refusal([](P& p) { p.tensor_scale = 0.0f; }),
-            "tensor_scale = 0.000000 must be above 0.");
+            "tensor_scale = 0 must be above 0.");
   EXPECT_EQ(refusal([](P& p) { p.scales = nullptr; }), "The address of the scales is null.");
   EXPECT_EQ(refusal([](P& p) { p.elements.type = TW_E5M2; }),
             "The elements are e5m2 with scales of ue8m0; this kernel makes e4m3 with scales of "

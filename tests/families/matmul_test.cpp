@@ -182,7 +182,7 @@ TEST(Matmul, RefusesWithASentence) {
   EXPECT_EQ(check(problem).sentence(), "The address of D is null.");
   problem.d.data = memory;
   problem.epilogue.beta = 2.0f;
-  EXPECT_EQ(check(problem).sentence(), "beta is 2.000000, but there is no C to scale with it.");
+  EXPECT_EQ(check(problem).sentence(), "beta is 2, but there is no C to scale with it.");
   problem.epilogue.source = memory;
   problem.epilogue.source_pitch = 3;
   EXPECT_EQ(check(problem).sentence(), "The pitch of C is 3 elements, but its lines have 16.");

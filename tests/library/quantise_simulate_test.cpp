@@ -192,7 +192,8 @@ TEST(SimulateQuantise, RefusesWithASentence) {
   EXPECT_EQ(refusal(TW_INVALID, [](P&, O& o) { o.instance = "zebra"; }),
             "There is no instance 'zebra' of quantise; ./tw list shows those that there are.");
   EXPECT_EQ(refusal(TW_UNSUPPORTED, [](P&, O& o) { o.instance = "quantise_blocks"; }),
-            "No compiled kernel quantises this on sm90a. quantise_blocks: A scale is of 1 rows; "
+            "No compiled kernel quantises this on sm90a. The nearest, quantise_blocks: A scale is "
+            "of 1 rows; "
             "this kernel makes one for 128.");
   EXPECT_EQ(refusal(TW_UNSUPPORTED, [](P&, O& o) { o.instance = "quantise_rows_cdna3"; }),
             "No compiled kernel quantises this on sm90a. There is none for this device.");

@@ -117,7 +117,7 @@ const Case cases[] = {
      },
      TW_INVALID, "clamp_low is 0, but must not exceed clamp_high, nan."},
     {"beta without a source", [](Given& g) { g.problem.epilogue.beta = 0.5f; }, TW_INVALID,
-     "beta is 0.500000, but there is no C to scale with it."},
+     "beta is 0.5, but there is no C to scale with it."},
     {"source by columns",
      [](Given& g) {
        g.problem.epilogue.beta = 1;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/base/shortest.h"
 #include "tilewright/number/element_type.h"
 #include "tilewright/types.h"
 
@@ -22,7 +23,10 @@ namespace tw {
 template <class... Values>
 std::string sentence(const char* format, const Values&... values) {
   [[maybe_unused]] const auto text = [](const auto& value) {
-    if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, float>)
+      return shortest(value);
+    else if constexpr (std::is_arithmetic_v<Value>)
       return std::to_string(value);
     else
       return std::string(value);
@@ -230,7 +234,10 @@ constexpr IntegerField number(const char* name, const detail::NumberFacts& facts
           facts.low,
           facts.limit,
           [](const void* problem) -> std::int64_t {
-            return detail::at<path...>(*static_cast<const Problem*>(problem));
+            const auto& value = detail::at<path...>(*static_cast<const Problem*>(problem));
+            // C's enums hold what a caller writes into them, and -1 is shown as such.
+            if constexpr (std::is_enum_v<detail::FieldAt<path...>>) return static_cast<int>(value);
+            return static_cast<std::int64_t>(value);
           },
           [](void* problem, std::int64_t value) {
             detail::at<path...>(*static_cast<Problem*>(problem)) =
@@ -301,6 +308,15 @@ struct TensorFacts {
   const char* one = nullptr;
 };
 
+// Leaves the bytes between and behind fields as they are: zero, where tw_init has been.
+constexpr void take_fields(tw_matrix& to, const tw_matrix& given) {
+  to.data = given.data;
+  to.row_stride = given.row_stride;
+  to.column_stride = given.column_stride;
+  to.batch_stride = given.batch_stride;
+  to.type = given.type;
+}
+
 template <auto... path, class ExtentsOf>
 constexpr TensorField matrix(const char* name, TensorField::Flow flow, const TensorFacts& facts,
                              ExtentsOf extents) {
@@ -316,7 +332,7 @@ constexpr TensorField matrix(const char* name, TensorField::Flow flow, const Ten
             return at<path...>(*static_cast<const Problem*>(problem));
           },
           [](void* problem, const tw_matrix& given) {
-            at<path...>(*static_cast<Problem*>(problem)) = given;
+            take_fields(at<path...>(*static_cast<Problem*>(problem)), given);
           },
           nullptr};
 }

@@ -231,52 +231,52 @@ struct AttentionLaunch {
   template <class Parts>
   static Status takes(const Checked& checked) {
     const Problem& problem = checked.as<Problem>();
-    constexpr unsigned columns = Parts::config.head_columns(), values = Parts::tiling.n;
-    const std::int64_t value_size = Family::value_size(problem);
-    if (problem.head_size > columns || problem.head_size % 8 != 0 || value_size > values ||
-        value_size % 8 != 0) {
-      return Status::refused(
-          sentence("head_size = {} and {} columns of values; this kernel is for up to {} and {}, "
-                   "multiples of 8.",
-                   problem.head_size, value_size, columns, values));
-    }
+    Status found = Status::good();
     const ElementType type = checked.tensor(Family::q).type;
     constexpr ElementType taken = Parts::config.memory_type();
-    if (type != taken) {
-      return Status::refused(
-          sentence("The elements are {}; this kernel is for {}.", name_of(type), name_of(taken)));
-    }
-    if (problem.keys > every_key) {
-      return Status::refused(
-          sentence("keys = {}; kernels count up to {}.", problem.keys, every_key));
-    }
-    if (Status status = takes_pages<Parts>(problem); !status.is_good()) return status;
-    if (Parts::in_parts && Family::is_ragged(problem)) {
-      return Status::refused("This kernel takes sequences with equally many queries.");
-    }
-    if (Parts::config.upper_rows != 0 &&
-        (shared_rows(problem, Parts::config.tiling.m).room < 16 || problem.queries > 8)) {
-      return Status::refused(
-          sentence("{} heads share keys, with queries = {}; this kernel is for up to 4 and 8.",
-                   problem.heads / problem.key_heads, problem.queries));
-    }
+    found.unless(type == taken, [&] {
+      return sentence("The elements are {}; this kernel is for {}.", name_of(type), name_of(taken));
+    });
+    constexpr unsigned columns = Parts::config.head_columns(), values = Parts::tiling.n;
+    const std::int64_t value_size = Family::value_size(problem);
+    const bool has_columns = problem.head_size <= columns && problem.head_size % 8 == 0 &&
+                             value_size <= values && value_size % 8 == 0;
+    found.unless(has_columns, [&] {
+      return sentence(
+          "head_size = {} and {} columns of values; this kernel is for up to {} and {}, "
+          "multiples of 8.",
+          problem.head_size, value_size, columns, values);
+    });
+    found.unless(problem.keys <= every_key, [&] {
+      return sentence("keys = {}; kernels count up to {}.", problem.keys, every_key);
+    });
+    found.add(takes_pages<Parts>(problem));
+    found.unless(!Parts::in_parts || !Family::is_ragged(problem),
+                 [] { return "This kernel takes sequences with equally many queries."; });
+    const bool has_rows =
+        Parts::config.upper_rows == 0 ||
+        (shared_rows(problem, Parts::config.tiling.m).room >= 16 && problem.queries <= 8);
+    found.unless(has_rows, [&] {
+      return sentence("{} heads share keys, with queries = {}; this kernel is for up to 4 and 8.",
+                      problem.heads / problem.key_heads, problem.queries);
+    });
     const bool asks = Parts::config.scheduling == Scheduling::Dynamic;
-    if (asks && Family::is_ragged(problem)) {
-      return Status::refused("Lengths on the device need a kernel with a static schedule.");
-    }
+    found.unless(!asks || !Family::is_ragged(problem),
+                 [] { return "Lengths on the device need a kernel with a static schedule."; });
     for (const unsigned tensor : {Family::q, Family::k, Family::v, Family::output}) {
       const TensorLines& lines = checked.tensor(tensor);
       // Copies that convert take 8 bytes.
       const int count = Parts::config.e4m3_products != 0 && tensor != Family::output ? 16 : 8;
       const bool is_aligned = reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0 &&
                               lines.pitch % count == 0 && lines.batch_pitch % count == 0;
-      if (is_aligned) continue;
-      return Status::refused(sentence(
-          "This kernel copies {} by {} elements, from multiples of 16 bytes on; from token to "
-          "token they lie {} elements apart, from head to head {}.",
-          checked.description().tensors[tensor].title, count, lines.pitch, lines.batch_pitch));
+      found.unless(is_aligned, [&] {
+        return sentence(
+            "This kernel copies {} by {} elements, from multiples of 16 bytes on; from token to "
+            "token they lie {} elements apart, from head to head {}.",
+            checked.description().tensors[tensor].title, count, lines.pitch, lines.batch_pitch);
+      });
     }
-    return Status::good();
+    return found;
   }
 
   template <class Parts>

@@ -109,17 +109,22 @@ class BlockScaledLaunch {
                               MatmulGrid& grid, const Operands& given, const MatmulOrder& order,
                               unsigned max_clusters, const Workspace& workspace,
                               const Encode& encode) {
-    if (Status status = takes_packed(given); !status.is_good()) return status;
+    MatmulProblem converted = given.matmul;
+    if (converts<Parts>) converted.a.type = converted.b.type = ElementType::Bf16;
+    Status found = check_types(converted, Parts::config);
+    found.add(takes_packed(given));
+    if (!detail::reads_any_major<typename Parts::Loader>) {
+      found.add(check_majors(converted, Parts::config));
+    }
+    if constexpr (!converts<Parts>) found.add(takes_scales<Parts>(given));
+    if (!found.is_good()) return found;
     if constexpr (converts<Parts>) {
-      MatmulProblem converted = given.matmul;
-      converted.a.type = converted.b.type = ElementType::Bf16;
       return tw::plan<Parts>(params, grid, converted, order, max_clusters, workspace, encode,
                              [&](typename Parts::Loader::Params& loader) {
                                fill_conversion(loader, given);
                                return Status::good();
                              });
     } else if constexpr (requires { params.own.a.row_blocks; }) {
-      if (Status status = takes_scales<Parts>(given); !status.is_good()) return status;
       Status status =
           given.each([&](const char* name, const MatmulOperand& operand, const void* scales) {
             Status lines = takes_lines(name, operand, given.matmul, 1);
@@ -134,7 +139,7 @@ class BlockScaledLaunch {
       params.own = {blocks(given.a_scales, given.a_extent), blocks(given.b_scales, given.b_extent)};
       return tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode);
     } else {
-      if (Status status = takes<Parts>(given); !status.is_good()) return status;
+      if (Status status = takes(given); !status.is_good()) return status;
       Status planned =
           tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode,
                           [&](typename Parts::Loader::Params& loader) {
@@ -183,10 +188,8 @@ class BlockScaledLaunch {
   }
 
   // TMA and the tensor core ask this of elements and scales.
-  template <class Parts>
   static Status takes(const Operands& given) {
     const MatmulProblem& matmul = given.matmul;
-    if (Status status = takes_scales<Parts>(given); !status.is_good()) return status;
     if (matmul.k == 0) return Status::good();
     if (matmul.k % 2 != 0 && bits_in(matmul.a.type) < 8 && bits_in(matmul.b.type) < 8) {
       return Status::refused(sentence(

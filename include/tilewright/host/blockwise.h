@@ -19,8 +19,9 @@ struct ScaledLaunch {
                      const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const MatmulProblem product = checked.product();
-    Status status = take_scales<Family, Parts>(params.own, checked, product);
-    if (!status.is_good()) return status;
+    Status found = check_operands<Parts>(product);
+    found.add(take_scales<Family, Parts>(params.own, checked, product));
+    if (!found.is_good()) return found;
     return tw::plan<Parts>(params, grid, product, order, max_clusters, workspace, encode);
   }
 };
@@ -32,9 +33,10 @@ struct BlockwiseLaunch : ScaledLaunch<BlockwiseFamily> {
                      const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     if constexpr (requires { Parts::Scales::are_powers_of_two; }) {
-      if (checked.as<BlockwiseFamily::Problem>().powers_of_two == 0) {
-        return Status::refused("This kernel takes scales that are powers of two: say so.");
-      }
+      Status found = check_operands<Parts>(checked.product());
+      found.unless(checked.as<BlockwiseFamily::Problem>().powers_of_two != 0,
+                   [] { return "This kernel takes scales that are powers of two: say so."; });
+      if (!found.is_good()) return found;
     }
     return ScaledLaunch::plan<Parts>(params, grid, checked, order, max_clusters, workspace, encode);
   }

@@ -328,7 +328,23 @@ struct Conv2dLaunch {
 
   template <class Parts>
   static Status supports(const Checked& checked, const MatmulOrder& order) {
+    const MatmulProblem matmul = product<Parts>(checked);
     const Problem problem = with_patches(checked.as<Problem>());
+    Status found = check_operands<Parts>(matmul);
+    found.add(takes_sides<Parts>(problem));
+    if (!found.is_good()) return found;
+    if (Status status = tw::supports<Parts>(matmul, order); !status.is_good()) return status;
+    // Kernels that read one layout have refused the others' operands already.
+    if (problem.direction != direction_of(Parts::config)) {
+      return Status::refused(sentence("direction = {} must be {} for this kernel.",
+                                      int{problem.direction}, int{direction_of(Parts::config)}));
+    }
+    return Status::good();
+  }
+
+  // Whether a kernel takes the image's sides, the filter's and groups.
+  template <class Parts>
+  static Status takes_sides(const Problem& problem) {
     if (Parts::Sources::has_role && problem.groups > 1 && problem.epilogue.beta != 0.0f) {
       return Status::refused(
           sentence("This kernel stages C, whose columns groups = {} would shift; it must be 1.",
@@ -356,14 +372,6 @@ struct Conv2dLaunch {
     }
     if (facts<Parts>.spans_groups && is_deep(problem)) {
       return Status::refused("Images of this kernel have two sides, and no depth.");
-    }
-    if (Status status = tw::supports<Parts>(product<Parts>(checked), order); !status.is_good()) {
-      return status;
-    }
-    // Kernels that read one layout have refused the others' operands already.
-    if (problem.direction != direction_of(Parts::config)) {
-      return Status::refused(sentence("direction = {} must be {} for this kernel.",
-                                      int{problem.direction}, int{direction_of(Parts::config)}));
     }
     return Status::good();
   }

@@ -11,14 +11,18 @@ Status Conv2dLaunch::supports(const Checked& checked) {
   const Problem& problem = checked.as<Problem>();
   const auto given = static_cast<ElementType>(problem.type);
   const auto d_type = static_cast<ElementType>(problem.d_type);
-  if (given != type || d_type != output || problem.groups != problem.c ||
-      problem.direction != TW_FORWARD) {
-    return Status::refused(sentence(
-        "This kernel convolves {} into {}, forward, each channel for itself; given are {} into {}, "
-        "c = {} and groups = {}.",
-        name_of(type), name_of(output), name_of(given), name_of(d_type), problem.c,
-        problem.groups));
+  Status found = Status::good();
+  for (const bool holds : {given == type, d_type == output, problem.groups == problem.c,
+                           problem.direction == TW_FORWARD}) {
+    found.unless(holds, [&] {
+      return sentence(
+          "This kernel convolves {} into {}, forward, each channel for itself; given are {} into "
+          "{}, c = {} and groups = {}.",
+          name_of(type), name_of(output), name_of(given), name_of(d_type), problem.c,
+          problem.groups);
+    });
   }
+  if (!found.is_good()) return found;
   if (problem.epilogue.gated != 0) {
     return Status::refused("This kernel stores a column for each that it sums up: no gate.");
   }

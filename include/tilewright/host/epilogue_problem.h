@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 
+#include "tilewright/base/shortest.h"
 #include "tilewright/base/status.h"
 #include "tilewright/epilogue/arguments.h"
 #include "tilewright/types.h"
@@ -14,12 +14,6 @@
 namespace tw {
 
 namespace detail {
-
-// As short as it tells the number.
-inline std::string shortest(float value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
 
 inline Status take_type(ElementType& type, const char* name, tw_type given) {
   const auto number = static_cast<unsigned>(given);
@@ -90,9 +84,8 @@ inline Status take_epilogue(EpilogueArguments& epilogue, const tw_epilogue& give
   epilogue.activation = static_cast<Activation>(activation);
   epilogue.gated = given.gated != 0;
   if (given.activation == TW_CLAMP && !(given.clamp_low <= given.clamp_high)) {
-    return Status::refused("clamp_low is " + detail::shortest(given.clamp_low) +
-                           ", but must not exceed clamp_high, " +
-                           detail::shortest(given.clamp_high) + ".");
+    return Status::refused("clamp_low is " + shortest(given.clamp_low) +
+                           ", but must not exceed clamp_high, " + shortest(given.clamp_high) + ".");
   }
   Status status = Status::good();
   const auto is_good = [&status](const Status& next) {

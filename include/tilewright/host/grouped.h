@@ -74,31 +74,36 @@ struct GroupedLaunch {
     const Problem& problem = checked.as<Problem>();
     params.schedule.rows = problem.rows;
     params.schedule.capacity = static_cast<int>(problem.capacity);
-    const bool has_index = problem.row_index != nullptr;
-    if (has_index ? !gathers<Parts> : needs_index<Parts>) {
-      return Status::refused(needs_index<Parts>
-                                 ? "This kernel gathers rows of A, but there is no row index."
-                                 : "This kernel takes rows of A as they lie: no row index.");
-    }
     const MatmulProblem batch = product(checked);
+    Status found = Status::good();
+    // family block_scaled: begin
+    if constexpr (!has_block_scales<Parts>)
+      // family block_scaled: end
+      found = check_operands<Parts>(batch);
+    const bool has_index = problem.row_index != nullptr;
+    found.unless(has_index ? gathers<Parts> : !needs_index<Parts>, [] {
+      return needs_index<Parts> ? "This kernel gathers rows of A, but there is no row index."
+                                : "This kernel takes rows of A as they lie: no row index.";
+    });
     // family blockwise: begin
     if constexpr (b_scale_rows<Parts> != 0) {
-      Status status = take_scales<Family, Parts>(params.own, checked, batch);
-      if (!status.is_good()) return status;
+      found.add(take_scales<Family, Parts>(params.own, checked, batch));
       if constexpr (gathers<Parts>) params.own.index = problem.row_index;
-    } else if (Family::is_scaled(problem)) {
-      return Status::refused("This kernel takes no scales of blocks.");
+    } else {
+      found.unless(!Family::is_scaled(problem),
+                   [] { return "This kernel takes no scales of blocks."; });
     }
     // family blockwise: end
     // family block_scaled: begin
     if constexpr (has_block_scales<Parts>) {
+      if (!found.is_good()) return found;
       return plan_block_scaled<Parts>(params, grid, checked, order, max_clusters, workspace,
                                       encode);
     }
-    if (Family::has_block_scales(problem)) {
-      return Status::refused("This kernel takes no block scales.");
-    }
+    found.unless(!Family::has_block_scales(problem),
+                 [] { return "This kernel takes no block scales."; });
     // family block_scaled: end
+    if (!found.is_good()) return found;
     Status planned = tw::plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
     gather<Parts>(params, problem);
     return planned;

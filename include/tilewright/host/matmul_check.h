@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "tilewright/base/shortest.h"
 #include "tilewright/base/status.h"
 #include "tilewright/host/matmul_problem.h"
 
@@ -61,7 +62,7 @@ inline bool is_side_type(ElementType type) {
 inline Status check_epilogue(const MatmulProblem& problem, std::int64_t columns) {
   const EpilogueArguments& epilogue = problem.epilogue;
   if (epilogue.beta != 0.0f && epilogue.source == nullptr) {
-    return Status::refused("beta is " + std::to_string(epilogue.beta) +
+    return Status::refused("beta is " + shortest(epilogue.beta) +
                            ", but there is no C to scale with it.");
   }
   if (epilogue.gated && problem.n % 2 != 0) {

@@ -31,18 +31,9 @@ Matrix rows_of(const MatmulOperand& operand, const TensorLines& lines, std::int6
 
 template <RowKernel Parts>
 Status MatmulLaunch::supports(const Checked& checked) {
-  constexpr MatmulConfig config = Parts::config;
   const MatmulProblem problem = product<Parts>(checked);
-  if (problem.a.type != config.tiling.a_type || problem.b.type != config.tiling.b_type ||
-      problem.d.type != config.d_type) {
-    return Status::refused(
-        sentence("This kernel multiplies {} into {}; given are {} and {} into {}.",
-                 name_of(config.tiling.a_type), name_of(config.d_type), name_of(problem.a.type),
-                 name_of(problem.b.type), name_of(problem.d.type)));
-  }
-  if (problem.a.major != Major::K || problem.b.major != Major::K) {
-    return Status::refused("This kernel reads A and B K-major, but one of them is MN-major.");
-  }
+  const Status operands = check_operands(problem, Parts::config, false, 1);
+  if (!operands.is_good()) return operands;
   const std::int64_t tiles = detail::RowTiles<Parts>(problem).all;
   if (tiles < std::int64_t{1} << 31) return Status::good();
   return Status::refused(

@@ -12,9 +12,8 @@
 #include "tilewright/epilogue/begun.h"
 #include "tilewright/family/matmul.h"
 #include "tilewright/host/exchange.h"
-#include "tilewright/host/matmul_check.h"
 #include "tilewright/host/matmul_order.h"
-#include "tilewright/host/product_facts.h"
+#include "tilewright/host/operand_check.h"
 #include "tilewright/host/tensor_map.h"
 #include "tilewright/io/operand.h"
 
@@ -125,40 +124,17 @@ constexpr ProductFacts facts_of = {
 
 // Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
 template <class Parts>
+Status check_operands(const MatmulProblem& given) {
+  return check_operands(given, Parts::config, detail::reads_any_major<typename Parts::Loader>,
+                        Parts::Loader::least_alignment);
+}
+
+template <class Parts>
 Status supports(const MatmulProblem& given, const MatmulOrder& order) {
   constexpr MatmulConfig config = Parts::config;
   const MatmulProblem problem = product_of<Parts>(given);
-  const auto operand = [&](const char* name, const MatmulOperand& given, ElementType type,
-                           Major major, unsigned least) {
-    if (given.type != type) {
-      return Status::refused(std::string(name) + " has type " + name_of(given.type) +
-                             "; this kernel multiplies " + name_of(type) + ".");
-    }
-    if (!detail::reads_any_major<typename Parts::Loader> && given.major != major) {
-      return Status::refused(std::string(name) + " is " + (major == Major::K ? "MN" : "K") +
-                             "-major; this kernel reads it " + (major == Major::K ? "K" : "MN") +
-                             "-major.");
-    }
-    const unsigned aligned =
-        alignment_of(given.data, given.pitch, problem.batch, given.batch_pitch, given.type);
-    if (problem.k > 0 && aligned < least) {
-      return Status::refused("The lines of " + std::string(name) + " (pitch " +
-                             std::to_string(given.pitch) + " elements) begin at multiples of " +
-                             std::to_string(aligned) + " bytes; this kernel needs multiples of " +
-                             std::to_string(least) + ".");
-    }
-    return Status::good();
-  };
-  constexpr unsigned least = Parts::Loader::least_alignment;
-  // The caller's; those that are exchanged are alike.
-  Status a = operand("A", given.a, config.tiling.a_type, config.tiling.a_major, least);
-  if (!a.is_good()) return a;
-  Status b = operand("B", given.b, config.tiling.b_type, config.tiling.b_major, least);
-  if (!b.is_good()) return b;
-  if (problem.d.type != config.d_type) {
-    return Status::refused(std::string("D has type ") + name_of(problem.d.type) +
-                           "; this kernel stores " + name_of(config.d_type) + ".");
-  }
+  Status status = check_operands<Parts>(given);
+  if (!status.is_good()) return status;
   if (config.tiling.loaded_rows != 0 && problem.m > config.tiling.loaded_rows) {
     return Status::refused("m is " + std::to_string(problem.m) +
                            ", but this kernel is for few rows: at most " +
@@ -187,9 +163,7 @@ Status supports(const MatmulProblem& given, const MatmulOrder& order) {
       const unsigned aligned = alignment_of(epilogue.source, epilogue.source_pitch, problem.batch,
                                             epilogue.source_batch_pitch, epilogue.source_type);
       if (aligned < 16) {
-        return Status::refused("The lines of C (pitch " + std::to_string(epilogue.source_pitch) +
-                               " elements) begin at multiples of " + std::to_string(aligned) +
-                               " bytes; this kernel needs multiples of 16.");
+        return Status::refused(alignment_sentence("C", epilogue.source_pitch, aligned, 16));
       }
     }
   }
@@ -203,7 +177,8 @@ Status supports(const MatmulProblem& given, const MatmulOrder& order) {
                                           : "This kernel streams k, which was not asked for.");
   }
   const MatmulExtent<Parts> extent(problem, order, 1);
-  if (Status status = detail::countable(extent); !status.is_good()) return status;
+  status = detail::countable(extent);
+  if (!status.is_good()) return status;
   if constexpr (config.split == Split::Parts) return detail::counters_fit<Parts>(extent.slots);
   return Status::good();
 }
