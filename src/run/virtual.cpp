@@ -17,9 +17,14 @@ VirtualRun run_virtually(const Verified& verified, const vgpu::Options& options,
   TraceRoom room(of);
   run.status = check(checked, *of.trial->description, problem.data());
   if (run.status.is_good()) {
-    run.status = of.instance->simulate(checked, {of.order, {}, room.buffer()}, options, run.report);
+    try {
+      run.status =
+          of.instance->simulate(checked, {of.order, {}, room.buffer()}, options, run.report);
+      if (run.status.is_good()) run.comparison = verified.compare(data);
+    } catch (const Refusal& refusal) {  // a launch that no GPU takes
+      run.report.incomplete.push_back(std::string("The launch is refused. ") + refusal.what());
+    }
   }
-  if (run.status.is_good()) run.comparison = verified.compare(data);
   if (ran != nullptr) *ran = std::move(data);
   return run;
 }

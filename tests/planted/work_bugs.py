@@ -1,5 +1,5 @@
 """Bugs of schedulers and reductions: who does what, and who adds up the parts."""
-from bug import Bug, Site, ASKED, PAIR_ASKED, STOPPED, TENSOR_ASKED, WRONG_RESULT
+from bug import Bug, Site, ASKED, PAIR_ASKED, STOPPED, TENSOR_ASKED, TWO_CTAS, WRONG_RESULT
 
 BUGS = [
     Bug('message_slot_used_early',
@@ -67,6 +67,16 @@ BUGS = [
         'schedule/dynamic.h',
         'if (ticket + 1 == work) isa::global_store_release(params.counter, 0);', '',
         [Site('dynamic', ASKED, STOPPED, text='counters of the workspace')]),
+    Bug('grid_of_no_whole_clusters',
+        'no GPU launches a cluster in part',
+        'host/product.h',
+        'grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,',
+        'grid = {static_cast<unsigned>(extent.clusters) * cluster_size - 1, cluster_size, Kernel::threads,',
+        [Site('cooperative_2x1', TWO_CTAS, STOPPED, text='The grid must consist of whole clusters.')]),
+    Bug('shared_memory_beyond_an_sm',
+        'no GPU launches a CTA with more shared memory than an SM has',
+        'host/product.h', 'sizeof(typename Kernel::Storage)};', 'sizeof(typename Kernel::Storage) + (128 << 10)};',
+        [Site('cooperative_2x1', TWO_CTAS, STOPPED, text='A CTA has at most 227 KiB of shared memory.')]),
     Bug('part_not_announced',
         'who finishes the sum waits for a part for ever',
         'schedule/reduction.h', 'if (lane_ == 0) isa::global_add_release(counter(tile), 1);', '',

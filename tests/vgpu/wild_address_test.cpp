@@ -43,6 +43,11 @@ TEST_F(WildAddress, TheLastWordIsInsideAndTheNextIsNot) {
   EXPECT_TRUE(clean(run_first([&] { store_element<Space::Global>(word_at(begin + 252), 1u); })));
   EXPECT_TRUE(found(run_first([&] { store_element<Space::Global>(word_at(begin + 256), 1u); }),
                     Checker::Bounds, "writes 4 bytes at byte 256 of D, which has 256 bytes."));
+  const auto store_byte = [&] {
+    store_element<Space::Global>(memory.data() + 256, std::uint8_t{1});
+  };
+  EXPECT_TRUE(found(run_first(store_byte), Checker::Bounds,
+                    "writes 1 byte at byte 256 of D, which has 256 bytes."));
 }
 
 // A range in another's memory: the sentence names the one that may not be written.

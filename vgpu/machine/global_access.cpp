@@ -15,19 +15,19 @@ void report_outside(Engine& machine, const Thread& thread, const void* begin, st
                     const char* verb, const GlobalMemory::Range* range = nullptr) {
   if (range == nullptr) range = machine.global.nearest(begin);
   machine.report_about(thread.role, Checker::Bounds, -1, range, [&] {
+    const std::string count = fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
     if (range == nullptr) {
-      return fmt::format("The {} {} {} bytes of global memory at an address before all ranges.",
-                         who(thread), verb, bytes);
+      return fmt::format("The {} {} {} of global memory at an address before all ranges.",
+                         who(thread), verb, count);
     }
     const auto address = reinterpret_cast<std::uintptr_t>(begin);
     if (address >> 48 != 0) {  // as null with an index of -1
-      return fmt::format("The {} {} {} bytes of global memory at address {:#x}, behind all ranges.",
-                         who(thread), verb, bytes, address);
+      return fmt::format("The {} {} {} of global memory at address {:#x}, behind all ranges.",
+                         who(thread), verb, count, address);
     }
-    return fmt::format("The {} {} {} bytes at byte {} of {}, which has {} bytes{}.", who(thread),
-                       verb, bytes, static_cast<const std::byte*>(begin) - range->begin,
-                       range->name, range->end - range->begin,
-                       range->writable ? "" : " and is read-only");
+    return fmt::format("The {} {} {} at byte {} of {}, which has {} bytes{}.", who(thread), verb,
+                       count, static_cast<const std::byte*>(begin) - range->begin, range->name,
+                       range->end - range->begin, range->writable ? "" : " and is read-only");
   });
 }
 
