@@ -92,7 +92,9 @@ typedef struct tw_options {
   int workspace_is_ready;
   size_t workspace_limit; /* kernels that need more are not chosen */
   const char* instance;   /* null: the library chooses; otherwise a name of `./tw list` */
-  const char* target;     /* of tw_simulate: "sm80", "sm90a" (null), "sm100a", "gfx942", "gfx950" */
+  /* Of tw_simulate, and of tw_supported where there is no GPU: "sm80", "sm90a" (null), "sm100a",
+   * "gfx942" or "gfx950". */
+  const char* target;
 } tw_options;
 
 /* What there is, as JSON. Of a family, by its name: the fields of its problem with their offsets,
@@ -106,8 +108,8 @@ TW_API const char* tw_describe(const char* family);
  * of the caller's struct. Either may be null. */
 TW_API tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* options);
 
-/* Whether the library computes the problem on the current device. `options` may be null here and
- * below. */
+/* Whether the library computes the problem on the current device; where there is none and
+ * options->target is not null, on devices of that target. `options` may be null here and below. */
 TW_API tw_status tw_supported(const void* problem, const tw_options* options);
 
 TW_API tw_status tw_workspace_size(size_t* bytes, const void* problem, const tw_options* options);

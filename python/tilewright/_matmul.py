@@ -21,7 +21,7 @@ def matmul(a, b, out=None, *, epilogue=None, out_dtype=None, stream=None, batch_
     batch_invariant: an element's sum is made in the same order whatever m is.
     fast_accumulation: fp8 sums stay in the tensor core; False: partial sums in float32.
     instance: a kernel's name of `./tw list`; None: the library chooses.
-    target: of the virtual GPU: 'sm80', 'sm90a' (None) or 'sm100a'.
+    target: of the virtual GPU: 'sm80', 'sm90a' (None), 'sm100a', 'gfx942' or 'gfx950'.
     a_type, b_type: of memory that does not tell it, as bf16 in a numpy array of uint16.
     b_is_constant: b was complete before the kernel before this one on the stream began, as weights
         are. Kernels of few rows then read its first tiles before that kernel has ended.

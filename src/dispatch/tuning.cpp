@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -10,23 +12,35 @@ namespace tw {
 
 namespace {
 
+// Whether it is a whole number from `low` on that an int holds.
+bool is_from(int low, const nlohmann::json& number) {
+  if (!number.is_number_integer()) return false;
+  constexpr int high = std::numeric_limits<int>::max();
+  if (number.is_number_unsigned()) {
+    const auto value = number.get<std::uint64_t>();
+    return value >= static_cast<std::uint64_t>(low) && value <= std::uint64_t{high};
+  }
+  const auto value = number.get<std::int64_t>();
+  return value >= low && value <= high;
+}
+
 MeasuredLaunch launch_of(const nlohmann::json& entry) {
   MeasuredLaunch launch;
   entry.at("call").get_to(launch.call);
   entry.at("instance").get_to(launch.instance);
-  entry.at("split_k").get_to(launch.split_k);
-  entry.at("group").get_to(launch.group);
+  const nlohmann::json &split_k = entry.at("split_k"), &group = entry.at("group");
   launch.gain = entry.value("gain", 0.0);
   const std::string raster = entry.at("raster");
   launch.raster = raster == "n" ? Raster::AlongN : Raster::AlongM;
-  const bool is_right =
-      launch.split_k >= 1 && launch.group >= 0 && (raster == "m" || raster == "n");
-  if (!is_right) {
-    throw std::invalid_argument(fmt::format(
-        "for '{}' split_k is {}, group {} and raster '{}', but must be at least 1, at least 0, and "
-        "m or n",
-        launch.call, launch.split_k, launch.group, raster));
+  if (!is_from(1, split_k) || !is_from(0, group) || (raster != "m" && raster != "n")) {
+    throw std::invalid_argument(
+        fmt::format("for '{}' split_k is {}, group {} and raster '{}', but must be at least 1, at "
+                    "least 0, both "
+                    "below 2^31, and m or n",
+                    launch.call, split_k.dump(), group.dump(), raster));
   }
+  split_k.get_to(launch.split_k);
+  group.get_to(launch.group);
   return launch;
 }
 
@@ -42,7 +56,12 @@ Status read_table(MeasuredTable& table, const std::string& path) {
     json.at("device").get_to(table.device);
     table.driver = json.value("driver", "");
     table.date = json.value("date", "");
-    for (const auto& entry : json.at("entries")) table.launches.push_back(launch_of(entry));
+    const nlohmann::json& entries = json.at("entries");
+    if (!entries.is_array()) {
+      throw std::invalid_argument(
+          fmt::format("its entries are of type {}, but must be an array", entries.type_name()));
+    }
+    for (const auto& entry : entries) table.launches.push_back(launch_of(entry));
   } catch (const std::exception& error) {
     return Status::refused(fmt::format("The tuning file '{}' is not one that ./tw tune writes: {}.",
                                        path, error.what()));

@@ -183,8 +183,16 @@ struct Calls {
     }
   };
 
+  // Where there is no device, options that name a target say what is asked about.
   static void supported(const void* problem, const tw_options* options) {
-    prepare_for_gpu(as_given(problem), options);
+    const Given* const given = as_given(problem);
+    const bool names_target = options != nullptr && options->size == sizeof(tw_options) &&
+                              options->target != nullptr && is_whole(given);
+    if (names_target && !has_device()) {
+      Prepared(given, options).decide_on(*given, place_of_target(options->target));
+    } else {
+      prepare_for_gpu(given, options);
+    }
   }
   static std::size_t workspace_size(const void* problem, const tw_options* options) {
     return prepare_for_gpu(as_given(problem), options).decision.workspace_bytes;
@@ -232,10 +240,7 @@ struct Calls {
 
   static void simulate(const void* problem, const tw_options* options) {
     Prepared prepared(as_given(problem), options);
-    Place place;
-    place.target = checked_target(prepared.options.target);
-    place.sms = vgpu::Options{}.sm_count;
-    prepared.decide_on(*as_given(problem), place);
+    prepared.decide_on(*as_given(problem), place_of_target(prepared.options.target));
     const auto& choice = prepared.decision.choice;
     check_virtual_gpu(choice.instance->simulate != nullptr);
     const auto& stated = Family::stated(prepared.problem, choice);
@@ -262,6 +267,21 @@ struct Calls {
 
  private:
   static const Given* as_given(const void* problem) { return static_cast<const Given*>(problem); }
+  static bool has_device() {
+    try {
+      current_device();
+    } catch (const Failure&) {
+      return false;
+    }
+    return true;
+  }
+  // No device, but a virtual one.
+  static Place place_of_target(const char* target) {
+    Place place;
+    place.target = checked_target(target);
+    place.sms = vgpu::Options{}.sm_count;
+    return place;
+  }
   static std::int64_t index_of(const char* instance) {
     if (instance == nullptr) return 0;
     std::int64_t index = 0;

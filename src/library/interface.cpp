@@ -2,8 +2,8 @@
 #include <cstring>
 
 #include "src/library/around_launch.h"
-#include "src/library/structs.h"
 #include "src/library/families.h"
+#include "src/library/structs.h"
 
 #define TW_TEXT_OF(token) #token
 #define TW_TEXT(macro) TW_TEXT_OF(macro)
@@ -25,7 +25,7 @@ const char* tw_version(void) {
 // A struct of another size is zeroed and no more: every call refuses it.
 tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* options) {
   return guarded([&] {
-    if (options != nullptr) *options = tw::library::usual_options();
+    if (options != nullptr) tw::library::set_usual(*options);
     if (problem != nullptr) std::memset(problem, 0, bytes);
     const FamilyCalls& found = tw::library::family_named(family);
     if (problem == nullptr) return;

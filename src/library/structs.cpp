@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "src/library/failure.h"
 
 namespace tw::library {
@@ -16,11 +18,16 @@ void check_size(const char* name, const void* given, std::size_t size, std::size
                   size, expected, initialiser)};
 }
 
-tw_options usual_options() {
-  tw_options options = {};
+void set_usual(tw_options& options) {
+  std::memset(&options, 0, sizeof options);
   options.size = sizeof options;
   options.fast_accumulation = 1;
   options.workspace_limit = std::size_t{256} << 20;
+}
+
+tw_options usual_options() {
+  tw_options options;
+  set_usual(options);
   return options;
 }
 

@@ -17,6 +17,7 @@ void check_struct(const char* name, const Struct* given, const char* initialiser
 
 // Null options mean the usual ones.
 tw_options usual_options();
+void set_usual(tw_options& options);  // every byte, also those between fields
 tw_options checked_options(const tw_options* options);
 
 }  // namespace tw::library

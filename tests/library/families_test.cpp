@@ -55,6 +55,31 @@ TEST(Families, AreInitialisedByName) {
   EXPECT_NE(named.family, sound_matmul().family);
 }
 
+// Leaves `byte` where the functions that are called next have theirs.
+__attribute__((noinline)) void soil_stack(unsigned char byte) {
+  unsigned char soiled[16384];
+  std::memset(soiled, byte, sizeof soiled);
+  asm volatile("" : : "r"(soiled) : "memory");
+}
+
+// Bytes between fields and behind them, too: callers may compare structs, and keep them by hash.
+TEST(Families, EveryByteIsInitialised) {
+  const auto all = nlohmann::json::parse(tw_describe(nullptr));
+  for (const std::string name : all.at("families")) {
+    const std::size_t bytes = nlohmann::json::parse(tw_describe(name.c_str())).at("bytes");
+    std::vector<char> first(bytes, '\xA5'), second(bytes, '\x5A');
+    tw_options options[2];
+    std::memset(options, 0xA5, sizeof options[0]);
+    std::memset(options + 1, 0x5A, sizeof options[1]);
+    soil_stack(0xA5);
+    EXPECT_EQ(tw_init(name.c_str(), first.data(), bytes, &options[0]), TW_OK);
+    soil_stack(0x5A);
+    EXPECT_EQ(tw_init(name.c_str(), second.data(), bytes, &options[1]), TW_OK);
+    EXPECT_EQ(first, second) << name;
+    EXPECT_EQ(std::memcmp(options, options + 1, sizeof options[0]), 0) << name;
+  }
+}
+
 TEST(Families, AnUnknownOneIsRefused) {
   tw_matmul_problem problem = sound_matmul();
   const tw_status status = tw_init("attend", &problem, sizeof problem, nullptr);

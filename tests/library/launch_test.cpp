@@ -412,6 +412,23 @@ TEST_F(Launch, KernelsAboveTheLimitAreNotTaken) {
   EXPECT_NE(sentence().find("99999"), std::string::npos) << sentence();
 }
 
+// What a machine without a GPU can say of those that have one.
+TEST_F(Launch, WithoutADeviceATargetIsAskedAbout) {
+  stand_in().device = -1;
+  EXPECT_EQ(tw_matmul_supported(&problem, &options), TW_CUDA);
+  options.target = "sm90a";
+  EXPECT_EQ(tw_matmul_supported(&problem, &options), TW_OK) << tw_message();
+  options.target = "gfx950";
+  EXPECT_EQ(tw_matmul_supported(&problem, &options), TW_UNSUPPORTED);
+  EXPECT_NE(sentence().find(" on gfx950. "), std::string::npos) << sentence();
+  options.target = "sm42";
+  EXPECT_EQ(tw_matmul_supported(&problem, &options), TW_INVALID);
+  EXPECT_EQ(sentence().rfind("There is no target 'sm42'; there are ", 0), 0u) << sentence();
+  stand_in().device = 0;
+  options.target = "gfx950";  // the device is asked about
+  EXPECT_EQ(tw_matmul_supported(&problem, &options), TW_OK) << tw_message();
+}
+
 TEST_F(Launch, WhatCudaReportsIsTold) {
   stand_in().launch_fails = true;
   EXPECT_EQ(call(), TW_CUDA);

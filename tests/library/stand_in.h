@@ -24,7 +24,7 @@ struct Event {
 
 struct StandIn {
   std::vector<Event> events;
-  int device = 0;
+  int device = 0;  // below 0: there is none
   const char* name = nullptr;  // of the device
   bool launch_fails = false;
   bool wants_alignment = false;  // kernels take no A whose rows begin anywhere

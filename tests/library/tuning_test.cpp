@@ -134,13 +134,12 @@ TEST(Tuning, WhatIsNoTableIsRefused) {
   const std::string about =
       "TW_TUNING: The tuning file '" + path + "' is not one that ./tw tune writes: ";
   const std::string whole = table(entry);
-  for (
-      const std::string& text :
-      {std::string(), whole.substr(0, whole.size() - 4), std::string("[]"),
-       std::string(R"({"tilewright": 5, "device": "x", "entries": []})"),
-       std::string(R"({"device": "x", "entries": []})"), table(R"({"call": "matmul fp16 1x1x1"})"),
-       table(
-           R"({"call": "x", "instance": "split", "split_k": "many", "group": 0,
+  for (const std::string& text :
+       {std::string(), whole.substr(0, whole.size() - 4), std::string("[]"),
+        std::string(R"({"tilewright": 5, "device": "x", "entries": []})"),
+        std::string(R"({"device": "x", "entries": []})"), table(R"({"call": "matmul fp16 1x1x1"})"),
+        table(
+            R"({"call": "x", "instance": "split", "split_k": "many", "group": 0,
                   "raster": "m"})")}) {
     const std::string sentence = with_file(text);
     EXPECT_TRUE(sentence.starts_with(about)) << text << ": " << sentence;
@@ -149,7 +148,26 @@ TEST(Tuning, WhatIsNoTableIsRefused) {
                                 "raster": "z"})")),
             about +
                 "for 'x' split_k is 0, group 0 and raster 'z', but must be at least 1, at least "
-                "0, and m or n.");
+                "0, both below 2^31, and m or n.");
+  // Numbers are not cut to 32 bits, nor to whole ones.
+  for (const char* const number :
+       {"1099511627776", "2147483648", "18446744073709551615", "-1099511627776", "1.5", "1e3"}) {
+    const std::string sentence =
+        with_file(table(std::string(R"({"call": "x", "instance": "split", "split_k": )") + number +
+                        R"(, "group": 0, "raster": "m"})"));
+    EXPECT_TRUE(sentence.starts_with(about + "for 'x' split_k is ")) << sentence;
+    if (std::string(number).find_first_of(".e") != std::string::npos) continue;
+    EXPECT_NE(sentence.find(std::string("split_k is ") + number + ","), std::string::npos);
+  }
+  EXPECT_NE(with_file(table(R"({"call": "x", "instance": "split", "split_k": 1,
+                                "group": 1099511627776, "raster": "m"})"))
+                .find("group 1099511627776 "),
+            std::string::npos);
+  for (const char* const entries : {"{}", "null", "5", "\"none\""}) {
+    const std::string sentence =
+        with_file(std::string(R"({"tilewright": "1", "device": "x", "entries": )") + entries + "}");
+    EXPECT_TRUE(sentence.starts_with(about + "its entries are of type ")) << sentence;
+  }
 }
 
 // A call that was refused is refused again, and what was never asked of the file still works.
