@@ -23,6 +23,8 @@ namespace tw::cli {
 
 namespace {
 
+constexpr std::int64_t largest_extent = 65536;
+
 // What follows from a description as options.
 struct DescribedRequest : FamilyRequest, EpilogueRequest {
   DescribedRequest(const Trial& trial, const Families& families)
@@ -79,7 +81,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       } else if (number.kind == IntegerField::Kind::Flag) {
         added = command.add_flag(option, numbers[i], number.meaning);
       } else {
-        added = command.add_option(option, numbers[i], number.meaning)->capture_default_str();
+        added = add_number(command, option, numbers[i], number.meaning, 0, largest_extent);
       }
     }
     reals.resize(description.reals.size());
@@ -138,7 +140,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const IntegerField& number = description.numbers[i];
       if (number.kind == IntegerField::Kind::Extent) {
-        check_between(option_of(number.name).c_str() + 2, numbers[i], 0, 65536);
+        check_between(option_of(number.name).c_str() + 2, numbers[i], 0, largest_extent);
       }
       const auto word = std::find(number.words.begin(), number.words.end(), words[i]);
       number.set(problem.data(), number.kind == IntegerField::Kind::Choice
@@ -203,9 +205,9 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   void check_lists() const {
     for (std::size_t i = 0; i < lists.size(); ++i) {
       for (const std::int64_t value : lists[i]) {
-        if (value < 0 || value > 65536) {
-          refuse("{} is {}, but must be between 0 and 65536.", trial.description->lists[i].one,
-                 value);
+        if (value < 0 || value > largest_extent) {
+          refuse("{} is {}, but must be between 0 and {}.", trial.description->lists[i].one, value,
+                 largest_extent);
         }
       }
     }
@@ -269,17 +271,6 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     }
     return found;
   }
-  // How far an instance is from the case, by types and layouts.
-  static int distance(const Case& made) {
-    const Description& description = *made.trial->description;
-    if (description.product == nullptr) return 0;
-    const MatmulConfig& config = config_of(*made.instance);
-    const MatmulShape shape = product_shape(made);
-    return 2 * (config.tiling.a_type != shape.a_type) + 2 * (config.tiling.b_type != shape.b_type) +
-           2 * (config.d_type != shape.d_type) + (config.tiling.a_major != shape.a_major) +
-           (config.tiling.b_major != shape.b_major);
-  }
-
   // Of one instance, as the options say it, but for the epilogue. Throws Refused.
   Case case_of(const Instance& candidate, const AnyProblem& problem) const {
     Case made = usual_case(trial, candidate);
@@ -311,6 +302,14 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     return named.empty() ? others : named;
   }
 
+  // What keeps the case's instance from it; good where nothing does. Throws Refused.
+  Status obstacles_of(Case& made) const {
+    if (trial.description->product != nullptr) {
+      if (const Status status = take_epilogue(made); !status.is_good()) return status;
+    }
+    return serves(made);
+  }
+
   // The instance that is named, or the first of the target that takes the problem. Throws Refused.
   Case resolve() const {
     const Description& description = *trial.description;
@@ -321,32 +320,30 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     std::vector<Obstacle> obstacles;
     for (const Instance* const candidate : candidates()) {
       Case made = case_of(*candidate, problem);
-      std::string obstacle = description.product != nullptr ? wish.obstacle(words_of(made)) : "";
-      if (obstacle.empty() && description.product != nullptr && instance.empty()) {
-        obstacle = other_types(made);
+      const Status status = obstacles_of(made);
+      std::string other = description.product != nullptr ? wish.obstacle(words_of(made)) : "";
+      if (other.empty() && description.product != nullptr && instance.empty()) {
+        other = other_types(made);
       }
-      if (obstacle.empty()) {
-        Status status = Status::good();
-        if (description.product != nullptr) status = take_epilogue(made);
-        if (status.is_good()) status = serves(made);
-        if (status.is_good()) return made;
-        obstacle = status.sentence();
-      }
-      obstacles.push_back({candidate, obstacle, distance(made)});
+      if (status.is_good() && other.empty()) return made;
+      obstacles.push_back({candidate, status.is_good() ? other : status.sentence(),
+                           status.obstacles() + options_in(other)});
     }
     if (!obstacles.empty()) throw Refused{nothing_serves(asked_for(), std::move(obstacles))};
     throw Refused{families.no_instance(instance, description.name, known_instances())};
   }
   std::string known_instances() const {
     const std::span<const Instance> all = trial.instances();
-    const char* const family = trial.description->name;
-    if (all.size() > 20) {
-      return fmt::format("There is no instance '{}' of {}{}; ./tw list shows those that there are.",
-                         instance, family, instance.empty() ? fmt::format(" for {}", arch) : "");
+    const Description& description = *trial.description;
+    if (instance.empty()) {
+      return fmt::format("No compiled kernel {} on {}. There is none for this device.",
+                         description.does, arch);
     }
     std::string known;
     for (const Instance& one : all) known += fmt::format(" {} ({})", one.name, one.target);
-    return fmt::format("There is no such instance of {}; there are{}.", family, known);
+    return fmt::format(
+        "There is no instance '{}' of {}; {}.", instance, description.name,
+        all.size() > 20 ? "./tw list shows those that there are" : "there are" + known);
   }
 
   void run(Verdict& verdict) const {
@@ -407,13 +404,17 @@ std::string title_of(const Case& made) {
     }
   }
   for (const RealField& real : made.trial->description->reals) {
-    const double value = real.get(made.problem.data());
-    if (value != real.usual) text += fmt::format(" {} {}", real.name, value);
+    const auto value = static_cast<float>(real.get(made.problem.data()));
+    if (value != static_cast<float>(real.usual)) text += fmt::format(" {} {}", real.name, value);
   }
   for (const TensorField& tensor : made.trial->description->tensors) {
     if (!tensor.has_type || !detail::is_present(tensor, made.problem.data())) continue;
     const auto type = static_cast<ElementType>(tensor.get(made.problem.data()).type);
     text += fmt::format(", {} {}", tensor.name, name_of(type));
+  }
+  if (const ProductField* const product = made.trial->description->product) {
+    const std::string words = epilogue_options(shape_of(product->epilogue(made.problem.data())));
+    if (!words.empty()) text += "," + words;
   }
   return fmt::format("{}, {}", text, made.instance->name);
 }

@@ -73,7 +73,7 @@ void FamilyRequest::run_schedules(const std::string& title, std::int64_t element
   } else if (comparison.exact) {
     fmt::print("all {} elements are exact\n", elements);
   } else {
-    fmt::print("the worst error is {:.2f} of its bound\n", comparison.worst);
+    fmt::print("right, the worst error is {:.2f} of its bound\n", comparison.worst);
   }
   fmt::print("{}", first_complaint);
   if (json) {

@@ -42,6 +42,12 @@ std::string InstanceWish::words() const {
   return text;
 }
 
+unsigned options_in(const std::string& words) {
+  unsigned count = 0;
+  for (std::size_t at = 0; (at = words.find("--", at)) != std::string::npos; at += 2) ++count;
+  return count;
+}
+
 std::string nothing_serves(const std::string& what, std::vector<Obstacle> obstacles) {
   const std::string& first = obstacles.front().sentence;
   if (std::all_of(obstacles.begin(), obstacles.end(),
@@ -49,9 +55,8 @@ std::string nothing_serves(const std::string& what, std::vector<Obstacle> obstac
       !first.starts_with("--")) {
     return first;
   }
-  std::stable_sort(
-      obstacles.begin(), obstacles.end(),
-      [](const Obstacle& one, const Obstacle& two) { return one.distance < two.distance; });
+  std::stable_sort(obstacles.begin(), obstacles.end(),
+                   [](const Obstacle& one, const Obstacle& two) { return one.count < two.count; });
   std::string text = fmt::format("No instance serves {}. The nearest:", what);
   for (std::size_t i = 0; i < std::min<std::size_t>(obstacles.size(), 5); ++i) {
     text += fmt::format("\n  {}: {}", obstacles[i].instance->name, obstacles[i].sentence);

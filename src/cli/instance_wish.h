@@ -27,8 +27,10 @@ struct InstanceWish {
 struct Obstacle {
   const Instance* instance;
   std::string sentence;
-  int distance;  // of types and layouts
+  unsigned count;  // of them; the sentence is the first
 };
+// How many options "--tile 128x256 --cluster 2x1" names.
+unsigned options_in(const std::string& words);
 // "No instance serves WHAT. The nearest:" and up to five of them; or what keeps all of them from
 // it.
 std::string nothing_serves(const std::string& what, std::vector<Obstacle> obstacles);

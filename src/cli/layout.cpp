@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/command.h"
+#include "src/cli/save.h"
 #include "src/layout_tool/draw.h"
 #include "src/layout_tool/evaluate.h"
 #include "src/layout_tool/operations.h"
-#include "src/layout_tool/save.h"
 
 namespace tw::cli {
 

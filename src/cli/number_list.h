@@ -1,4 +1,4 @@
-// Options of several numbers with commas between them, as in --sizes 70,0,1.
+// Options of whole numbers: of one, and of several with commas between them, as in --sizes 70,0,1.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,6 +26,31 @@ bool read_number_list(std::vector<Number>& numbers, std::string_view text) {
   }
   numbers = std::move(read);
   return true;
+}
+
+// `number` has what holds unless the option is given, and outlives the command. One that does not
+// fit is refused as it was given, with the range that callers check. (CLI11 takes the largest.)
+inline CLI::Option* add_number(CLI::App& command, const std::string& name, std::int64_t& number,
+                               const std::string& meaning, std::int64_t low, std::int64_t high) {
+  const auto take = [&number, name, low, high](const CLI::results_t& given) {
+    const std::string& text = given[0];
+    std::int64_t read = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+    const bool is_number = rest == text.data() + text.size() && !text.empty();
+    if (is_number && error == std::errc::result_out_of_range) {
+      throw CLI::ValidationError(
+          fmt::format("{} is {}, but must be between {} and {}.", name, text, low, high));
+    }
+    if (!is_number || error != std::errc()) {
+      throw CLI::ValidationError(
+          fmt::format("{} is '{}', but must be a whole number.", name, text));
+    }
+    number = read;
+    return true;
+  };
+  return command.add_option(name, take, meaning)
+      ->type_name("INT")
+      ->default_str(std::to_string(number));
 }
 
 // `numbers` has what holds unless the option is given, and outlives the command. At most `most`

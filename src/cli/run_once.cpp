@@ -101,7 +101,7 @@ void run_once(const Case& made, const RunRequest& request, const vgpu::Options& 
   if (complaint.empty() && ran.comparison.exact) {
     fmt::print("all {} elements are exact\n", outputs_of(made));
   } else if (complaint.empty()) {
-    fmt::print("the worst error is {:.2f} of its bound\n", ran.comparison.worst);
+    fmt::print("right, the worst error is {:.2f} of its bound\n", ran.comparison.worst);
   } else {
     fmt::print("{}\n{}replay: {}{}{}\n", ran.findings.empty() ? "wrong" : "findings", complaint,
                run_line(made), on_gpu ? " --on gpu" : schedule_words(schedule),

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "src/cli/gpu_timeline.h"
 #include "src/cli/product_request.h"
+#include "src/cli/save.h"
 #include "src/cli/still_going.h"
 #include "src/run/device.h"
 #include "src/run/on_gpu.h"
@@ -135,19 +135,18 @@ void TraceRequest::run(const Case& made, const vgpu::Options& options, Verdict& 
 }
 
 bool write_file(const std::string& name, const std::string& text, Verdict& verdict) {
-  const std::filesystem::path path(name);
-  std::error_code ignored;  // a folder that cannot be made shows when the file is written
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ignored);
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) verdict.refuse(fmt::format("The file '{}' cannot be written.", name));
-  return !!file;
+  const Status saved = save(name, text);
+  if (!saved.is_good()) verdict.refuse(saved.sentence());
+  return saved.is_good();
 }
 
 void TraceRequest::write(const std::vector<RecordedRun>& runs, Verdict& verdict) const {
   const nlohmann::json events = perfetto(runs.front(), ctas);
   const std::string& file = output.empty() && html.empty() && svg.empty() ? usual_output : output;
+  if (!file.empty() && file == usual_output) {
+    std::error_code ignored;  // a folder that cannot be made shows when the file is written
+    std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  }
   if (!file.empty() && !write_file(file, events.dump() + "\n", verdict)) return;
   if (!html.empty() && !write_file(html, html_page(runs, ctas), verdict)) return;
   if (!svg.empty() && !write_file(svg, svg_picture(runs, ctas), verdict)) return;

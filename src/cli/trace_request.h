@@ -10,11 +10,11 @@ namespace tw::cli {
 
 struct TraceRequest {
   std::string output;  // for Perfetto; empty: none, or the usual one where no other file is named
-  std::string usual_output;
-  std::string html;    // empty: no page
-  std::string svg;     // empty: no picture
-  std::string beside;  // another instance, or the file of another run; empty: none
-  std::string on;      // gpu, virtual; empty: virtual
+  std::string usual_output;  // only its folder is made where it is not there
+  std::string html;          // empty: no page
+  std::string svg;           // empty: no picture
+  std::string beside;        // another instance, or the file of another run; empty: none
+  std::string on;            // gpu, virtual; empty: virtual
   unsigned ctas = 16;
   unsigned capacity = 4096;  // acquires kept per role and CTA, on the GPU
 

@@ -73,9 +73,9 @@ std::string problem_words(const Description& description, const void* problem, c
     }
   }
   for (const RealField& real : description.reals) {
-    const double value = real.get(problem);
-    // As many digits as tell a float from its neighbours.
-    if (value != real.usual) words += fmt::format(" {} {:.9g}", option_of(real.name), value);
+    const auto value = static_cast<float>(real.get(problem));
+    if (value == static_cast<float>(real.usual)) continue;
+    words += fmt::format(" {} {}", option_of(real.name), value);
   }
   for (const TensorField& tensor : description.tensors) {
     if (tensor.present != nullptr && !tensor.present(problem)) continue;

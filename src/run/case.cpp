@@ -334,6 +334,27 @@ void compare_bits(Comparison& result, const char* name, const HostMatrix& found,
   result.padding_touched += found.padding_touched();
 }
 
+namespace {
+
+// Lines of memory that are usual of the family, but not of the instance that a line names: an
+// extent of 1 lets a kernel read either.
+std::string side_words(const Case& of) {
+  std::string words;
+  const Case usual = usual_case(*of.trial, *of.instance);
+  const auto by_rows = [](const TensorField& tensor, const Case& one) {
+    return tensor.get(one.problem.data()).column_stride == 1;
+  };
+  for (const TensorField& tensor : of.trial->description->tensors) {
+    const bool is_usual = by_rows(tensor, of) == tensor.is_usually_by_rows();
+    if (!tensor.has_either_side() || !detail::is_present(tensor, of.problem.data())) continue;
+    if (!is_usual || by_rows(tensor, of) == by_rows(tensor, usual)) continue;
+    words += fmt::format(" {} {}", option_of(tensor.name), by_rows(tensor, of) ? "row" : "column");
+  }
+  return words;
+}
+
+}  // namespace
+
 std::string run_line(const Case& of) {
   const Description& description = *of.trial->description;
   std::string unaligned = of.unaligned ? " --unaligned" : "";
@@ -341,9 +362,9 @@ std::string run_line(const Case& of) {
     if ((of.unaligned_small >> i & 1) == 0) continue;
     unaligned += fmt::format(" --unaligned-{}", option_of(description.tensors[i].name).substr(2));
   }
-  return fmt::format("{} run {} --instance {}{}{}{}{}{} --data {} --seed {}", program_name(),
+  return fmt::format("{} run {} --instance {}{}{}{}{}{}{} --data {} --seed {}", program_name(),
                      description.name, of.instance->name,
-                     problem_words(description, of.problem.data(), of.lists),
+                     problem_words(description, of.problem.data(), of.lists), side_words(of),
                      of.shared_b ? " --shared-b" : "", unaligned, order_words(of.order),
                      of.infinite ? " --infinite" : "", name_of(of.fill), of.seed);
 }

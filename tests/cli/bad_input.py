@@ -2,7 +2,10 @@
 
 usage: bad_input.py SCRIPT PROGRAM [BENCH_PROGRAM]
 """
+import json
+import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,7 +23,19 @@ CASES = [
     ([program, 'explain'], 'instance is required'),
     ([program, 'explain', 'magic'], "no instance 'magic'"),
     ([program, 'run', 'conv9d'], "no family 'conv9d'"),
-    ([program, 'run', 'conv2d', '--stride', '0'], 'The stride along w = 0 must be from 1 to'),
+    *(([program, command, 'conv2d', *words], sentence)
+      for command in ('run', 'check', 'trace')
+      for words, sentence in ((['--stride', '0'], 'The stride along w = 0 must be from 1 to'),
+                              (['--stride', '1,0,1'], 'The stride along h = 0 must be from 1 to'),
+                              (['--stride', '0', '--tile', '1x1'], 'The stride along w = 0 must be from 1 to'),
+                              (['--direction', 'dgrad', '--stride', '0,1'], 'The stride along h = 0 must be from 1 to'),
+                              (['--groups', '0'], 'groups = 0 must be from 1 to'))),
+    ([program, 'run', 'attention', '--key-heads', '0'], 'key_heads = 0 must be at least 1'),
+    ([program, 'run', 'attention', '--head-size', '0'], 'head_size = 0 must be at least 1'),
+    ([program, 'run', 'attention', '--head-size', '60'], 'head_size = 60 and 60 columns of values'),
+    ([program, 'run', 'attention', '--arch', 'sm100a'],
+     'No compiled kernel attends on sm100a. There is none for this device.'),
+    ([program, 'run', 'quantise', '--scale-rows', '-1'], '--scale-rows is -1'),
     ([program, 'run', 'conv2d', '--instance', 'conv_bf16', '--stride', '9'], 'The stride along w = 9 must be from 1 to 8'),
     ([program, 'run', 'conv2d', '--groups', '3'], 'c = 64 must be a multiple of groups = 3'),
     ([program, 'run', 'conv2d', '--pad', '1,2,3'], '--pad has 3 numbers'),
@@ -45,7 +60,7 @@ CASES = [
     ([program, 'run', 'requantised', '--epilogue', 'gate'], 'The epilogue has a gate'),
     ([program, 'check', 'requantised', '--d-type', 'bf16'], 'what is quantised again is e4m3'),
     ([program, 'run', 'blockwise', '--split-k', '2', '--instance', 'blockwise_128x96'], 'split-K is 2'),
-    ([program, 'run', 'requantised', '--arch', 'sm80'], 'no such instance of requantised'),
+    ([program, 'run', 'requantised', '--arch', 'sm80'], 'on sm80. There is none for this device.'),
     ([program, 'check', 'quantise', '--elements-type', 'fp4'], "no type 'fp4' for --elements-type"),
     ([program, 'check', 'quantise', '--scales', 'diagonal'], "--scales is 'diagonal', but must be row or column"),
     ([program, 'run', 'grouped', '--sizes', '3,-1'], 'A size is -1, but must be between 0 and 65536'),
@@ -66,7 +81,16 @@ CASES = [
     ([program, 'run', 'matmul', '--arch', 'sm42'], "no target 'sm42'"),
     ([program, 'run', 'matmul', '--m', '-1'], '--m is -1, but must be between 0 and 65536'),
     ([program, 'run', 'matmul', '--k', '70000'], '--k is 70000'),
-    ([program, 'run', 'matmul', '--m', 'many'], 'many'),
+    ([program, 'run', 'matmul', '--m', 'many'], "--m is 'many', but must be a whole number"),
+    ([program, 'run', 'matmul', '--m', '99999999999999999999'],
+     '--m is 99999999999999999999, but must be between 0 and 65536'),
+    # Types of operands, the type of D, layouts, alignment: what no kernel takes comes first.
+    ([program, 'run', 'matmul', '--a-type', 'fp32'], 'tf32 (TW_TF32) is float32 in memory'),
+    ([program, 'run', 'matmul', '--a-type', 's8', '--d-type', 'fp32', '--unaligned'], 'D has type fp32; this kernel stores'),
+    ([program, 'run', 'matmul', '--a-type', 's8', '--d-type', 'fp16', '--b', 'row'], 'D has type fp16; this kernel stores'),
+    ([program, 'run', 'matmul', '--d-type', 'fp16', '--unaligned'], 'D has type fp16; this kernel stores bf16'),
+    ([program, 'run', 'matmul', '--a-type', 'fp16', '--b-type', 'tf32', '--unaligned'],
+     'B has type tf32; this kernel multiplies fp16'),
     ([program, 'run', 'matmul', '--cluster', '3x3'], "--cluster '3x3'"),
     ([program, 'run', 'matmul', '--consumers', 'lazy'], "--consumers is 'lazy'"),
     ([program, 'run', 'matmul', '--epilogue', 'bias,magic'], "no epilogue 'magic'"),
@@ -101,7 +125,8 @@ CASES = [
     ([program, 'trace', 'matmul', '--on', 'moon', '-o', 'x.json'], '--on'),
     ([program, 'trace', 'matmul', '--acquires', '1', '-o', 'x.json'], '--acquires'),
     ([program, 'trace', 'matmul', '--m', '-5', '-o', 'x.json'], '--m is -5'),
-    ([program, 'trace', 'matmul', '--m', '64', '--n', '64', '--k', '64', '-o', '/proc/nowhere/x.json'], 'cannot be written'),
+    *(([program, 'trace', 'matmul', '--m', '64', '--n', '64', '--k', '64', '-o', path], f"'{path}' cannot be written: ")
+      for path in ('/proc/nowhere/x.json', 'nowhere/x.json')),
     ([program, 'fuzz', '--minutes', '-1'], '--minutes'),
     ([program, 'fuzz', '--minutes', 'nan'], '--minutes is nan'),
     ([program, 'fuzz', '--corpus', '/'], "--corpus is '/', but must be a file"),
@@ -161,6 +186,26 @@ with open('/dev/full', 'w') as full:
     for words in (['list'], ['layout', '(2,2)'], ['--help']):
         judged(f'{words} to a full disk', [program, *words], 2, 'tw: ', stdout=full)
 judged('list without stdout', ['sh', '-c', f'"{program}" list >&-'], 2, 'tw: ')
+# A file appears whole or not at all: here none may have more than 500 bytes, as where a disk is full.
+listed = subprocess.run([program, 'list', '--json'], capture_output=True, text=True).stdout.splitlines()[-1]
+instance = json.loads(listed)[0]['instance']
+for words in (['trace', 'matmul', '--m', '64', '--n', '64', '--k', '64', '-o', 'a.json'], ['explain', instance, '--svg', 'a.svg'],
+              ['layout', '(8,8)', '-o', 'a.svg']):
+    with tempfile.TemporaryDirectory() as folder:
+        judged(f'{words} on a full disk', [program, *words], 2, "' cannot be written: File too large.", cwd=folder,
+               stdout=subprocess.DEVNULL, restore_signals=False,
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)))
+        if os.listdir(folder):
+            failures += 1
+            print(f'FAIL {words} on a full disk leaves {os.listdir(folder)}')
+# What is no file stays what it is.
+with tempfile.TemporaryDirectory() as folder:
+    os.symlink('/dev/full', f'{folder}/full.svg')
+    judged('a picture to a full device', [program, 'layout', '(2,2)', '-o', 'full.svg'], 2, 'No space left', cwd=folder,
+           stdout=subprocess.DEVNULL)
+    if os.listdir(folder) != ['full.svg'] or not pathlib.Path('/dev/full').is_char_device():
+        failures += 1
+        print('FAIL a device was replaced')
 # A problem without elements is computed.
 judged('no batch', [program, 'run', 'requantised', '--batch', '0'], 0, '', stdout=subprocess.DEVNULL)
 # The name of a file may have any bytes.

@@ -39,6 +39,39 @@ TEST(NumberList, RefusesHolesAndWords) {
   }
 }
 
+// A number is refused as it is written, not as the largest that 64 bits hold.
+TEST(NumberList, OneNumberIsTakenWholeOrRefused) {
+  const auto with = [](const char* text, std::int64_t& number) -> std::string {
+    CLI::App app;
+    add_number(app, "--m", number, "rows", 0, 65536);
+    try {
+      app.parse(std::vector<std::string>{text, "--m"});
+    } catch (const CLI::ParseError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const std::int64_t right : {std::int64_t{0}, std::int64_t{-1}, INT64_MAX, INT64_MIN}) {
+    std::int64_t number = 7;
+    EXPECT_EQ(with(std::to_string(right).c_str(), number), "");
+    EXPECT_EQ(number, right);
+  }
+  for (const char* const text : {"99999999999999999999", "-9223372036854775809"}) {
+    std::int64_t number = 7;
+    EXPECT_NE(
+        with(text, number).find(fmt::format("--m is {}, but must be between 0 and 65536.", text)),
+        std::string::npos);
+    EXPECT_EQ(number, 7);
+  }
+  for (const char* const text : {"many", "1.5", "0x10", "1e3", "99999999999999999999x"}) {
+    std::int64_t number = 7;
+    EXPECT_NE(
+        with(text, number).find(fmt::format("--m is '{}', but must be a whole number.", text)),
+        std::string::npos);
+    EXPECT_EQ(number, 7);
+  }
+}
+
 // So that a line can repeat a problem without groups.
 TEST(NumberList, MayBeNone) {
   for (const bool may_be_none : {true, false}) {

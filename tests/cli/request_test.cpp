@@ -103,6 +103,46 @@ TEST(Request, RunLinesAreReadBackExactly) {
   }
 }
 
+// An extent of 1 lets memory be read along either side, whatever the instance is for.
+TEST(Request, LinesSayWhichSideIsContiguous) {
+  std::size_t turned = 0;
+  for (const Instance& instance : matmul_trial.instances()) {
+    for (const TensorField& tensor : matmul_trial.description->tensors) {
+      if (!tensor.has_either_side()) continue;
+      Case made = usual_case(matmul_trial, instance);
+      MatmulFamily::Problem& problem = made.as<MatmulFamily::Problem>();
+      problem.m = problem.n = 1;
+      tw_matrix matrix = tensor.get(made.problem.data());
+      matrix.column_stride = 1 - matrix.column_stride;
+      tensor.set(made.problem.data(), matrix);
+      if (!serves(made).is_good()) continue;
+      ++turned;
+      Verdict verdict;
+      const Case found = read_back(run_line(made), verdict);
+      EXPECT_EQ(verdict.status, 0) << run_line(made);
+      EXPECT_EQ(run_line(found), run_line(made));
+      EXPECT_EQ(product_shape(found), product_shape(made)) << run_line(made);
+    }
+  }
+  EXPECT_GE(turned, 4u);
+}
+
+// What ran is told with its epilogue, and numbers as short as they can be given.
+TEST(Request, ATitleTellsWhatIsNotUsual) {
+  const auto title = [](const char* line) {
+    Verdict verdict;
+    const Case made = read_back(line, verdict);
+    EXPECT_EQ(verdict.status, 0) << line;
+    return title_of(made);
+  };
+  EXPECT_NE(title("./tw run matmul --epilogue bias,gelu").find(", --epilogue bias,gelu "),
+            std::string::npos);
+  EXPECT_EQ(title("./tw run matmul").find("--"), std::string::npos);
+  EXPECT_EQ(title("./tw run rms_norm").find("epsilon"), std::string::npos);
+  EXPECT_EQ(title("./tw run rms_norm --epsilon 1e-05").find("epsilon"), std::string::npos);
+  EXPECT_NE(title("./tw run rms_norm --epsilon 0.1").find(" epsilon 0.1,"), std::string::npos);
+}
+
 // With every other default, each type of A is served.
 TEST(Request, TheTypeOfDFollowsThatOfA) {
   const std::pair<const char*, ElementType> outputs[] = {{"bf16", ElementType::Bf16},

@@ -5,8 +5,9 @@
 
 #include "tilewright/base/status.h"
 
-namespace tw::layout_tool {
+namespace tw::cli {
 
+// Makes no folders. What is no file, as /dev/stdout, is written to as it is.
 Status save(const std::string& path, const std::string& text);
 
-}  // namespace tw::layout_tool
+}  // namespace tw::cli
