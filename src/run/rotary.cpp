@@ -37,12 +37,19 @@ struct RotaryTrial : RotaryFamily {
     }
   }
 
-  // Positions are any, some of several tokens; slots differ, and one in four is none.
+  // Positions are any, some of several tokens; slots differ, and one in four is none. One of eight
+  // lies outside of what there is.
   static void fill(HostProblem& data, const Case& of) {
     detail::fill_inputs(data, of);
     const Problem& problem = of.problem.as<Problem>();
     Random random(of.seed + 2);
+    const auto outside = [&random](std::int64_t behind) {
+      constexpr std::int64_t last = INT32_MAX;
+      const std::int64_t all[] = {-1, -last - 1, behind, last};
+      return static_cast<double>(all[random() % std::size(all)]);
+    };
     data.tensor(positions).fill([&](auto, auto, auto) -> double {
+      if (random() % 8 == 0) return outside(problem.all_positions);
       return static_cast<double>(between(random, 0, problem.all_positions - 1));
     });
     std::vector<std::int64_t> places(
@@ -51,6 +58,7 @@ struct RotaryTrial : RotaryFamily {
     std::shuffle(places.begin(), places.end(), random);
     data.tensor(slots).fill([&](auto, auto, std::int64_t token) -> double {
       const std::int64_t place = places[static_cast<std::size_t>(token)];
+      if (random() % 8 == 0) return outside(problem.rows);
       return place >= problem.rows || random() % 4 == 0 ? -1.0 : static_cast<double>(place);
     });
   }
@@ -70,11 +78,14 @@ struct RotaryTrial : RotaryFamily {
     const std::int64_t size = problem.head_size, half = size / 2;
     for (std::int64_t token = 0; token < problem.tokens; ++token) {
       const std::int64_t slot = problem.slots == nullptr ? token : problem.slots[token];
-      const std::int64_t position = problem.positions == nullptr ? token : problem.positions[token];
+      const std::int64_t position =
+          problem.positions == nullptr
+              ? token
+              : std::clamp<std::int64_t>(problem.positions[token], 0, problem.all_positions - 1);
       for (std::int64_t head = 0; head < problem.heads + 2 * problem.key_heads; ++head) {
         const bool is_query = head < problem.heads;
         const bool is_value = head >= problem.heads + problem.key_heads;
-        if (!is_query && slot < 0) continue;
+        if (!is_query && (slot < 0 || slot >= problem.rows)) continue;
         const unsigned tensor = is_query ? q : is_value ? v : k;
         const std::int64_t first = head - (is_query   ? 0
                                            : is_value ? problem.heads + problem.key_heads

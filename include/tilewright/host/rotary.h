@@ -53,6 +53,8 @@ struct RotaryLaunch {
     stream.heads = static_cast<unsigned>(problem.heads);
     stream.key_heads = static_cast<unsigned>(problem.key_heads);
     stream.head_size = static_cast<unsigned>(problem.head_size);
+    stream.rows = static_cast<unsigned>(problem.rows);
+    stream.last_position = static_cast<int>(problem.all_positions) - 1;
     stream.type = checked.tensor(Family::qkv).type;
     params.tiles = static_cast<unsigned>(problem.tokens);
     ctas = std::min(params.tiles, std::max(1u, max_ctas));

@@ -37,6 +37,8 @@ class RotaryStream {
     const std::int32_t *positions, *slots;  // or null
     Half q, k, v;
     unsigned heads, key_heads, head_size;
+    unsigned rows;      // of k and v
+    int last_position;  // the last row of cosines and sines
     ElementType type;
   };
   struct Storage {};
@@ -61,6 +63,10 @@ class RotaryStream {
   static TW_DEVICE int row_of(const std::int32_t* rows, int token) {
     return rows == nullptr ? token : load_element<Space::Global>(rows + token);
   }
+  // No host reads the positions: those outside of the tables are taken for the nearest inside.
+  static TW_DEVICE int within(int row, int last) {
+    return row < 0 ? 0 : row > last ? last : row;
+  }
   static TW_DEVICE void load(FragmentPair (&pairs)[length / 2], const float* from) {
     using Quad = Vector<float, 4>;
     TW_UNROLL
@@ -79,7 +85,8 @@ class RotaryStream {
     const unsigned first = thread_ / threads_of_head;
     const unsigned all = params_.heads + 2 * params_.key_heads;
     if (first >= at_once) return;
-    const int slot = row_of(params_.slots, token), position = row_of(params_.positions, token);
+    const int slot = row_of(params_.slots, token);
+    const int position = within(row_of(params_.positions, token), params_.last_position);
     Angles angles;
     load(angles.cosines, params_.cosines.line(position) + column);
     load(angles.sines, params_.sines.line(position) + column);
@@ -110,7 +117,7 @@ class RotaryStream {
   // Where a head goes; null: nowhere.
   TW_DEVICE std::uint16_t* place(unsigned head, int token, int slot) const {
     if (head < params_.heads) return params_.q.line(token) + head * params_.head_size;
-    if (slot < 0) return nullptr;
+    if (static_cast<unsigned>(slot) >= params_.rows) return nullptr;
     const unsigned behind = head - params_.heads;
     if (behind < params_.key_heads) return params_.k.line(slot) + behind * params_.head_size;
     return params_.v.line(slot) + (behind - params_.key_heads) * params_.head_size;
