@@ -108,6 +108,11 @@ TW_API const char* tw_describe(const char* family);
  * of the caller's struct. Either may be null. */
 TW_API tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* options);
 
+/* By the problem's numbers, batch, rows and columns of each tensor, in the order of tw_describe;
+ * zeros where it has no such tensor. `count` is how many tensors there is room for: as many as
+ * described. Only strides and addresses may be missing. */
+TW_API tw_status tw_extents(int64_t* extents, size_t count, const void* problem);
+
 /* Whether the library computes the problem on the current device; where there is none and
  * options->target is not null, on devices of that target. `options` may be null here and below. */
 TW_API tw_status tw_supported(const void* problem, const tw_options* options);

@@ -146,6 +146,25 @@ class Described(unittest.TestCase):
             tilewright.rotary(qkv, cosines, sines, heads, key_heads, k=k.transpose(1, 2), v=v)
     # family rotary: end
 
+    def test_outputs_of_another_shape(self):
+        """With one row no stride tells that the output is too small."""
+        bytes_of = lambda *shape: torch.zeros(shape, dtype=torch.uint8)  # noqa: E731
+        half = lambda *shape: torch.ones(shape, dtype=torch.float16)  # noqa: E731
+        tables = torch.ones(1, 8), torch.ones(1, 8)
+        packed = dict(out_dtype='e2m1', scale_type='ue4m3')
+        for sentence, refused in (
+                ('d has shape', lambda: tilewright.matmul_block_scaled(
+                    bytes_of(1, 32), bytes_of(600, 32).mT, bytes_of(512), bytes_of(5 * 512), half(1, 8).bfloat16(), a_type='e2m1', b_type='e2m1')),
+                ('q has shape', lambda: tilewright.rotary(half(1, 1024), *tables, 62, 1, q=half(1, 16))),
+                ('elements has shape', lambda: tilewright.block_quantise(half(1, 1024), out=(bytes_of(1, 8), bytes_of(8192)), **packed)),
+                ('values has shape', lambda: tilewright.block_dequantise(
+                    bytes_of(1, 512), bytes_of(8192), half(1, 8), elements_type='e2m1', scale_type='ue4m3')),
+                ('source has shape', lambda: tilewright.call('rms_norm', source=half(8, 64), output=half(8, 64), weight=half(64), m=12)),
+                ('its values must lie', lambda: tilewright.rms_norm(half(2, 64), half(128)[::2])),
+                ('positions has type fp32', lambda: tilewright.rotary(half(1, 64), *tables, 2, 1, positions=torch.zeros(1)))):
+            with self.subTest(sentence), self.assertRaisesRegex(tilewright.Invalid, sentence):
+                refused()
+
     def test_refusals(self):
         a, d = self.integers(8, 16), torch.empty(8, 8, dtype=torch.bfloat16)
         for error, sentence, given in (

@@ -1,6 +1,6 @@
 """Tilewright: matrix products and convolutions on NVIDIA GPUs, and on a virtual one. docs/python.md is the page."""
-import importlib
-import sys
+import importlib as _importlib
+import sys as _sys
 
 from ._arrays import Buffer
 from ._call import call
@@ -68,9 +68,13 @@ __all__ += ['attention', 'attention_paged']
 _torch_modules.append('_torch_attention')
 # family attention: end
 
-if 'torch' in sys.modules:  # torch.ops.tilewright is then there at once
+if 'torch' in _sys.modules:  # torch.ops.tilewright is then there at once
     try:
         for _module in _torch_modules:
-            importlib.import_module(f'.{_module}', __name__)
+            _importlib.import_module(f'.{_module}', __name__)
     except LibraryNotFound:  # its descriptions are missing; the first call says where was looked
         pass
+
+
+def __dir__():
+    return sorted({*__all__, '__version__', '__doc__', '__name__', '__path__', '__file__'})

@@ -1,8 +1,9 @@
 """attention and attention_paged: torch tensors go to _torch_attention.py, host memory runs on the virtual GPU."""
 from ._arrays import Buffer, View, dense_strides, empty_like_kind, is_numpy, is_torch, view_of
-from ._call import problem_by_description
-from ._library import Invalid, check, library, new_options
+from ._described import problem_by_description
+from ._library import Invalid, check, integer, library, new_options
 from ._problem import check_on_host, fill_vector, output_type
+from ._values import flag, real
 
 SCALES = ('q_scales', 'k_scales', 'v_scales')
 EXTENTS = '[sequences, tokens, heads, columns]'
@@ -119,6 +120,13 @@ def problem_of(views, scalars):
                        keys=table.shape[1] * page_size if most_keys is None else most_keys)
         if table.shape[0] != numbers['sequences']:
             raise Invalid(f'page_table has {table.shape[0]} rows, but q has {numbers["sequences"]} sequences.')
+        if numbers['keys'] > table.shape[1] * page_size:
+            raise Invalid(f'keys is {numbers["keys"]}, but page_table has room for {table.shape[1]} pages of {page_size}.')
+        if pitch < table.shape[1]:
+            raise Invalid(f'page_table has shape {table.shape} and strides {table.strides}, but its rows must lie one behind the '
+                          'other.')
+        # No kernel reads what lies between the rows of the caller's table.
+        views = {**views, 'page_table': View(table.address, (table.shape[0] * pitch,), (1,), table.type, False, table.owner)}
     if not layout.by_tokens and views.get('sinks') is not None:
         raise Invalid('sinks are given, but heads of one sequence follow those of the one before; with sinks, tokens must. '
                       'Make contiguous copies.')
@@ -151,7 +159,8 @@ def _on_host(arrays, scalars, log_sums, stream, options):
     """`arrays` by their names in tw_describe; where there is no output, one is made."""
     check_on_host(stream)
     paged = 'page_table' in arrays
-    views = {name: view_of(argument(name, paged), array) for name, array in arrays.items() if array is not None}
+    views = {name: view_of(argument(name, paged), array) for name, array in arrays.items()
+             if array is not None or name in ('q', 'k', 'v', 'page_table') or paged and name == 'key_ends'}
     layout = Layout(*(_memory(views[name]) for name in 'qkv'), _memory(views.get('output')),
                     packed='query_ends' in views, pages=paged)
     out = arrays['output']
@@ -173,11 +182,16 @@ def _on_host(arrays, scalars, log_sums, stream, options):
     return (out, sums) if log_sums else out
 
 
+def _scalars(causal, window, scale, softcap, keys):
+    return (flag('causal', causal), integer('window', window), 0.0 if scale is None else real('scale', scale),
+            real('softcap', softcap), None if keys is None else integer('keys', keys, 0))
+
+
 def _attend(arrays, scalars, log_sums, stream, instance, target):
-    options = (False, True, instance, target)
+    options, log_sums = (False, True, instance, target), flag('log_sums', log_sums)
     if any([is_torch(arrays[name]) for name in 'qkv']):
         from . import _torch_attention
-        return _torch_attention.attend(arrays, scalars, bool(log_sums), stream, options)
+        return _torch_attention.attend(arrays, scalars, log_sums, stream, options)
     return _on_host(arrays, scalars, log_sums, stream, options)
 
 
@@ -201,8 +215,7 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     """
     arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales)
-    return _attend(arrays, (bool(causal), window, 0.0 if scale is None else float(scale), float(softcap), None), log_sums,
-                   stream, instance, target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, None), log_sums, stream, instance, target)
 
 
 def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, causal=False, window=0, scale=None, softcap=0.0,
@@ -218,5 +231,4 @@ def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, ca
     """
     arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales)
-    return _attend(arrays, (bool(causal), window, 0.0 if scale is None else float(scale), float(softcap), keys), log_sums,
-                   stream, instance, target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, keys), log_sums, stream, instance, target)

@@ -1,8 +1,9 @@
 """block_dequantise: what elements and scales of MXFP8, MXFP6, MXFP4 and NVFP4 stand for."""
-from ._arrays import type_name
+from ._arrays import shape_of, type_name
 from ._call import call
-from ._library import PACKED_BITS, Invalid
-from ._packed import check_scales, new_elements, told_packed
+from ._library import PACKED_BITS, Invalid, integer
+from ._packed import check_scales, is_packed, new_elements, told_packed
+from ._values import real
 
 
 def block_dequantise(elements, scales, out=None, *, out_dtype='bf16', elements_type=None, scale_type='ue8m0',
@@ -13,16 +14,18 @@ def block_dequantise(elements, scales, out=None, *, out_dtype='bf16', elements_t
     k: where the last byte of a line holds elements that are not meant.
     scale_type, scale_order, tensor_scale: as for block_quantise.
     """
-    if len(elements.shape) != 2:
-        raise Invalid(f'elements has shape {tuple(elements.shape)}, but must be a matrix.')
     elements_type = told_packed(elements, elements_type)
-    m, columns = elements.shape
-    if k is None:
-        k = columns * 8 // PACKED_BITS[elements_type] if elements_type in PACKED_BITS else columns
+    packed = is_packed(elements_type)
+    shape = shape_of('elements', elements, 's8' if packed else elements_type)
+    if len(shape) != 2:
+        raise Invalid(f'elements has shape {shape}, but must be a matrix.')
+    m, columns = shape
+    most = columns * 8 // PACKED_BITS[elements_type] if packed else columns
+    k = most if k is None else integer('k', k, 0, most)
     check_scales('scales', scales, 1, m, k, scale_type, scale_order)
     if out is None:
         out = new_elements(elements, (m, k), type_name(out_dtype))
     call('block_dequantise', elements=elements, scales=scales, values=out, elements_type=elements_type, k=k,
-         scale=scale_type, scale_order=scale_order, tensor_scale=float(tensor_scale), stream=stream,
+         scale=scale_type, scale_order=scale_order, tensor_scale=real('tensor_scale', tensor_scale), stream=stream,
          instance=instance, target=target)
     return out

@@ -1,8 +1,10 @@
 """block_quantise: elements and scales of MXFP8, MXFP6, MXFP4 and NVFP4."""
-from ._arrays import type_name
+from ._arrays import shape_of, type_name
 from ._call import call
-from ._library import PACKED_BITS, Invalid
-from ._packed import check_scales, new_bytes, new_elements, scale_shape
+from ._library import Invalid
+from ._packed import check_scales, is_packed, new_bytes, new_elements, scale_shape
+from ._scales import pair_of
+from ._values import real
 
 
 def block_quantise(x, out=None, *, out_dtype='e4m3', scale_type='ue8m0', rule='floor', scale_order='blocks',
@@ -17,17 +19,18 @@ def block_quantise(x, out=None, *, out_dtype='e4m3', scale_type='ue8m0', rule='f
     scale_order: blocks, of 128 rows by four, as matmul_block_scaled takes the bytes of scales; rows: [m, scales of a row].
     out: a pair of elements and scales to write to.
     """
-    if len(x.shape) != 2:
-        raise Invalid(f'x has shape {tuple(x.shape)}, but must be a matrix.')
-    m, k = x.shape
-    element_type = out_dtype if out_dtype in PACKED_BITS else type_name(out_dtype)
+    shape = shape_of('x', x)
+    if len(shape) != 2:
+        raise Invalid(f'x has shape {shape}, but must be a matrix.')
+    m, k = shape
+    element_type = out_dtype if is_packed(out_dtype) else type_name(out_dtype)
     if out is None:
         elements = new_elements(x, (m, k), element_type)
         scales = new_bytes(x, scale_shape(m, k, scale_type, scale_order))
     else:
-        elements, scales = out
+        elements, scales = pair_of(out)
         check_scales('scales', scales, 1, m, k, scale_type, scale_order)
     call('block_quantise', source=x, elements=elements, scales=scales, elements_type=element_type, k=k,
-         scale=scale_type, rule=rule, scale_order=scale_order, tensor_scale=float(tensor_scale), stream=stream, instance=instance,
-         target=target)
+         scale=scale_type, rule=rule, scale_order=scale_order, tensor_scale=real('tensor_scale', tensor_scale),
+         stream=stream, instance=instance, target=target)
     return elements, scales

@@ -1,17 +1,17 @@
 """matmul_block_scaled: products of MXFP8, MXFP6, MXFP4 and NVFP4."""
-from ._arrays import type_name
+from ._arrays import shape_of, type_name
 from ._call import call
-from ._library import PACKED_BITS
-from ._packed import check_scales, new_elements, told_packed
+from ._library import PACKED_BITS, Invalid, integer
+from ._packed import check_scales, is_packed, new_elements, told_packed
 from ._problem import Extents, checked_epilogue
 
 
-def _elements_shape(array, type, along):
-    """`along`: which extent counts packed bytes."""
-    shape = list(array.shape)
-    if type in PACKED_BITS:
-        shape[along] = shape[along] * 8 // PACKED_BITS[type]
-    return tuple(shape)
+def _elements(name, array, type, along):
+    """The shape, and the most of k; `along`: which extent counts packed bytes."""
+    shape = shape_of(name, array, 's8' if is_packed(type) else type)
+    if len(shape) < 2:
+        raise Invalid(f'{name} has shape {shape}, but must be a matrix, or a batch of them.')
+    return shape, shape[along] * 8 // PACKED_BITS[type] if is_packed(type) else shape[along]
 
 
 def matmul_block_scaled(a, b, a_scales, b_scales, out=None, *, epilogue=None, out_dtype='bf16', scale_type='ue8m0',
@@ -27,8 +27,10 @@ def matmul_block_scaled(a, b, a_scales, b_scales, out=None, *, epilogue=None, ou
     """
     epilogue = checked_epilogue(epilogue)
     a_type, b_type = told_packed(a, a_type), told_packed(b, b_type)
-    extents = Extents(_elements_shape(a, a_type, -1), _elements_shape(b, b_type, -2), epilogue.gated)
-    elements = extents.k if k is None else k
+    (a_shape, k_of_a), (b_shape, k_of_b) = _elements('a', a, a_type, -1), _elements('b', b, b_type, -2)
+    most = min(k_of_a, k_of_b)  # where they contradict each other, call says so
+    elements = most if k is None else integer('k', k, 0, most)
+    extents = Extents((*a_shape[:-1], elements), (*b_shape[:-2], elements, b_shape[-1]), epilogue.scalars()[-1])
     check_scales('a_scales', a_scales, extents.num_matrices, extents.m, elements, scale_type)
     check_scales('b_scales', b_scales, extents.num_matrices, extents.n, elements, scale_type)
     if out is None:

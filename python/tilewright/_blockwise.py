@@ -4,6 +4,7 @@ from ._library import (Invalid, check, library, new_options, new_problem, new_st
                        set_integers)
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_matrix, fill_problem, output_of)
+from ._values import flag
 
 BLOCK = 128
 
@@ -46,7 +47,7 @@ def problem_of(a, b, a_scales, b_scales, d, scalars, arrays, d_scales=None, powe
     set_scales(problem.a_scales, rows, problem.matmul.m, blocks, rows.row_stride, rows.column_stride)
     set_scales(problem.b_scales, columns, b_scales.shape[-1], blocks, columns.column_stride,
                columns.row_stride)
-    problem.powers_of_two = bool(powers_of_two)
+    problem.powers_of_two = flag('powers_of_two', powers_of_two)
     return problem
 
 
@@ -64,18 +65,19 @@ def matmul_blockwise(a, b, a_scales, b_scales, out=None, *, epilogue=None, out_d
     tensor cores multiply with themselves. All else is as for matmul.
     """
     epilogue = checked_epilogue(epilogue)
-    options = (bool(batch_invariant), True, instance, target)
+    options = (flag('batch_invariant', batch_invariant), True, instance, target)
     given = (a, b, a_scales, b_scales)
     if any(is_torch(array) for array in given):
         from . import _torch_blockwise
         check_told(a_type, b_type)
-        return _torch_blockwise.family(given, out, (bool(powers_of_two),), epilogue, out_dtype, stream, options)
+        return _torch_blockwise.family(given, out, (flag('powers_of_two', powers_of_two),), epilogue, out_dtype, stream, options)
     check_on_host(stream)
     views = [view_of('a', a, a_type), view_of('b', b, b_type), view_of('a_scales', a_scales),
              view_of('b_scales', b_scales)]
     scalars = epilogue.scalars()
     shape = Extents(views[0].shape, views[1].shape, scalars[-1]).output
     out, d = output_of(out, out_dtype, a, views[0].type, shape)
-    problem = problem_of(*views, d, scalars, epilogue_views(epilogue), powers_of_two=powers_of_two)
+    sides = epilogue_views(epilogue)  # they may own what the problem names
+    problem = problem_of(*views, d, scalars, sides, powers_of_two=powers_of_two)
     check(library().tw_simulate(problem, new_options(*options)))
     return out

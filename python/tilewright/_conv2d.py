@@ -4,15 +4,16 @@ from ._library import (CODES, DIRECTIONS, Invalid, check, integer, library,
                        new_options, new_problem, set_integers)
 from ._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
                        fill_epilogue, output_of)
+from ._values import flag, several, shown
 
 AXIS = ('extent', 'filter', 'stride', 'dilation', 'pad_low', 'pad_high')
 SIDES = {3: ('w',), 4: ('h', 'w'), 5: ('depth', 'h', 'w')}
 
 
 def _per_side(name, given, sides):
-    numbers = tuple(given) if hasattr(given, '__iter__') else (given,) * sides
+    numbers = several(name, given) if hasattr(given, '__len__') else (given,) * sides
     if len(numbers) != sides:
-        raise Invalid(f'{name} is {given}, but must be one number, or one for each of {sides} '
+        raise Invalid(f'{name} is {shown(given)}, but must be one number, or one for each of {sides} '
                       'sides.')
     return numbers
 
@@ -31,7 +32,7 @@ class Geometry:
         if groups < 1 or self.c != w[-1] * groups:
             raise Invalid(f'x has {self.c} channels, but w has {w[-1]} in each of {groups} '
                           'groups.')
-        pads = [tuple(integer('padding', one) for one in pad) if hasattr(pad, '__iter__')
+        pads = [tuple(integer('padding', one) for one in several('padding', pad)) if hasattr(pad, '__len__')
                 else (integer('padding', pad),) * 2
                 for pad in _per_side('padding', padding, sides)]
         steps = [integer('stride', step) for step in _per_side('stride', stride, sides)]
@@ -40,10 +41,10 @@ class Geometry:
                      zip(x[1:-1], w[1:-1], steps, spreads, pads)]
         for axis in self.axes:
             if len(axis) != 6:
-                raise Invalid(f'padding is {padding}, but a side has one number, or two: below '
+                raise Invalid(f'padding is {shown(padding)}, but a side has one number, or two: below '
                               'and above.')
             if axis[2] < 1:
-                raise Invalid(f'stride is {stride}, but must be positive.')
+                raise Invalid(f'stride is {shown(stride)}, but must be positive.')
         self.output = (self.n, *(max(0, (extent + low + high - (filter - 1) * spread - 1) // step
                                      + 1)
                                  for extent, filter, step, spread, low, high in self.axes), self.k)
@@ -113,7 +114,7 @@ def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogu
     A torch tensor of shape [n, c, h, w] in torch.channels_last is x.permute(0, 2, 3, 1).
     """
     epilogue = checked_epilogue(epilogue)
-    options = (bool(batch_invariant), bool(fast_accumulation), instance, target)
+    options = (flag('batch_invariant', batch_invariant), flag('fast_accumulation', fast_accumulation), instance, target)
     if is_torch(x) or is_torch(w):
         from . import _torch_conv2d
         check_told(x_type, w_type)
@@ -124,6 +125,7 @@ def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogu
     geometry = Geometry(x_view.shape, w_view.shape, stride, padding, dilation, groups)
     scalars = epilogue.scalars()
     out, d = output_of(out, out_dtype, x, x_view.type, geometry.output_shape(scalars[-1]))
-    problem = problem_of(x_view, w_view, d, geometry, scalars, epilogue_views(epilogue))
+    sides = epilogue_views(epilogue)  # they may own what the problem names
+    problem = problem_of(x_view, w_view, d, geometry, scalars, sides)
     check(library().tw_simulate(problem, new_options(*options)))
     return out

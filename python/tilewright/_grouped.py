@@ -9,10 +9,15 @@ from ._library import new_struct
 # family blockwise: end
 
 
+OPTIONAL = ('row_index', 'a_scales', 'b_scales')
+
+
 def _rows_in_one(name, view):
     """A matrix of all rows, of [groups, capacity, columns]."""
     if view is None or len(view.shape) == 2:
         return view
+    if len(view.shape) != 3:
+        raise Invalid(f'{name} has shape {view.shape}, but must be [rows, columns] or [groups, capacity, columns].')
     groups, capacity, columns = view.shape
     if groups > 1 and capacity > 0 and view.strides[0] != capacity * view.strides[1]:
         raise Invalid(f'{name} has shape {view.shape} and strides {view.strides}, but rows of its '
@@ -98,13 +103,14 @@ def matmul_grouped(a, b, rows, out=None, *, row_index=None, a_scales=None, b_sca
         check_told(a_type, b_type)
         return _torch_grouped.family(given, out, (), epilogue, out_dtype, stream, options)
     check_on_host(stream)
-    views = [None if array is None else view_of(name, array, type) for name, array, type in zip(
+    views = [None if array is None and name in OPTIONAL else view_of(name, array, type) for name, array, type in zip(
         ('a', 'b', 'rows', 'row_index', 'a_scales', 'b_scales'), given,
         (a_type, b_type, None, None, None, None))]
     scalars = epilogue.scalars()
     shape = output_shape(views[0].shape, views[1].shape,
                          None if row_index is None else views[3].shape, scalars[-1])
     out, d = output_of(out, out_dtype, a, views[0].type, shape)
-    problem = problem_of(views, d, scalars, epilogue_views(epilogue))
+    sides = epilogue_views(epilogue)  # they may own what the problem names
+    problem = problem_of(views, d, scalars, sides)
     check(library().tw_simulate(problem, new_options(*options)))
     return out

@@ -3,15 +3,16 @@ import ctypes
 import ctypes.util
 import functools
 import json
-import operator
 import os
 import pathlib
 from ctypes import (POINTER, Structure, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint64,
                     c_void_p, sizeof)
 
-VERSION = '0.6.0'
+from ._errors import (CUDA, ERRORS, FOUND, INVALID, OK, UNSUPPORTED, WORKSPACE, CudaError, Error, Found,  # noqa: F401
+                      Invalid, LibraryNotFound, Unsupported, WorkspaceError)
+from ._values import flag, integer, shown
 
-OK, INVALID, UNSUPPORTED, WORKSPACE, CUDA, FOUND = range(6)
+VERSION = '0.6.0'
 
 # tw_type, in its order, with the bytes of an element.
 TYPES = ('bf16', 'fp16', 'fp32', 'tf32', 'e4m3', 'e5m2', 's8', 's32')
@@ -32,58 +33,10 @@ DIRECTIONS = ('forward', 'backward_data', 'backward_filter')
 # family conv2d: end
 
 
-class Error(Exception):
-    """What the library refused or found, in its own sentence. `status` is its tw_status."""
-    status = None
-
-
-class Invalid(Error, ValueError):
-    """The problem contradicts itself, or names what is not there."""
-    status = INVALID
-
-
-class Unsupported(Error, NotImplementedError):
-    """The problem is sound, but no compiled kernel computes it here."""
-    status = UNSUPPORTED
-
-
-class WorkspaceError(Error):
-    """The workspace is too small, or not aligned."""
-    status = WORKSPACE
-
-
-class CudaError(Error):
-    """CUDA reported an error, or there is no GPU."""
-    status = CUDA
-
-
-class Found(Error):
-    """The virtual GPU reports a fault of the kernel."""
-    status = FOUND
-
-
-def integer(name, value, lowest=-1 << 63, highest=(1 << 63) - 1):
-    """Of 64 bits, with a sign: ctypes cuts what does not fit a field without a word."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise Invalid(f'{name} is {value!r}, but must be an integer.') from None
-    if not lowest <= number <= highest:
-        raise Invalid(f'{name} is {number}, but must be from {lowest} to {highest}.')
-    return number
-
-
 def set_integers(struct, what, **fields):
     """Fields of a struct; `what` it is says the refusal of one that does not fit."""
     for name, value in fields.items():
         setattr(struct, name, integer(f'{name} of {what}' if what else name, value))
-
-
-class LibraryNotFound(Error, ImportError):
-    """There is no libtilewright.so, or it is of another version."""
-
-
-ERRORS = {error.status: error for error in (Invalid, Unsupported, WorkspaceError, CudaError, Found)}
 
 
 # The structs of include/tilewright.h by their names there, as the library describes them. Empty before it is loaded.
@@ -114,6 +67,7 @@ FUNCTIONS = {
     'tw_version': (c_char_p,),
     'tw_describe': (c_char_p, c_char_p),
     'tw_init': (c_int, c_char_p, AnyStruct, c_size_t, AnyStruct),
+    'tw_extents': (c_int, POINTER(c_int64), c_size_t, AnyStruct),
     'tw_supported': (c_int, AnyStruct, AnyStruct),
     'tw_workspace_size': (c_int, POINTER(c_size_t), AnyStruct, AnyStruct),
     'tw_run': (c_int, AnyStruct, AnyStruct, c_void_p, c_size_t, c_void_p),
@@ -191,7 +145,7 @@ def families():
 @functools.cache
 def describe(family):
     """What tw_describe says of a family, by its name."""
-    text = library().tw_describe(family.encode())
+    text = library().tw_describe(_text('The family', family))
     check(OK if text is not None else INVALID)
     return json.loads(text)
 
@@ -211,8 +165,8 @@ def new_problem(family='matmul'):
 def new_options(batch_invariant, fast_accumulation, instance, target=None, workspace_is_ready=0):
     options = new_struct('tw_options')
     check(library().tw_init(b'matmul', None, 0, options))
-    options.batch_invariant = batch_invariant
-    options.fast_accumulation = fast_accumulation
+    options.batch_invariant = flag('batch_invariant', batch_invariant)
+    options.fast_accumulation = flag('fast_accumulation', fast_accumulation)
     options.workspace_is_ready = workspace_is_ready
     options.instance, options.target = _text('instance', instance), _text('target', target)
     return options
@@ -223,8 +177,8 @@ def _text(name, given):
         return None
     # A string of C ends at the first NUL: the rest would be cut off.
     if not isinstance(given, str) or '\0' in given:
-        raise Invalid(f'{name} is {given!r}, but must be a name, or None.')
-    return given.encode()
+        raise Invalid(f'{name} is {shown(given)}, but must be a name, or None.')
+    return given.encode(errors='backslashreplace')  # no name has a surrogate
 
 
 class Plan:

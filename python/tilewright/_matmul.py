@@ -3,6 +3,7 @@ from ._arrays import is_torch, view_of
 from ._library import Invalid, check, library, new_options
 from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                        output_of, problem_of)
+from ._values import flag
 
 _torch = None  # the module; it writes itself here when it is imported
 
@@ -61,8 +62,9 @@ def _on_host(a, b, out, epilogue, out_dtype, batch_invariant, fast_accumulation,
         d.strides = d.strides[:place] + (extents.output[-1],) + d.strides[place:]
     if drop_column:
         d.shape, d.strides = d.shape + (1,), d.strides + (1,)
-    problem = problem_of(a_view, b_view, d, scalars, epilogue_views(epilogue))
-    problem.b_is_constant = bool(b_is_constant)
+    sides = epilogue_views(epilogue)  # they may own what the problem names
+    problem = problem_of(a_view, b_view, d, scalars, sides)
+    problem.b_is_constant = flag('b_is_constant', b_is_constant)
     check(library().tw_simulate(
         problem, new_options(batch_invariant, fast_accumulation, instance, target)))
     return out

@@ -3,7 +3,9 @@ import bisect
 import math
 import struct
 
+from ._errors import Invalid
 from ._typed import typed_array
+from ._values import shown
 
 FORMATS = {'fp32': 'f', 'tf32': 'f', 's8': 'b', 's32': 'i', 'fp16': 'e', 'bf16': 'H', 'e4m3': 'B',
            'e5m2': 'B'}
@@ -70,10 +72,18 @@ def decode(packed, name):
     return packed
 
 
+def _array(name, given, dtype):
+    import numpy
+    try:
+        return numpy.ascontiguousarray(given, dtype=dtype).view(numpy.ndarray).reshape(numpy.shape(given))
+    except Exception as error:  # of a caller's class, too
+        raise Invalid(f'{name} is no array of {dtype}: {shown(error)}.') from None
+
+
 def to_bf16(array):
     """The bits (uint16) of a numpy array's numbers, rounded to nearest even, as an array that tells that it is bf16."""
+    bits = _array('array', array, 'float32').view('uint32')
     import numpy
-    bits = numpy.ascontiguousarray(array, dtype=numpy.float32).view(numpy.uint32)
     rounded = (bits + (0x7fff + ((bits >> 16) & 1))) >> 16
     is_nan = (bits & 0x7fffffff) > 0x7f800000
     bits = numpy.where(is_nan, (bits >> 16) | 0x40, rounded).astype(numpy.uint16)
@@ -82,5 +92,4 @@ def to_bf16(array):
 
 def from_bf16(bits):
     """The numbers (float32) of a numpy array of bf16 bits (uint16)."""
-    import numpy
-    return (numpy.asarray(bits, dtype=numpy.uint16).astype(numpy.uint32) << 16).view(numpy.float32)
+    return (_array('bits', bits, 'uint16').astype('uint32') << 16).view('float32')

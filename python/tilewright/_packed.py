@@ -1,23 +1,35 @@
 """Elements below a byte, and scales of blocks: both are bytes in arrays."""
 import sys
 
-from ._arrays import View, count, empty_like_kind, is_numpy, is_torch
+from ._arrays import View, count, empty_like_kind, is_numpy, is_torch, shape_of
 from ._library import PACKED_BITS, Invalid
+from ._values import word
 
 SCALED_BLOCK = {'ue8m0': 32, 'ue4m3': 16}  # of k, by the type of a scale
 
 
-def packed_view(name, view, type):
-    """Elements below a byte, of a View of the bytes that hold them."""
-    bits = PACKED_BITS[type]
-    along = len(view.shape) - (1 if view.strides[-1:] == (1,) else 2)
-    steps = [step * 8 for axis, step in enumerate(view.strides) if axis != along]
-    if along < 0 or view.strides[along] != 1 or any(step % bits for step in steps):
+def packed_view(name, view, type, along):
+    """Elements below a byte, of a View of the bytes that hold them. `along`: -1 or -2, the extent that is meant to count
+    bytes; it is the other one where only that is contiguous."""
+    bits, rank = PACKED_BITS[type], len(view.shape)
+    if rank < 2:
+        raise Invalid(f'{name} has shape {view.shape}, but must be a matrix, or a batch of them.')
+    if view.shape[along] > 1 and view.strides[along] != 1:
+        along = -3 - along
+    along += rank
+    # Of an extent of 1 the stride says nothing.
+    steps = [step * 8 for axis, (extent, step) in enumerate(zip(view.shape, view.strides)) if axis != along and extent > 1]
+    if view.shape[along] > 1 and view.strides[along] != 1 or any(step % bits for step in steps):
         raise Invalid(f'{name} has shape {view.shape} and strides {view.strides} of bytes, but lines of '
                       f'{type} must be contiguous and begin at whole elements of {bits} bits.')
     shape = [extent * 8 // bits if axis == along else extent for axis, extent in enumerate(view.shape)]
-    strides = [1 if axis == along else step * 8 // bits for axis, step in enumerate(view.strides)]
-    return View(view.address, shape, strides, type, view.writable, view.owner)
+    strides = [1 if axis == along else step * 8 // bits if view.shape[axis] > 1 else shape[along]
+               for axis, step in enumerate(view.strides)]
+    return View(view.address, shape, strides, type, view.writable, view.owner), along - rank
+
+
+def is_packed(type):
+    return isinstance(type, str) and type in PACKED_BITS
 
 
 def told_packed(array, type):
@@ -33,20 +45,17 @@ def packed_bytes(columns, type):
 
 def scale_shape(rows, k, scale_type, scale_order='blocks'):
     """Of all scales of a matrix: the bytes of blocks of 128 rows by four, or rows."""
-    if scale_type not in SCALED_BLOCK:
-        raise Invalid(f'scale_type is {scale_type!r}, but must be one of {", ".join(SCALED_BLOCK)}.')
-    of_a_row = -(-k // SCALED_BLOCK[scale_type])
-    return (rows, of_a_row) if scale_order == 'rows' else (-(-rows // 128) * -(-of_a_row // 4) * 512,)
+    of_a_row = -(-k // SCALED_BLOCK[word('scale_type', scale_type, SCALED_BLOCK)])
+    by_rows = word('scale_order', scale_order, ('blocks', 'rows')) == 'rows'
+    return (rows, of_a_row) if by_rows else (-(-rows // 128) * -(-of_a_row // 4) * 512,)
 
 
 def new_bytes(example, shape):
     """New memory of the example's kind and device."""
     if is_torch(example):
         return example.new_empty(shape, dtype=sys.modules['torch'].uint8)
-    if is_numpy(example):
-        import numpy
-        return numpy.empty(shape, dtype=numpy.uint8)
-    return empty_like_kind(example, shape, 's8')
+    new = empty_like_kind(example, shape, 's8')
+    return new.view('uint8') if is_numpy(new) else new
 
 
 def new_elements(example, shape, type):
@@ -62,6 +71,6 @@ def new_elements(example, shape, type):
 def check_scales(name, scales, matrices, rows, k, scale_type, scale_order='blocks'):
     """Kernels take scales to their ends, which no stride tells."""
     needed = matrices * count(scale_shape(rows, k, scale_type, scale_order))
-    if count(scales.shape) < needed:
-        raise Invalid(f'{name} has {count(scales.shape)} bytes, but scales of {matrices} x {rows} x {k} elements have '
-                      f'{needed}.')
+    given = count(shape_of(name, scales, 's8'))
+    if given < needed:
+        raise Invalid(f'{name} has {given} bytes, but scales of {matrices} x {rows} x {k} elements have {needed}.')

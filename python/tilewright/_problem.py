@@ -4,6 +4,7 @@ from typing import Any, Optional, Union
 
 from ._arrays import empty_like_kind, type_name, view_of
 from ._library import ACTIVATIONS, CODES, Invalid, new_problem, set_integers
+from ._values import flag, real, shown
 
 
 @dataclasses.dataclass(eq=False)
@@ -48,17 +49,17 @@ class Epilogue:
             activation = 'none'
         elif not isinstance(activation, str):
             words = activation if isinstance(activation, (tuple, list)) else ()
-            if len(words) != 3 or words[0] != 'clamp':
-                raise Invalid(f'The activation {activation!r} is neither a word nor '
+            if len(words) != 3 or not isinstance(words[0], str) or words[0] != 'clamp':
+                raise Invalid(f'The activation {shown(activation)} is neither a word nor '
                               '("clamp", low, high).')
             activation, low, high = words
         elif activation == 'clamp':
             raise Invalid('The activation "clamp" needs its bounds: ("clamp", low, high).')
         if activation not in ACTIVATIONS:
-            raise Invalid(f'There is no activation {activation!r}; there are '
+            raise Invalid(f'There is no activation {shown(activation)}; there are '
                           f'{", ".join(ACTIVATIONS)}.')
-        return (float(self.alpha), float(beta), float(self.output_scale), activation, float(low),
-                float(high), bool(self.gated))
+        return (real('alpha', self.alpha), real('beta', beta), real('output_scale', self.output_scale), activation,
+                real('The low bound', low), real('The high bound', high), flag('gated', self.gated))
 
     def arrays(self):
         """In the order of ARRAYS."""

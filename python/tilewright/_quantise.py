@@ -3,6 +3,7 @@ from ._arrays import count, empty_like_kind, is_torch, type_name, view_of
 from ._library import Invalid, check, library, new_options, new_problem, set_integers
 from ._problem import check_on_host, check_told, fill_matrix
 from ._scales import pair_of, scales_of, strided
+from ._values import flag, integer
 
 
 def problem_of(x, elements, scales, scale_rows, powers_of_two):
@@ -16,7 +17,7 @@ def problem_of(x, elements, scales, scale_rows, powers_of_two):
     *batch, m, k = x.shape
     problem = new_problem('quantise')
     set_integers(problem, None, m=m, k=k, batch=count(batch), scale_rows=scale_rows)
-    problem.powers_of_two = bool(powers_of_two)
+    problem.powers_of_two = powers_of_two
     for into, name, view in ((problem.source, 'x', x), (problem.elements, 'elements', elements),
                              (problem.scales, 'scales', scales)):
         fill_matrix(into, name, view, *view.shape[-2:], tuple(batch))
@@ -41,6 +42,8 @@ def quantise_blocks(x, out=None, *, scale_rows=1, out_dtype=None, column_major=F
     A scale is the largest magnitude of its block over the largest element (448 of e4m3, 57344 of e5m2).
     """
     elements, scales = pair_of(out)
+    scale_rows = integer('scale_rows', scale_rows)
+    column_major, powers_of_two = flag('column_major', column_major), flag('powers_of_two', powers_of_two)
     options = (False, True, instance, target)
     if any(is_torch(array) for array in (x, elements, scales)):
         from . import _torch_quantise

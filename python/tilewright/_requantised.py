@@ -4,6 +4,7 @@ from ._blockwise import problem_of
 from ._library import check, library, new_options
 from ._problem import Extents, check_on_host, check_told, checked_epilogue, epilogue_views
 from ._scales import pair_of, scales_of, strided
+from ._values import flag
 
 
 def matmul_requantised(a, b, a_scales, b_scales, out=None, *, epilogue=None, column_major=False,
@@ -17,7 +18,8 @@ def matmul_requantised(a, b, a_scales, b_scales, out=None, *, epilogue=None, col
     """
     epilogue = checked_epilogue(epilogue)
     elements, scales = pair_of(out)
-    options = (bool(batch_invariant), True, instance, target)
+    options = (flag('batch_invariant', batch_invariant), True, instance, target)
+    column_major, powers_of_two = flag('column_major', column_major), flag('powers_of_two', powers_of_two)
     given = (a, b, a_scales, b_scales)
     if any(is_torch(array) for array in given):
         from . import _torch_requantised
@@ -32,7 +34,8 @@ def matmul_requantised(a, b, a_scales, b_scales, out=None, *, epilogue=None, col
     if out is None:
         elements = empty_like_kind(a, shape, 'e4m3')
         scales = strided(a, *scales_of(shape, 1, column_major))
-    problem = problem_of(*views, view_of('elements', elements, 'e4m3'), scalars,
-                         epilogue_views(epilogue), view_of('scales', scales), powers_of_two)
+    written = view_of('elements', elements, 'e4m3'), view_of('scales', scales)
+    sides = epilogue_views(epilogue)  # they may own what the problem names
+    problem = problem_of(*views, written[0], scalars, sides, written[1], powers_of_two)
     check(library().tw_simulate(problem, new_options(*options)))
     return elements, scales

@@ -1,7 +1,9 @@
 """rms_norm: rows over the root of their mean square. Of torch tensors it is the operator tilewright::call_rms_norm."""
-from ._arrays import new_like, rows_of
+from ._arrays import new_like, rows_of, shape_of
 from ._call import call
 from ._library import Invalid
+from ._scales import pair_of
+from ._values import real
 
 
 def rms_norm(x, weight, residual=None, out=None, *, epsilon=1e-5, stream=None, instance=None, target=None):
@@ -10,15 +12,15 @@ def rms_norm(x, weight, residual=None, out=None, *, epsilon=1e-5, stream=None, i
     residual: is added first, and (result, x + residual) is returned, which is normalised as it is rounded.
     out: where the result goes; with a residual, a pair.
     """
-    shape = tuple(x.shape)
-    output, total = (out, None) if residual is None else out or (None, None)
-    output = new_like(x, shape) if output is None else output
+    shape = shape_of('x', x)
+    output, total = (out, None) if residual is None else pair_of(out, 'the result, and x + residual')
+    output = new_like('x', x, shape) if output is None else output
     if residual is not None and total is None:
-        total = new_like(x, shape)
+        total = new_like('x', x, shape)
     matrices = {'source': x, 'output': output, 'residual': residual, 'sum': total}
     for name, array in matrices.items():
-        if array is not None and tuple(array.shape) != shape:
-            raise Invalid(f'The {name} has shape {tuple(array.shape)}, but x has shape {shape}.')
-    call('rms_norm', weight=weight, epsilon=float(epsilon), stream=stream, instance=instance, target=target,
+        if array is not None and shape_of(name, array) != shape:
+            raise Invalid(f'The {name} has shape {shape_of(name, array)}, but x has shape {shape}.')
+    call('rms_norm', weight=weight, epsilon=real('epsilon', epsilon), stream=stream, instance=instance, target=target,
          **{name: rows_of(name, array) for name, array in matrices.items() if array is not None})
     return output if residual is None else (output, total)

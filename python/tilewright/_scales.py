@@ -18,12 +18,12 @@ def scales_of(shape, scale_rows, column_major):
     return (*rows, blocks), (*dense_strides(rows), -(-count(rows) // 4) * 4)
 
 
-def pair_of(out):
+def pair_of(out, parts='elements and scales'):
     """(elements, scales), or (None, None)."""
     if out is None:
         return None, None
     if not isinstance(out, (tuple, list)) or len(out) != 2:
-        raise Invalid(f'out is a {type(out).__name__}, but must be a pair: elements and scales.')
+        raise Invalid(f'out is a {type(out).__name__}, but must be a pair: {parts}.')
     return out
 
 

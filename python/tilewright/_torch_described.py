@@ -4,9 +4,8 @@ import torch
 from torch import Tensor
 
 from ._arrays import View, type_name
-from ._call import problem_by_description, signature_of
-from ._library import PACKED_BITS, Invalid, Unsupported, families
-from ._packed import packed_view
+from ._described import problem_by_description, signature_of
+from ._library import Invalid, Unsupported, families
 from ._problem import ARRAYS, PLAIN
 from ._torch import _stream
 from ._torch_family import Launcher
@@ -53,11 +52,7 @@ class Operator:
             _launcher.check_device(name, tensor, device)
             if tensor.element_size() != 1:
                 raise Invalid(f'{name} has dtype {tensor.dtype}, but must have bytes, which hold {type}.')
-            of_bytes = View(tensor.data_ptr(), tensor.shape, tensor.stride(), 's8', True, tensor)
-            if type in PACKED_BITS:
-                return packed_view(name, of_bytes, type)
-            of_bytes.type = type_name(type)
-            return of_bytes
+            return View(tensor.data_ptr(), tensor.shape, tensor.stride(), type_name(type), True, tensor)
 
         problem = problem_by_description(self.signature.family, given, view, scalars,
                                          [view(name, tensor) for name, tensor in zip(ARRAYS, sides)])

@@ -25,6 +25,12 @@ def _class():
         def mT(self):  # which numpy has from 2.0 on
             return self.swapaxes(-1, -2)
 
+        def __reduce__(self):
+            return typed_array, (self.view(numpy.ndarray), self._type)
+
+        def __deepcopy__(self, memo):
+            return typed_array(self.view(numpy.ndarray).copy('K'), self._type)
+
         def __array_ufunc__(self, function, method, *inputs, out=None, **others):
             def plain(array):
                 return array.view(numpy.ndarray) if isinstance(array, TypedArray) else array

@@ -21,6 +21,26 @@ Checked checked(const Description& description, const void* problem) {
   return result;
 }
 
+void tell_extents(std::span<std::int64_t> extents, const FamilyCalls& family, const void* problem) {
+  const Description& description = *family.description;
+  std::size_t size = 0;
+  std::memcpy(&size, problem, sizeof size);
+  check_size("problem", problem, size, family.problem_size, "tw_init");
+  const std::size_t count = description.tensors.size();
+  if (extents.size() != 3 * count) {
+    throw Failure{TW_INVALID, sentence("{} has {} tensors, but there is room for {}.", family.name,
+                                       count, extents.size() / 3)};
+  }
+  const Status status = check_stated(description, problem);
+  if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+  auto next = extents.begin();
+  for (const TensorField& tensor : description.tensors) {
+    TensorExtents told = {};
+    if (detail::is_present(tensor, problem)) told = tensor.extents(problem);
+    for (const std::int64_t extent : {told.batch, told.rows, told.columns}) *next++ = extent;
+  }
+}
+
 void check_apart(const Checked& problem) {
   const Description& description = problem.description();
   Touched touched;

@@ -44,6 +44,9 @@ std::uint64_t number_of(const FamilyCalls& family);
 const FamilyCalls& family_named(const char* name);
 const FamilyCalls& family_of(const void* problem);
 
+// Of each tensor of a problem whose numbers, rules and types are sound; or throws.
+void tell_extents(std::span<std::int64_t> extents, const FamilyCalls& family, const void* problem);
+
 }  // namespace tw::library
 
 // What every family's plans have.

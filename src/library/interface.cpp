@@ -40,6 +40,13 @@ tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* o
   });
 }
 
+tw_status tw_extents(int64_t* extents, size_t count, const void* problem) {
+  return guarded([&] {
+    not_null(extents, "address for the extents");
+    tw::library::tell_extents({extents, 3 * count}, family_of(problem), problem);
+  });
+}
+
 tw_status tw_supported(const void* problem, const tw_options* options) {
   return guarded([&] { family_of(problem).supported(problem, options); });
 }

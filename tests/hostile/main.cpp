@@ -171,6 +171,13 @@ class Case {
     if (planned != TW_OK && (plan != nullptr || bytes != 0)) {
       complain("tw_plan_create", "there is a plan, or a size, of what is refused.");
     }
+    // Tensors have extents wherever numbers are sound; strides and addresses do not matter.
+    std::vector<std::int64_t> extents(3 * problem.family().tensors.size());
+    const tw_status told = call(
+        "tw_extents", [&] { return tw_extents(extents.data(), extents.size() / 3, given); });
+    if (supported == TW_OK && told != TW_OK) {
+      complain("tw_extents", "what is supported has no extents.");
+    }
     const tw_status run = call("tw_run", [&] {
       return tw_run(given, options, workspace_memory, sizeof workspace_memory, nullptr);
     });

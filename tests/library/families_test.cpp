@@ -2,7 +2,9 @@
 // is unknown, or is not that of a plan.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -145,6 +147,25 @@ TEST(Families, AreDescribedAsTheyAreInitialised) {
   EXPECT_EQ(tw_describe("attend"), nullptr);
   EXPECT_EQ(std::string(tw_message()).rfind("There is no family 'attend'; there are ", 0), 0u);
   EXPECT_EQ(tw_describe(nullptr), tw_describe(nullptr));
+}
+
+// Whoever makes problems of arrays compares these with their shapes.
+TEST(Families, TellTheExtentsOfAProblem) {
+  tw_quantise_problem problem = sound_quantise();
+  problem.m = 130, problem.k = 300, problem.batch = 2, problem.scale_rows = 128;
+  std::int64_t extents[9] = {};
+  ASSERT_EQ(tw_extents(extents, 3, &problem), TW_OK) << tw_message();
+  const std::int64_t expected[] = {2, 130, 300, 2, 130, 300, 2, 2, 3};
+  EXPECT_TRUE(std::equal(std::begin(extents), std::end(extents), expected));
+  expect_refused(tw_extents(extents, 2, &problem),
+                 "quantise has 3 tensors, but there is room for 2.");
+  expect_refused(tw_extents(nullptr, 3, &problem), "The address for the extents is null.");
+  problem.m = -1;
+  expect_refused(tw_extents(extents, 3, &problem),
+                 "m = -1 must be at least 0 and below 2^31 - 256.");
+  problem.size = 8;
+  EXPECT_EQ(tw_extents(extents, 3, &problem), TW_INVALID);
+  EXPECT_EQ(tw_extents(extents, 3, nullptr), TW_INVALID);
 }
 
 TEST(Families, APlanTakesProblemsOfItsOwn) {
