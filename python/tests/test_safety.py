@@ -70,6 +70,13 @@ class OutputsOfAnotherShape(Case):
         self.refused('keys is 1000, but page_table has room for 2 pages of 16', tilewright.attention_paged, q, cache, cache, table,
                      lengths, keys=1000)
 
+    def test_a_table_without_pages(self):
+        q, cache = numpy.ones((3, 1, 1, 64), HALF), numpy.ones((4, 16, 1, 64), HALF)
+        try:
+            tilewright.attention_paged(q, cache, cache, zeros((3, 0), numpy.int32), zeros(3, numpy.int32), target='sm80')
+        except tilewright.Error as error:
+            self.assertNotIsInstance(error, tilewright.Found)
+
     def test_a_batch_of_one_serves_all(self):
         a, b = numpy.ones((1, 4, 64), HALF), numpy.ones((3, 64, 8), HALF)
         x, y = (tilewright.block_quantise(one.reshape(-1, 64))[0] for one in (a, b.swapaxes(1, 2).copy()))

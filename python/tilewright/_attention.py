@@ -115,7 +115,7 @@ def problem_of(views, scalars):
         if len(table.shape) != 2 or table.strides[1] != 1 and table.shape[1] > 1 or table.type != 's32':
             raise Invalid(f'page_table has shape {table.shape}, strides {table.strides} and type {table.type}, but must be int32 '
                           '[sequences, pages], rows contiguous.')
-        pitch = table.strides[0] if table.shape[0] > 1 else table.shape[1]
+        pitch = table.strides[0] if table.shape[0] > 1 and table.shape[1] > 0 else table.shape[1]
         numbers.update(page_size=page_size, pages=pages, table_pitch=pitch, heads_in_pages=not layout.keys_by_tokens,
                        keys=table.shape[1] * page_size if most_keys is None else most_keys)
         if table.shape[0] != numbers['sequences']:
