@@ -23,8 +23,9 @@ void touch(const Memory& memory, bool is_written) {
                         batch * memory.batch_pitch + line * memory.pitch;
     const auto bytes = static_cast<std::size_t>(memory.line);
     if (void* const bad = __asan_region_is_poisoned(first, bytes)) {
-      throw Failure{TW_FOUND, fmt::format("Byte {} of line {} of matrix {} of {} is not the caller's.",
-                                          static_cast<char*>(bad) - first, line, batch, memory.name)};
+      throw Failure{TW_FOUND,
+                    fmt::format("Byte {} of line {} of matrix {} of {} is not the caller's.",
+                                static_cast<char*>(bad) - first, line, batch, memory.name)};
     }
     for (char* const at : {first, first + bytes - 1}) {
       volatile char& byte = *at;  // where there is no memory at all, this ends the process

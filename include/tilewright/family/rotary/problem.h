@@ -22,9 +22,10 @@ typedef struct tw_rotary_problem {
   tw_matrix qkv;         /* tokens by (heads + 2 key_heads) head_size, bf16 or fp16 */
   tw_matrix cosines;     /* all_positions by head_size / 2, fp32 */
   tw_matrix sines;       /* likewise */
-  /* On the device, for each token: its row of cosines and sines; and that of k and v. Null: token i
-   * has row i. A position below 0 is taken for 0, and one behind the tables for their last row. Keys
-   * and values of a slot that k and v do not have, below 0 or behind their last row, are not stored. */
+  /* On the device, for each token: its row of cosines and sines; and that of k and v. Null: token
+   * i has row i. A position below 0 is taken for 0, and one behind the tables for their last row.
+   * Keys and values of a slot that k and v do not have, below 0 or behind their last row, are not
+   * stored. */
   const int32_t* positions;
   const int32_t* slots;
   tw_matrix q; /* tokens by heads * head_size, qkv's type */
