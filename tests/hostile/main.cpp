@@ -173,8 +173,8 @@ class Case {
     }
     // Tensors have extents wherever numbers are sound; strides and addresses do not matter.
     std::vector<std::int64_t> extents(3 * problem.family().tensors.size());
-    const tw_status told = call(
-        "tw_extents", [&] { return tw_extents(extents.data(), extents.size() / 3, given); });
+    const tw_status told =
+        call("tw_extents", [&] { return tw_extents(extents.data(), extents.size() / 3, given); });
     if (supported == TW_OK && told != TW_OK) {
       complain("tw_extents", "what is supported has no extents.");
     }

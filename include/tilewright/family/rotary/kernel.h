@@ -64,9 +64,7 @@ class RotaryStream {
     return rows == nullptr ? token : load_element<Space::Global>(rows + token);
   }
   // No host reads the positions: those outside of the tables are taken for the nearest inside.
-  static TW_DEVICE int within(int row, int last) {
-    return row < 0 ? 0 : row > last ? last : row;
-  }
+  static TW_DEVICE int within(int row, int last) { return row < 0 ? 0 : row > last ? last : row; }
   static TW_DEVICE void load(FragmentPair (&pairs)[length / 2], const float* from) {
     using Quad = Vector<float, 4>;
     TW_UNROLL
