@@ -25,6 +25,9 @@ struct RotaryLaunch {
       return Status::refused(
           sentence("head_size = {} must be a multiple of {}, at most {}.", size, of_thread, most));
     }
+    if (checked.as<Family::Problem>().all_positions == 0) {
+      return Status::refused("all_positions = 0, but each token takes a row of cosines and sines.");
+    }
     return rows_begin_at_16_bytes(
         checked, {Family::qkv, Family::cosines, Family::sines, Family::q, Family::k, Family::v});
   }

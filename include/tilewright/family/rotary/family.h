@@ -29,11 +29,6 @@ struct RotaryFamily {
                  "There are no positions, so that tokens = {} must be at most all_positions = {}.",
                  p.tokens, p.all_positions);
            }),
-      rule([](const Problem& p) { return p.tokens == 0 || p.all_positions > 0; },
-           [](const Problem& p) {
-             return sentence("all_positions = {}, but tokens = {} need a row of cosines and sines.",
-                             p.all_positions, p.tokens);
-           }),
       rule([](const Problem& p) { return p.slots != nullptr || p.tokens <= p.rows; },
            [](const Problem& p) {
              return sentence("There are no slots, so that tokens = {} must be at most rows = {}.",
