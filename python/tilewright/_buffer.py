@@ -103,7 +103,7 @@ class Buffer:
         self = cls(None, shape, type)
         try:
             values = list(values)
-        except TypeError:
+        except Exception:  # of a caller's class, or of memory that was released
             raise Invalid(f'values is {shown(values)}, but must be numbers.') from None
         if len(values) != count(self.shape):
             raise Invalid(f'The shape {self.shape} has {count(self.shape)} elements, but '

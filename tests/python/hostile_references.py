@@ -3,7 +3,7 @@ import itertools
 
 import numpy
 
-from hostile_values import (LARGEST, TABLES, TOLERANCE, Meaningless, bits_of, differs, elements_of, finished, rows_of_scales, scale_of, unpacked,
+from hostile_values import (LARGEST, TABLES, TOLERANCE, Meaningless, bits_of, differs, elements_of, finished, rows_of_scales, scale_of,
                             values_of)
 
 NEXT = {'bf16': 'bf16', 'fp16': 'fp16', 'fp32': 'fp32', 's8': 's32', 'e4m3': 'bf16', 'e5m2': 'bf16'}
@@ -247,12 +247,14 @@ def rotary(qkv, cosines, sines, heads, key_heads, q=None, k=None, v=None, positi
 def call(family, **arguments):
     names = {'matmul': dict(d='out'), 'rms_norm': dict(source='x', output='out'), 'quantise': dict(source='x'), 'block_quantise': dict(source='x')}
     outputs = {'matmul': ('d',), 'rms_norm': ('output',), 'quantise': ('elements', 'scales'), 'block_quantise': ('elements', 'scales')}[family]
+    # A batch of one is as good as a matrix there.
+    arguments = {name: value[0] if isinstance(value, numpy.ndarray) and value.ndim == 3 and len(value) == 1 else value
+                 for name, value in arguments.items()}
     made = [arguments[name] for name in outputs]
     given = {names[family].get(name, name): value for name, value in arguments.items()}
     if family == 'block_quantise':
         given['out_dtype'] = given.pop('elements_type', 'e4m3')
     judge = {'matmul': matmul, 'rms_norm': rms_norm, 'quantise': quantise_blocks, 'block_quantise': block_quantise}[family](**given)
-    made = [one[0] if getattr(one, 'ndim', 0) == 3 and len(one) == 1 else one for one in made]  # a batch of one
     return lambda _: judge(made[0] if len(made) == 1 else made)
 
 
