@@ -97,24 +97,28 @@ std::string reason(const Cta& cta, const Conflict& conflict, Checker checker) {
                                                   : "which holds an mbarrier";
   }
   const std::string other = actor(*cta.cluster, conflict.prior.slot);
+  const std::string when = step_words(conflict.prior.site);
   const char* wait = missing_wait(*cta.cluster, conflict.prior.slot);
   if (checker == Checker::ReadBeforeFull) {
-    return fmt::format("without having waited for the {} that write there{}", other, wait);
+    return fmt::format("without having waited for the {} that write there{}{}", other,
+                       when.empty() ? when : " (issued" + when + ")", wait);
   }
   if (checker == Checker::OverwriteWhileRead) {
     if (conflict.kind == Conflict::WriteAfterRead) {
-      return fmt::format("while {} may still read it{}", other, wait);
+      return fmt::format("while {} may still read it{}{}", other,
+                         when.empty() ? when : " (" + when.substr(1) + ")", wait);
     }
-    return fmt::format("although nobody is known to have read what {} brought{}", other, wait);
+    return fmt::format("although nobody is known to have read what {} brought{}{}", other, when,
+                       wait);
   }
   if (checker == Checker::MissingProxyFence) {
     return fmt::format(
-        "which {} {}: a barrier orders the two, but neither of them executed fence.proxy.async, "
+        "which {} {}{}: a barrier orders the two, but neither of them executed fence.proxy.async, "
         "the "
         "first before the barrier or the second after it",
-        other, conflict.kind == Conflict::WriteAfterRead ? "read" : "wrote");
+        other, conflict.kind == Conflict::WriteAfterRead ? "read" : "wrote", when);
   }
-  return fmt::format("which {} wrote, and nothing orders the two", other);
+  return fmt::format("which {} wrote{}, and nothing orders the two", other, when);
 }
 
 // Who completed the phase that let a thread on to overwrite a stage that is still read.
@@ -138,9 +142,9 @@ bool is_generic_writer(const Cta& cta, Slot slot) {
 void report_conflict(Engine& machine, Cta& cta, const Access& access, const Conflict& conflict) {
   const Checker checker = classify(cta, access, conflict);
   const Thread& thread = *access.thread;
-  machine.report_about(
+  machine.report_two(
       thread.role, checker, place_stage(cta, conflict.offset), place_subject(cta, conflict.offset),
-      [&] {
+      conflict.prior.site, [&] {
         const bool reads =
             conflict.kind == Conflict::ReadOfNothing || conflict.kind == Conflict::ReadAfterWrite;
         const std::string step =

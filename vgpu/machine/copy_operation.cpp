@@ -8,6 +8,7 @@
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/launch_control.h"
 #include "vgpu/machine/shared_access.h"
+#include "vgpu/machine/swizzle_check.h"
 
 namespace tw::vgpu {
 namespace {
@@ -87,6 +88,7 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, uns
     });
     machine.abandon();
   }
+  check_box_pattern(machine, shared, shared_box_bytes(map), map.swizzle, instruction);
   return map;
 }
 

@@ -25,6 +25,7 @@ GlobalAccess write_of(Engine& machine, const StoreOperation& store) {
   Access access = Order::async(thread, "TMA store", agent, static_cast<Epoch>(store.group + 1));
   access.known = store.known.get();  // and of the issuer's own accesses those before the store
   access.self = no_slot;
+  access.site = store.site;
   return {access};
 }
 
@@ -87,6 +88,7 @@ void tma_store(const TensorMap* packed_map, SharedAddress source, const int* coo
     });
   }
   store->known = machine.order.release_after({}, thread);
+  store->site = machine.site_of(thread);
   thread.bulk.issue();
   machine.submit(LandingKind::StoreRead, *thread.cta->cluster, store);
 }

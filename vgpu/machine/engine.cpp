@@ -125,6 +125,7 @@ void Engine::start_cluster() {
   for (auto& cta : cluster->ctas) {
     for (Thread& thread : cta->threads) {
       thread.stack = stacks().take();
+      poison_stack(thread.stack);
       thread.context = context::make_fcontext(thread.stack.top, thread.stack.bytes, fiber_entry);
       schedule_.add_ready(thread);
     }

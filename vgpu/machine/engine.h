@@ -43,6 +43,7 @@ class Engine {
   Findings findings;
   GlobalMemory global;
   GlobalActors actors;
+  CallSites call_sites;
   Order order;
   Timeline* const timeline;        // null: nobody records
   GlobalCounters global_counters;  // hold clocks of the order's pool
@@ -50,6 +51,12 @@ class Engine {
   // Every instruction begins here: it costs time, and other threads may run first.
   Thread& enter();
   Thread& current() { return *current_; }
+  // Where this thread is, which runs now or meets the running one for an instruction of its warp;
+  // unknown of others.
+  Site site_of(const Thread& thread) {
+    if (current_ == nullptr || current_->warp != thread.warp || !order.enabled()) return {};
+    return call_sites.here(current_->stack, thread.step);
+  }
 
   // Puts the running thread to sleep until somebody wakes the list.
   void sleep(WaitList& list, Wait wait);
@@ -109,8 +116,15 @@ class Engine {
   template <class MakeText>
   void report_about(const char* role, Checker checker, int stage, const void* subject,
                     MakeText&& text) {
+    report_two(role, checker, stage, subject, {}, std::forward<MakeText>(text));
+  }
+  // The same of two accesses, the second of which came first and was made at `other`.
+  template <class MakeText>
+  void report_two(const char* role, Checker checker, int stage, const void* subject, Site other,
+                  MakeText&& text) {
     const bool is_here = current_ != nullptr && current_->role == role;
-    findings.add(checker, role, stage, subject, is_here, std::forward<MakeText>(text));
+    findings.add(checker, role, stage, subject, is_here, std::forward<MakeText>(text),
+                 [&] { return call_sites.frames(other); });
     if (findings.full()) slice_ = 0;
   }
 

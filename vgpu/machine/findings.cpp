@@ -25,8 +25,11 @@ void Findings::append(Checker checker, const char* role, int stage, std::string 
 
 Report& Findings::finished() {
   for (std::size_t i = 0; i < frames_.size(); ++i) {
-    const std::string lines = source_lines(frames_[i]);
-    if (!lines.empty()) report_.findings[i].text += fmt::format(" Source: {}.", lines);
+    std::string& text = report_.findings[i].text;
+    const std::string lines = source_lines(frames_[i].own);
+    if (!lines.empty()) text += fmt::format(" Source: {}.", lines);
+    const std::string others = source_lines(frames_[i].other);
+    if (!others.empty()) text += fmt::format(" The other access: {}.", others);
   }
   frames_.clear();
   return report_;

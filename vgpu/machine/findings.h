@@ -17,16 +17,18 @@ class Findings {
 
   // `subject` tells findings of one checker, role and stage apart: a buffer, a barrier. The text is
   // made only when the finding is new. `is_here`: it is about what the running thread executes.
-  template <class MakeText>
+  // `other` gives the calls that led to the access that came first, or none.
+  template <class MakeText, class OtherFrames>
   void add(Checker checker, const char* role, int stage, const void* subject, bool is_here,
-           MakeText&& text) {
+           MakeText&& text, OtherFrames&& other) {
     if (options_.disabled.contains(checker)) {
       ++dropped_;
       return;
     }
     if (full() || !seen_.insert({checker, role, stage, subject}).second) return;
     append(checker, role, stage, text());
-    if (is_here) frames_.back() = current_frames();
+    if (is_here) frames_.back().own = current_frames();
+    frames_.back().other = other();
   }
   void add_incomplete(std::string text);
 
@@ -41,7 +43,10 @@ class Findings {
 
   const Options& options_;
   Report report_;
-  std::vector<Frames> frames_;  // of each finding
+  struct FindingFrames {
+    Frames own, other;
+  };
+  std::vector<FindingFrames> frames_;  // of each finding
   std::uint64_t dropped_ = 0;
   std::set<std::tuple<Checker, const char*, int, const void*>> seen_;
 };

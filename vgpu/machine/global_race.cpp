@@ -74,14 +74,14 @@ void report_global_race(Engine& machine, const char* range, const GlobalAccess& 
   const Thread& thread = *access.access.thread;
   const bool lacks_only_fence =
       needs_fence(access, actor, prior) && happened_before(access, actor, prior.epoch);
-  machine.report_about(
+  machine.report_two(
       thread.role, lacks_only_fence ? Checker::MissingProxyFence : Checker::GlobalRace, -1, range,
-      [&] {
-        return fmt::format("The {}: {} {} bytes {} to {} of {}{}, which {} {}, and {}.",
-                           who(thread), access.access.what, writes ? "writes" : "reads",
-                           conflict.first, conflict.last, range,
+      prior.site, [&] {
+        return fmt::format("The {}{}: {} {} bytes {} to {} of {}{}, which {} {}{}, and {}.",
+                           who(thread), step_words(access.access.site), access.access.what,
+                           writes ? "writes" : "reads", conflict.first, conflict.last, range,
                            writes && prior.writes != 0 ? " with another value" : "", name_of(actor),
-                           prior.writes != 0 ? "wrote" : "read",
+                           prior.writes != 0 ? "wrote" : "read", step_words(prior.site),
                            lacks_only_fence ? "which executed no fence.proxy.async after it"
                                             : "nothing orders the two");
       });

@@ -102,7 +102,7 @@ void GlobalShadow::touch_cell(Engine& machine, std::size_t index, unsigned mask,
     // Whatever comes after this access comes after the known one.
     if (writes || both_read) known.mask &= ~mask;
   });
-  note(index, cell, {access.access.epoch, access.actor, writes, 0, mask});
+  note(index, cell, {access.access.epoch, access.actor, writes, 0, mask, access.access.site});
 }
 
 void GlobalShadow::note(std::size_t index, Cell& cell, const GlobalRecord& record) {

@@ -1,6 +1,6 @@
 // Shadow memory of a range of global memory that kernels may write: for every four bytes, who wrote
 // them last and who has read them since. Memory that is only read has none; pages are made when
-// somebody touches them, six bytes for each byte there.
+// somebody touches them, nine bytes for each byte there.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,7 @@ struct GlobalRecord {
   std::uint32_t writes : 1 = 0;
   std::uint32_t has_more : 1 = 0;  // of a cell's first record: others lie elsewhere
   std::uint32_t mask : 4 = 0;      // bytes of the cell; 0: no access
+  Site site = {};
 };
 
 // An access to one or more pieces of global memory.

@@ -1,5 +1,7 @@
 #include "vgpu/machine/order.h"
 
+#include "vgpu/machine/engine.h"
+
 namespace tw::vgpu {
 
 void Order::start(Cluster& cluster) {
@@ -109,6 +111,7 @@ Access Order::generic(const Thread& thread, const char* what) {
   access.epoch = thread.view.epoch;
   access.known = thread.view.known.get();
   access.self_visible = thread.view.visible;
+  access.site = engine().site_of(thread);
   return access;
 }
 

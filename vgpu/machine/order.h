@@ -39,7 +39,8 @@ class Order {
   // clock that says so, because the threads of a warpgroup all learn the same.
   void learn(Thread& thread, ClockRef& memory, Slot agent, Epoch epoch);
 
-  // The access of a thread through the generic proxy.
+  // The access of a thread through the generic proxy. Its site is where the running thread is; an
+  // access that lands later has none, unless who issued it kept that.
   static Access generic(const Thread& thread, const char* what);
   // An access that an agent makes for one thread through the async proxy.
   static Access async(const Thread& thread, const char* what, Slot agent, Epoch epoch);

@@ -81,7 +81,7 @@ void Shadow::read_cell(Engine& machine, std::uint32_t index, std::uint8_t mask, 
       }
     }
   }
-  const AccessRecord record{access.epoch, access.slot, mask, 0};
+  const AccessRecord record{access.epoch, access.slot, mask, 0, access.site};
   if (!note_read(cell, record, access)) {
     cell.write.flags |= has_overflow;
     note_overflow_read(index, record);
@@ -119,7 +119,8 @@ void Shadow::note_overflow_read(std::uint32_t index, const AccessRecord& record)
   const bool whole = (known.mask & ~record.mask) == 0;
   // One epoch for reads of different bytes: the earlier one can miss a bug, never invent one.
   const Epoch epoch = whole ? record.epoch : std::min(known.epoch, record.epoch);
-  known = {epoch, record.slot, static_cast<std::uint8_t>(known.mask | record.mask), 0};
+  known = {epoch, record.slot, static_cast<std::uint8_t>(known.mask | record.mask), 0,
+           epoch == record.epoch ? record.site : known.site};
 }
 
 void Shadow::write_cell(Engine& machine, std::uint32_t index, std::uint8_t mask, Access& access) {
@@ -149,12 +150,13 @@ void Shadow::write_cell(Engine& machine, std::uint32_t index, std::uint8_t mask,
     if (cell.write.slot == access.slot && cell.write.epoch == access.epoch) {
       own_mask |= left;
     } else {
-      overflow_[index].writes.push_back({cell.write.epoch, cell.write.slot, left, 0});
+      overflow_[index].writes.push_back(
+          {cell.write.epoch, cell.write.slot, left, 0, cell.write.site});
       cell.write.flags |= has_overflow;
     }
   }
   cell.write = {access.epoch, access.slot, own_mask,
-                static_cast<std::uint8_t>(cell.write.flags | mask)};
+                static_cast<std::uint8_t>(cell.write.flags | mask), access.site};
 }
 
 void Shadow::write_overflow(Engine& machine, std::uint32_t index, std::uint8_t mask,

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace tw::vgpu {
@@ -19,7 +20,15 @@ constexpr std::size_t slots_per_mapping = 128;
 constexpr std::size_t stagger_bytes = 576;
 constexpr std::size_t stagger_steps = 16;
 
+// Frames of kernels that are compiled without optimisation fit; the rest of a stack stays unmapped.
+constexpr std::size_t poisoned_bytes = 16 << 10;
+
 }  // namespace
+
+void poison_stack(const Stack& stack) {
+  const std::size_t bytes = std::min(stack.bytes, poisoned_bytes);
+  std::memset(stack.top - bytes, 0xff, bytes);
+}
 
 StackPool::~StackPool() {
   for (const Mapping& mapping : mappings_) munmap(mapping.begin, mapping.bytes);

@@ -13,6 +13,11 @@ struct Stack {
   std::size_t guard_bytes = 0;  // below it, which nobody can touch
 };
 
+// Fills what a kernel's frames will take with bytes that are NaN in every floating-point format:
+// whoever reads a variable before it has a value shall not find zeros, nor what the thread that had
+// this stack before left there.
+void poison_stack(const Stack& stack);
+
 class StackPool {
  public:
   StackPool() = default;

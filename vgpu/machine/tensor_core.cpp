@@ -6,6 +6,7 @@
 
 #include "vgpu/data/matrix_descriptor.h"
 #include "vgpu/machine/accumulator.h"
+#include "vgpu/machine/swizzle_check.h"
 #include "vgpu/machine/timed_wait.h"
 #include "vgpu/machine/warp_collective.h"
 
@@ -87,6 +88,7 @@ void find_operand(Engine& machine, const Thread& thread, const WgmmaOp& op, Acce
                   std::uint64_t bits, bool transposed, unsigned rows, const std::byte** chunks) {
   if (transposed) check_without_rank(machine, thread, bits);
   const MatrixDescriptor descriptor = decode_matrix_descriptor(bits);
+  check_operand_pattern(machine, *thread.cta, descriptor.start, descriptor.swizzle, instruction);
   for (unsigned index = 0; index < 2 * rows; ++index) {
     // A descriptor's addresses are of the own CTA, whatever its rank.
     const SharedAddress address =

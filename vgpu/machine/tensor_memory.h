@@ -38,13 +38,16 @@ struct TensorCell {
   std::uint32_t shape =
       0;  // of the product that wrote last: products of one shape keep their order
   TensorUse write_use = TensorUse::Product;
+  Site write_site = {};
   bool written = false;
   bool was_loaded = false;                // since the write
   std::uint16_t in_flight = 0;            // writes between issue and landing
   std::array<Epoch, 8> load_epochs = {};  // since the write: by warpgroup, 0: none
+  std::array<Site, 8> load_sites = {};
   // The last product that read scales here since the write; nobody's: null.
   TensorPipeline* reader = nullptr;
   Epoch read_epoch = 0;
+  Site read_site = {};
   std::uint64_t step = ~std::uint64_t{0};  // the k-tile that a copy brought here, or none
 };
 

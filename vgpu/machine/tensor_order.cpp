@@ -71,9 +71,9 @@ std::string missing(Standing standing, const std::string& other, const char* wai
 }
 
 void report(Engine& machine, const TensorRegion& region, const TensorAccess& access,
-            unsigned column, Checker checker, const std::string& why) {
-  machine.report(checker, -1, access.what, [&] {
-    const Thread& thread = machine.current();
+            unsigned column, Checker checker, const std::string& why, Site other = {}) {
+  const Thread& thread = machine.current();
+  machine.report_two(thread.role, checker, -1, access.what, other, [&] {
     const std::string step =
         thread.step == no_step ? "" : fmt::format(" at k-tile {}", thread.step);
     return fmt::format("The {}{}: {} {} {}, {}.", who(thread), step, access.what,
@@ -93,19 +93,20 @@ void judge_write(Engine& machine, const TensorRegion& region, const TensorAccess
     const Standing standing = standing_of_pipeline(cell, access, after);
     if (standing == Standing::Ordered) return;
     const std::string other = fmt::format(
-        "{} of the {}", cell.write_use == TensorUse::Copy ? "tcgen05.cp" : "tcgen05.mma",
-        who(*cell.pipeline->thread));
+        "{} of the {}{}", cell.write_use == TensorUse::Copy ? "tcgen05.cp" : "tcgen05.mma",
+        who(*cell.pipeline->thread), step_words(cell.write_site));
     const Checker unordered = access.writes ? Checker::Race : Checker::ReadBeforeFull;
     report(machine, region, access, column, checker_of(standing, unordered),
-           missing(standing, other, ""));
+           missing(standing, other, ""), cell.write_site);
   } else if (cell.warp != nullptr) {
     const Standing standing =
         standing_of_warp(*cell.warp, cell.warp->tensor.stores, cell.write_epoch, access);
     if (standing == Standing::Ordered) return;
-    const std::string other = fmt::format("tcgen05.st of the {}", who(any_thread(*cell.warp)));
+    const std::string other = fmt::format("tcgen05.st of the {}{}", who(any_thread(*cell.warp)),
+                                          step_words(cell.write_site));
     const Checker unordered = access.writes ? Checker::Race : Checker::ReadBeforeFull;
     report(machine, region, access, column, checker_of(standing, unordered),
-           missing(standing, other, "tcgen05.wait::st"));
+           missing(standing, other, "tcgen05.wait::st"), cell.write_site);
   }
 }
 
@@ -118,8 +119,11 @@ void judge_loads(Engine& machine, const TensorRegion& region, const TensorAccess
     const Standing standing = standing_of_warp(warp, warp.tensor.loads, epoch, access);
     if (standing == Standing::Ordered) continue;
     report(machine, region, access, column, checker_of(standing, Checker::OverwriteWhileRead),
-           missing(standing, fmt::format("tcgen05.ld of the {}", who(any_thread(warp))),
-                   "tcgen05.wait::ld"));
+           missing(standing,
+                   fmt::format("tcgen05.ld of the {}{}", who(any_thread(warp)),
+                               step_words(cell.load_sites[group])),
+                   "tcgen05.wait::ld"),
+           cell.load_sites[group]);
   }
 }
 
@@ -134,19 +138,20 @@ void judge_reader(Engine& machine, const TensorRegion& region, const TensorAcces
                   const TensorCell& cell, unsigned column) {
   const Standing standing = standing_of_reader(cell, access);
   if (standing == Standing::Ordered) return;
-  const std::string other =
-      fmt::format("tcgen05.mma of the {}, which reads scales there", who(*cell.reader->thread));
+  const std::string other = fmt::format("tcgen05.mma of the {}, which reads scales there{}",
+                                        who(*cell.reader->thread), step_words(cell.read_site));
   report(machine, region, access, column, checker_of(standing, Checker::OverwriteWhileRead),
-         missing(standing, other, ""));
+         missing(standing, other, ""), cell.read_site);
 }
 
-void note(TensorCell& cell, const TensorAccess& access) {
+void note(TensorCell& cell, const TensorAccess& access, Site site) {
   if (access.writes) {
     cell.reader = nullptr;
     cell.step = access.step;
     cell.pipeline = access.pipeline;
     cell.warp = access.warp;
     cell.write_epoch = access.epoch;
+    cell.write_site = site;
     cell.write_use = access.use;
     cell.shape = access.shape;
     cell.written = true;
@@ -155,8 +160,10 @@ void note(TensorCell& cell, const TensorAccess& access) {
   } else if (access.pipeline != nullptr) {
     cell.reader = access.pipeline;
     cell.read_epoch = access.epoch;
+    cell.read_site = site;
   } else {
     cell.load_epochs[access.warp->index / 4] = access.epoch;
+    cell.load_sites[access.warp->index / 4] = site;
     cell.was_loaded = true;
   }
 }
@@ -224,6 +231,7 @@ void judge(Engine& machine, const TensorRegion& region, const TensorAccess& acce
            std::vector<TensorOp::After>* after) {
   if (!machine.order.enabled()) return;
   TensorMemory& memory = *region.cta->tensor;
+  const Site site = machine.site_of(machine.current());
   for (unsigned band = 0; band < tensor_bands; ++band) {
     if ((region.bands >> band & 1) == 0) continue;
     for (unsigned column = region.column; column < region.column + region.columns; ++column) {
@@ -242,7 +250,7 @@ void judge(Engine& machine, const TensorRegion& region, const TensorAccess& acce
       if (access.writes && cell.reader != nullptr) {
         judge_reader(machine, region, access, cell, column);
       }
-      note(cell, access);
+      note(cell, access, site);
     }
   }
 }
