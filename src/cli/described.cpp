@@ -41,6 +41,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   std::vector<std::string> lines;  // row or column
   std::vector<char> present;       // of each tensor that is optional
   bool unaligned = false;
+  std::string spacing = "usual";
   std::deque<bool> unaligned_small;  // of each tensor
   bool shared_b = false;
   bool infinite = false;
@@ -130,6 +131,10 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       wish.add_options(command);
     }
     command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
+    command
+        .add_option("--spacing", spacing,
+                    "of lines of memory: usual, four or eight (bytes), gaps, far (beyond 2^31)")
+        ->capture_default_str();
     add_data_options(command);
   }
 
@@ -276,6 +281,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     Case made = usual_case(trial, candidate);
     made.problem = problem;
     made.unaligned = unaligned;
+    made.spacing = spacing_named(spacing);
     for (std::size_t i = 0; i < unaligned_small.size(); ++i) {
       if (unaligned_small[i]) made.unaligned_small |= std::uint32_t{1} << i;
     }
@@ -456,6 +462,7 @@ void add_described_cases(std::vector<CaseMaker>& makers, std::span<const Trial* 
         ScheduledCase made = {random_case(*trial, one, random, largest),
                               random_schedule(one.cluster, random)};
         try_infinity(made.shape, random);
+        if (!on_gpu) try_far(made.shape, random);
         const auto judge_one = [on_gpu, running](const ScheduledCase& given) {
           if (on_gpu) std::ofstream(running) << line_of(given, on_gpu) << "\n";
           return judge(given, on_gpu);

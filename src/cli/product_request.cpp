@@ -27,6 +27,11 @@ Fill fill_named(const std::string& name) {
   refuse("--data is '{}', but must be integers, normal or position.", name);
 }
 
+Spacing spacing_named(const std::string& name) {
+  if (const auto spacing = spacing_of(name)) return *spacing;
+  refuse("--spacing is '{}', but must be usual, four, eight, gaps or far.", name);
+}
+
 namespace {
 
 void check_finite(const char* name, float value) {

@@ -27,6 +27,7 @@ void check_between(const char* name, std::int64_t value, std::int64_t low, std::
 // `usual` where the option is empty.
 ElementType type_named(const char* option, const std::string& name, ElementType usual);
 Fill fill_named(const std::string& name);
+Spacing spacing_named(const std::string& name);
 
 struct EpilogueRequest {
   float alpha = 1.0f;

@@ -113,6 +113,7 @@ ScheduledCase shrink(const ScheduledCase& failing,
     shrinker.attempt([](ScheduledCase& one) { one.shape.fill = Fill::Integers; });
     shrinker.attempt([](ScheduledCase& one) { one.shape.seed = 1; });
     shrinker.attempt([](ScheduledCase& one) { one.shape.unaligned = false; });
+    shrinker.attempt([](ScheduledCase& one) { one.shape.spacing = Spacing::Usual; });
     shrinker.attempt([](ScheduledCase& one) { one.shape.infinite = false; });
     shrinker.attempt([](ScheduledCase& one) { one.shape.unaligned_small = 0; });
     if (description.product != nullptr) {

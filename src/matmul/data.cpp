@@ -107,15 +107,17 @@ float fitting_output_scale(const MatmulShape& shape, Fill fill) {
 MatmulData outline_of(const MatmulShape& shape) {
   const EpilogueShape& epilogue = shape.epilogue;
   const auto matrix = [&](ElementType type, std::int64_t columns) {
-    return HostMatrix(type, Major::K, shape.batch, shape.m, columns, shape.unaligned);
+    return HostMatrix(type, Major::K, shape.batch, shape.m, columns, shape.unaligned,
+                      shape.spacing);
   };
   const auto vector = [&](bool wanted, ElementType type, std::int64_t count) {
     return wanted ? HostMatrix(type, Major::K, 1, 1, count, shape.unaligned) : HostMatrix();
   };
   MatmulData data;
-  data.a = HostMatrix(shape.a_type, shape.a_major, shape.batch, shape.m, shape.k, shape.unaligned);
+  data.a = HostMatrix(shape.a_type, shape.a_major, shape.batch, shape.m, shape.k, shape.unaligned,
+                      shape.spacing);
   data.b = HostMatrix(shape.b_type, shape.b_major, shape.shared_b ? 1 : shape.batch, shape.n,
-                      shape.k, shape.unaligned);
+                      shape.k, shape.unaligned, shape.spacing);
   if (shape.shared_b) data.b.batch_pitch = 0;
   data.d = matrix(shape.d_type, shape.output_columns());
   if (epilogue.beta != 0.0f) data.source = matrix(epilogue.source_type, shape.output_columns());
@@ -213,8 +215,8 @@ MatmulProblem problem_on_host(MatmulData& data, const MatmulShape& shape) {
 }
 
 bool same_outputs(const MatmulData& first, const MatmulData& second) {
-  return first.d.bytes == second.d.bytes && first.auxiliary.bytes == second.auxiliary.bytes &&
-         first.amax.bytes == second.amax.bytes;
+  return first.d.same_bytes(second.d) && first.auxiliary.same_bytes(second.auxiliary) &&
+         first.amax.same_bytes(second.amax);
 }
 
 }  // namespace tw

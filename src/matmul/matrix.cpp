@@ -96,7 +96,7 @@ std::uint32_t poison_bits(ElementType type, std::size_t index) {
 }
 
 HostMatrix::HostMatrix(ElementType type, Major major, std::int64_t batch, std::int64_t rows,
-                       std::int64_t columns, bool unaligned)
+                       std::int64_t columns, bool unaligned, Spacing spacing)
     : type(type), major(major), batch(batch), rows(rows), columns(columns) {
   constexpr std::int64_t guard_bytes = 256;
   const unsigned bits = bits_in(type);
@@ -114,11 +114,62 @@ HostMatrix::HostMatrix(ElementType type, Major major, std::int64_t batch, std::i
     if (pitch * bits % 128 == 0) pitch += byte;
     first += static_cast<std::size_t>(byte);
     batch_pitch = lines * pitch + byte;
+  } else if (bits >= 8) {
+    if (spacing == Spacing::FourBytes) space_by(4, length, lines);
+    if (spacing == Spacing::EightBytes) space_by(8, length, lines);
+    if (spacing == Spacing::Gaps && pitch == length) pitch += 2 * unit;
+    constexpr std::int64_t most_far = 1024;  // each has a page of its own
+    if (spacing == Spacing::Far && batch * lines > 1 && batch * lines <= most_far) {
+      // Some of the lines lie behind the first 2^31 elements, and few behind 2^32: the virtual GPU
+      // keeps a pointer for each page of that.
+      const std::int64_t apart = (std::int64_t{1} << 32) / (batch * lines - 1);
+      pitch = (std::min(apart, std::int64_t{1} << 30) + pitch) / unit * unit;
+      is_far = true;
+    }
+    if (spacing >= Spacing::Gaps) batch_pitch = lines * pitch + unit;
   }
   elements = static_cast<std::size_t>(2 * guard + batch * batch_pitch + unit);
 }
 
-void HostMatrix::allocate() { bytes.resize((elements * bits_in(type) + 7) / 8); }
+// Neither the first element nor the pitch is a multiple of more than so many bytes.
+void HostMatrix::space_by(std::int64_t bytes, std::int64_t length, std::int64_t lines) {
+  const std::int64_t step = std::max<std::int64_t>(1, 8 * bytes / bits_in(type));
+  pitch = (length + step - 1) / step * step;
+  if (pitch / step % 2 == 0) pitch += step;
+  first += static_cast<std::size_t>(step);
+  batch_pitch = lines * pitch + (lines % 2 == 0 ? step : 2 * step);
+}
+
+namespace {
+
+constexpr std::size_t around = 64;  // elements before and behind lines that are far apart
+
+}  // namespace
+
+template <class Visit>
+void HostMatrix::for_each_piece(const Visit& visit) const {
+  if (far.empty()) return visit(std::size_t{0}, elements);
+  for (const SparseBytes::Piece& piece : far.pieces()) {
+    visit(piece.begin / bytes_of(type), piece.bytes / bytes_of(type));
+  }
+}
+
+void HostMatrix::allocate() {
+  if (!is_far) return bytes.resize((elements * bits_in(type) + 7) / 8);
+  const std::int64_t lines = major == Major::K ? rows : columns;
+  const std::int64_t length = major == Major::K ? columns : rows;
+  const std::size_t size = bytes_of(type);
+  std::vector<SparseBytes::Piece> pieces;
+  for (std::int64_t matrix = 0; matrix < (batch_pitch == 0 ? 1 : batch); ++matrix) {
+    for (std::int64_t line = 0; line < lines; ++line) {
+      const std::size_t begin =
+          first + static_cast<std::size_t>(matrix * batch_pitch + line * pitch);
+      pieces.push_back(
+          {(begin - around) * size, (static_cast<std::size_t>(length) + 2 * around) * size});
+    }
+  }
+  far = SparseBytes(elements * size, std::move(pieces));
+}
 
 std::uint32_t HostMatrix::code(std::size_t index) const {
   const unsigned width = bits_in(type);
@@ -143,10 +194,22 @@ void HostMatrix::set_code(std::size_t index, std::uint32_t code) {
 }
 
 void HostMatrix::poison() {
-  for (std::size_t i = 0; i < elements; ++i) set_code(i, poison_bits(type, i));
+  for_each_piece([&](std::size_t begin, std::size_t count) {
+    for (std::size_t i = begin; i < begin + count; ++i) set_code(i, poison_bits(type, i));
+  });
 }
 
 std::int64_t HostMatrix::padding_touched() const {
+  std::int64_t touched = 0;
+  const auto is_touched = [&](std::size_t i) { return code(i) != poison_bits(type, i); };
+  if (!far.empty()) {  // each piece is a line with some elements around it
+    for_each_piece([&](std::size_t begin, std::size_t count) {
+      for (std::size_t i = 0; i < around; ++i) {
+        touched += is_touched(begin + i) + is_touched(begin + count - 1 - i);
+      }
+    });
+    return touched;
+  }
   std::vector<bool> inside(elements);
   for (std::int64_t matrix = 0; matrix < batch; ++matrix) {
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -155,10 +218,7 @@ std::int64_t HostMatrix::padding_touched() const {
       }
     }
   }
-  std::int64_t touched = 0;
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    touched += !inside[i] && code(i) != poison_bits(type, i);
-  }
+  for (std::size_t i = 0; i < inside.size(); ++i) touched += !inside[i] && is_touched(i);
   return touched;
 }
 

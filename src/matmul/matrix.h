@@ -6,6 +6,8 @@
 #include <new>
 #include <vector>
 
+#include "src/matmul/spacing.h"
+#include "src/matmul/sparse_bytes.h"
 #include "tilewright/io/major.h"
 #include "tilewright/number/element_type.h"
 
@@ -44,9 +46,10 @@ using AlignedBytes = std::vector<std::byte, AlignedAllocator<std::byte>>;
 // and behind every line that is not a multiple of 16 bytes lies memory that nobody may touch.
 struct HostMatrix {
   HostMatrix() = default;
-  // Without memory. `unaligned`: the first element and the pitch are off 16 bytes.
+  // Without memory. `unaligned`: the first element and the pitch are off 16 bytes, whatever the
+  // spacing.
   HostMatrix(ElementType type, Major major, std::int64_t batch, std::int64_t rows,
-             std::int64_t columns, bool unaligned);
+             std::int64_t columns, bool unaligned, Spacing spacing = Spacing::Usual);
 
   void allocate();
 
@@ -57,12 +60,12 @@ struct HostMatrix {
     return first + static_cast<std::size_t>(matrix * batch_pitch + line);
   }
   // Of elements that are not packed.
-  void* element(std::size_t index) { return bytes.data() + index * bytes_of(type); }
-  const void* element(std::size_t index) const { return bytes.data() + index * bytes_of(type); }
+  void* element(std::size_t index) { return memory() + index * bytes_of(type); }
+  const void* element(std::size_t index) const { return memory() + index * bytes_of(type); }
   // From the first byte to the first element.
   std::size_t offset() const { return first * bits_in(type) / 8; }
-  void* data() { return exists() ? bytes.data() + offset() : nullptr; }
-  const void* data() const { return exists() ? bytes.data() + offset() : nullptr; }
+  void* data() { return exists() ? memory() + offset() : nullptr; }
+  const void* data() const { return exists() ? memory() + offset() : nullptr; }
   // The bits of any element.
   std::uint32_t code(std::size_t index) const;
   void set_code(std::size_t index, std::uint32_t code);
@@ -91,6 +94,10 @@ struct HostMatrix {
   void poison();
   // Elements outside of the matrices that are no longer what poison() left.
   std::int64_t padding_touched() const;
+  // All of it, padding included.
+  bool same_bytes(const HostMatrix& other) const {
+    return bytes == other.bytes && far == other.far;
+  }
 
   ElementType type = ElementType::Bf16;
   Major major = Major::K;
@@ -101,7 +108,17 @@ struct HostMatrix {
   std::int64_t batch_pitch = 0;  // in elements
   std::size_t first = 0;         // element, counted in elements from the first byte
   std::size_t elements = 0;      // with all that lies around the matrices
-  AlignedBytes bytes;
+  bool is_far = false;
+  AlignedBytes bytes;  // empty where lines are far apart
+  SparseBytes far;
+
+ private:
+  std::byte* memory() { return far.empty() ? bytes.data() : far.data(); }
+  const std::byte* memory() const { return far.empty() ? bytes.data() : far.data(); }
+  void space_by(std::int64_t bytes, std::int64_t length, std::int64_t lines);
+  // Calls visit(first element, elements) for all memory that there is.
+  template <class Visit>
+  void for_each_piece(const Visit& visit) const;
 };
 
 }  // namespace tw

@@ -48,6 +48,7 @@ std::string shape_words(const MatmulShape& shape) {
   if (shape.batch != 1) line += fmt::format(" --batch {}", shape.batch);
   if (shape.shared_b) line += " --shared-b";
   if (shape.unaligned) line += " --unaligned";
+  line += spacing_words(shape.spacing);
   return line + epilogue_options(shape.epilogue);
 }
 

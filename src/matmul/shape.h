@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "src/matmul/spacing.h"
 #include "tilewright/host/matmul_problem.h"
 
 namespace tw {
@@ -66,6 +67,7 @@ struct MatmulShape {
   Major b_major = Major::K;
   bool shared_b = false;   // one B for the whole batch
   bool unaligned = false;  // lines of memory begin at no multiple of 16 bytes
+  Spacing spacing = Spacing::Usual;
   EpilogueShape epilogue = {};
 
   // Of D: a gate makes one column of two.

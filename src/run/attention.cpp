@@ -119,9 +119,12 @@ void random_problem(Case& made, Random& random) {
   if (random() % 4 == 0) problem.scale = 0.5f;
   if (random() % 2 == 0) problem.log_sums.data = some_address();
   if (random() % 3 == 0) problem.sinks = static_cast<const float*>(some_address());
-  if (problem.causal != 0 && random() % 3 == 0) problem.window = between(random, 1, 3 * block);
   // A cap must leave the scores of one-hot rows apart.
-  if (random() % 3 == 0) problem.softcap = made.fill == Fill::Normal ? 2.0f : 16384.0f;
+  const bool caps = random() % (made.fill == Fill::Normal ? 2 : 3) == 0;
+  if (caps) problem.softcap = made.fill == Fill::Normal ? 2.0f : 16384.0f;
+  // What a cap does to scores that a mask hides shows where both are.
+  if (caps && random() % 3 != 0) problem.causal = 1;
+  if (problem.causal != 0 && random() % 3 == 0) problem.window = between(random, 1, 3 * block);
   if (random() % 4 == 0) problem.head_size = 8 * between(random, 1, problem.head_size / 8);
   // One-hot rows of e4m3 need theirs.
   if (config.from_e4m3 != 0 && made.fill == Fill::Normal) {

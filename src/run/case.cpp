@@ -128,6 +128,10 @@ Case random_case(const Trial& trial, const Instance& instance, Random& random,
     });
   }
   attempt([](Case& one) { one.unaligned = true; });
+  attempt([&](Case& one) {
+    constexpr Spacing near[] = {Spacing::FourBytes, Spacing::EightBytes, Spacing::Gaps};
+    one.spacing = near[random() % std::size(near)];
+  });
   for (std::size_t i = 0; i < trial.description->tensors.size(); ++i) {
     if (!trial.description->tensors[i].is_small) continue;
     attempt([&](Case& one) { one.unaligned_small |= std::uint32_t{1} << i; });
@@ -155,7 +159,8 @@ std::vector<HostMatrix> outline_of(const Case& of) {
     const std::int64_t batch = shared ? std::min<std::int64_t>(extents.batch, 1) : extents.batch;
     HostMatrix& matrix = tensors.emplace_back(
         static_cast<ElementType>(given.type), given.column_stride == 1 ? Major::K : Major::MN,
-        present ? batch : 0, extents.rows, extents.columns, unaligned);
+        present ? batch : 0, extents.rows, extents.columns, unaligned,
+        tensor.dense ? Spacing::Usual : of.spacing);
     if (shared) matrix.batch_pitch = 0;
     if (tensor.dense) matrix.pitch = matrix.columns;
   }
@@ -237,6 +242,14 @@ void try_infinity(Case& of, Random& random) {
   if (serves(changed).is_good()) of = changed;
 }
 
+void try_far(Case& of, Random& random) {
+  Case changed = of;
+  if (random() % 8 != 0) return;
+  changed.spacing = Spacing::Far;
+  changed.unaligned = false;
+  if (serves(changed).is_good()) of = changed;
+}
+
 HostProblem::HostProblem(const Case& of)
     : trial_(of.trial), problem_(of.problem), tensors_(outline_of(of)) {
   for (HostMatrix& tensor : tensors_) {
@@ -298,7 +311,7 @@ Verified::Verified(Case of, bool on_gpu)
 
 bool same_outputs(const HostProblem& first, const HostProblem& second) {
   for (std::size_t i = 0; i < first.tensors(); ++i) {
-    if (first.is_written(i) && first.tensor(i).bytes != second.tensor(i).bytes) return false;
+    if (first.is_written(i) && !first.tensor(i).same_bytes(second.tensor(i))) return false;
   }
   return true;
 }
@@ -358,6 +371,7 @@ std::string side_words(const Case& of) {
 std::string run_line(const Case& of) {
   const Description& description = *of.trial->description;
   std::string unaligned = of.unaligned ? " --unaligned" : "";
+  unaligned += spacing_words(of.spacing);
   for (std::size_t i = 0; i < description.tensors.size(); ++i) {
     if ((of.unaligned_small >> i & 1) == 0) continue;
     unaligned += fmt::format(" --unaligned-{}", option_of(description.tensors[i].name).substr(2));

@@ -103,6 +103,7 @@ struct Case {
   Lists lists = {};
   MatmulOrder order = {};             // of an instance that multiplies
   bool unaligned = false;             // lines of memory begin at no multiple of 16 bytes
+  Spacing spacing = Spacing::Usual;   // of the lines of tensors that are not unaligned
   std::uint32_t unaligned_small = 0;  // those of small tensors, by bit, whatever the others do
   bool shared_b = false;              // of a product: one B for the whole batch
   bool infinite = false;              // of a product: one element of A, by seed
@@ -128,6 +129,8 @@ Case random_case(const Trial& trial, const Instance& instance, Random& random,
 
 // One in four of the cases that take it gets an infinity.
 void try_infinity(Case& of, Random& random);
+// One in eight gets lines that are far apart: for the virtual GPU, where such memory costs nothing.
+void try_far(Case& of, Random& random);
 
 // The problem with the strides that it will have and addresses that are merely aligned as its own
 // will be: enough to ask whether a kernel takes it. The case is settled.

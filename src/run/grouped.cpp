@@ -178,8 +178,19 @@ void make_others_infinite(HostMatrix& matrix, const std::vector<bool>& used) {
   });
 }
 
-// What lies in rows of no group must not matter: there A is infinite. Of gathered rows, some lie
-// outside of A.
+// A number that cannot be, but is taken as this one: below what an empty group may have, or above
+// what there is room for. Any other number is told as it is. None is so large that a kernel which
+// believes it would run for hours.
+std::int64_t impossible(std::int64_t told, bool is_empty, std::int64_t most, Random& random) {
+  const std::int64_t below[] = {told - 1, 0, -1, -1000};
+  const std::int64_t above[] = {told + 1, told + 100, 2 * most + 77};
+  if (is_empty) return std::min(told, below[random() % std::size(below)]);
+  return told == most ? above[random() % std::size(above)] : told;
+}
+
+// What lies in rows of no group must not matter: there A is infinite. Every second seed tells of
+// some groups that they have fewer rows than none, or more than there are. Of gathered rows, some
+// lie outside of A.
 void fill(HostProblem& data, const Case& of) {
   const Problem& problem = of.problem.as<Problem>();
   const Groups groups(of);
@@ -218,7 +229,10 @@ void fill(HostProblem& data, const Case& of) {
   std::int64_t end = 0;
   data.tensor(Family::rows).fill([&](auto, auto, std::int64_t group) {
     const std::int64_t size = groups.sizes[static_cast<std::size_t>(group)];
-    return static_cast<double>(groups.capacity > 0 ? size : end += size);
+    const bool by_room = groups.capacity > 0;
+    const std::int64_t told = by_room ? size : end += size;
+    const std::int64_t most = by_room ? groups.capacity : all_rows.m;
+    return static_cast<double>(of.seed % 2 == 0 ? impossible(told, size == 0, most, random) : told);
   });
 }
 

@@ -246,12 +246,16 @@ class OnGpu {
 
 namespace {
 
+Status may_run_on_gpu(const Case& of) {
+  if (std::string why = why_not_on_gpu(*of.instance); !why.empty()) return Status::refused(why);
+  if (of.spacing != Spacing::Far) return Status::good();
+  return Status::refused("Lines that are far apart (--spacing far) are for the virtual GPU only.");
+}
+
 Result<Comparison> run_and_read(const Verified& verified, int launches, HostProblem* left,
                                 GpuTrace* trace) {
   const Case& of = verified.of();
-  if (std::string why = why_not_on_gpu(*of.instance); !why.empty()) {
-    return {Status::refused(why), std::nullopt};
-  }
+  if (Status status = may_run_on_gpu(of); !status.is_good()) return {status, std::nullopt};
   HostProblem ran = verified.given();
   const OnGpu there(of, ran, trace != nullptr ? trace->capacity : TraceRoom::capacity);
   for (int i = 0; i < launches; ++i) {
@@ -278,9 +282,7 @@ Result<Comparison> trace_on_gpu(const Verified& verified, GpuTrace& trace) {
 }
 
 Result<Timing> time_on_gpu(const Case& of) {
-  if (std::string why = why_not_on_gpu(*of.instance); !why.empty()) {
-    return {Status::refused(why), std::nullopt};
-  }
+  if (Status status = may_run_on_gpu(of); !status.is_good()) return {status, std::nullopt};
   const HostProblem given(of);
   const OnGpu there(of, given);
   constexpr int warm_up = 5, launches = 50;

@@ -50,6 +50,7 @@ MatmulShape product_shape(const Case& of) {
   shape.b_major = b.column_stride == 1 ? Major::MN : Major::K;
   shape.shared_b = of.shared_b;
   shape.unaligned = of.unaligned;
+  shape.spacing = of.spacing;
   shape.epilogue = shape_of(product.epilogue(problem));
   return shape;
 }

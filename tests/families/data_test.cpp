@@ -78,6 +78,44 @@ TEST(MatmulData, InfinitiesAreComparedToo) {
   }
 }
 
+TEST(HostMatrix, LinesBeginWhereTheirSpacingSays) {
+  for (const ElementType type : {ElementType::Bf16, ElementType::Fp32, ElementType::E4m3}) {
+    for (const std::int64_t columns : {1, 24, 64, 101}) {
+      const std::int64_t size = bytes_of(type);
+      const auto begins_at = [&](Spacing spacing) {
+        const HostMatrix matrix(type, Major::K, 2, 5, columns, false, spacing);
+        EXPECT_GE(matrix.pitch, columns);
+        EXPECT_GE(matrix.batch_pitch, 5 * matrix.pitch);
+        const std::int64_t all =
+            size * (static_cast<std::int64_t>(matrix.first) | matrix.pitch | matrix.batch_pitch);
+        return all & -all;
+      };
+      EXPECT_EQ(begins_at(Spacing::FourBytes), 4) << columns;
+      EXPECT_EQ(begins_at(Spacing::EightBytes), 8) << columns;
+      EXPECT_GE(begins_at(Spacing::Gaps), 16) << columns;
+      EXPECT_GE(begins_at(Spacing::Far), 16) << columns;
+      EXPECT_GT(HostMatrix(type, Major::K, 1, 5, columns, false, Spacing::Gaps).pitch, columns);
+    }
+  }
+}
+
+TEST(HostMatrix, LinesThatAreFarApart) {
+  HostMatrix matrix(ElementType::Bf16, Major::K, 1, 6, 20, false, Spacing::Far);
+  EXPECT_GT(matrix.index(0, 5, 0), std::size_t{1} << 31);
+  matrix.allocate();
+  matrix.poison();
+  EXPECT_EQ(matrix.padding_touched(), 0);
+  matrix.set(0, 5, 19, 3.0);
+  HostMatrix copy = matrix;
+  EXPECT_EQ(copy.at(0, 5, 19), 3.0);
+  EXPECT_TRUE(copy.same_bytes(matrix));
+  copy.set(0, 3, 7, 1.0);
+  EXPECT_FALSE(copy.same_bytes(matrix));
+  EXPECT_EQ(copy.padding_touched(), 0);
+  copy.set(0, 3, 20, 1.0);
+  EXPECT_EQ(copy.padding_touched(), 1);
+}
+
 TEST(MatmulData, ComparisonAcceptsWhatIsRightAndNothingElse) {
   for (const ElementType type : operand_types) {
     for (const ElementType output : element_types) {

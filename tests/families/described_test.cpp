@@ -30,9 +30,32 @@ TEST(Described, RandomProblemsOfEveryInstance) {
     const std::size_t problems = count != nullptr ? std::strtoull(count, nullptr, 10) : usual;
     for (std::size_t i = 0; i < problems; ++i) {
       const Instance& instance = instances[i % instances.size()];
-      expect_clean(random_case(*trial, instance, random), random());
+      Case made = random_case(*trial, instance, random);
+      try_far(made, random);
+      expect_clean(made, random());
       if (HasFatalFailure()) return;
     }
+  }
+}
+
+// Offsets of lines do not fit 32 bits, in every family: 12 instances of each, as far as they take
+// it.
+TEST(Described, TakesLinesThatAreFarApart) {
+  Random random(base_seed());
+  for (const Trial* trial : all_trials()) {
+    const std::span<const Instance> instances = trial->instances();
+    const std::size_t step = std::max<std::size_t>(1, instances.size() / 12);
+    int taken = 0;
+    for (std::size_t index = 0; index < instances.size(); index += step) {
+      Case made = random_case(*trial, instances[index], random, 200);
+      made.unaligned = false;
+      made.spacing = Spacing::Far;
+      if (!serves(made).is_good()) continue;
+      expect_clean(made, random());
+      if (HasFatalFailure()) return;
+      ++taken;
+    }
+    EXPECT_GT(taken, 0) << trial->description->name;
   }
 }
 

@@ -247,6 +247,18 @@ CONFIGS = {
     'decode': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
                      fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
 }
+# Lines of memory that lie otherwise: beyond 2^31 elements, at multiples of 4 or 8 bytes only, or with gaps.
+for name, usual, options in (
+        ('one_group', hopper('.m = 64, .n = 64', '.multiply_groups = 1'), ''),
+        ('far', hopper('.m = 64, .n = 64', '.multiply_groups = 1'), '--spacing far'),
+        ('far_copies', CONFIGS['copies'], '--spacing far'),
+        ('far_rms_norm', CONFIGS['rms_norm'], '--spacing far'),
+        ('copies_at_four', CONFIGS['copies'], '--spacing four'),
+        ('copies_at_eight', CONFIGS['copies'], '--spacing eight'),
+        ('batches', CONFIGS['copies'], '--batch 2 --spacing far'),
+        ('gaps', CONFIGS['source'], '--spacing gaps'),
+        ('capped', CONFIGS['attention'], '--softcap 2 --data normal')):
+    CONFIGS[name] = dataclasses.replace(usual, options=options)
 
 
 def convolution(n, c, k, groups, *numbers):

@@ -49,6 +49,7 @@ Case random_problem(const Instance& instance, Random& random) {
     if (serves(narrow).is_good()) made = narrow;
   }
   try_infinity(made, random);
+  try_far(made, random);
   return made;
 }
 

@@ -37,7 +37,10 @@ namespace tw::model {
 
 using namespace vgpu;
 
-void describe_role(const char* role) { engine().current().role = role; }
+void describe_role(const char* role) {
+  engine().current().role = role;
+  poison_below();  // what calls before the role's own left there
+}
 
 void describe_barrier(SharedAddress barrier, const char* name, unsigned stage) {
   const auto place = engine().resolve(barrier, 4, "describe_barrier");

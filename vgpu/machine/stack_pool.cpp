@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -28,6 +29,11 @@ constexpr std::size_t poisoned_bytes = 16 << 10;
 void poison_stack(const Stack& stack) {
   const std::size_t bytes = std::min(stack.bytes, poisoned_bytes);
   std::memset(stack.top - bytes, 0xff, bytes);
+}
+
+[[gnu::noinline]] void poison_below() {
+  volatile std::uint64_t frame[1024];
+  for (volatile std::uint64_t& word : frame) word = ~std::uint64_t{0};
 }
 
 StackPool::~StackPool() {

@@ -17,6 +17,8 @@ struct Stack {
 // whoever reads a variable before it has a value shall not find zeros, nor what the thread that had
 // this stack before left there.
 void poison_stack(const Stack& stack);
+// The same of what the frames of the caller's next calls will take.
+void poison_below();
 
 class StackPool {
  public:
