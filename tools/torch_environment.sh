@@ -31,6 +31,11 @@ mkdir -p "$checkout/build" || fail "$checkout/build cannot be written"
 log=$checkout/build/torch.log
 rm -rf "$folder"
 "$first" -m venv --system-site-packages "$folder" >"$log" 2>&1 || fail "$first made no environment in $folder (log: $log)"
+# An environment made from another one does not see that one's packages by itself.
+if has_both "$first" && ! has_both "$folder/bin/python3"; then
+  "$first" -c 'import numpy, os, torch; print("\n".join({os.path.dirname(os.path.dirname(m.__file__)) for m in (numpy, torch)}))' \
+    > "$("$folder/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/borrowed.pth"
+fi
 if has_both "$folder/bin/python3"; then
   say "$first has torch: $folder borrows it"
 else
