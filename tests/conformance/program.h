@@ -63,21 +63,17 @@ struct Params {
   TensorProducts tensor_products;
 };
 
-using Body = void (*)(Params);
-
 #if defined(__CUDACC__)
+using Body = void (*)(Params);
 template <class Kernel>
 Body body_of() {
   return &kernel::entry<Kernel>;
 }
 #else
-template <class Kernel>
-void call(Params params) {
-  Kernel::run(params);
-}
+using Body = void (*)(const Params&);  // a thread's own copy would be a tensor map in local memory
 template <class Kernel>
 Body body_of() {
-  return &call<Kernel>;
+  return &Kernel::run;
 }
 #endif
 

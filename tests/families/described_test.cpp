@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "src/family/structure.h"
@@ -164,7 +166,8 @@ TEST(Described, LinesRepeatEveryField) {
     }
     for (const RealField& real : trial->description->reals) {
       Case other = first;
-      real.set(other.problem.data(), real.get(first.problem.data()) + 0x1p-20);
+      const auto value = static_cast<float>(real.get(first.problem.data()));
+      real.set(other.problem.data(), std::nextafter(value, std::numeric_limits<float>::max()));
       EXPECT_NE(run_line(other), run_line(first)) << real.name;
     }
     for (const TensorField& tensor : trial->description->tensors) {

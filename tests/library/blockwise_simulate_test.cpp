@@ -175,10 +175,14 @@ TEST(SimulateBlockwise, RefusesWithASentence) {
             "m = -1 must be at least 0 and below 2^31 - 256.");
   EXPECT_EQ(refusal(TW_INVALID, [](P&, O& o) { o.instance = "zebra"; }),
             "There is no instance 'zebra' of blockwise; ./tw list shows those that there are.");
+  // Types come before scales.
   EXPECT_EQ(refusal(TW_UNSUPPORTED, [](P&, O& o) { o.instance = "blockwise_rows_128x128"; }),
             "No compiled kernel computes this product with scales of blocks on sm90a. The nearest, "
-            "blockwise_rows_128x128: The scales of B are 2 x 4, but must be 200 x 4: one for each "
-            "row and each 128 of k.");
+            "blockwise_rows_128x128: A has type e4m3; this kernel multiplies e5m2.");
+  EXPECT_EQ(refusal(TW_UNSUPPORTED, [](P&, O& o) { o.instance = "blockwise_rows_128x128_2x1"; }),
+            "No compiled kernel computes this product with scales of blocks on sm90a. The nearest, "
+            "blockwise_rows_128x128_2x1: The scales of B are 2 x 4, but must be 200 x 4: one for "
+            "each row and each 128 of k.");
   EXPECT_EQ(refusal(TW_UNSUPPORTED, [](P& p, O&) { p.matmul.d.type = TW_FP16; })
                 .find("No compiled kernel computes this product with scales of blocks on sm90a. "
                       "The nearest, "),
