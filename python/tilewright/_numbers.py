@@ -92,4 +92,6 @@ def to_bf16(array):
 
 def from_bf16(bits):
     """The numbers (float32) of a numpy array of bf16 bits (uint16)."""
-    return (_array('bits', bits, 'uint16').astype('uint32') << 16).view('float32')
+    import numpy
+    # numpy 1 makes an int64 of an array without axes that is shifted by one of Python's numbers.
+    return numpy.left_shift(_array('bits', bits, 'uint16').astype('uint32'), numpy.uint32(16)).view('float32')

@@ -113,6 +113,7 @@ struct RoleTable {
 
   consteval RoleTable checked() const {
     require(multiply.warps % groups == 0, "The multiplying warps must form equal groups.");
+    require(groups <= 3, "At most three groups multiply: so many have names, and are brought C.");
     require(!shifts_registers() || multiply.first_warp % warpgroup_warps == 0,
             "Registers are shifted between whole warpgroups: multiplying warps must begin at one.");
     return *this;

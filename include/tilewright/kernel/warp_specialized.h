@@ -229,9 +229,6 @@ class WarpSpecialized {
  public:
   static constexpr unsigned threads = roles.threads();
   static constexpr unsigned storing_groups = hands_over ? 1 : roles.groups;
-  static_assert(roles.groups <= 3,
-                "At most three groups multiply: so many have names in findings, and C is brought "
-                "to as many.");
   // Of a CTA's timeline: loading, then each group's multiplying, then each group's storing.
   static constexpr unsigned tracks = 1 + roles.groups + storing_groups;
 
