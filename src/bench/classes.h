@@ -25,7 +25,7 @@ struct ClassSummary {
 // All shapes first; a class without a shape that was compared is left out.
 std::vector<ClassSummary> classes_of(const std::vector<ShapeResult>& results);
 
-// As a table in Markdown; empty where nothing was compared.
+// Writes the classes as a table in Markdown: no text where nothing was compared.
 std::string text_of(const std::vector<ClassSummary>& classes);
 
 }  // namespace tw::bench

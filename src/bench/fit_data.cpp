@@ -74,7 +74,7 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
                          double weight) {
   std::ifstream file(path);
   std::string line;
-  // What the run was stands before the table.
+  // Lines that describe the run precede the table.
   while (std::getline(file, line) && line.starts_with("#")) {
   }
   if (line.empty()) {

@@ -29,7 +29,7 @@ struct Slice {
   std::vector<double> watts;  // counted
 };
 
-// Of a graph: instantiating more nodes takes longer than running them.
+// A graph has no more nodes: instantiating them would take longer than running them.
 constexpr int most_launches = 2000;
 
 double median(std::vector<double> values) {

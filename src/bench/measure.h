@@ -28,7 +28,8 @@ constexpr double choosing_slice(double slice_milliseconds) {
   return std::min(slice_milliseconds, choosing_slice_milliseconds);
 }
 
-// What is measured: launches one behind the other, and with a foreign kernel behind each.
+// The situations to measure: launches that follow each other, and launches that a foreign kernel
+// follows.
 struct Columns {
   bool alone = true;
   bool between = false;
@@ -48,7 +49,7 @@ std::vector<Measurement> interleave(const std::vector<Candidate>& candidates, in
 std::vector<Candidate> fastest(const std::vector<Candidate>& candidates, int sets,
                                double slice_milliseconds, bool between = false);
 
-// What a foreign kernel takes, one behind the other.
+// The time of a foreign kernel in a graph of nothing else.
 double foreign_microseconds(int rounds, double slice_milliseconds);
 
 }  // namespace tw::bench

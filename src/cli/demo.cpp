@@ -36,8 +36,8 @@ int run_some(const Trial& trial, const Instance& instance, Random& random, std::
   return ran;
 }
 
-// What a target without a kernel of its own says: whose kernels its devices run, or that there is
-// none.
+// The cell of a target without a kernel of its own names the target whose kernels its devices run,
+// or is a dash.
 std::string served_by(const Trial& trial, const TargetFacts& target) {
   for (const Instance& instance : trial.instances()) {
     if (runs_on(instance.target, target.name, instance.capability_end)) {

@@ -308,7 +308,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     return named.empty() ? others : named;
   }
 
-  // What keeps the case's instance from it; good where nothing does. Throws Refused.
+  // Says why the case's instance cannot compute it; good where it can. Throws Refused.
   Status obstacles_of(Case& made) const {
     if (trial.description->product != nullptr) {
       if (const Status status = take_epilogue(made); !status.is_good()) return status;

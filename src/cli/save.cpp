@@ -12,7 +12,7 @@ namespace tw::cli {
 
 namespace {
 
-// What is wrong; empty: nothing.
+// Returns the reason why the file could not be written; empty if it was.
 std::string written(const std::filesystem::path& path, const std::string& text) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);

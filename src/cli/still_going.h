@@ -1,4 +1,4 @@
-// Who waits hears every few seconds how far a command is.
+// A command that takes long says every few seconds how far it is.
 #pragma once
 
 #include <chrono>

@@ -34,7 +34,7 @@ Status ask(DescribedChoice& choice, const Checked& problem, const DispatchReques
            Choose choose);
 DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose);
 
-// Of a build that compiles some kernels alone.
+// Refuses an instance that this build (TW_COMPILED=some) has no image for.
 Status not_compiled(const Instance& instance);
 
 std::string command_of(const Checked& problem, const DescribedChoice& choice, const char* on);

@@ -44,7 +44,8 @@ std::uint64_t number_of(const FamilyCalls& family);
 const FamilyCalls& family_named(const char* name);
 const FamilyCalls& family_of(const void* problem);
 
-// Of each tensor of a problem whose numbers, rules and types are sound; or throws.
+// Writes batch, rows and columns of each tensor; throws where a number, a rule or a type of the
+// problem is not sound.
 void tell_extents(std::span<std::int64_t> extents, const FamilyCalls& family, const void* problem);
 
 }  // namespace tw::library

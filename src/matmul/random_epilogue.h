@@ -62,4 +62,13 @@ inline EpilogueShape random_epilogue(Dice& dice) {
   return epilogue;
 }
 
+// Integers stay integers, and sums of few of them exact.
+inline EpilogueShape random_integer_epilogue(Dice& dice) {
+  EpilogueShape epilogue;
+  epilogue.beta = dice.one_in(3) ? 1.0f : 0.0f;
+  epilogue.column_bias = dice.one_in(3);
+  if (dice.one_in(3)) epilogue.activation = Activation::Relu;
+  return epilogue;
+}
+
 }  // namespace tw

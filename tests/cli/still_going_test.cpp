@@ -1,4 +1,4 @@
-// Who waits hears how far a command is, and nothing when it is over.
+// A command that takes long says how far it is, and nothing when it is over.
 #include "src/cli/still_going.h"
 
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "src/matmul/random_epilogue.h"
 #include "src/run/product.h"
 #include "src/run/virtual.h"
 #include "tests/families/schedule.h"
@@ -57,11 +58,8 @@ TEST(Grouped, RandomProblemsOfIntegersAreExact) {
     for (const Fill fill : {Fill::Integers, Fill::Position}) {
       Case made = random_case(grouped_trial, instance, random);
       made.fill = fill;
-      EpilogueShape epilogue;
-      epilogue.beta = random() % 3 == 0 ? 1.0f : 0.0f;
-      epilogue.column_bias = random() % 3 == 0;
-      if (random() % 3 == 0) epilogue.activation = Activation::Relu;
-      set_epilogue(made.as<Problem>().matmul.epilogue, epilogue);
+      Dice dice(random);
+      set_epilogue(made.as<Problem>().matmul.epilogue, random_integer_epilogue(dice));
       ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
       expect_exact(made);
       if (HasFatalFailure()) return;

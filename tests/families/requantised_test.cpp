@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "src/matmul/random_epilogue.h"
 #include "src/run/blockwise.h"
 #include "src/run/product.h"
 #include "src/run/virtual.h"
@@ -85,11 +86,8 @@ TEST(Requantised, RandomProblemsOfIntegersAreExact) {
     const Instance& instance = instances[static_cast<std::size_t>(i) % instances.size()];
     Case made = random_case(requantised_trial, instance, random);
     made.fill = i % 3 == 2 ? Fill::Position : Fill::Integers;
-    EpilogueShape epilogue;
-    epilogue.beta = random() % 3 == 0 ? 1.0f : 0.0f;
-    epilogue.column_bias = random() % 3 == 0;
-    if (random() % 3 == 0) epilogue.activation = Activation::Relu;
-    set_epilogue(made.as<Problem>().matmul.epilogue, epilogue);
+    Dice dice(random);
+    set_epilogue(made.as<Problem>().matmul.epilogue, random_integer_epilogue(dice));
     ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
     const VirtualRun run = run_virtually(Verified(made), schedule(4, instance.cluster));
     ASSERT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
