@@ -1,4 +1,4 @@
-"""Ratios of measured shapes in two columns, by class: what src/bench/classes.cpp says of C++'s, for programs in Python.
+"""Ratios of measured shapes in two columns, by class: what src/bench/harness/classes.cpp says of C++'s, for programs in Python.
 
 A row is a dictionary: shape, m or kind, peer_us, own_us, peer_between_us, own_between_us (0: not measured), foreign_us.
 """

@@ -2,8 +2,8 @@
 """Holds the tree to its own rules. usage: check_style.py [--root FOLDER]
 
 Layers: a file includes only its own folder and folders above it in LAYERS. Assembly and device builtins
-stand in isa/ only, a vendor's instructions are not included by kernel/, schedule/ and family/, target conditions in isa/, arch/ and base/ only, barrier calls in pipeline/ and isa/
-only, loops over work tiles in kernel/ only. No [[no_unique_address]]: nvcc 13.0 then strides through
+stand in isa/ only, a vendor's instructions are not included by kernel/, schedule/, bind/ and what a family has for every target, target conditions in isa/, arch/ and base/ only, barrier calls in pipeline/ and isa/
+only, loops over work tiles in kernel/ and in a family's program.h only. No [[no_unique_address]]: nvcc 13.0 then strides through
 arrays by another size than sizeof. Loaders, ops and epilogues take addresses in shared memory from
 layouts: no offsets or swizzles by hand outside of the files that lay tensors out. Hand-written files have at most 600 lines of at most 100 columns.
 Nothing says TODO.
@@ -22,7 +22,7 @@ BARRIER = re.compile(r'isa::(mbarrier_(arrive|init|try_wait)|barrier_(sync|arriv
 BY_HAND = re.compile(r'SharedAddress \w+ =(?!.*\baddress[(<])[^;]*[-+^*]|\btiles\(\) \+|\bfirst_stage \+|slot\(\) \* |'
                      r'\^ \w+ % \d|\* \(?Tiling::span_bytes|\+ tiling\.[ab]_bytes\(\)|\bown \^|<< 62')
 SHARED_FOLDERS = ('include/tilewright/io/', 'include/tilewright/op/', 'include/tilewright/epilogue/',
-                  'include/tilewright/family/scaled_op.h')
+                  'include/tilewright/bind/scaled_op.h', 'include/tilewright/family/')
 MAY_COMPUTE_OFFSETS = {
     'include/tilewright/io/stage.h': 'the distance between tensors of a stage comes from the struct that holds them',
 }
@@ -74,8 +74,9 @@ def complaints(root):
             if own is not None and (match := INCLUDE.match(line)):
                 target = match.group(1)
                 target = 'include/' + target if target.startswith('tilewright/') else target
-                if folder in ('kernel', 'schedule', 'family') and VENDOR.match(match.group(1)):
-                    yield f'{where}: {folder}/ serves every target: it includes the neutral headers of isa/.'
+                serves_all = folder in ('kernel', 'schedule', 'bind') or file.name in ('kernel.h', 'program.h') and folder == 'family'
+                if serves_all and VENDOR.match(match.group(1)):
+                    yield f'{where}: this file serves every target: it includes the neutral headers of isa/.'
                 theirs = layer_of(target, order)
                 if theirs is not None and theirs > own:
                     yield f'{where}: {order[own]} may not include {target}: LAYERS puts it later.'
@@ -91,8 +92,9 @@ def complaints(root):
                 yield f'{where}: names of targets stand only in arch/target.h.'
             if in_include and folder not in ('isa', 'pipeline') and BARRIER.search(line):
                 yield f'{where}: barriers are called only in pipeline/.'
-            if in_include and folder != 'kernel' and re.search(r'\.(k_tiles|tiles|sums)\(key', line):
-                yield f'{where}: role loops stand only in kernel/.'
+            has_loops = folder == 'kernel' or folder == 'family' and file.name == 'program.h'
+            if in_include and not has_loops and re.search(r'\.(k_tiles|tiles|sums)\(key', line):
+                yield f'{where}: role loops stand only in kernel/ and in a program.h.'
 
 
 def main():

@@ -221,7 +221,7 @@ def known_of(bench, with_results=True):
                 found.add(('attention', int(row['heads']), int(row['key_heads']), int(row['tokens']), int(row['columns'])))
     for keys in (4096, 8192, 32768):  # bench/attention_torch.py
         found |= {('attention', 32, 8, keys, columns) for columns in (64, 128)}
-    source = (bench.parent / 'src/bench/grouped.cpp').read_text()
+    source = (bench.parent / 'src/families/grouped_bench.cpp').read_text()
     found |= {('groups', int(groups), int(n), int(k)) for groups, n, k in re.findall(r'"(\d+)x\d+x(\d+)x(\d+)"', source)}
     return found
 

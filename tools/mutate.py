@@ -86,7 +86,7 @@ KERNELS = kernels()
 def tree():
     """What verdicts depend on."""
     digest = hashlib.sha256(repr((COVERING, JUDGING)).encode())
-    for folder in 'include', 'vgpu', 'src/run', 'src/family':
+    for folder in 'include', 'vgpu', 'src/verify', 'src/families', 'src/instances':
         for path in sorted((ROOT / folder).rglob('*')):
             if path.is_file():
                 digest.update(path.read_bytes())

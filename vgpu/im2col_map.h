@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/base/status.h"
-#include "tilewright/host/tensor_map.h"
+#include "tilewright/launch/tensor_map.h"
 #include "vgpu/data/tile_map.h"
 
 namespace tw {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tilewright/host/product.h"
+#include "tilewright/launch/product.h"
 #include "vgpu/machine/machine.h"
 #include "vgpu/tensor_map.h"
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "tilewright/base/status.h"
-#include "tilewright/host/tensor_map.h"
+#include "tilewright/launch/tensor_map.h"
 #include "vgpu/data/tile_map.h"
 
 namespace tw {

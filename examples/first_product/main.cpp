@@ -1,7 +1,7 @@
 // D = A B^T in bf16: a page for the mechanisms, a recipe, a configuration. The same kernel,
 // compiled for the virtual GPU here, is a __global__ function with kernel/entry.h.
 #include <tilewright/arch/sm90.h>
-#include <tilewright/family/matmul.h>
+#include <tilewright/bind/recipe.h>
 #include <vgpu/schedules.h>
 #include <vgpu/simulate.h>
 

@@ -7,9 +7,9 @@
 #include <tilewright/arch/sm80.h>
 #include <tilewright/arch/sm90.h>
 #include <tilewright/command_line.h>
-#include <tilewright/family/matmul.h>
-#include <tilewright/family/product.h>
-#include <tilewright/family/thread_recipe.h>
+#include <tilewright/bind/recipe.h>
+#include <tilewright/launch/product_fields.h>
+#include <tilewright/bind/thread_recipe.h>
 #include <tilewright/io/async_copy.h>
 #include <tilewright/io/thread_loader.h>
 

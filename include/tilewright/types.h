@@ -1,4 +1,4 @@
-/* The types of the C interface that every family uses. */
+/* The types of the C interface that families share, and the product that other problems contain. */
 #ifndef TILEWRIGHT_TYPES_H
 #define TILEWRIGHT_TYPES_H
 
@@ -62,7 +62,6 @@ typedef struct tw_epilogue {
   float* amax;         /* on the device; the caller sets it to 0 before */
 } tw_epilogue;
 
-/* family blockwise: begin */
 /* Scales of blocks of 128 of k: float32, one of row_stride and k_stride 1 (any value where the
  * extent is 1), aligned to their 4 bytes. */
 typedef struct tw_scales {
@@ -74,6 +73,17 @@ typedef struct tw_scales {
   int64_t batch_stride; /* 0: all matrices of the batch share them */
   tw_type type;         /* TW_FP32 */
 } tw_scales;
-/* family blockwise: end */
+
+/* D = epilogue(A B), for each matrix of the batch: A is m by k, B is k by n, D is m by n. */
+typedef struct tw_matmul_problem {
+  size_t size;     /* of this struct: what tw_matmul_init wrote */
+  uint64_t family; /* likewise */
+  int64_t m, n, k, batch;
+  tw_matrix a, b, d;
+  tw_epilogue epilogue;
+  /* Whether B was complete before the work before this on the stream began: kernels of few rows
+     then read its first tiles before that work has ended. */
+  int b_is_constant;
+} tw_matmul_problem;
 
 #endif /* TILEWRIGHT_TYPES_H */

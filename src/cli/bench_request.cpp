@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "src/run/device.h"
-#include "src/run/on_gpu.h"
+#include "src/verify/device.h"
+#include "src/verify/on_gpu.h"
 
 namespace tw::cli {
 

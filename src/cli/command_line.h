@@ -2,8 +2,8 @@
 // explain INSTANCE.
 #pragma once
 
-#include "src/family/make_instance.h"
-#include "src/run/trial_of.h"
+#include "src/instances/make_instance.h"
+#include "src/verify/trial_of.h"
 
 namespace tw {
 

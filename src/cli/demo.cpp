@@ -10,9 +10,9 @@
 #include "src/cli/described.h"
 #include "src/cli/timeline.h"
 #include "src/program.h"
-#include "src/run/trials.h"
-#include "src/run/virtual.h"
-#include "tilewright/host/targets.h"
+#include "src/verify/trials.h"
+#include "src/verify/virtual.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw::cli {
 

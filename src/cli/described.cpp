@@ -12,12 +12,12 @@
 #include "src/cli/number_list.h"
 #include "src/cli/run_once.h"
 #include "src/cli/shrink.h"
-#include "src/family/run_line.h"
-#include "src/matmul/names.h"
-#include "src/run/instance_words.h"
-#include "src/run/on_gpu.h"
-#include "src/run/product.h"
-#include "src/run/virtual.h"
+#include "src/instances/run_line.h"
+#include "src/verify/instance_words.h"
+#include "src/verify/names.h"
+#include "src/verify/on_gpu.h"
+#include "src/verify/product.h"
+#include "src/verify/virtual.h"
 
 namespace tw::cli {
 

@@ -5,7 +5,7 @@
 
 #include "src/cli/command.h"
 #include "src/cli/described.h"
-#include "src/family/structure.h"
+#include "src/instances/structure.h"
 
 namespace tw::cli {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "src/run/trials.h"
+#include "src/verify/trials.h"
 
 namespace tw::cli {
 

@@ -10,9 +10,9 @@
 #include "src/cli/family_of.h"
 #include "src/cli/landing.h"
 #include "src/cli/product_request.h"
-#include "src/matmul/shape.h"
-#include "src/matmul/virtual.h"
-#include "tilewright/host/targets.h"
+#include "src/verify/shape.h"
+#include "src/verify/virtual_run.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw::cli {
 

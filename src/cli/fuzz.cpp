@@ -9,8 +9,8 @@
 #include "src/cli/described.h"
 #include "src/cli/family_of.h"
 #include "src/cli/fuzzer.h"
-#include "src/run/trials.h"
-#include "tilewright/host/targets.h"
+#include "src/verify/trials.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw::cli {
 

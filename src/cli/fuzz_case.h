@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/cli/landing.h"
-#include "src/matmul/shape.h"
+#include "src/verify/shape.h"
 #include "tilewright/base/status.h"
 
 namespace tw::cli {

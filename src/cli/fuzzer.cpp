@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "src/cli/still_going.h"
-#include "src/run/on_gpu.h"
+#include "src/verify/on_gpu.h"
 
 namespace tw::cli {
 

@@ -1,8 +1,8 @@
 // The record of a kernel that is compiled with tracing, as a timeline.
 #pragma once
 
-#include "src/family/structure.h"
-#include "src/run/on_gpu.h"
+#include "src/instances/structure.h"
+#include "src/verify/on_gpu.h"
 #include "vgpu/timeline.h"
 
 namespace tw::cli {

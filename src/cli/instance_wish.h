@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "src/family/instance.h"
-#include "src/matmul/names.h"
+#include "src/instances/instance.h"
+#include "src/verify/names.h"
 
 namespace tw::cli {
 

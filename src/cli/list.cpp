@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/command.h"
-#include "src/run/instance_words.h"
-#include "src/run/trials.h"
+#include "src/verify/instance_words.h"
+#include "src/verify/trials.h"
 
 namespace tw::cli {
 

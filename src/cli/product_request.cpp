@@ -3,8 +3,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "src/matmul/data.h"
-#include "src/matmul/names.h"
+#include "src/verify/data.h"
+#include "src/verify/names.h"
 
 namespace tw::cli {
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "src/matmul/shape.h"
-#include "tilewright/host/matmul_order.h"
+#include "src/verify/shape.h"
+#include "tilewright/launch/matmul_order.h"
 
 namespace tw::cli {
 

@@ -6,9 +6,9 @@
 #include "src/cli/landing.h"
 #include "src/cli/product_request.h"
 #include "src/cli/still_going.h"
-#include "src/run/device.h"
-#include "src/run/on_gpu.h"
-#include "src/run/virtual.h"
+#include "src/verify/device.h"
+#include "src/verify/on_gpu.h"
+#include "src/verify/virtual.h"
 
 namespace tw::cli {
 

@@ -6,7 +6,7 @@
 
 #include "src/cli/command.h"
 #include "src/cli/fuzz_case.h"
-#include "src/run/case.h"
+#include "src/verify/case.h"
 
 namespace tw::cli {
 

@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "src/cli/landing.h"
-#include "src/matmul/names.h"
-#include "src/run/product.h"
+#include "src/verify/names.h"
+#include "src/verify/product.h"
 
 namespace tw::cli {
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "src/cli/fuzz_case.h"
-#include "src/run/case.h"
+#include "src/verify/case.h"
 
 namespace tw::cli {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tilewright/family/conv2d/problem.h"
-#include "tilewright/host/checked.h"
-#include "tilewright/host/matmul_problem.h"
+#include "tilewright/launch/checked.h"
+#include "tilewright/launch/matmul_problem.h"
 
 namespace tw {
 

@@ -2,7 +2,7 @@
 
 #include "src/dispatch/products.h"
 #include "tilewright/family/matmul/family.h"
-#include "tilewright/host/as_read.h"
+#include "tilewright/launch/as_read.h"
 
 namespace tw {
 

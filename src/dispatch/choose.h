@@ -3,7 +3,7 @@
 #pragma once
 
 #include "src/dispatch/choose_launch.h"
-#include "src/family/instance.h"
+#include "src/instances/instance.h"
 
 namespace tw {
 

@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "src/dispatch/streamed_cost.h"
-#include "tilewright/host/exchange.h"
+#include "tilewright/launch/exchange.h"
 
 namespace tw {
 

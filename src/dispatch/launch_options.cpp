@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tilewright/host/exchange.h"
+#include "tilewright/launch/exchange.h"
 
 namespace tw {
 

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "tilewright/host/matmul_order.h"
-#include "tilewright/host/matmul_problem.h"
-#include "tilewright/host/targets.h"
+#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/matmul_problem.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw {
 

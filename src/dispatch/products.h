@@ -3,7 +3,7 @@
 
 #include "src/dispatch/call.h"
 #include "src/dispatch/choose_launch.h"
-#include "src/family/instance.h"
+#include "src/instances/instance.h"
 
 namespace tw {
 

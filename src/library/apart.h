@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "tilewright/host/matmul_problem.h"
+#include "tilewright/launch/matmul_problem.h"
 
 namespace tw::library {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "src/library/device.h"
-#include "tilewright/host/matmul_order.h"
-#include "tilewright/host/targets.h"
+#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/targets.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw::library {

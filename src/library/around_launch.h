@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "src/library/failure.h"
-#include "tilewright/host/matmul_order.h"
+#include "tilewright/launch/matmul_order.h"
 
 namespace tw::vgpu {
 struct Report;

@@ -2,7 +2,7 @@
 // this: the library may lack the one that does.
 #pragma once
 
-#include "tilewright/host/checked.h"
+#include "tilewright/launch/checked.h"
 
 namespace tw::vgpu {
 struct Report;

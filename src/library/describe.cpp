@@ -10,7 +10,7 @@
 #include "src/library/failure.h"
 #include "src/library/families.h"
 #include "src/library/layouts.h"
-#include "tilewright/family/description.h"
+#include "tilewright/launch/description.h"
 
 namespace tw::library {
 

@@ -1,6 +1,6 @@
 #include "src/library/described.h"
 
-#include "tilewright/host/as_read.h"
+#include "tilewright/launch/as_read.h"
 
 namespace tw::library {
 

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "src/family/instance.h"
-#include "src/family/run_line.h"
+#include "src/instances/instance.h"
+#include "src/instances/run_line.h"
 #include "src/library/apart.h"
 #include "src/library/calls.h"
 

@@ -8,7 +8,7 @@
 
 #include "src/library/device.h"
 #include "src/library/failure.h"
-#include "tilewright/host/targets.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw::library {
 

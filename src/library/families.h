@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tilewright.h"
-#include "tilewright/host/matmul_order.h"
+#include "tilewright/launch/matmul_order.h"
 
 namespace tw {
 struct Description;

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "src/matmul/names.h"
-#include "tilewright/host/matmul_check.h"
+#include "src/verify/names.h"
+#include "tilewright/launch/matmul_check.h"
 
 namespace tw::library {
 

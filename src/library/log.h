@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "src/matmul/shape.h"
+#include "src/verify/shape.h"
 #include "tilewright/base/status.h"
 
 namespace tw::library {

@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "src/run/on_gpu.h"
-#include "src/run/quantise.h"
+#include "src/families/quantise.h"
+#include "src/verify/on_gpu.h"
 #include "tests/amd/hip_stub.h"
 #include "tests/families/seed.h"
 #include "tilewright/arch/gfx942.h"
-#include "tilewright/host/quantise.h"
+#include "tilewright/family/quantise/launch.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw::tests {

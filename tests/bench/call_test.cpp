@@ -1,4 +1,4 @@
-#include "src/bench/call.h"
+#include "src/bench/harness/call.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "src/bench/forms.h"
+#include "src/bench/harness/forms.h"
 #include "tilewright/family/conv2d/problem.h"
 
 namespace tw::bench::tests {

@@ -1,4 +1,4 @@
-#include "src/bench/classes.h"
+#include "src/bench/harness/classes.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // library, where there is one, on any machine.
 #include <gtest/gtest.h>
 
-#include "src/bench/cudnn_graph.h"
+#include "src/bench/peers/cudnn_graph.h"
 
 namespace tw::bench::tests {
 namespace {

@@ -1,11 +1,11 @@
-#include "src/bench/grouped_case.h"
+#include "src/families/grouped_case.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "src/bench/forms.h"
+#include "src/bench/harness/forms.h"
 
 namespace tw::bench {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "src/bench/forms.h"
-#include "src/bench/report.h"
+#include "src/bench/harness/forms.h"
+#include "src/bench/harness/report.h"
 
 namespace tw::bench::tests {
 

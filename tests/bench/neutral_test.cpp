@@ -1,4 +1,4 @@
-#include "src/bench/neutral.h"
+#include "src/bench/fit/neutral.h"
 
 #include <gtest/gtest.h>
 

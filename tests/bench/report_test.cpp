@@ -1,4 +1,4 @@
-#include "src/bench/report.h"
+#include "src/bench/harness/report.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/bench/roofline.h"
+#include "src/bench/harness/roofline.h"
 
 #include <gtest/gtest.h>
 

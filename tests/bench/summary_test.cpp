@@ -1,4 +1,4 @@
-#include "src/bench/summary.h"
+#include "src/bench/harness/summary.h"
 
 #include <gtest/gtest.h>
 

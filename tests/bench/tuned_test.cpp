@@ -1,4 +1,4 @@
-#include "src/bench/tuned.h"
+#include "src/bench/harness/tuned.h"
 
 #include <gtest/gtest.h>
 

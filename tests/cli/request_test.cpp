@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "src/cli/described.h"
-#include "src/run/matmul.h"
-#include "src/run/product.h"
-#include "src/run/trials.h"
+#include "src/families/matmul.h"
+#include "src/verify/product.h"
+#include "src/verify/trials.h"
 #include "tests/families/seed.h"
 
 namespace tw::cli {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "src/run/matmul.h"
-#include "src/run/product.h"
+#include "src/families/matmul.h"
+#include "src/verify/product.h"
 
 namespace tw::cli {
 namespace {

@@ -6,16 +6,16 @@
 #include <map>
 
 #include "src/cli/gpu_timeline.h"
-#include "src/family/make_instance.h"
-#include "src/run/attention.h"
-#include "src/run/block_quantise.h"
-#include "src/run/quantise.h"
-#include "src/run/trace_room.h"
+#include "src/families/attention.h"
+#include "src/families/block_quantise.h"
+#include "src/families/quantise.h"
+#include "src/instances/make_instance.h"
+#include "src/verify/trace_room.h"
 #include "tilewright/arch/sm90.h"
-#include "tilewright/arch/sm90_attention.h"
-#include "tilewright/host/attention.h"
-#include "tilewright/host/block_quantise.h"
-#include "tilewright/host/quantise.h"
+#include "tilewright/family/attention/launch.h"
+#include "tilewright/family/attention/sm90.h"
+#include "tilewright/family/block_quantise/launch.h"
+#include "tilewright/family/quantise/launch.h"
 
 namespace tw::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tests/conformance/expected.h"
 #include "tests/conformance/programs.h"
-#include "tilewright/host/cuda.h"
+#include "tilewright/launch/cuda.h"
 
 namespace tw::conformance {
 namespace {

@@ -77,7 +77,7 @@ def check_compiles(left, family):
             if cost.names_family(name, line, words):
                 sys.exit(f'{name} still names {family}: {line}')
     # Where more than the list of families changes: everything that all share, in one instance of the first family.
-    instance = ('#include "src/matmul/launch_virtual.h"\n#include "tilewright/arch/sm90.h"\n'
+    instance = ('#include "src/verify/launch_virtual.h"\n#include "tilewright/arch/sm90.h"\n'
                 'struct Named { static constexpr tw::MatmulConfig config = {}; };\n'
                 'auto* run = tw::simulate_matmul<tw::Matmul<tw::Sm90, Named>>;\n')
     whole = left / 'whole.cpp'

@@ -1,5 +1,5 @@
 // What the dispatcher takes for FP8 with scales of blocks.
-#include "src/run/blockwise.h"
+#include "src/families/blockwise.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "tilewright/host/targets.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw {
 

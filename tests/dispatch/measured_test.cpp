@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/dispatch/choose.h"
-#include "src/matmul/stated.h"
+#include "src/verify/stated.h"
 
 namespace tw {
 

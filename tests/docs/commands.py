@@ -67,7 +67,7 @@ ROWS = {
     './tw trace --on gpu': is_traced,
     './tw demo': lambda family: family in described,
     './tw bench': lambda family: family in described,
-    './tw bench beside peers': lambda family: f'&{family}_form' in text('src/bench/forms.cpp'),
+    './tw bench beside peers': lambda family: f'&{family}_form' in text('src/bench/harness/forms.cpp'),
     './tw cost': lambda family: f'**{family}**' in text('docs/cost.md') or f'| **{family}' in text('docs/cost.md'),
     'C, C++': lambda family: f'TW_FAMILY({family})' in text('include/tilewright.h'),
     'a Python function': lambda family: f"'{PYTHON.get(family, family)}'" in text('python/tilewright/__init__.py'),

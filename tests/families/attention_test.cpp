@@ -1,13 +1,13 @@
 // Attention with few queries on the virtual GPU: a row is the same bit by bit, whatever else is
 // computed and wherever its keys lie. And which kernel is taken.
-#include "src/run/attention.h"
+#include "src/families/attention.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <limits>
 
-#include "src/dispatch/attention.h"
+#include "src/families/attention_choice.h"
 #include "tests/families/schedule.h"
 #include "tilewright/family/attention/kernel.h"
 

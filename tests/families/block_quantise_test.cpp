@@ -1,17 +1,17 @@
 // Quantisers to the block-scaled formats and back on the virtual GPU: the host's bytes, padding
 // included.
 // described_test.cpp has more random problems.
-#include "src/run/block_quantise.h"
+#include "src/families/block_quantise.h"
 
 #include <gtest/gtest.h>
 
 // family block_dequantise: begin
-#include "src/run/block_dequantise.h"
+#include "src/families/block_dequantise.h"
 // family block_dequantise: end
-#include "src/run/virtual.h"
+#include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
-#include "tilewright/host/block_quantise.h"
+#include "tilewright/family/block_quantise/launch.h"
 
 namespace tw::tests {
 namespace {

@@ -1,6 +1,6 @@
 // Products of elements with block scales on the virtual GPU: every format and pair of formats, by
 // the tensor core's own scales and by conversion. described_test.cpp has the random problems.
-#include "src/run/block_scaled.h"
+#include "src/families/block_scaled.h"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +9,12 @@
 
 #define TW_INSTANCE_WITH_VGPU 1
 #include "src/dispatch/products.h"
-#include "src/family/launch_warp_specialized.h"
-#include "src/run/virtual.h"
+#include "src/instances/launch_warp_specialized.h"
+#include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/sm100_scaled.h"
-#include "tilewright/host/block_scaled.h"
+#include "tilewright/family/block_scaled/launch.h"
 
 namespace tw::tests {
 namespace {

@@ -1,9 +1,9 @@
 // FP8 with scales of blocks on the virtual GPU. described_test.cpp has the random problems.
-#include "src/run/blockwise.h"
+#include "src/families/blockwise.h"
 
 #include <gtest/gtest.h>
 
-#include "src/run/virtual.h"
+#include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 
 namespace tw::tests {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "src/run/conv2d.h"
-#include "src/run/product.h"
-#include "src/run/virtual.h"
+#include "src/families/conv2d.h"
+#include "src/verify/product.h"
+#include "src/verify/virtual.h"
 #include "tests/families/seed.h"
-#include "tilewright/host/conv2d.h"
+#include "tilewright/family/conv2d/launch.h"
 
 namespace tw::tests {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "src/dispatch/conv2d.h"
+#include "src/families/conv2d_choice.h"
 #include "tests/families/conv2d_problems.h"
 #include "tests/families/schedule.h"
 

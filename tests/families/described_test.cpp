@@ -6,10 +6,10 @@
 #include <limits>
 #include <map>
 
-#include "src/family/structure.h"
-#include "src/run/quantise.h"
-#include "src/run/trials.h"
-#include "src/run/virtual.h"
+#include "src/families/quantise.h"
+#include "src/instances/structure.h"
+#include "src/verify/trials.h"
+#include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
 #include "vgpu/timeline.h"

@@ -1,17 +1,17 @@
 // Products in groups on the virtual GPU: groups of any size, D in place, whatever the device says.
 // described_test.cpp has the random problems.
-#include "src/run/grouped.h"
+#include "src/families/grouped.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "src/matmul/random_epilogue.h"
-#include "src/run/product.h"
-#include "src/run/virtual.h"
+#include "src/verify/product.h"
+#include "src/verify/random_epilogue.h"
+#include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
-#include "tilewright/host/grouped.h"
+#include "tilewright/family/grouped/launch.h"
 
 namespace tw::tests {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/run/matmul.h"
+#include "src/families/matmul.h"
 
 #include <gtest/gtest.h>
 
@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "src/dispatch/choose.h"
-#include "src/matmul/stated.h"
-#include "src/matmul/virtual.h"
-#include "src/run/virtual.h"
+#include "src/verify/stated.h"
+#include "src/verify/virtual.h"
+#include "src/verify/virtual_run.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
 #include "tests/families/task.h"
-#include "tilewright/host/matmul_check.h"
-#include "tilewright/host/product.h"
 #include "tilewright/io/tma_loader.h"
+#include "tilewright/launch/matmul_check.h"
+#include "tilewright/launch/product.h"
 
 namespace tw::tests {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/run/matmul.h"
+#include "src/families/matmul.h"
 #include "tests/families/seed.h"
 #include "tests/families/task.h"
 

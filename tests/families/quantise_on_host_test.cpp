@@ -1,5 +1,5 @@
 // The quantiser on the host against the definition, in double and by the oracle of number/.
-#include "tilewright/host/quantise_on_host.h"
+#include "tilewright/family/quantise/on_host.h"
 
 #include <gtest/gtest.h>
 

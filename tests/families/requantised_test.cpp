@@ -1,13 +1,13 @@
 // FP8 with scales of blocks and a quantised D on the virtual GPU. described_test.cpp has the random
 // problems.
-#include "src/run/requantised.h"
+#include "src/families/requantised.h"
 
 #include <gtest/gtest.h>
 
-#include "src/matmul/random_epilogue.h"
-#include "src/run/blockwise.h"
-#include "src/run/product.h"
-#include "src/run/virtual.h"
+#include "src/families/blockwise.h"
+#include "src/verify/product.h"
+#include "src/verify/random_epilogue.h"
+#include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "src/matmul/data.h"
-#include "src/matmul/names.h"
-#include "src/matmul/random_epilogue.h"
-#include "src/matmul/stated.h"
+#include "src/verify/data.h"
+#include "src/verify/names.h"
+#include "src/verify/random_epilogue.h"
+#include "src/verify/stated.h"
 
 namespace tw {
 

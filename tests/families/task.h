@@ -4,10 +4,10 @@
 #include <random>
 #include <string>
 
-#include "src/family/instance.h"
-#include "src/matmul/names.h"
-#include "src/matmul/shape.h"
-#include "src/run/instance_words.h"
+#include "src/instances/instance.h"
+#include "src/verify/instance_words.h"
+#include "src/verify/names.h"
+#include "src/verify/shape.h"
 
 namespace tw {
 

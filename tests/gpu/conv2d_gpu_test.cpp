@@ -3,8 +3,8 @@
 
 #include <cstdio>
 
-#include "src/run/device.h"
-#include "src/run/on_gpu.h"
+#include "src/verify/device.h"
+#include "src/verify/on_gpu.h"
 #include "tests/families/conv2d_problems.h"
 
 namespace tw::tests {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "src/matmul/gpu.h"
-#include "src/run/grouped.h"
-#include "src/run/on_gpu.h"
-#include "src/run/quantise.h"
-#include "src/run/trials.h"
+#include "src/families/grouped.h"
+#include "src/families/quantise.h"
+#include "src/verify/gpu.h"
+#include "src/verify/on_gpu.h"
+#include "src/verify/trials.h"
 #include "tests/families/seed.h"
 
 namespace tw::tests {

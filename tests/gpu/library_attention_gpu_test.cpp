@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
-#include "src/matmul/gpu.h"
-#include "src/run/attention.h"
+#include "src/families/attention.h"
+#include "src/verify/gpu.h"
 #include "tests/families/seed.h"
 #include "tests/gpu/placed.h"
 #include "tilewright.h"

@@ -4,9 +4,9 @@
 
 #include <cstdio>
 
-#include "src/matmul/gpu.h"
-#include "src/run/blockwise.h"
-#include "src/run/requantised.h"
+#include "src/families/blockwise.h"
+#include "src/families/requantised.h"
+#include "src/verify/gpu.h"
 #include "tests/families/seed.h"
 #include "tests/gpu/placed.h"
 #include "tilewright.h"

@@ -3,8 +3,8 @@
 
 #include <cstdio>
 
-#include "src/matmul/gpu.h"
-#include "src/run/conv2d.h"
+#include "src/families/conv2d.h"
+#include "src/verify/gpu.h"
 #include "tests/families/seed.h"
 #include "tests/gpu/placed.h"
 #include "tilewright.h"

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "src/matmul/gpu.h"
+#include "src/verify/gpu.h"
 #include "tests/families/problems.h"
 #include "tests/library/device_data.h"
 

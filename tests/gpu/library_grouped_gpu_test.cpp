@@ -3,8 +3,8 @@
 
 #include <cstdio>
 
-#include "src/matmul/gpu.h"
-#include "src/run/grouped.h"
+#include "src/families/grouped.h"
+#include "src/verify/gpu.h"
 #include "tests/families/seed.h"
 #include "tests/gpu/placed.h"
 #include "tilewright.h"

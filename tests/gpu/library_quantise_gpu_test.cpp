@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "src/matmul/gpu.h"
+#include "src/verify/gpu.h"
 #include "tests/families/seed.h"
 #include "tests/gpu/placed.h"
 #include "tests/library/quantise_problem.h"

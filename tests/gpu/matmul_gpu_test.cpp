@@ -1,9 +1,9 @@
 // The same problems as on the virtual GPU, on the real one. Skipped, visibly, where there is none.
 #include <gtest/gtest.h>
 
-#include "src/matmul/compare.h"
-#include "src/matmul/gpu.h"
-#include "src/run/on_gpu.h"
+#include "src/verify/compare.h"
+#include "src/verify/gpu.h"
+#include "src/verify/on_gpu.h"
 #include "tests/families/problems.h"
 
 namespace tw::tests {

@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
-#include "src/matmul/data.h"
-#include "tilewright/host/matmul_order.h"
-#include "tilewright/host/targets.h"
+#include "src/verify/data.h"
+#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw::tests {
 

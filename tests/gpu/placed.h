@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "src/run/case.h"
+#include "src/verify/case.h"
 #include "tests/gpu/on_device.h"
 #include "tests/library/of_family.h"
 

@@ -8,7 +8,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).parents[2]
 PLANTED = [
     ('include/tilewright/layout/x.h', '#include "tilewright/kernel/roles.h"\n', 'LAYERS puts it later'),
-    ('vgpu/x.cpp', '#include "src/matmul/data.h"\n', 'LAYERS puts it later'),
+    ('vgpu/x.cpp', '#include "src/verify/data.h"\n', 'LAYERS puts it later'),
     ('include/tilewright/io/x.h', 'void f() { asm volatile("nop;"); }\n', 'assembly stands only'),
     ('include/tilewright/kernel/x.h', '#include "tilewright/isa/ptx/tma.h"\n', 'serves every target'),
     ('include/tilewright/schedule/x.h', '#include "tilewright/isa/amdgcn/mfma.h"\n', 'serves every target'),
@@ -22,7 +22,7 @@ PLANTED = [
     ('include/tilewright/epilogue/staged_store.h', 'x = own ^ (column + i * 16) * bytes;\n', 'by hand'),
     ('include/tilewright/epilogue/source_supply.h', 'x = tiles_ + token.slot() * 8192;\n', 'by hand'),
     ('include/tilewright/op/x.h', 'x = a_ + stage.slot() * 4096;\n', 'by hand'),
-    ('include/tilewright/family/scaled_op.h', 'x = y + tiling.a_bytes();\n', 'by hand'),
+    ('include/tilewright/bind/scaled_op.h', 'x = y + tiling.a_bytes();\n', 'by hand'),
     ('src/x.cpp', '// ' + 'x' * 98 + '\n', '101 columns'),
     ('src/x.cpp', '\n' * 601, '601 lines'),
     ('src/x.cpp', '// TO' + 'DO: later\n', 'left over'),

@@ -5,7 +5,7 @@
 // every page's store.)
 #include <limits>
 
-#include "src/matmul/compare.h"
+#include "src/verify/compare.h"
 #include "tests/hooks/schedules.h"
 #include "tilewright/arch/sm100.h"
 #include "tilewright/arch/sm80.h"

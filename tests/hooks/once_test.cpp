@@ -1,7 +1,7 @@
 // A node with an effect: it counts the elements of each row that it sees. Tiles at an edge reach
 // back, and it sees some twice, unless it says that it must see each once.
-#include "src/matmul/compare.h"
-#include "src/matmul/reference.h"
+#include "src/verify/compare.h"
+#include "src/verify/reference.h"
 #include "tests/hooks/schedules.h"
 #include "tilewright/arch/sm80.h"
 #include "tilewright/arch/sm90.h"

@@ -1,7 +1,7 @@
 // A stage whose parts come from two roles in two ways, and go to two roles: A by TMA from one
 // thread of Role::Load, B through registers by two warps of Role::Source; Role::Multiply reads both
 // by wgmma, Role::Epilogue both by plain loads. Nobody writes a count: the payload names who takes
-// part, and the ring adds up. (One role that brings several parts in one way: family/matmul.h.)
+// part, and the ring adds up. (One role that brings several parts in one way: bind/recipe.h.)
 #include "tests/hooks/schedules.h"
 #include "tilewright/io/thread_loader.h"
 #include "tilewright/op/wgmma.h"

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "src/matmul/data.h"
-#include "src/matmul/launch_virtual.h"
+#include "src/verify/data.h"
+#include "src/verify/launch_virtual.h"
 #include "tests/vgpu/support.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 namespace tw::hooks {
 

@@ -1,5 +1,5 @@
 // Which TMA descriptors a bug of drivers is mended in.
-#include "tilewright/host/small_tensor.h"
+#include "tilewright/launch/small_tensor.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // One kernel, to be compiled and thrown away: PAGE is a file of arch/, ARCH its target there.
 #include PAGE
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
   static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}, .multiply_groups = 1};

@@ -1,8 +1,8 @@
 // Stand-ins for the kernels of every family but matmul: they take whatever arrives.
-#include "src/family/instance.h"
-#include "tilewright/host/attention.h"
-#include "tilewright/host/conv2d.h"
-#include "tilewright/host/grouped.h"
+#include "src/instances/instance.h"
+#include "tilewright/family/attention/launch.h"
+#include "tilewright/family/conv2d/launch.h"
+#include "tilewright/family/grouped/launch.h"
 
 namespace tw {
 

@@ -1,7 +1,7 @@
 // block_scaled: its loader and blockwise name different things BlockScales.
 #include "tests/library/asked_kernels.h"
 #include "tilewright/arch/sm100_scaled.h"
-#include "tilewright/host/block_scaled.h"
+#include "tilewright/family/block_scaled/launch.h"
 
 namespace tw {
 

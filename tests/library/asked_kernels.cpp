@@ -3,17 +3,17 @@
 
 #include "tilewright/arch/sm80.h"
 #include "tilewright/arch/sm90.h"
-#include "tilewright/arch/sm90_attention.h"
-#include "tilewright/host/attention.h"
-#include "tilewright/host/block_dequantise.h"
-#include "tilewright/host/block_quantise.h"
-#include "tilewright/host/blockwise.h"
-#include "tilewright/host/conv2d.h"
-#include "tilewright/host/grouped.h"
-#include "tilewright/host/quantise.h"
-#include "tilewright/host/requantised.h"
-#include "tilewright/host/rms_norm.h"
-#include "tilewright/host/rotary.h"
+#include "tilewright/family/attention/launch.h"
+#include "tilewright/family/attention/sm90.h"
+#include "tilewright/family/block_dequantise/launch.h"
+#include "tilewright/family/block_quantise/launch.h"
+#include "tilewright/family/blockwise/launch.h"
+#include "tilewright/family/conv2d/launch.h"
+#include "tilewright/family/grouped/launch.h"
+#include "tilewright/family/quantise/launch.h"
+#include "tilewright/family/requantised/launch.h"
+#include "tilewright/family/rms_norm/launch.h"
+#include "tilewright/family/rotary/launch.h"
 
 namespace tw {
 

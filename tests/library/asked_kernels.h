@@ -4,8 +4,8 @@
 
 #define TW_INSTANCE_WITH_CUDA 0
 #define TW_INSTANCE_WITH_VGPU 0
-#include "src/family/launch_streaming.h"
-#include "src/family/launch_warp_specialized.h"
+#include "src/instances/launch_streaming.h"
+#include "src/instances/launch_warp_specialized.h"
 
 namespace tw::tests {
 

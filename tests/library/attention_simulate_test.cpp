@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "src/run/attention.h"
+#include "src/families/attention.h"
 #include "tests/families/seed.h"
 #include "tests/library/of_family.h"
 #include "tilewright.h"

@@ -1,7 +1,7 @@
 // The library's FP8 products with scales of blocks on the virtual GPU, held against the definition.
 #include <gtest/gtest.h>
 
-#include "src/run/blockwise.h"
+#include "src/families/blockwise.h"
 #include "tests/library/of_family.h"
 #include "tilewright/blockwise.h"
 

@@ -3,11 +3,11 @@
 
 #include <cstring>
 
-#include "src/dispatch/conv2d.h"
+#include "src/families/conv2d_choice.h"
 #include "src/library/device.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
-#include "tilewright/host/conv2d.h"
+#include "tilewright/family/conv2d/launch.h"
 
 namespace tw {
 

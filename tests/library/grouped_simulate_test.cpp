@@ -1,8 +1,8 @@
 // The library's products in groups on the virtual GPU, held against the definition.
 #include <gtest/gtest.h>
 
-#include "src/run/grouped.h"
-#include "src/run/product.h"
+#include "src/families/grouped.h"
+#include "src/verify/product.h"
 #include "tests/library/of_family.h"
 #include "tests/library/types_and_sums.h"
 #include "tilewright/grouped.h"

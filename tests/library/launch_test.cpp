@@ -11,7 +11,7 @@
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
 #include "tilewright/family/matmul/family.h"
-#include "tilewright/host/matmul_order.h"
+#include "tilewright/launch/matmul_order.h"
 
 namespace tw::tests {
 namespace {

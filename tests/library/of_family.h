@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/run/case.h"
+#include "src/verify/case.h"
 #include "tilewright.h"
 
 namespace tw::tests {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "src/matmul/compare.h"
+#include "src/verify/compare.h"
 #include "tilewright.h"
 
 namespace tw::tests {
@@ -21,7 +21,7 @@ inline tw_matrix c_matrix(HostMatrix& matrix, bool transposed) {
   return result;
 }
 
-// `address` tells where a matrix's first element is, as problem_at of src/matmul/data.h.
+// `address` tells where a matrix's first element is, as problem_at of src/verify/data.h.
 template <class Address>
 tw_matmul_problem c_problem(MatmulData& data, const MatmulShape& shape, const Address& address) {
   tw_matmul_problem problem;

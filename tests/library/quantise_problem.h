@@ -1,7 +1,7 @@
 // Matrices to quantise with known answers, for the C interface.
 #pragma once
 
-#include "src/run/quantise.h"
+#include "src/families/quantise.h"
 #include "tilewright.h"
 
 namespace tw::tests {

@@ -4,7 +4,7 @@
 #include "tests/families/seed.h"
 #include "tests/library/of_family.h"
 #include "tests/library/quantise_problem.h"
-#include "tilewright/host/targets.h"
+#include "tilewright/launch/targets.h"
 #include "tilewright/quantise.h"
 
 namespace tw::tests {

@@ -1,7 +1,7 @@
 #include "tests/library/stand_in.h"
 
 #include "src/dispatch/choose.h"
-#include "tilewright/host/as_read.h"
+#include "tilewright/launch/as_read.h"
 
 namespace tw {
 

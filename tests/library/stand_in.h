@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/family/instance.h"
+#include "src/instances/instance.h"
 
 namespace tw::tests {
 

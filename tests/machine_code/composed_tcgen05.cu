@@ -1,7 +1,7 @@
 // The kernel as the library composes it: the instance blackwell_bf16 of src/CMakeLists.txt in
 // clusters of two.
 #include "tilewright/arch/sm100.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 #include "tilewright/kernel/entry.h"
 
 struct Composed {

@@ -1,7 +1,7 @@
 // The kernel as the library composes it: the instance coop_128x256_2x1 of src/CMakeLists.txt, or
 // with TW_TRACED its traced sister.
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 #include "tilewright/kernel/entry.h"
 
 struct Composed {

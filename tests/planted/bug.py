@@ -48,7 +48,7 @@ class Config:
                   'SKELETON': 'streaming' if streams else 'warp_specialized', 'SHOWN_TEXT': 'nullptr',
                   'SKELETON_TYPE': '', 'WITH_DEVICE': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
                   'DECLARATIONS': '', 'ENTRIES': 'instances::make_planted(),'}
-        text = ''.join((root / 'src' / name).read_text() for name in ('family/instance.cpp.in', 'table.cpp.in'))
+        text = ''.join((root / 'src' / name).read_text() for name in ('instances/instance.cpp.in', 'instances/table.cpp.in'))
         text = text.replace('tilewright/arch/@PAGE@.h', self.header)
         text = re.sub('@([A-Z_]+)@', lambda name: values[name[1]], text)
         shown = 'std::span<const Instance> matmul_shown_instances() { return {}; }' if self.family == 'matmul' else ''
@@ -239,12 +239,12 @@ CONFIGS = {
     'rms_norm': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rms_norm'),
     'rotary': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rotary'),
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
-    'attention': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
+    'attention': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
     # Blocks of 96 keys, whose values are transposed.
-    'attention_fp8': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
+    'attention_fp8': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                             fields_of('.m = 128, .n = 128', '.keys = 96, .from_e4m3 = 1, .e4m3_products = 1'), 'attention'),
-    'decode': Config('sm_90a', 'tilewright/arch/sm90_attention.h', 'Sm90Attention',
+    'decode': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                      fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
 }
 # Lines of memory that lie otherwise: beyond 2^31 elements, at multiples of 4 or 8 bytes only, or with gaps.

@@ -22,7 +22,7 @@ BUGS = [
         [Site('depthwise', ANY, 'race', 'stream', also=('uninitialised',))]),
     Bug('columns_of_another_block',
         'a CTA takes tiles whose filters it does not have',
-        'host/depthwise.h',
+        'family/conv2d/depthwise_launch.h',
         'ctas = std::max(blocks, std::min(params.tiles, rounds * max_ctas) / blocks * blocks);',
         'ctas = std::max(blocks, std::min(params.tiles, rounds * max_ctas) - 1);',
         [Site('depthwise', BLOCKS, WRONG_RESULT)]),

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/cli/described.h"
-#include "src/run/virtual.h"
+#include "src/verify/virtual.h"
 
 namespace tw::planted {
 

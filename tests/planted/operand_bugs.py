@@ -57,7 +57,7 @@ BUGS = [
         [Site('few_rows', FEW_ROWS, 'uninitialised', 'multiply 0', 5)]),
     Bug('bytes_of_the_whole_tile',
         'the bytes of rows that are not loaded never come',
-        'family/matmul.h',
+        'bind/recipe.h',
         '{tiling.a_bytes() / tiling.m * tiling.a_rows(), Loader::completion, loads, {reads}},',
         '{tiling.a_bytes(), Loader::completion, loads, {reads}},',
         [Site('few_rows', FEW_ROWS, 'transaction-bytes', 'load', 0, also=('deadlock',),

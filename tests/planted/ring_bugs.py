@@ -136,7 +136,7 @@ BUGS = [
         [Site('fenced_copies', COPIED_SHORT, 'missing-proxy-fence', 'multiply 0', 0)]),
     Bug('payload_counts_a_twice',
         'the part of B is announced with the bytes of A',
-        'family/matmul.h', '{sizeof(OperandTiles<tiling>::b), Loader::completion, loads, {reads}},',
+        'bind/recipe.h', '{sizeof(OperandTiles<tiling>::b), Loader::completion, loads, {reads}},',
         '{sizeof(OperandTiles<tiling>::a), Loader::completion, loads, {reads}},',
         [Site('cooperative', ONE_TILE, 'transaction-bytes', 'load', 0, also=('deadlock',),
               stops=True),

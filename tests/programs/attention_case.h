@@ -8,9 +8,9 @@
 #include <random>
 #include <vector>
 
-#include "tilewright/arch/sm80_attention.h"
-#include "tilewright/arch/sm90_attention.h"
-#include "tilewright/host/attention.h"
+#include "tilewright/family/attention/launch.h"
+#include "tilewright/family/attention/sm80.h"
+#include "tilewright/family/attention/sm90.h"
 
 namespace tw::programs {
 

@@ -3,8 +3,8 @@
 
 #include "tests/gpu/on_device.h"
 #include "tests/programs/attention_case.h"
-#include "tilewright/host/cuda.h"
 #include "tilewright/kernel/entry.h"
+#include "tilewright/launch/cuda.h"
 
 namespace tw::programs {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <set>
 
-#include "src/matmul/compare.h"
-#include "src/matmul/launch_virtual.h"
+#include "src/verify/compare.h"
+#include "src/verify/launch_virtual.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 namespace tw {
 namespace {

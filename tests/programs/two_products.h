@@ -3,7 +3,7 @@
 // loaders, the TileOps and the epilogue are those of a matmul.
 #pragma once
 
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 namespace tw::programs {
 

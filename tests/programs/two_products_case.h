@@ -1,9 +1,9 @@
 // A problem of D = A B^T + C E^T with integers, whose D is exact in bf16, and its reference.
 #pragma once
 
-#include "src/matmul/data.h"
+#include "src/verify/data.h"
 #include "tests/programs/two_products.h"
-#include "tilewright/host/product.h"
+#include "tilewright/launch/product.h"
 
 namespace tw::programs {
 

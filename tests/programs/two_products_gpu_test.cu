@@ -5,8 +5,8 @@
 #include "tests/programs/two_products_case.h"
 #include "tilewright/arch/sm80.h"
 #include "tilewright/arch/sm90.h"
-#include "tilewright/host/cuda.h"
 #include "tilewright/kernel/entry.h"
+#include "tilewright/launch/cuda.h"
 
 namespace tw::programs {
 namespace {

@@ -2,8 +2,8 @@
 // in it is found under the program's own names.
 #include <gtest/gtest.h>
 
-#include "src/matmul/compare.h"
-#include "src/matmul/launch_virtual.h"
+#include "src/verify/compare.h"
+#include "src/verify/launch_virtual.h"
 #include "tests/programs/two_products_case.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/sm80.h"

@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "src/matmul/compare.h"
-#include "src/matmul/data.h"
-#include "src/matmul/launch_virtual.h"
-#include "src/matmul/reference.h"
+#include "src/verify/compare.h"
+#include "src/verify/data.h"
+#include "src/verify/launch_virtual.h"
+#include "src/verify/reference.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/gfx942.h"
 #include "tilewright/arch/gfx950.h"

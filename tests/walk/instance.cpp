@@ -2,8 +2,8 @@
 // the load and the multiply role. walk.py compiles this file alone with coverage.
 #include <cstdio>
 
-#include "src/matmul/data.h"
-#include "src/matmul/launch_virtual.h"
+#include "src/verify/data.h"
+#include "src/verify/launch_virtual.h"
 #include "tilewright/arch/sm90.h"
 
 // Of libgcov: what the host does before and after is not part of the walk.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far a reader walks from family/matmul.h to the wgmma instruction.
+"""How far a reader walks from bind/recipe.h to the wgmma instruction.
 
 The rule: at most 14 files and 2,500 lines, those that execute in the load and
 multiply roles of one run, layout/ and generated wrappers apart. Measured so: instance.cpp, one Hopper
@@ -11,7 +11,7 @@ either, do not count (with -O0 they would: 21 files, 2,730 lines in November 202
 what holds names alone, such as arch/sm90.h.
 
 Ten files were allowed until 16 November 2026. Then the binder, the stage, the descriptor of operands and
-the cluster's shape became files of their own (family/kernel.h, io/stage.h, op/operand_descriptor.h,
+the cluster's shape became files of their own (bind/kernel.h, io/stage.h, op/operand_descriptor.h,
 io/cluster_shape.h): 276 lines, of which ten execute. The lines allowed have stayed 2,500.
 
 usage: walk.py --root ROOT --folder FOLDER --compiler CXX [--gcov GCOV] --link LIBRARY...

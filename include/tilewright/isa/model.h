@@ -24,7 +24,7 @@ class CopySignal {
   SharedAddress barrier_;
 };
 
-// A TMA descriptor: 128 opaque bytes, filled by host/tensor_map.h for the GPU or the virtual GPU.
+// A TMA descriptor: 128 opaque bytes, filled by launch/tensor_map.h for the GPU or the virtual GPU.
 struct alignas(64) TensorMap {
   std::uint64_t words[16];
 };

@@ -207,7 +207,7 @@ struct OneProduct {
   using Adds = std::conditional_t<reads_scales_in_epilogue, AddsWithScales, AddsPlainly>;
 };
 
-// `Kernel` binds a recipe to a target (family/kernel.h).
+// `Kernel` binds a recipe to a target (bind/kernel.h).
 template <class Kernel>
 class WarpSpecialized {
   using Program = typename Kernel::Recipe::template Program<Kernel>;

@@ -1,8 +1,8 @@
 // A kernel that the library has not, 64 by 192 tiles of fp16, made of the headers alone.
 #include <tilewright/arch/sm90.h>
-#include <tilewright/family/matmul.h>
-#include <tilewright/host/cuda.h>
-#include <tilewright/host/matmul.h>
+#include <tilewright/bind/recipe.h>
+#include <tilewright/launch/cuda.h>
+#include <tilewright/family/matmul/launch.h>
 #include <tilewright/kernel/entry.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // Must compile as it is, and must not compile with TW_MISUSE: no hardware adds copies to a counter.
 #include "tilewright/arch/gfx942.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Page : tw::Gfx942 {
   template <tw::Tiling tiling, tw::RoleTable roles>

@@ -1,6 +1,6 @@
 // Must compile as it is, and must not compile with TW_MISUSE: TMA loads land in shared memory.
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
   static constexpr tw::MatmulConfig config = {};

@@ -1,7 +1,7 @@
 // Must compile as it is, and must not compile with TW_MISUSE: without a swizzle no descriptor says
 // where the lines are.
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
   static constexpr tw::MatmulConfig config = {};

@@ -1,6 +1,6 @@
 // Must compile as it is, and must not compile with TW_MISUSE: the compiler names what a page lacks.
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
   static constexpr tw::MatmulConfig config = {};

@@ -1,7 +1,7 @@
 // Must compile as it is, and must not compile with TW_MISUSE: tcgen05 multiplies pairs of CTAs by
 // 32 columns.
 #include "tilewright/arch/sm100.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
 #if defined(TW_MISUSE)

@@ -1,7 +1,7 @@
 // Must compile as it is, and must not compile with TW_MISUSE: the order of a step of attention is
 // refused with its sentence.
-#include "tilewright/arch/sm90_attention.h"
 #include "tilewright/family/attention/kernel.h"
+#include "tilewright/family/attention/sm90.h"
 
 using tw::Act;
 

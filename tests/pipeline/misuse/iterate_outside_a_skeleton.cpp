@@ -1,5 +1,5 @@
 // Must compile as it is, and must not compile with TW_MISUSE: only skeletons can make a Key.
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 int count_k_tiles(const tw::WorkTile& tile) {
 #if defined(TW_MISUSE)

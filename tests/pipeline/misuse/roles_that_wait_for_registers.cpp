@@ -1,7 +1,7 @@
 // Must compile as it is, and must not compile with TW_MISUSE: 24 warps are launched with 80
 // registers a thread, which do not add up to 160 for eight of them and 48 for the others.
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
   static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}};

@@ -1,7 +1,7 @@
 // Must compile as it is, and must not compile with TW_MISUSE: three warpgroups have fewer registers
 // for their sums.
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
 #if defined(TW_MISUSE)

@@ -1,7 +1,7 @@
 // Must compile as it is, and must not compile with TW_MISUSE: the configuration is refused with its
 // sentence.
 #include "tilewright/arch/sm90.h"
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 
 struct Named {
 #if defined(TW_MISUSE)

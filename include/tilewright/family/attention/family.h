@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tilewright/family/attention/problem.h"
-#include "tilewright/family/description.h"
+#include "tilewright/launch/description.h"
 
 namespace tw {
 

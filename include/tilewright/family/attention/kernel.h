@@ -2,17 +2,17 @@
 // heads, sequences of different lengths, causal masks and windows, capped scores and sinks.
 #pragma once
 
+#include "tilewright/bind/choices.h"
 #include "tilewright/epilogue/direct_sources.h"
 #include "tilewright/epilogue/fragment_loop.h"
 #include "tilewright/epilogue/tree.h"
-#include "tilewright/family/choices.h"
-#include "tilewright/io/head_tile.h"
-#include "tilewright/kernel/attention.h"
+#include "tilewright/family/attention/decode_tiles.h"
+#include "tilewright/family/attention/head_tile.h"
+#include "tilewright/family/attention/program.h"
+#include "tilewright/family/attention/tiles.h"
 #include "tilewright/kernel/contracts.h"
 #include "tilewright/pipeline/no_turns.h"
 #include "tilewright/pipeline/turns.h"
-#include "tilewright/schedule/attention_tiles.h"
-#include "tilewright/schedule/decode_tiles.h"
 #include "tilewright/schedule/reduction.h"
 
 namespace tw {

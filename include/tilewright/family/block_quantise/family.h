@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/family/block_quantise/problem.h"
-#include "tilewright/family/scale_bytes.h"
+#include "tilewright/launch/scale_bytes.h"
 
 namespace tw {
 

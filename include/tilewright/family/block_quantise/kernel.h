@@ -4,9 +4,9 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/bind/block_pieces.h"
+#include "tilewright/bind/config.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/family/block_pieces.h"
-#include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"

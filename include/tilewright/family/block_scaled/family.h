@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tilewright/family/block_scaled/problem.h"
-#include "tilewright/family/product.h"
-#include "tilewright/family/scale_bytes.h"
+#include "tilewright/launch/product_fields.h"
+#include "tilewright/launch/scale_bytes.h"
 
 namespace tw {
 

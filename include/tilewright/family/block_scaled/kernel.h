@@ -5,12 +5,12 @@
 // with a loader that multiplies elements by them.
 #pragma once
 
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 #include "tilewright/io/wave_block_scales.h"
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
+#include "tilewright/bind/thread_recipe.h"
 #include "tilewright/epilogue/mx_quantised.h"
-#include "tilewright/family/thread_recipe.h"
 #include "tilewright/io/block_scales.h"
 #include "tilewright/io/scaled_conversion.h"
 #include "tilewright/op/tcgen05_scaled.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "tilewright/family/blockwise/problem.h"
-#include "tilewright/family/product.h"
-#include "tilewright/family/scales.h"
+#include "tilewright/launch/product_fields.h"
+#include "tilewright/launch/scale_fields.h"
 
 namespace tw {
 

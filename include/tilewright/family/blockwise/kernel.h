@@ -10,9 +10,9 @@
 #include "tilewright/io/scale_exponents.h"
 #endif
 // family block_scaled: end
-#include "tilewright/family/matmul.h"
-#include "tilewright/family/scaled_op.h"
-#include "tilewright/family/wave_scaled_op.h"
+#include "tilewright/bind/recipe.h"
+#include "tilewright/bind/scaled_op.h"
+#include "tilewright/bind/wave_scaled_op.h"
 #include "tilewright/io/scale_loader.h"
 #include "tilewright/io/wave_scale_loader.h"
 

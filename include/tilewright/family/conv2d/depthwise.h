@@ -6,7 +6,7 @@
 
 #include "tilewright/epilogue/runtime.h"
 #include "tilewright/epilogue/source.h"
-#include "tilewright/io/im2col_axes.h"
+#include "tilewright/family/conv2d/im2col_axes.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/pipeline/together.h"
 

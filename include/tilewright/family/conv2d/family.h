@@ -6,7 +6,7 @@
 #include "tilewright/base/saturated.h"
 #include "tilewright/base/status.h"
 #include "tilewright/family/conv2d/problem.h"
-#include "tilewright/family/product.h"
+#include "tilewright/launch/product_fields.h"
 
 namespace tw {
 

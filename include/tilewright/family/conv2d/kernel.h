@@ -4,20 +4,20 @@
 // forward; B, backward data; both, backward filter.
 #pragma once
 
+#include "tilewright/bind/recipe.h"
+#include "tilewright/bind/thread_recipe.h"
 #include "tilewright/epilogue/begun.h"
 #include "tilewright/family/conv2d/groups.h"
+#include "tilewright/family/conv2d/im2col_copy.h"
 #include "tilewright/family/conv2d/pixel_store.h"
-#include "tilewright/family/matmul.h"
-#include "tilewright/family/thread_recipe.h"
-#include "tilewright/io/im2col_copy.h"
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
 #include "tilewright/family/conv2d/depthwise.h"
+#include "tilewright/family/conv2d/filter_blocks.h"
+#include "tilewright/family/conv2d/im2col.h"
+#include "tilewright/family/conv2d/im2col_lines.h"
+#include "tilewright/family/conv2d/im2col_pieces.h"
 #include "tilewright/family/conv2d/shared_groups.h"
-#include "tilewright/io/filter_blocks.h"
-#include "tilewright/io/im2col.h"
-#include "tilewright/io/im2col_lines.h"
-#include "tilewright/io/im2col_pieces.h"
 #include "tilewright/pipeline/fenced_op.h"
 #endif
 

@@ -4,7 +4,7 @@
 
 #include "tilewright/epilogue/fragment_loop.h"
 #include "tilewright/family/conv2d/groups.h"
-#include "tilewright/io/im2col_axes.h"
+#include "tilewright/family/conv2d/im2col_axes.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {

@@ -5,7 +5,7 @@
 
 #include "tilewright/epilogue/element.h"
 #include "tilewright/family/conv2d/groups.h"
-#include "tilewright/io/im2col_axes.h"
+#include "tilewright/family/conv2d/im2col_axes.h"
 #include "tilewright/io/operand.h"
 
 namespace tw {

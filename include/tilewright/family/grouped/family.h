@@ -8,9 +8,9 @@
 #include "tilewright/family/block_scaled/family.h"
 // family block_scaled: end
 #include "tilewright/family/grouped/problem.h"
-#include "tilewright/family/product.h"
+#include "tilewright/launch/product_fields.h"
 // family blockwise: begin
-#include "tilewright/family/scales.h"
+#include "tilewright/launch/scale_fields.h"
 // family blockwise: end
 
 namespace tw {

@@ -11,10 +11,10 @@
 // family blockwise: begin
 #include "tilewright/family/blockwise/kernel.h"
 // family blockwise: end
-#include "tilewright/family/matmul.h"
-#include "tilewright/family/thread_recipe.h"
-#include "tilewright/io/gather.h"
-#include "tilewright/schedule/group_tiles.h"
+#include "tilewright/bind/recipe.h"
+#include "tilewright/bind/thread_recipe.h"
+#include "tilewright/family/grouped/gather.h"
+#include "tilewright/family/grouped/group_tiles.h"
 
 namespace tw {
 

@@ -1,7 +1,7 @@
 // Products of matrices: the description of their problem.
 #pragma once
 
-#include "tilewright/family/product.h"
+#include "tilewright/launch/product_fields.h"
 
 namespace tw {
 

@@ -1,7 +1,7 @@
 // The kernels of matmul: their recipe is that of all products, or they stream.
 #pragma once
 
-#include "tilewright/family/matmul.h"
+#include "tilewright/bind/recipe.h"
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
 #include "tilewright/family/matmul/rows.h"

@@ -4,11 +4,11 @@
 
 #include "tilewright/epilogue/global_source.h"
 #include "tilewright/epilogue/runtime.h"
+#include "tilewright/family/matmul/lane_rows.h"
+#include "tilewright/family/matmul/row_products.h"
 #include "tilewright/io/divisor.h"
-#include "tilewright/io/lane_rows.h"
 #include "tilewright/isa/global_memory.h"
 #include "tilewright/kernel/streaming.h"
-#include "tilewright/op/row_products.h"
 #include "tilewright/pipeline/warp_parts.h"
 
 namespace tw {

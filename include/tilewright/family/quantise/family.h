@@ -1,8 +1,8 @@
 // Quantising for FP8 with scales of blocks, and copying without: the description of its problem.
 #pragma once
 
-#include "tilewright/family/description.h"
 #include "tilewright/family/quantise/problem.h"
+#include "tilewright/launch/description.h"
 
 namespace tw {
 

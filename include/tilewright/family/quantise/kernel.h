@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/bind/config.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/family/matmul_config.h"
 #include "tilewright/family/quantise/copy.h"
 #include "tilewright/io/major.h"
 #include "tilewright/kernel/streaming.h"

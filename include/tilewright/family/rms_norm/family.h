@@ -1,8 +1,8 @@
 // Rows divided by the root of the mean of their squares: the description of its problem.
 #pragma once
 
-#include "tilewright/family/description.h"
 #include "tilewright/family/rms_norm/problem.h"
+#include "tilewright/launch/description.h"
 
 namespace tw {
 

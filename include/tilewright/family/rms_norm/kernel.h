@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/bind/config.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/family/matmul_config.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/pipeline/maximum.h"
 

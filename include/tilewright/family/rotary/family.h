@@ -1,8 +1,8 @@
 // Rotary embedding, and keys and values stored into a cache: the description of its problem.
 #pragma once
 
-#include "tilewright/family/description.h"
 #include "tilewright/family/rotary/problem.h"
+#include "tilewright/launch/description.h"
 
 namespace tw {
 

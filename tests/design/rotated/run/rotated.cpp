@@ -1,9 +1,9 @@
-#include "src/run/trial_of.h"
+#include "src/verify/trial_of.h"
 #include "tilewright/family/rotated/kernel.h"
 
 namespace tw {
 
-std::span<const Instance> rotated_instances();  // by src/table.cpp.in
+std::span<const Instance> rotated_instances();  // by src/instances/table.cpp.in
 
 struct RotatedTrial : RotatedFamily {
   static std::span<const Instance> instances() { return rotated_instances(); }

@@ -1,11 +1,11 @@
 // D = epilogue(A' B), where row i of A' is row (i + shift) mod m of A.
 #pragma once
 
-#include "tilewright/family/matmul.h"
-#include "tilewright/family/product.h"
-#include "tilewright/family/thread_recipe.h"
+#include "tilewright/bind/recipe.h"
+#include "tilewright/bind/thread_recipe.h"
 #include "tilewright/io/async_copy.h"
 #include "tilewright/io/thread_loader.h"
+#include "tilewright/launch/product_fields.h"
 
 namespace tw {
 

@@ -1,0 +1,127 @@
+// Parts that follow from a configuration: each choice of a type is a function, which can be asked
+// alone.
+#pragma once
+
+#include "tilewright/bind/config.h"
+#include "tilewright/epilogue/direct_sources.h"
+#include "tilewright/pipeline/no_turns.h"
+#include "tilewright/pipeline/trace.h"
+#include "tilewright/schedule/hilbert_order.h"
+#include "tilewright/schedule/reduction.h"
+#include "tilewright/schedule/shared_finish.h"
+#include "tilewright/schedule/split_tiles.h"
+#include "tilewright/schedule/work_tile.h"
+
+namespace tw {
+
+template <class T>
+struct Chosen {
+  using Type = T;
+};
+
+template <MatmulConfig config>
+consteval auto trace_of() {
+  if constexpr (config.tracing == Tracing::On) {
+    return Chosen<EventTrace>();
+  } else {
+    return Chosen<NoTrace>();
+  }
+}
+
+template <MatmulConfig config>
+consteval auto order_of() {
+  if constexpr (config.sweep == TileSweep::Hilbert) {
+    return Chosen<HilbertOrder>();
+  } else {
+    return Chosen<GroupedOrder>();
+  }
+}
+
+template <MatmulConfig config>
+consteval auto tile_map_of() {
+  using Order = typename decltype(order_of<config>())::Type;
+  constexpr ClusterShape cluster = config.tiling.cluster;
+  if constexpr (config.split == Split::Whole) {
+    return Chosen<WholeTiles<cluster, Order>>();
+  } else if constexpr (config.split == Split::Parts) {
+    return Chosen<SplitTiles<cluster, Order, config.finishers != 1>>();
+  } else if constexpr (config.split == Split::Cluster) {
+    return Chosen<ClusterSplitTiles<cluster, Order>>();
+  } else {
+    return Chosen<StreamTiles<cluster, Order>>();
+  }
+}
+
+// Whoever is done asks as the target can; else a formula says what comes next.
+template <auto config, class Target, RoleTable roles, class Map>
+consteval auto schedule_of() {
+  if constexpr (config.scheduling == Scheduling::Dynamic) {
+    return Chosen<typename Target::template Tickets<config.tiling.cluster, Map, roles>>();
+  } else {
+    return Chosen<StaticPersistent<config.tiling.cluster, Map>>();
+  }
+}
+
+// Groups that take turns wait for them as the target can.
+template <class Target, RoleTable roles>
+consteval auto turns_of() {
+  if constexpr (roles.consumers == Consumers::PingPong) {
+    return Chosen<typename Target::template Turns<roles.groups, roles.group_warps()>>();
+  } else {
+    return Chosen<NoTurns>();
+  }
+}
+
+// One chunk of C for each chunk of D.
+template <MatmulConfig config, class Target, class Store>
+consteval auto sources_of() {
+  if constexpr (config.c_stages == 0) {
+    return Chosen<DirectSources>();
+  } else {
+    constexpr unsigned row_chunks = config.tiling.n / Store::chunk_columns;
+    constexpr unsigned chunk_rows = config.group_rows() / Store::chunk_rows;
+    return Chosen<typename Target::template StagedSources<
+        config.d_type, Store::lines, Store::line_bytes, chunk_rows * row_chunks, row_chunks, 4,
+        config.c_stages>>();
+  }
+}
+
+// Shares of a tile are whole chunks of its store.
+template <MatmulConfig config, class Target, RoleTable roles, class Store>
+consteval auto reduction_of() {
+  // Groups that take turns have tiles of their own; others have shares of one.
+  constexpr unsigned warps = roles.epilogue.played()
+                                 ? roles.epilogue.warps
+                                 : roles.group_warps() * config.groups_per_tile();
+  constexpr unsigned group_step = config.groups_per_tile() == 1 ? 0 : roles.group_warps();
+  constexpr unsigned values = config.tiling.m * config.tiling.n / (warps * roles.lanes);
+  if constexpr (config.split == Split::Whole) {
+    return Chosen<NoReduction>();
+  } else if constexpr (config.split == Split::Cluster) {
+    return Chosen<typename Target::template ClusterReduction<config.tiling.cluster, group_step,
+                                                             warps, values, config.tiling.n / 2>>();
+  } else if constexpr (config.finishers != 1) {
+    return Chosen<SharedFinish<group_step, warps, values, roles.lanes, Store::chunk_columns / 2>>();
+  } else {
+    return Chosen<WorkspaceReduction<group_step, warps, values, roles.lanes>>();
+  }
+}
+
+// The epilogue and the store of a kernel do what its configuration asks of them.
+template <MatmulConfig config, RoleTable roles, class Epilogue, class Store>
+consteval bool ends_as_asked() {
+  static_assert((config.output_buffers > 2) == stores_tiles<Store>,
+                "This store has two buffers, or none: it does not store whole tiles.");
+  static_assert((config.tiling.exchanged != 0) == transposes<Store>,
+                "Where operands are exchanged, a tile's rows are D's columns: the store must "
+                "transpose them.");
+  static_assert((config.c_first != 0) == Epilogue::begins,
+                "Sums begin at C if and only if the recipe's epilogue begins with it.");
+  static_assert(config.c_first == 0 || !roles.epilogue.played(),
+                "Who multiplies has the sums, and lets them begin at C.");
+  static_assert(config.finishers == 1 || config.finishers <= config.tiling.n / Store::chunk_columns,
+                "A share of a tile is at least a chunk of its columns.");
+  return true;
+}
+
+}  // namespace tw

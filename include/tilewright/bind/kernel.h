@@ -1,0 +1,94 @@
+// The binder: a kernel is a target's page, a recipe and a configuration. Every choice of the recipe
+// is known before anything is derived from it.
+#pragma once
+
+#include "tilewright/bind/choices.h"
+#include "tilewright/epilogue/fragment_loop.h"
+#include "tilewright/kernel/contracts.h"
+#include "tilewright/kernel/warp_specialized.h"
+
+namespace tw {
+
+// A recipe is what a family replaces in a matmul, with a matmul's own parts as defaults
+// (bind/recipe.h). `Named` carries the configuration, because nvcc cannot spell it as a value.
+template <TargetPage Page, class RecipeType, class Named>
+struct Kernel {
+  using Target = Page;
+  using Recipe = RecipeType;
+  static constexpr MatmulConfig config = Named::config.checked();
+  static constexpr RoleTable roles =
+      Recipe::roles(Target::roles(Recipe::asked(config)).with_lanes(Target::target.lanes), config)
+          .checked();
+  static_assert(roles.registers() <= roles.launched_registers(Target::registers),
+                "Roles ask for more registers than their threads are launched with, and would wait "
+                "for them for ever.");
+  static constexpr bool in_clusters = Target::in_clusters;
+  static constexpr bool dependent_launch = config.dependent_launch != 0;
+  using Trace = typename decltype(trace_of<config>())::Type;
+
+  // Operands may lie otherwise in shared memory than they do in global memory.
+  using Loader = typename Recipe::template Loader<Target, config.tiling, roles>;
+  static_assert(TileLoader<Loader>);
+  static constexpr Tiling tiling = Loader::in_shared();
+  using Scales = typename Recipe::template Scales<tiling, roles>;
+  using Stage = typename Recipe::template Stage<tiling, Scales>;
+  using Op = typename Recipe::template Op<
+      typename Target::template Op<Recipe::asked(config), tiling, unsigned{sizeof(Stage)}>, tiling,
+      unsigned{sizeof(Stage)}>;
+  static_assert(TileOp<Op>);
+  using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
+
+  // Groups that take turns read stages of their own.
+  static constexpr RoleArrivals multiplies = {
+      Role::Multiply,
+      Op::releases*(config.consumers == Consumers::PingPong ? 1 : config.multiply_groups)};
+  static constexpr RoleArrivals adds =
+      roles.epilogue.played() ? RoleArrivals{Role::Epilogue, roles.epilogue.warps} : multiplies;
+  using Payload = typename Recipe::template Payload<tiling, Loader, Scales, multiplies, adds>;
+
+  using Store =
+      typename Recipe::template Store<config, typename Target::template Store<config, Trace>>;
+  static_assert(TileStore<Store>);
+  using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
+  static_assert(ends_as_asked<config, roles, Epilogue, Store>());
+  using Sources = typename decltype(sources_of<config, Target, Store>())::Type;
+  using Reduction = typename decltype(reduction_of<config, Target, roles, Store>())::Type;
+  using Order = typename decltype(order_of<config>())::Type;
+  using Turns = typename decltype(turns_of<Target, roles>())::Type;
+  using Map =
+      typename Recipe::template Map<config, tiling, typename decltype(tile_map_of<config>())::Type>;
+  using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
+  static_assert(WorkSchedule<Schedule>);
+
+  // As many stages as fit beside the staging buffers and the barriers.
+  static constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
+  static constexpr unsigned buffer_bytes = std::is_empty_v<typename Store::Buffers>
+                                               ? 0
+                                               : storing_groups * sizeof(typename Store::Buffers);
+  static constexpr unsigned source_bytes =
+      Sources::has_role ? storing_groups * sizeof(typename Sources::Storage) : 0;
+  static constexpr unsigned part_bytes =
+      config.split == Split::Cluster ? unsigned{sizeof(typename Reduction::Storage)} : 0;
+  static constexpr unsigned stages =
+      (Target::shared_bytes - buffer_bytes - source_bytes - part_bytes - 1024) / sizeof(Stage);
+  static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
+  static_assert(Loader::stages_held < stages,
+                "A ring with fewer stages than are held would never let go of one.");
+  static_assert(config.stagger * (roles.groups - 1) < stages,
+                "A group that starts this late would wait for a stage that cannot be filled yet.");
+  template <unsigned depth>
+  using RingOf = tw::Ring<Payload, depth, typename Target::Signal, tiling.cluster, tiling.group>;
+  using Ring = RingOf<stages>;
+  static_assert(every_role_is_played<Payload>(roles),
+                "A part of a stage is loaded by a role that nobody plays.");
+
+  static constexpr unsigned group_row(unsigned group) {
+    return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;
+  }
+  static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
+    return {tile.batch, tile.first_row(config.tiling.m) + static_cast<int>(group_row(group)),
+            tile.first_column(config.tiling.n), tile.m_end};
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,64 @@
+// Tiles of attention with few queries: rows of all heads that share keys, and a part of the keys.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/sequences.h"
+#include "tilewright/schedule/work_tile.h"
+
+namespace tw {
+
+// A map for schedules that only count upwards: a part that waits for others comes behind them. A
+// WorkTile's batch is the first of its heads, its n a sequence, its k-tiles blocks of `tile_keys`
+// keys. Parts begin at multiples of `part_blocks` blocks, whatever else is computed.
+template <unsigned tile_rows, unsigned tile_keys, unsigned part_blocks>
+class DecodeTiles {
+ public:
+  struct Params {
+    Sequences sequences;
+    SharedRows shared;
+    int groups;  // of heads, in each sequence
+    int chunks;  // of queries, in each sequence
+    int parts;   // at most
+  };
+  TW_DEVICE explicit DecodeTiles(const Params& params) : params_(params) {}
+
+  TW_DEVICE bool has(int index) const { return index < slots() * params_.parts; }
+  TW_DEVICE WorkTile tile(int index) const {
+    const int part = index / slots();
+    const int slot = index - part * slots();
+    const int of_groups = slot / params_.chunks;
+    const int sequence = of_groups / params_.groups;
+    const SequenceRows rows = params_.sequences.rows(sequence);
+    const int room = params_.shared.room;
+    const int row = rows.query_begin + (slot - of_groups * params_.chunks) * room;
+    const int end = row + room < rows.query_end ? row + room : rows.query_end;
+    const bool causal = params_.sequences.causal != 0;
+    const int seen = rows.keys_seen(end - 1, causal);
+    const int blocks = seen <= 0 ? 0 : (seen - 1) / static_cast<int>(tile_keys) + 1;
+    const int first =
+        params_.sequences.unseen(rows.keys_seen(row, causal)) / static_cast<int>(tile_keys);
+    constexpr int step = static_cast<int>(part_blocks);
+    const int first_part = blocks == 0 ? 0 : first / step;
+    const int parts = blocks == 0 ? 1 : (blocks - 1) / step + 1;
+    // Where a tile begins, as AttentionTiles has it.
+    const int behind = (row + static_cast<int>(tile_rows) - 1) / static_cast<int>(tile_rows);
+    WorkTile tile = {behind, sequence, 0, rows.query_end, row, 0, 0, 0};
+    tile.batch = (of_groups - sequence * params_.groups) * params_.shared.heads;
+    tile.slot = slot;
+    if (part < first_part || part >= parts) {
+      tile.parts = 2;  // nothing, and does not finish
+      return tile;
+    }
+    tile.part = part - first_part;
+    tile.parts = parts - first_part;
+    tile.k_begin = part * step > first ? part * step : first;
+    tile.k_end = (part + 1) * step < blocks ? (part + 1) * step : blocks;
+    return tile;
+  }
+
+ private:
+  TW_DEVICE int slots() const { return params_.sequences.count * params_.groups * params_.chunks; }
+  const Params& params_;
+};
+
+}  // namespace tw

@@ -1,0 +1,360 @@
+// Attention on the host: which problems a kernel takes, and the plan of its launch.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "tilewright/family/attention/family.h"
+#include "tilewright/family/attention/kernel.h"
+#include "tilewright/launch/checked.h"
+#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/tensor_map.h"
+
+namespace tw {
+
+// As many of the heads that share keys as a tile has room for, with at least 8 rows each; all tiles
+// of a head of keys have equally many.
+inline SharedRows shared_rows(const tw_attention_problem& problem, unsigned tile_rows) {
+  const std::int64_t sharing = problem.heads / problem.key_heads;
+  std::int64_t heads = std::min<std::int64_t>(sharing, tile_rows / 8);
+  while (sharing % heads != 0) --heads;
+  std::int64_t room = tile_rows;
+  while (room * heads > tile_rows) room /= 2;
+  return {static_cast<int>(heads), static_cast<int>(room),
+          static_cast<int>(std::clamp<std::int64_t>(problem.queries, 1, room))};
+}
+
+// Tiles that share keys, in a kernel that takes keys in parts: slots for what they leave; and the
+// parts of each, at most.
+struct AttentionParts {
+  SharedRows shared;
+  std::int64_t groups, chunks, slots, parts;
+};
+inline AttentionParts attention_parts(const tw_attention_problem& problem,
+                                      const AttentionConfig& config) {
+  AttentionParts made = {shared_rows(problem, config.tiling.m), 0, 0, 0, 0};
+  const std::int64_t part_keys = std::int64_t{config.part_blocks} * config.keys;
+  made.groups = problem.heads / made.shared.heads;
+  made.chunks = (problem.queries + made.shared.room - 1) / made.shared.room;
+  made.slots = problem.sequences * made.groups * made.chunks;
+  made.parts = std::max<std::int64_t>((problem.keys + part_keys - 1) / part_keys, 1);
+  return made;
+}
+
+// Work that the CTAs of a grid share, by tiles of so many rows; where lengths stand on the
+// device, the most that it can be.
+inline std::int64_t attention_work(const tw_attention_problem& problem,
+                                   const AttentionConfig& config) {
+  if (config.part_blocks != 0) {
+    const AttentionParts parts = attention_parts(problem, config);
+    return parts.slots * parts.parts;
+  }
+  const std::int64_t rows = config.tiling.m;
+  const std::int64_t tiles = AttentionFamily::is_ragged(problem)
+                                 ? problem.queries / rows + problem.sequences
+                                 : problem.sequences * ((problem.queries + rows - 1) / rows);
+  return tiles * problem.heads;
+}
+
+// Heads whose tiles are taken together: their keys and values shall stay in the L2.
+inline int attention_section(const tw_attention_problem& problem) {
+  if (AttentionFamily::is_ragged(problem)) return static_cast<int>(problem.heads);
+  constexpr std::int64_t bytes_kept = 32 << 20;
+  const std::int64_t bytes_of_head = std::max<std::int64_t>(problem.keys, 1) *
+                                     (problem.head_size + AttentionFamily::value_size(problem)) * 2;
+  const std::int64_t key_heads = std::max<std::int64_t>(bytes_kept / bytes_of_head, 1);
+  const std::int64_t all = problem.heads * problem.sequences;
+  return static_cast<int>(std::min(key_heads * (problem.heads / problem.key_heads), all));
+}
+
+struct AttentionLaunch {
+  using Family = AttentionFamily;
+  using Problem = Family::Problem;
+
+  template <class Parts>
+  static constexpr AttentionConfig facts = Parts::config;
+
+  // Counters, then what tiles leave of parts of their keys.
+  template <class Parts>
+  static std::size_t workspace(const Checked& checked) {
+    constexpr bool asks = Parts::config.scheduling == Scheduling::Dynamic;
+    if constexpr (Parts::in_parts) {
+      const AttentionParts parts = attention_parts(checked.as<Problem>(), Parts::config);
+      const std::int64_t rows = parts.shared.heads * parts.shared.tokens;
+      if (parts.parts > 1) {
+        return workspace_counter_bytes +
+               static_cast<std::size_t>(parts.parts * parts.slots * rows) *
+                   SoftmaxParts<Parts::tiling.n>::pitch * 4;
+      }
+    }
+    return asks ? workspace_counter_bytes : 0;
+  }
+
+  // A grid of no CTAs is not launched. Schedules that ask have a counter in the workspace.
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder&, unsigned max_ctas,
+                     const Workspace& workspace, const Encode& encode) {
+    using Kernel = kernel::WarpSpecialized<Parts>;
+    const Problem& problem = checked.as<Problem>();
+    if (Status status = takes<Parts>(checked); !status.is_good()) return status;
+    const std::int64_t work = attention_work(problem, Parts::config);
+    if (work > std::numeric_limits<int>::max() - 65536) {
+      return Status::refused(sentence("There are {} tiles; 31 bits count them.", work));
+    }
+    const auto number = [](std::int64_t value) { return static_cast<int>(value); };
+    const Sequences sequences = {
+        .count = number(problem.sequences),
+        .queries = number(problem.queries),
+        .keys = number(problem.keys),
+        .query_ends = problem.query_ends,
+        .key_ends = problem.key_ends,
+        .causal = problem.causal != 0 ? 1 : 0,
+        .window =
+            problem.window != 0 ? number(std::min(problem.window, every_key)) : number(every_key),
+        .key_counts = Family::is_paged(problem) ? problem.key_ends : nullptr};
+    params = {};
+    params.loader.sequences = sequences;
+    params.loader.query_heads_per_key_head = number(problem.heads / problem.key_heads);
+    params.own.sequences = sequences;
+    params.own.scale = Family::scale(problem);
+    params.own.softcap = problem.softcap;
+    const TensorLines& log_sums = checked.tensor(Family::log_sums);
+    params.own.rows.sinks = problem.sinks;
+    params.own.rows.log_sums = static_cast<float*>(log_sums.data);
+    params.own.rows.log_sums_pitch = log_sums.pitch;
+    if constexpr (Parts::Scales::are_there) {
+      params.own.queries = problem.q_scales;
+      params.own.keys = problem.k_scales;
+      params.own.values = problem.v_scales;
+      params.own.query_heads_per_key_head = number(problem.heads / problem.key_heads);
+    }
+    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_ctas, work)), 1, Kernel::threads,
+            sizeof(typename Kernel::Storage)};
+    if constexpr (Parts::in_parts) {
+      return plan_parts<Parts>(params, checked, sequences, workspace, encode);
+    } else {
+      return plan_tiles<Parts>(params, checked, sequences, work, workspace, encode);
+    }
+  }
+
+ private:
+  template <class Parts, class Params, class Encode>
+  static Status plan_tiles(Params& params, const Checked& checked, const Sequences& sequences,
+                           std::int64_t work, const Workspace& workspace, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    const auto number = [](std::int64_t value) { return static_cast<int>(value); };
+    const typename Parts::Map::Params map = {sequences, number(problem.heads),
+                                             attention_section(problem)};
+    if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
+      params.schedule = {map, static_cast<std::uint32_t*>(workspace.counters()), number(work)};
+    } else {
+      params.schedule = map;
+    }
+    const TensorLines& output = checked.tensor(Family::output);
+    params.epilogue.m = number(Family::query_rows(problem));
+    params.epilogue.n = number(Family::value_size(problem));
+    params.epilogue.output.d = output.data;
+    params.epilogue.output.pitch = output.pitch;
+    params.epilogue.output.batch_pitch = output.batch_pitch;
+    if constexpr (requires { params.epilogue.output.by_tma; }) {
+      params.epilogue.output.by_tma = 1;
+      const Status status =
+          encode(params.epilogue.output.map,
+                 box_of(output, Parts::Store::chunk_columns, Parts::Store::chunk_rows));
+      if (!status.is_good()) return status;
+    }
+    return fill_loader<Parts>(params.loader, checked, encode);
+  }
+
+  template <class Parts, class Params, class Encode>
+  static Status plan_parts(Params& params, const Checked& checked, const Sequences& sequences,
+                           const Workspace& workspace, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    const auto number = [](std::int64_t value) { return static_cast<int>(value); };
+    const AttentionParts parts = attention_parts(problem, Parts::config);
+    // The last counter is the schedule's.
+    constexpr auto most = static_cast<std::int64_t>(workspace_counter_bytes / 16 - 1);
+    if (parts.parts > 1 && parts.slots > most) {
+      return Status::refused(
+          sentence("There are {} tiles that share keys, with parts of them; there are counters for "
+                   "{}.",
+                   parts.slots, most));
+    }
+    const typename Parts::Map::Params map = {sequences, parts.shared, number(parts.groups),
+                                             number(parts.chunks), number(parts.parts)};
+    auto* const counters = static_cast<std::uint32_t*>(workspace.counters());
+    if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
+      params.schedule = {map, counters + most * 4, number(parts.slots * parts.parts)};
+    } else {
+      params.schedule = map;
+    }
+    const TensorLines& output = checked.tensor(Family::output);
+    auto& rows = params.own.rows;
+    rows.shared = parts.shared;
+    rows.parts = {
+        counters,
+        reinterpret_cast<float*>(static_cast<std::byte*>(workspace.data) + workspace_counter_bytes),
+        parts.shared.heads * parts.shared.tokens, number(parts.slots)};
+    rows.output = output.data;
+    rows.token_pitch = output.pitch;
+    rows.head_pitch = output.batch_pitch;
+    rows.value_columns = number(output.length);
+    auto& loader = params.loader;
+    loader.heads = number(problem.heads);
+    loader.shared = parts.shared;
+    const bool is_paged = Family::is_paged(problem);
+    loader.pages = is_paged ? problem.page_table : nullptr;
+    loader.pages_pitch = number(problem.table_pitch);
+    loader.page_rows = number(problem.page_size);
+    loader.heads_of_page = problem.heads_in_pages != 0 ? number(problem.key_heads) : 0;
+    if constexpr (Parts::Loader::takes_any_page) {
+      loader.num_pages = number(problem.pages);
+      return fill_heads<Parts>(loader, checked);
+    } else {
+      const std::int64_t box = is_paged
+                                   ? std::min<std::int64_t>(problem.page_size, Parts::config.keys)
+                                   : std::int64_t{Parts::config.keys};
+      loader.box_rows = number(box);
+      loader.blocks_of_page =
+          number(std::max<std::int64_t>(problem.page_size / std::int64_t{Parts::config.keys}, 1));
+      const Status status = fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
+                                      static_cast<unsigned>(box), true, encode);
+      params.own.loader = loader;
+      return status;
+    }
+  }
+
+  // A window that leaves out none. Kernels add it to the place of a key.
+  static constexpr std::int64_t every_key = 1 << 30;
+
+  template <class Parts>
+  static Status takes(const Checked& checked) {
+    const Problem& problem = checked.as<Problem>();
+    Status found = Status::good();
+    const ElementType type = checked.tensor(Family::q).type;
+    constexpr ElementType taken = Parts::config.memory_type();
+    found.unless(type == taken, [&] {
+      return sentence("The elements are {}; this kernel is for {}.", name_of(type), name_of(taken));
+    });
+    constexpr unsigned columns = Parts::config.head_columns(), values = Parts::tiling.n;
+    const std::int64_t value_size = Family::value_size(problem);
+    const bool has_columns = problem.head_size <= columns && problem.head_size % 8 == 0 &&
+                             value_size <= values && value_size % 8 == 0;
+    found.unless(has_columns, [&] {
+      return sentence(
+          "head_size = {} and {} columns of values; this kernel is for up to {} and {}, "
+          "multiples of 8.",
+          problem.head_size, value_size, columns, values);
+    });
+    found.unless(problem.keys <= every_key, [&] {
+      return sentence("keys = {}; kernels count up to {}.", problem.keys, every_key);
+    });
+    found.add(takes_pages<Parts>(problem));
+    found.unless(!Parts::in_parts || !Family::is_ragged(problem),
+                 [] { return "This kernel takes sequences with equally many queries."; });
+    const bool has_rows =
+        Parts::config.upper_rows == 0 ||
+        (shared_rows(problem, Parts::config.tiling.m).room >= 16 && problem.queries <= 8);
+    found.unless(has_rows, [&] {
+      return sentence("{} heads share keys, with queries = {}; this kernel is for up to 4 and 8.",
+                      problem.heads / problem.key_heads, problem.queries);
+    });
+    const bool asks = Parts::config.scheduling == Scheduling::Dynamic;
+    found.unless(!asks || !Family::is_ragged(problem),
+                 [] { return "Lengths on the device need a kernel with a static schedule."; });
+    for (const unsigned tensor : {Family::q, Family::k, Family::v, Family::output}) {
+      const TensorLines& lines = checked.tensor(tensor);
+      // Copies that convert take 8 bytes.
+      const int count = Parts::config.e4m3_products != 0 && tensor != Family::output ? 16 : 8;
+      const bool is_aligned = reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0 &&
+                              lines.pitch % count == 0 && lines.batch_pitch % count == 0;
+      found.unless(is_aligned, [&] {
+        return sentence(
+            "This kernel copies {} by {} elements, from multiples of 16 bytes on; from token to "
+            "token they lie {} elements apart, from head to head {}.",
+            checked.description().tensors[tensor].title, count, lines.pitch, lines.batch_pitch);
+      });
+    }
+    return found;
+  }
+
+  template <class Parts>
+  static Status takes_pages(const Problem& problem) {
+    if (!Family::is_paged(problem)) return Status::good();
+    if constexpr (!Parts::in_parts) {
+      return Status::refused("This kernel does not take keys in pages.");
+    } else {
+      const std::int64_t keys = Parts::config.keys, size = problem.page_size;
+      const bool fits = size >= 8 && (keys % size == 0 || size % keys == 0);
+      if (fits || Parts::Loader::takes_any_page) return Status::good();
+      return Status::refused(
+          sentence("page_size = {}; this kernel is for pages of 8 tokens or more that divide {} or "
+                   "are multiples of it.",
+                   size, keys));
+    }
+  }
+
+  static MatrixBox box_of(const TensorLines& heads, unsigned box_columns, unsigned box_rows) {
+    return {.base = heads.data,
+            .type = heads.type,
+            .inner = heads.length,
+            .outer = heads.lines,
+            .batch = heads.batch,
+            .pitch_bytes = heads.pitch * bytes_of(heads.type),
+            .batch_pitch_bytes = heads.batch_pitch * bytes_of(heads.type),
+            .box_inner = box_columns,
+            .box_outer = box_rows,
+            .swizzle = swizzle_of_rows(box_columns * bytes_of(heads.type))};
+  }
+
+  template <class Parts, class Encode>
+  static Status fill_loader(typename Parts::Loader::Params& loader, const Checked& checked,
+                            const Encode& encode) {
+    // A loader of several heads brings one here, which has all rows of a tile.
+    if constexpr (requires { loader.shared; }) {
+      loader.heads = static_cast<int>(checked.as<Problem>().heads);
+      loader.shared = {1, static_cast<int>(Parts::query_tile.rows),
+                       static_cast<int>(Parts::query_tile.rows)};
+    }
+    if constexpr (requires { loader.queries.token_stride; }) {
+      return fill_heads<Parts>(loader, checked);
+    } else {
+      return fill_maps(loader, checked, Parts::query_tile.rows, Parts::key_tile.rows, false,
+                       encode);
+    }
+  }
+
+  // Loaders that copy by threads take addresses and strides instead of tensor maps.
+  template <class Parts>
+  static Status fill_heads(typename Parts::Loader::Params& loader, const Checked& checked) {
+    const auto view = [&](unsigned tensor) {
+      const TensorLines& heads = checked.tensor(tensor);
+      using Data = decltype(loader.queries.data);
+      return typename Parts::Loader::Heads{static_cast<Data>(heads.data), heads.pitch,
+                                           heads.batch_pitch, static_cast<int>(heads.length)};
+    };
+    loader.queries = view(Family::q);
+    loader.keys = view(Family::k);
+    loader.values = view(Family::v);
+    return Status::good();
+  }
+
+  template <class Loader, class Encode>
+  static Status fill_maps(Loader& loader, const Checked& checked, unsigned query_rows,
+                          unsigned key_rows, bool once, const Encode& encode) {
+    const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k),
+                      &v = checked.tensor(Family::v);
+    const unsigned span = 128 / bytes_of(q.type);
+    const Status status = encode(loader.queries, box_of(q, span, query_rows));
+    // Without keys no tile reads them, but the maps must be some.
+    loader.keys = loader.values = loader.queries;
+    if (!status.is_good() || k.data == nullptr) return status;
+    MatrixBox keys = box_of(k, span, key_rows), values = box_of(v, span, key_rows);
+    keys.read_once = values.read_once = once;
+    if (Status encoded = encode(loader.keys, keys); !encoded.is_good()) return encoded;
+    return encode(loader.values, values);
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,67 @@
+// Hopper, as attention uses it: two products of one warpgroup, the second with A from registers.
+#pragma once
+
+#include "tilewright/arch/sm90.h"
+#include "tilewright/family/attention/decode_loader.h"
+#include "tilewright/family/attention/loader.h"
+#include "tilewright/family/attention/plan.h"
+#include "tilewright/family/attention/wgmma_rings.h"
+
+namespace tw {
+
+struct Sm90Attention : Sm90 {
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable>
+  using HeadLoader = AttentionLoader<queries, keys, values>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ElementType, bool keeps>
+  using PartLoader = DecodeLoader<queries, keys, values, keeps>;
+  template <class Queries, class Keys>
+  using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
+  template <class Values, unsigned keys>
+  using ValueOp = WgmmaOfRegisters<Values, keys>;
+  // One group's products run while the others weigh their scores.
+  static constexpr bool takes_turns = true;
+  template <auto config, class Trace>
+  using Store = StagedStore<config.d_type, 64, Trace, config.staged_bytes>;
+
+  // A thread holds scores, their weights, sums, of fp8 those of a block beside, and about 30
+  // registers more.
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tiling.m % 64 == 0 && config.tiling.m / 64 >= 1 && config.tiling.m / 64 <= 3,
+            "A tile has 64 rows of queries for each of one to three warpgroups.");
+    require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 256,
+            "A block has 16 to 256 keys, a multiple of 16.");
+    require(config.tiling.n % 64 == 0 && config.tiling.n <= 256 &&
+                config.head_columns() % 64 == 0 && config.head_columns() <= 256,
+            "A head has 64, 128, 192 or 256 columns.");
+    require(config.tiling.cluster.size() == 1, "CTAs of attention share nothing.");
+    const bool is_fp8 = config.e4m3_products != 0;
+    require(config.from_e4m3 == config.e4m3_products,
+            "TMA does not convert: elements are multiplied as they are in memory.");
+    require(!is_fp8 || (config.tiling.n % 128 == 0 && config.head_columns() % 128 == 0 &&
+                        config.keys % 96 == 0),
+            "Of e4m3 a head has 128 or 256 columns, and a block 96 or 192 keys: 32 or 64 for each "
+            "of the warps that transpose values.");
+    require(
+        !is_fp8 || (config.part_blocks == 0 && config.scheduling == decltype(config.scheduling){}),
+        "Of e4m3 a tile has one head and all its keys, by a static schedule.");
+    require(config.part_blocks == 0 || config.tiling.m == 64,
+            "Where heads share a tile, it has 64 rows.");
+    const unsigned groups = config.tiling.m / 64;
+    const unsigned helping = groups == 3 ? 32 : groups == 2 ? (is_fp8 ? 40 : 24) : 56;
+    const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? (is_fp8 ? 232 : 240) : 256 - 8;
+    const unsigned held =
+        config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) + config.tiling.n / (is_fp8 ? 1 : 2);
+    require(held + 30 <= multiplying, "Scores, weights and sums must fit a thread's registers.");
+    const bool asks = config.scheduling != decltype(config.scheduling){};
+    return RoleTable{.load = {0, 1, helping},
+                     .schedule = {1, asks ? 1u : 0u, helping},
+                     .multiply = {4, 4 * groups, multiplying},
+                     .groups = groups,
+                     .own = {{value_role, {2, config.part_blocks != 0 ? 1u : 0u}},
+                             {transpose_role, {1, is_fp8 ? 3u : 0u}}}}
+        .checked();
+  }
+};
+
+}  // namespace tw

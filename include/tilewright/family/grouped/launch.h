@@ -1,0 +1,160 @@
+// The launch of a product in groups: that of a batch whose matrices share A and D.
+#pragma once
+
+#include "tilewright/family/grouped/family.h"
+#include "tilewright/family/grouped/kernel.h"
+#include "tilewright/launch/as_read.h"
+#include "tilewright/launch/checked.h"
+#include "tilewright/launch/product.h"
+#include "tilewright/launch/product_facts.h"
+// family block_scaled: begin
+#include "tilewright/family/block_scaled/launch.h"
+// family block_scaled: end
+// family blockwise: begin
+#include "tilewright/launch/scales.h"
+// family blockwise: end
+
+namespace tw {
+
+// The facts that a launch asks of a compiled kernel.
+struct GroupedFacts {
+  ProductFacts product;
+  bool gathers;      // rows of A, by an index
+  bool needs_index;  // and does not take them as they lie
+  // family block_scaled: begin
+  bool has_block_scales;
+  bool converts;     // elements of any type, with any scales
+  ScaleType scales;  // that it multiplies with, where it does not convert
+  // family block_scaled: end
+};
+
+struct GroupedLaunch {
+  using Family = GroupedFamily;
+  using Problem = Family::Problem;
+
+  template <class Parts>
+  static constexpr bool gathers = requires(typename Parts::Loader::Params params) {
+    params.index;
+  };
+  template <class Parts>
+  static constexpr bool needs_index = [] {
+    if constexpr (gathers<Parts>) return Parts::Loader::needs_index;
+    return false;
+  }();
+  // family block_scaled: begin
+  template <class Parts>
+  static constexpr bool has_block_scales = BlockScaledLaunch::converts<Parts> || requires {
+    Parts::Scales::k_blocks;
+  };
+  template <class Parts>
+  static constexpr ScaleType scales_of = [] {
+    if constexpr (requires { Parts::Scales::k_blocks; }) return Parts::Scales::type;
+    return ScaleType::Ue8m0;
+  }();
+  // family block_scaled: end
+  template <class Parts>
+  static constexpr GroupedFacts facts = {
+      facts_of<Parts>, gathers<Parts>, needs_index<Parts>,
+      // family block_scaled: begin
+      has_block_scales<Parts>, BlockScaledLaunch::converts<Parts>, scales_of<Parts>,
+      // family block_scaled: end
+  };
+
+  // A batch whose matrices share all that has rows.
+  static MatmulProblem product(const Checked& checked) {
+    MatmulProblem batch = checked.product();
+    batch.batch = checked.as<Problem>().matmul.batch;
+    return batch;
+  }
+
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    params.schedule.rows = problem.rows;
+    params.schedule.capacity = static_cast<int>(problem.capacity);
+    const MatmulProblem batch = product(checked);
+    Status found = Status::good();
+    // family block_scaled: begin
+    if constexpr (!has_block_scales<Parts>)
+      // family block_scaled: end
+      found = check_operands<Parts>(batch);
+    const bool has_index = problem.row_index != nullptr;
+    found.unless(has_index ? gathers<Parts> : !needs_index<Parts>, [] {
+      return needs_index<Parts> ? "This kernel gathers rows of A, but there is no row index."
+                                : "This kernel takes rows of A as they lie: no row index.";
+    });
+    // family blockwise: begin
+    if constexpr (b_scale_rows<Parts> != 0) {
+      found.add(take_scales<Family, Parts>(params.own, checked, batch));
+      if constexpr (gathers<Parts>) params.own.index = problem.row_index;
+    } else {
+      found.unless(!Family::is_scaled(problem),
+                   [] { return "This kernel takes no scales of blocks."; });
+    }
+    // family blockwise: end
+    // family block_scaled: begin
+    if constexpr (has_block_scales<Parts>) {
+      if (!found.is_good()) return found;
+      return plan_block_scaled<Parts>(params, grid, checked, order, max_clusters, workspace,
+                                      encode);
+    }
+    found.unless(!Family::has_block_scales(problem),
+                 [] { return "This kernel takes no block scales."; });
+    // family block_scaled: end
+    if (!found.is_good()) return found;
+    Status planned = tw::plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
+    gather<Parts>(params, problem);
+    return planned;
+  }
+
+ private:
+  template <class Parts, class Params>
+  static void gather(Params& params, const Problem& problem) {
+    if constexpr (gathers<Parts>) {
+      params.loader.index = problem.row_index;
+      if (problem.row_index != nullptr) {
+        params.loader.a.rows = static_cast<int>(problem.a_rows);
+      }
+    }
+  }
+
+  // family block_scaled: begin
+  // Kernels that do not convert take blocks of scales whole: their tiles begin at multiples of 128
+  // rows, which only capacities promise.
+  template <class Parts, class Encode>
+  static Status plan_block_scaled(typename kernel::WarpSpecialized<Parts>::Params& params,
+                                  MatmulGrid& grid, const Checked& checked,
+                                  const MatmulOrder& order, unsigned max_clusters,
+                                  const Workspace& workspace, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    ProductFacts wanted = facts_of<Parts>;
+    wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
+    MatmulProblem batch = as_read(checked, wanted);
+    batch.batch = problem.matmul.batch;
+    if (!Family::has_block_scales(problem) && batch.k > 0 && !checked.is_empty()) {
+      return Status::refused("This kernel takes block scales, but there are none.");
+    }
+    const bool aligned = problem.capacity > 0 && problem.capacity % ScaleBlock::rows == 0;
+    if (!BlockScaledLaunch::converts<Parts> && !aligned && batch.k > 0) {
+      return Status::refused(
+          sentence("The capacity is {} rows; this kernel needs a multiple of {}, where blocks of "
+                   "scales begin.",
+                   problem.capacity, ScaleBlock::rows));
+    }
+    BlockScaledLaunch::Operands operands(batch, Family::scale_type(problem),
+                                         checked.tensor(Family::a_block_scales).data,
+                                         checked.tensor(Family::b_block_scales).data);
+    operands.shares_a = true;
+    operands.a_extent =
+        ScaleExtent::of(Family::rows_of_a(problem), batch.k, Family::scale_type(problem));
+    Status planned = BlockScaledLaunch::plan_operands<Parts>(params, grid, operands, order,
+                                                             max_clusters, workspace, encode);
+    gather<Parts>(params, problem);
+    return planned;
+  }
+  // family block_scaled: end
+};
+
+}  // namespace tw

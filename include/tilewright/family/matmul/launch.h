@@ -1,0 +1,60 @@
+// The launch of a matmul: of a product that a caller states as such.
+#pragma once
+
+#include "tilewright/family/matmul/family.h"
+#include "tilewright/family/matmul/kernel.h"
+#include "tilewright/launch/as_read.h"
+#include "tilewright/launch/product.h"
+
+namespace tw {
+
+struct MatmulLaunch {
+  using Family = MatmulFamily;
+
+  template <class Parts>
+  static constexpr ProductFacts facts = [] {
+    if constexpr (RowKernel<Parts>) {
+      return ProductFacts{.config = Parts::config,
+                          .stages = 0,
+                          .tracks = 1,
+                          .any_alignment = true,
+                          .any_layout = false,
+                          .by_threads = true,
+                          .b_scale_rows = 0};
+    } else {
+      return facts_of<Parts>;
+    }
+  }();
+
+  template <class Parts>
+  static MatmulProblem product(const Checked& checked) {
+    return as_read(checked, facts<Parts>);
+  }
+
+  template <class Parts>
+  static Status supports(const Checked& checked, const MatmulOrder& order) {
+    return tw::supports<Parts>(product<Parts>(checked), order);
+  }
+
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    if constexpr (requires { params.loader.weights_are_constant; }) {
+      params.loader.weights_are_constant = checked.as<Family::Problem>().b_is_constant != 0;
+    }
+    return tw::plan<Parts>(params, grid, product<Parts>(checked), order, max_clusters, workspace,
+                           encode);
+  }
+
+  // rows_launch.h defines these for kernels that stream rows.
+  template <RowKernel Parts>
+  static Status supports(const Checked& checked);
+  template <RowKernel Parts>
+  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+                   const Checked& checked, unsigned max_ctas);
+};
+
+}  // namespace tw
+
+#include "tilewright/family/matmul/rows_launch.h"

@@ -1,0 +1,67 @@
+// The launch that rotates heads and stores keys and values into a cache.
+#pragma once
+
+#include <algorithm>
+
+#include "tilewright/family/rotary/family.h"
+#include "tilewright/family/rotary/kernel.h"
+#include "tilewright/launch/row_alignment.h"
+
+namespace tw {
+
+struct RotaryLaunch {
+  using Family = RotaryFamily;
+
+  template <class Parts>
+  static constexpr RotaryConfig facts = Parts::config;
+
+  // Why a kernel cannot take the problem.
+  template <class Parts>
+  static Status supports(const Checked& checked) {
+    using Stream = typename Parts::Stream;
+    const std::int64_t size = checked.as<Family::Problem>().head_size;
+    constexpr std::int64_t of_thread = 2 * Stream::length, most = of_thread * Stream::threads;
+    if (size % of_thread != 0 || size > most) {
+      return Status::refused(
+          sentence("head_size = {} must be a multiple of {}, at most {}.", size, of_thread, most));
+    }
+    if (checked.as<Family::Problem>().all_positions == 0) {
+      return Status::refused("all_positions = 0, but each token takes a row of cosines and sines.");
+    }
+    return rows_begin_at_16_bytes(
+        checked, {Family::qkv, Family::cosines, Family::sines, Family::q, Family::k, Family::v});
+  }
+
+  // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
+  // empty.
+  template <class Parts>
+  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+                   const Checked& checked, unsigned max_ctas) {
+    using Stream = typename Parts::Stream;
+    const Family::Problem& problem = checked.as<Family::Problem>();
+    const auto place = [&]<class Element>(typename Stream::template Matrix<Element>& matrix,
+                                          unsigned tensor) {
+      const TensorLines& lines = checked.tensor(tensor);
+      matrix = {static_cast<Element*>(lines.data), lines.pitch};
+    };
+    auto& stream = params.stream;
+    place(stream.qkv, Family::qkv);
+    place(stream.cosines, Family::cosines);
+    place(stream.sines, Family::sines);
+    place(stream.q, Family::q);
+    place(stream.k, Family::k);
+    place(stream.v, Family::v);
+    stream.positions = problem.positions;
+    stream.slots = problem.slots;
+    stream.heads = static_cast<unsigned>(problem.heads);
+    stream.key_heads = static_cast<unsigned>(problem.key_heads);
+    stream.head_size = static_cast<unsigned>(problem.head_size);
+    stream.rows = static_cast<unsigned>(problem.rows);
+    stream.last_position = static_cast<int>(problem.all_positions) - 1;
+    stream.type = checked.tensor(Family::qkv).type;
+    params.tiles = static_cast<unsigned>(problem.tokens);
+    ctas = std::min(params.tiles, std::max(1u, max_ctas));
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,443 @@
+// The plan of a product: from what is multiplied to the parameters and the grid of one kernel's
+// launch.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "tilewright/base/saturated.h"
+#include "tilewright/base/status.h"
+#include "tilewright/bind/recipe.h"
+#include "tilewright/epilogue/begun.h"
+#include "tilewright/io/operand.h"
+#include "tilewright/launch/exchange.h"
+#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/operand_check.h"
+#include "tilewright/launch/tensor_map.h"
+
+namespace tw {
+
+// The product that a kernel computes: the given one, or its transpose.
+template <class Parts>
+MatmulProblem product_of(const MatmulProblem& given) {
+  return Parts::config.tiling.exchanged != 0 ? exchanged(given) : given;
+}
+
+// How much work a product is, and how it is cut. Counts that do not fit are the largest number.
+template <class Parts>
+struct MatmulExtent {
+  static constexpr MatmulConfig config = Parts::config;
+  std::int64_t tiles_m, tiles_n, k_tiles, splits, tiles, clusters, slots;
+
+  MatmulExtent(const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters) {
+    const auto count = [](std::int64_t extent, std::int64_t tile) {
+      return (extent + tile - 1) / tile;
+    };
+    tiles_m = count(problem.m, config.tiling.m * config.tiling.cluster.m);
+    tiles_n = count(problem.n, config.tiling.n * config.tiling.cluster.n);
+    tiles = saturated_product(saturated_product(tiles_m, tiles_n), problem.batch);
+    // A scale of zero means that the operand is not read: it may hold anything, NaN too.
+    k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
+    splits = config.split == Split::Parts
+                 ? std::clamp<std::int64_t>(order.split_k, 1, std::max<std::int64_t>(k_tiles, 1))
+                 : 1;
+    std::int64_t work = saturated_product(tiles, splits);
+    if (config.split == Split::Stream && k_tiles > 0) work = saturated_product(tiles, k_tiles);
+    clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
+    slots = 0;
+    if (config.split == Split::Parts) {
+      slots = saturated_product(tiles, config.finishers == 1 ? splits - 1 : splits);
+    }
+    if (config.split == Split::Stream) slots = clusters;
+    slots = saturated_product(slots, config.tiling.cluster.size());
+  }
+};
+
+namespace detail {
+
+constexpr std::size_t ticket_bytes = 256;
+
+template <class Parts>
+constexpr bool keeps_parts = requires(typename Parts::Reduction::Params params) {
+  params.counters;
+};
+
+template <class Parts>
+constexpr bool draws_tickets = requires(typename Parts::Schedule::Params params) {
+  params.counter;
+};
+
+// Tiles, slots and CTAs are counted with 31 bits, in kernels and by CUDA.
+template <class Parts>
+Status countable(const MatmulExtent<Parts>& extent) {
+  constexpr std::int64_t limit = std::int64_t{1} << 31;
+  const std::int64_t tiles = saturated_product(extent.tiles, extent.splits);
+  const std::int64_t ctas = saturated_product(extent.clusters, Parts::config.tiling.cluster.size());
+  if (tiles < limit && extent.slots < limit && ctas < limit) return Status::good();
+  return Status::refused("The problem has " + std::to_string(tiles) +
+                         " tiles; at most 2^31 - 1 can be counted.");
+}
+
+// Threads that copy an operand element by element read it along whichever side: what they write is
+// K-major. Copies of whole chunks keep the lines of memory.
+template <class Loader>
+constexpr bool reads_any_major = false;
+template <class Loader>
+requires(!Loader::elected && !Loader::asynchronous) constexpr bool reads_any_major<Loader> = true;
+
+template <class Loader>
+constexpr bool copies_by_threads = false;
+template <class Loader>
+requires(!Loader::elected) constexpr bool copies_by_threads<Loader> = true;
+
+// Of sums in parts, each warp counts in each slot.
+template <class Parts>
+Status counters_fit(std::int64_t slots) {
+  const std::size_t needed = Parts::Reduction::counter_bytes(static_cast<std::size_t>(slots));
+  constexpr std::size_t room = workspace_counter_bytes - ticket_bytes;
+  if (needed <= room) return Status::good();
+  return Status::refused("The sums have " + std::to_string(slots) + " parts, whose counters need " +
+                         std::to_string(needed) + " bytes; a workspace has room for " +
+                         std::to_string(room) + ".");
+}
+
+}  // namespace detail
+
+// Of B, that share a scale of 128 of k; 0: the kernel takes no scales.
+template <class Parts>
+constexpr unsigned b_scale_rows = [] {
+  if constexpr (requires { Parts::Scales::rows_of_scale; }) return Parts::Scales::rows_of_scale;
+  return 0u;
+}();
+
+template <class Parts>
+constexpr ProductFacts facts_of = {
+    Parts::config,
+    Parts::stages,
+    kernel::WarpSpecialized<Parts>::tracks,
+    Parts::Loader::least_alignment <= bytes_of(Parts::config.tiling.a_type),
+    detail::reads_any_major<typename Parts::Loader>,
+    detail::copies_by_threads<typename Parts::Loader>,
+    b_scale_rows<Parts>};
+
+// Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
+template <class Parts>
+Status check_operands(const MatmulProblem& given) {
+  return check_operands(given, Parts::config, detail::reads_any_major<typename Parts::Loader>,
+                        Parts::Loader::least_alignment);
+}
+
+template <class Parts>
+Status supports(const MatmulProblem& given, const MatmulOrder& order) {
+  constexpr MatmulConfig config = Parts::config;
+  const MatmulProblem problem = product_of<Parts>(given);
+  Status status = check_operands<Parts>(given);
+  if (!status.is_good()) return status;
+  if (config.tiling.loaded_rows != 0 && problem.m > config.tiling.loaded_rows) {
+    return Status::refused("m is " + std::to_string(problem.m) +
+                           ", but this kernel is for few rows: at most " +
+                           std::to_string(config.tiling.loaded_rows) + ".");
+  }
+  if (config.plain_epilogue != 0 && !RuntimeEpilogue::is_plain(problem.epilogue)) {
+    return Status::refused(
+        "This kernel stores alpha * sums alone; the problem's epilogue has more parts.");
+  }
+  if constexpr (config.c_first != 0) {
+    EpilogueArguments epilogue = problem.epilogue;
+    if (epilogue.beta == 0.0f) epilogue.source = nullptr;
+    if (!begins_sums<config.d_type>(epilogue, problem.n)) {
+      return Status::refused(
+          "This kernel's sums begin at C and a bias of columns: alpha and beta must be 1, C of D's "
+          "type, n even and pairs of columns aligned, and behind the sums is relu or nothing.");
+    }
+  }
+  if constexpr (Parts::Sources::has_role) {
+    const EpilogueArguments& epilogue = problem.epilogue;
+    if (epilogue.source != nullptr && epilogue.beta != 0.0f) {
+      if (epilogue.source_type != config.d_type || epilogue.gated) {
+        return Status::refused(std::string("This kernel stages C, which must have D's type (") +
+                               name_of(config.d_type) + ") and no gate.");
+      }
+      const unsigned aligned = alignment_of(epilogue.source, epilogue.source_pitch, problem.batch,
+                                            epilogue.source_batch_pitch, epilogue.source_type);
+      if (aligned < 16) {
+        return Status::refused(alignment_sentence("C", epilogue.source_pitch, aligned, 16));
+      }
+    }
+  }
+  if (config.split != Split::Parts && order.split_k != 1) {
+    return Status::refused(
+        "split-K is " + std::to_string(order.split_k) +
+        ", but this kernel does not cut sums into parts of the caller's number.");
+  }
+  if ((config.split == Split::Stream) != order.stream_k) {
+    return Status::refused(order.stream_k ? "This kernel does not stream k."
+                                          : "This kernel streams k, which was not asked for.");
+  }
+  const MatmulExtent<Parts> extent(problem, order, 1);
+  status = detail::countable(extent);
+  if (!status.is_good()) return status;
+  if constexpr (config.split == Split::Parts) return detail::counters_fit<Parts>(extent.slots);
+  return Status::good();
+}
+
+template <class Parts>
+std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& order,
+                            unsigned max_clusters) {
+  const MatmulExtent<Parts> extent(product_of<Parts>(problem), order, max_clusters);
+  if constexpr (detail::keeps_parts<Parts>) {
+    return workspace_counter_bytes +
+           Parts::Reduction::part_bytes(static_cast<std::size_t>(extent.slots));
+  }
+  return detail::draws_tickets<Parts> ? workspace_counter_bytes : 0;
+}
+
+namespace detail {
+
+inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& problem,
+                           std::int64_t rows) {
+  const bool by_k = operand.major == Major::K;
+  return {
+      operand.data,
+      by_k ? operand.pitch : 1,
+      by_k ? 1 : operand.pitch,
+      operand.batch_pitch,
+      static_cast<int>(rows),
+      static_cast<int>(problem.k),
+      alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch, operand.type)};
+}
+
+// Where tiles of `tile` may begin, at multiples of `step`. What the last one reaches back over is
+// stored twice, so C must not be D (without a C it is not), sums must be cut alike, and no node of
+// the epilogue may have to see each element once.
+template <class Parts>
+int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile, unsigned step) {
+  const bool reads = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
+  if (extent < tile || reads || Parts::config.split == Split::Stream ||
+      sees_once<typename Parts::Epilogue>) {
+    return std::numeric_limits<int>::max();
+  }
+  return static_cast<int>((extent - tile + step - 1) / step * step);
+}
+// D's columns begin at multiples of 16 bytes; one is of two where it is gated.
+inline unsigned column_step(const MatmulProblem& problem) {
+  return problem.epilogue.gated ? 32 : 16;
+}
+// Contiguous rows begin at multiples of 16 bytes. Where operands are exchanged, rows are D's
+// columns, and columns its rows.
+template <class Parts>
+int last_row(const MatmulProblem& problem) {
+  if (Parts::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
+  unsigned step = Parts::config.tiling.exchanged ? column_step(problem) : 1;
+  if constexpr (requires { Parts::Scales::row_step; })
+    step = std::max(step, Parts::Scales::row_step);
+  return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, step);
+}
+template <class Parts>
+int last_column(const MatmulProblem& problem) {
+  const unsigned step = Parts::config.tiling.exchanged ? 1 : column_step(problem);
+  return last_begin<Parts>(problem, problem.n, Parts::config.tiling.n,
+                           std::max(step, Parts::Scales::column_step));
+}
+
+// Where an operand has at most so many rows, the kernel reads the other operand about once.
+constexpr std::int64_t few_rows = 64;
+
+template <class Loader, class Encode>
+Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem,
+                   const Encode& encode) {
+  if constexpr (requires { Loader::box_a(); }) {
+    const auto box = [&](const MatmulOperand& operand, std::int64_t rows, std::int64_t others,
+                         TmaBox shape) {
+      const bool by_k = operand.major == Major::K;
+      // With k = 0 nothing is loaded; the map must still be valid, so it shows one line of D.
+      if (problem.k == 0) {
+        const auto d = reinterpret_cast<std::uintptr_t>(problem.d.data);
+        return MatrixBox{.base = reinterpret_cast<const void*>(d / 16 * 16),
+                         .type = operand.type,
+                         .pitch_bytes = 128,
+                         .box_inner = shape.inner,
+                         .box_outer = shape.outer};
+      }
+      const std::int64_t bytes = bytes_of(operand.type);
+      return MatrixBox{.base = operand.data,
+                       .type = operand.type,
+                       .inner = by_k ? problem.k : rows,
+                       .outer = by_k ? rows : problem.k,
+                       .batch = problem.batch,
+                       .pitch_bytes = std::max<std::int64_t>(operand.pitch * bytes, 16),
+                       .batch_pitch_bytes = operand.batch_pitch * bytes,
+                       .box_inner = shape.inner,
+                       .box_outer = shape.outer,
+                       .read_once = others <= few_rows};
+    };
+    Status a = encode(params.a, box(problem.a, problem.m, problem.n, Loader::box_a()));
+    if (!a.is_good()) return a;
+    return encode(params.b, box(problem.b, problem.n, problem.m, Loader::box_b()));
+  } else {
+    params.a = view_of(problem.a, problem, problem.m);
+    params.b = view_of(problem.b, problem, problem.n);
+    return Status::good();
+  }
+}
+
+// Of a schedule that counts for itself, or asks others.
+template <class Schedule>
+auto& tile_map(Schedule& schedule) {
+  if constexpr (requires { schedule.map; }) {
+    return schedule.map;
+  } else {
+    return schedule;
+  }
+}
+
+template <class Epilogue, class Store, class Encode>
+Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& problem,
+                     const Encode& encode) {
+  params.m = static_cast<int>(problem.m);
+  params.n = static_cast<int>(problem.n);
+  // A tree has parameters of its own, which are the caller's to fill after the plan; of the
+  // problem's epilogue it has only `gated`.
+  if constexpr (requires { params.epilogue = problem.epilogue; }) {
+    params.epilogue = problem.epilogue;
+    if (problem.epilogue.beta == 0.0f) params.epilogue.source = nullptr;
+  }
+  params.output.d = problem.d.data;
+  params.output.pitch = problem.d.pitch;
+  params.output.batch_pitch = problem.d.batch_pitch;
+  if constexpr (requires { params.output.by_tma; }) {
+    const std::int64_t bytes = bytes_of(problem.d.type);
+    params.output.by_tma = alignment_of(problem.d.data, problem.d.pitch, problem.batch,
+                                        problem.d.batch_pitch, problem.d.type) == 16;
+    params.output.map = {};
+    if (params.output.by_tma) {
+      const bool gated = problem.epilogue.gated;
+      constexpr bool exchanged = transposes<Store>;
+      const std::int64_t columns = exchanged ? problem.m : problem.n;
+      return encode(params.output.map,
+                    MatrixBox{.base = problem.d.data,
+                              .type = problem.d.type,
+                              .inner = gated ? columns / 2 : columns,
+                              .outer = exchanged ? problem.n : problem.m,
+                              .batch = problem.batch,
+                              .pitch_bytes = std::max<std::int64_t>(problem.d.pitch * bytes, 16),
+                              .batch_pitch_bytes = problem.d.batch_pitch * bytes,
+                              .box_inner = Store::line_elements / (gated ? 2 : 1),
+                              .box_outer = Store::lines,
+                              .swizzle = swizzle_of_rows(Store::line_bytes)});
+    }
+  }
+  return Status::good();
+}
+
+}  // namespace detail
+
+// Fills the kernel's parameters. `encode` makes a TensorMap of a MatrixBox for the GPU or the
+// virtual GPU and returns a Status; `fill_loader` fills the loader's; `max_clusters` clusters fit
+// the device at once. The problem has at least one output element.
+template <class Parts, class Encode, class FillLoader>
+Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+            const MatmulProblem& given, const MatmulOrder& order, unsigned max_clusters,
+            const Workspace& workspace, const Encode& encode, const FillLoader& fill_loader) {
+  constexpr MatmulConfig config = Parts::config;
+  const MatmulProblem problem = product_of<Parts>(given);
+  using Kernel = kernel::WarpSpecialized<Parts>;
+  static_assert(sizeof(typename Kernel::Storage) <= Parts::Target::shared_bytes,
+                "Stages, staging and barriers do not fit the shared memory of an SM.");
+  if (Status status = supports<Parts>(given, order); !status.is_good()) return status;
+  constexpr unsigned cluster_size = config.tiling.cluster.size();
+  if (max_clusters == 0) {
+    return Status::refused("No cluster of " + std::to_string(cluster_size) + " CTAs with " +
+                           std::to_string(sizeof(typename Kernel::Storage)) +
+                           " bytes of shared memory each fits the device.");
+  }
+  const MatmulExtent<Parts> extent(problem, order, max_clusters);
+  if (Status status = detail::countable(extent); !status.is_good()) return status;
+  const std::size_t needed = workspace_bytes<Parts>(given, order, max_clusters);
+  if (workspace.bytes < needed) {
+    return Status::refused("The workspace has " + std::to_string(workspace.bytes) +
+                           " bytes, but this launch needs " + std::to_string(needed) + ".");
+  }
+
+  if (Status loads = fill_loader(params.loader); !loads.is_good()) return loads;
+  Status stores = detail::fill_epilogue<typename Parts::Epilogue, typename Parts::Store>(
+      params.epilogue, problem, encode);
+  if (!stores.is_good()) return stores;
+
+  if constexpr (Parts::Sources::has_role) {
+    const EpilogueArguments& epilogue = problem.epilogue;
+    params.sources.map = {};
+    params.sources.present = epilogue.source != nullptr && epilogue.beta != 0.0f ? 1 : 0;
+    if (params.sources.present != 0) {
+      const std::int64_t bytes = bytes_of(epilogue.source_type);
+      Status brings =
+          encode(params.sources.map,
+                 MatrixBox{.base = epilogue.source,
+                           .type = epilogue.source_type,
+                           .inner = problem.n,
+                           .outer = problem.m,
+                           .batch = problem.batch,
+                           .pitch_bytes = std::max<std::int64_t>(epilogue.source_pitch * bytes, 16),
+                           .batch_pitch_bytes = epilogue.source_batch_pitch * bytes,
+                           .box_inner = Parts::Sources::chunk_columns,
+                           .box_outer = Parts::Sources::chunk_rows,
+                           .swizzle = swizzle_of_rows(Parts::Store::line_bytes)});
+      if (!brings.is_good()) return brings;
+    }
+  }
+
+  TileMapParams<typename Parts::Order> map;
+  map.tiles_m = static_cast<int>(extent.tiles_m);
+  map.tiles_n = static_cast<int>(extent.tiles_n);
+  map.batches = static_cast<int>(problem.batch);
+  map.k_tiles = static_cast<int>(extent.k_tiles);
+  map.m = static_cast<int>(given.m);
+  map.last_row = detail::last_row<Parts>(problem);
+  map.last_column = detail::last_column<Parts>(problem);
+  map.splits = static_cast<int>(extent.splits);
+  map.order.raster = order.raster;
+  const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;
+  map.order.group = std::min(order.group > 0 ? order.group : 4, fast);
+
+  [[maybe_unused]] auto* const memory = static_cast<unsigned char*>(workspace.data);
+  [[maybe_unused]] auto* const counters = static_cast<unsigned char*>(workspace.counters());
+  TileMapParams<typename Parts::Order>& tiles = detail::tile_map(params.schedule);
+  tiles = map;
+  if constexpr (detail::draws_tickets<Parts>) {
+    params.schedule.counter = reinterpret_cast<std::uint32_t*>(counters);
+    params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
+  }
+  if constexpr (detail::keeps_parts<Parts>) {
+    if (Status status = detail::counters_fit<Parts>(extent.slots); !status.is_good()) return status;
+    params.reduction.counters = reinterpret_cast<std::uint32_t*>(counters + detail::ticket_bytes);
+    params.reduction.parts = memory + workspace_counter_bytes;
+    if constexpr (config.finishers != 1) {
+      // Parts that wait for each other must run at once: each is the only work of its cluster.
+      const bool at_once = extent.tiles * extent.splits == extent.clusters;
+      unsigned finishers = at_once && extent.splits >= shared_parts ? config.finishers : 1;
+      while (finishers > extent.splits) finishers /= 2;
+      params.reduction.finishers = finishers;
+      // The part that finishes a column adds its own sums last. A tile that reached back over
+      // columns of its neighbour would give them another finisher, and sums of other bits.
+      if (finishers > 1) tiles.last_column = std::numeric_limits<int>::max();
+    }
+  }
+  grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,
+          sizeof(typename Kernel::Storage)};
+  return Status::good();
+}
+
+template <class Parts, class Encode>
+Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+            const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters,
+            const Workspace& workspace, const Encode& encode) {
+  return plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode,
+                     [&](typename Parts::Loader::Params& loader) {
+                       return detail::fill_loader<typename Parts::Loader>(
+                           loader, product_of<Parts>(problem), encode);
+                     });
+}
+
+}  // namespace tw

@@ -1,0 +1,36 @@
+// Scales of blocks of 128 of k, from a problem that was checked to a kernel.
+#pragma once
+
+#include <utility>
+
+#include "tilewright/launch/checked.h"
+#include "tilewright/launch/product.h"
+#include "tilewright/launch/scale_fields.h"
+
+namespace tw {
+
+// `Family` has Scales, the ScaleFields of its problem, and the tensors a_scales and b_scales; A and
+// B are those of `product`.
+template <class Family, class Parts, class Scales>
+Status take_scales(Scales& own, const Checked& checked, const MatmulProblem& product) {
+  const auto& problem = checked.as<typename Family::Problem>();
+  own = {};
+  if (product.k == 0) return Status::good();
+  if (!Family::is_scaled(problem)) {
+    return Status::refused("This kernel takes scales of blocks, but there are none.");
+  }
+  ScalesOfBlocks shape = Family::Scales::of_b(problem);
+  shape.rows_of_scale = b_scale_rows<Parts>;
+  if (!shape.fits(problem.b_scales)) return Status::refused(shape.complaint(problem.b_scales));
+  const auto view = [&](const TensorLines& lines, std::int64_t rows) {
+    return detail::view_of({lines.data, lines.pitch, lines.batch_pitch, lines.type,
+                            lines.by_rows ? Major::K : Major::MN},
+                           product, rows);
+  };
+  own = {view(checked.tensor(Family::a_scales), problem.a_scales.rows),
+         view(checked.tensor(Family::b_scales), problem.b_scales.rows)};
+  if constexpr (Parts::config.tiling.exchanged != 0) std::swap(own.a, own.b);
+  return Status::good();
+}
+
+}  // namespace tw

@@ -1,0 +1,140 @@
+#include "src/bench/fit/fit_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "src/dispatch/choose.h"
+#include "src/dispatch/products.h"
+#include "src/verify/names.h"
+
+namespace tw {
+
+// family blockwise: begin
+std::span<const Instance> blockwise_instances();
+// family blockwise: end
+
+namespace bench {
+
+namespace {
+
+std::vector<std::string> cells(std::string line) {
+  while (!line.empty() && line.back() == '\r') line.pop_back();
+  std::vector<std::string> found;
+  std::stringstream stream(line);
+  for (std::string cell; std::getline(stream, cell, ',');) found.push_back(cell);
+  return found;
+}
+
+const KnownKernel* find(const std::vector<KnownKernel>& kernels, const std::string& family,
+                        const std::string& name) {
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const KnownKernel& one) {
+    return one.family == family && one.name == name;
+  });
+  return found == kernels.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<KnownKernel> known_kernels() {
+  std::vector<KnownKernel> kernels;
+  for (const Instance& one : matmul_instances()) {
+    kernels.push_back({"matmul", one.name, kernel_facts(one)});
+  }
+  // family blockwise: begin
+  for (const Instance& one : blockwise_instances()) {
+    kernels.push_back({"blockwise", one.name, kernel_facts(one)});
+  }
+  // family blockwise: end
+  return kernels;
+}
+
+Status read_origins(Origins& origins, const std::string& suite) {
+  std::ifstream file(suite);
+  if (!file) return Status::refused(fmt::format("The suite '{}' cannot be read.", suite));
+  try {
+    const auto json = nlohmann::json::parse(file);
+    for (const auto& shape : json.at("shapes")) {
+      const std::string from = shape.at("from");
+      origins[{json.at("family"), json.value("a", "e4m3"), shape.at("m"), shape.at("n"),
+               shape.at("k")}] = from.substr(0, from.find(' '));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return Status::refused(
+        fmt::format("The suite '{}' has no shapes with origins: {}.", suite, error.what()));
+  }
+  return Status::good();
+}
+
+Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
+                         const std::vector<KnownKernel>& kernels, const Origins& origins,
+                         double weight) {
+  std::ifstream file(path);
+  std::string line;
+  // Lines that describe the run precede the table.
+  while (std::getline(file, line) && line.starts_with("#")) {
+  }
+  if (line.empty()) {
+    return Status::refused(fmt::format("'{}' cannot be read, or is empty.", path));
+  }
+  const std::vector<std::string> head = cells(line);
+  for (const char* needed : {"type", "m", "n", "k", "kernel", "us"}) {
+    if (std::find(head.begin(), head.end(), needed) == head.end()) {
+      return Status::refused(fmt::format("'{}' has no column {}.", path, needed));
+    }
+  }
+  std::map<std::string, std::size_t> places;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> row = cells(line);
+    const auto cell = [&](const char* name) -> std::string {
+      const auto column = std::find(head.begin(), head.end(), name) - head.begin();
+      return static_cast<std::size_t>(column) < row.size() ? row[static_cast<std::size_t>(column)]
+                                                           : "";
+    };
+    const auto number = [&](const char* name) { return std::atoll(cell(name).c_str()); };
+    const std::string family = cell("family").empty() ? "matmul" : cell("family");
+    const std::string key = cell("run") + "," + cell("slice_ms") + "," + family + "," +
+                            cell("type") + "," + cell("m") + "," + cell("n") + "," + cell("k");
+    const auto [place, is_new] = places.try_emplace(key, shapes.size());
+    if (is_new) {
+      FitShape shape;
+      shape.family = family, shape.type = cell("type"), shape.weight = weight;
+      MatmulProblem& problem = shape.problem;
+      problem.m = number("m"), problem.n = number("n"), problem.k = number("k");
+      problem.a.pitch = problem.b.pitch = problem.k;
+      problem.d.pitch = problem.n;
+      const auto type = element_type_of(shape.type);
+      if (!type) return Status::refused(fmt::format("'{}' has a type '{}'.", path, shape.type));
+      problem.a.type = problem.b.type = *type;
+      const auto origin = origins.find({family, shape.type, problem.m, problem.n, problem.k});
+      shape.model =
+          origin != origins.end() ? origin->second : fmt::format("{}x{}", problem.n, problem.k);
+      shapes.push_back(shape);
+    }
+    FitShape& shape = shapes[place->second];
+    std::string name = cell("kernel");
+    const double microseconds = std::atof(cell("us").c_str());
+    if (microseconds <= 0) continue;
+    if (cell("side") == "peer" || name.starts_with("cublaslt")) {
+      shape.peer_us = shape.peer_us == 0 ? microseconds : std::min(shape.peer_us, microseconds);
+      continue;
+    }
+    MatmulOrder order;
+    if (const auto slash = name.find(" /"); slash != std::string::npos) {
+      order.split_k = std::atoi(name.c_str() + slash + 2);
+      name.resize(slash);
+    }
+    const KnownKernel* kernel = find(kernels, family, name);
+    if (kernel == nullptr) continue;  // of an older tree
+    order.stream_k = kernel->facts.config.split == Split::Stream;
+    shape.launches.push_back({kernel, order, microseconds});
+    shape.best_us = shape.best_us == 0 ? microseconds : std::min(shape.best_us, microseconds);
+  }
+  return Status::good();
+}
+
+}  // namespace bench
+}  // namespace tw

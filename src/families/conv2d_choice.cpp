@@ -1,0 +1,63 @@
+#include "src/families/conv2d_choice.h"
+
+#include "tilewright/family/conv2d/launch.h"
+
+namespace tw {
+
+namespace {
+
+struct Convolutions {
+  static auto instances() { return conv2d_instances(); }
+  static const Conv2dFacts& own(const Instance& instance) {
+    return *static_cast<const Conv2dFacts*>(instance.facts);
+  }
+  static KernelFacts facts(const Instance& instance) {
+    return {.target = instance.target,
+            .config = config_of(instance),
+            .any_alignment = own(instance).by_threads && !own(instance).spans_groups,
+            .by_threads = own(instance).by_threads && own(instance).spans_groups,
+            .streams = own(instance).depthwise,
+            .positions = own(instance).by_lines ? line_positions : 1};
+  }
+  static MatmulProblem matmul(const Instance& instance, const Checked& checked) {
+    MatmulProblem matmul = Conv2dLaunch::product(checked, own(instance));
+    // Words are what is read of lines.
+    if (own(instance).spans_groups && by_lines(with_patches(checked.as<tw_conv2d_problem>()))) {
+      matmul.a.pitch = matmul.b.pitch = 2;
+    }
+    return matmul;
+  }
+  // Of image and filter, each read once: the matmul's operands repeat the image.
+  static double operand_bytes(const Checked& checked) {
+    const auto& problem = checked.as<tw_conv2d_problem>();
+    const TensorExtents image = Conv2dFamily::image_of(problem),
+                        filter = Conv2dFamily::filter_of(problem);
+    const auto elements =
+        static_cast<double>(image.rows * image.columns + filter.rows * filter.columns);
+    return elements * bytes_of(checked.tensor(Conv2dFamily::image).type);
+  }
+  static std::string call(const Checked& checked) {
+    return call_of(checked.as<tw_conv2d_problem>());
+  }
+  static constexpr const char* noun = "convolution";
+  static constexpr bool only_in_parts = true;  // gradients of filters
+  static bool is_of_other_kind(const MatmulConfig& config, const Checked& checked) {
+    return direction_of(config) != checked.as<tw_conv2d_problem>().direction;
+  }
+};
+
+}  // namespace
+
+std::vector<LaunchChoice<Instance>> conv2d_candidates(
+    const Checked& problem, const DispatchRequest& request,
+    std::vector<LaunchRejection<Instance>>* rejections) {
+  return launches_of<Convolutions>(problem, request, rejections);
+}
+
+Status choose_conv2d(LaunchChoice<Instance>& choice, const Checked& problem,
+                     const DispatchRequest& request,
+                     std::vector<LaunchRejection<Instance>>* rejections) {
+  return choose_launch<Convolutions>(choice, problem, request, rejections);
+}
+
+}  // namespace tw

@@ -1,0 +1,333 @@
+#include "src/families/grouped.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+// family block_scaled: begin
+#include "src/families/block_scaled.h"
+// family block_scaled: end
+// family blockwise: begin
+#include "src/verify/scales.h"
+// family blockwise: end
+#include "src/verify/product.h"
+#include "tilewright/family/grouped/launch.h"
+
+namespace tw {
+
+namespace {
+
+using Family = GroupedFamily;
+using Problem = Family::Problem;
+
+const GroupedFacts& facts_of_grouped(const Instance& instance) {
+  return *static_cast<const GroupedFacts*>(instance.facts);
+}
+std::int32_t somewhere = 0;
+
+// family block_scaled: begin
+// Kernels that convert take any elements with any scales; others, blocks of scales that groups
+// begin with.
+void adopt_block_scales(Problem& problem, const GroupedFacts& facts, const IsGiven& is_given) {
+  problem.a_block_scales = problem.b_block_scales = &somewhere;
+  const Tiling& tiling = facts.product.config.tiling;
+  if (!facts.converts && !is_given("scale")) {
+    problem.scale = static_cast<tw_scale_type>(facts.scales);
+  }
+  const ElementType usual =
+      Family::scale_type(problem) == ScaleType::Ue4m3 ? ElementType::E2m1 : ElementType::E4m3;
+  const auto type = [&](const char* name, tw_matrix& matrix, ElementType own) {
+    if (!is_given(name)) matrix.type = static_cast<tw_type>(facts.converts ? usual : own);
+  };
+  type("a_type", problem.matmul.a, tiling.a_type);
+  type("b_type", problem.matmul.b, tiling.b_type);
+  if (!facts.converts && !is_given("capacity")) problem.capacity = 3 * ScaleBlock::rows;
+}
+
+void random_block_scales(Problem& problem, const GroupedFacts& facts, Random& random) {
+  if (facts.converts) {
+    constexpr tw_type types[] = {TW_E4M3, TW_E5M2, TW_E2M1, TW_E2M3, TW_E3M2};
+    problem.scale = random() % 4 == 0 ? TW_UE4M3 : TW_UE8M0;
+    const bool nvfp4 = problem.scale == TW_UE4M3;
+    problem.matmul.a.type = nvfp4 ? TW_E2M1 : types[random() % 5];
+    problem.matmul.b.type = nvfp4 ? TW_E2M1 : types[random() % 5];
+    return;
+  }
+  constexpr std::int64_t step = 32;  // of lines, of k: 16 bytes of packed elements
+  problem.matmul.k = (problem.matmul.k + step - 1) / step * step;
+}
+// family block_scaled: end
+
+// Kernels that gather rows do so of A's rows, those that may only where A's rows are counted; those
+// of FP8 have scales.
+void adopt(void* given, const Instance& instance, const IsGiven& is_given) {
+  Problem& problem = *static_cast<Problem*>(given);
+  adopt_types(given, Family::description, instance, is_given);
+  const GroupedFacts& facts = facts_of_grouped(instance);
+  const bool counts_rows = is_given("a_rows") && problem.a_rows > 0;
+  if (facts.needs_index || (facts.gathers && counts_rows)) {
+    problem.row_index = &somewhere;
+  } else if (!is_given("a_rows")) {
+    problem.a_rows = 0;  // A has its rows as they are needed
+  }
+  // family blockwise: begin
+  if (product_facts(instance).b_scale_rows > 0) {
+    problem.a_scales.data = problem.b_scales.data = &somewhere;
+  }
+  // family blockwise: end
+  // family block_scaled: begin
+  if (facts.has_block_scales) adopt_block_scales(problem, facts, is_given);
+  // family block_scaled: end
+}
+
+Status settle(void* given, const Lists& lists, [[maybe_unused]] const Instance& instance) {
+  Problem& problem = *static_cast<Problem*>(given);
+  const std::vector<std::int64_t>& sizes = lists[Family::sizes];
+  if (lists[Family::spare].size() != 1) return Status::refused("--spare is one number.");
+  const std::int64_t spare = lists[Family::spare].front(), capacity = problem.capacity;
+  for (const std::int64_t size : sizes) {
+    if (capacity > 0 && size > capacity) {
+      return Status::refused(sentence("A size is {}, but --capacity is {} rows.", size, capacity));
+    }
+  }
+  if (capacity > 0 && spare > 0) {
+    return Status::refused("Groups with a --capacity have no --spare rows behind.");
+  }
+  tw_matmul_problem& matmul = problem.matmul;
+  matmul.batch = static_cast<std::int64_t>(sizes.size());
+  matmul.m =
+      capacity > 0 ? capacity * matmul.batch : std::accumulate(sizes.begin(), sizes.end(), spare);
+  // family blockwise: begin
+  settle_scales<Family>(problem, product_facts(instance).b_scale_rows);
+  // family blockwise: end
+  return Status::good();
+}
+
+// Up to six groups, of which some are empty, some have one row, one may have many times the
+// others'; ragged columns and k; one behind the other with rows of nobody behind, or with a
+// capacity.
+void random_problem(Case& made, Random& random) {
+  Problem& problem = made.as<Problem>();
+  const auto tile = static_cast<std::int64_t>(config_of(*made.instance).output_rows());
+  std::vector<std::int64_t>& sizes = made.lists[Family::sizes];
+  sizes.resize(static_cast<std::size_t>(between(random, 1, 6)));
+  for (std::int64_t& size : sizes) {
+    const std::int64_t sizes_of_kinds[] = {0, 1, between(random, 2, tile - 1),
+                                           tile + between(random, -1, 1), between(random, 1, 30)};
+    size = sizes_of_kinds[random() % 5];
+  }
+  const GroupedFacts& facts = facts_of_grouped(*made.instance);
+  bool masked = random() % 3 == 0;
+  // family block_scaled: begin
+  const bool by_blocks = facts.has_block_scales && !facts.converts;
+  masked = masked || by_blocks;
+  // family block_scaled: end
+  if (!masked && random() % 3 == 0) {
+    sizes[random() % sizes.size()] = between(random, 2 * tile, 4 * tile);
+  }
+  if (masked) {
+    problem.capacity = std::max<std::int64_t>(*std::max_element(sizes.begin(), sizes.end()), 1) +
+                       (random() % 2 == 0 ? 0 : between(random, 1, 20));
+    // family block_scaled: begin
+    constexpr std::int64_t rows = ScaleBlock::rows;
+    if (by_blocks) problem.capacity = (problem.capacity + rows - 1) / rows * rows;
+    // family block_scaled: end
+  } else {
+    made.lists[Family::spare].front() = random() % 2 == 0 ? 0 : between(random, 1, 150);
+  }
+  if (facts.gathers && !facts.needs_index && random() % 2 == 0) problem.row_index = &somewhere;
+  const std::int64_t a_rows = between(random, 1, random() % 4 == 0 ? 3 : 2 * tile);
+  if (problem.row_index != nullptr) problem.a_rows = a_rows;
+  problem.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
+  if (random() % 2 == 0) problem.matmul.n = (problem.matmul.n + 7) / 8 * 8;
+  problem.matmul.k = between(random, 1, product_facts(*made.instance).b_scale_rows > 0 ? 700 : 200);
+  // family block_scaled: begin
+  if (facts.has_block_scales) random_block_scales(problem, facts, random);
+  // family block_scaled: end
+}
+
+// Who has which rows.
+struct Groups {
+  explicit Groups(const Case& of)
+      : sizes(of.lists[Family::sizes]), capacity(of.problem.as<Problem>().capacity) {}
+
+  // The group of a row, or -1.
+  int of_row(std::int64_t row) const {
+    std::int64_t begin = 0;
+    for (std::size_t group = 0; group < sizes.size(); ++group) {
+      if (row >= begin && row < begin + sizes[group]) return static_cast<int>(group);
+      begin += capacity > 0 ? capacity : sizes[group];
+    }
+    return -1;
+  }
+  std::vector<std::int64_t> sizes;
+  std::int64_t capacity;
+};
+
+// The row of A that makes a row of D, or -1 where A has none.
+std::int64_t source_of(const HostProblem& data, std::int64_t row) {
+  const HostMatrix& index = data.tensor(Family::row_index);
+  if (!index.exists()) return row;
+  const auto source = static_cast<std::int64_t>(index.at(0, 0, row));
+  return source >= 0 && source < data.tensor(Family::a).rows ? source : -1;
+}
+
+void make_others_infinite(HostMatrix& matrix, const std::vector<bool>& used) {
+  matrix.fill([&, given = matrix](std::int64_t, std::int64_t row, std::int64_t column) {
+    return used[row] ? given.at(0, row, column) : std::numeric_limits<double>::infinity();
+  });
+}
+
+// A number that cannot be, but is taken as this one: below what an empty group may have, or above
+// what there is room for. Any other number is told as it is. None is so large that a kernel which
+// believes it would run for hours.
+std::int64_t impossible(std::int64_t told, bool is_empty, std::int64_t most, Random& random) {
+  const std::int64_t below[] = {told - 1, 0, -1, -1000};
+  const std::int64_t above[] = {told + 1, told + 100, 2 * most + 77};
+  if (is_empty) return std::min(told, below[random() % std::size(below)]);
+  return told == most ? above[random() % std::size(above)] : told;
+}
+
+// What lies in rows of no group must not matter: there A is infinite. Every second seed tells of
+// some groups that they have fewer rows than none, or more than there are. Of gathered rows, some
+// lie outside of A.
+void fill(HostProblem& data, const Case& of) {
+  const Problem& problem = of.problem.as<Problem>();
+  const Groups groups(of);
+  MatmulShape all_rows = product_shape(of), all_groups = all_rows, given_rows = all_rows;
+  all_groups.m = 1;
+  all_groups.batch = problem.matmul.batch;
+  given_rows.m = Family::rows_of_a(problem);
+  MatmulData product = make_matmul_data(all_rows, of.fill, of.seed);
+  product.b = make_matmul_data(all_groups, of.fill, of.seed).b;
+  product.a = make_matmul_data(given_rows, of.fill, of.seed).a;
+  take_product(data, std::move(product));
+
+  std::mt19937_64 random(of.seed + 1);
+  data.tensor(Family::row_index).fill([&](auto, auto, auto) -> double {
+    const double outside[] = {-1.0, static_cast<double>(problem.a_rows),
+                              std::numeric_limits<std::int32_t>::min(),
+                              std::numeric_limits<std::int32_t>::max()};
+    if (random() % 8 == 0) return outside[random() % 4];
+    return static_cast<double>(random() % static_cast<std::uint64_t>(problem.a_rows));
+  });
+  std::vector<bool> used(static_cast<std::size_t>(given_rows.m));
+  for (std::int64_t row = 0; row < all_rows.m; ++row) {
+    const std::int64_t source = source_of(data, row);
+    if (source >= 0 && groups.of_row(row) >= 0) used[source] = true;
+  }
+  make_others_infinite(data.tensor(Family::a), used);
+  // family blockwise: begin
+  fill_scales<Family>(data, of);
+  make_others_infinite(data.tensor(Family::a_scales), used);
+  // family blockwise: end
+  // family block_scaled: begin
+  const ScaleType scale_type = Family::scale_type(problem);
+  fill_blocks(data.tensor(Family::a_block_scales), scale_type, of.fill, random);
+  fill_blocks(data.tensor(Family::b_block_scales), scale_type, of.fill, random);
+  // family block_scaled: end
+  std::int64_t end = 0;
+  data.tensor(Family::rows).fill([&](auto, auto, std::int64_t group) {
+    const std::int64_t size = groups.sizes[static_cast<std::size_t>(group)];
+    const bool by_room = groups.capacity > 0;
+    const std::int64_t told = by_room ? size : end += size;
+    const std::int64_t most = by_room ? groups.capacity : all_rows.m;
+    return static_cast<double>(of.seed % 2 == 0 ? impossible(told, size == 0, most, random) : told);
+  });
+}
+
+// Some rows of a matrix, or some elements of a vector.
+HostMatrix selected(const HostMatrix& from, const std::vector<std::int64_t>& which, bool elements) {
+  if (!from.exists()) return from;
+  const auto count = static_cast<std::int64_t>(which.size());
+  HostMatrix some(from.type, Major::K, 1, elements ? 1 : count, elements ? count : from.columns,
+                  false);
+  some.allocate();
+  some.fill([&](std::int64_t, std::int64_t row, std::int64_t column) {
+    return elements ? from.at(0, 0, which[column]) : from.at(0, which[row], column);
+  });
+  return some;
+}
+
+// Rows of no group must still be poison: they then get what the reference has there, others
+// anything else.
+void judge_rows_of_nobody(HostMatrix& matrix, const Groups& groups) {
+  for (std::int64_t row = 0; row < matrix.rows && matrix.exists(); ++row) {
+    if (groups.of_row(row) >= 0) continue;
+    for (std::int64_t column = 0; column < matrix.columns; ++column) {
+      const std::size_t at = matrix.index(0, row, column);
+      const bool is_poison =
+          read_bits(matrix.type, matrix.element(at)) == poison_bits(matrix.type, at);
+      matrix.set(0, row, column, is_poison ? 0.0 : 1.0);
+    }
+  }
+}
+
+// The rows that groups have, among those of nobody.
+std::vector<Expected> scattered(const std::vector<Expected>& some,
+                                const std::vector<std::int64_t>& rows, std::int64_t m,
+                                std::int64_t columns) {
+  std::vector<Expected> all(static_cast<std::size_t>(m * columns));
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    all[static_cast<std::size_t>(rows[i / columns] * columns + at % columns)] = some[i];
+  }
+  return all;
+}
+
+std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
+  const Groups groups(of);
+  MatmulShape shape = product_shape(of);
+  const std::int64_t m = shape.m;
+  std::vector<std::int64_t> rows;
+  std::vector<ProductLine> lines;
+  for (std::int64_t row = 0; row < m; ++row) {
+    const int group = groups.of_row(row);
+    if (group < 0) continue;
+    rows.push_back(row);
+    lines.push_back({0, source_of(given, row), group});
+  }
+  HostMatrix a_scales, b_scales;  // there may be none
+  // family blockwise: begin
+  a_scales = given.tensor(Family::a_scales);
+  b_scales = given.tensor(Family::b_scales);
+  if (b_scales.exists()) shape = summed_by_blocks(shape, of.fill);
+  // family blockwise: end
+  HostMatrix a = given.tensor(Family::a), b = given.tensor(Family::b);
+  // family block_scaled: begin
+  const auto& problem = of.problem.as<Problem>();
+  if (Family::has_block_scales(problem)) {
+    const ScaleType type = Family::scale_type(problem);
+    a = scaled(a, given.tensor(Family::a_block_scales), 1, type);
+    b = scaled(b, given.tensor(Family::b_block_scales), problem.matmul.batch, type, true);
+    shape.a_type = shape.b_type = ElementType::Bf16;  // sums of either kind of kernel are float32
+  }
+  // family block_scaled: end
+  const MatmulSums sums = sums_of_lines(lines, a, b, a_scales, b_scales);
+  shape.m = static_cast<std::int64_t>(rows.size());
+  MatmulData data = product_data(given, of.fill);
+  data.source = selected(data.source, rows, false);
+  data.row_bias = selected(data.row_bias, rows, true);
+  data.row_scale = selected(data.row_scale, rows, true);
+  MatmulReference reference = reference_of(sums, data, shape);
+  reference.d = scattered(reference.d, rows, m, shape.output_columns());
+  reference.auxiliary =
+      scattered(reference.auxiliary, rows, m, data.auxiliary.exists() ? shape.n : 0);
+  return std::make_shared<ProductAnswer>(std::move(reference), of.fill, [groups](MatmulData& ran) {
+    judge_rows_of_nobody(ran.d, groups);
+    judge_rows_of_nobody(ran.auxiliary, groups);
+  });
+}
+
+}  // namespace
+
+const Trial grouped_trial = {.description = &Family::description,
+                             .instances = grouped_instances,
+                             .adopt = adopt,
+                             .settle = settle,
+                             .random = random_problem,
+                             .fill = fill,
+                             .answer = answer,
+                             .list = nullptr};
+
+}  // namespace tw

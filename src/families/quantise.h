@@ -1,0 +1,14 @@
+// Matrices to quantise, with known answers.
+#pragma once
+
+#include "src/verify/case.h"
+#include "tilewright/family/quantise/family.h"
+
+namespace tw {
+
+// By src/family/table.cpp.in.
+std::span<const Instance> quantise_instances();
+
+extern const Trial quantise_trial;
+
+}  // namespace tw

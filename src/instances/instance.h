@@ -1,0 +1,51 @@
+// A compiled kernel of a described family; include/tilewright/family/NAME/instances.txt lists them.
+#pragma once
+
+#include <span>
+
+#include "tilewright/launch/checked.h"
+#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/product_facts.h"
+#include "tilewright/pipeline/trace.h"
+
+namespace tw::vgpu {
+struct Options;
+struct Report;
+}  // namespace tw::vgpu
+
+namespace tw {
+
+// How a problem is launched, beside what it computes.
+struct LaunchOptions {
+  MatmulOrder order = {};    // of kernels that multiply
+  Workspace workspace = {};  // where a kernel needs one
+  TraceBuffer trace = {};    // of kernels that are compiled with tracing
+};
+
+struct Instance {
+  const char* name;
+  const char* target;  // "sm90a"
+  unsigned cluster;    // CTAs that run together
+  const void* facts;   // of the family's own type; those of a product begin with ProductFacts
+  // Why this kernel cannot take a problem; good if it can.
+  Status (*supports)(const Checked&, const LaunchOptions&);
+  // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
+  // nothing waited for. The workspace is that of the current device.
+  Status (*workspace)(std::size_t& bytes, const Checked&, const LaunchOptions&);
+  Status (*launch)(const Checked&, const LaunchOptions&, void* stream);
+  // Null where the build has no virtual GPU.
+  Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&, vgpu::Report&);
+  const char* shown = nullptr;  // what it shows, where the library has no use for it
+  // Behind the last compute capability that runs it; 0: that of its target.
+  int capability_end = 0;
+};
+
+// Of an instance that multiplies.
+inline const ProductFacts& product_facts(const Instance& instance) {
+  return *static_cast<const ProductFacts*>(instance.facts);
+}
+inline const MatmulConfig& config_of(const Instance& instance) {
+  return product_facts(instance).config;
+}
+
+}  // namespace tw

@@ -1,0 +1,95 @@
+// What a kernel is made of, for people: who plays which role, what flows between roles, who
+// signals whom, where everything lies. Plain data; structure_of.h reads it off a kernel's types.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "tilewright/pipeline/payload.h"
+
+namespace tw {
+
+struct Structure {
+  // So many entries.
+  template <class Entry, unsigned capacity>
+  struct List {
+    Entry entries[capacity] = {};
+    unsigned count = 0;
+
+    constexpr void add(const Entry& entry) {
+      require(count < capacity, "A kernel has more parts than its structure has room for.");
+      entries[count++] = entry;
+    }
+    constexpr const Entry* begin() const { return entries; }
+    constexpr const Entry* end() const { return entries + count; }
+  };
+
+  struct Played {
+    Role role = Role::Load;
+    unsigned first_warp = 0;
+    unsigned warps = 0;
+    unsigned groups = 1;     // of equally many warps
+    unsigned registers = 0;  // of each thread, by setmaxnreg; 0: as launched
+    bool elected = false;    // one thread of it works, or of each group
+  };
+
+  // What one role, or several, fill and others read, stage by stage.
+  struct Flow {
+    const char* name = nullptr;  // "input"
+    unsigned rings = 1;          // as many of the kind as groups store
+    unsigned stages = 0;
+    unsigned stage_bytes = 0;  // of shared memory
+    bool in_tensor_memory = false;
+    List<Part, 4> parts = {};
+  };
+
+  struct Waiter {
+    Role role = Role::Load;
+  };
+
+  // A signal of each stage, and its three facts.
+  struct Signal {
+    const char* name = nullptr;  // "input.full"
+    bool is_counter = false;     // else an mbarrier
+    unsigned count = 0;          // of stages, or of groups that take turns
+    unsigned arrivals = 0;       // that end a phase
+    unsigned bytes = 0;          // that a phase expects beside
+    List<RoleArrivals, 6> arrive = {};
+    unsigned ctas = 1;  // in which they do
+    const char* publishes = nullptr;
+    List<Waiter, 6> wait = {};
+  };
+
+  struct Piece {
+    const char* name = nullptr;
+    unsigned offset = 0;
+    unsigned bytes = 0;
+  };
+
+  unsigned threads = 0;
+  unsigned lanes = 32;  // of a warp
+  unsigned cluster_m = 1, cluster_n = 1, cluster_k = 1;
+  unsigned pair = 1;            // CTAs that multiply as one
+  unsigned shared_bytes = 0;    // of a CTA
+  unsigned shared_limit = 0;    // of the target
+  unsigned tensor_columns = 0;  // of tensor memory that are allocated
+  List<Played, 8> roles = {};
+  List<Flow, 4> flows = {};
+  List<Signal, 12> signals = {};
+  List<Piece, 10> memory = {};
+};
+
+// The structures of instances, by name: structures.cpp.in makes those of a family known, apart
+// from its instances.
+struct KnownStructure {
+  const char* instance;
+  const Structure* structure;
+};
+class KnownStructures {
+ public:
+  explicit KnownStructures(std::initializer_list<KnownStructure> more);
+};
+// Null where none is known.
+const Structure* structure_named(std::string_view instance);
+
+}  // namespace tw
