@@ -11,7 +11,7 @@ namespace tw::vgpu {
 // Times are picoseconds of the machine's model: instructions, copies and products have costs there
 // that are plausible, and not those of a GPU.
 struct Timeline {
-  // Of one thread that speaks for its role.
+  // A thread that speaks for its role waits.
   struct Wait {
     std::string on;  // "input.full", "wgmma", "barrier 3"
     int stage;       // -1: it has none
@@ -30,8 +30,8 @@ struct Timeline {
     std::string barrier;
     int stage;
     std::uint64_t time;
-    unsigned arrivals;    // that it was made of,
-    std::uint64_t bytes;  // and bytes that it was told to expect
+    unsigned arrivals;    // arrivals that it was made of
+    std::uint64_t bytes;  // bytes that it was told to expect
   };
   std::vector<Track> tracks;
   std::vector<Phase> phases;

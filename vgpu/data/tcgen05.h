@@ -13,7 +13,7 @@ namespace tw::vgpu {
 
 // What a block-scaled product reads beside its operands.
 struct ProductScales {
-  unsigned per_row = 0;  // of one instruction: 1, 2 or 4; 0: the product has no scales
+  unsigned per_row = 0;  // scales of a row in one instruction: 1, 2 or 4; 0: the product has none
   isa::ScaleFormat format = isa::ScaleFormat::Ue8m0;
   unsigned a_id = 0, b_id = 0;  // the byte of its 32-bit column where a row's first scale lies
 };
@@ -29,8 +29,8 @@ struct TensorProduct {
   ProductScales scales = {};
   bool packed = false;  // two e2m1 share a byte, 32 a piece of 16 bytes
 
-  unsigned rows_per_cta() const { return m / cta_group; }     // of a, in shared memory
-  unsigned columns_per_cta() const { return n / cta_group; }  // of b, in shared memory
+  unsigned rows_per_cta() const { return m / cta_group; }     // rows of A in shared memory
+  unsigned columns_per_cta() const { return n / cta_group; }  // rows of B in shared memory
   // Where a CTA holds 64 rows of a product of two CTAs, its lanes 64.. hold columns n / 2...
   unsigned parts() const { return cta_group == 2 && m == 128 ? 2 : 1; }
   unsigned part_columns() const { return n / parts(); }
@@ -44,8 +44,8 @@ unsigned element_bytes(MmaKind kind);  // in shared memory
 // Refuses what no instruction does; as unsupported what the model lacks: f16 accumulators,
 // saturation and sparsity.
 TensorProduct decode_product(MmaKind kind, unsigned cta_group, std::uint32_t instruction);
-// Of a block-scaled product, whose kind is F8F6F4 then. Unsupported: sparsity, K = 96, and pairs
-// with 64 rows in each CTA, whose scales of B lie otherwise.
+// Decodes a block-scaled product, whose kind is F8F6F4 then. Unsupported: sparsity, K = 96, and
+// pairs with 64 rows in each CTA, whose scales of B lie otherwise.
 TensorProduct decode_scaled_product(ScaledMmaKind kind, unsigned cta_group,
                                     std::uint32_t instruction);
 
@@ -70,7 +70,7 @@ struct TensorProductData {
   const std::byte* a[2][256];  // pieces of each CTA
   const std::byte* b[2][512];
   std::uint32_t* d[256][2];  // part_columns() words of each row and part
-  // Of a block-scaled product: the scales of each row, and those of each column as each CTA has
+  // A block-scaled product reads the scales of each row, and those of each column as each CTA has
   // them.
   std::uint8_t a_scales[256][4];
   std::uint8_t b_scales[2][256][4];

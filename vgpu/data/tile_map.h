@@ -18,7 +18,7 @@ namespace tw::vgpu {
 // last w of the pixel box comes its first w one step along h, and so on; beyond the last d, the
 // next n. Entry i belongs to dimension i + 1.
 struct PixelBox {
-  std::uint32_t pixels = 0;  // of one copy; 0: the map is of boxes
+  std::uint32_t pixels = 0;  // pixels that one copy loads; 0: the map copies boxes
   int lower[3] = {};         // the pixel box's first pixel, from the tensor's first
   int upper[3] = {};         // its last, from the tensor's last
   std::uint32_t steps[3] = {1, 1, 1};
@@ -30,7 +30,7 @@ struct TileMap {
   std::uint32_t element_bytes = 0;
   std::uint32_t rank = 0;
   std::uint64_t extents[5] = {1, 1, 1, 1, 1};
-  std::uint64_t pitch_bytes[4] = {};       // of dimensions 1 to 4
+  std::uint64_t pitch_bytes[4] = {};       // strides of dimensions 1 to 4
   std::uint32_t box[5] = {1, 1, 1, 1, 1};  // im2col: only the first matters, the channels
   MapSwizzle swizzle = MapSwizzle::None;
   PixelBox im2col;
@@ -66,7 +66,7 @@ enum class CopyDirection { Load, Store, LoadIm2col };
 // im2col, what PTX does not define: a first pixel outside of the pixel box.
 Status check_copy(const TileMap& map, const int* at, SharedAddress shared, CopyDirection direction);
 
-// Of im2col: offsets of a filter's position, from w on; 16 bits are shared by all of them.
+// Checks an im2col load's offsets of the filter's position, from w on: 16 bits hold all of them.
 Status check_offsets(const TileMap& map, const std::uint16_t* offsets);
 // The pixel box as the filter's position sees it: first pixels are moved by the same offsets.
 TileMap at_offsets(const TileMap& map, const std::uint16_t* offsets);
@@ -191,7 +191,7 @@ void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, 
                                           : (at[0] + first(0)) * map.element_bytes;
 
   RunJoiner joiner(visit);
-  std::int64_t coordinates[5] = {};  // of the row; the first is not used
+  std::int64_t coordinates[5] = {};  // the row's; the first is not used
   for (unsigned d = 1; d < map.rank; ++d) coordinates[d] = at[d];
   SharedAddress row = shared_base;
   for (std::uint64_t left = rows_of(map); left > 0; --left, row += row_pitch) {

@@ -157,7 +157,7 @@ ClockRef CommonView::get(ClockPool& pool) const {
     slots = std::max(slots, seen.known->happened.size());
     threads = std::max(threads, seen.known->visible.size());
   }
-  // Of other clusters nothing: these instructions do not touch global memory.
+  // Nothing is known of other clusters: these instructions do not touch global memory.
   ClockRef result(pool.take());
   result.edit()->happened.assign(slots, everything);
   result.edit()->visible.assign(threads, everything);

@@ -72,9 +72,9 @@ struct Clock {
     if (slot >= visible.size()) visible.resize(slot + 1u, 0);
     if (visible[slot] < epoch) visible[slot] = epoch;
   }
-  // Of another cluster; null: nothing is known.
+  // What is known of another cluster; null: nothing.
   const Clock* other(unsigned cluster) const;
-  // As much is known of that cluster as the clock knows; true if that is news.
+  // Raises what is known of that cluster to the clock; true if any entry rose.
   bool raise_other(unsigned cluster, const ClockRef& clock);
   // Raises every entry to the other's; true if any entry rose.
   bool join(const Clock& clock);
@@ -117,7 +117,7 @@ inline ClockRef::~ClockRef() {
 struct ThreadView {
   ClockRef known;
   Slot self = no_slot;
-  Epoch epoch = 1;    // of the thread's next access
+  Epoch epoch = 1;    // what the thread's next access is stamped with
   Epoch visible = 0;  // own generic writes up to this epoch are visible to the async proxy
 };
 
@@ -125,7 +125,7 @@ struct ThreadView {
 class ReleaseClock {
  public:
   void add(ClockPool& pool, ThreadView& view);
-  // As above, but of what the thread knows only what agents have done: see mbarrier.cpp.
+  // Adds only what agents have done, of all that the thread knows: see mbarrier.cpp.
   void add_agents(ClockPool& pool, const ThreadView& view, Slot first_agent);
   void raise(ClockPool& pool, Slot slot, Epoch epoch);
   ClockRef finish();
@@ -162,7 +162,7 @@ class CommonView {
   struct Seen {
     ClockRef known;
     Slot only;      // the one thread that brought this clock: it knows itself better
-    Epoch visible;  // of that thread's own writes
+    Epoch visible;  // that thread's own writes up to here are visible to the async proxy
   };
   std::vector<Seen> seen_;
 };

@@ -38,7 +38,7 @@ struct Multiprocessor {
 struct PeerAccess {
   const Thread* thread;
   Epoch epoch;
-  std::uint64_t cluster_phase;  // of the cluster barrier, then
+  std::uint64_t cluster_phase;  // the cluster barrier's, at the access
 };
 
 struct Cta {
@@ -55,7 +55,7 @@ struct Cta {
   // Where a kernel's pointers lead: nothing but NaN, so that who reads past the model gets no right
   // results. An element has its value there while it is accessed. Null: no checking.
   std::unique_ptr<std::byte, FreeArena> facade;
-  std::uint32_t lent_offset = 0, lent_bytes = 0;  // of the facade
+  std::uint32_t lent_offset = 0, lent_bytes = 0;  // the facade's bytes that hold values now
 
   const std::byte* kernel_view() const { return facade != nullptr ? facade.get() : shared.get(); }
   void lend(std::uint32_t offset, std::uint32_t bytes);
@@ -86,14 +86,14 @@ struct Cta {
 enum class AgentKind : std::uint8_t {
   Copies,
   Products,
-  Stores,       // as readers of shared memory
-  StoreWrites,  // as writers of global memory: no thread can know when they are done
+  Stores,       // they read shared memory
+  StoreWrites,  // they write global memory: no thread can know when they are done
   ThreadCopies,
   TensorProducts,  // tcgen05.mma and .cp of one Thread
   WaveLoads,       // loads to LDS of one Warp
   WaveReads,       // reads of LDS of one Warp
   TensorNews,      // what a Warp or Thread has said about its accesses to tensor memory
-  GridWaits,       // of the Cluster: touches nothing, its only epoch is that somebody waited
+  GridWaits,       // the Cluster's: touches nothing, its only epoch is that somebody waited
 };
 struct Agent {
   AgentKind kind;

@@ -89,7 +89,7 @@ namespace {
 
 constexpr const char* load_instruction = "cp.async.bulk.tensor load";
 
-// Of a map that was checked.
+// The map has been checked.
 void load(SharedAddress destination, const TileMap& map, SharedAddress barrier,
           const int* coordinates, std::uint16_t mask, bool pair) {
   Engine& machine = engine();

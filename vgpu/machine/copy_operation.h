@@ -31,7 +31,7 @@ struct StoreOperation {
   std::uint64_t done_time = 0;
   std::vector<std::byte> data;  // the source as it was when the copy engine read it
   ClockRef known;               // by the issuer, when it issued the store
-  Site site;                    // of that
+  Site site;                    // where it was issued
 };
 
 // Books the copy engine of a multiprocessor for so many bytes; when the last of them has moved.

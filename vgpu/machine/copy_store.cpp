@@ -23,7 +23,7 @@ GlobalAccess write_of(Engine& machine, const StoreOperation& store) {
   const Slot agent = machine.order.agent(*thread.cta->cluster, AgentKind::StoreWrites, &thread,
                                          thread.bulk_writer);
   Access access = Order::async(thread, "TMA store", agent, static_cast<Epoch>(store.group + 1));
-  access.known = store.known.get();  // and of the issuer's own accesses those before the store
+  access.known = store.known.get();  // includes the issuer's own accesses before the store
   access.self = no_slot;
   access.site = store.site;
   return {access};

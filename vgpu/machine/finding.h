@@ -62,8 +62,8 @@ class CheckerSet {
 struct Finding {
   Checker checker;
   std::string name;  // name_of(checker)
-  std::string role;  // of the thread that the finding is about; empty if it never said
-  int stage = -1;    // of the barrier or buffer, -1 if it has none
+  std::string role;  // the thread's that the finding is about; empty if it never said
+  int stage = -1;    // the barrier's or the buffer's, -1 if it has none
   std::string text;  // full sentences, with what is needed to replay
 };
 

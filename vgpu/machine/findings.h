@@ -46,7 +46,7 @@ class Findings {
   struct FindingFrames {
     Frames own, other;
   };
-  std::vector<FindingFrames> frames_;  // of each finding
+  std::vector<FindingFrames> frames_;  // one entry for each finding
   std::uint64_t dropped_ = 0;
   std::set<std::tuple<Checker, const char*, int, const void*>> seen_;
 };

@@ -21,7 +21,7 @@ void report_outside(Engine& machine, const Thread& thread, const void* begin, st
                          who(thread), verb, count);
     }
     const auto address = reinterpret_cast<std::uintptr_t>(begin);
-    if (address >> 48 != 0) {  // as null with an index of -1
+    if (address >> 48 != 0) {  // null with an index of -1, for one
       return fmt::format("The {} {} {} of global memory at address {:#x}, behind all ranges.",
                          who(thread), verb, count, address);
     }

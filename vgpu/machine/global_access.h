@@ -12,7 +12,7 @@ namespace tw::vgpu {
 class Engine;
 struct Thread;
 
-constexpr Epoch grids_have_ended = 1;  // of the agent Cluster::grid_waits
+constexpr Epoch grids_have_ended = 1;  // the only epoch of the agent Cluster::grid_waits
 
 // May these bytes be read (written) on behalf of the thread? Reports if not.
 bool may_read_global(Engine& machine, const Thread& thread, const void* begin, std::uint32_t bytes);

@@ -43,7 +43,7 @@ struct GlobalRecord {
   Epoch epoch = 0;
   std::uint32_t actor : 26 = 0;
   std::uint32_t writes : 1 = 0;
-  std::uint32_t has_more : 1 = 0;  // of a cell's first record: others lie elsewhere
+  std::uint32_t has_more : 1 = 0;  // a cell's first record: others lie elsewhere
   std::uint32_t mask : 4 = 0;      // bytes of the cell; 0: no access
   Site site = {};
 };

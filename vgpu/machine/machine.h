@@ -17,7 +17,7 @@ enum class Landing : std::uint8_t {
   Eager,        // at once
   Lazy,         // when nothing else can run, oldest first
   Random,       // at any time, in any order; threads are preempted
-  Adversarial,  // as late as possible, newest first, with some warps starved
+  Adversarial,  // at the last moment, newest first, with some warps starved
 };
 const char* name_of(Landing landing);
 
@@ -40,10 +40,10 @@ struct Launch {
   unsigned threads = 128;
   std::size_t shared_bytes = 0;
   std::function<void()> thread_body;
-  unsigned lanes = 32;  // of a warp: 32, or 64
+  unsigned lanes = 32;  // lanes a warp has: 32, or 64
   // The grid may start while the grid before it still runs (programmatic stream serialisation).
   bool dependent_launch = false;
-  unsigned registers = 0;  // of each thread, which setmaxnreg then shifts; 0: unknown
+  unsigned registers = 0;  // a thread's at the launch, before setmaxnreg shifts them; 0: unknown
 };
 
 // Memory outside the machine that a kernel may touch; everything else is out of bounds.

@@ -60,18 +60,19 @@ struct Mbarrier {
   ArrivalTally tally, last_tally;
   WaitList waiters;
   std::uint64_t time = 0;                    // latest arrival of this phase
-  std::uint64_t completed_time = 0;          // of the last phase
-  LastArrival newest_arrival, last_arrival;  // of this phase so far, and of the last one
+  std::uint64_t completed_time = 0;          // when the last phase completed
+  LastArrival newest_arrival, last_arrival;  // this phase's so far, and the last phase's
 
   // Happens-before.
   ReleaseClock arriving;
   ClockRef done;                     // what the last completed phase released
   ReleaseClock arriving_in_cluster;  // with cluster scope, for who acquires with it
   ClockRef done_in_cluster;
-  ClockRef arriving_fenced;  // of relaxed arrivals, what their fences came behind
+  ClockRef arriving_fenced;  // what the fences of relaxed arrivals came behind
   ClockRef done_fenced;
   Slot copies = no_slot;   // the agent of the copies that signal this barrier
-  Epoch copies_epoch = 1;  // of copies issued in this phase; unlike `phase` it never starts again
+  Epoch copies_epoch = 1;  // stamps copies issued in this phase; unlike `phase` it never starts
+                           // again
   Slot init_slot = no_slot;
   Epoch init_epoch = 0;
   Epoch fence_epoch = 0;  // 0: the init was not published by a fence
@@ -79,9 +80,9 @@ struct Mbarrier {
   std::uint64_t published = never;  // the phase of the cluster barrier that carried the init
   std::uint64_t copied_phases = 0;  // phases up to the last one in which cp.async copies arrived
   std::uint64_t remote_phases = 0;  // phases up to the last one with an arrival from a peer CTA
-  std::uint64_t remote_cluster_phase = 0;  // of the cluster barrier, at that arrival
+  std::uint64_t remote_cluster_phase = 0;  // the cluster barrier's phase at that arrival
 
-  const char* copying_role = nullptr;  // of the thread that issued the last copy
+  const char* copying_role = nullptr;  // the role of the thread that issued the last copy
 
   // Who keeps this barrier going, as far as we have seen.
   const char* signalling_role() const {

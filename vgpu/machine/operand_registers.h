@@ -11,7 +11,7 @@ namespace tw::vgpu {
 class Engine;
 struct Thread;
 
-// Of one wgmma and one thread.
+// The registers of A that one thread gave to one wgmma.
 struct OperandRegisters {
   static constexpr unsigned count = 4;
   const std::uint32_t* registers;

@@ -80,7 +80,7 @@ class Schedule {
   Random limits_;                  // dice of their own: they do not change who runs next
   std::uint64_t landing_odds_;     // one in so many choices lands something early
   std::uint64_t preemption_odds_;  // one in so many instructions gives way
-  unsigned variant_;               // of an adversarial schedule
+  unsigned variant_;               // which of the adversarial schedules
   std::uint64_t starvation_ = 0;   // changes which warps are starved
   Thread* first_ = nullptr;
   Queue ready_, starved_;

@@ -20,7 +20,7 @@ struct AccessRecord {
   Epoch epoch = 0;
   Slot slot = no_slot;
   std::uint8_t mask = 0;   // bytes of the cell; 0: no access
-  std::uint8_t flags = 0;  // of the cell; used in its write record only
+  std::uint8_t flags = 0;  // the cell's flags; used in its write record only
   Site site = {};
 };
 
@@ -36,7 +36,7 @@ struct Access {
   bool async = false;               // through the async proxy
   bool fenced_reads = false;        // reads before it need a proxy fence, too
   std::uint64_t ordered_write = 0;  // the write that was last found to be ordered
-  Site site = {};                   // of the instruction
+  Site site = {};                   // where the instruction stands
 
   // Reads only have to come first; generic writes must also be visible to an async access.
   bool follows_read(const AccessRecord& read) const {

@@ -26,8 +26,8 @@ std::string step_words(const Site& site) {
 }
 
 Site CallSites::here(const Stack& stack, std::uint64_t step) {
-  // Of unoptimised code, an access lies deep below what is of interest; of other code, everything
-  // is one frame.
+  // Where code is not optimised, an access lies deep below what is of interest; elsewhere
+  // everything is one frame.
   constexpr int most_frames = 12;
   Frames frames;
   std::uint64_t hash = 0;

@@ -27,7 +27,7 @@ std::string step_words(const Site& site);
 // frame pointers: unwinding each access by tables would take longer than all the rest.
 class CallSites {
  public:
-  // Of the caller, who runs on this stack. `step` may be too large for a site.
+  // Where the caller stands, who runs on this stack. `step` may be too large for a site.
   Site here(const Stack& stack, std::uint64_t step);
   Frames frames(const Site& site) const;
 

@@ -7,11 +7,11 @@
 namespace tw::vgpu {
 
 struct Frames {
-  std::array<void*, 24> addresses;  // of calls, the innermost first
+  std::array<void*, 24> addresses;  // return addresses, the innermost call first
   int count = 0;
 };
 
-// Of the running thread. The first call of a process allocates: it is made outside of a fiber.
+// The running thread's frames. The first call of a process allocates: make it outside of a fiber.
 Frames current_frames();
 
 // "io/thread_loader.h:88, called at kernel/warp_specialized.h:210": at most three lines outside of

@@ -32,11 +32,10 @@ enum class TensorUse : std::uint8_t { Product, Copy, Load, Store };
 
 // 16 lanes of one column.
 struct TensorCell {
-  TensorPipeline* pipeline = nullptr;  // that wrote last, or
+  TensorPipeline* pipeline = nullptr;  // wrote last, unless a warp did
   Warp* warp = nullptr;
   Epoch write_epoch = 0;
-  std::uint32_t shape =
-      0;  // of the product that wrote last: products of one shape keep their order
+  std::uint32_t shape = 0;  // the last product's: products of one shape keep their order
   TensorUse write_use = TensorUse::Product;
   Site write_site = {};
   bool written = false;
@@ -99,7 +98,8 @@ class TensorMemory {
 
   unsigned cta_group = 0;  // 0: no instruction has said
   bool relinquished = false;
-  unsigned last_columns = tensor_columns;  // of the last allocation: the next may not ask for more
+  unsigned last_columns = tensor_columns;  // what the last allocation asked for: the next may not
+                                           // ask for more
   std::vector<AllocationRequest> allocations, frees;  // not fulfilled yet
   WaitList waiters;
 

@@ -15,11 +15,11 @@ struct TensorAccess {
   bool reads, writes;
   const Clock* known = nullptr;        // what is ordered before it by fence::after_thread_sync
   const Clock* heard = nullptr;        // what the thread has heard at all
-  TensorPipeline* pipeline = nullptr;  // of a product or copy
-  Warp* warp = nullptr;                // of a load or store
-  std::uint32_t shape = 0;             // of a product
+  TensorPipeline* pipeline = nullptr;  // that a product or a copy was issued to
+  Warp* warp = nullptr;                // that loads or stores
+  std::uint32_t shape = 0;             // a product's shape
   Epoch epoch = 0;
-  std::uint64_t step = ~std::uint64_t{0};  // of a copy: the k-tile that it brings
+  std::uint64_t step = ~std::uint64_t{0};  // the k-tile that a copy brings
 };
 
 // Everything that an instruction asks of a CTA's tensor memory first: there is one, its group of

@@ -42,7 +42,7 @@ struct TensorAccessOp {
   Epoch epoch = 0;
   unsigned lane = 0, column = 0, count = 0;
   std::uint64_t time = 0;
-  std::uint32_t* registers[32] = {};                  // of a load
+  std::uint32_t* registers[32] = {};                  // where a load writes
   std::array<std::vector<std::uint32_t>, 32> values;  // per lane
   unsigned delivered = 0;                             // lanes that have their registers
 };
@@ -50,7 +50,7 @@ struct TensorAccessOp {
 struct WarpTensorState {
   TensorTrack loads, stores;
   std::deque<std::unique_ptr<TensorAccessOp>> ops;  // loads nobody has waited for, stores in flight
-  bool asks = false;                                // for columns, or to free them, and waits
+  bool asks = false;                                // blocked in tcgen05.alloc or dealloc
   ClockRef answer;                                  // what the fulfilment published
   // What each lane brings to the instruction that the warp executes now.
   TensorAccessOp* landing = nullptr;
@@ -64,7 +64,7 @@ struct TensorPipeline;
 struct TensorOp {
   enum Kind : std::uint8_t { Product, Copy, Commit };
   Kind kind = Product;
-  std::uint32_t column = 0, lane = 0;  // of the destination
+  std::uint32_t column = 0, lane = 0;  // where the destination begins
   TensorProduct product;
   bool accumulate = false;
   TensorCopy form = {};
@@ -72,9 +72,9 @@ struct TensorOp {
   OperandPlacement a, b;                     // a copy's source is a
   std::uint32_t a_scales = 0, b_scales = 0;  // columns of a block-scaled product's scales
   std::uint64_t time = 0;
-  std::vector<Mbarrier*> barriers;  // of a commit
-  // Of a commit: what its thread had waited for. Products that read what a copy brought are done,
-  // so the copy is.
+  std::vector<Mbarrier*> barriers;  // that a commit arrives at
+  // What a commit's thread had waited for. Products that read what a copy brought are done, so the
+  // copy is.
   ThreadView view;
   // Products may follow copies and products of other threads without waiting for them.
   struct After {

@@ -77,7 +77,7 @@ struct LaneOperands {
 struct Warp {
   Cta* cta = nullptr;
   unsigned index = 0;
-  unsigned first_thread = 0;  // of the CTA's threads
+  unsigned first_thread = 0;  // its index in the CTA
   LaneMask lanes = 0;         // that exist
   LaneMask finished = 0;      // that have returned
   std::vector<RegisterChange> register_changes;
@@ -96,7 +96,7 @@ struct Warp {
 // An arrival at an mbarrier that waits for copies to land.
 struct CopyArrival {
   Mbarrier* barrier;
-  Epoch epoch;  // of the last of these copies
+  Epoch epoch;  // the last of these copies
 };
 
 enum class ThreadState : std::uint8_t { Ready, Running, Sleeping, Finished };
@@ -115,8 +115,8 @@ struct Thread {
 
   const char* role = nullptr;
   std::uint64_t step = no_step;
-  const Mbarrier* passed = nullptr;  // the mbarrier that it waited for last,
-  LastArrival let_pass;              // and who completed its phase
+  const Mbarrier* passed = nullptr;  // the mbarrier that it waited for last
+  LastArrival let_pass;              // who completed that phase
 
   bool cluster_arrived = false;         // at the cluster barrier, and has not waited yet
   std::uint64_t cluster_phase = 0;      // in which it arrived
@@ -124,7 +124,7 @@ struct Thread {
   ClockRef fenced_release;              // what its last fence_async_release_cluster came behind
   ClockRef awaited_fenced;              // what fence_async_acquire_cluster tells it
   std::vector<Mbarrier*> new_barriers;  // that it initialised
-  std::vector<Mbarrier*> fenced_barriers;  // and published by fence.mbarrier_init
+  std::vector<Mbarrier*> fenced_barriers;  // those published by fence.mbarrier_init
 
   bool behind_grids = false;            // it comes after a griddepcontrol.wait
   const char* touched_early = nullptr;  // memory of earlier grids that it touched before that
@@ -142,7 +142,7 @@ struct Thread {
   Slot copy_agent = no_slot;
   ClockRef copies_done;
 
-  LaneReads reads;  // of LDS, in flight
+  LaneReads reads;  // from LDS, in flight
 
   // wgmma, counted since the thread began.
   std::uint64_t wgmma_issued = 0;
@@ -150,12 +150,13 @@ struct Thread {
   std::uint64_t wgmma_waited_ops = 0;            // products that this thread knows to be done
   std::uint64_t wgmma_missed_ops = 0;            // products up to here were found to lack a wait
   bool wgmma_fenced = false;                     // a wgmma.fence was executed at all
-  std::vector<OperandRegisters> wgmma_operands;  // of A, in flight
+  std::vector<OperandRegisters> wgmma_operands;  // A's registers, in flight
   FragmentSet touched;                           // since the last wgmma.fence
   FragmentSet defined;                           // touched or produced, ever
 
   // tcgen05.
-  std::unique_ptr<TensorPipeline> tensor_pipeline;  // of products and copies, if it issues any
+  std::unique_ptr<TensorPipeline> tensor_pipeline;  // takes products and copies; null if it issues
+                                                    // none
   ClockRef tensor_known;  // what it had heard at its last tcgen05.fence::after_thread_sync
 };
 

@@ -7,7 +7,7 @@
 
 namespace tw::vgpu {
 
-Timeline* recorded_timeline();  // of the calling std::thread; null: nobody records
+Timeline* recorded_timeline();  // what the calling std::thread records into; null: nobody records
 
 // From here to the end of the scope the running thread waits.
 class TimedWait {

@@ -59,8 +59,8 @@ struct Warpgroup {
   unsigned threads = 0;                      // fewer than 128: wgmma is refused
   std::deque<std::unique_ptr<WgmmaOp>> ops;  // ops[0] is product number `landed_ops`
   std::uint64_t landed_ops = 0;
-  std::vector<std::uint64_t> landed_times;  // of each product that has landed
-  std::vector<std::uint64_t> group_ends;  // products issued when group g was committed
+  std::vector<std::uint64_t> landed_times;  // one for each product that has landed
+  std::vector<std::uint64_t> group_ends;    // products issued when group g was committed
   std::vector<std::unique_ptr<Accumulator>> accumulators;
   std::vector<std::unique_ptr<WgmmaOp>> spare_ops;
   WaitList waiters;

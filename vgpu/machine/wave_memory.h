@@ -17,7 +17,8 @@ class Engine;
 struct Thread;
 struct Warp;
 
-// Of a wave. Each load is a group of its own, so that vmcnt(n) waits for all but the last n.
+// A wave's loads and reads of LDS. Each load is a group of its own: vmcnt(n) waits for all but the
+// last n.
 struct WaveMemory {
   CopyGroups loads;
   Slot load_agent = no_slot;
@@ -35,7 +36,7 @@ struct LdsRead {
   std::uint32_t words[4];
 };
 
-// Of a lane.
+// A lane's reads of LDS that are in flight.
 struct LaneReads {
   std::vector<LdsRead> pending;  // in order
   Epoch issued = 0;
@@ -45,8 +46,8 @@ struct LaneReads {
 struct WaveLoad {
   Warp* warp;
   Epoch epoch;
-  std::uint32_t offset;  // of lane 0 in LDS
-  unsigned bytes;        // of a lane
+  std::uint32_t offset;  // where lane 0 writes in LDS
+  unsigned bytes;        // bytes that one lane loads
   std::uint64_t done_time;
   struct Lane {
     const std::byte* source;
