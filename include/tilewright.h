@@ -82,7 +82,7 @@ TW_API const char* tw_message(void);
 TW_API const char* tw_version(void); /* "0.6.0" */
 
 typedef struct tw_options {
-  size_t size; /* of this struct: what tw_init wrote */
+  size_t size; /* this struct's: what tw_init wrote */
   /* The sum of an element is made in the same order whatever m is (of a convolution: n). */
   int batch_invariant;
   /* fp8: the tensor core adds up all of k with 13 fractional bits; 0: partial sums in float32. */
@@ -92,8 +92,8 @@ typedef struct tw_options {
   int workspace_is_ready;
   size_t workspace_limit; /* kernels that need more are not chosen */
   const char* instance;   /* null: the library chooses; otherwise a name of `./tw list` */
-  /* Of tw_simulate, and of tw_supported where there is no GPU: "sm80", "sm90a" (null), "sm100a",
-   * "gfx942" or "gfx950". */
+  /* What tw_simulate runs, and tw_supported answers for where there is no GPU: "sm80", "sm90a"
+   * (null), "sm100a", "gfx942" or "gfx950". */
   const char* target;
 } tw_options;
 

@@ -9,7 +9,7 @@ typedef enum tw_scale_type {
 
 /* Where block scales lie. */
 typedef enum tw_scale_order {
-  TW_SCALES_IN_BLOCKS = 0, /* of 128 rows by four of k, as block-scaled products take them */
+  TW_SCALES_IN_BLOCKS = 0, /* blocks are 128 rows by four of k, which block-scaled products take */
   TW_SCALES_IN_ROWS = 1    /* those of a row behind each other, rows without gaps */
 } tw_scale_order;
 

@@ -53,7 +53,7 @@ typedef struct tw_epilogue {
   tw_activation activation;
   int gated;               /* d and source have n / 2 columns */
   tw_matrix source;        /* C, or a residual: bf16, fp16 or fp32, rows contiguous */
-  tw_type bias_type;       /* of both biases: bf16, fp16 or fp32 */
+  tw_type bias_type;       /* both biases': bf16, fp16 or fp32 */
   const void* column_bias; /* n values */
   const void* row_bias;    /* m values */
   const float* column_scale;
@@ -66,7 +66,7 @@ typedef struct tw_epilogue {
  * extent is 1), aligned to their 4 bytes. */
 typedef struct tw_scales {
   const void* data;
-  int64_t rows;     /* of A: m; of B: n, or ceil(n / 128), where 128 columns share one */
+  int64_t rows;     /* A has m, B has n, or ceil(n / 128), where 128 columns share one */
   int64_t k_blocks; /* ceil(k / 128) */
   int64_t row_stride;
   int64_t k_stride;
@@ -76,7 +76,7 @@ typedef struct tw_scales {
 
 /* D = epilogue(A B), for each matrix of the batch: A is m by k, B is k by n, D is m by n. */
 typedef struct tw_matmul_problem {
-  size_t size;     /* of this struct: what tw_matmul_init wrote */
+  size_t size;     /* this struct's: what tw_matmul_init wrote */
   uint64_t family; /* likewise */
   int64_t m, n, k, batch;
   tw_matrix a, b, d;

@@ -31,7 +31,7 @@ concept SumTile = requires {
 template <class T>
 concept MatrixSums = SumTile<T> &&
                      T::layout == FragmentLayout::Matrix&& requires(const T& sum, unsigned i) {
-  { sum.value(i, i) } -> std::same_as<typename T::Value>;  // of a block
+  { sum.value(i, i) } -> std::same_as<typename T::Value>;  // (block, value of the thread)
   { T::row_of(i, i) } -> std::same_as<unsigned>;
   { T::column_of(i, i) } -> std::same_as<unsigned>;
 };

@@ -20,7 +20,7 @@ struct TensorSums {
   static constexpr unsigned columns = n;
   static constexpr unsigned load_columns = 32;
 
-  TensorAddress address;  // of the first column, in this warp's lanes
+  TensorAddress address;  // the first column's, in this warp's lanes
   bool multiplied;        // false: the sum of no products, and tensor memory holds something else
 
   TW_DEVICE void load(int first_column, Value (&values)[load_columns]) const {

@@ -54,7 +54,7 @@ struct LadderTmaStore : LadderWgmma {
   using Store = StagedStore<config.d_type, 64, Trace>;
 };
 
-// And then the schedule, by a field of the configuration.
+// The last step is the schedule, by a field of the configuration.
 struct LadderDynamic : LadderTmaStore {
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;

@@ -7,10 +7,10 @@ namespace tw {
 // last one is excluded.
 struct TargetFacts {
   const char* name;
-  int capability_begin;  // of the devices that run its kernels
+  int capability_begin;  // devices from here on run its kernels
   int capability_end;
-  int own_end;          // of those that have no later target of their own
-  unsigned lanes = 32;  // of a warp
+  int own_end;          // devices from here on have a later target of their own
+  unsigned lanes = 32;  // threads of a warp
 };
 
 namespace target {

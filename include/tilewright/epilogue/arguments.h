@@ -22,7 +22,7 @@ struct EpilogueArguments {
   float alpha = 1.0f;
   float beta = 0.0f;
   float output_scale = 1.0f;  // quantises: the output is value * output_scale
-  float clamp_low = 0.0f;     // of Activation::Clamp
+  float clamp_low = 0.0f;     // bounds of Activation::Clamp
   float clamp_high = 0.0f;
   Activation activation = Activation::None;
   bool gated = false;
@@ -34,7 +34,7 @@ struct EpilogueArguments {
   std::int64_t source_batch_pitch = 0;
   ElementType source_type = ElementType::Bf16;  // bf16, fp16 or fp32
 
-  ElementType bias_type = ElementType::Bf16;  // of both biases: bf16, fp16 or fp32
+  ElementType bias_type = ElementType::Bf16;  // both biases': bf16, fp16 or fp32
   const void* column_bias = nullptr;          // n values, the same for every row
   const void* row_bias = nullptr;             // m values
   const float* column_scale = nullptr;        // n values

@@ -12,7 +12,7 @@ struct GroupPlace {
   static constexpr FragmentLayout layout = Sums::layout;
   static constexpr bool transposed = is_transposed;
   const Place& chunk;
-  int column;  // of the group in its chunk
+  int column;  // where the group begins in its chunk
   int n;       // columns of the output
   unsigned thread;
 

@@ -12,7 +12,7 @@ namespace tw {
 struct MxScales {
   static constexpr unsigned columns = mx_block;
   std::uint8_t* data;
-  ScaleExtent extent;  // of one matrix of the batch
+  ScaleExtent extent;  // one matrix of the batch
 
   TW_DEVICE std::uint8_t of(float amax) const {
     return mx_block_scale<E4m3>(amax, MxScale::rceil).bits;

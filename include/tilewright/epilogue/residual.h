@@ -42,7 +42,7 @@ struct ResidualProgram {
                           const SourceChunk& source) const {
     // In the layout of matrices, neighbours in the list stand in the same columns.
     constexpr unsigned sharing = PlaceOf::layout == FragmentLayout::Matrix ? 2 : 1;
-    // As they are in memory: who converts them waits for them, and should do so behind C.
+    // The bits stay unconverted: a conversion waits for them, and C's loads should come first.
     PairBits<2> bias[pairs / sharing];
     const bool is_wide = params.bias_type == ElementType::Fp32;
     if (params.column_bias != nullptr && !is_wide) {

@@ -47,7 +47,7 @@ struct StagedSources {
   using Ring = tw::Ring<Payload, staged, Mbarriers>;
 
   struct Params {
-    TensorMap map;     // of C: (n, m, batch), box of (chunk_columns, lines, 1), as the output's
+    TensorMap map;     // C is (n, m, batch), a box (chunk_columns, lines, 1), like the output's
     unsigned present;  // 0: there is no C, and nobody asks for it
   };
   struct Storage {

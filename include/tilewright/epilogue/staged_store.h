@@ -56,7 +56,7 @@ class StagedStore : public StagedChunk<output_type, rows, bytes_of_row, Trace, b
   template <class Sums, class Buffer, class Pair, unsigned pairs>
   TW_DEVICE void write_pairs(const Buffer& buffer, const Pair (&values)[pairs], unsigned column) {
     TW_UNROLL
-    for (unsigned half = 0; half < 2; ++half) {  // of a matrix row: 8 rows further
+    for (unsigned half = 0; half < 2; ++half) {  // the second half's rows lie 8 further
       const unsigned row = Sums::row_of(thread_, 2 * half);
       const auto own = this->template steps_from<1, 8>(buffer, row, Sums::column_of(thread_, 0));
       TW_UNROLL

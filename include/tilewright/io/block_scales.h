@@ -18,7 +18,7 @@ template <Tiling tiling, ScaleType scale_type>
 struct BlockScales {
   static constexpr ScaleType type = scale_type;
   static constexpr unsigned k_blocks = tiling.k() / (ScaleBlock::scales * block_of(type));
-  static constexpr unsigned a_blocks = tiling.m / ScaleBlock::rows;  // of rows
+  static constexpr unsigned a_blocks = tiling.m / ScaleBlock::rows;  // blocks of rows
   // A tile of 64 or 192 columns may begin in the middle of a block, and then ends with one.
   static constexpr unsigned b_blocks = (tiling.n + ScaleBlock::rows - 1) / ScaleBlock::rows;
   static_assert(tiling.m % ScaleBlock::rows == 0 && tiling.n % (ScaleBlock::rows / 2) == 0,
@@ -41,7 +41,7 @@ struct BlockScales {
   struct Tensors {
     using A = SharedTile<std::uint8_t, in_stages(layout(a_blocks), stage_bytes, 1)>;
     using B = SharedTile<std::uint8_t, in_stages(layout(b_blocks), stage_bytes, 1)>;
-    A a_scales;  // of a ring (byte,k block,row block,stage)
+    A a_scales;  // in a ring (byte,k block,row block,stage)
     B b_scales;
     TW_DEVICE explicit Tensors(SharedAddress tile)
         : a_scales(tile + unsigned{offsetof(Tile, a_scales)}),

@@ -13,8 +13,8 @@
 
 namespace tw {
 
-// As VectorCopy, into lines that are those of global memory, and a chunk at a time: registers are
-// few where it is needed.
+// Copies like VectorCopy, but into lines that are those of global memory, and a chunk at a time:
+// registers are few where it is needed.
 struct LineCopy {
   static constexpr bool keeps_major = true;
   static constexpr unsigned least_alignment = 1;
@@ -34,7 +34,7 @@ template <Tiling tiling, unsigned waves, unsigned lane_bytes>
 class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::WarpsArrive, 64> {
   using Base = ThreadLoader<tiling, LineCopy, waves, Completion::WarpsArrive, 64>;
   static constexpr unsigned line_bytes = Tiling::span_bytes;
-  static constexpr unsigned load_bytes = 64 * lane_bytes;  // of a wave
+  static constexpr unsigned load_bytes = 64 * lane_bytes;  // one load of a whole wave
   static constexpr unsigned load_lines = load_bytes / line_bytes;
   static constexpr unsigned line_lanes = line_bytes / lane_bytes;
   static_assert(tiling.a_bytes() % (waves * load_bytes) == 0 &&
@@ -83,7 +83,7 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
   struct Source {
     const unsigned char* first;
     std::int64_t bytes;  // to the end of the matrix
-    std::int64_t pitch;  // of lines, in bytes
+    std::int64_t pitch;  // bytes from line to line
     int left;            // bytes to the end of a line
   };
   struct Sources {

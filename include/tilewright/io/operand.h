@@ -13,7 +13,7 @@ struct OperandView {
   std::int64_t batch_stride;
   int rows;
   int k;
-  unsigned alignment;  // of every line of memory, in bytes: 1 to 16
+  unsigned alignment;  // what every line of memory is aligned to, in bytes: 1 to 16
 };
 
 // What one TMA copy moves: `inner` contiguous elements, 128 bytes, of `outer` lines.

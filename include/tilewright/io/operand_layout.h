@@ -29,7 +29,7 @@ constexpr Layout operand_layout(unsigned rows, unsigned span_k, unsigned spans, 
 // The same in every stage of a ring, as the last mode; 0 bytes: of one stage.
 constexpr Layout in_stages(const Layout& layout, unsigned stage_bytes, unsigned element_bytes) {
   if (stage_bytes == 0) return layout;
-  constexpr unsigned most_bytes = 228 << 10;  // of an SM: no ring has more stages than fit there
+  constexpr unsigned most_bytes = 228 << 10;  // an SM's: no ring has more stages than fit there
   require(stage_bytes % element_bytes == 0, "in_stages: a stage holds whole elements");
   return append(layout, single(most_bytes / stage_bytes, stage_bytes / element_bytes));
 }

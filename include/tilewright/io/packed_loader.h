@@ -26,7 +26,7 @@ class PackedLoader : public ThreadLoader<tiling, PlainCopy, warps, how, lanes> {
 
  private:
   static constexpr int of_unit = tiling.is_packed() ? 2 : 1;  // elements
-  static constexpr int elements = 16 * of_unit;               // of a chunk
+  static constexpr int elements = 16 * of_unit;               // in a chunk
   static constexpr unsigned at_once =
       4;  // chunks of a thread whose loads are on their way together
 

@@ -23,7 +23,7 @@ class ScaleExponents : public BlockScales<tiling, ScaleType::Ue8m0> {
   static_assert(tiling.n % ScaleBlock::rows == 0, "A tile's columns must be whole blocks.");
   static constexpr unsigned lanes = 32;
   static constexpr unsigned read_ahead = 4;                        // stages
-  static constexpr unsigned lane_rows = ScaleBlock::rows / lanes;  // of a block
+  static constexpr unsigned lane_rows = ScaleBlock::rows / lanes;  // rows of a block for each lane
 
  public:
   static constexpr unsigned rows_of_scale = b_rows;
@@ -64,7 +64,7 @@ class ScaleExponents : public BlockScales<tiling, ScaleType::Ue8m0> {
   template <unsigned scale_rows, unsigned blocks>
   struct Lane {
     static constexpr unsigned count = scale_rows == 1 ? lane_rows * blocks : blocks;
-    std::uint32_t fetched[count][read_ahead];  // as float32
+    std::uint32_t fetched[count][read_ahead];  // float32, before they are packed
     std::uint32_t packed[count];               // the exponents of four stages
 
     // Zero where the tensor has no such row or k, as are the operands there.

@@ -27,14 +27,14 @@ class ScaleLoader {
   // Columns of a tile that surely share a scale, wherever it begins.
   static constexpr unsigned b_columns = std::gcd(tiling.n, b_rows);
   static constexpr unsigned column_step = b_columns;
-  // And rows, of the 64 that a group of warps multiplies at once.
+  // Rows of a 64-row wgmma block that are guaranteed to share an A scale.
   static constexpr unsigned row_step = std::gcd(64u, a_rows);
-  static constexpr unsigned rows_of_scale = b_rows > a_rows ? b_rows : a_rows;  // of the caller's B
+  static constexpr unsigned rows_of_scale = b_rows > a_rows ? b_rows : a_rows;  // in the caller's B
   struct Tile {
     float a[tiling.m / row_step];
     alignas(row_step > 1 ? 16 : alignof(float)) float b[tiling.n / b_columns];
   };
-  // Of scales: (rows,k / 128).
+  // The scales of an operand are a matrix (rows,k / 128).
   struct Params {
     OperandView a;
     OperandView b;
@@ -134,7 +134,7 @@ class ScaleLoader {
     }
   }
 
-  unsigned thread_;  // of those that fill a stage
+  unsigned thread_;  // its index among those that fill a stage
   unsigned warp_;
 };
 

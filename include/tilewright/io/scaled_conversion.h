@@ -20,7 +20,7 @@ class ScaledConversion : public ThreadLoader<tiling, PlainCopy, warps, how> {
   struct Scaled {
     CodeFormat format;
     const std::uint8_t* scales;
-    ScaleExtent extent;  // of one matrix of the batch
+    ScaleExtent extent;  // one matrix of the batch
   };
   struct Params : Base::Params {
     Scaled a_scaled;
@@ -49,7 +49,7 @@ class ScaledConversion : public ThreadLoader<tiling, PlainCopy, warps, how> {
   }
 
  private:
-  static constexpr int elements = 8;  // of a chunk of 16 bytes; they share a scale
+  static constexpr int elements = 8;  // elements in a chunk of 16 bytes; they share a scale
 
   template <class Tensor, class RowOf>
   TW_DEVICE void convert(const Tensor& tile, const OperandView& view, const Scaled& scaled,

@@ -14,8 +14,8 @@ struct ShiftedCopy : PlainCopy {
 
   using Fetched = ShiftedPiece;
 
-  // As chunk(), of a matrix that lies from `begin` to `end`; nothing waits for the loads of a whole
-  // chunk along a row, but at the matrix's ends.
+  // Loads what chunk() would copy, from a matrix that lies from `begin` to `end`; nothing waits for
+  // the loads of a whole chunk along a row, but at the matrix's ends.
   template <class T>
   static TW_DEVICE Fetched fetch(const T* first, std::int64_t step, int count, const T* begin,
                                  const T* end) {

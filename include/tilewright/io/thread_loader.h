@@ -163,7 +163,7 @@ class ThreadLoader {
     static constexpr Major major = major_;
     using T = Bits<sizeof(typename Tensor::Value)>;
     static constexpr int elements = 16 / sizeof(T);
-    // Of a thread.
+    // What each thread copies.
     static constexpr unsigned chunks =
         (Tensor::template static_extent<0> * Tensor::template static_extent<1> *
              Tensor::template static_extent<2> / elements +

@@ -39,8 +39,8 @@ struct Tiling {
   }
   constexpr unsigned span_units() const { return span_bytes / bytes_of(a_type); }
   constexpr unsigned span_k() const { return span_units() * (is_packed() ? 2 : 1); }
-  constexpr unsigned k() const { return spans * span_k(); }              // of a stage
-  constexpr unsigned a_bytes() const { return m * spans * span_bytes; }  // of a stage
+  constexpr unsigned k() const { return spans * span_k(); }              // a stage's
+  constexpr unsigned a_bytes() const { return m * spans * span_bytes; }  // a stage's
   constexpr unsigned a_rows() const { return loaded_rows == 0 ? m : loaded_rows; }
   constexpr unsigned b_rows() const { return n / group; }
   constexpr unsigned b_bytes() const { return b_rows() * spans * span_bytes; }

@@ -21,14 +21,14 @@ struct OperandTile {
   unsigned span_k;
   Major major;
   unsigned shares;
-  unsigned loaded;  // of the extent; below it only where K-major and not shared
+  unsigned loaded;  // rows loaded; below the extent only where K-major and not shared
 
-  constexpr unsigned boxes() const { return major == Major::K ? 1 : extent / span_k; }  // of a span
+  constexpr unsigned boxes() const { return major == Major::K ? 1 : extent / span_k; }  // per span
   constexpr bool shares_boxes() const { return boxes() % shares == 0; }
   // By each of the sharing CTAs, for each span.
   constexpr unsigned copies() const { return shares_boxes() ? boxes() / shares : boxes(); }
   constexpr unsigned box_lines() const { return major == Major::K ? extent : span_k; }
-  // Of what one copy may fill.
+  // Rows and k of the part of a tile that one copy fills.
   constexpr int box_rows() const {
     return static_cast<int>(major == Major::K ? extent / shares : span_k);
   }
@@ -85,7 +85,7 @@ struct OperandCopy {
     const auto issue = [&](SharedAddress to, int inner, int outer) {
       const int at[3] = {inner, outer, batch};
       const auto who = static_cast<std::uint16_t>(mask);
-      // Of CTAs that multiply as one, the leader's barrier counts for both.
+      // CTAs that multiply as one signal the leader's barrier, which counts for both.
       if constexpr (tile.shares == 1 && group == 1)
         isa::cp_async_bulk_tensor_load(to, map, full, at, hint);
       else if constexpr (group == 1)
@@ -132,7 +132,7 @@ class TmaLoader {
   static constexpr unsigned stages_held = 0;
   static constexpr unsigned least_alignment = 16;
   static constexpr Tiling in_shared() { return tiling; }
-  // Of the maps; along the batch a box is 1.
+  // Boxes of the tensor maps; along the batch a box is 1.
   static constexpr TmaBox box_a() { return a_tile.box(); }
   static constexpr TmaBox box_b() { return b_tile.box(); }
 

@@ -41,7 +41,7 @@ class WaveBlockScales {
   // Blocks of 128 rows by four scales, k first, of one matrix after the other.
   struct Blocks {
     const std::uint8_t* data;
-    int row_blocks;  // of a matrix
+    int row_blocks;  // in one matrix
     int k_blocks;
   };
   struct Params {

@@ -102,7 +102,7 @@ void describe_barrier(SharedAddress barrier, const char* name, unsigned stage);
 void describe_shared(SharedAddress begin, unsigned bytes, const char* name, unsigned stage);
 void describe_step(
     unsigned step);       // the calling thread works on this k-tile, counted over all tiles
-void describe_no_step();  // or on stages of several rings, which count differently
+void describe_no_step();  // it works on stages of several rings, which count differently
 
 // stmatrix: every lane gives the address of one 16-byte row; x1, x2, x4 matrices.
 void stmatrix(SharedAddress row, const std::uint32_t* registers, unsigned matrices, bool transpose);

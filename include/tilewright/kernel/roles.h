@@ -15,7 +15,7 @@ enum class Consumers : unsigned { Cooperative, PingPong };
 struct RoleSpec {
   unsigned first_warp = 0;
   unsigned warps = 0;      // 0: nobody plays it
-  unsigned registers = 0;  // of each thread, by setmaxnreg; 0: as launched
+  unsigned registers = 0;  // each thread's, by setmaxnreg; 0: what the launch gives
 
   constexpr bool played() const { return warps > 0; }
   constexpr unsigned end() const { return first_warp + warps; }
@@ -35,8 +35,8 @@ struct RoleTable {
   RoleSpec epilogue = {};  // where the accumulator stays in the multiplying warps they play it, too
   unsigned groups = 1;
   Consumers consumers = Consumers::Cooperative;
-  OwnRole own[2] = {};  // of the program
-  unsigned lanes = 32;  // of a warp, as the target has them
+  OwnRole own[2] = {};  // roles that the program adds
+  unsigned lanes = 32;  // threads of a warp on the target
 
   static constexpr unsigned warpgroup_warps = 4;
 

@@ -34,7 +34,7 @@ struct CodeFormat {
       default: return of(e2m1_format);
     }
   }
-  // Of a code whose highest bit is the sign.
+  // The highest bit of a code is its sign.
   TW_DEVICE float value(std::uint32_t code) const {
     const std::uint32_t sign = code >> (bits - 1), magnitude = code ^ sign << (bits - 1);
     float value =

@@ -9,7 +9,7 @@ namespace tw {
 
 enum class ElementType : unsigned { Bf16, Fp16, Fp32, Tf32, E4m3, E5m2, S8, S32, E2m1, E2m3, E3m2 };
 
-// Of an element that stands alone. Those of fewer than 8 bits share bytes where they are packed.
+// What an element takes that stands alone. Those of fewer than 8 bits share bytes when packed.
 constexpr unsigned bytes_of(ElementType type) {
   switch (type) {
     case ElementType::Bf16:
@@ -34,7 +34,7 @@ constexpr bool is_integer(ElementType type) {
   return type == ElementType::S8 || type == ElementType::S32;
 }
 
-// As on the command line: "bf16".
+// The name on the command line: "bf16".
 constexpr const char* name_of(ElementType type) {
   switch (type) {
     case ElementType::Bf16: return "bf16";

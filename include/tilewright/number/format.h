@@ -56,7 +56,7 @@ struct FloatFormat {
   constexpr int max_exponent() const {
     return static_cast<int>(max_code() >> mantissa_bits) - bias;
   }
-  constexpr int min_exponent() const { return 1 - bias; }  // of the smallest normal number
+  constexpr int min_exponent() const { return 1 - bias; }  // the smallest normal number's
 
   // Then a code is the upper part of the float32 pattern, subnormals and specials included.
   constexpr bool is_float32_prefix() const {

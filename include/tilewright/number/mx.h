@@ -45,7 +45,7 @@ constexpr Ue8m0 mx_block_scale(float amax, MxScale rule) {
   if (magnitude == float32::infinity && rule == MxScale::rceil)
     return Ue8m0::from_bits(Ue8m0::max_code);
 
-  // Of zero and of subnormals it is too large, but still far below what the scale can follow.
+  // Zero's and subnormals' is too large, but still far below what the scale can follow.
   static_assert(max_exponent >= 2);
   const int exponent = static_cast<int>(magnitude >> mantissa_bits) - float32::bias;
   const std::uint32_t significand = (magnitude & (implicit_one - 1)) | implicit_one;

@@ -12,14 +12,14 @@ namespace tw {
 
 struct ScaleBlock {
   static constexpr unsigned rows = 128;
-  static constexpr unsigned scales = 4;  // of a row
+  static constexpr unsigned scales = 4;  // per row
   static constexpr unsigned bytes = rows * scales;
 };
 
 // How many scales there are, and how many blocks they take.
 struct ScaleExtent {
   std::int64_t rows;
-  std::int64_t scales;  // of a row
+  std::int64_t scales;  // per row
 
   static constexpr ScaleExtent of(std::int64_t rows, std::int64_t k, ScaleType type) {
     const std::int64_t block = block_of(type);

@@ -78,7 +78,7 @@ inline constexpr int bits_of = NumberTraits<T>::bits;
 template <Number T>
 inline constexpr bool is_subbyte = bits_of<T> < 8;
 
-// Of `count` packed elements.
+// What `count` packed elements take.
 template <Number T>
 constexpr std::size_t packed_bytes(std::size_t count) {
   return (count * bits_of<T> + 7) / 8;

@@ -56,11 +56,11 @@ class MfmaOp : public WaveGrid<tiling, waves, stage_bytes> {
   // half of all of them: in another order of k, but the same of A and of B.
   static constexpr unsigned step_bytes = 64;
   static constexpr unsigned span_steps = Tiling::span_bytes / step_bytes;
-  static constexpr unsigned products = 16 / product_bytes;  // of a step
+  static constexpr unsigned products = 16 / product_bytes;  // per step
 
  public:
   using Accumulator = WaveAccumulator<rows / 32, columns, waves.n, isa::MfmaSum<shape>>;
-  static constexpr unsigned steps = tiling.spans * span_steps;  // of a stage
+  static constexpr unsigned steps = tiling.spans * span_steps;  // per stage
 
   TW_DEVICE MfmaOp(const Tensors& stages, unsigned /*first_row*/, unsigned thread)
       : Base(stages, thread) {}
@@ -96,7 +96,7 @@ class MfmaOp : public WaveGrid<tiling, waves, stage_bytes> {
     }
   };
 
-  // Of one step.
+  // The operands of one step.
   struct Fragments {
     Fragment a[rows / 16];
     Fragment b[columns / 16];
@@ -126,7 +126,7 @@ class MfmaOp : public WaveGrid<tiling, waves, stage_bytes> {
   }
 
  private:
-  // Of a step that is read while the one before is multiplied; lgkmcnt counts to 15.
+  // A step is read while the one before is multiplied; lgkmcnt counts to 15.
   static constexpr unsigned step_reads = rows / 16 * (tiling.a_major == Major::K ? 1 : 2) +
                                          columns / 16 * (tiling.b_major == Major::K ? 1 : 2);
   static constexpr unsigned reads_in_flight =

@@ -36,7 +36,7 @@ class MfmaScaledOp : public WaveGrid<tiling, waves, stage_bytes> {
                 "A lane multiplies neighbours of k, of a stage of one span.");
   // mfma multiplies B by A: what it leaves in a lane are neighbours of a row of D.
   static constexpr MfmaScaledShape shape = {type_of(tiling.b_type), type_of(tiling.a_type)};
-  static constexpr unsigned steps = tiling.k() / shape.k;  // of a stage
+  static constexpr unsigned steps = tiling.k() / shape.k;  // per stage
 
  public:
   using Accumulator = WaveAccumulator<rows / 32, columns, waves.n, float>;

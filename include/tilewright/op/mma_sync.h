@@ -34,7 +34,7 @@ class MmaSyncOp {
   using Tensors = OperandTensors<tiling, stage_bytes>;
   static constexpr unsigned blocks = rows / 16;
   static constexpr unsigned step_bytes = 32;
-  static constexpr unsigned steps = Tiling::span_bytes / step_bytes;  // of a span
+  static constexpr unsigned steps = Tiling::span_bytes / step_bytes;  // per span
 
  public:
   using Accumulator = WarpAccumulator<blocks, columns, warps.n, isa::MmaSum<type>>;
@@ -84,7 +84,7 @@ class MmaSyncOp {
   TW_DEVICE void finish(Accumulator& sum) {
     if (!sum.started()) sum.clear();
   }
-  // As a piece of itself.
+  // The op is its own and only Piece: issue() makes all of it.
   template <StageToRead Stage>
   TW_DEVICE void issue(Accumulator& sum, const Stage& stage, unsigned /*row*/,
                        unsigned /*column*/) {

@@ -18,8 +18,8 @@ struct DescribedLayout {
   unsigned leading_bytes;
 };
 
-// Of an operand (row,k,...), in elements of so many bytes, of which an instruction reads `rows` by
-// `k`.
+// What a descriptor says of an operand (row,k,...), in elements of so many bytes, of which an
+// instruction reads `rows` by `k`.
 constexpr DescribedLayout described(const Layout& operand, Major major, unsigned element_bytes,
                                     std::int64_t rows, std::int64_t k) {
   const Layout bytes = detail::scaled(take(operand, 0, 2), element_bytes);

@@ -16,7 +16,7 @@ template <Tiling tiling, unsigned stage_bytes>
 class Tcgen05Operands {
  protected:
   static constexpr unsigned step_units = 32 / bytes_of(tiling.a_type);
-  static constexpr unsigned steps = tiling.span_units() / step_units;  // of a span
+  static constexpr unsigned steps = tiling.span_units() / step_units;  // per span
 
   using Tensors = OperandTensors<tiling, stage_bytes>;
   using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, tiling.m, step_units>;

@@ -49,7 +49,7 @@ class Tcgen05ScaledOp : public Tcgen05Operands<tiling, stage_bytes> {
                 "Operands of fewer than 8 bits must be K-major.");
   static_assert(tiling.m == 128 && tiling.n <= 256,
                 "A CTA multiplies 128 rows, the lanes of tensor memory, by up to 256 columns.");
-  static constexpr unsigned scales = scales_per_row(kind);  // of a product
+  static constexpr unsigned scales = scales_per_row(kind);  // scales per row and product
 
   using ScaleTensors = typename Scales::template Tensors<stage_bytes>;
   // A block of scales: 32 rows of 16 bytes, one after the other.
@@ -78,7 +78,7 @@ class Tcgen05ScaledOp : public Tcgen05Operands<tiling, stage_bytes> {
   }
 
  public:
-  static constexpr unsigned slot_columns = a_columns + b_columns;  // of tensor memory, of a stage
+  static constexpr unsigned slot_columns = a_columns + b_columns;  // tensor memory of a stage
 
   template <class Stages>
   TW_DEVICE Tcgen05ScaledOp(const Stages& stages, unsigned /*first_row*/, unsigned /*thread*/)
@@ -105,7 +105,7 @@ class Tcgen05ScaledOp : public Tcgen05Operands<tiling, stage_bytes> {
     for (unsigned span = 0; span < tiling.spans; ++span) {
       TW_UNROLL
       for (unsigned k = 0; k < steps; ++k) {
-        const unsigned scale = (span * steps + k) * scales;  // of a row's in this stage
+        const unsigned scale = (span * steps + k) * scales;  // the row's first in the stage
         const unsigned block = scale / ScaleBlock::scales * block_columns;
         isa::tcgen05_mma_scaled<kind, tiling.group>(
             sum.address, a + BlocksA::units(0, k, span, 0), b + BlocksB::units(0, k, span, 0),

@@ -20,7 +20,7 @@ namespace tw {
 struct RowPair {
   float upper;
   float lower;
-  // Of the row of a thread's value i.
+  // The number for the row of a thread's value i.
   TW_DEVICE float of(unsigned i) const { return i / 2 % 2 == 0 ? upper : lower; }
 };
 
@@ -34,7 +34,7 @@ class RegisterAccumulator {
   static constexpr unsigned blocks = block_count;
   static constexpr unsigned block_rows = 64;
   static constexpr unsigned columns = n;
-  static constexpr unsigned fragment_size = n / 2;  // of a thread, for each block
+  static constexpr unsigned fragment_size = n / 2;  // values of a thread, for each block
 
   // Not defaulted: RegisterAccumulator() would then fill the registers with zeros.
   TW_DEVICE RegisterAccumulator() {}
@@ -203,7 +203,7 @@ class WgmmaOp {
   static constexpr std::uint64_t a_descriptor = wgmma_descriptor(BlocksA::layout);
   static constexpr std::uint64_t b_descriptor = wgmma_descriptor(BlocksB::layout);
   static constexpr unsigned blocks = rows / 64;
-  static constexpr unsigned steps = tiling.span_k() / shape.k();  // of a span
+  static constexpr unsigned steps = tiling.span_k() / shape.k();  // per span
   using Value = WgmmaSum<shape>;
 
  public:
@@ -217,7 +217,7 @@ class WgmmaOp {
               rows == 64 && tiling.n % 32 == 0 && tiling.n >= 128 ? tiling.n / 2 : tiling.n>;
   static constexpr bool elected = false;
   static constexpr Release release = Release::Group;
-  static constexpr unsigned releases = 1;  // of each group
+  static constexpr unsigned releases = 1;  // arrivals by each group
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
   static TW_DEVICE bool leads() { return true; }
   // The product of the newest stage is still reading it when multiply() returns.

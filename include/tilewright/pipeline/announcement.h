@@ -31,8 +31,8 @@ struct Announcements {
     std::uint64_t empty[slots];  // empty[s], of the speaker's CTA: arrives every listener of the
                                  // cluster; publishes that it has read message s; waited by the
                                  // speaker
-    std::uint64_t began;         // of the speaker's CTA: arrives its load role when it begins with
-                                 // a message; waited by the speaker, who shall not hoard work
+    std::uint64_t began;         // began: arrives the load role of the speaker's CTA with each
+                                 // message it begins; waited by the speaker, who shall not hoard
   };
 
   static TW_DEVICE void init(Storage& storage) {

@@ -23,7 +23,7 @@ struct Exchange {
   static constexpr unsigned words = num_words;
   static constexpr unsigned chunk_bytes = 32 * words * 4;
 
-  // Of one warp and one sender. The receiver's chunks and `full`, the sender's `empty`.
+  // One warp and one sender share it: the receiver's chunks and `full`, the sender's `empty`.
   struct Channel {
     alignas(16) unsigned char chunks[slots][chunk_bytes];
     std::uint64_t full[slots];   // full[s]: arrives the receiving warp + the bytes of a chunk;

@@ -27,9 +27,9 @@ struct FloatSum {
   }
 };
 
-// Of `count` numbers that each of `lanes` neighbours has (powers of two): lane i of them gets what
-// all their numbers i % count become. Whole warps call it. In a step with several numbers left
-// a lane hands half of them to another, so that few shuffles serve all.
+// Each of `lanes` neighbours has `count` numbers (powers of two): lane i of them gets what all
+// their numbers i % count become. Whole warps call it. In a step with several numbers left a lane
+// hands half of them to another, so that few shuffles serve all.
 template <class Join, unsigned lanes, unsigned count>
 TW_DEVICE std::uint32_t joined_lanes(std::uint32_t (&numbers)[count], unsigned thread) {
   static_assert(count <= lanes && lanes <= 32);

@@ -120,7 +120,7 @@ struct Mbarriers {
       return thread < cluster.size() && cluster.same_row_or_column(thread, isa::cluster_rank());
     }
   }
-  // And where: of a pair the leader listens.
+  // Address of the empty barrier to arrive on; CTA pairs arrive on the leader's.
   template <class Ring, Release how>
   static TW_DEVICE SharedAddress heard_at(SharedAddress empty, unsigned thread, bool speaks) {
     if constexpr (how == Release::Commit || Ring::cluster.size() == 1) {

@@ -5,7 +5,7 @@
 
 namespace tw {
 
-// As it is made, the track of the role's first ring; of what has no ring, the role's only one.
+// It is made on the track of the role's first ring, or on the role's only track if it has no ring.
 template <unsigned rings>
 class RingTraces : public EventTrace {
  public:

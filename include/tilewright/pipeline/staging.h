@@ -67,7 +67,7 @@ class Staging {
   }
   Staging(const Staging&) = delete;
 
-  // As many at a time as ever: what is published together is stored, and waited for, together.
+  // Every call takes the same count: what is published together is stored and awaited together.
   template <unsigned count = 1>
   [[nodiscard]] TW_DEVICE Token acquire() {
     static_assert(num_buffers % count == 0, "Buffers that go together must be a part of all.");

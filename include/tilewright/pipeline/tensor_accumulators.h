@@ -85,7 +85,7 @@ class TensorAccumulators {
   };
   static TW_DEVICE void init(Storage& storage) { Mbarriers::init<Ring>(storage.barriers); }
 
-  // Of whole warps.
+  // Whole warps enter and leave it.
   class Scope {
    public:
     TW_DEVICE explicit Scope(Storage& storage) {
@@ -96,8 +96,8 @@ class TensorAccumulators {
       address_ = isa::load_shared_4(isa::shared_address(&storage.address));
     }
     TW_DEVICE TensorAddress address() const { return address_; }
-    // Of a pair, neither CTA may free what the other's products or readers still use; and who
-    // reads a sum that overlaps has let go of it before the end.
+    // Neither CTA of a pair may free what the other's products or readers still use; and who reads
+    // a sum that overlaps has let go of it before the end.
     TW_DEVICE void close() {
       isa::warp_sync();
       leave();
@@ -166,7 +166,7 @@ class TensorAccumulators {
   // The same of sums that overlap; released as soon as the shared columns have been read.
   struct OverlappedReading : Sum {
     static constexpr unsigned shared_columns = shared;
-    bool first;  // of the two places: the shared columns are the last
+    bool first;  // it is the first of the two: the shared columns are its last
     mutable ReadingToken token;
     TW_DEVICE OverlappedReading(const Sum& sum, unsigned place, ReadingToken&& held)
         : Sum(sum), first(place == 0), token(std::move(held)) {}

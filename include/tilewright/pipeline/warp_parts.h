@@ -34,7 +34,7 @@ class WarpParts {
   TW_DEVICE void set(unsigned warp, unsigned line, unsigned at, float value) {
     store_element<Space::Shared>(&storage_.parts[warp][line][at], value);
   }
-  // Of two neighbours; `at` is even.
+  // Adds up two neighbours; `at` is even.
   TW_DEVICE void sum(float& first, float& second, unsigned line, unsigned at) const {
     first = second = 0;
     TW_UNROLL

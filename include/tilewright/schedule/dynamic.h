@@ -1,5 +1,5 @@
-// Dynamic schedulers: who is done takes the next work. One role of the cluster asks for it, from a
-// counter in global memory or from the launcher, and announces it to all others.
+// Dynamic schedulers: an idle cluster fetches the next work tile. One role of the cluster asks for
+// it, from a counter in global memory or from the launcher, and announces it to all others.
 #pragma once
 
 #include "tilewright/base/annotate.h"
@@ -17,14 +17,14 @@ struct AtomicTickets {
   struct Params {
     typename Map::Params map;
     std::uint32_t* counter;  // 0 before the launch, and again after it
-    int work;                // of all
+    int work;                // work tiles of the launch
   };
   // Says in `message` which work comes next, in all CTAs of the cluster.
   static TW_DEVICE void send(const Params& params, SharedAddress message, SharedAddress full) {
     const std::uint32_t clusters = isa::cta_count() / cluster.size();
     const std::uint32_t ticket = isa::global_fetch_add(params.counter, 1);
     const std::uint32_t work = static_cast<std::uint32_t>(params.work);
-    // Every cluster asks once too often; who draws the last ticket leaves the counter as it was.
+    // Each cluster draws one ticket past the end; the last drawer resets the counter.
     if (ticket + 1 == work) isa::global_store_release(params.counter, 0);
     const std::uint32_t index = ticket + clusters;
     const std::uint32_t words[4] = {index < work ? 1u : 0u, index, 0, 0};

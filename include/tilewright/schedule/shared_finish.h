@@ -76,7 +76,7 @@ class SharedFinish : WorkspaceReduction<group_warps, warps, values, lanes> {
   using Base::part_bytes;
   using typename Base::Storage;
   struct Params : Base::Params {
-    unsigned finishers;  // of a tile: a power of two, no more than it has parts
+    unsigned finishers;  // CTAs that finish a tile: a power of two, no more than it has parts
   };
 
   TW_DEVICE SharedFinish(const Params& params, Storage& storage, unsigned group, unsigned thread)

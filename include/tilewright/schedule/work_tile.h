@@ -37,7 +37,7 @@ struct WorkTile {
   int batch;
   int m_end;        // rows of the output from here on are not this tile's to store
   int last_row;     // no tile begins below it,
-  int last_column;  // or to the right of this
+  int last_column;  // nor to the right of this
   int k_begin;      // in k-tiles, of which one fills a stage
   int k_end;
   // The sum is made of `parts` parts, of which this is one; the last part finishes. Parts that do
@@ -139,7 +139,7 @@ struct TileMapParams {
   int m;         // rows of the output
   int last_row;  // where a tile may begin
   int last_column;
-  int splits;  // of each sum; 1 where sums are whole
+  int splits;  // parts of each sum; 1 where sums are whole
   typename Order::Params order;
 };
 

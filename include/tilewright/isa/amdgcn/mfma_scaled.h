@@ -16,7 +16,7 @@ TW_DEVICE void mfma_scaled(float (&d)[shape.sums],
   static_assert(shape.is_legal(), "There is no scaled mfma of these types here.");
 #if defined(__HIP__)
   using Sums = MfmaVector<float, shape.sums>;
-  // As constants: the compiler fails where a call stands for them.
+  // They must be constants: the compiler fails where a call stands for them.
   constexpr int a_format = shape.format_of(shape.a), b_format = shape.format_of(shape.b);
   using Operand = MfmaVector<int, shape.most_registers>;
   // The compiler takes as many of the eight registers as the format has.

@@ -46,7 +46,7 @@ struct MfmaShape {
 
   static constexpr unsigned lanes = 64;
   constexpr unsigned elements() const { return k * rows / lanes; }
-  constexpr unsigned registers() const { return elements() * bytes_of(a) / 4; }  // of a, and of b
+  constexpr unsigned registers() const { return elements() * bytes_of(a) / 4; }  // for A, and for B
   constexpr unsigned sums() const { return rows * rows / lanes; }
 
   constexpr unsigned sum_row(unsigned lane, unsigned sum) const {

@@ -17,13 +17,13 @@ struct MfmaScaledShape {
   MfmaType b = MfmaType::E4m3;
 
   static constexpr unsigned lanes = 64, rows = 16, k = 128, block = 32;
-  static constexpr unsigned elements = 32, most_registers = 8, sums = 4;  // of a lane
+  static constexpr unsigned elements = 32, most_registers = 8, sums = 4;  // per lane
   static constexpr unsigned registers(MfmaType type) { return elements * bits_in(type) / 32; }
   static constexpr unsigned k_of(MfmaType type, unsigned lane, unsigned element) {
     if (bits_in(type) < 8) return elements * (lane / rows) + element;
     return 16 * (lane / rows) + element % 16 + 64 * (element / 16);
   }
-  // As the instruction names a type; -1: it does not.
+  // The instruction's number for a type; -1: it takes none such.
   static constexpr int format_of(MfmaType type) {
     switch (type) {
       case MfmaType::E4m3: return 0;

@@ -12,7 +12,7 @@ namespace tw {
 // packed e2m1, a ue4m3 scale for every 16.
 enum class ScaledMmaKind : std::uint8_t { Mxf8f6f4, Mxf4, Mxf4nvf4 };
 
-// Of one instruction, which takes 32 bytes of a row in shared memory.
+// Scales that one instruction, which takes 32 bytes of a row in shared memory, reads for the row.
 constexpr unsigned scales_per_row(ScaledMmaKind kind) {
   return kind == ScaledMmaKind::Mxf8f6f4 ? 1 : kind == ScaledMmaKind::Mxf4 ? 2 : 4;
 }

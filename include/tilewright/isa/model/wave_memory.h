@@ -23,7 +23,7 @@ void buffer_load_lds(SharedAddress first, const BufferResource& resource, std::u
 // The registers are filled when a wait says so.
 void ds_read(std::uint32_t* registers, SharedAddress address, unsigned bytes);
 void ds_read_tr_b16(std::uint32_t* registers, SharedAddress address);
-// As many as the arguments say may be on their way behind it.
+// Waits until at most so many loads (vmcnt) and reads of LDS (lgkmcnt) are still in flight.
 void s_waitcnt(unsigned vmcnt, unsigned lgkmcnt);
 void s_barrier();
 void s_setprio(unsigned priority);

@@ -103,7 +103,7 @@ constexpr std::uint32_t tcgen05_instruction_descriptor(const MmaFields& fields) 
          (fields.m >> 4) << 24;
 }
 
-// Of the block-scaled kinds. The scale ids name the byte of the 32-bit column that holds a scale.
+// Fields of block-scaled kinds. Scale ids name the byte of the 32-bit column that holds a scale.
 enum class ScaleFormat : std::uint8_t { Ue4m3 = 0, Ue8m0 = 1 };
 struct ScaledMmaFields {
   unsigned m, n;
