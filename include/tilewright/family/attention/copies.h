@@ -10,7 +10,7 @@
 
 namespace tw {
 
-// As AttentionLoader, by all threads of `warps` warps. Rows behind a sequence's last are zero.
+// AttentionLoader by all threads of `warps` warps. Rows behind a sequence's last are zero.
 template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps>
 class AttentionCopies {
   static constexpr unsigned threads = warps * 32;

@@ -38,7 +38,7 @@ class DecodeCopies {
     Heads values;
     Sequences sequences;
     int query_heads_per_key_head;
-    int heads;  // of queries
+    int heads;  // heads of queries
     SharedRows shared;
     // (sequence,page): which page of the cache has the sequence's; null: rows lie behind each
     // other.
@@ -119,7 +119,7 @@ class DecodeCopies {
     static_assert(tile.rows * line % threads == 0, "Every thread copies as many chunks.");
     const auto chunks = stage.tensors().rows.template chunks<16>();
     const unsigned chunk = thread_ % line;
-    constexpr unsigned rows = tile.rows * line / threads;  // of a thread
+    constexpr unsigned rows = tile.rows * line / threads;  // that a thread copies
     [[maybe_unused]] Bytes fetched[rows][tile.spans()];
     TW_UNROLL
     for (unsigned i = 0; i < rows; ++i) {

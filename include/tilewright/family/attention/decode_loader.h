@@ -12,8 +12,8 @@
 
 namespace tw {
 
-// As AttentionLoader, of tiles that DecodeTiles tells. Keys and values are read once; unless the L2
-// cache `keeps` them, they leave it first.
+// Loads what AttentionLoader does, for tiles that DecodeTiles tells. Keys and values are read once;
+// unless the L2 cache `keeps` them, they leave it first.
 template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, bool keeps>
 class DecodeLoader {
   static constexpr isa::CacheHint hint =
@@ -35,7 +35,7 @@ class DecodeLoader {
     TensorMap values;
     Sequences sequences;
     int query_heads_per_key_head;
-    int heads;  // of queries
+    int heads;  // heads of queries
     SharedRows shared;
     int box_rows;
     // (sequence,page): which page of the cache has the sequence's; null: rows lie behind each
@@ -91,7 +91,7 @@ class DecodeLoader {
   // A block begins with a page, or lies in one.
   struct Block {
     int first_key;
-    int page;  // of the sequence
+    int page;  // counted in the sequence
     int slot;
   };
   TW_DEVICE Block block(int k) const {

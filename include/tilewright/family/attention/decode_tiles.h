@@ -16,8 +16,8 @@ class DecodeTiles {
   struct Params {
     Sequences sequences;
     SharedRows shared;
-    int groups;  // of heads, in each sequence
-    int chunks;  // of queries, in each sequence
+    int groups;  // groups of heads in each sequence
+    int chunks;  // chunks of queries in each sequence
     int parts;   // at most
   };
   TW_DEVICE explicit DecodeTiles(const Params& params) : params_(params) {}

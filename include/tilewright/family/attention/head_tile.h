@@ -17,7 +17,7 @@ struct HeadTile {
   unsigned columns = 128;
   ElementType type = ElementType::Bf16;
 
-  static constexpr unsigned span_columns = 64;  // of 16 bits each
+  static constexpr unsigned span_columns = 64;  // 16 bits each
   constexpr unsigned columns_of_span() const { return 128 / bytes_of(type); }
   constexpr unsigned spans() const { return columns / columns_of_span(); }
   constexpr unsigned bytes() const { return rows * columns * bytes_of(type); }

@@ -20,18 +20,18 @@ namespace tw {
 struct AttentionConfig {
   // A tile of the output has m queries, 64 for each warpgroup, by n columns of a head.
   Tiling tiling = {.m = 128, .n = 128};
-  unsigned keys = 128;                     // of a block
+  unsigned keys = 128;                     // keys in a block
   unsigned head = 0;                       // columns of queries and keys; 0: as many as of values
-  ElementType d_type = ElementType::Bf16;  // of what is multiplied, and of the output
+  ElementType d_type = ElementType::Bf16;  // what is multiplied, and the output
   unsigned from_e4m3 = 0;                  // 1: queries, keys and values are e4m3 in memory
   unsigned e4m3_products = 0;  // 1: and so they are multiplied, and the weights of values as well
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;       // 0: groups issue their products as they come
   unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
-  unsigned staged_bytes = 128;  // of a row of the output at a time: 64 leave room for more keys
+  unsigned staged_bytes = 128;  // a piece of an output row: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
-  AttentionPlan plan = attention_plan::overlapped;  // of a step
+  AttentionPlan plan = attention_plan::overlapped;  // a step's order
   // Heads that share keys are rows of one tile, and a tile has a part of the keys: so many blocks.
   // 0: a tile has one head and all its keys.
   unsigned part_blocks = 0;

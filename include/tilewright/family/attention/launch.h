@@ -12,8 +12,8 @@
 
 namespace tw {
 
-// As many of the heads that share keys as a tile has room for, with at least 8 rows each; all tiles
-// of a head of keys have equally many.
+// A tile takes as many of the heads that share keys as it has room for, with at least 8 rows each;
+// all tiles of a head of keys have equally many.
 inline SharedRows shared_rows(const tw_attention_problem& problem, unsigned tile_rows) {
   const std::int64_t sharing = problem.heads / problem.key_heads;
   std::int64_t heads = std::min<std::int64_t>(sharing, tile_rows / 8);

@@ -49,7 +49,7 @@ class MmaOfTwoRings {
     isa::describe_no_step();
     const auto a_chunks = a_.template chunks<16>();
     const auto b_chunks = b_.template chunks<16>();
-    // Of four matrices of 8 by 8, the second of A lies below the first, of B beside it.
+    // The second of four matrices of 8 by 8 lies below the first in A, and beside it in B.
     const unsigned matrix = lane_ / 8, in_matrix = lane_ % 8;
     sum.clear();
     float(&values)[columns / 2] = sum.values(0);
@@ -96,7 +96,7 @@ class MmaOfRegisters {
   using Operand = PackedRows<k, TensorsB::type>;
   static constexpr bool elected = false;
   static constexpr Release release = Release::Warp;
-  static constexpr unsigned releases = 4;  // of each group
+  static constexpr unsigned releases = 4;  // arrivals by each group
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread % 32; }
 
   TW_DEVICE MmaOfRegisters(const TensorsB& b, unsigned thread) : b_(b.rows), lane_(thread % 32) {}

@@ -14,11 +14,12 @@
 
 namespace tw {
 
-// Of a thread's two rows of a block of 64 by `keys` scores. Four lanes share a row: its maximum is
-// exchanged in every block, its sum once, at the end. The largest weight is 2 to `exponent`.
+// The softmax of a thread's two rows of a block of 64 by `keys` scores. Four lanes share a row: its
+// maximum is exchanged in every block, its sum once, at the end. The largest weight is 2 to
+// `exponent`.
 template <unsigned keys, int exponent = 0>
 class OnlineSoftmax {
-  static constexpr unsigned values = keys / 2;  // of a thread
+  static constexpr unsigned values = keys / 2;  // scores of a thread
   static constexpr float nothing = -std::numeric_limits<float>::infinity();
   static constexpr float log2_of_e = 1.44269504f;
   using Scores = RegisterAccumulator<1, keys>;
@@ -31,7 +32,7 @@ class OnlineSoftmax {
         to_tanh_(cap > 0 ? 2 * log2_of_e * scale / cap : 0),
         window_(window),
         lane_(thread % 32) {}
-  // As if made with another scale, for the rows that begin next.
+  // Takes another scale, for the rows that begin next.
   TW_DEVICE void rescale(float scale, float cap) {
     *this = OnlineSoftmax(scale, cap, window_, lane_);
   }
@@ -146,11 +147,11 @@ class OnlineSoftmax {
     return correction;
   }
 
-  float scale_;    // of scores to exponents of 2
-  float to_tanh_;  // of scores to exponents of 2, of twice the tanh's argument; 0: no cap
+  float scale_;    // turns scores into exponents of 2
+  float to_tanh_;  // to exponents of 2, of twice the tanh's argument; 0: no cap
   int window_;
   unsigned lane_;
-  int first_seen_[2];  // of a row, from the thread's first column on
+  int first_seen_[2];  // a row's, from the thread's first column on
   float maximum_[2];
   float sum_[2];
 };

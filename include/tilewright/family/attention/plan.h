@@ -19,9 +19,9 @@ inline constexpr Role transpose_role = "transpose";
 enum class Act : unsigned {
   IssueScores,  // queries by the next keys
   IssueSums,    // weights by values, added to the sums
-  AwaitScores,  // and the keys are released
+  AwaitScores,  // releases the keys, too
   Weigh,        // scores become weights of their maximum so far, in place
-  AwaitSums,    // and the values are released
+  AwaitSums,    // releases the values, too
   TakeWeights,  // the scores' registers become an operand
   CorrectSums,  // by how much the maximum grew
 };
@@ -29,7 +29,7 @@ enum class Act : unsigned {
 struct AttentionPlan {
   static constexpr unsigned count = 7;
   Act acts[count];
-  // Of two products that stand next to each other, the second is issued when the turn is passed on.
+  // Two products stand next to each other, and the second is issued after the turn is passed on.
   bool turn_for_first = false;
 
   constexpr unsigned place(Act act) const {
@@ -105,7 +105,7 @@ inline constexpr AttentionPlan late_sums = AttentionPlan{
 inline constexpr AttentionPlan sums_first = AttentionPlan{
     {Act::IssueSums, Act::IssueScores, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
      Act::TakeWeights, Act::CorrectSums}}.checked();
-// As before, and the values are released before the keys.
+// The sums are issued first, and the values are released before the keys.
 inline constexpr AttentionPlan sums_awaited_first = AttentionPlan{
     {Act::IssueSums, Act::IssueScores, Act::AwaitSums, Act::AwaitScores, Act::Weigh,
      Act::TakeWeights, Act::CorrectSums}}.checked();

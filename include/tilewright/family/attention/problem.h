@@ -9,10 +9,10 @@
  * memory, or one behind the other. Tokens of all sequences lie behind each other. (Where heads of a
  * sequence do so, every head of every sequence counts as a head of one.) */
 typedef struct tw_attention_problem {
-  size_t size;        /* of this struct: what tw_attention_init wrote */
+  size_t size;        /* this struct's: what tw_attention_init wrote */
   uint64_t family;    /* likewise */
-  int64_t heads;      /* of q and output */
-  int64_t key_heads;  /* of k and v: each serves heads / key_heads heads */
+  int64_t heads;      /* heads of q and output */
+  int64_t key_heads;  /* heads of k and v: each serves heads / key_heads heads */
   int64_t head_size;  /* columns of q and k */
   int64_t value_size; /* columns of v and output; 0: head_size */
   int64_t sequences;
@@ -26,7 +26,7 @@ typedef struct tw_attention_problem {
   float scale;    /* 0: 1 / sqrt(head_size) */
   float softcap;  /* score = softcap * tanh(scale * q k^T / softcap); 0: as it is */
   tw_matrix q, k, v, output; /* bf16, or fp16; q, k and v also e4m3, and output is then bf16 */
-  const float* sinks;        /* of each head, a score that is seen but has no value; or null */
+  const float* sinks;        /* for each head a score that is seen but has no value; or null */
   tw_matrix log_sums; /* (head,token), fp32: of the exponentials of scores; data null: none */
   /* Keys and values in pages of page_size tokens, a cache of `pages` of them; 0: they lie as above.
    * On the device, page_table has a row of table_pitch pages for each sequence, and key_ends how
@@ -36,7 +36,7 @@ typedef struct tw_attention_problem {
   int64_t page_size, pages, table_pitch;
   const int32_t* page_table;
   int heads_in_pages;
-  /* Of e4m3, on the device, for each head of keys: what elements are multiplied by, above 0;
+  /* What elements of e4m3 are multiplied by, above 0: on the device, for each head of keys;
      null: 1. */
   const float* q_scales;
   const float* k_scales;

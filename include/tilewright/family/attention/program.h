@@ -42,7 +42,7 @@ struct Attention {
   };
   struct OwnParams : Scales, std::conditional_t<values_apart, ValueLoader, NoLoader> {
     Sequences sequences;
-    float scale;    // of scores, above 0
+    float scale;    // multiplies scores, above 0
     float softcap;  // 0: none
     typename Rows::Params rows;
   };
@@ -392,7 +392,7 @@ struct Attention {
     Softmax softmax_;
     Rows rows_;
     int first_row_;
-    unsigned thread_;  // of the group
+    unsigned thread_;  // its index in the group
     unsigned thread_of_all_;
   };
 

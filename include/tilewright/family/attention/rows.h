@@ -13,7 +13,7 @@
 
 namespace tw::kernel {
 
-// Of each head, a score that every query sees; minus infinity where there are none.
+// The score of a head's sink, which every query sees; minus infinity where there are none.
 TW_DEVICE float sink_of(const float* sinks, int head) {
   if (sinks == nullptr) return -std::numeric_limits<float>::infinity();
   return load_element<Space::Global>(sinks + head);
@@ -80,7 +80,7 @@ class ManyHeads {
  public:
   struct Params {
     const float* sinks;
-    float* log_sums;  // as of OneHead
+    float* log_sums;  // (head,row) of log-sum-exp; null: not wanted
     std::int64_t log_sums_pitch;
     SharedRows shared;
     typename Parts::Params parts;

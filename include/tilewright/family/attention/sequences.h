@@ -35,7 +35,7 @@ struct SharedRows {
 
 struct Sequences {
   int count;
-  // Of every sequence; where lengths stand on the device, of all together.
+  // Tokens of every sequence; where lengths stand on the device, of all together.
   int queries;
   int keys;
   // For each sequence the row behind its last, where the next begins; null: all are equally long.
@@ -47,7 +47,7 @@ struct Sequences {
   // as above.
   const std::int32_t* key_counts;
 
-  // Of so many keys that a query would see, from the first on, those that its window leaves out.
+  // Keys that a query's window leaves out of the first `seen`, which it would see without.
   TW_DEVICE int unseen(int seen) const { return seen > window ? seen - window : 0; }
 
   TW_DEVICE SequenceRows rows(int sequence) const {

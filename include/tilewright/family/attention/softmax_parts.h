@@ -17,8 +17,8 @@
 
 namespace tw {
 
-// Of a group of 64 rows by `columns`. Each warp leaves and joins its own rows. What a row gets does
-// not depend on how many of the last parts it sees nothing of: these weigh zero.
+// The parts of a group of 64 rows by `columns`. Each warp leaves and joins its own rows. What a row
+// gets does not depend on how many of the last parts it sees nothing of: these weigh zero.
 template <unsigned columns>
 class SoftmaxParts {
   using Pair = Vector<float, 2>;
@@ -29,8 +29,8 @@ class SoftmaxParts {
   struct Params {
     std::uint32_t* counters;  // (warp, slot): 0 before the launch, and again after it
     float* parts;             // (pitch, row, slot, part)
-    int rows;                 // of each part
-    int slots;                // of all tiles
+    int rows;                 // in each part
+    int slots;                // for all tiles
   };
 
   TW_DEVICE SoftmaxParts(const Params& params, unsigned thread)
@@ -116,7 +116,7 @@ class SoftmaxParts {
       return part < parts ? load_element<Space::Global>(row_of_part(tile, part, place) + columns)
                           : -std::numeric_limits<float>::infinity();
     };
-    constexpr unsigned pairs = columns / 64;  // of a lane
+    constexpr unsigned pairs = columns / 64;  // that a lane joins
     constexpr int at_once = 8;
     Pair loaded[at_once][pairs];
     const auto load = [&](int first) {

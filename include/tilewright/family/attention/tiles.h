@@ -17,8 +17,8 @@ class AttentionTiles {
  public:
   struct Params {
     Sequences sequences;
-    // Of queries. A section is a number of heads: where lengths stand on the device, those of one
-    // sequence.
+    // Heads of queries. A section is a number of heads: where lengths stand on the device, those of
+    // one sequence.
     int heads;
     int section;
   };
@@ -55,7 +55,7 @@ class AttentionTiles {
 
  private:
   TW_DEVICE int all_heads() const { return params_.sequences.count * params_.heads; }
-  // Of the section.
+  // Heads in the section.
   TW_DEVICE int width() const {
     const int left = all_heads() - first_head_;
     return left < params_.section ? left : params_.section;

@@ -7,8 +7,8 @@
 
 namespace tw {
 
-// Of a warpgroup: its 64 rows of A by all of B, both K-major, into a sum that starts anew. The
-// tensors' `operand` is (row,k,span,stage).
+// A warpgroup multiplies its 64 rows of A by all of B, both K-major, into a sum that starts anew.
+// The tensors' `operand` is (row,k,span,stage).
 template <class TensorsA, class TensorsB>
 class WgmmaOfTwoRings {
   using A = typename TensorsA::Operand;
@@ -88,7 +88,7 @@ class WgmmaOfRegisters {
   static constexpr bool in_blocks = bytes_of(type) == 1;
   static constexpr unsigned columns = B::template static_extent<0>;
   static constexpr unsigned step_k = 32 / bytes_of(type);
-  static constexpr unsigned steps = B::template static_extent<1> / step_k;  // of a span
+  static constexpr unsigned steps = B::template static_extent<1> / step_k;  // per span
   using BlocksB = OperandBlocks<B, in_blocks ? Major::K : Major::MN, columns, step_k>;
 
  public:
@@ -97,7 +97,7 @@ class WgmmaOfRegisters {
   using Operand = PackedRows<k, type>;
   static constexpr bool elected = false;
   static constexpr Release release = Release::Group;
-  static constexpr unsigned releases = 1;  // of each group
+  static constexpr unsigned releases = 1;  // arrivals by each group
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
 
   TW_DEVICE WgmmaOfRegisters(const TensorsB& b, unsigned /*thread*/)
