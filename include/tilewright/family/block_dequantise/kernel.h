@@ -109,7 +109,7 @@ class BlockDequantiseStream : public BlockPieces {
   TW_DEVICE void write(const float (&values)[length], int row, int column) const {
     using Bits = ElementBits<bytes_of(type)>;
     Bits* const to = static_cast<Bits*>(params_.values) + row * params_.values_pitch + column;
-    constexpr unsigned pairs = 8 / bytes_of(type);  // of 16 bytes
+    constexpr unsigned pairs = 8 / bytes_of(type);  // 16 bytes
     using Pairs = Vector<PairBits<bytes_of(type)>, static_cast<int>(pairs)>;
     const int left = params_.k - column;
     TW_UNROLL

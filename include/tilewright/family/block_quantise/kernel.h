@@ -45,15 +45,15 @@ class BlockQuantiseStream : public BlockPieces {
     std::int64_t source_pitch;
     std::int64_t line_bytes;  // from a line of elements to the next
     int m;
-    int k;  // of whole bytes of elements
+    int k;  // elements in whole bytes
     unsigned column_tiles;
-    unsigned k_blocks;    // of four scales
-    unsigned row_scales;  // of scales in rows, how many a row has; 0: they lie in blocks
+    unsigned k_blocks;    // blocks of four scales along k
+    unsigned row_scales;  // scales of a row that lies by itself; 0: they lie in blocks
     ElementType source_type;
     MxScale rule;
     float tensor_scale;
-    bool in_vectors;           // lines of the source begin at multiples of 16 bytes,
-    bool elements_in_vectors;  // and those of the elements
+    bool in_vectors;           // lines of the source begin at multiples of 16 bytes
+    bool elements_in_vectors;  // lines of the elements do so
   };
   TW_DEVICE BlockQuantiseStream(const Params& params, Storage&, unsigned thread)
       : params_(params), thread_(thread) {}
@@ -83,7 +83,7 @@ class BlockQuantiseStream : public BlockPieces {
     const Bits* const from = static_cast<const Bits*>(params_.source) +
                              (is_there ? row : 0) * params_.source_pitch + column;
     if (is_there && params_.in_vectors && column + static_cast<int>(length) <= params_.k) {
-      constexpr unsigned pairs = 8 / bytes_of(type);  // of 16 bytes
+      constexpr unsigned pairs = 8 / bytes_of(type);  // 16 bytes
       using Pairs = Vector<PairBits<bytes_of(type)>, static_cast<int>(pairs)>;
       TW_UNROLL
       for (unsigned i = 0; i < length / 2; i += pairs) {

@@ -18,7 +18,7 @@ class DepthwiseStream {
 
  public:
   static constexpr unsigned threads = 128, least_ctas = 4, pixels = 4, vector = 8;
-  static constexpr unsigned block_columns = 128;  // of a CTA, at most; it keeps their filters
+  static constexpr unsigned block_columns = 128;  // a CTA's, at most; it keeps their filters
   static constexpr bool elected = false;          // its threads load for themselves
   static constexpr unsigned filter_room = 16384 / sizeof(Bits);
   struct Storage {
@@ -29,10 +29,10 @@ class DepthwiseStream {
     const void *image, *filter;
     void* d;
     Im2colAxes<1> sides;
-    Divisor strips;  // of a line of outputs
+    Divisor strips;  // strips in a line of outputs
     Divisor lanes;   // threads side by side: a block of columns
     Divisor blocks;
-    Divisor positions;   // of the filter
+    Divisor positions;   // positions of the filter
     Divisor multiplier;  // columns of a channel
     int channels, columns;
     unsigned all_strips;
@@ -68,7 +68,7 @@ class DepthwiseStream {
   // With a gap of one lane, so that the positions of a column lie in different banks.
   TW_DEVICE unsigned pitch() const { return (params_.lanes.value + 1) * params_.length; }
 
-  // Of a strip's pairs, for the epilogue. Of one column, there is no second of a pair.
+  // Where a strip's pairs lie, for the epilogue. One column alone has no second of a pair.
   template <unsigned length>
   struct PlaceOf {
     int row, column, end, columns;
@@ -217,7 +217,7 @@ class DepthwiseStream {
   }
 
   const Params& params_;
-  Bits* filter_;  // of this CTA
+  Bits* filter_;  // this CTA's filters
   unsigned thread_;
   unsigned first_column_;
 };

@@ -33,13 +33,13 @@ Status Conv2dLaunch::supports(const Checked& checked) {
                        {"The filter's number of positions", positions_of(problem), 1, most}});
 }
 
-// Of a problem that the kernel supports and that is not empty. `max_ctas`: how many the device
-// holds at once.
+// The kernel supports the problem, which is not empty. `max_ctas`: how many the device holds at
+// once.
 template <DepthwiseKernel Parts>
 void Conv2dLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
                         const Checked& checked, unsigned max_ctas) {
   using Stream = typename Parts::Stream;
-  constexpr unsigned rounds = 4;  // of CTAs at most: the last is then a small share of all
+  constexpr unsigned rounds = 4;  // waves of CTAs at most: the last is then a small share of all
   const Problem& problem = checked.as<Problem>();
   const auto in_parts = [](auto count, auto by) { return unsigned((count + by - 1) / by); };
   const auto in_lines_of_16_bytes = [&](unsigned tensor) {
@@ -53,7 +53,7 @@ void Conv2dLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsig
                           in_lines_of_16_bytes(Conv2dFamily::image) &&
                           in_lines_of_16_bytes(Conv2dFamily::d);
   const unsigned length = in_vectors ? Stream::vector : 1;
-  const unsigned most = std::min(Stream::block_columns / length, fit / length - 1);  // and a gap
+  const unsigned most = std::min(Stream::block_columns / length, fit / length - 1);  // less a gap
   const unsigned blocks = in_parts(problem.k / length, most);
   const unsigned lanes = in_parts(problem.k / length, blocks);
   const unsigned strips = in_parts(outputs_of(w), Stream::pixels);

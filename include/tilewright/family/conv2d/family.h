@@ -151,7 +151,7 @@ struct Conv2dFamily {
       rule([](const Problem& p) { return check_counts(p).is_good(); },
            [](const Problem& p) { return check_counts(p).sentence(); })};
 
-  // As matrices: pixels by channels; filters, or positions of them, by the channels of a group.
+  // Matrices: pixels by channels; filters, or positions of them, by the channels of a group.
   static constexpr TensorExtents image_of(const Problem& p) { return {1, image_pixels(p), p.c}; }
   static constexpr TensorExtents filter_of(const Problem& p) {
     return {1, saturated_product(p.k, positions_of(p)), p.c / p.groups};

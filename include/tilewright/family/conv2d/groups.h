@@ -8,14 +8,14 @@
 
 namespace tw {
 
-// Where a place of a matrix is in the whole output: beside the matrices before it,
+// Where a place of a matrix is in the whole output: beside the matrices before it.
 struct GroupedColumns {
   TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {
     const int first = place.batch * place.n;
     return {0, place.row, first + place.column, place.m_end, first + place.n};
   }
 };
-// or below them.
+// Where it is if the matrices lie below each other.
 struct GroupedRows {
   TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {
     const int first = place.batch * place.m_end;

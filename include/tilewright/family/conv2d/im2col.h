@@ -9,11 +9,11 @@
 
 namespace tw {
 
-// Of a K-major A, row i is output pixel i of (n, p, q); a k-tile is channels of one filter
-// position, the next of the same position first, and B is the filter at that position. Of an
-// MN-major A, which is a matrix, k counts output pixels, and column i of B is channel i at the
-// filter position that the batch counts. Channels beyond the last, and pixels, are zero in both; of
-// forward groups, which the batch counts, there are none beyond the last.
+// Where A is K-major, row i is output pixel i of (n, p, q); a k-tile is channels of one filter
+// position, the next of the same position first, and B is the filter at that position. Where A is
+// MN-major, it is a matrix, k counts output pixels, and column i of B is channel i at the filter
+// position that the batch counts. Channels beyond the last, and pixels, are zero in both; forward
+// groups, which the batch counts, have none beyond the last.
 template <Tiling tiling>
 class Im2colLoader : public TmaLoader<tiling> {
   using Base = TmaLoader<tiling>;
@@ -28,8 +28,8 @@ class Im2colLoader : public TmaLoader<tiling> {
   // boxes (c, k, filter position), MN-major (k, c, filter position).
   struct Params : Base::Params, Im2colAxes<phases_of(tiling)> {
     Divisor c_tiles;     // k-tiles of a filter position
-    int group_channels;  // from one group to the next: channels,
-    int group_filters;   // and filter positions of all its filters
+    int group_channels;  // channels from one group to the next
+    int group_filters;   // filter positions of all filters of a group
     unsigned deep;       // whether images have a depth
   };
 
@@ -58,7 +58,7 @@ class Im2colLoader : public TmaLoader<tiling> {
   }
 
  protected:
-  // Of A, the channels from c on at a filter position.
+  // Loads A: the channels from c on at a filter position.
   template <class Stage, class WorkTile>
   TW_DEVICE void load_image(const Stage& stage, const WorkTile& tile, int c, unsigned position,
                             unsigned phase) const {

@@ -20,7 +20,7 @@ struct Im2colAxis {
     int stored = 0;  // where the filter has its first position, in memory
   };
   Divisor outputs;
-  int extent;  // of the image
+  int extent;  // the image's
   int stride;
   int pad;
   int dilation;
@@ -36,8 +36,8 @@ struct Im2colAxis {
   }
 };
 
-// Of all sides: w, h, depth. Only backward data has more than one phase of each: every stride-th
-// pixel meets the same of the filter's positions.
+// All sides: w, h, depth. Only backward data has more than one phase of each: every stride-th pixel
+// meets the same of the filter's positions.
 template <unsigned most_phases>
 struct Im2colAxes {
   Im2colAxis<most_phases> axes[3];
@@ -77,7 +77,7 @@ struct Im2colAxes {
 // So many has a line of the filters whose pixels are loaded once for a line.
 inline constexpr unsigned line_positions = 3;
 
-// Of a stride, along each side.
+// Phases of a side at most: one for each step of the stride, backward data alone.
 constexpr unsigned phases_of(const Tiling& tiling) {
   return tiling.a_major == Major::K && tiling.b_major == Major::MN ? 8 : 1;
 }

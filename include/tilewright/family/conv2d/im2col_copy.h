@@ -9,9 +9,9 @@
 
 namespace tw {
 
-// As Im2colLoader counts rows and columns, but k goes through (r, s, c) without gaps, and so do the
-// columns of B where k counts pixels: few channels waste nothing. Matrix g of the batch is group g,
-// its channels and its filters, of each phase.
+// Rows and columns count like Im2colLoader's, but k goes through (r, s, c) without gaps, and so do
+// the columns of B where k counts pixels: few channels waste nothing. Matrix g of the batch is
+// group g, its channels and its filters, of each phase.
 template <Tiling tiling, class Copy, unsigned warps, Completion how, unsigned lanes = 32>
 class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
   using Base = ThreadLoader<tiling, Copy, warps, how, lanes>;
@@ -26,8 +26,8 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
 
   // A line of the view of the image is a pixel; but it counts the rows and the k of its operand.
   struct Params : Base::Params, Im2colAxes<phases_of(tiling)> {
-    Divisor channels;      // of a group
-    int filter_positions;  // as they are stored
+    Divisor channels;      // channels of a group
+    int filter_positions;  // in memory
   };
 
   TW_DEVICE Im2colCopies(const Params& params, unsigned thread)
@@ -57,8 +57,8 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
   }
 
  private:
-  // Where the image has element (position, channel) that an output meets, counted from the first;
-  // negative: nowhere.
+  // Element offset of the input that output pixel `output` reads at flattened (r,s,c) = `met`; -1
+  // in padding.
   TW_DEVICE std::int64_t element(int output, int met, unsigned phase, std::int64_t pitch) const {
     unsigned position = static_cast<unsigned>(met);
     const unsigned channel = params_.channels.split(position);

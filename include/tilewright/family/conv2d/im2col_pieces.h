@@ -42,9 +42,9 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   // A line of the view of the image is a pixel; but it counts the rows and the k of its operand.
   // Both alignments are those of pieces.
   struct Params : Base::Params, Im2colAxes<1> {
-    Divisor channels;         // of A, from one filter position, or padded line, to the next
-    Divisor filter_channels;  // of B's tile, from one position to the next; where there is one
-    Divisor group_channels;   // group in a tile, both are all that a filter has
+    Divisor channels;         // A's, from one filter position, or padded line, to the next
+    Divisor filter_channels;  // B's, from one position to the next; where a tile has one group, this
+    Divisor group_channels;   // and the next are all that a filter has
     Divisor group_filters;
     int line = 0;  // elements of a filter's line; 0: it is copied by positions
   };
@@ -83,7 +83,7 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
     unsigned at;
     unsigned channel;
   };
-  // Of a piece of B: where it is in a filter, and in which group of its tile.
+  // Where a piece of B is in a filter, and in which group of its tile.
   struct Weights {
     unsigned at, group;
   };

@@ -76,8 +76,8 @@ inline MatmulProblem as_matmul(const tw_conv2d_problem& whole, std::int64_t chan
   return matmul;
 }
 
-// As kernels that load by lines see the image: with a filter of one position along w, for which
-// every pixel of a padded line is an output.
+// Kernels that load by lines see the image with a filter of one position along w, for which every
+// pixel of a padded line is an output.
 inline tw_conv2d_problem with_whole_lines(const tw_conv2d_problem& given) {
   tw_conv2d_problem problem = given;
   problem.w.filter = 1;
@@ -97,15 +97,15 @@ inline bool by_lines(const tw_conv2d_problem& problem) {
          begins_a_word(problem.filter) && image_pixels(problem) % 2 == 0 &&
          problem.k * problem.h.filter * line % 2 == 0;
 }
-// Of k, with zeros behind it.
+// Elements of k in a line of the filter, with zeros behind it.
 inline std::int64_t padded_line(const tw_conv2d_problem& problem) {
   return (problem.w.filter * problem.c + 7) / 8 * 8;
 }
 
 namespace detail {
 
-// Of TMA im2col, for what kernels see. The corners of all sides share the 16 bits that it has for
-// them, and so do the offsets.
+// What TMA im2col can do, for the problem that kernels see. The corners of all sides share the 16
+// bits that it has for them, and so do the offsets.
 inline Status check_im2col(const tw_conv2d_problem& problem, std::int64_t tile_k) {
   if (problem.groups > 1 && problem.direction == TW_BACKWARD_FILTER) {
     return Status::refused(
@@ -318,7 +318,7 @@ struct Conv2dLaunch {
   template <class Parts>
   static MatmulProblem product(const Checked& checked) {
     MatmulProblem matmul = product(checked, facts<Parts>);
-    // Of B nothing but its blocks is in memory, which threads read.
+    // Threads read B's blocks; nothing else of B is in memory.
     if (spans_groups<Parts> && Parts::Loader::elected) {
       matmul.b.pitch = matmul.k;
       matmul.b.batch_pitch = matmul.n * matmul.k;

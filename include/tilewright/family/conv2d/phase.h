@@ -12,15 +12,15 @@
 namespace tw {
 
 struct Conv2dSide {
-  // Of a phase: its first pixel, how many of the filter's positions meet it, the one that comes
-  // first, and which pixel of what is convolved that one meets.
+  // A phase's first pixel, how many of the filter's positions meet it, the one that comes first,
+  // and which pixel of what is convolved that one meets.
   struct Phase {
     std::int64_t pixel = 0;
     std::int64_t filter = 0;
     std::int64_t position = 0;
     std::int64_t begin = 0;
   };
-  tw_conv2d_axis axis;  // as large, and with a filter that reaches as far, as all phases need
+  tw_conv2d_axis axis;  // large enough, and with a filter that reaches far enough, for all phases
   std::int64_t dilation = axis.dilation;
   std::int64_t step = 0;  // from one of the filter's positions to the next
   Phase phases[8] = {{0, axis.filter, 0, -axis.pad_low}};
@@ -97,7 +97,7 @@ inline tw_conv2d_problem with_patches(const tw_conv2d_problem& given) {
   return problem;
 }
 
-// Of one launch.
+// Phases of one launch, over all sides.
 inline std::int64_t num_phases(const tw_conv2d_problem& problem) {
   std::int64_t count = 1;
   for (unsigned i = 0; i < 3; ++i) count *= side_of(problem, i).num_phases;

@@ -14,7 +14,7 @@ template <class Map, int tile_k>
 class PhaseTiles : Map {
  public:
   struct Params : Map::Params, Im2colAxes<8> {
-    int position_k;  // of each position of the filter
+    int position_k;  // k for each position of the filter
   };
   TW_DEVICE explicit PhaseTiles(const Params& params) : Map(params), params_(params) {}
   using Map::has;
@@ -34,7 +34,7 @@ class PhaseTiles : Map {
 // Row i of a phase is a pixel of an image, in steps of the stride. Of the largest phase there are
 // as many as rows; of others, the last ones may be outside.
 struct PixelView : Im2colAxes<8> {
-  int pixels;  // of all images
+  int pixels;  // pixels of all images
 
   TW_DEVICE bool has_gaps() const { return axes[0].stride * axes[1].stride * axes[2].stride > 1; }
   TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {
@@ -49,8 +49,8 @@ struct PixelView : Im2colAxes<8> {
 // Rows of sums are pixels of lines that are longer than D's: what is beyond is outside.
 struct LineView {
   Divisor line;
-  int outputs;  // of a line, in D
-  int pixels;   // of D
+  int outputs;  // outputs of a line, in D
+  int pixels;   // pixels of D
 
   TW_DEVICE bool has_gaps() const { return true; }
   TW_DEVICE FragmentPlace<2> operator()(const FragmentPlace<2>& place) const {

@@ -6,7 +6,7 @@
 
 /* Along one side of the image. */
 typedef struct tw_conv2d_axis {
-  int64_t extent; /* of the image */
+  int64_t extent; /* the image's */
   int64_t filter;
   int64_t stride;
   int64_t dilation;
@@ -28,7 +28,7 @@ typedef enum tw_direction {
  * only these. The epilogue sees D as a matrix of n * p * q rows and k columns (data: n * h * w and
  * c; filter: k and r * s * c). */
 typedef struct tw_conv2d_problem {
-  size_t size;     /* of this struct: what tw_conv2d_init wrote */
+  size_t size;     /* this struct's: what tw_conv2d_init wrote */
   uint64_t family; /* likewise */
   tw_direction direction;
   int64_t n, c, k, groups;
@@ -36,7 +36,7 @@ typedef struct tw_conv2d_problem {
   const void* image;
   const void* filter;
   void* d;
-  tw_type type; /* of image and filter */
+  tw_type type; /* type of image and filter */
   tw_type d_type;
   tw_epilogue epilogue;
 } tw_conv2d_problem;

@@ -16,7 +16,7 @@ struct GroupSums : Im2colAxes<1> {
   OperandView filters;
   Divisor group_filters;
   unsigned group_channels = 0;  // 0: no tile is of several groups
-  unsigned positions = 0;       // of a filter
+  unsigned positions = 0;       // positions of a filter
 
   template <ElementType type>
   TW_DEVICE float sum(int batch, unsigned row, unsigned column) const {

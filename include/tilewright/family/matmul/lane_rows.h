@@ -20,7 +20,7 @@ class LaneRows {
 
   // Pitches count elements. What lies between rows may be read.
   struct Matrix {
-    const Half *begin, *end;  // of all matrices
+    const Half *begin, *end;  // the batch's first and last
     std::int64_t pitch, batch_pitch;
     int rows;
   };

@@ -26,7 +26,7 @@ class RowStream {
 
  public:
   static constexpr unsigned threads = 32 * warp_count;
-  // As many registers as a thread may have beside 16 warps on an SM, or 8 where sums are many.
+  // A thread may have so many registers beside 16 warps on an SM, or 8 where sums are many.
   static constexpr unsigned least_ctas = a_rows * b_rows > 512 ? 1 : 16 / warp_count;
   using Storage = typename Parts::Storage;
 

@@ -43,7 +43,7 @@ Status MatmulLaunch::supports(const Checked& checked) {
 template <RowKernel Parts>
 void MatmulLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
                         const Checked& checked, unsigned max_ctas) {
-  constexpr unsigned rounds = 4;  // of CTAs at most: the last is then a small share of all
+  constexpr unsigned rounds = 4;  // waves of CTAs at most: the last is then a small share of all
   const MatmulProblem problem = product<Parts>(checked);
   const detail::RowTiles<Parts> tiles(problem);
   const auto is_aligned = [&](const MatmulOperand& operand) {

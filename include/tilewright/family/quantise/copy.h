@@ -21,12 +21,12 @@ class CopyStream {
 
   // Lengths, pitches and distances count halves.
   struct Params {
-    const Half *source, *end;  // of all matrices; what lies between rows may be read
+    const Half *source, *end;  // all matrices; what lies between rows may be read
     Half* elements;
     std::int64_t source_pitch, source_batch_pitch;
     std::int64_t elements_pitch, elements_batch_pitch;
     Divisor row_pieces;
-    unsigned all_pieces;  // of one matrix
+    unsigned all_pieces;  // pieces of one matrix
     unsigned tiles_of_one;
     std::int64_t row_length;
     bool in_vectors;  // pieces of the elements are aligned
@@ -51,7 +51,7 @@ class CopyStream {
     const Half* from;
     Half* to;
     int count;      // halves that there are
-    bool is_whole;  // and have been fetched
+    bool is_whole;  // all of them are there and have been fetched
     ShiftedPiece fetched;
   };
 

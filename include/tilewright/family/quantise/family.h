@@ -19,7 +19,7 @@ constexpr TensorField anywhere(TensorField tensor) {
 struct QuantiseFamily {
   using Problem = tw_quantise_problem;
 
-  static constexpr std::int64_t block = 128;  // of k, that share a scale
+  static constexpr std::int64_t block = 128;  // elements of k that share a scale
   static constexpr std::int64_t k_blocks(const Problem& p) { return (p.k + block - 1) / block; }
   static constexpr std::int64_t scale_lines(const Problem& p) {
     return copies(p) ? 0 : (p.m + p.scale_rows - 1) / p.scale_rows;

@@ -30,7 +30,7 @@ class QuantiseStream {
   static constexpr unsigned scale_rows = config.scale_rows;
   static constexpr unsigned threads = 256, least_ctas = 1;
   static constexpr unsigned block = 128;
-  static constexpr unsigned length = 8;  // of a thread's piece of a row
+  static constexpr unsigned length = 8;  // elements in a thread's piece of a row
   static constexpr unsigned row_threads = block / length;
   static constexpr unsigned rows_at_once = threads / row_threads;
   static constexpr unsigned tile_rows = config.tile_rows();
@@ -42,15 +42,15 @@ class QuantiseStream {
     float* scales;
     std::int64_t source_pitch;
     std::int64_t elements_pitch;
-    std::int64_t scale_row_pitch;  // from the scale of a row, or of 128, to the next one's,
-    std::int64_t scale_k_pitch;    // and from a block of k to the next
+    std::int64_t scale_row_pitch;  // from the scale of a row, or of 128, to the next one's
+    std::int64_t scale_k_pitch;    // from a block of k to the next
     std::int64_t source_batch_pitch;
     std::int64_t elements_batch_pitch;
     std::int64_t scale_batch_pitch;
     int m;
     int k;
     unsigned k_blocks;
-    unsigned row_tiles;  // of each matrix
+    unsigned row_tiles;  // tiles along m in each matrix
     ElementType source_type;
     ElementType element_type;
     BlockScale rule;
@@ -154,7 +154,7 @@ class QuantiseStream {
   }
   template <ElementType type, class Bits>
   static TW_DEVICE void load_vectors(Piece& piece, const Bits* from) {
-    constexpr unsigned pairs = 8 / bytes_of(type);  // of 16 bytes
+    constexpr unsigned pairs = 8 / bytes_of(type);  // 16 bytes
     using Pairs = Vector<PairBits<bytes_of(type)>, static_cast<int>(pairs)>;
     static_assert(sizeof(Pairs) == 16 && alignof(Pairs) == 16);
     TW_UNROLL

@@ -8,7 +8,7 @@
  * blocks multiplies. A scale is of scale_rows rows and 128 of k. docs/scales.md says which numbers
  * come out. Without scales the elements are those of the source, whose rows may begin elsewhere. */
 typedef struct tw_quantise_problem {
-  size_t size;     /* of this struct: what tw_quantise_init wrote */
+  size_t size;     /* this struct's: what tw_quantise_init wrote */
   uint64_t family; /* likewise */
   int64_t m, k, batch;
   int64_t scale_rows; /* 1 or 128; 0: no scales */

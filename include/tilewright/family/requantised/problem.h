@@ -4,11 +4,11 @@
 
 #include "tilewright/family/matmul/problem.h"
 
-/* As tw_blockwise_problem, but D is quantised: e4m3 with a scale for each 128 columns of a row, so
+/* A tw_blockwise_problem whose D is quantised: e4m3 with a scale for each 128 columns of a row, so
  * that D and its scales are A and its scales of the next product. docs/scales.md says which numbers
  * come out. */
 typedef struct tw_requantised_problem {
-  size_t size;     /* of this struct: what tw_requantised_init wrote */
+  size_t size;     /* this struct's: what tw_requantised_init wrote */
   uint64_t family; /* likewise */
   tw_matmul_problem matmul;
   tw_scales a_scales;

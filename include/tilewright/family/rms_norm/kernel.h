@@ -14,7 +14,7 @@ namespace tw {
 
 // The configuration of an instance.
 struct RmsNormConfig {
-  unsigned pieces = 8;  // of a row that a thread has: few leave registers for more CTAs on an SM
+  unsigned pieces = 8;      // a thread's, of a row: few leave room for more CTAs on an SM
   unsigned least_ctas = 0;  // on an SM; 0: 5 of up to two pieces, else 2
   bool dependent_launch = false;
   Tracing tracing = Tracing::Off;
@@ -29,7 +29,7 @@ class RmsNormStream {
   static constexpr unsigned least_ctas = config.least_ctas != 0 ? config.least_ctas
                                          : pieces <= 2          ? 5
                                                                 : 2;
-  static constexpr unsigned length = 8;  // of a piece
+  static constexpr unsigned length = 8;  // elements in a piece
   static constexpr unsigned most_columns = threads * pieces * length;
 
   // A matrix of 16-bit elements, or null; lines begin at multiples of 16 bytes.

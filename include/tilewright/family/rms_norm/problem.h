@@ -7,7 +7,7 @@
 /* output = weight * y / sqrt(mean of y^2 + epsilon) for each row y: of the source; or of source +
  * residual, rounded to their type, which is then written to sum. All have one type. */
 typedef struct tw_rms_norm_problem {
-  size_t size;     /* of this struct: what tw_rms_norm_init wrote */
+  size_t size;     /* this struct's: what tw_rms_norm_init wrote */
   uint64_t family; /* likewise */
   int64_t m;
   int64_t k;

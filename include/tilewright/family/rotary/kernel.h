@@ -21,7 +21,7 @@ class RotaryStream {
  public:
   static constexpr unsigned threads = 256, least_ctas = 2;
   static constexpr unsigned length = 8;  // complex numbers of a thread
-  static constexpr unsigned pieces = 2;  // of heads that are loaded together
+  static constexpr unsigned pieces = 2;  // heads that a thread loads together
 
   // Lines begin at multiples of 16 bytes.
   template <class Element>
@@ -34,10 +34,10 @@ class RotaryStream {
   struct Params {
     Matrix<const std::uint16_t> qkv;
     Matrix<const float> cosines, sines;
-    const std::int32_t *positions, *slots;  // or null
+    const std::int32_t *positions, *slots;  // null: token i has row i
     Half q, k, v;
     unsigned heads, key_heads, head_size;
-    unsigned rows;      // of k and v
+    unsigned rows;      // rows of k and v
     int last_position;  // the last row of cosines and sines
     ElementType type;
   };

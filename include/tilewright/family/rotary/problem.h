@@ -11,14 +11,14 @@
  * is rotated, column j and column j + head_size / 2 are the parts of a complex number, which is
  * multiplied by (cosine, sine) of the token's position and j. */
 typedef struct tw_rotary_problem {
-  size_t size;     /* of this struct: what tw_rotary_init wrote */
+  size_t size;     /* this struct's: what tw_rotary_init wrote */
   uint64_t family; /* likewise */
   int64_t tokens;
-  int64_t heads;         /* of queries */
-  int64_t key_heads;     /* of keys, and of values */
+  int64_t heads;         /* heads of queries */
+  int64_t key_heads;     /* heads of keys, and of values */
   int64_t head_size;     /* even */
   int64_t all_positions; /* rows of cosines and sines */
-  int64_t rows;          /* of k and v */
+  int64_t rows;          /* rows of k and v */
   tw_matrix qkv;         /* tokens by (heads + 2 key_heads) head_size, bf16 or fp16 */
   tw_matrix cosines;     /* all_positions by head_size / 2, fp32 */
   tw_matrix sines;       /* likewise */
