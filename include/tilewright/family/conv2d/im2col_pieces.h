@@ -43,8 +43,8 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
   // Both alignments are those of pieces.
   struct Params : Base::Params, Im2colAxes<1> {
     Divisor channels;         // A's, from one filter position, or padded line, to the next
-    Divisor filter_channels;  // B's, from one position to the next; where a tile has one group, this
-    Divisor group_channels;   // and the next are all that a filter has
+    Divisor filter_channels;  // B's, from position to position: all of k if a tile has one group
+    Divisor group_channels;   // one group's: all of k if a tile has one group
     Divisor group_filters;
     int line = 0;  // elements of a filter's line; 0: it is copied by positions
   };
