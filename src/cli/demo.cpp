@@ -18,7 +18,7 @@ namespace tw::cli {
 
 namespace {
 
-constexpr int problems = 3;  // of each family and target
+constexpr int problems = 3;  // problems for each family and target
 
 // Random problems and schedules of one instance; `complaint` gets the first that fails.
 int run_some(const Trial& trial, const Instance& instance, Random& random, std::string& complaint) {
@@ -73,7 +73,7 @@ int show_families() {
                  cells.count(target.name) > 0 ? cells[target.name] : served_by(*trial, target));
     }
     fmt::print("\n");
-    std::fflush(stdout);  // of a pipe, too: each family takes its time
+    std::fflush(stdout);  // pipes show it, too: each family takes its time
   }
   fmt::print("{}", complaints);
   return status;

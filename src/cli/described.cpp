@@ -34,18 +34,18 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
   const Families families;
   CaseAction action;  // null: verified runs
   std::vector<std::int64_t> numbers;
-  std::vector<std::string> words;  // of numbers that are choices
+  std::vector<std::string> words;  // values of numbers that are choices
   std::vector<double> reals;
   Lists lists;
-  std::vector<std::string> types;  // of each tensor
+  std::vector<std::string> types;  // one for each tensor
   std::vector<std::string> lines;  // row or column
-  std::vector<char> present;       // of each tensor that is optional
+  std::vector<char> present;       // one for each tensor that is optional
   bool unaligned = false;
   std::string spacing = "usual";
-  std::deque<bool> unaligned_small;  // of each tensor
+  std::deque<bool> unaligned_small;  // one for each tensor
   bool shared_b = false;
   bool infinite = false;
-  std::string layout;  // of A and B in BLAS's letters
+  std::string layout;  // A's and B's in BLAS's letters
   InstanceWish wish;
   OrderRequest order;
   RunRequest how;
@@ -218,7 +218,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     }
   }
 
-  // Of a case without epilogue; refused where its numbers have no product. Throws Refused.
+  // Gives a case its epilogue; refused where its numbers have no product. Throws Refused.
   Status take_epilogue(Case& made) const {
     if (const Status status = made.settle(); !status.is_good()) return status;
     const Status status = check_stated(*trial.description, made.problem.data());
@@ -276,7 +276,7 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     }
     return found;
   }
-  // Of one instance, as the options say it, but for the epilogue. Throws Refused.
+  // The case that the options state for one instance, but for its epilogue. Throws Refused.
   Case case_of(const Instance& candidate, const AnyProblem& problem) const {
     Case made = usual_case(trial, candidate);
     made.problem = problem;

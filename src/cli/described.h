@@ -29,8 +29,9 @@ void add_described(CLI::App& command, const Families& families, const CaseAction
                    Verdict& verdict,
                    const std::function<void(CLI::App& family)>& add_options = nullptr);
 
-// Of this target and of this name, where they are not empty; `largest` of extents that are random.
-// On a GPU a hang or a fault ends the program: the file `running` then tells which case it was.
+// Takes instances of this target and of this name, where they are not empty; random extents are at
+// most `largest`. On a GPU a hang or a fault ends the program: the file `running` then tells which
+// case it was.
 void add_described_cases(std::vector<CaseMaker>& makers, std::span<const Trial* const> trials,
                          const std::string& arch, const std::string& instance, bool on_gpu,
                          const std::string& running, std::int64_t largest = 320);

@@ -18,7 +18,7 @@ namespace {
 
 struct AllRequest : FuzzRequest {
   std::string family;        // empty: all
-  std::int64_t largest = 0;  // of products; 0: 320 on the virtual GPU, 2000 on the GPU
+  std::int64_t largest = 0;  // largest random extent; 0: 320 on the virtual GPU, 2000 on the GPU
 };
 
 void fuzz(const AllRequest& request, Verdict& verdict) {

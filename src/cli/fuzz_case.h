@@ -29,10 +29,10 @@ struct AnyCase {
   const char* instance;
   std::string line;  // ./tw run ...
   std::function<Outcome()> judge;
-  std::function<ShrunkCase()> shrink;  // of a case that fails
+  std::function<ShrunkCase()> shrink;  // makes a failing case smaller
 };
 
-// Of a family whose launches have no order. `Verified` is a shape with data and the right answers.
+// Launches of this family have no order. `Verified` is a shape with data and the right answers.
 template <class Instance, class Shape, class Verified>
 struct UnorderedCase {
   const Instance* instance;
@@ -102,7 +102,7 @@ class CaseShrinker {
   bool simpler_ = true;
 };
 
-// Of one instance.
+// Makes a random case of one instance.
 using CaseMaker = std::function<AnyCase(std::mt19937_64& random)>;
 
 // For those of a family's instances that have this target and this name, where they are not empty.

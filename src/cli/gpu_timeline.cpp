@@ -13,7 +13,7 @@ constexpr std::uint64_t picoseconds_per_nanosecond = 1000;
 // What a track of a CTA is, as kernel/warp_specialized.h and kernel/streaming.h number them.
 struct TrackFacts {
   std::string role;
-  std::string ring;  // or what stands for one
+  std::string ring;  // its name, or what stands for a ring
   std::string waits_on;
   bool reads_stages = false;
 };

@@ -27,7 +27,7 @@ struct InstanceWish {
 struct Obstacle {
   const Instance* instance;
   std::string sentence;
-  unsigned count;  // of them; the sentence is the first
+  unsigned count;  // instances with this obstacle; the sentence is the first one's
 };
 // How many options "--tile 128x256 --cluster 2x1" names.
 unsigned options_in(const std::string& words);

@@ -51,8 +51,8 @@ struct ScheduleRequest {
   }
 };
 
-// As different as can be, but for the SMs, which may change how sums are cut: results must not
-// change.
+// The schedule differs in all but the SMs, whose number may change how sums are cut: results must
+// not change.
 inline vgpu::Options another_schedule(vgpu::Options options) {
   options.seed += 1;
   options.landing =

@@ -41,7 +41,7 @@ struct EpilogueRequest {
   std::string auxiliary_type = "bf16";
 
   void add_epilogue_options(CLI::App& command);
-  // Of a shape that has its extents and types. Throws Refused.
+  // The shape has its extents and types. Throws Refused.
   void fill_epilogue(MatmulShape& shape, Fill fill) const;
 };
 

@@ -12,7 +12,7 @@ struct ScheduledCase {
   Case shape;
   vgpu::Options schedule = {};  // where it runs on the virtual GPU
 
-  // As their lines say: structs may differ in bytes between their members.
+  // Compares their lines: structs may differ in bytes between their members.
   friend bool same_problem(const ScheduledCase& one, const ScheduledCase& other) {
     return run_line(one.shape) == run_line(other.shape) &&
            one.schedule.landing == other.schedule.landing &&

@@ -50,7 +50,7 @@ std::string bottleneck(const RecordedRun& run);
 // and the bottleneck.
 std::string summary(const RecordedRun& run);
 
-// Of the first `ctas` CTAs: what roles wait for, and when stages are full.
+// What roles of the first `ctas` CTAs wait for, and when stages are full.
 nlohmann::json perfetto(const RecordedRun& run, unsigned ctas);
 // What perfetto() gave, from a file.
 Result<RecordedRun> read_run(const std::string& path);

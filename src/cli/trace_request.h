@@ -34,7 +34,7 @@ struct TraceRequest {
 // Whether the file is written; where not, the verdict says it.
 bool write_file(const std::string& path, const std::string& text, Verdict& verdict);
 
-// Of described families; `output` is where timelines go that name no file.
+// Adds `trace` for described families; timelines that name no file go to `output`.
 void add_trace_described(CLI::App& command, const Families& families, const std::string& output,
                          Verdict& verdict);
 

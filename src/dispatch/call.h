@@ -17,10 +17,10 @@ inline constexpr const char* call_prefix = "tw: call: ";
 // scales and activations may follow. Empty where tables have no words for it: batches, other
 // layouts, epilogues that move as many bytes as D.
 std::string call_of(const char* family, const MatmulProblem& problem);
-// Of a described family; empty where tables do not know it.
+// The call of a described family; empty where tables do not know it.
 std::string call_of(const Checked& problem);
 
-// Of a described product; empty where ./tw tune does not measure the family.
+// The call of a described product; empty where ./tw tune does not measure the family.
 std::string call_of(const Checked& problem);
 
 // family conv2d: begin

@@ -26,7 +26,7 @@ struct LaunchRejection {
   std::string sentence;
 };
 
-// Of an instance of any family.
+// The configuration of an instance that multiplies, whatever its family.
 template <class Instance>
 requires requires(const Instance& instance) { instance.config.tiling; }
 const MatmulConfig& config_of(const Instance& instance) { return instance.config; }

@@ -11,9 +11,9 @@ namespace tw {
 
 namespace {
 
-constexpr double watts = 590;  // of 700, what is left for work
+constexpr double watts = 590;  // what is left of 700 for work
 
-// Of several limits, the largest, and a little of the others.
+// The largest of several limits, and a little of the others.
 double together(double sharp, std::initializer_list<double> limits) {
   double sum = 0;
   for (const double limit : limits) sum += std::pow(limit, sharp);
@@ -40,7 +40,7 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   return bytes;
 }
 
-// Of a line of channels by TMA, on average: the last ones of a pixel may fill less than one.
+// What a line of channels costs by TMA, on average: a pixel's last ones may fill less than one.
 double channels_share(const MatmulProblem& problem, const MatmulConfig& config, bool amid_sectors,
                       const CostConstants& cost) {
   if (problem.a.batch_pitch % config.tiling.k() == 0) return 1;
@@ -49,7 +49,7 @@ double channels_share(const MatmulProblem& problem, const MatmulConfig& config, 
   return 1 + (ragged - 1) / lines;
 }
 
-// Of a span of k, by the groups of a CTA.
+// What the groups of a CTA take for a span of k.
 double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConstants& cost) {
   const MatmulConfig& config = kernel.config;
   const Tiling& tiling = config.tiling;
@@ -114,15 +114,15 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   const double work = tiles_m * tiles_n * batch * parts;
   const double stages = std::max(1.0, up(up(k, config.tiling.k()), parts));
   const double ctas = running_ctas(cluster.size(), sms);
-  // Of a stream, each CTA gets an equal share of all stages: also less than a tile.
+  // A stream-K CTA gets an equal share of all stages: also less than a tile.
   const double waves =
       config.split == Split::Stream ? std::max(1.0 / stages, work / ctas) : up(work, ctas);
   // Beside few rows B comes by no larger pieces than are asked for: a stream that lasts is faster.
   const bool lasts = !of_image && given.m <= 64 && waves > 1;
   const double from_dram = dram_bytes / dram_bytes_per_us / (lasts ? cost.few_rows_factor : 1);
 
-  // Of one stage, for a CTA: products, and lines of 128 bytes. A tile at the edge reaches back
-  // where there is no C.
+  // What a CTA does for one stage: products, and lines of 128 bytes. A tile at the edge reaches
+  // back where there is no C.
   const bool has_source = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
   const double loaded =
       config.tiling.loaded_rows != 0 ? config.tiling.loaded_rows : config.tiling.m;

@@ -15,7 +15,7 @@ struct MeasuredTable;
 
 struct DispatchRequest {
   const char* target = usual_target;
-  int capability = 0;  // of the device, where it is known: one target may have several
+  int capability = 0;  // the device's, where it is known: one target may have several
   unsigned sms = 132;
   const char* device = nullptr;  // its name; null: no table is about it
   bool batch_invariant = false;
@@ -26,17 +26,17 @@ struct DispatchRequest {
   std::size_t workspace_limit = std::size_t{256} << 20;
 };
 
-// Of a compiled kernel.
+// What dispatch knows of a compiled kernel.
 struct KernelFacts {
   const char* target;
   MatmulConfig config;
   bool any_alignment = false;  // operands may begin anywhere: plain copies
   bool by_threads = false;     // threads copy operands in pieces as large as they are aligned
-  bool scales_sums = false;    // of every stage, before they are added up
+  bool scales_sums = false;    // scales the sums of every stage before they are added up
   bool streams = false;        // memory goes through registers, once
-  bool by_warps = false;       // and each warp of a CTA makes a part of each sum
-  unsigned positions = 1;      // of a filter, that a stage's pixels are multiplied by
-  int capability_end = 0;      // of the devices that run it; 0: that of its target
+  bool by_warps = false;       // each warp of a CTA makes a part of each sum
+  unsigned positions = 1;      // positions of a filter that a stage's pixels are multiplied by
+  int capability_end = 0;      // where devices that run it end; 0: where its target's do
 };
 
 // Whether a kernel may be asked at all.

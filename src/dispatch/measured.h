@@ -11,7 +11,7 @@
 namespace tw {
 
 struct MeasuredLaunch {
-  std::string call;  // as call_of says it
+  std::string call;  // what call_of says
   std::string instance;
   int split_k = 1;
   int group = 0;
@@ -20,7 +20,7 @@ struct MeasuredLaunch {
 };
 
 struct MeasuredTable {
-  std::string version;  // of Tilewright
+  std::string version;  // Tilewright's
   std::string device;   // its name
   std::string driver;
   std::string date;

@@ -20,7 +20,7 @@ inline KernelFacts kernel_facts(const Instance& instance) {
 
 inline MatmulProblem whole_product(const Checked& problem) { return problem.product(); }
 
-// As choose_launch wants it. `priced` is the product whose cost is asked for.
+// A Family for choose_launch. `priced` is the product whose cost is asked for.
 template <std::span<const Instance> (*all)(), MatmulProblem (*priced)(const Checked&)>
 struct DescribedProducts {
   static auto instances() { return all(); }

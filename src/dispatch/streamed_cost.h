@@ -30,7 +30,7 @@ inline double streamed_microseconds(const MatmulConfig& config, const MatmulProb
                        up(static_cast<double>(problem.n), tiling.n) *
                        static_cast<double>(problem.batch);
   const double steps = up(static_cast<double>(problem.k), tiling.k() * warps);
-  const double bytes = 128.0 * tiling.spans * tiling.m;  // of a warp's step
+  const double bytes = 128.0 * tiling.spans * tiling.m;  // what a warp's step reads
   // Rows of A come from the L2; many sums take registers from loads.
   const double all_bytes =
       (bytes + 64.0 * tiling.spans * std::min<double>(static_cast<double>(problem.n), tiling.n)) *

@@ -52,7 +52,7 @@ void push_phases(Access& access, const std::vector<LaneRead>& reads) {
     }
     return;
   }
-  // As many consecutive lanes as all banks together serve at once.
+  // All banks together serve so many consecutive lanes at once.
   const std::size_t together = static_cast<std::size_t>(
       std::min(access.memory.lanes, access.memory.banks * bank_bytes / access.bytes_per_lane()));
   for (std::size_t first = 0; first < reads.size(); first += together) {

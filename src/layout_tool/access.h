@@ -14,7 +14,7 @@ namespace tw::layout_tool {
 struct SharedMemory {
   std::string_view name;
   int banks;
-  int lanes;  // of a warp
+  int lanes;  // threads of a warp
 };
 inline constexpr int bank_bytes = 4;
 
@@ -41,7 +41,7 @@ struct Access {
   SharedMemory memory;
   int element_bytes;
   int elements_per_lane;
-  std::vector<Phase> phases;  // of all the reads that together cover the tile
+  std::vector<Phase> phases;  // all the reads that together cover the tile
 
   int bytes_per_lane() const { return element_bytes * elements_per_lane; }
 };

@@ -20,7 +20,7 @@ std::vector<WantedWords> words_by_bank(const Grid& grid, const Access& access, c
 
 struct Conflicts {
   std::int64_t phases = 0;
-  std::int64_t wavefronts = 0;  // of all phases together
+  std::int64_t wavefronts = 0;  // sum over all phases
   int fewest = 0;               // wavefronts of a phase
   int most = 0;
   std::size_t worst_phase = 0;  // the first that takes `most`

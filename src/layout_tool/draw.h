@@ -15,7 +15,7 @@ struct Drawing {
   SharedMemory memory;
   int element_bytes;
   std::optional<Access> access;
-  Conflicts conflicts;  // of the access
+  Conflicts conflicts;  // where the access has some
 };
 
 std::string draw(const Drawing& drawing);

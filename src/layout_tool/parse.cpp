@@ -18,7 +18,7 @@ constexpr int deepest_tree = 15;
 // A tree of extents or of strides. The values are held as strides, which may be any number.
 struct Tree {
   Layout values{};
-  std::vector<std::size_t> positions;  // of the leaves
+  std::vector<std::size_t> positions;  // where the leaves stand in the text
 };
 
 // Refusals of the algebra, told at a place of the text.
