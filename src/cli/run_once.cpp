@@ -18,7 +18,7 @@ namespace {
 struct Ran {
   Status status = Status::good();  // refused: nothing ran
   Comparison comparison;
-  std::string findings;  // beside the comparison
+  std::string findings;  // what the virtual GPU reported
 
   std::string complaint() const { return findings + comparison.complaint(); }
 };

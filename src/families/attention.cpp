@@ -157,13 +157,12 @@ void random_problem(Case& made, Random& random) {
 // Which of the keys that it sees a query of one-hot rows picks.
 enum class Pick { Any, Last, First };
 
-// Of one-hot rows. Key j of a sequence has the digits of j: as 1 and -1 in the first half of the
-// columns, as 1 and 0 in up to 12 of the other. A query of an even row picks any key that it
-// sees, by its digits; one of an odd row the last that it sees, by weights of the digits, so
-// that scores grow with j; one of every fourth row the first, by negative weights. Other keys
-// weigh e to the -16 at most: a power of two, of which keys have one half and queries the other,
-// sees to that. Where there are fewer than 24 columns, digits are missing, and several keys are
-// picked together.
+// Draws one-hot rows. Key j of a sequence has the digits of j: as 1 and -1 in the first half of the
+// columns, as 1 and 0 in up to 12 of the other. A query of an even row picks any key that it sees,
+// by its digits; one of an odd row the last that it sees, by weights of the digits, so that scores
+// grow with j; one of every fourth row the first, by negative weights. Other keys weigh e to the
+// -16 at most: a power of two, of which keys have one half and queries the other, sees to that.
+// Where there are fewer than 24 columns, digits are missing, and several keys are picked together.
 class Codes {
  public:
   // e4m3 has powers of 2 up to 2^8: its scales have the rest.
@@ -176,7 +175,7 @@ class Codes {
     query_unit_ = std::ldexp(1.0, of_queries);
     scale_ = std::ldexp(1.0, power - of_keys - of_queries);
   }
-  // Of queries and keys together.
+  // What scores are multiplied by, beside the units of queries and keys.
   double scale() const { return scale_; }
 
   double key(std::int64_t j, std::int64_t column) const {

@@ -56,13 +56,13 @@ class Reference {
         half_step_(type_ == ElementType::Fp16   ? 0x1p-11
                    : type_ == ElementType::E4m3 ? 0x1p-4
                                                 : 0x1p-8),
-        // Of e4m3 weights are up to 2^8.
+        // Weights of e4m3 are up to 2^8.
         smallest_(type_ == ElementType::Fp16   ? 0x1p-25
                   : type_ == ElementType::E4m3 ? 0x1p-18
                                                : 0x1p-126) {}
 
-  // Of a query that sees keys from `first` to `end` - 1 of the sequence: `output` gets a row,
-  // `log_sum` one value.
+  // A query sees keys from `first` to `end` - 1 of the sequence: `output` gets a row, `log_sum` one
+  // value.
   void attend(Expected* output, Expected& log_sum, std::int64_t head, std::int64_t query,
               const Sequence& sequence, std::int64_t first, std::int64_t end) const {
     const std::int64_t key_head = head / (problem_.heads / problem_.key_heads);
@@ -102,8 +102,8 @@ class Reference {
     // Sums of float32, and corrections, at most one for 16 keys.
     const double summing = static_cast<double>(scores.size()) * ulp + 8 * ulp;
     sum_error = sum_error / sum + summing;
-    // Of the products of a block, 32 at a time, none is larger than all of them together; once
-    // more for what rounded weights and lost digits add.
+    // No product of a block, 32 at a time, is larger than all of them together; once more for what
+    // rounded weights and lost digits add.
     const double truncating = is_truncated() ? (block_keys_ / 32 + 1) * lost_of_32 : 0;
     for (std::int64_t c = 0; c < v_.columns; ++c) {
       double value = 0, error = 0, magnitude = 0;
@@ -124,7 +124,7 @@ class Reference {
   }
 
  private:
-  static constexpr double ulp = 0x1p-23;  // of float32
+  static constexpr double ulp = 0x1p-23;  // float32's
   // What the sum of 32 products, of another sum and of the result's own last digit may lose,
   // relative to the largest of them.
   static constexpr double lost_of_32 = 34 * 0x1p-13;
@@ -158,7 +158,7 @@ class Reference {
       const double steps = has_exact_scores_ ? 0 : static_cast<double>(q_.columns);
       Score made = {score * scale, scale * (magnitude * steps * ulp + (is_truncated() ? lost : 0))};
       if (const double cap = problem_.softcap; cap > 0) {
-        // Of the argument, of the exponential, of 1 plus that and of its inverse.
+        // The argument, the exponential, 1 plus that and its inverse are each rounded.
         made.error += cap * 8 * ulp + 4 * std::abs(made.value) * ulp;
         made.value = cap * std::tanh(made.value / cap);
       }
@@ -169,12 +169,12 @@ class Reference {
 
   const Problem& problem_;
   const HostMatrix &q_, &k_, &v_, &sinks_;
-  const HostMatrix* scales_[3];  // of queries, keys and values
+  const HostMatrix* scales_[3];  // queries', keys' and values'
   double scale_;
   bool has_exact_scores_;  // integers that are added up without an error
-  ElementType type_;       // of what is multiplied
+  ElementType type_;       // what is multiplied
   unsigned block_keys_;
-  double half_step_;  // of its elements, to which weights are rounded
+  double half_step_;  // half a step between its elements, to which weights are rounded
   double smallest_;   // by what a weight is missed that is no normal number there
 };
 

@@ -57,7 +57,7 @@ Status settle(void* given, const Lists& lists, const Instance&) {
   return Status::good();
 }
 
-// As the axes say.
+// Sets the --stride/--pad/--dilation lists from the problem's axes.
 void state_lists(Case& made) {
   for (std::size_t i = 0; i < made.lists.size(); ++i) {
     made.lists[i] = Family::lists[i].guess(made.problem.data()).first;
@@ -86,7 +86,7 @@ std::int64_t piece_of(const Problem& problem) {
 // What is loaded by threads has any channels, in groups, and steps beyond those of TMA.
 void make_groups(Problem& problem, Random& random) {
   const std::int64_t most = problem.h.filter * problem.w.filter > 9 ? 12 : 40;
-  const std::int64_t few = between(random, 1, most);  // of a group
+  const std::int64_t few = between(random, 1, most);  // channels of a group
   // By cp.async, or element by element; one of each: depthwise.
   const std::int64_t channels = random() % 4 == 0   ? 1
                                 : random() % 2 == 0 ? piece_of(problem) * few
@@ -185,7 +185,7 @@ void fill_positions(HostProblem& data, const Problem& problem, Random& random) {
   const std::int64_t summed = std::max<std::int64_t>(1, Family::summed_of(problem));
   const auto first = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(summed));
   data.tensor(Family::filter).fill([&](auto, std::int64_t row, std::int64_t column) {
-    std::int64_t selects = row / positions;  // of k
+    std::int64_t selects = row / positions;  // column of the output
     std::int64_t element = row % positions * channels + column;
     if (problem.direction == TW_BACKWARD_DATA) {
       selects = column;

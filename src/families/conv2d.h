@@ -11,7 +11,7 @@ std::span<const Instance> conv2d_instances();
 
 extern const Trial conv2d_trial;
 
-// Of an instance, with the numbers of a problem; lists say what its axes do.
+// A case of an instance with the numbers of a problem; lists say what its axes do.
 Case conv2d_case(const Instance& instance, const tw_conv2d_problem& problem);
 
 }  // namespace tw

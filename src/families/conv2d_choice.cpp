@@ -27,7 +27,7 @@ struct Convolutions {
     }
     return matmul;
   }
-  // Of image and filter, each read once: the matmul's operands repeat the image.
+  // Image and filter, each read once: the matmul's operands repeat the image.
   static double operand_bytes(const Checked& checked) {
     const auto& problem = checked.as<tw_conv2d_problem>();
     const TensorExtents image = Conv2dFamily::image_of(problem),

@@ -53,7 +53,7 @@ void random_block_scales(Problem& problem, const GroupedFacts& facts, Random& ra
     problem.matmul.b.type = nvfp4 ? TW_E2M1 : types[random() % 5];
     return;
   }
-  constexpr std::int64_t step = 32;  // of lines, of k: 16 bytes of packed elements
+  constexpr std::int64_t step = 32;  // a line along k holds whole 16 bytes of packed elements
   problem.matmul.k = (problem.matmul.k + step - 1) / step * step;
 }
 // family block_scaled: end

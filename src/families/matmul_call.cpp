@@ -39,8 +39,8 @@ struct Products : DispatchedFamily<MatmulFamily, matmul_instances, choose> {
   static constexpr MatmulFamily::TensorIndex operands[] = {MatmulFamily::a, MatmulFamily::b};
 
   struct Choice : DescribedChoice {
-    bool copied[2] = {};           // whether the kernel gets an operand from a copy,
-    const char* target = nullptr;  // and for which target that is made
+    bool copied[2] = {};           // whether the kernel gets an operand from a copy
+    const char* target = nullptr;  // which target that copy is made for
     bool has_copies() const { return copied[0] || copied[1]; }
   };
 
@@ -80,7 +80,7 @@ struct Products : DispatchedFamily<MatmulFamily, matmul_instances, choose> {
     operator const Checked&() const { return *stated_; }
     const Checked& given() const { return given_; }
     const Status& status() const { return status_; }
-    std::size_t bytes() const { return bytes_; }  // of the copies
+    std::size_t bytes() const { return bytes_; }  // room for the copies
 
     // Calls each(to, from) for what is copied, until one is refused.
     template <class Each>

@@ -17,16 +17,16 @@ namespace tw {
 
 // How a problem is launched, beside what it computes.
 struct LaunchOptions {
-  MatmulOrder order = {};    // of kernels that multiply
+  MatmulOrder order = {};    // for kernels that multiply
   Workspace workspace = {};  // where a kernel needs one
-  TraceBuffer trace = {};    // of kernels that are compiled with tracing
+  TraceBuffer trace = {};    // for kernels that are compiled with tracing
 };
 
 struct Instance {
   const char* name;
   const char* target;  // "sm90a"
   unsigned cluster;    // CTAs that run together
-  const void* facts;   // of the family's own type; those of a product begin with ProductFacts
+  const void* facts;   // the family's own type; those of a product begin with ProductFacts
   // Why this kernel cannot take a problem; good if it can.
   Status (*supports)(const Checked&, const LaunchOptions&);
   // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
@@ -40,7 +40,7 @@ struct Instance {
   int capability_end = 0;
 };
 
-// Of an instance that multiplies.
+// The facts of an instance that multiplies.
 inline const ProductFacts& product_facts(const Instance& instance) {
   return *static_cast<const ProductFacts*>(instance.facts);
 }

@@ -38,7 +38,7 @@ MatmulProblem product_for(const Checked& problem) {
   }
 }
 
-// As the Launch says it, or a plan that nobody launches, with whatever workspace it needs.
+// Asks the Launch, or makes a plan that nobody launches, with whatever workspace it needs.
 template <class Launch, class Bound>
 Status supports_warp_specialized(const Checked& problem, const LaunchOptions& options) {
   if (problem.is_empty()) return Status::good();

@@ -13,7 +13,7 @@ namespace tw {
 // "--scale-rows" for the field scale_rows.
 std::string option_of(const char* field);
 
-// Of each of a description's.
+// The values of each ListField of the description, in its order.
 using Lists = std::vector<std::vector<std::int64_t>>;
 
 // The program that repeats a line: "./tw", unless one with families of its own says otherwise.

@@ -28,17 +28,17 @@ struct Structure {
     Role role = Role::Load;
     unsigned first_warp = 0;
     unsigned warps = 0;
-    unsigned groups = 1;     // of equally many warps
-    unsigned registers = 0;  // of each thread, by setmaxnreg; 0: as launched
+    unsigned groups = 1;     // groups of equally many warps
+    unsigned registers = 0;  // each thread's, by setmaxnreg; 0: what the launch gives
     bool elected = false;    // one thread of it works, or of each group
   };
 
   // What one role, or several, fill and others read, stage by stage.
   struct Flow {
     const char* name = nullptr;  // "input"
-    unsigned rings = 1;          // as many of the kind as groups store
+    unsigned rings = 1;          // one for each group that stores
     unsigned stages = 0;
-    unsigned stage_bytes = 0;  // of shared memory
+    unsigned stage_bytes = 0;  // in shared memory
     bool in_tensor_memory = false;
     List<Part, 4> parts = {};
   };
@@ -51,7 +51,7 @@ struct Structure {
   struct Signal {
     const char* name = nullptr;  // "input.full"
     bool is_counter = false;     // else an mbarrier
-    unsigned count = 0;          // of stages, or of groups that take turns
+    unsigned count = 0;          // one for each stage, or for each group that takes turns
     unsigned arrivals = 0;       // that end a phase
     unsigned bytes = 0;          // that a phase expects beside
     List<RoleArrivals, 6> arrive = {};
@@ -67,12 +67,12 @@ struct Structure {
   };
 
   unsigned threads = 0;
-  unsigned lanes = 32;  // of a warp
+  unsigned lanes = 32;  // threads of a warp
   unsigned cluster_m = 1, cluster_n = 1, cluster_k = 1;
   unsigned pair = 1;            // CTAs that multiply as one
-  unsigned shared_bytes = 0;    // of a CTA
-  unsigned shared_limit = 0;    // of the target
-  unsigned tensor_columns = 0;  // of tensor memory that are allocated
+  unsigned shared_bytes = 0;    // what a CTA takes
+  unsigned shared_limit = 0;    // what the target has
+  unsigned tensor_columns = 0;  // allocated columns of tensor memory
   List<Played, 8> roles = {};
   List<Flow, 4> flows = {};
   List<Signal, 12> signals = {};

@@ -44,7 +44,7 @@ template <unsigned turn_groups, unsigned group_warps>
 struct TurnFacts<Turns<turn_groups, group_warps>> {
   static constexpr unsigned groups = turn_groups, warps = group_warps;
 };
-// Of sums in tensor memory: (columns, sums, CTAs that multiply as one, columns that two share).
+// Sums in tensor memory: (columns, sums, CTAs that multiply as one, columns that two share).
 template <unsigned n, class Value, unsigned sums, unsigned group, class Trace, int promote,
           unsigned shared>
 constexpr std::array<unsigned, 4> tensor_sums(

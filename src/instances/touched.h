@@ -23,7 +23,7 @@ inline std::vector<vgpu::GlobalRange> touched_by(const Checked& problem) {
   return product == nullptr ? ranges : TouchedMemory(ranges, problem.product()).ranges();
 }
 
-// And the record that a kernel compiled with tracing writes.
+// Adds the record that a kernel compiled with tracing writes.
 inline void add_trace(std::vector<vgpu::GlobalRange>& ranges, const TraceBuffer& trace,
                       std::size_t tracks) {
   if (trace.events == nullptr) return;

@@ -32,7 +32,7 @@ struct Bounded {
   static Bounded exactly(double value) { return {value, 0.0, lowest_bit(value)}; }
 };
 
-// Of one float32 operation whose operands' magnitudes sum or multiply to `magnitude`.
+// The error of one float32 operation whose operands' magnitudes sum or multiply to `magnitude`.
 inline double rounding_error(double magnitude, double unit) {
   if (unit > 0.0 && magnitude <= std::ldexp(unit, 24)) return 0.0;
   return std::ldexp(magnitude, -24) * 1.0001 + std::ldexp(1.0, -149);

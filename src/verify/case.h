@@ -25,7 +25,7 @@ inline std::int64_t between(Random& random, std::int64_t first, std::int64_t las
 // A struct of the C interface whose type is known by its description.
 class AnyProblem {
  public:
-  // As its initialiser leaves it, or with what is usual on the command line.
+  // Holds what the initialiser leaves, or what is usual on the command line.
   explicit AnyProblem(const Description& description);
   template <class Problem>
   explicit AnyProblem(const Problem& problem) : bytes_(sizeof problem) {
@@ -47,7 +47,7 @@ class AnyProblem {
   std::vector<std::byte> bytes_;
 };
 
-// Not null: a case without memory has what lies there.
+// A non-null placeholder: marks an optional tensor as present before memory exists.
 void* some_address();
 
 // A matrix as the C interface states it, at an address.
@@ -81,14 +81,14 @@ struct Trial {
   void (*fill)(HostProblem&, const Case&);
   // Straight from the definition. Products share the formulas of activations with the kernels.
   std::shared_ptr<const Answer> (*answer)(const Case&, const HostProblem& given);
-  InstanceWords (*list)(const Instance&);  // of ./tw list; null: as all that multiply
-  // Of a CTA's timeline, of an instance that is compiled with tracing; else 0. Null: as products.
+  InstanceWords (*list)(const Instance&);  // words for ./tw list; null: those of all that multiply
+  // Tracks of a CTA's timeline if the instance is compiled with tracing, else 0. Null: a product's.
   unsigned (*tracks)(const Instance&) = nullptr;
   // The same as `answer`, summed up by a GPU, for cases that are too large for the host; or null.
   std::shared_ptr<const Answer> (*answer_on_gpu)(const Case&, const HostProblem& given) = nullptr;
 };
 
-// Of kernels that stream: their one role has one track.
+// Kernels that stream have one role with one track.
 template <class Config>
 unsigned tracks_of_stream(const Instance& instance) {
   return static_cast<const Config*>(instance.facts)->tracing == Tracing::On ? 1 : 0;
@@ -101,13 +101,13 @@ struct Case {
   const Instance* instance;
   AnyProblem problem;
   Lists lists = {};
-  MatmulOrder order = {};             // of an instance that multiplies
+  MatmulOrder order = {};             // for an instance that multiplies
   bool unaligned = false;             // lines of memory begin at no multiple of 16 bytes
-  Spacing spacing = Spacing::Usual;   // of the lines of tensors that are not unaligned
+  Spacing spacing = Spacing::Usual;   // lines of tensors that are not unaligned
   std::uint32_t unaligned_small = 0;  // those of small tensors, by bit, whatever the others do
-  bool shared_b = false;              // of a product: one B for the whole batch
-  bool infinite = false;              // of a product: one element of A, by seed
-  std::int64_t largest = 320;         // of what is random
+  bool shared_b = false;              // product: one B for the whole batch
+  bool infinite = false;              // product: one element of A, by seed
+  std::int64_t largest = 320;         // largest random extent
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
   bool operator==(const Case&) const = default;
@@ -122,7 +122,7 @@ struct Case {
     return trial->settle(problem.data(), lists, *instance);
   }
 };
-// Of an instance and all that it fixes; otherwise usual.
+// A case of an instance and all that it fixes; otherwise usual.
 Case usual_case(const Trial& trial, const Instance& instance);
 Case random_case(const Trial& trial, const Instance& instance, Random& random,
                  std::int64_t largest = 320);

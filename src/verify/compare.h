@@ -10,7 +10,7 @@ namespace tw {
 struct Comparison {
   bool exact = false;  // every element was compared bit by bit
   std::int64_t wrong = 0;
-  std::int64_t unwritten = 0;  // of these: still poison
+  std::int64_t unwritten = 0;  // wrong ones that are still poison
   std::int64_t padding_touched = 0;
   double worst = 0.0;  // the share of its bound that the worst right element needs
   std::string first;   // a sentence about the first wrong element

@@ -54,12 +54,12 @@ struct HostMatrix {
   void allocate();
 
   bool exists() const { return batch > 0; }
-  // Of an element, counted from the first byte, in elements.
+  // Where an element lies, counted from the first byte, in elements.
   std::size_t index(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
     const std::int64_t line = major == Major::K ? row * pitch + column : column * pitch + row;
     return first + static_cast<std::size_t>(matrix * batch_pitch + line);
   }
-  // Of elements that are not packed.
+  // Elements must not be packed.
   void* element(std::size_t index) { return memory() + index * bytes_of(type); }
   const void* element(std::size_t index) const { return memory() + index * bytes_of(type); }
   // From the first byte to the first element.

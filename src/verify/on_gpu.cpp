@@ -232,7 +232,7 @@ class OnGpu {
   }
 
   const Instance& instance_;
-  unsigned tracks_;  // of a CTA's timeline
+  unsigned tracks_;  // tracks in a CTA's timeline
   Runtime gpu_;
   DeviceCopies copies_;
   AnyProblem problem_;

@@ -7,10 +7,10 @@ namespace tw {
 
 // Empty when the GPU here runs the instance; otherwise a sentence that says why not.
 std::string why_not_on_gpu(const Instance& instance);
-// Of the one that runs it.
+// The name of the GPU that runs it.
 std::string gpu_name(const Instance& instance);
-// Of the one here whose vendor made the target, or of any where that is empty; or why there is
-// none.
+// The name of the GPU here whose vendor made the target, or of any where that is empty; or why
+// there is none.
 Result<std::string> gpu_name_for(const std::string& target);
 
 // Copies the problem to the GPU, launches, and compares what comes back. A hang ends the program
@@ -22,7 +22,7 @@ Result<Comparison> run_on_gpu(const Verified& verified, int launches = 1,
 // What a kernel that is compiled with tracing wrote.
 struct GpuTrace {
   std::uint32_t capacity = 4096;      // acquires kept of each track
-  unsigned tracks = 0;                // of a CTA
+  unsigned tracks = 0;                // tracks of a CTA
   std::vector<TraceEvent> events;     // (capacity, track)
   std::vector<std::uint32_t> counts;  // (track): all acquires
   std::uint64_t lost() const;         // acquires that did not fit

@@ -15,7 +15,7 @@ inline constexpr HostMatrix MatmulData::*epilogue_tensors[] = {
 // Parts that the shape has get an address that is not null.
 void set_epilogue(tw_epilogue& epilogue, const EpilogueShape& shape);
 
-// Of the sums that the epilogue sees. The case is settled.
+// The shape of the sums that the epilogue sees. The case is settled.
 MatmulShape product_shape(const Case& of);
 
 // Whether several matrices of B may be one. The case is settled.

@@ -8,7 +8,7 @@
 
 namespace tw {
 
-// Of one block of a row: what its normally distributed numbers are multiplied with.
+// Factors, one for each block of a row: its normally distributed numbers are multiplied with it.
 class QuantisedSizes {
  public:
   QuantisedSizes(std::uint64_t seed, ElementType type) : random_(seed), type_(type) {}

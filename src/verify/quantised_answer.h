@@ -15,17 +15,17 @@ namespace tw {
 
 // What a family knows of blocks and scales.
 struct QuantisedBlocks {
-  std::int64_t columns;  // of a block
+  std::int64_t columns;  // columns of a block
   double smallest;       // scale
-  double rounding;       // of a value that is multiplied by the reciprocal of its scale
+  double rounding;       // error of a value that is multiplied by the reciprocal of its scale
   std::function<double(double amax)> scale_of;
   std::function<double(std::int64_t batch, std::int64_t row, std::int64_t block)> scale_at;
 };
 
 class QuantisedAnswer : public Answer {
  public:
-  // Of a problem that ran. What else must hold, such as that padding is untouched, goes into the
-  // comparison.
+  // Tells the blocks of a problem that ran. What else must hold, such as that padding is untouched,
+  // goes into the comparison.
   using BlocksOf = std::function<QuantisedBlocks(const HostProblem& ran, Comparison&)>;
 
   QuantisedAnswer(MatmulReference reference, Fill fill, unsigned d, BlocksOf blocks_of)
@@ -66,8 +66,8 @@ class QuantisedAnswer : public Answer {
       }
     }
     bool is_exact() const { return is_exact_; }
-    // Of exact values there is one scale. Otherwise it lies between those of the least and the most
-    // that the largest value can be; where that may be zero, it may be the scale of zeros.
+    // Exact values have one scale. Otherwise it lies between those of the least and the most that
+    // the largest value can be; where that may be zero, it may be the scale of zeros.
     bool has(double scale) const {
       if (is_exact_) return scale == of_.scale_of(high_);
       constexpr double slack = 1.0 + 0x1p-20;

@@ -57,7 +57,7 @@ struct Epilogue {
                       std::int64_t column) {
     return Bounded::exactly(matrix.at(batch, row, column));
   }
-  // Of the source at an element of the output.
+  // The source's term at an element of the output.
   Bounded source(std::int64_t batch, std::int64_t row, std::int64_t column) const {
     if (!data.source.exists()) return {};
     return beta * read(data.source, batch, row, column);
@@ -76,7 +76,8 @@ struct Epilogue {
     return sum_of(
         {product, parts.gated ? Bounded{} : source(batch, row, column), column_bias, row_bias});
   }
-  // Of columns `column` and, gated, the one behind it; `before` is what `linear` gave for them.
+  // Makes an output from columns `column` and, gated, the one behind it; `before` is what `linear`
+  // gave for them.
   Bounded output(const Bounded* before, std::int64_t batch, std::int64_t row,
                  std::int64_t column) const {
     const Bounded value = activated(before[0], activation);

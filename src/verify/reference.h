@@ -5,7 +5,7 @@
 
 namespace tw {
 
-// Of each element: the sum of products, and the sum of their magnitudes. (batch,m,n)
+// Each element's sum of products, and the sum of their magnitudes. (batch,m,n)
 struct MatmulSums {
   std::vector<double> value;
   std::vector<double> magnitude;

@@ -70,7 +70,7 @@ struct MatmulShape {
   Spacing spacing = Spacing::Usual;
   EpilogueShape epilogue = {};
 
-  // Of D: a gate makes one column of two.
+  // Columns of D: a gate makes one column of two.
   std::int64_t output_columns() const { return epilogue.gated ? n / 2 : n; }
   std::int64_t outputs() const { return batch * m * output_columns(); }
   bool operator==(const MatmulShape&) const = default;

@@ -26,7 +26,7 @@ class SparseBytes {
   std::byte* data() { return begin_; }
   const std::byte* data() const { return begin_; }
   const std::vector<Piece>& pieces() const { return pieces_; }
-  // Of all pieces.
+  // Compares all pieces.
   bool operator==(const SparseBytes& other) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace tw {
 
-// Of a CTA's timeline; 0: the instance is compiled without tracing.
+// Tracks of a CTA's timeline; 0: the instance is compiled without tracing.
 inline unsigned tracks_of(const Case& of) {
   if (of.trial->tracks != nullptr) return of.trial->tracks(*of.instance);
   if (of.trial->description->product == nullptr) return 0;

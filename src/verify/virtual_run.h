@@ -14,7 +14,7 @@ struct VirtualRun {
   vgpu::Report report;
   Comparison comparison;
   MatmulData data;     // with the outputs of the run
-  double seconds = 0;  // of the run itself, without making and checking the data
+  double seconds = 0;  // the run itself, without making and checking the data
 
   bool clean() const {
     return status.is_good() && report.verdict() == vgpu::Report::Clean && comparison.good();
