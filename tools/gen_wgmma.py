@@ -7,7 +7,7 @@ followed by _register.
 """
 import sys
 
-# Of the types that an instruction multiplies: its k, and its name in C++.
+# For each type that an instruction multiplies: its k, and its name in C++.
 TYPES = {'bf16': (16, 'Bf16'), 'fp16': (16, 'Fp16'), 'tf32': (8, 'Tf32'), 'e4m3': (32, 'E4m3'),
          'e5m2': (32, 'E5m2'), 's8': (32, 'S8')}
 PTX = {'fp16': 'f16'}

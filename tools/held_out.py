@@ -25,7 +25,7 @@ import shapes
 
 KINDS = ('bf16', 'e4m3', 'blockwise', 'grouped', 'conv2d', 'attention')
 COUNT = 60
-STEPS = {'bf16': (1, 8, 8), 'e4m3': (1, 16, 16), 'blockwise': (4, 64, 128), 'grouped': (1, 8, 8)}  # of m, n and k
+STEPS = {'bf16': (1, 8, 8), 'e4m3': (1, 16, 16), 'blockwise': (4, 64, 128), 'grouped': (1, 8, 8)}  # m, n and k
 MOST_FLOPS = 1e12
 MOST_BYTES = 1e9
 MOST_ATTENTION_FLOPS = 4e12

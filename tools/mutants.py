@@ -21,9 +21,9 @@ class Line:
     """A line of a header."""
     file: str  # under include/tilewright
     text: str  # without its indent
-    of: int  # so many such lines has the file,
-    occurrence: int  # and this is meant
-    numbers: tuple  # of the lines of its statement
+    of: int  # so many such lines has the file
+    occurrence: int  # which of them is meant
+    numbers: tuple  # lines of its statement
     constant: bool  # the compiler evaluates it: no run executes it
 
 

@@ -275,7 +275,7 @@ class Judge:
                         same += 1
                         if same > self.most_kernels:
                             break
-                        continue  # of a constant it is not known who uses it
+                        continue  # nobody knows who uses a constant
                     program = self.builder.link(instance)
                 except plant.NotBuilt as error:
                     if EVALUATED.search(error.said):

@@ -57,7 +57,7 @@ bool is_right(const vgpu::Options& options, vgpu::Report& report) {
   const Status status = simulate_planned<Bound>(
       problem, {}, {}, options, report, touched,
       [&](auto& params, MatmulGrid& grid, unsigned clusters, const Workspace& workspace) {
-        // Of the outermost node first: signs, then the clamp's bounds, alpha, the bias, the scale.
+        // The outermost node first: signs, then the clamp's bounds, alpha, the bias, the scale.
         params.epilogue.epilogue = {signs, n, {{{-8, 8}, {{0.5f, {}}, {bias}}}, {scale}}};
         return plan<Bound>(params, grid, problem, {}, clusters, workspace, encode_for_virtual);
       });

@@ -19,7 +19,7 @@ struct Payload {
     alignas(1024) Bf16 a[rows * columns];
     float weights[rows];
   };
-  using StageTensors = SharedTile<Bf16, layout>;  // as TMA sees a stage
+  using StageTensors = SharedTile<Bf16, layout>;  // what TMA sees of a stage
   // Bytes, how they are announced, who loads and who reads them, with how many arrivals.
   static constexpr Part parts[2] = {
       {sizeof(Tiles::a), Completion::TransactionBytes, {Role::Load, 1}, {{add, READERS}}},

@@ -21,7 +21,7 @@ struct Payload {
   struct Tiles {
     alignas(1024) Bf16 a[rows * columns];
   };
-  using StageTensors = SharedTile<Bf16, layout>;  // as the loader sees a stage
+  using StageTensors = SharedTile<Bf16, layout>;  // what the loader sees of a stage
   // TMA counts the bytes of a tile, and each of two warps arrives when it has read it.
   static constexpr Part parts[1] = {
       {sizeof(Tiles), Completion::TransactionBytes, {Role::Load, 1}, {{add, 2}}}};

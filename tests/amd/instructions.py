@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-# Of every target, and of gfx950 alone.
+# What every target has, and what gfx950 alone has.
 COMMON = ['f32_16x16x16_bf16', 'f32_32x32x8_bf16', 'f32_16x16x16_f16', 'f32_32x32x8_f16',
           'i32_16x16x32_i8', 'i32_32x32x16_i8'] + [
               f'f32_{shape}_{a}_{b}' for shape in ('16x16x32', '32x32x16')

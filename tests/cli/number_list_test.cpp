@@ -9,7 +9,7 @@ namespace {
 std::string parsed(std::vector<std::string> words, std::vector<std::int32_t>& numbers) {
   CLI::App app;
   add_number_list(app, "--sizes", numbers, "rows of each group");
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {

@@ -23,7 +23,7 @@ Case read_back(const std::string& line, Verdict& verdict) {
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
   words.erase(words.begin(), words.begin() + 2);  // ./tw run
-  std::reverse(words.begin(), words.end());       // as CLI11 wants them
+  std::reverse(words.begin(), words.end());       // CLI11 takes them from the back
   CLI::App app;
   Case found = usual_case(matmul_trial, matmul_trial.instances()[0]);
   add_described(

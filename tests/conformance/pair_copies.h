@@ -42,7 +42,7 @@ struct PairLoads : TensorFrame {
           isa::cp_async_bulk_tensor_load_pair(to, &params.map, barrier, at,
                                               isa::CacheHint::EvictNormal);
       }
-      // Of both CTAs of a pair; bytes that land before are counted below zero.
+      // Both CTAs of a pair arrive; bytes that land before are counted below zero.
       if (counts) {
         isa::mbarrier_arrive_expect_tx(shared_at(full_at), 2 * slots * copies.counted_bytes);
         wait(shared_at(full_at), 0);

@@ -119,7 +119,7 @@ struct OperandLayout {
   const char* name;
   std::uint64_t swizzle_bits;  // 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes
   unsigned leading_bytes, stride_bytes;
-  unsigned row_bytes;  // of a tile; 16 of k are 32
+  unsigned row_bytes;  // bytes of a tile's row; 16 of k are 32
 };
 inline constexpr OperandLayout operand_layouts[] = {
     {"plain", 0, 128, 256, 32},

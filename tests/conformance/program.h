@@ -25,7 +25,7 @@ struct Copies {
   int at[most_copies][5];
   unsigned counted_bytes;                 // that one copy adds to its barrier
   unsigned slot_bytes;                    // a multiple of 1024, where every swizzle starts afresh
-  std::uint16_t offsets[most_copies][3];  // of a filter's position, where columns are copied
+  std::uint16_t offsets[most_copies][3];  // where a filter's position lies, if columns are copied
   unsigned issuer[most_copies];           // multicast: the rank that issues the copy
   std::uint16_t mask[most_copies];        // multicast: the ranks that get it
 };
@@ -45,9 +45,9 @@ struct Products {
 // and the blocks of their scales; the input holds the same for each CTA.
 struct TensorProducts {
   std::uint64_t a_descriptor, b_descriptor;  // but for the address
-  std::uint32_t instruction;                 // of the first step
+  std::uint32_t instruction;                 // the first step's
   unsigned n;
-  unsigned a_bytes, b_bytes;              // of a CTA
+  unsigned a_bytes, b_bytes;              // what a CTA has
   unsigned a_scale_bytes, b_scale_bytes;  // 0: without scales
   unsigned steps;
   unsigned a_step_bytes, b_step_bytes;
@@ -57,7 +57,7 @@ struct Params {
   TensorMap map;
   const std::uint32_t* input;
   std::uint32_t* output;
-  unsigned count;  // of rounds, or of words
+  unsigned count;  // rounds, or words
   Copies copies;
   Products products;
   TensorProducts tensor_products;
@@ -95,12 +95,12 @@ struct Tensor {
   std::uint64_t pitch_bytes[4] = {};
   unsigned box[5] = {1, 1, 1, 1, 1};
   Swizzle swizzle = Swizzle::None;
-  unsigned pixels = 0;  // of a column (im2col); 0: boxes
+  unsigned pixels = 0;  // pixels of a column (im2col); 0: boxes
   int lower[3] = {};    // the pixel box, and its steps: entry i belongs to dimension i + 1
   int upper[3] = {};
   unsigned steps[3] = {1, 1, 1};
   bool in_output = false;
-  std::size_t offset = 0;  // of its first byte in the input or output
+  std::size_t offset = 0;  // where its first byte lies in the input or output
 };
 
 struct Program {
@@ -111,7 +111,7 @@ struct Program {
   std::size_t output_bytes = 0;
   Tensor tensor;
   Params params{};          // without addresses
-  WgmmaShape shape;         // of its products
+  WgmmaShape shape;         // its products'
   bool is_rounded = false;  // sums are not exact: what is expected comes from the exact arithmetic
 };
 

@@ -97,7 +97,7 @@ struct ScaledMultiply : MultiplyFrame<group> {
 // n.
 struct OperandImage {
   isa::OperandMajor major = isa::OperandMajor::K;
-  unsigned rows = 128;  // of m or n in a CTA
+  unsigned rows = 128;  // rows of m or n in a CTA
   unsigned element_bytes = 2;
 
   static constexpr unsigned steps = 4;
@@ -245,7 +245,7 @@ void add_scaled(std::vector<Program>& programs, const TensorFormat& a, const Ten
     input.push_back(program.input[2 * cta]);
     input.push_back(program.input[2 * cta + 1]);
     input.push_back({fill, products.a_scale_bytes, 51 + cta});
-    input.push_back({fill, products.b_scale_bytes, 61});  // of all columns: both have the same
+    input.push_back({fill, products.b_scale_bytes, 61});  // all columns': both have the same
   }
   program.input = input;
   program.grid.shared_bytes = TensorFrame::operands_at + operand_bytes(products);

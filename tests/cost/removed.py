@@ -15,13 +15,14 @@ import cost_parts  # noqa: E402
 
 folder, compiler, cmake = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 UNTOUCHED = ('pipeline', 'kernel', 'op', 'epilogue', 'schedule', 'arch', 'layout', 'accumulator')
-# Of the family's, in these folders.
+# Files of the family in these folders.
 OWN = {'grouped': ['group_tiles.h'],
        'block_scaled': ['tcgen05_scaled.h', 'scale_columns.h', 'sm100_scaled.h', 'mx_quantised.h', 'mfma_scaled.h', 'gfx950_scaled.h'],
        'attention': ['attention.h', 'attention_plan.h', 'attention_rows.h', 'online_softmax.h', 'packed_rows.h', 'softmax_parts.h', 'mma_rings.h', 'wgmma_rings.h', 'byte_transpose.h',
                      'attention_tiles.h', 'sm80_attention.h', 'sm90_attention.h']}
-# Of files that others use, a removal changes at least so many sources and headers. It is there so that the test cannot look at nothing. The
-# numbers of grouped were 3 and 2 sources while families were registered by hand; since their lists are generated, one source is left.
+# A removal changes at least so many sources and headers that others use. It is there so that the
+# test cannot look at nothing. The numbers of grouped were 3 and 2 sources while families were
+# registered by hand; since their lists are generated, one source is left.
 LEAST = {'conv2d': (4, 4), 'blockwise': (4, 3), 'grouped': (1, 1)}
 
 

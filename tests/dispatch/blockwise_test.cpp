@@ -30,7 +30,7 @@ struct Stated {
   Checked checked;
 };
 
-// Of e4m3 with a scale for 128 rows of B.
+// A problem of e4m3 with a scale for 128 rows of B.
 Stated usual(std::int64_t m, std::int64_t n, std::int64_t k) {
   return Stated(blockwise_instances()[0], m, n, k);
 }

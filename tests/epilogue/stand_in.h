@@ -14,7 +14,7 @@ struct KnownSums {
   const std::vector<double>& values;
   int m;
   int n;
-  Place place;  // of the tile
+  Place place;  // where the tile begins
 
   Value at(unsigned row, unsigned column) const {
     const int to_row = place.row + static_cast<int>(row);
@@ -25,7 +25,7 @@ struct KnownSums {
   }
 };
 
-// As wgmma leaves them. With several warps_n (mma.sync) each warp has columns of its own.
+// The layout that wgmma leaves. With several warps_n (mma.sync) each warp has columns of its own.
 template <unsigned num_blocks, unsigned n, unsigned warps_n, class Number>
 struct MatrixStandIn {
   using Value = Number;
@@ -53,7 +53,7 @@ struct MatrixStandIn {
 };
 static_assert(FragmentSums<MatrixStandIn<2, 128, 1, float>>);
 
-// As tcgen05.ld reads them.
+// The layout that tcgen05.ld reads.
 template <unsigned n, class Number>
 struct RowStandIn {
   using Value = Number;

@@ -71,7 +71,7 @@ TEST(Conv2d, TakesLines) {
 TEST(Conv2d, TakesDepths) {
   Random random(base_seed() + 3);
   for (const Instance& instance : conv2d_instances()) {
-    if (facts_of_conv2d(instance).spans_groups) continue;  // of two sides only
+    if (facts_of_conv2d(instance).spans_groups) continue;  // takes two sides only
     for (const Fill fill : {Fill::Position, Fill::Integers}) {
       Conv2dShape shape = random_shape(instance, random);
       shape.n = 2;
@@ -137,7 +137,7 @@ TEST(Conv2d, CutsPatches) {
                                std::pair{cut_h, Axis{.extent = 32, .filter = 16, .stride = 8}}}) {
       shape.h = h;
       shape.w = w;
-      if (!facts_of_conv2d(instance).by_threads && w.stride != w.filter) continue;  // of 3 channels
+      if (!facts_of_conv2d(instance).by_threads && w.stride != w.filter) continue;  // 3 channels
       expect_clean(instance, shape, Fill::Position, 11);
       if (HasFatalFailure()) return;
     }
@@ -148,7 +148,7 @@ TEST(Conv2d, CutsPatches) {
 // groups than a tile has, of several filters for each channel, and at the edge of what is stored.
 TEST(Conv2d, PutsGroupsTogether) {
   struct Groups {
-    std::int64_t groups, c, k;  // of one
+    std::int64_t groups, c, k;  // one group's c and k
     std::int64_t together;      // where tiles have 64 columns
   };
   const Groups all[] = {{8, 16, 16, 4}, {32, 4, 4, 16}, {6, 8, 24, 2},  {9, 5, 7, 9},
@@ -229,9 +229,9 @@ TEST(Conv2d, FillsTilesWithGroups) {
 }
 
 struct Rectangle {
-  std::int64_t rows, columns;  // of which the second of so many groups,
-  std::int64_t groups;
-  bool by_rows, by_columns;  // along which
+  std::int64_t rows, columns;
+  std::int64_t groups;       // it holds what belongs to the second of so many,
+  bool by_rows, by_columns;  // which lie along these
   bool holds(std::int64_t row, std::int64_t column) const {
     return (!by_rows || row / (rows / groups) == 1) &&
            (!by_columns || column / (columns / groups) == 1);

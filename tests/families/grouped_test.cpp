@@ -49,8 +49,8 @@ void expect_exact(const Case& made) {
   EXPECT_TRUE(run.comparison.exact) << run_line(made);
 }
 
-// Of random problems of integers, with an epilogue that keeps them integers, nothing is left to a
-// bound. described_test.cpp judges random data and any epilogue by derived bounds.
+// Random problems of integers, with an epilogue that keeps them integers, leave nothing to a bound.
+// described_test.cpp judges random data and any epilogue by derived bounds.
 TEST(Grouped, RandomProblemsOfIntegersAreExact) {
   Random random(base_seed());
   std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));

@@ -95,7 +95,7 @@ TEST(Matmul, AccumulatesInPlace) {
   }
 }
 
-// Of every way to sweep the tiles one.
+// Every way to sweep the tiles is tried with one instance.
 TEST(Matmul, TakesAnyRasterGroup) {
   for (const TileSweep sweep : {TileSweep::Grouped, TileSweep::Hilbert}) {
     for (const Instance& instance : matmul_trial.instances()) {

@@ -75,9 +75,8 @@ TEST(Requantised, FeedsTheNextProduct) {
   }
 }
 
-// Of random problems of integers, with an epilogue that keeps them integers, elements and scales
-// are compared bit by bit. described_test.cpp judges random data and any epilogue by derived
-// bounds.
+// Random problems of integers, with an epilogue that keeps them integers, are compared bit by bit,
+// elements and scales. described_test.cpp judges random data and any epilogue by derived bounds.
 TEST(Requantised, RandomProblemsOfIntegersAreExact) {
   Random random(base_seed());
   std::printf("seed %llu (TW_SEED changes it)\n", static_cast<unsigned long long>(base_seed()));

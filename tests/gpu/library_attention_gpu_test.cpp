@@ -60,7 +60,7 @@ TEST_F(LibraryAttentionOnGpu, IsCapturedIntoGraphs) {
   }
 }
 
-// As tests/families/attention_test.cpp has it, of kernels that the library chooses.
+// The test of tests/families/attention_test.cpp, with kernels that the library chooses.
 TEST_F(LibraryAttentionOnGpu, DecodesTokensWithinTheBoundOfPrefillsRows) {
   const DeviceWorkspace workspace(room);
   Random random(base_seed() + 5);

@@ -69,7 +69,7 @@ const Small small_products[] = {
     {{.m = 64, .n = 136, .k = 4096}, "hopper_split"},
     {{.m = 300, .n = 520, .k = 512}, "hopper_stream"},
     {{.m = 257, .n = 320, .k = 192, .batch = 2}, "bf16_128x128_parts"},
-    {{.m = 1000, .n = 1100, .k = 1031, .unaligned = true}, nullptr},  // of copies
+    {{.m = 1000, .n = 1100, .k = 1031, .unaligned = true}, nullptr},  // runs on copies
 };
 
 // A product with its data, its options and what a serial run on an idle GPU gave.

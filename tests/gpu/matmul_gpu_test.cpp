@@ -16,7 +16,7 @@ class MatmulOnGpu : public ::testing::Test {
   }
 };
 
-// Of instances that this GPU can run, without tracing.
+// Keeps instances that this GPU can run, without tracing.
 std::vector<MatmulTask> runnable(std::vector<MatmulTask> problems) {
   std::erase_if(problems, [](const MatmulTask& problem) {
     return config_of(*problem.instance).tracing == Tracing::On ||

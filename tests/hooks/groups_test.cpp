@@ -37,7 +37,7 @@ std::int64_t run_groups(const vgpu::Options& options, vgpu::Report& report) {
   whole.m = rows;
   whole.n = columns;
   whole.k = k;
-  MatmulShape stacked = whole;  // as the loader sees it: a group is a matrix of a batch
+  MatmulShape stacked = whole;  // the loader's view: a group is a matrix of a batch
   stacked.m = group_rows;
   stacked.batch = groups;
   MatmulData data = make_matmul_data(stacked, Fill::Integers, options.seed);

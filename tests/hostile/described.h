@@ -18,7 +18,7 @@ struct Field {
   std::string path;  // "matmul.a.row_stride"
   std::string type;
   std::size_t offset;
-  // Of a number, where the description says so: at least `low` and below `limit`.
+  // A number whose range the description states: at least `low` and below `limit`.
   std::int64_t low = 0, limit = 0, usual = 0;
   enum class Role { None, Extent, Flag } role = Role::None;
 

@@ -37,7 +37,7 @@ class Random {
   std::uint64_t state_;
 };
 
-// As large as the struct and no larger, so that whoever reads beyond it is seen.
+// Its memory is no larger than the struct, so that whoever reads beyond it is seen.
 class Problem {
  public:
   explicit Problem(const Family& family)

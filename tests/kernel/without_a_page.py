@@ -21,7 +21,7 @@ BLACKWELL = ['arch/sm100.h', 'op/tcgen05.h', 'pipeline/tensor_accumulators.h', '
 CDNA = ['arch/gfx942.h', 'arch/gfx950.h', 'op/mfma.h', 'accumulator/wave.h', 'io/vector_copy.h', 'isa/amdgcn/mfma.h',
         'io/lds_loader.h', 'isa/amdgcn/wave_memory.h', 'kernel/ping_pong.h', 'pipeline/wave_counter.h',
         'pipeline/wave_steps.h', 'schedule/xcd_order.h']
-# Of NVIDIA's mechanisms all that the portable page of another vendor could have been bound to.
+# All of NVIDIA's mechanisms that the portable page of another vendor could have been bound to.
 NVIDIA = BLACKWELL + ['arch/sm80.h', 'arch/sm90.h', 'op/wgmma.h', 'op/mma_sync.h', 'io/tma_loader.h', 'io/async_copy.h',
                       'pipeline/mbarrier.h', 'pipeline/turns.h', 'pipeline/exchange.h', 'pipeline/staging.h',
                       'epilogue/staged_store.h', 'epilogue/source.h', 'epilogue/source_supply.h',

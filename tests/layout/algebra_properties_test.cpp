@@ -26,7 +26,7 @@ std::vector<std::int64_t> offsets(const Layout& layout) {
   return result;
 }
 
-// As a mode of another layout, where outer parentheses around a single mode vanish.
+// The layout as a mode of another, where outer parentheses around a single mode vanish.
 Layout as_mode(const Layout& layout) { return mode(from_modes(layout), 0); }
 
 TEST(AlgebraProperties, TextComesBack) {

@@ -10,7 +10,7 @@ namespace {
 
 using Problem = tw_blockwise_problem;
 
-// Of the kind that an instance computes.
+// A case of the kind that an instance computes.
 Case case_like(const std::string& instance, std::int64_t m = 70, std::int64_t n = 200,
                std::int64_t k = 500) {
   for (const Instance& one : blockwise_instances()) {

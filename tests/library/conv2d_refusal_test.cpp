@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 
-// Of one field of an axis: what it must be, and how the refusal begins.
+// What one field of an axis must be, and how the refusal begins.
 struct Field {
   std::int64_t tw_conv2d_axis::*field;
   const char* name;

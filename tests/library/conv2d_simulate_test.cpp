@@ -55,7 +55,7 @@ TEST(SimulateConv2d, WithBiasResidualAndRelu) {
   expect_right(shape);
 }
 
-// Of one group, everything is infinite: the others do not see it, whichever kernel the library
+// Everything in one group is infinite: the others do not see it, whichever kernel the library
 // takes.
 TEST(SimulateConv2d, KeepsGroupsApart) {
   Conv2dShape shape = small();

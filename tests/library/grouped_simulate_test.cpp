@@ -12,7 +12,8 @@ namespace {
 
 using Problem = tw_grouped_problem;
 
-// Of the kind that an instance computes: rows as they lie, by an index, or with scales of blocks.
+// A case of the kind that an instance computes: rows as they lie, by an index, or with scales of
+// blocks.
 Case case_like(const std::string& instance, std::int64_t capacity = 0) {
   for (const Instance& one : grouped_instances()) {
     if (one.name != instance) continue;

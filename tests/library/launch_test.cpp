@@ -498,7 +498,7 @@ TEST_F(Launch, EightThreadsShareAPlanAndTheCache) {
   tw_matmul_plan_destroy(plan);
 }
 
-// As of TW_COMPILED=some: the kernel is there for the virtual GPU alone.
+// A build with TW_COMPILED=some has the kernel for the virtual GPU alone.
 TEST_F(Launch, AKernelThatIsNotCompiledIsRefusedWithItsName) {
   using Family = library::DescribedFamily<MatmulFamily, matmul_instances>;
   Instance bare = matmul_instances()[0];

@@ -8,7 +8,7 @@
 
 namespace tw::tests {
 
-// Of `matrix`, rows by columns as HostMatrix counts them; B of the C interface is the transpose.
+// States `matrix`, rows by columns like HostMatrix; B of the C interface is the transpose.
 inline tw_matrix c_matrix(HostMatrix& matrix, bool transposed) {
   tw_matrix result = {};
   if (!matrix.exists()) return result;

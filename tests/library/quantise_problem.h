@@ -6,7 +6,7 @@
 
 namespace tw::tests {
 
-// Of no instance: what the library takes is its choice.
+// The case names no instance: what the library takes is its choice.
 inline Case quantise_case(const tw_quantise_problem& given, Fill fill, std::uint64_t seed) {
   Case made = {&quantise_trial, nullptr, AnyProblem(given)};
   made.fill = fill;

@@ -13,19 +13,19 @@ namespace tw::tests {
 // What happened, in order.
 struct Event {
   enum Kind { Supports, Clear, Launch } kind;
-  const void* memory;  // of Clear and Launch: the workspace
+  const void* memory;  // Clear and Launch: the workspace
   std::size_t bytes;
   void* stream;
   const Instance* instance = nullptr;
   MatmulProblem problem = {};
   MatmulOrder order = {};
-  const void* counters = nullptr;  // of Launch
+  const void* counters = nullptr;  // Launch alone has some
 };
 
 struct StandIn {
   std::vector<Event> events;
-  int device = 0;  // below 0: there is none
-  const char* name = nullptr;  // of the device
+  int device = 0;              // below 0: there is none
+  const char* name = nullptr;  // the device's
   bool launch_fails = false;
   bool wants_alignment = false;  // kernels take no A whose rows begin anywhere
   bool records = true;

@@ -44,7 +44,7 @@ std::string in_child(const std::vector<std::pair<const char*, std::string>>& var
   return text;
 }
 
-// Of fp16, which only `split` multiplies.
+// A product of fp16, which only `split` multiplies.
 tw_matmul_problem product(std::int64_t m, std::int64_t n, std::int64_t k) {
   tw_matmul_problem problem;
   tw_matmul_init(&problem, nullptr);

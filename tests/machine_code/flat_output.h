@@ -55,9 +55,9 @@ struct Group {
 // Where a thread's 16 pairs of a group of columns stand.
 struct Columns {
   int batch;
-  int row;  // of pair 0
+  int row;  // pair 0's
   int column;
-  int first_column;  // of the group
+  int first_column;  // the group's
   int m_end;
   int n;
 };
@@ -241,7 +241,7 @@ __device__ __forceinline__ void store_auxiliary(const tw::EpilogueArguments& epi
   }
 }
 
-// Of the three types that operands may have.
+// Operands may have three types.
 #define FLAT_BY_TYPE(TYPE, FUNCTION, ...)     \
   if ((TYPE) == ElementType::Bf16) {          \
     FUNCTION<ElementType::Bf16>(__VA_ARGS__); \
@@ -330,7 +330,7 @@ __device__ __forceinline__ void mix(const tw::EpilogueArguments& epilogue, const
     }
   }
   if (epilogue.amax != nullptr) {
-    // As bits, which are ordered as magnitudes are. A gated value is inside if the lower one was.
+    // Bits are ordered like magnitudes. A gated value is inside if the lower one was.
     TW_UNROLL
     for (unsigned pair = 0; pair < 16; ++pair) {
       if (row_of(at, pair) < at.m_end && column_of(at, pair) < at.n) {

@@ -18,7 +18,7 @@ using tw::SharedAddress;
 using tw::TensorAddress;
 
 constexpr unsigned stages = 5;
-constexpr unsigned scale_bytes = 512;  // of 128 rows and 128 of k
+constexpr unsigned scale_bytes = 512;  // 128 rows and 128 of k
 
 struct Params {
   tw::TensorMap a, b, a_scales, b_scales;

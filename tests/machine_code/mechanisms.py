@@ -14,7 +14,7 @@ LISTED = ROOT / 'src/compiled_for_tests.txt'
 FAMILY = re.compile(r'tw_described_family\((\w+) \w+ \S+ "([A-Z_;]+)"')
 SIZES = {'tiling', 'm', 'n', 'spans', 'cluster', 'stagger', 'keys', 'head', 'staged_bytes', 'pieces', 'least_ctas', 'multiply_groups', 'scale_rows',
          'a_type', 'b_type', 'd_type', 'element_type', 'scale_type', 'a_major', 'b_major', 'consumers', 'split', 'scheduling', 'sweep'}
-# Of these the machine code differs by one instruction, or by a constant.
+# These change one instruction, or a constant, of the machine code.
 HINTS = {'dependent_launch', 'a_evict_first', 'b_evict_first', 'weights_first', 'keeps_keys', 'upper_rows', 'turns'}
 
 

@@ -33,7 +33,7 @@ def words_of(text):
     return [int.from_bytes(text[at:at + INSTRUCTION_BYTES], "little") for at in range(0, len(text), INSTRUCTION_BYTES)]
 
 
-# As nvdisasm 13.1 has them: MEMBAR.ALL.CTA, MEMBAR.ALL.GPU, MEMBAR.SC.GPU, MEMBAR.ALL.SYS, UCGABAR_ARV.
+# Encodings by nvdisasm 13.1: MEMBAR.ALL.CTA, MEMBAR.ALL.GPU, MEMBAR.SC.GPU, MEMBAR.ALL.SYS, UCGABAR_ARV.
 CTA, GPU, SC, SYS, ARRIVAL = 0x8000 << 64 | 0x7992, 0xa000 << 64 | 0x7992, 0x2000 << 64 | 0x7992, 0xb000 << 64 | 0x7992, 0x79c7
 assert in_roles([CTA, GPU, 0x9ab, 0x5ab, ARRIVAL]) == [] and in_roles([GPU, CTA, SC, 0, 0, SYS, 0, 0, 0, ARRIVAL]) == [0, 2, 5]
 

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 from looped_code import SIGNALS, TMA, LoopedCode
 
 PRODUCT, COPY, COMMIT, BRANCH = 0x1ea, 0x1e7, 0x1e9, 0x147
-COPIES = 2     # of scales: a block of A's, a block of B's
+COPIES = 2     # scales: a block of A's, a block of B's
 ADDRESSES = 14  # uniform moves and sums that a stage's scales may take
 
 SOURCE = """

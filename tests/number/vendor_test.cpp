@@ -156,8 +156,8 @@ void fill_block(float (&values)[count], float max, int lowest, int highest, std:
   if (random() % 3 == 0) values[random() % count] = edge;
 }
 
-// As the vendor's own functions make them: the scale from amax / max rounded up, or from 2^(log2
-// amax - emax) rounded down, and each element from its value over the scale.
+// The vendor's own functions make the scale from amax / max rounded up, or from 2^(log2 amax -
+// emax) rounded down, and each element from its value over the scale.
 template <class T, class Vendor>
 void check_mx_blocks(const Vendor& vendor) {
   constexpr float max = NumberTraits<T>::max_finite;

@@ -94,8 +94,8 @@ void expect(ScaledMmaKind kind, const std::vector<std::uint32_t>& instructions,
     EXPECT_EQ(products[i].b_scales, sfb + 4 * Scales::b_blocks * words[i]);
     EXPECT_TRUE(products[i].accumulate);
   }
-  // Of A: a block for each block of k. Of B, the blocks of 128 rows lie together in tensor memory,
-  // and the blocks of k in shared memory.
+  // A has a block for each block of k. B's blocks of 128 rows lie together in tensor memory, and
+  // the blocks of k in shared memory.
   ASSERT_EQ(copies.size(), Scales::k_blocks * (1 + Scales::b_blocks));
   const std::uint64_t from = scale_block + stage + sizeof(OperandTiles<tiling>) / 16;
   for (unsigned k = 0; k < Scales::k_blocks; ++k) {

@@ -34,10 +34,10 @@ class Config:
     target: str
     header: str
     page: str
-    fields: str  # of the family's config
+    fields: str  # fields of the family's config
     family: str = 'matmul'
     recipe: str = ''
-    options: str = ''  # of ./tw run, for every problem
+    options: str = ''  # options of ./tw run, for every problem
 
     def source(self, root):
         """As the families' instances are made, with a table of this one."""
@@ -333,8 +333,8 @@ class Bug:
     line: str  # the whole line, without its indent
     to: str
     sites: list
-    of: int = 1  # how many such lines the file has,
-    occurrence: int = 0  # and which of them is meant
+    of: int = 1  # how many such lines the file has
+    occurrence: int = 0  # which of them is meant
 
 
 # On Hopper: one tile of one CTA, with two stages more than the ring has, so that stages are used

@@ -160,7 +160,7 @@ BUGS = [
         'return groups.divide(static_cast<unsigned>(index));',
         'const auto turned = groups.divide(static_cast<unsigned>(index)); '
         'return {turned.remainder, turned.quotient};',
-        # As many groups as phases would only change places.
+        # Equally many groups and phases would only change places.
         [Site('dgrad_copies', (*GROUPS[:3], 4, *GROUPS[4:]), WRONG_RESULT)]),
     Bug('gradients_of_filters_on_top',
         'the epilogue of every group reads the rows of the first',

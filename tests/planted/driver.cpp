@@ -10,7 +10,7 @@
 
 namespace tw::planted {
 
-// Of the instance's file: what an altered header can change is behind it.
+// It is defined in the instance's file: what an altered header can change is behind it.
 extern const Trial& trial;
 
 namespace {

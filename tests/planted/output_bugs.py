@@ -1,7 +1,7 @@
 """Bugs of the epilogue: its sources, its staging buffers and its stores."""
 from bug import Bug, Site, SHORT, TENSOR_GRID, TENSOR_SHORT, WRONG_RESULT
 
-# Of one CTA.
+# One CTA stores them.
 THREE_TILES = (64, 384, 64, 0, 1, 1)
 
 BUGS = [

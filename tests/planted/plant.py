@@ -94,7 +94,7 @@ class Builder:
         self.lock = threading.Lock()
         self.plain_programs = {}
         self.plain_runs = {}
-        self.numbers = {}  # of switches, by bug and config
+        self.numbers = {}  # switches' numbers, by bug and config
 
     def compile(self, folder, config, includes):
         """The instance's object. Neither `folder` nor `includes` stands in it: equal programs are equal bytes."""
@@ -349,7 +349,7 @@ def main():
             for job in [pool.submit(builder.build_together, config, bugs.values()) for config, bugs in groups.items()]:
                 try:
                     job.result()
-                except Wrong as wrong:  # of the table; where a bug is judged it is told, too
+                except Wrong as wrong:  # the table is wrong; where a bug is judged it is told, too
                     complaints.append(str(wrong))
         if options.schedules:
             for text in pool.map(lambda case: explore(*case, builder, options.schedules), cases):

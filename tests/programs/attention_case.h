@@ -18,10 +18,10 @@ struct AttentionShape {
   int heads = 1;
   int key_heads = 1;
   int columns = 64;
-  std::vector<int> queries;  // of each sequence
+  std::vector<int> queries;  // one for each sequence
   std::vector<int> keys;
   bool causal = false;
-  int window = 0;       // of causal attention; 0: none
+  int window = 0;       // with causal; 0: none
   bool ragged = false;  // lengths are given as ends, and may differ
 };
 
@@ -205,7 +205,7 @@ class AttentionCase {
       }
     }
   }
-  // Of the sequence that the key is of.
+  // Where the sequence begins that the key is of.
   int key_begin_of(int key) const {
     int begin = 0;
     for (const std::int32_t end : key_ends) {

@@ -22,7 +22,7 @@ struct Case {
     first = make_matmul_data(shape, Fill::Integers, seed);
     second = make_matmul_data(shape, Fill::Integers, seed + 1);
   }
-  // Of what stands in first.d; elements that nobody wrote are poison.
+  // Wrong elements of first.d; those that nobody wrote are poison.
   std::int64_t wrong() const {
     std::int64_t count = first.d.padding_touched();
     for (int row = 0; row < shape.m; ++row) {

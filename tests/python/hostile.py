@@ -133,7 +133,7 @@ class Cases:
         except self.tilewright.Error as error:
             self._refused(index, name, error)
         except TypeError as error:
-            # Of Python itself: no line of the function was executed.
+            # Python itself refuses: no line of the function was executed.
             if error.__traceback__.tb_next is None:
                 self.counts["refused by Python's rules"] += 1
             else:

@@ -124,7 +124,7 @@ TEST(Clock, CommonViewIsWhatEveryThreadKnows) {
   const ClockRef all = common.get(pool);
   EXPECT_EQ(all->happened, (std::vector<Epoch>{1, 2, 5, 0}));
   EXPECT_EQ(all->visible, (std::vector<Epoch>{1, 1, 3}));
-  // As soon as thread 1 brings it too, they only know of each other what it says.
+  // When thread 1 brings it too, they only know of each other what it says.
   CommonView pair;
   const ClockRef poor = clock_of(pool, {1, 2, 3}, {1, 1, 2});
   pair.add({wide, 0, 6, 6});

@@ -24,7 +24,7 @@ namespace {
 
 // Where a wait or a barrier stands.
 struct Place {
-  const void* address;  // of a wait
+  const void* address;  // a wait's
   std::string name;
   auto operator<=>(const Place&) const = default;
 };
@@ -159,7 +159,7 @@ void omit_each(std::int64_t m, std::int64_t n, std::int64_t k) {
     const Report report = with({Mutation::Omit, place}, Landing::Random);
     EXPECT_EQ(report.verdict(), Report::Found) << "without " << place.name;
   }
-  // Of the waits at least one of each counter. Barriers: of the start, behind reads, behind
+  // There is at least one wait for each counter. Barriers: at the start, behind reads, behind
   // products, the stagger, and its end.
   const auto count = [&](const std::string& name) {
     return std::count_if(all.begin(), all.end(),

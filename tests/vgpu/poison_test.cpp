@@ -14,7 +14,7 @@ struct Frame {
 
 TEST(Poison, FramesBeginAsNaN) {
   const Kernel kernel{.threads = 64};
-  for (int run = 0; run < 3; ++run) {  // of which later ones get the stacks of the first
+  for (int run = 0; run < 3; ++run) {  // later ones get the stacks of the first
     unsigned found = 0;
     const Report report = kernel.run([&] {
       Frame frame;

@@ -239,7 +239,7 @@ TEST_P(Tcgen05PairTest, MulticastSignalsTheLeaderOfEachPair) {
     isa::cluster_wait();
     const unsigned rank = isa::cluster_rank();
     if (isa::thread_index() == 0 && rank % 2 == 0) {
-      isa::mbarrier_arrive_expect_tx(address_at(full_at), 512);  // of itself and its peer
+      isa::mbarrier_arrive_expect_tx(address_at(full_at), 512);  // its own and its peer's
     }
     if (isa::thread_index() == 0 && rank == 1) {
       const int at[2] = {0, 0};

@@ -22,11 +22,11 @@ using isa::ScaleFormat;
 using Kind = ScaledMmaKind;
 
 constexpr unsigned threads = 160;  // warps 0 to 3 read the sums, warp 4 multiplies
-constexpr unsigned rows = 128;     // of A in a CTA
-constexpr unsigned steps = 4;      // of k, in a line of 128 bytes
+constexpr unsigned rows = 128;     // rows of A in a CTA
+constexpr unsigned steps = 4;      // steps of k in a line of 128 bytes
 constexpr unsigned a_at = 0, b_at = 16 << 10, scales_at = 48 << 10, barrier_at = 60 << 10;
 constexpr unsigned second_barrier_at = barrier_at + 8, address_slot = barrier_at + 64;
-constexpr unsigned scale_block = 512;  // of 128 rows by four scales
+constexpr unsigned scale_block = 512;  // 128 rows by four scales
 constexpr unsigned all_columns = 512, scale_columns = 256;
 
 // The formats of mxf8f6f4 by their code in the instruction descriptor.
@@ -114,7 +114,7 @@ struct Scales {
 struct Planted {
   bool one_slot = false;          // scales are copied again while the products read them
   bool waits = false;             // but the commit of those products is waited for
-  bool fences = false;            // and the fence behind the wait is there
+  bool fences = false;            // the fence behind the wait is there, too
   bool no_copy = false;           // the scales of B are never copied
   bool scales_of_before = false;  // the products are of the next k-tile
 };

@@ -100,7 +100,7 @@ TEST(Warp, StmatrixScattersFragments) {
 }
 
 TEST(Warp, StmatrixTransposesFragments) {
-  // As above, but a lane holds two rows of a column: 8i + 2 (lane % 4) and the next.
+  // The same, but a lane holds two rows of a column: 8i + 2 (lane % 4) and the next.
   const Report report = Kernel{.threads = 32}.run([] {
     const unsigned lane = isa::thread_index();
     std::uint32_t packed[6];
@@ -110,7 +110,7 @@ TEST(Warp, StmatrixTransposesFragments) {
       packed[i] = (100 * row + column) | (100 * (row + 1) + column) << 16;
     }
     isa::stmatrix_x4_transposed(address_at(16 * lane), packed[0], packed[1], packed[2], packed[3]);
-    // Of two matrices, lanes 16 and above give no address that counts.
+    // With two matrices, lanes 16 and above give no address that counts.
     isa::stmatrix_x2_transposed(address_at(lane < 16 ? 512 + 16 * lane : 1), packed[4], packed[5]);
     isa::warp_sync();
     for (unsigned row = lane; row < 48; row += 32) {

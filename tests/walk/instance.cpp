@@ -6,7 +6,7 @@
 #include "src/verify/launch_virtual.h"
 #include "tilewright/arch/sm90.h"
 
-// Of libgcov: what the host does before and after is not part of the walk.
+// libgcov has these: what the host does before and after is not part of the walk.
 extern "C" void __gcov_reset();
 extern "C" void __gcov_dump();
 

@@ -10,7 +10,7 @@
 
 enum { M = 70, N = 56, K = 96 };
 
-/* As aligned as memory of cudaMalloc, as far as kernels look at it. */
+/* Kernels look at no more alignment of cudaMalloc's memory than this. */
 static _Alignas(16) uint16_t a[M * K], b[K * N], d[M * N];
 static uint16_t bias[N];
 

@@ -53,7 +53,7 @@ inline RecordedCuda& recorded_cuda() {
   static RecordedCuda only;
   return only;
 }
-// As CUDA does when a graph and all that was made of it are gone.
+// CUDA does so when a graph and all that was made of it are gone.
 inline void destroy(CudaGraph& graph) {
   for (const CudaUserObject& object : graph.objects) object.destroy(object.value);
   graph.objects.clear();
