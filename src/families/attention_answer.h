@@ -27,7 +27,7 @@ struct AttentionSequence {
     return {head, page * problem.page_size + slot};
   }
 
-  // Behind the last key that the query sees, and the first.
+  // The key behind the last that the query sees, and the first that it sees.
   std::int64_t end(std::int64_t query, const tw_attention_problem& problem) const {
     return problem.causal != 0 ? std::max<std::int64_t>(keys - (queries - 1 - query), 0) : keys;
   }

@@ -7,7 +7,7 @@
 
 namespace tw {
 
-// By src/instances/table.cpp.in.
+// src/instances/table.cpp.in makes it.
 std::span<const Instance> block_scaled_instances();
 
 extern const Trial block_scaled_trial;

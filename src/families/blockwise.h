@@ -8,7 +8,7 @@
 
 namespace tw {
 
-// By src/instances/table.cpp.in.
+// src/instances/table.cpp.in makes it.
 std::span<const Instance> blockwise_instances();
 
 extern const Trial blockwise_trial;

@@ -78,7 +78,7 @@ struct Convolutions : DispatchedFamily<Conv2dFamily, conv2d_instances, choose_co
     return choice;
   }
 
-  // By what tables know it.
+  // The words that tables know it by.
   static std::string call(const Stated& problem) {
     const Checked& checked = problem;
     return problem.is_product() ? call_of(checked) : call_of(checked.as<tw_conv2d_problem>());

@@ -6,7 +6,7 @@
 
 namespace tw {
 
-// By src/instances/table.cpp.in.
+// src/instances/table.cpp.in makes it.
 std::span<const Instance> grouped_instances();
 
 extern const Trial grouped_trial;

@@ -6,7 +6,8 @@
 
 namespace tw {
 
-// By src/instances/table.cpp.in: those that the library has, and those that only show something.
+// src/instances/table.cpp.in makes both: those that the library has, and those that only show
+// something.
 std::span<const Instance> matmul_instances();
 std::span<const Instance> matmul_shown_instances();
 

@@ -129,7 +129,7 @@ struct Products : DispatchedFamily<MatmulFamily, matmul_instances, choose> {
                               choice.copied[0] ? choice.copied[1] ? "A and B" : "A" : "B");
   }
 
-  // Behind the counters, which stay zero.
+  // Copies lie behind the counters, which stay zero.
   static void add_copies(std::size_t& bytes, const Stated& stated) {
     if (stated.bytes() == 0) return;
     bytes = round_up(std::max(bytes, workspace_counter_bytes), Stated::alignment) + stated.bytes();

@@ -6,7 +6,7 @@
 
 namespace tw {
 
-// By src/family/table.cpp.in.
+// src/instances/table.cpp.in makes it.
 std::span<const Instance> quantise_instances();
 
 extern const Trial quantise_trial;

@@ -77,7 +77,7 @@ class Judge {
     return true;
   }
 
-  // With a share of the error.
+  // Whether a share of the error is enough.
   static bool within(ElementType type, double found, const Expected& expected, double share) {
     // Between float32 and the bounds lies one more rounding.
     const double error = share * expected.error * (1.0 + 1e-6);

@@ -46,7 +46,7 @@ inline tw_matmul_problem stated_in_c(const MatmulProblem& given) {
   return problem;
 }
 
-// With what check() makes of it.
+// Holds the C problem together with what check() makes of it.
 class StatedMatmul {
  public:
   explicit StatedMatmul(const MatmulProblem& given)

@@ -34,7 +34,7 @@ class Findings {
 
   bool full() const { return report_.findings.size() >= options_.max_findings; }
   bool dropped() const { return dropped_ != 0; }  // a disabled checker had something to say
-  // With the lines of the sources, when the run is over.
+  // Adds the lines of the sources, when the run is over.
   Report& finished();
   Report& report() { return report_; }
 

@@ -123,7 +123,7 @@ void GlobalShadow::note(std::size_t index, Cell& cell, const GlobalRecord& recor
     return;
   }
   auto& elsewhere = elsewhere_[index];
-  // To forget one can miss a race, and never invents one.
+  // Forgetting one can miss a race, and never invents one.
   if (elsewhere.size() == most_elsewhere) elsewhere.erase(elsewhere.begin());
   elsewhere.push_back(record);
   cell.records[0].has_more = 1;

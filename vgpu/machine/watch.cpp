@@ -36,7 +36,7 @@ void on_tick(int signal, siginfo_t* info, void* context) {
   }
 }
 
-// On a stack of its own: the thread's is full.
+// It runs on a stack of its own: the thread's is full.
 void on_fault(int, siginfo_t* info, void*) {
   Engine* const engine = running_engine();
   if (engine != nullptr) engine->fault(static_cast<std::byte*>(info->si_addr));

@@ -36,7 +36,7 @@ void check_load(Engine& machine, const Thread& thread, SharedAddress first, unsi
   machine.abandon();
 }
 
-// By the lane that completes the wave, for all of them.
+// The lane that completes the wave calls it, for all of them.
 void issue_load(Engine& machine, Warp& warp, SharedAddress first, const BufferResource& resource,
                 unsigned bytes) {
   Cta& cta = *warp.cta;

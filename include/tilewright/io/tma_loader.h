@@ -25,7 +25,7 @@ struct OperandTile {
 
   constexpr unsigned boxes() const { return major == Major::K ? 1 : extent / span_k; }  // per span
   constexpr bool shares_boxes() const { return boxes() % shares == 0; }
-  // By each of the sharing CTAs, for each span.
+  // Copies that each of the sharing CTAs issues for a span.
   constexpr unsigned copies() const { return shares_boxes() ? boxes() / shares : boxes(); }
   constexpr unsigned box_lines() const { return major == Major::K ? extent : span_k; }
   // Rows and k of the part of a tile that one copy fills.

@@ -89,7 +89,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     if (inside) store(value, indices...);
   }
 
-  // For instructions that take an address.
+  // Instructions take this address.
   template <class... Indices>
   TW_HOST_DEVICE constexpr Address address(Indices... indices) const {
     static_assert(!is_packed, "address: an element narrower than a byte has none");

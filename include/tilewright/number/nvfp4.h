@@ -22,7 +22,7 @@ namespace tw {
 
 inline constexpr std::size_t nvfp4_block = 16;
 
-// From the largest finite magnitude of the tensor.
+// `amax` is the largest finite magnitude of the tensor.
 constexpr float nvfp4_tensor_scale(float amax) {
   constexpr float largest = NumberTraits<Ue4m3>::max_finite * NumberTraits<E2m1>::max_finite;
   constexpr float smallest_scale = 0x1p-121f;

@@ -62,7 +62,7 @@ struct OperandBlocks {
       upcast(without_swizzle(take(detail::tiled_modes(operand, tiler(rows, k, 1, 1)), 4, 8)),
              16 / element_bytes);
 
-  // From the first block of the operand.
+  // The distance from the operand's first block.
   static TW_DEVICE std::uint32_t units(unsigned row_block, unsigned k_block, unsigned span,
                                        unsigned stage) {
     return detail::sum_as<std::uint32_t, steps>(row_block, k_block, span, stage);

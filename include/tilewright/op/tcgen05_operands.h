@@ -21,7 +21,7 @@ class Tcgen05Operands {
   using Tensors = OperandTensors<tiling, stage_bytes>;
   using BlocksA = OperandBlocks<typename Tensors::A, tiling.a_major, tiling.m, step_units>;
   using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, tiling.b_rows(), step_units>;
-  // Without the address.
+  // A descriptor without its address.
   static constexpr std::uint64_t descriptor(const DescribedLayout& layout) {
     return isa::tcgen05_matrix_descriptor(0, layout.leading_bytes, layout.stride_bytes,
                                           isa::operand_swizzle(layout.line_bytes));

@@ -153,7 +153,7 @@ class Listener {
     return message;
   }
 
-  // By the load role: it has begun with the latest message.
+  // The load role calls it when it has begun with the latest message.
   TW_DEVICE void begin() {
     if (ctas == 1 || isa::cluster_rank() == 0) isa::mbarrier_arrive(began_);
   }

@@ -131,7 +131,7 @@ struct Mbarriers {
       return isa::mapa(empty, speaks ? thread : 0);
     }
   }
-  // By a reader that speaks: the stage may be overwritten.
+  // A reader that speaks calls it: the stage may be overwritten.
   template <class Ring, Release how>
   static TW_DEVICE void release(SharedAddress empty) {
     constexpr ClusterShape cluster = Ring::cluster;

@@ -67,7 +67,7 @@ struct Ring {
     return typename Payload::StageTensors(isa::shared_address(&tiles[slot]));
   }
 
-  // By one thread, before the CTAs of the cluster meet.
+  // One thread calls it, before the CTAs of the cluster meet.
   static TW_DEVICE void init(Barriers& barriers, Tiles* tiles) {
     Signal::template init<Ring>(barriers);
     for (unsigned stage = 0; stage < stages; ++stage) {

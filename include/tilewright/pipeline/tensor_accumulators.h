@@ -111,7 +111,7 @@ class TensorAccumulators {
    private:
     TensorAddress address_;
   };
-  // By every warp that does not multiply, when it is done.
+  // Every warp that does not multiply calls it when it is done.
   static TW_DEVICE void leave() {
     if constexpr (group > 1) {
       isa::warp_sync();

@@ -6,15 +6,15 @@
 
 namespace tw {
 
-// By all threads of a CTA, for threads.
+// All threads of a CTA call it; threads read what they write.
 template <class Write>
 TW_DEVICE void write_together(unsigned threads, const Write& write) {
   write();
   isa::barrier_sync(0, threads);
 }
 
-// By `threads` threads that have the named barrier for themselves, for the tensor core: each makes
-// its writes visible to it, then all meet.
+// `threads` threads that have the named barrier for themselves call it; the tensor core reads what
+// they write: each makes its writes visible to it, then all meet.
 template <class Write>
 TW_DEVICE void write_for_products(unsigned barrier, unsigned threads, const Write& write) {
   write();

@@ -104,7 +104,7 @@ class ClusterReduction {
       return total;
     }
   }
-  // To the next 32 columns of a row.
+  // Adds the parts of the next 32 columns of a row.
   template <class Value>
   TW_DEVICE void add(Value (&values)[32]) {
     TW_UNROLL

@@ -156,7 +156,7 @@ class DecodeLoader {
                                        std::int64_t{sequence_} * params_.pages_pitch + of_sequence);
   }
 
-  // To the rows from `in_tile` on, a multiple of 8.
+  // Fills the rows from `in_tile` on, a multiple of 8.
   template <HeadTile tile, class Stage>
   static TW_DEVICE void copy(const Stage& stage, const TensorMap& map, int in_tile, int row,
                              int head, isa::CacheHint hint_of) {

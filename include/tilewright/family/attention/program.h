@@ -218,7 +218,7 @@ struct Attention {
     Loaded rows_;
     ByteTranspose<Loaded, Transposed, warps> transpose_;
   };
-  // By their place in the role table.
+  // Own roles are known by their place in the role table.
   template <unsigned index>
   using Own = std::conditional_t<index == 0, LoadsValues, Transposes>;
 

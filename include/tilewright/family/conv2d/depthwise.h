@@ -182,7 +182,7 @@ class DepthwiseStream {
     }
   }
 
-  // By whole warps.
+  // Whole warps call it.
   template <unsigned length>
   TW_DEVICE void finish(const float (&sums)[pixels][length], const PlaceOf<length>& place) const {
     constexpr unsigned bytes = bytes_of(output), pairs = (length + 1) / 2;

@@ -64,7 +64,7 @@ inline Conv2dSide pixels_of(const tw_conv2d_problem& problem, unsigned i) {
   return side;
 }
 
-// With c and k, image and D in each other's place.
+// A gradient of data: c and k, image and D change places.
 inline tw_conv2d_problem as_forward(const tw_conv2d_problem& problem) {
   if (problem.direction != TW_BACKWARD_DATA) return problem;
   tw_conv2d_problem forward = problem;

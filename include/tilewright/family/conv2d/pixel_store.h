@@ -98,7 +98,7 @@ class PixelStore : public Plain {
   struct alignas(16) Piece {
     std::uint32_t words[4];
   };
-  // By all threads of the group.
+  // All threads of the group call it.
   template <class Unit, class Buffer>
   TW_DEVICE void copy(const Buffer& buffer, const Place& place, int n, bool gates) {
     constexpr unsigned elements = sizeof(Unit) / sizeof(Bits);

@@ -128,7 +128,7 @@ class RowStream {
     TW_DEVICE bool columns_inside() const { return place.column + 1 < place.n; }
   };
 
-  // By whole warps, a pair of columns for each thread.
+  // Whole warps call it, a pair of columns for each thread.
   TW_DEVICE void finish(int batch, int row, int column) const {
     constexpr unsigned pairs = a_rows * b_rows / 2;
     static_assert(pairs % 32 == 0);
