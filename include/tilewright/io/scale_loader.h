@@ -15,9 +15,9 @@
 
 namespace tw {
 
-// By `warps`, together, or where they are `apart`, each in slots of its own. What a stage takes
-// them is the computation of addresses, whatever their number: apart they are done with several
-// stages in that time. Scales outside of the tensors are zero, as are the operands there.
+// `warps` warps fill a stage together or, `apart`, each its own slots. A stage costs them the
+// computation of addresses, whatever their number: apart they are done with several stages in that
+// time. Scales outside of the tensors are zero, as are the operands there.
 template <Tiling tiling, unsigned b_rows, unsigned warps, unsigned a_rows = 1, bool apart = false>
 class ScaleLoader {
   static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");

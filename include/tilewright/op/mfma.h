@@ -43,7 +43,7 @@ class MfmaOp : public WaveGrid<tiling, waves, stage_bytes> {
                     is_fnuz,
                 "8-bit floats of CDNA3 are fnuz: e4m3 must be made that by the loader, and e5m2 "
                 "cannot be, for its infinities have no code there.");
-  // That one product takes of k from each lane.
+  // Bytes of k that one product takes from each lane.
   static constexpr unsigned product_bytes = generation == Cdna::Four && element_bytes == 2 ? 16 : 8;
   // mfma multiplies B by A: what it leaves in a lane are neighbours of a row of D.
   static constexpr MfmaShape shape = {type_of(tiling.b_type), type_of(tiling.a_type), 16,

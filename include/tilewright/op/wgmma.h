@@ -266,7 +266,7 @@ class WgmmaOp {
                             BlocksB::units(0, 0, 0, stage.slot());
     issue_products<shape, BlocksA, BlocksB, tiling.spans, steps>(sum, a, b);
   }
-  // Until the products of no more than so many calls of issue() are in flight; `sum` is of others.
+  // Waits until no more than `issued` calls of issue() have products in flight; `sum` is of others.
   template <unsigned issued>
   TW_DEVICE void wait(Accumulator& sum) const {
     isa::wgmma_wait_group<issued>();

@@ -32,7 +32,7 @@ struct Announcements {
                                  // cluster; publishes that it has read message s; waited by the
                                  // speaker
     std::uint64_t began;         // began: arrives the load role of the speaker's CTA with each
-                                 // message it begins; waited by the speaker, who shall not hoard
+                                 // message it begins; waited by the speaker, lest it hoard work
   };
 
   static TW_DEVICE void init(Storage& storage) {

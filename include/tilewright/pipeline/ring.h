@@ -1,8 +1,8 @@
 // TilePipeline: a ring of stages between roles that load and roles that read.
 //
 // produce() and consume() wait, take the slot and step; the token they return signals that slot
-// when it dies. Nobody arrives, expects or steps by hand. And the start of a kernel, before which
-// nobody signals.
+// when it dies. Nobody arrives, expects or steps by hand. The start of a kernel is here, too:
+// nobody signals before it.
 #pragma once
 
 #include <utility>
