@@ -139,8 +139,17 @@ TW_API tw_status tw_plan_run(const tw_plan* plan, const void* problem, void* wor
 /* The same kernels on the virtual GPU, with host memory: returns when the result is there. */
 TW_API tw_status tw_simulate(const void* problem, const tw_options* options);
 
+/* In C++ the type of a problem tells its family: tilewright.hpp asks this. */
+#ifdef __cplusplus
+#define TW_FAMILY_OF(NAME) \
+  extern "C++" inline const char* tw_family_of(const tw_##NAME##_problem*) { return #NAME; }
+#else
+#define TW_FAMILY_OF(NAME)
+#endif
+
 /* The functions above for problems of one family: tw_NAME_problem is its struct. */
 #define TW_FAMILY(NAME)                                                                           \
+  TW_FAMILY_OF(NAME)                                                                              \
   typedef tw_options tw_##NAME##_options;                                                         \
   typedef tw_plan tw_##NAME##_plan;                                                               \
   TW_INLINE void tw_##NAME##_init(tw_##NAME##_problem* problem, tw_options* options) {            \

@@ -30,7 +30,7 @@ MISPLACED = re.compile(r'\[\[no_unique_address\]\]')
 LEFTOVER = re.compile(r'\b(TODO|FIXME|XXX)\b')
 # Instructions of one vendor.
 VENDOR = re.compile(r'tilewright/isa/(ptx|amdgcn)/')
-SUFFIXES = {'.h', '.cpp', '.cu'}
+SUFFIXES = {'.h', '.hpp', '.cpp', '.cu'}
 MAX_LINES = 600
 MAX_COLUMNS = 100
 

@@ -57,7 +57,7 @@ FAMILIES = {
         'words': r'requantised_(instances|trial)|tilewright_requantised|(run|family|host)/requantised|TW_FAMILY\(requantised',
     },
     'quantise': {
-        'files': ['*/family/quantise/*', '*/host/quantise*.h', 'include/tilewright/quantise.h', '*/run/quantise.*', '*/library/quantise.cpp', '*/bench/quantise.cpp',
+        'files': ['*/family/quantise/*', '*/host/quantise*.h', '*/run/quantise.*', '*/library/quantise.cpp', '*/bench/quantise.cpp',
                   '*/_quantise.py', '*/_torch_quantise.py', '*/test_quantise.py', '*/test_torch_quantise.py',
                   '*/gpu_quantise_against_torch.py', '*/quantise*_test.cpp', '*/library/quantise_problem.h'],
         'words': r'(?<!block_)(?<!block_de)quantise_(instances|trial)|measure_quantise|tilewright_quantise|(run|family|host)/quantise(_on_host)?[./]',
@@ -95,7 +95,7 @@ FAMILIES = {
 PEERS = ('src/bench/cudnn*', 'src/bench/cublaslt*')
 COUNTED = ('include/', 'src/', 'python/tilewright/')
 KEPT = ('include/tilewright/isa/model.h',)  # what the virtual GPU models
-CODE = ('.h', '.cpp', '.cu', '.in', '.py', '.txt')
+CODE = ('.h', '.hpp', '.cpp', '.cu', '.in', '.py', '.txt')
 # What the family is made of, of its own files and of others' lines; the first that fits.
 PARTS = (('kernel and its launch', ('include/tilewright/io/*', 'include/tilewright/isa/*',
                                     'include/tilewright/family/*', 'include/tilewright/host/*',

@@ -20,7 +20,7 @@ def first_include(header):
     return found and found.group(1)
 
 
-headers = {str(header.relative_to(INCLUDE)): first_include(header) for header in sorted(INCLUDE.rglob('*.h'))}
+headers = {str(header.relative_to(INCLUDE)): first_include(header) for kind in ('*.h', '*.hpp') for header in sorted(INCLUDE.rglob(kind))}
 alone = [name for name in headers if name not in headers.values() and name not in NEEDS_NVCC]
 with tempfile.TemporaryDirectory() as folder:
     sources = []

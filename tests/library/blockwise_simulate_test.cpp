@@ -3,7 +3,7 @@
 
 #include "src/families/blockwise.h"
 #include "tests/library/of_family.h"
-#include "tilewright/blockwise.h"
+#include "tilewright.hpp"
 
 namespace tw::tests {
 namespace {
@@ -93,16 +93,19 @@ TEST(SimulateBlockwise, FromCpp) {
     return MatrixView{given.data, matrix.rows,      matrix.columns,
                       given.type, given.row_stride, given.column_stride};
   };
-  const auto call = [&](const MatrixView& b_scales) {
-    matmul_blockwise_on_virtual_gpu(view(BlockwiseFamily::a), view(BlockwiseFamily::b),
-                                    view(BlockwiseFamily::a_scales), b_scales,
-                                    view(BlockwiseFamily::d));
-  };
-  call(view(BlockwiseFamily::b_scales));
+  auto problem = initial<Problem>();
+  problem.matmul.m = 70, problem.matmul.n = 200, problem.matmul.k = 500;
+  problem.matmul.a = view(BlockwiseFamily::a);
+  problem.matmul.b = view(BlockwiseFamily::b);
+  problem.matmul.d = view(BlockwiseFamily::d);
+  problem.a_scales = view(BlockwiseFamily::a_scales);
+  problem.b_scales = view(BlockwiseFamily::b_scales);
+  simulate(problem);
   const Comparison comparison = verified.compare(ran);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
   try {
-    call(view(BlockwiseFamily::a_scales));
+    problem.b_scales = problem.a_scales;
+    simulate(problem);
     FAIL() << "Nothing was thrown.";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), TW_INVALID);

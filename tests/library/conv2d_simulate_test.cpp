@@ -6,7 +6,7 @@
 #include "tests/families/conv2d_problems.h"
 #include "tests/library/of_family.h"
 #include "tests/library/types_and_sums.h"
-#include "tilewright/conv2d.h"
+#include "tilewright.hpp"
 
 namespace tw::tests {
 namespace {
@@ -176,21 +176,21 @@ TEST(SimulateConv2d, PointwiseIsAProduct) {
 TEST(SimulateConv2d, FromCpp) {
   const Verified verified(case_of(small(), Fill::Position, 5));
   HostProblem data = verified.given();
-  void* const image = data.tensor(Conv2dFamily::image).data();
-  void* const filter = data.tensor(Conv2dFamily::filter).data();
-  void* const d = data.tensor(Conv2dFamily::d).data();
-  Conv2dView view;
-  view.n = 2;
-  view.c = 16;
-  view.k = 24;
-  view.h = {7, 3, 2, 1, 1, 0};
-  view.w = {9, 2, 1, 2, 0, 2};
-  conv2d_on_virtual_gpu(view, image, filter, d);
+  auto problem = initial<tw_conv2d_problem>();
+  problem.n = 2;
+  problem.c = 16;
+  problem.k = 24;
+  problem.h = {7, 3, 2, 1, 1, 0};
+  problem.w = {9, 2, 1, 2, 0, 2};
+  problem.image = data.tensor(Conv2dFamily::image).data();
+  problem.filter = data.tensor(Conv2dFamily::filter).data();
+  problem.d = data.tensor(Conv2dFamily::d).data();
+  simulate(problem);
   const Comparison comparison = verified.compare(data);
   EXPECT_TRUE(comparison.good()) << comparison.complaint();
-  view.h.stride = 0;
+  problem.h.stride = 0;
   try {
-    conv2d_on_virtual_gpu(view, image, filter, d);
+    simulate(problem);
     FAIL() << "Nothing was thrown.";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), TW_INVALID);

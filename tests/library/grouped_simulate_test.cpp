@@ -5,7 +5,7 @@
 #include "src/verify/product.h"
 #include "tests/library/of_family.h"
 #include "tests/library/types_and_sums.h"
-#include "tilewright/grouped.h"
+#include "tilewright.hpp"
 
 namespace tw::tests {
 namespace {
@@ -156,12 +156,17 @@ TEST(SimulateGrouped, FromCpp) {
     MatrixView b_view = view(b_along_k);
     b_view.data = b.data();
     b_view = b_view.transposed().batched(b.batch, b.batch_pitch);
-    const auto* rows =
-        reinterpret_cast<const std::int32_t*>(ran.tensor(GroupedFamily::rows).data());
-    const auto* index =
-        reinterpret_cast<const std::int32_t*>(ran.tensor(GroupedFamily::row_index).data());
-    matmul_grouped_on_virtual_gpu(index != nullptr ? gathered_problem(a, index, b_view, rows, d)
-                                                   : grouped_problem(a, b_view, rows, d));
+    const auto integers = [&](unsigned tensor) {
+      return reinterpret_cast<const std::int32_t*>(ran.tensor(tensor).data());
+    };
+    auto problem = initial<Problem>();
+    problem.matmul.m = d.rows, problem.matmul.n = d.columns, problem.matmul.k = a.columns;
+    problem.matmul.batch = b.batch;
+    problem.matmul.a = a, problem.matmul.b = b_view, problem.matmul.d = d;
+    problem.rows = integers(GroupedFamily::rows);
+    problem.row_index = integers(GroupedFamily::row_index);
+    if (problem.row_index != nullptr) problem.a_rows = a.rows;
+    simulate(problem);
     const Comparison comparison = verified.compare(ran);
     EXPECT_TRUE(comparison.good()) << comparison.complaint();
   }

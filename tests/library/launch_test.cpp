@@ -9,7 +9,7 @@
 #include "src/library/copier.h"
 #include "src/library/described.h"
 #include "tests/library/stand_in.h"
-#include "tilewright.h"
+#include "tilewright.hpp"
 #include "tilewright/family/matmul/family.h"
 #include "tilewright/launch/matmul_order.h"
 
@@ -476,6 +476,48 @@ TEST_F(Launch, PlansAreReused) {
   EXPECT_EQ(sentence(), "The workspace has 5 bytes, but this call needs 100000.");
   EXPECT_EQ(run(), TW_OK);
   tw_matmul_plan_destroy(plan);
+}
+
+// What is no problem has no such functions.
+template <class Given>
+concept Runs = requires(const Given& given) {
+  tw::run(given);
+};
+static_assert(Runs<tw_matmul_problem> && !Runs<tw_matrix>);
+
+TEST_F(Launch, FromCpp) {
+  use_split();
+  const auto usual = initial<tw_matmul_problem>();
+  EXPECT_EQ(usual.size, sizeof usual);
+  EXPECT_EQ(usual.family, problem.family);
+  tw_options wishes = initial_options<tw_matmul_problem>();
+  EXPECT_EQ(wishes.workspace_limit, options.workspace_limit);
+  EXPECT_TRUE(supported(problem));
+  wishes.instance = "whole";
+  EXPECT_FALSE(supported(problem, &wishes));
+  ASSERT_EQ(workspace_size(problem), split_workspace_bytes);
+  const Plan plan(problem);
+  EXPECT_EQ(plan.workspace_size(), split_workspace_bytes);
+  EXPECT_EQ(std::string(plan.command()).rfind("./tw run matmul --instance split --m ", 0), 0u);
+  const auto arrives = [this](const auto& call) {
+    stand_in().events.clear();
+    call(WorkspaceView{room, split_workspace_bytes});
+    EXPECT_EQ(last().kind, Event::Launch);
+    EXPECT_EQ(last().memory, room);
+    EXPECT_EQ(last().stream, stream);
+    try {
+      call({room, 5});
+      ADD_FAILURE() << "Nothing was thrown.";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), TW_WORKSPACE);
+      EXPECT_STREQ(error.what(), "The workspace has 5 bytes, but this call needs 100000.");
+    }
+  };
+  arrives([&](WorkspaceView workspace) { tw::run(problem, workspace, stream); });
+  arrives([&](WorkspaceView workspace) { plan.run(problem, workspace, stream); });
+  problem.k = -1;
+  EXPECT_THROW(supported(problem), Error);
+  EXPECT_THROW(Plan{problem}, Error);
 }
 
 TEST_F(Launch, EightThreadsShareAPlanAndTheCache) {

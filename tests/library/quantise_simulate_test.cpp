@@ -4,8 +4,8 @@
 #include "tests/families/seed.h"
 #include "tests/library/of_family.h"
 #include "tests/library/quantise_problem.h"
+#include "tilewright.hpp"
 #include "tilewright/launch/targets.h"
-#include "tilewright/quantise.h"
 
 namespace tw::tests {
 namespace {
@@ -111,25 +111,33 @@ TEST(SimulateQuantise, FromCpp) {
     shape.scale_rows = scale_rows;
     shape.scales.column_stride = 0;
     shape.powers_of_two = 1;
-    QuantiseOptions options;
-    options.powers_of_two = true;
-    expect_right_after(
-        quantise_case(shape, Fill::Normal, 5), [&](tw_quantise_problem&, HostProblem& of) {
-          const MatrixView source = view(of.tensor(QuantiseFamily::source)),
-                           elements = view(of.tensor(QuantiseFamily::elements));
-          MatrixView scales = view(of.tensor(QuantiseFamily::scales));
-          quantise_blocks_on_virtual_gpu(source, elements, scales, options);
-          scales.columns = 2;
-          try {
-            quantise_blocks_on_virtual_gpu(source, elements, scales, options);
-            FAIL() << "Nothing was thrown.";
-          } catch (const Error& error) {
-            EXPECT_EQ(error.status(), TW_INVALID);
-            EXPECT_STREQ(error.what(),
-                         "The number of the scales' columns is 2, but a column for each 128 of the "
-                         "source's is 3.");
-          }
-        });
+    expect_right_after(quantise_case(shape, Fill::Normal, 5), [&](tw_quantise_problem&,
+                                                                  HostProblem& of) {
+      const MatrixView source = view(of.tensor(QuantiseFamily::source)),
+                       elements = view(of.tensor(QuantiseFamily::elements));
+      MatrixView scales = view(of.tensor(QuantiseFamily::scales));
+      auto problem = initial<tw_quantise_problem>();
+      problem.m = 200, problem.k = 300, problem.batch = 2;
+      problem.scale_rows = scale_rows;
+      problem.powers_of_two = 1;
+      problem.source = source, problem.elements = elements, problem.scales = scales;
+      const auto check = [&] {
+        check_shapes(problem,
+                     {{"the source", source}, {"the elements", elements}, {"the scales", scales}});
+      };
+      check();
+      simulate(problem);
+      scales.columns = 2;
+      try {
+        check();
+        FAIL() << "Nothing was thrown.";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), TW_INVALID);
+        const std::string given = "2 x " + std::to_string(scales.rows) + " x ";
+        EXPECT_EQ(error.what(),
+                  "The extents of the scales are " + given + "2, but must be " + given + "3.");
+      }
+    });
   }
 }
 
