@@ -140,4 +140,21 @@ Status simulate_planned(const MatmulProblem& problem, const MatmulOrder& order,
   return Status::good();
 }
 
+// Plans a product and runs it. A refusal makes the report incomplete.
+template <class Product>
+vgpu::Report simulate(const MatmulProblem& problem, const vgpu::Options& options = {}) {
+  vgpu::Report report;
+  Status status = check(problem);
+  if (status.is_good()) {
+    status = simulate_planned<Product>(
+        problem, {}, {}, options, report, TouchedMemory(problem),
+        [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
+          return plan<Product>(params, grid, problem, {}, max_clusters, workspace,
+                               encode_for_virtual);
+        });
+  }
+  if (!status.is_good()) report.incomplete.push_back(status.sentence());
+  return report;
+}
+
 }  // namespace tw

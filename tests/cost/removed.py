@@ -78,9 +78,10 @@ def check_compiles(left, family):
             if cost.names_family(name, line, words):
                 sys.exit(f'{name} still names {family}: {line}')
     # Where more than the list of families changes: everything that all share, in one instance of the first family.
-    instance = ('#include "src/verify/launch_virtual.h"\n#include "tilewright/arch/sm90.h"\n'
+    instance = ('#include "tilewright/arch/sm90.h"\n#include "vgpu/simulate.h"\n'
                 'struct Named { static constexpr tw::MatmulConfig config = {}; };\n'
-                'auto* run = tw::simulate_matmul<tw::Matmul<tw::Sm90, Named>>;\n')
+                'tw::vgpu::Report run(const tw::MatmulProblem& problem) {\n'
+                '  return tw::simulate<tw::Matmul<tw::Sm90, Named>>(problem);\n}\n')
     whole = left / 'whole.cpp'
     whole.write_text(''.join(f'#include "{name}"\n' for name in headers) + (instance if len(headers) > 1 else ''))
     for source in [whole] + [left / name for name in sources]:

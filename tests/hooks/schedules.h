@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "src/verify/data.h"
-#include "src/verify/launch_virtual.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/bind/recipe.h"
+#include "vgpu/simulate.h"
 
 namespace tw::hooks {
 
@@ -27,11 +27,7 @@ void under_every_schedule(const Function& function) {
 // `Parts` may be a family's with one part of its own.
 template <class Parts>
 vgpu::Report run_parts(MatmulData& data, const MatmulShape& shape, const vgpu::Options& options) {
-  vgpu::Report report;
-  const Status status =
-      simulate_matmul<Parts>(problem_on_host(data, shape), {}, {}, options, report);
-  EXPECT_TRUE(status.is_good()) << status.sentence();
-  return report;
+  return simulate<Parts>(problem_on_host(data, shape), options);
 }
 
 }  // namespace tw::hooks

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "src/verify/compare.h"
-#include "src/verify/launch_virtual.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/sm90.h"
 #include "tilewright/bind/recipe.h"
+#include "vgpu/simulate.h"
 
 namespace tw {
 namespace {
@@ -33,10 +33,7 @@ TEST(ThreeGroups, EachGetsItsRowsOfC) {
       vgpu::Options options;
       options.landing = landing;
       options.sm_count = 2;
-      vgpu::Report report;
-      const Status status =
-          simulate_matmul<Product>(problem_on_host(data, shape), {}, {}, options, report);
-      ASSERT_TRUE(status.is_good()) << status.sentence();
+      const vgpu::Report report = simulate<Product>(problem_on_host(data, shape), options);
       ASSERT_TRUE(test::clean(report)) << name_of(landing) << ", m = " << m;
       const Comparison comparison = compare(data, reference);
       ASSERT_TRUE(comparison.good() && comparison.exact) << comparison.complaint();

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "src/verify/compare.h"
-#include "src/verify/launch_virtual.h"
 #include "tests/programs/two_products_case.h"
 #include "tests/vgpu/support.h"
 #include "tilewright/arch/sm80.h"
 #include "tilewright/arch/sm90.h"
+#include "vgpu/simulate.h"
 
 namespace tw::programs {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "src/verify/data.h"
-#include "src/verify/launch_virtual.h"
 #include "tilewright/arch/sm90.h"
+#include "vgpu/simulate.h"
 
 // libgcov has these: what the host does before and after is not part of the walk.
 extern "C" void __gcov_reset();
