@@ -43,8 +43,8 @@ def _write(folder, files, tag='py3-none-any'):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    sources = sorted((HERE / NAME).glob('*.py'))
-    files = {f'{NAME}/{path.name}': path.read_bytes() for path in sources}
+    sources = sorted((HERE / NAME).rglob('*.py'))
+    files = {path.relative_to(HERE).as_posix(): path.read_bytes() for path in sources}
     library = os.environ.get('TILEWRIGHT_LIBRARY')
     if not library:
         return _write(wheel_directory, files)

@@ -42,7 +42,7 @@ FAMILIES = {
     },
     # Without its instructions. The quantisers of the same formats stand beside it.
     'block_scaled': {
-        'files': ['*/block_scaled/*', '*/block_scaled.h', '*/block_scaled.cpp', '*/block_scaled_test.cpp', '*/_block_scaled.py', '*/io/block_scales.h',
+        'files': ['*/block_scaled/*', '*/block_scaled.h', '*/block_scaled.cpp', '*/block_scaled_test.cpp', '*/families/block_scaled.py', '*/io/block_scales.h',
                   '*/io/scaled_conversion.h', '*/io/scale_exponents.h', '*/op/tcgen05_scaled.h', '*/op/scale_columns.h', '*/arch/sm100_scaled.h',
                   '*/epilogue/mx_quantised.h', '*/io/wave_block_scales.h', '*/io/packed_loader.h', '*/op/mfma_scaled.h', '*/arch/gfx950_scaled.h'],
         'words': r'block_scaled_(instances|trial)|tilewright_block_scaled|(run|family|host)/block_scaled|(sm100|gfx950)_scaled|TW_FAMILY\(block_scaled',
@@ -58,16 +58,16 @@ FAMILIES = {
     },
     'quantise': {
         'files': ['*/family/quantise/*', '*/host/quantise*.h', '*/run/quantise.*', '*/library/quantise.cpp', '*/bench/quantise.cpp',
-                  '*/_quantise.py', '*/_torch_quantise.py', '*/test_quantise.py', '*/test_torch_quantise.py',
+                  '*/families/quantise.py', '*/test_quantise.py', '*/test_torch_quantise.py',
                   '*/gpu_quantise_against_torch.py', '*/quantise*_test.cpp', '*/library/quantise_problem.h'],
         'words': r'(?<!block_)(?<!block_de)quantise_(instances|trial)|measure_quantise|tilewright_quantise|(run|family|host)/quantise(_on_host)?[./]',
     },
     'block_dequantise': {
-        'files': ['*/block_dequantise/*', '*/block_dequantise.h', '*/block_dequantise.cpp', '*/_block_dequantise.py', '*/block_dequantise*_test.cpp'],
+        'files': ['*/block_dequantise/*', '*/block_dequantise.h', '*/block_dequantise.cpp', '*/families/block_dequantise.py', '*/block_dequantise*_test.cpp'],
         'words': r'block_dequantise_(instances|trial)|tilewright_block_dequantise|(run|family|host)/block_dequantise|TW_FAMILY\(block_dequantise',
     },
     'block_quantise': {
-        'files': ['*/block_quantise/*', '*/block_quantise.h', '*/block_quantise.cpp', '*/_block_quantise.py', '*/block_quantise*_test.cpp'],
+        'files': ['*/block_quantise/*', '*/block_quantise.h', '*/block_quantise.cpp', '*/families/block_quantise.py', '*/block_quantise*_test.cpp'],
         'words': r'block_quantise_(instances|trial)|tilewright_block_quantise|(run|family|host)/block_quantise|TW_FAMILY\(block_quantise',
     },
     'rms_norm': {
@@ -85,8 +85,8 @@ FAMILIES = {
     },
     # The other products are made of it: it cannot be removed, and nothing is.
     'matmul': {
-        'files': ['*/family/matmul*', '*/src/matmul/*', 'src/matmul/*', '*/run/matmul.*', '*/library/matmul.cpp', '*/_matmul.py',
-                  '*/_torch.py', 'src/cli/matmul_request.*', '*/test_matmul.py', '*/test_torch.py', '*/gpu_against_torch.py'],
+        'files': ['*/family/matmul*', '*/src/matmul/*', 'src/matmul/*', '*/run/matmul.*', '*/library/matmul.cpp', '*/families/matmul.py',
+                  'src/cli/matmul_request.*', '*/test_matmul.py', '*/test_torch.py', '*/gpu_against_torch.py'],
         'words': r'(?!)',
         'stays': True,
     },

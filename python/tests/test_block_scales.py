@@ -33,8 +33,6 @@ class BlockScales(unittest.TestCase):
         columns = [value for column in range(k) for value in w[column::k]]
         return d, support.product(x, columns, m, n, k)
 
-    # family block_quantise: begin
-    # family block_scaled: begin
     def test_formats(self):
         for a_type, b_type in (('e4m3', 'e4m3'), ('e2m1', 'e2m1'), ('e2m3', 'e4m3')):
             with self.subTest(a=a_type, b=b_type):
@@ -52,7 +50,6 @@ class BlockScales(unittest.TestCase):
         self.assertEqual(rows.values(), [by_block[(row // 128 * 2 + s // 4) * 512 + row % 32 * 16 + row % 128 // 32 * 4 + s % 4]
                                          for row in range(131) for s in range(5)])
 
-    # family block_dequantise: begin
     def test_back(self):
         """Values that every format holds come back, of any order of scales and type of values."""
         for type, scale_order in (('e4m3', 'blocks'), ('e2m3', 'rows'), ('e2m1', 'rows')):
@@ -64,7 +61,6 @@ class BlockScales(unittest.TestCase):
                 back = tilewright.block_dequantise(elements, scales, scale_order=scale_order, target='sm100a', **told)
                 self.assertEqual(back.shape, (131, 144))
                 self.assertEqual(back.values(), values)
-    # family block_dequantise: end
 
     def test_epilogue(self):
         d, right = self.product('e4m3', 'e4m3', 9, 16, 64, target='sm100a',
@@ -90,8 +86,6 @@ class BlockScales(unittest.TestCase):
                                                    out_dtype='e2m3'))):
             with self.subTest(sentence), self.assertRaisesRegex(tilewright.Invalid, sentence):
                 call()
-    # family block_scaled: end
-    # family block_quantise: end
 
 
 if __name__ == '__main__':

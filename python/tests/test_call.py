@@ -6,7 +6,6 @@ import tilewright
 
 
 class Call(unittest.TestCase):
-    # family quantise: begin
     def test_quantise(self):
         x = tilewright.Buffer.of(support.integers(support.generator(), 70 * 200), (70, 200), 'bf16')
         elements, scales = tilewright.quantise_blocks(x, powers_of_two=True)
@@ -27,9 +26,7 @@ class Call(unittest.TestCase):
             tilewright.call('quantise', source=x)
         with self.assertRaisesRegex(tilewright.Invalid, 'There is no family'):
             tilewright.call('attend', q=x)
-    # family quantise: end
 
-    # family grouped: begin
     def test_grouped(self):
         m, n, k, groups = 30, 24, 40, 3
         generator = support.generator()
@@ -39,7 +36,6 @@ class Call(unittest.TestCase):
         d = tilewright.Buffer.zeros((m, n), 'bf16')
         tilewright.call('grouped', a=a, b=w.T, rows=rows, d=d)
         self.assertEqual(d.values(), tilewright.matmul_grouped(a, w.T, rows).values())
-    # family grouped: end
 
 
 if __name__ == '__main__':

@@ -1,9 +1,11 @@
 """Convolutions of plain buffers on the virtual GPU, against seven loops."""
 import itertools
+import json
 import unittest
 
 import support
 import tilewright
+from tilewright.families.conv2d import DIRECTIONS
 
 
 def convolve(x, w, n, h, width, c, k, r, s, stride, pad, dilation, groups):
@@ -102,6 +104,27 @@ class Conv2d(unittest.TestCase):
             with self.assertRaises(tilewright.Invalid) as caught:
                 call()
             self.assertIn(sentence, str(caught.exception))
+
+    def test_directions(self):
+        enums = json.loads(tilewright.library().tw_describe(None))['enums']
+        self.assertEqual(list(enums['tw_direction']), list(DIRECTIONS))
+
+    def test_a_type_that_nobody_tells(self):
+        image = memoryview(bytes(2 * 64)).cast('H', (1, 8, 1, 8))
+        with self.assertRaisesRegex(tilewright.Invalid, r"x has elements of 2 bytes, but .*: x_type='bf16', or"):
+            tilewright.conv2d(image, image)
+
+    def test_steps_beyond_64_bits(self):
+        """The shape of the result was made of the numbers as they were, the problem of what was left of them."""
+        beyond = 1 << 64  # what ctypes cuts to 0
+        x, w = tilewright.Buffer.zeros((1, 8, 8, 8), 'fp16'), tilewright.Buffer.zeros((8, 1, 1, 8), 'fp16')
+        for name, value in (('stride', beyond + 1), ('padding', -beyond), ('dilation', beyond + 1),
+                            ('groups', beyond + 1), ('stride', (1, beyond + 1)), ('padding', ((0, beyond), 0))):
+            with self.assertRaisesRegex(tilewright.Invalid, f'{name} is -?{beyond // 10}'):
+                tilewright.conv2d(x, w, **{name: value})
+        for name in ('stride', 'padding', 'dilation', 'groups'):
+            with self.assertRaisesRegex(tilewright.Invalid, f'{name} is 1.5, but must be an integer'):
+                tilewright.conv2d(x, w, **{name: 1.5})
 
 
 if __name__ == '__main__':

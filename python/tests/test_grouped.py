@@ -84,6 +84,11 @@ class Grouped(unittest.TestCase):
                 call()
             self.assertIn(sentence, str(caught.exception))
 
+    def test_a_type_that_nobody_tells(self):
+        a, b = tilewright.Buffer.zeros((8, 8), 'bf16'), tilewright.Buffer.zeros((1, 8, 8), 'bf16')
+        with self.assertRaisesRegex(tilewright.Invalid, 'rows has elements of 8 bytes that are no int32, but must be int32'):
+            tilewright.matmul_grouped(a, b, memoryview(bytes(8)).cast('q', (1,)))
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)

@@ -64,9 +64,6 @@ class Header(unittest.TestCase):
         self.assertEqual(types[len(_library.TYPES):], list(_library.PACKED_BITS))
         self.assertEqual({name: enums['tw_type'][name] for name in _library.PACKED_BITS}, _library.PACKED_CODES)
         self.assertEqual(list(enums['tw_activation']), list(_library.ACTIVATIONS))
-        # family conv2d: begin
-        self.assertEqual(list(enums['tw_direction']), list(_library.DIRECTIONS))
-        # family conv2d: end
         for enum in enums.values():
             self.assertEqual(list(enum.values()), list(range(len(enum))))
         statuses = {name.upper(): value for name, value in enums['tw_status'].items()}
@@ -166,25 +163,25 @@ class Descriptions(unittest.TestCase):
             offset, struct = offset + field.offset, dict(struct._fields_)[name]
         return offset
 
-    # family quantise: begin
-    def test_quantise(self):
-        described = _library.describe('quantise')
-        self.assertEqual([number['name'] for number in described['numbers']],
-                         ['m', 'k', 'batch', 'scale_rows', 'powers_of_two'])
-        source, elements, scales = described['tensors']
-        self.assertEqual(source['flow'], 'read')
-        self.assertEqual(source['types'], ['bf16', 'fp16', 'fp32'])
-        self.assertEqual(source['extents'], {'batch': 'batch', 'rows': 'm', 'columns': 'k'})
-        self.assertEqual(source['fields']['row_stride']['path'], 'source.row_stride')
-        self.assertEqual(elements['flow'], 'written')
-        self.assertEqual(elements['usual_type'], 'e4m3')
-        self.assertEqual(scales['extents'], {'batch': 'batch', 'rows': None, 'columns': None})
-        self.assertEqual(scales['contiguous'], 'rows or columns')
-    # family quantise: end
-
     def test_an_unknown_family(self):
         with self.assertRaisesRegex(tilewright.Invalid, "There is no family 'attend'; there are "):
             _library.describe('attend')
+
+
+class Families(unittest.TestCase):
+    def test_are_found(self):
+        """A family's file is all that the package knows of it: another one is taken up, and one that is gone is not missed."""
+        with tempfile.TemporaryDirectory() as folder:
+            package = pathlib.Path(folder, 'tilewright')
+            shutil.copytree(support.ROOT / 'python/tilewright', package, ignore=shutil.ignore_patterns('__pycache__', '*.so*'))
+            (package / 'families/rotary.py').unlink()
+            (package / 'families/another.py').write_text("__all__ = ['another']\n\n\ndef another():\n    return 'found'\n")
+            program = ('import tilewright\n'
+                       'assert "rotary" not in tilewright.__all__ and not hasattr(tilewright, "rotary")\n'
+                       'print(callable(tilewright.matmul), tilewright.another(), "another" in dir(tilewright))\n')
+            printed = subprocess.run([sys.executable, '-c', program], env={**os.environ, 'PYTHONPATH': folder}, text=True,
+                                     capture_output=True, check=True).stdout
+        self.assertEqual(printed, 'True found True\n')
 
 
 class Errors(unittest.TestCase):

@@ -133,7 +133,8 @@ class Batches(Case):
 
     def test_stacked(self):
         from tilewright._arrays import view_of
-        from tilewright._problem import PLAIN, problem_of
+        from tilewright._problem import PLAIN
+        from tilewright.families.matmul import problem_of
         a, b = Buffer.zeros((2, 5, 3, 8), 'bf16'), Buffer.zeros((8, 16), 'bf16')
         d = Buffer.zeros((2, 5, 3, 16), 'bf16')
         views = [view_of('x', x) for x in (a, b, d)]

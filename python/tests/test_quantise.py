@@ -4,6 +4,7 @@ import unittest
 
 import support
 import tilewright
+from tilewright import _library
 from tilewright._numbers import decode, encode
 
 LARGEST = {'e4m3': 448.0, 'e5m2': 57344.0}
@@ -101,6 +102,20 @@ class Quantise(unittest.TestCase):
             with self.assertRaises(tilewright.Invalid) as caught:
                 attempt()
             self.assertIn(sentence, str(caught.exception))
+
+    def test_description(self):
+        described = _library.describe('quantise')
+        self.assertEqual([number['name'] for number in described['numbers']],
+                         ['m', 'k', 'batch', 'scale_rows', 'powers_of_two'])
+        source, elements, scales = described['tensors']
+        self.assertEqual(source['flow'], 'read')
+        self.assertEqual(source['types'], ['bf16', 'fp16', 'fp32'])
+        self.assertEqual(source['extents'], {'batch': 'batch', 'rows': 'm', 'columns': 'k'})
+        self.assertEqual(source['fields']['row_stride']['path'], 'source.row_stride')
+        self.assertEqual(elements['flow'], 'written')
+        self.assertEqual(elements['usual_type'], 'e4m3')
+        self.assertEqual(scales['extents'], {'batch': 'batch', 'rows': None, 'columns': None})
+        self.assertEqual(scales['contiguous'], 'rows or columns')
 
 
 if __name__ == '__main__':

@@ -13,6 +13,7 @@ import torch
 
 import tilewright
 from tilewright import _library, _torch
+from tilewright.families import matmul
 
 
 def linear(x, weight, bias):
@@ -215,8 +216,8 @@ class Launches(Case):
         self.gpu = PretendedGpu()
         self.capturing = False
         for target, name, value in (
-                (_library, '_loaded', self.gpu), (_torch, '_raw_stream', lambda index: 5),
-                (_torch, '_calls', {}), (_torch, '_workspaces', {}),
+                (_library, '_loaded', self.gpu), (matmul, 'raw_stream', lambda index: 5),
+                (matmul, '_calls', {}), (_torch, 'workspaces', {}),
                 (torch.cuda, 'is_current_stream_capturing', lambda: self.capturing)):
             patch = mock.patch.object(target, name, value)
             patch.start()
@@ -224,7 +225,7 @@ class Launches(Case):
 
     def launch(self, a, b, out=None, **parts):
         epilogue = tilewright.Epilogue(**parts)
-        return _torch._on_gpu(0, a, b, out, epilogue.scalars(), epilogue.arrays(), torch.bfloat16,
+        return matmul._on_gpu(0, a, b, out, epilogue.scalars(), epilogue.arrays(), torch.bfloat16,
                               (False, True, None, None, False))
 
     def test_one_plan_for_all_addresses(self):
@@ -255,18 +256,18 @@ class Launches(Case):
         self.assertEqual(len(self.gpu.plans), 5)
 
     def test_plans_are_bounded(self):
-        with mock.patch.object(_torch, 'CALLS_KEPT', 2):
+        with mock.patch.object(matmul, 'CALLS_KEPT', 2):
             for m in (1, 2, 3, 4):
                 self.launch(self.integers(m, 16), self.weight.mT)
-        self.assertEqual(len(_torch._calls), 2)
+        self.assertEqual(len(matmul._calls), 2)
 
     def test_workspace_grows(self):
         for size, expected in ((100, 1 << 20), (1 << 20, 1 << 20), ((1 << 20) + 1, 1 << 21),
                                (100, 1 << 21)):
             self.gpu.workspace_bytes = size
-            _torch._calls.clear()
+            matmul._calls.clear()
             self.launch(self.x[0], self.weight.mT)
-            (held,) = _torch._workspaces.values()
+            (held,) = _torch.workspaces.values()
             self.assertEqual(self.gpu.runs[-1][1:], (held.data_ptr(), expected, 5))
             self.assertEqual(held.count_nonzero(), 0)
         self.assertEqual(self.gpu.plans, [1] * 4)
@@ -282,7 +283,7 @@ class Launches(Case):
         self.assertEqual(self.gpu.plans, [1, 0])
         self.assertEqual([(plan, size) for plan, _, size, _ in self.gpu.runs],
                          [(1, 1 << 20), (2, 4096), (2, 4096), (1, 1 << 20)])
-        self.assertEqual(len(_torch._workspaces), 1)
+        self.assertEqual(len(_torch.workspaces), 1)
 
 
 if __name__ == '__main__':

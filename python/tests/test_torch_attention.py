@@ -93,6 +93,14 @@ class TorchAttention(unittest.TestCase):
             with self.subTest(sentence), self.assertRaisesRegex(tilewright.Invalid, sentence):
                 tilewright.attention(*arguments)
 
+    def test_by_its_description(self):
+        q, k = torch.randn(2, 40, 128).bfloat16(), torch.randn(2, 40, 128).bfloat16()
+        v, output = torch.randint(-3, 4, (2, 40, 128)).bfloat16(), torch.full((2, 40, 128), 99.0, dtype=torch.bfloat16)
+        tilewright.call('attention', q=q, k=k, v=v, output=output, sequences=1, queries=40, keys=40, causal=True)
+        right = torch.nn.functional.scaled_dot_product_attention(q.float(), k.float(), v.float(), is_causal=True)
+        # Weights are rounded to bf16, and so is the result: 2^-8 of a sum of weights times at most 3, twice.
+        self.assertLess((output.float() - right).abs().max(), 2 * 3 * 2.0 ** -8)
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)

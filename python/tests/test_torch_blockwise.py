@@ -8,7 +8,8 @@ support.need('torch')
 import torch
 
 import tilewright
-from tilewright import _library, _torch_blockwise
+from tilewright import _library
+from tilewright._torch_made import operators_of
 
 E4M3 = torch.float8_e4m3fn
 
@@ -66,13 +67,13 @@ class TorchBlockwise(unittest.TestCase):
 
     def test_schema_has_what_the_family_reads(self):
         described = _library.describe('blockwise')['tensors']
-        self.assertEqual(_torch_blockwise.family.operands,
+        self.assertEqual(operators_of('blockwise').operands,
                          [tensor['name'] for tensor in described if tensor['flow'] == 'read'])
 
     def test_operator(self):
         scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
         torch.library.opcheck(
-            _torch_blockwise.family.operator,
+            operators_of('blockwise').operator,
             (*self.given(), None, None, None, None, None, torch.bfloat16, False, *scalars, False, True, None, None),
             test_utils=('test_faketensor',))  # torch compares no FP8 on the host for test_schema
 

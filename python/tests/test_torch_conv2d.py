@@ -8,7 +8,7 @@ support.need('torch')
 import torch
 
 import tilewright
-from tilewright import _torch_conv2d
+from tilewright._torch_made import operators_of
 
 
 def expected(x, w, **steps):
@@ -57,7 +57,7 @@ class TorchConv2d(unittest.TestCase):
     def test_operator(self):
         scalars = (1.0, 0.0, 1.0, 'none', 0.0, 0.0, False)
         torch.library.opcheck(
-            _torch_conv2d._operator,
+            operators_of('conv2d').operator,
             (self.x, self.w, None, None, None, None, None, torch.bfloat16, [1, 1], [1, 1, 1, 1],
              [1, 1], 1, *scalars, False, True, None, None),
             test_utils=('test_schema', 'test_faketensor'))

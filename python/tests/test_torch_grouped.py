@@ -8,7 +8,8 @@ support.need('torch')
 import torch
 
 import tilewright
-from tilewright import _library, _torch_grouped
+from tilewright import _library
+from tilewright._torch_made import operators_of
 
 
 def expected(a, b, sizes):
@@ -57,16 +58,16 @@ class TorchGrouped(unittest.TestCase):
         with self.assertRaisesRegex(tilewright.Unsupported, 'An operand requires a gradient'):
             tilewright.matmul_grouped(a, self.w.mT, self.ends)
         with self.assertRaisesRegex(RuntimeError, 'Trying to backward through tilewright.matmul_grouped'):
-            _torch_grouped.family.operator(*self.arguments(a)).sum().backward()
+            operators_of('grouped').operator(*self.arguments(a)).sum().backward()
 
     def test_schema_has_what_the_family_reads(self):
         described = _library.describe('grouped')['tensors']
-        self.assertEqual(_torch_grouped.family.operands,
+        self.assertEqual(operators_of('grouped').operands,
                          [tensor['name'] for tensor in described
                           if tensor['flow'] == 'read' and 'block_scales' not in tensor['name']])
 
     def test_operator(self):
-        torch.library.opcheck(_torch_grouped.family.operator, self.arguments(self.a),
+        torch.library.opcheck(operators_of('grouped').operator, self.arguments(self.a),
                               test_utils=('test_schema', 'test_faketensor'))
 
     def test_compiled(self):
@@ -76,6 +77,20 @@ class TorchGrouped(unittest.TestCase):
         bias = torch.randint(-3, 4, (24,)).float()
         d = torch.compile(layer, backend='eager', fullgraph=True)(self.a, self.w, self.ends, bias)
         self.assertTrue(torch.equal(d, torch.relu(expected(self.a, self.w.mT, self.sizes) + bias).to(torch.bfloat16)))
+
+    def test_compiled_by_its_description(self):
+        a, w, rows = self.integers(30, 40), self.integers(3, 24, 40), torch.tensor([7, 7, 30], dtype=torch.int32)
+        bias = self.integers(24).float()
+
+        def layer(a, w, rows, bias):
+            d = a.new_empty(30, 24)
+            tilewright.call('grouped', a=a, b=w.mT, rows=rows, d=d, epilogue=tilewright.Epilogue(bias=bias))
+            return torch.relu(d)
+
+        right = torch.relu(tilewright.matmul_grouped(a, w.mT, rows, epilogue=tilewright.Epilogue(bias=bias)))
+        self.assertTrue(torch.equal(layer(a, w, rows, bias), right))
+        compiled = torch.compile(layer, backend='eager', fullgraph=True)
+        self.assertTrue(torch.equal(compiled(a, w, rows, bias), right))
 
 
 if __name__ == '__main__':

@@ -8,7 +8,7 @@ support.need('torch')
 import torch
 
 import tilewright
-from tilewright import _torch_quantise
+from tilewright._torch_made import operators_of
 
 
 def quantised(x, scale_rows, largest=448.0, dtype=torch.float8_e4m3fn):
@@ -53,9 +53,9 @@ class TorchQuantise(unittest.TestCase):
         options = (False, None, None)
         tests = ('test_schema', 'test_faketensor')
         for column_major in (False, True):
-            torch.library.opcheck(_torch_quantise.operator, (self.x, 1, torch.float8_e4m3fn, column_major, *options),
+            torch.library.opcheck(operators_of('quantise').operator, (self.x, 1, torch.float8_e4m3fn, column_major, *options),
                                   test_utils=tests)
-        torch.library.opcheck(_torch_quantise.operator_out, (  # torch's test of schemas adds up what is written
+        torch.library.opcheck(operators_of('quantise').operator_out, (  # torch's test of schemas adds up what is written
             torch.empty(70, 300, dtype=torch.float8_e4m3fn), torch.empty(70, 3), self.x, 1, *options),
             test_utils=('test_faketensor',))
 
@@ -85,6 +85,14 @@ class TorchQuantise(unittest.TestCase):
                 ('but another is a list', lambda: tilewright.quantise_blocks([1.0], (self.x, self.x)))):
             with self.assertRaisesRegex(tilewright.Invalid, sentence):
                 call()
+
+    def test_by_its_description(self):
+        x = torch.randn(70, 300)
+        elements, scales = torch.empty(70, 300, dtype=torch.float8_e4m3fn), torch.empty(70, 3)
+        tilewright.call('quantise', source=x, elements=elements, scales=scales, powers_of_two=True)
+        right = tilewright.quantise_blocks(x, powers_of_two=True)
+        self.assertTrue(torch.equal(elements.view(torch.uint8), right[0].view(torch.uint8)))
+        self.assertTrue(torch.equal(scales, right[1]))
 
 
 if __name__ == '__main__':

@@ -45,14 +45,10 @@ def _of_buffer(buffer):
                 buffer.type, writable, owner)
 
 
-# By the name of an argument: the type it must have, or the argument that tells its type.
-MUST_BE = {'rows': 'int32', 'row_index': 'int32', 'a_scales': 'float32', 'b_scales': 'float32',
-           'scales': 'float32', 'row_scale': 'float32', 'column_scale': 'float32',
-           'amax': 'float32', 'query_ends': 'int32', 'key_ends': 'int32', 'key_lengths': 'int32',
-           'page_table': 'int32', 'sinks': 'float32', 'q_scales': 'float32', 'k_scales': 'float32',
-           'v_scales': 'float32'}
-TOLD_BY = {'a': 'a_type', 'b': 'b_type', 'x': 'x_type', 'w': 'w_type', 'out': 'out_dtype',
-           'elements': 'out_dtype'}
+# By the name of an argument: the type it must have, or the argument that tells its type. Families add their own.
+MUST_BE = {'a_scales': 'float32', 'b_scales': 'float32', 'scales': 'float32', 'row_scale': 'float32',
+           'column_scale': 'float32', 'amax': 'float32'}
+TOLD_BY = {'a': 'a_type', 'b': 'b_type', 'out': 'out_dtype', 'elements': 'out_dtype'}
 
 
 def _untold(name, width):

@@ -18,12 +18,12 @@ def call(family, *, epilogue=None, stream=None, batch_invariant=False, fast_accu
     shape. All else is as for matmul. Of torch tensors this is the operator tilewright::call_FAMILY.
     """
     epilogue = checked_epilogue(epilogue)
-    signature_of(family).check_epilogue(epilogue)
     options = (flag('batch_invariant', batch_invariant), flag('fast_accumulation', fast_accumulation), instance, target)
     for array in arguments.values():
         if is_torch(array):
             from . import _torch_described
             return _torch_described.call(family, arguments, epilogue, stream, options)
+    signature_of(family).check_epilogue(epilogue)
     check_on_host(stream)
     problem = problem_by_description(family, arguments, view_of, epilogue.scalars(), epilogue_views(epilogue))
     check(library().tw_simulate(problem, new_options(*options)))

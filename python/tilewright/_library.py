@@ -27,12 +27,6 @@ PACKED_CODES = {name: len(TYPES) + place for place, name in enumerate(PACKED_BIT
 ACTIVATIONS = ('none', 'relu', 'gelu', 'silu', 'tanh', 'clamp')
 
 
-# family conv2d: begin
-# tw_direction, in its order.
-DIRECTIONS = ('forward', 'backward_data', 'backward_filter')
-# family conv2d: end
-
-
 def set_integers(struct, what, **fields):
     """Fields of a struct; `what` it is says the refusal of one that does not fit."""
     for name, value in fields.items():

@@ -3,7 +3,7 @@ import dataclasses
 from typing import Any, Optional, Union
 
 from ._arrays import empty_like_kind, type_name, view_of
-from ._library import ACTIVATIONS, CODES, Invalid, new_problem, set_integers
+from ._library import ACTIVATIONS, CODES, Invalid, set_integers
 from ._values import flag, real, shown
 
 
@@ -40,7 +40,7 @@ class Epilogue:
             self.source = residual
 
     def scalars(self):
-        """(alpha, beta, output_scale, activation, clamp_low, clamp_high, gated)."""
+        """In the order of SCALARS."""
         beta = self.beta
         if beta is None:
             beta = 0.0 if self.source is None else 1.0
@@ -68,8 +68,8 @@ class Epilogue:
 
 
 ARRAYS = ('source', 'bias', 'row_bias', 'row_scale', 'column_scale', 'auxiliary', 'amax')
+SCALARS = ('alpha', 'beta', 'output_scale', 'activation', 'clamp_low', 'clamp_high', 'gated')
 PLAIN = Epilogue()
-
 
 
 def checked_epilogue(epilogue):
@@ -98,6 +98,11 @@ def epilogue_views(epilogue):
     """In the order of ARRAYS."""
     return tuple(None if array is None else view_of(name, array)
                  for name, array in zip(ARRAYS, epilogue.arrays()))
+
+
+def parts_of(given, views):
+    """The scalars and the views of an epilogue, each in its order, among those of a torch operator's arguments."""
+    return [given[name] for name in SCALARS], [views[name] for name in ARRAYS]
 
 
 # By A's type, where nothing is said.
@@ -273,10 +278,3 @@ def fill_problem(problem, a, b, d, scalars, arrays, rows_of_a=()):
     if problem.batch > 1 and problem.b.batch_stride == 0 and row_bias is None and row_scale is None:
         _stack(problem, stacked)
     return extents
-
-
-def problem_of(a, b, d, scalars, arrays):
-    """The tw_matmul_problem of Views."""
-    problem = new_problem()
-    fill_problem(problem, a, b, d, scalars, arrays)
-    return problem

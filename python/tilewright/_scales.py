@@ -5,6 +5,10 @@ from ._library import Invalid
 BLOCK = 128
 
 
+def blocks_of(extent):
+    return -(-extent // BLOCK)
+
+
 def scales_of(shape, scale_rows, column_major):
     """Shape and strides of the scales of x's shape. Columns are those of all rows of the batch, and begin at 16 bytes."""
     if len(shape) < 2:
@@ -12,7 +16,7 @@ def scales_of(shape, scale_rows, column_major):
     if scale_rows not in (1, BLOCK):
         raise Invalid(f'scale_rows is {scale_rows}, but must be 1 or {BLOCK}.')
     *batch, m, k = shape
-    rows, blocks = (*batch, -(-m // scale_rows)), -(-k // BLOCK)
+    rows, blocks = (*batch, -(-m // scale_rows)), blocks_of(k)
     if not column_major:
         return (*rows, blocks), dense_strides((*rows, blocks))
     return (*rows, blocks), (*dense_strides(rows), -(-count(rows) // 4) * 4)

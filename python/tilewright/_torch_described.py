@@ -7,9 +7,9 @@ from ._arrays import View, type_name
 from ._described import problem_by_description, signature_of
 from ._library import Invalid, Unsupported, families
 from ._problem import ARRAYS, PLAIN
-from ._torch import _stream
-from ._torch_family import Launcher
-from ._torch_schema import OPTIONS, SCALARS, SIDES, schema_kind
+from ._torch import stream_of
+from ._torch_launcher import Launcher
+from ._torch_schema import OPTIONS, SCALARS, SIDES, joined, schema_kind
 
 _launcher = Launcher('the first tensor')
 
@@ -30,11 +30,11 @@ class Operator:
         self.names = (*signature.tensors, *signature.types, *numbers)
         self.has_epilogue = signature.product is not None
         if self.has_epilogue:
-            words += [SIDES, 'Tensor(y!)? auxiliary, Tensor(z!)? amax', SCALARS]
+            words += [joined(SIDES, {'auxiliary': 'Tensor(y!)?', 'amax': 'Tensor(z!)?'}, SCALARS)]
             written += ['auxiliary', 'amax']
         self.operator = torch.library.custom_op(
             f'tilewright::call_{family}', self._compute, mutates_args=written,
-            schema=f'({", ".join(words)}, {OPTIONS}) -> ()')
+            schema=f'({", ".join(words)}, {joined(OPTIONS)}) -> ()')
         self.operator.register_fake(lambda *arguments: None)
 
     def _compute(self, *arguments):
@@ -64,9 +64,10 @@ OPERATORS = {family: Operator(family) for family in families()}
 
 
 def call(family, arguments, epilogue, stream, options):
-    if family not in OPERATORS:
+    if not isinstance(family, str) or family not in OPERATORS:
         signature_of(family)  # which says that there is none
     one, arrays = OPERATORS[family], epilogue.arrays()
+    one.signature.check_epilogue(epilogue)
     one.signature.check_names(arguments)
     tensors = [arguments[name] for name in one.signature.tensors if arguments.get(name) is not None]
     for tensor in (*tensors, *arrays):
@@ -82,5 +83,5 @@ def call(family, arguments, epilogue, stream, options):
     rest = (*arrays, *epilogue.scalars()) if one.has_epilogue else ()
     if stream is None:
         return one.operator(*given, *rest, *options)
-    with torch.cuda.stream(_stream(stream, tensors[0])):
+    with torch.cuda.stream(stream_of(stream, tensors[0])):
         return one.operator(*given, *rest, *options)

@@ -1,10 +1,11 @@
-"""Schemas of torch operators, by the descriptions of families. An epilogue and the options are the same for all."""
-SIDES = ('Tensor? source, Tensor? bias, Tensor? row_bias, Tensor? row_scale, '
-         'Tensor? column_scale')
-WRITTEN = 'Tensor(b!)? auxiliary, Tensor(c!)? amax'
-SCALARS = ('float alpha, float beta, float output_scale, str activation, float clamp_low, '
-           'float clamp_high, bool gated')
-OPTIONS = 'bool batch_invariant, bool fast_accumulation, str? instance, str? target'
+"""Schemas of torch operators: kinds by the names of arguments, in their order. Those of tensors and numbers follow from the
+descriptions of families; an epilogue and the options are the same for all."""
+SIDES = dict.fromkeys(('source', 'bias', 'row_bias', 'row_scale', 'column_scale'), 'Tensor?')
+WRITTEN = {'auxiliary': 'Tensor(b!)?', 'amax': 'Tensor(c!)?'}
+SCALARS = {'alpha': 'float', 'beta': 'float', 'output_scale': 'float', 'activation': 'str', 'clamp_low': 'float',
+           'clamp_high': 'float', 'gated': 'bool'}
+KERNEL = {'instance': 'str?', 'target': 'str?'}
+OPTIONS = {'batch_invariant': 'bool', 'fast_accumulation': 'bool', **KERNEL}
 
 
 def schema_kind(number):

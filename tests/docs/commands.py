@@ -13,8 +13,6 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / 'docs/commands.md'
 BEGIN, END = '<!-- made by tests/docs/commands.py -->\n', '<!-- end -->\n'
-PYTHON = {'matmul': 'matmul', 'conv2d': 'conv2d', 'blockwise': 'matmul_blockwise', 'grouped': 'matmul_grouped',
-          'quantise': 'quantise_blocks', 'requantised': 'matmul_requantised', 'block_scaled': 'matmul_block_scaled'}
 
 parser = argparse.ArgumentParser()
 parser.add_argument('tilewright')
@@ -70,7 +68,7 @@ ROWS = {
     './tw bench beside peers': lambda family: f'&{family}_form' in text('src/bench/harness/forms.cpp'),
     './tw cost': lambda family: f'**{family}**' in text('docs/cost.md') or f'| **{family}' in text('docs/cost.md'),
     'C, C++': lambda family: f'TW_FAMILY({family})' in text('include/tilewright.h'),
-    'a Python function': lambda family: f"'{PYTHON.get(family, family)}'" in text('python/tilewright/__init__.py'),
+    'a Python function': lambda family: (ROOT / f'python/tilewright/families/{family}.py').exists(),
 }
 table = {row: {family: has(family) for family in families} for row, has in ROWS.items()}
 lines = ['| | ' + ' | '.join(families) + ' |', '|---' * (len(families) + 1) + '|']

@@ -1,11 +1,17 @@
-"""attention and attention_paged: torch tensors go to _torch_attention.py, host memory runs on the virtual GPU."""
-from ._arrays import Buffer, View, dense_strides, empty_like_kind, is_numpy, is_torch, view_of
-from ._described import problem_by_description
-from ._library import Invalid, check, integer, library, new_options
-from ._problem import check_on_host, fill_vector, output_type
-from ._values import flag, real
+"""attention and attention_paged: softmax(q k^T) v, of keys that lie in sequences or in pages."""
+from .._arrays import MUST_BE, Buffer, View, dense_strides, empty_like_kind, is_numpy, is_torch, view_of
+from .._described import problem_by_description
+from .._library import Invalid, check, integer, library, new_options
+from .._problem import check_on_host, fill_vector, output_type
+from .._values import flag, real
+from .._with_torch import with_torch
 
+__all__ = ['attention', 'attention_paged']
+
+MUST_BE.update(dict.fromkeys(('query_ends', 'key_ends', 'key_lengths', 'page_table'), 'int32'),
+               **dict.fromkeys(('sinks', 'q_scales', 'k_scales', 'v_scales'), 'float32'))
 SCALES = ('q_scales', 'k_scales', 'v_scales')
+SCALARS = ('causal', 'window', 'scale', 'softcap', 'keys')  # the last is there where keys are in pages
 EXTENTS = '[sequences, tokens, heads, columns]'
 
 
@@ -95,14 +101,13 @@ def _memory(view):
     return None if view is None else (view.shape, view.strides)
 
 
-def argument(name, paged):
+def _argument(name, paged):
     """What a caller calls a tensor of tw_describe."""
     return 'out' if name == 'output' else 'key_lengths' if name == 'key_ends' and paged else name
 
 
 def problem_of(views, scalars):
-    """The tw_attention_problem of Views by their names in tw_describe; `scalars` are (causal, window, scale, softcap, keys),
-    the last where keys are in pages."""
+    """The tw_attention_problem of Views by their names in tw_describe; `scalars` are in the order of SCALARS."""
     table, ends = views.get('page_table'), views.get('query_ends')
     layout = Layout(*(_memory(views[name]) for name in ('q', 'k', 'v', 'output')), packed=ends is not None,
                     pages=table is not None)
@@ -136,13 +141,13 @@ def problem_of(views, scalars):
     for name, length, type in (('query_ends', 'sequences', 's32'), ('key_ends', 'sequences', 's32'), ('sinks', 'heads', 'fp32'),
                                *((name, 'key_heads', 'fp32') for name in SCALES)):
         if views.get(name) is not None:
-            fill_vector(argument(name, table is not None), views[name], numbers[length], (type,))
+            fill_vector(_argument(name, table is not None), views[name], numbers[length], (type,))
     given = dict(views)
     for name in ('q', 'k', 'v', 'output'):
         view = views[name]
         by_tokens = layout.keys_by_tokens if name in 'kv' else layout.by_tokens
         given[name] = View(view.address, *_matrices(view.shape, view.strides, by_tokens), view.type, view.writable, view.owner)
-    given.update(zip(('causal', 'window', 'scale', 'softcap'), scalars))
+    given.update(zip(SCALARS, scalars))
     return problem_by_description('attention', {**given, **numbers}, lambda name, view, type: view)
 
 
@@ -159,7 +164,7 @@ def _on_host(arrays, scalars, log_sums, stream, options):
     """`arrays` by their names in tw_describe; where there is no output, one is made."""
     check_on_host(stream)
     paged = 'page_table' in arrays
-    views = {name: view_of(argument(name, paged), array) for name, array in arrays.items()
+    views = {name: view_of(_argument(name, paged), array) for name, array in arrays.items()
              if array is not None or name in ('q', 'k', 'v', 'page_table') or paged and name == 'key_ends'}
     layout = Layout(*(_memory(views[name]) for name in 'qkv'), _memory(views.get('output')),
                     packed='query_ends' in views, pages=paged)
@@ -188,11 +193,12 @@ def _scalars(causal, window, scale, softcap, keys):
 
 
 def _attend(arrays, scalars, log_sums, stream, instance, target):
-    options, log_sums = (False, True, instance, target), flag('log_sums', log_sums)
+    log_sums = flag('log_sums', log_sums)
     if any([is_torch(arrays[name]) for name in 'qkv']):
-        from . import _torch_attention
-        return _torch_attention.attend(arrays, scalars, log_sums, stream, options)
-    return _on_host(arrays, scalars, log_sums, stream, options)
+        from .._torch_made import operators_of
+        return _of_tensors(operators_of('attention')['page_table' in arrays], arrays, scalars, log_sums, stream,
+                           dict(instance=instance, target=target))
+    return _on_host(arrays, scalars, log_sums, stream, (False, True, instance, target))
 
 
 def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
@@ -232,3 +238,52 @@ def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, ca
     arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales)
     return _attend(arrays, _scalars(causal, window, scale, softcap, keys), log_sums, stream, instance, target)
+
+
+def _tensor_layout(tensors):
+    q, k, v, out = (None if tensor is None else (tuple(tensor.shape), tuple(tensor.stride()))
+                    for tensor in (*(tensors[name] for name in 'qkv'), tensors.get('output')))
+    return Layout(q, k, v, out, packed=tensors.get('query_ends') is not None, pages=tensors.get('page_table') is not None)
+
+
+def _of_tensors(operators, arrays, scalars, log_sums, stream, options):
+    given = {**dict(zip(SCALARS, scalars)), 'log_sums': log_sums, **options,
+             **{name: tensor for name, tensor in arrays.items() if name != 'output'}}
+    out, sums = operators(given, {'output': arrays['output'], 'log_sums': None}, stream)
+    if not log_sums:
+        return out
+    _, seen, order = _tensor_layout({**arrays, 'output': out}).log_sums()
+    return out, sums.view(seen).permute(order)
+
+
+@with_torch('attention')
+def _operators():
+    """Without pages, and with them."""
+    from .._library import describe
+    from .._torch_operators import Operators
+    from .._torch_schema import KERNEL, number_schema, read_schema
+    described = describe('attention')
+    scalars = number_schema(described, {name: name for name in SCALARS[:-1]})
+
+    def outputs(given):
+        layout = _tensor_layout(given)
+        return ((layout.output, layout.output_strides(), None),
+                (layout.log_sums()[0], None, 'fp32') if given['log_sums'] else None)
+
+    def problem(views, given):
+        return problem_of(views, [given.get(name) for name in SCALARS])
+
+    def made(name, tensors, more, called):
+        return Operators(
+            name, {**tensors, 'log_sums': 'bool', **scalars, **more, **KERNEL}, ('log_sums',),
+            {'output': 'Tensor(a!)', 'log_sums': 'Tensor(b!)?'}, outputs, problem, called=called,
+            mixed='{name} is a {type}, but another operand is a torch tensor.',
+            no_gradient='{name} requires a gradient, and none goes through tilewright.{operator} yet; call with '
+                        'torch.no_grad(), or give {name}.detach().')
+
+    read = read_schema(described)
+    paged = {name: 'Tensor' if name in ('page_table', 'key_ends') else read[name]
+             for name in ('q', 'k', 'v', 'page_table', 'key_ends', 'sinks', *SCALES)}
+    del read['page_table']
+    return (made('attention', read, {}, {'output': 'out'}),
+            made('attention_paged', paged, {'keys': 'SymInt?'}, {'output': 'out', 'key_ends': 'key_lengths'}))

@@ -1,10 +1,12 @@
 """block_quantise: elements and scales of MXFP8, MXFP6, MXFP4 and NVFP4."""
-from ._arrays import shape_of, type_name
-from ._call import call
-from ._library import Invalid
-from ._packed import check_scales, is_packed, new_bytes, new_elements, scale_shape
-from ._scales import pair_of
-from ._values import real
+from .._arrays import shape_of, type_name
+from .._call import call
+from .._library import Invalid
+from .._packed import check_scales, is_packed, new_bytes, new_elements, scale_shape
+from .._scales import pair_of
+from .._values import real
+
+__all__ = ['block_quantise']
 
 
 def block_quantise(x, out=None, *, out_dtype='e4m3', scale_type='ue8m0', rule='floor', scale_order='blocks',

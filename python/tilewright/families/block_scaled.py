@@ -1,9 +1,11 @@
 """matmul_block_scaled: products of MXFP8, MXFP6, MXFP4 and NVFP4."""
-from ._arrays import shape_of, type_name
-from ._call import call
-from ._library import PACKED_BITS, Invalid, integer
-from ._packed import check_scales, is_packed, new_elements, told_packed
-from ._problem import Extents, checked_epilogue
+from .._arrays import shape_of, type_name
+from .._call import call
+from .._library import PACKED_BITS, Invalid, integer
+from .._packed import check_scales, is_packed, new_elements, told_packed
+from .._problem import Extents, checked_epilogue
+
+__all__ = ['matmul_block_scaled']
 
 
 def _elements(name, array, type, along):

@@ -1,7 +1,9 @@
 """rotary: rotary embedding, and a cache's new rows. Of torch tensors it is the operator tilewright::call_rotary."""
-from ._arrays import is_torch, new_like, rows_of, shape_of
-from ._call import call
-from ._library import Invalid, integer
+from .._arrays import is_torch, new_like, rows_of, shape_of
+from .._call import call
+from .._library import Invalid, integer
+
+__all__ = ['rotary']
 
 MOST_HEADS = 65536
 

@@ -1,9 +1,14 @@
-"""quantise_blocks: torch tensors go to _torch_quantise.py, host memory runs on the virtual GPU."""
-from ._arrays import count, empty_like_kind, is_torch, type_name, view_of
-from ._library import Invalid, check, library, new_options, new_problem, set_integers
-from ._problem import check_on_host, check_told, fill_matrix
-from ._scales import pair_of, scales_of, strided
-from ._values import flag, integer
+"""quantise_blocks: FP8 with scales of blocks, of other types."""
+from .._arrays import TOLD_BY, count, empty_like_kind, is_torch, type_name, view_of
+from .._library import Invalid, check, library, new_options, new_problem, set_integers
+from .._problem import check_on_host, check_told, fill_matrix
+from .._scales import pair_of, scales_of, strided
+from .._values import flag, integer
+from .._with_torch import with_torch
+
+__all__ = ['quantise_blocks']
+
+TOLD_BY['x'] = 'x_type'
 
 
 def problem_of(x, elements, scales, scale_rows, powers_of_two):
@@ -44,12 +49,12 @@ def quantise_blocks(x, out=None, *, scale_rows=1, out_dtype=None, column_major=F
     elements, scales = pair_of(out)
     scale_rows = integer('scale_rows', scale_rows)
     column_major, powers_of_two = flag('column_major', column_major), flag('powers_of_two', powers_of_two)
-    options = (False, True, instance, target)
     if any(is_torch(array) for array in (x, elements, scales)):
-        from . import _torch_quantise
+        from .._torch_made import operators_of
         check_told(x_type)
-        return _torch_quantise.quantise_blocks(x, elements, scales, scale_rows, out_dtype,
-                                               column_major, powers_of_two, stream, options)
+        given = dict(x=x, scale_rows=scale_rows, dtype=out_dtype, column_major=column_major, powers_of_two=powers_of_two,
+                     instance=instance, target=target)
+        return operators_of('quantise')(given, dict(elements=elements, scales=scales), stream)
     check_on_host(stream)
     view = view_of('x', x, x_type)
     shape, strides = scales_of(view.shape, scale_rows, column_major)
@@ -59,5 +64,36 @@ def quantise_blocks(x, out=None, *, scale_rows=1, out_dtype=None, column_major=F
     views = (view_of('elements', elements, element_type if out is None else out_dtype),
              view_of('scales', scales))
     problem = problem_of(view, *views, scale_rows, powers_of_two)
-    check(library().tw_simulate(problem, new_options(*options)))
+    check(library().tw_simulate(problem, new_options(False, True, instance, target)))
     return elements, scales
+
+
+@with_torch('quantise')
+def _operators():
+    from .._library import describe
+    from .._torch import dtype_of
+    from .._torch_operators import Operators
+    from .._torch_schema import KERNEL, number_schema, read_schema
+
+    def completed(given, outputs):
+        elements, dtype = outputs['elements'], dtype_of(given['dtype'] or 'e4m3')
+        if elements is not None and given['dtype'] is not None and elements.dtype != dtype:
+            raise Invalid(f'The elements of out have dtype {elements.dtype}, but out_dtype is {dtype}.')
+        return {**given, 'dtype': dtype}
+
+    def outputs(given):
+        shape = given['x'].shape
+        return (shape, None, given['dtype']), (*scales_of(shape, given['scale_rows'], given['column_major']), 'fp32')
+
+    def problem(views, given):
+        return problem_of(views['x'], views['elements'], views['scales'], given['scale_rows'], given['powers_of_two'])
+
+    described = describe('quantise')
+    takes = {**read_schema(described, {'source': 'x'}), **number_schema(described, {'scale_rows': 'scale_rows'}),
+             'dtype': 'ScalarType', 'column_major': 'bool',
+             **number_schema(described, {'powers_of_two': 'powers_of_two'}), **KERNEL}
+    return Operators(
+        'quantise_blocks', takes, ('dtype', 'column_major'), {'elements': 'Tensor(a!)', 'scales': 'Tensor(b!)'}, outputs,
+        problem, completed, mixed='x or a part of out is a torch tensor, but another is a {type}.',
+        no_gradient='{name} requires a gradient, and none goes through tilewright.quantise_blocks; call with '
+                    'torch.no_grad(), or quantise x.detach().')

@@ -1,9 +1,11 @@
 """block_dequantise: what elements and scales of MXFP8, MXFP6, MXFP4 and NVFP4 stand for."""
-from ._arrays import shape_of, type_name
-from ._call import call
-from ._library import PACKED_BITS, Invalid, integer
-from ._packed import check_scales, is_packed, new_elements, told_packed
-from ._values import real
+from .._arrays import shape_of, type_name
+from .._call import call
+from .._library import PACKED_BITS, Invalid, integer
+from .._packed import check_scales, is_packed, new_elements, told_packed
+from .._values import real
+
+__all__ = ['block_dequantise']
 
 
 def block_dequantise(elements, scales, out=None, *, out_dtype='bf16', elements_type=None, scale_type='ue8m0',

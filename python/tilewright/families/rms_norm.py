@@ -1,9 +1,11 @@
 """rms_norm: rows over the root of their mean square. Of torch tensors it is the operator tilewright::call_rms_norm."""
-from ._arrays import new_like, rows_of, shape_of
-from ._call import call
-from ._library import Invalid
-from ._scales import pair_of
-from ._values import real
+from .._arrays import new_like, rows_of, shape_of
+from .._call import call
+from .._library import Invalid
+from .._scales import pair_of
+from .._values import real
+
+__all__ = ['rms_norm']
 
 
 def rms_norm(x, weight, residual=None, out=None, *, epsilon=1e-5, stream=None, instance=None, target=None):

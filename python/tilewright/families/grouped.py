@@ -1,14 +1,16 @@
-"""matmul_grouped: torch tensors go to _torch_grouped.py, host memory runs on the virtual GPU."""
-from ._arrays import View, is_torch, view_of
-from ._library import Invalid, check, library, new_options, new_problem, set_integers
-from ._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
-                       fill_matrix, fill_problem, fill_vector, output_of)
-# family blockwise: begin
-from ._blockwise import blocks_of, check_shape, set_scales
-from ._library import new_struct
-# family blockwise: end
+"""matmul_grouped: groups of rows, each times a matrix of its own."""
+from .._arrays import MUST_BE, View, is_torch, view_of
+from .._library import Invalid, check, library, new_options, new_problem, new_struct, set_integers
+from .._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
+                        fill_matrix, fill_problem, fill_vector, output_of, parts_of)
+from .._scaled_problem import check_shape, set_scales
+from .._scales import blocks_of
+from .._with_torch import with_torch
 
+__all__ = ['matmul_grouped']
 
+MUST_BE.update(rows='int32', row_index='int32')
+READ = ('a', 'b', 'rows', 'row_index', 'a_scales', 'b_scales')
 OPTIONAL = ('row_index', 'a_scales', 'b_scales')
 
 
@@ -26,7 +28,7 @@ def _rows_in_one(name, view):
                 view.writable, view.owner)
 
 
-def output_shape(a, b, row_index, gated):
+def _output_shape(a, b, row_index, gated):
     if len(a) not in (2, 3) or len(b) != 3:
         raise Invalid(f'a has shape {tuple(a)} and b has shape {tuple(b)}, but a must be [m, k] or '
                       '[groups, capacity, k], and b [groups, k, n].')
@@ -41,8 +43,8 @@ def problem_of(views, d, scalars, arrays):
     """The tw_grouped_problem of Views (a, b, rows, row_index, a_scales, b_scales); `arrays` has ARRAYS' order."""
     a, b, rows, row_index, a_scales, b_scales = views
     groups, k, n = b.shape
-    shape = output_shape(a.shape, b.shape, None if row_index is None else row_index.shape,
-                         scalars[-1])
+    shape = _output_shape(a.shape, b.shape, None if row_index is None else row_index.shape,
+                          scalars[-1])
     if d.shape != shape:
         raise Invalid(f'out has shape {d.shape}, but the product has shape {shape}.')
     problem = new_problem('grouped')
@@ -64,7 +66,6 @@ def problem_of(views, d, scalars, arrays):
         fill_problem(problem.matmul, all_rows, one, placed, scalars, flat)
     set_integers(problem.matmul, None, batch=groups)
     set_integers(problem.matmul.b, 'b', batch_stride=b.strides[0])
-    # family blockwise: begin
     if (a_scales is None) != (b_scales is None):
         raise Invalid('One of a_scales and b_scales is given; FP8 with scales of blocks has both.')
     if a_scales is not None:
@@ -78,7 +79,6 @@ def problem_of(views, d, scalars, arrays):
         set_scales(problem.a_scales, row, *a_scales.shape, row.row_stride, row.column_stride)
         set_scales(problem.b_scales, column, b_scales.shape[-1], blocks, column.column_stride,
                    column.row_stride)
-    # family blockwise: end
     return problem
 
 
@@ -99,18 +99,32 @@ def matmul_grouped(a, b, rows, out=None, *, row_index=None, a_scales=None, b_sca
     options = (False, True, instance, target)
     given = (a, b, rows, row_index, a_scales, b_scales)
     if any(is_torch(array) for array in given):
-        from . import _torch_grouped
+        from .._torch_made import operators_of
         check_told(a_type, b_type)
-        return _torch_grouped.family(given, out, (), epilogue, out_dtype, stream, options)
+        return operators_of('grouped').call(dict(zip(READ, given)), out, epilogue, out_dtype, stream, options)
     check_on_host(stream)
-    views = [None if array is None and name in OPTIONAL else view_of(name, array, type) for name, array, type in zip(
-        ('a', 'b', 'rows', 'row_index', 'a_scales', 'b_scales'), given,
-        (a_type, b_type, None, None, None, None))]
+    views = [None if array is None and name in OPTIONAL else view_of(name, array, type)
+             for name, array, type in zip(READ, given, (a_type, b_type, None, None, None, None))]
     scalars = epilogue.scalars()
-    shape = output_shape(views[0].shape, views[1].shape,
-                         None if row_index is None else views[3].shape, scalars[-1])
+    shape = _output_shape(views[0].shape, views[1].shape,
+                          None if row_index is None else views[3].shape, scalars[-1])
     out, d = output_of(out, out_dtype, a, views[0].type, shape)
     sides = epilogue_views(epilogue)  # they may own what the problem names
     problem = problem_of(views, d, scalars, sides)
     check(library().tw_simulate(problem, new_options(*options)))
     return out
+
+
+@with_torch('grouped')
+def _operators():
+    from .._torch_operators import Product
+
+    def output_shape(given):
+        index = given['row_index']
+        return _output_shape(given['a'].shape, given['b'].shape, None if index is None else index.shape, given['gated'])
+
+    def problem(views, given):
+        return problem_of([views[name] for name in READ], views['out'], *parts_of(given, views))
+
+    return Product('matmul_grouped', 'grouped', output_shape, problem,
+                   names={'a_block_scales': None, 'b_block_scales': None})

@@ -1,11 +1,15 @@
-"""conv2d: torch tensors go to _torch_conv2d.py, host memory runs on the virtual GPU."""
-from ._arrays import View, dense_strides, is_torch, view_of
-from ._library import (CODES, DIRECTIONS, Invalid, check, integer, library,
-                       new_options, new_problem, set_integers)
-from ._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
-                       fill_epilogue, output_of)
-from ._values import flag, several, shown
+"""conv2d: convolutions of one, two or three sides, channels last, and their gradients."""
+from .._arrays import TOLD_BY, View, dense_strides, is_torch, view_of
+from .._library import CODES, Invalid, check, integer, library, new_options, new_problem, set_integers
+from .._problem import (ARRAYS, check_on_host, check_told, checked_epilogue, epilogue_views,
+                        fill_epilogue, output_of, parts_of)
+from .._values import flag, several, shown
+from .._with_torch import with_torch
 
+__all__ = ['conv2d']
+
+TOLD_BY.update(x='x_type', w='w_type')
+DIRECTIONS = ('forward', 'backward_data', 'backward_filter')  # tw_direction, in its order
 AXIS = ('extent', 'filter', 'stride', 'dilation', 'pad_low', 'pad_high')
 SIDES = {3: ('w',), 4: ('h', 'w'), 5: ('depth', 'h', 'w')}
 
@@ -48,6 +52,11 @@ class Geometry:
         self.output = (self.n, *(max(0, (extent + low + high - (filter - 1) * spread - 1) // step
                                      + 1)
                                  for extent, filter, step, spread, low, high in self.axes), self.k)
+
+    def steps(self):
+        """As the operator for torch takes them: a number for each side, and the paddings."""
+        return {'stride': [axis[2] for axis in self.axes], 'padding': [pad for axis in self.axes for pad in axis[4:]],
+                'dilation': [axis[3] for axis in self.axes], 'groups': self.groups}
 
     def output_shape(self, gated, direction='forward'):
         if direction != 'forward':
@@ -116,10 +125,10 @@ def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogu
     epilogue = checked_epilogue(epilogue)
     options = (flag('batch_invariant', batch_invariant), flag('fast_accumulation', fast_accumulation), instance, target)
     if is_torch(x) or is_torch(w):
-        from . import _torch_conv2d
+        from .._torch_made import operators_of
         check_told(x_type, w_type)
-        return _torch_conv2d.conv2d(x, w, out, (stride, padding, dilation, groups), epilogue,
-                                    out_dtype, stream, options)
+        geometry = Geometry(x.shape, w.shape, stride, padding, dilation, groups)
+        return operators_of('conv2d').call({'x': x, 'w': w, **geometry.steps()}, out, epilogue, out_dtype, stream, options)
     check_on_host(stream)
     x_view, w_view = view_of('x', x, x_type), view_of('w', w, w_type)
     geometry = Geometry(x_view.shape, w_view.shape, stride, padding, dilation, groups)
@@ -129,3 +138,47 @@ def conv2d(x, w, out=None, *, stride=1, padding=0, dilation=1, groups=1, epilogu
     problem = problem_of(x_view, w_view, d, geometry, scalars, sides)
     check(library().tw_simulate(problem, new_options(*options)))
     return out
+
+
+def _geometry(given, x, w):
+    """Of a torch operator's arguments; x and w are shapes."""
+    pads = given['padding']
+    return Geometry(x, w, given['stride'], list(zip(pads[::2], pads[1::2])), given['dilation'], given['groups'])
+
+
+@with_torch('conv2d')
+def _operators():
+    from .._torch_operators import Product
+    steps = {'stride': 'stride', 'pad': 'padding', 'dilation': 'dilation', 'groups': 'groups'}
+
+    def geometry(given):
+        return _geometry(given, given['x'].shape, given['w'].shape)
+
+    forward = Product(
+        'conv2d', 'conv2d', lambda given: geometry(given).output_shape(given['gated']),
+        lambda views, given: problem_of(views['x'], views['w'], views['out'], geometry(given), *parts_of(given, views)),
+        names={'image': 'x', 'filter': 'w'}, numbers=steps)
+
+    def gradient_problem(views, given):
+        direction, result = given['direction'], given['result']
+        x = result if direction == 'backward_data' else views['first'].shape
+        w = result if direction == 'backward_filter' else views['second'].shape
+        return problem_of(views['first'], views['second'], views['out'], _geometry(given, x, w), *parts_of(given, views),
+                           direction)
+
+    # Of x (the first operand is then out's gradient) or of w (the second is).
+    backward = Product('conv2d_gradient', 'conv2d', lambda given: given['result'], gradient_problem,
+                       names={'image': 'first', 'filter': 'second'}, numbers=steps,
+                       more={'direction': 'str', 'result': 'SymInt[]'})
+
+    def gradients(given, operands, gradient, needed):
+        x, w = operands
+        same = {name: given[name] for name in (*steps.values(), 'alpha', 'batch_invariant', 'fast_accumulation', 'target')}
+        same.update(out_dtype=x.dtype, instance=None)
+        return (backward.plain(first=gradient, second=w, direction='backward_data', result=x.shape, **same)
+                if needed[0] else None,
+                backward.plain(first=x, second=gradient, direction='backward_filter', result=w.shape, **same)
+                if needed[1] else None)
+
+    forward.register_gradients(('bf16', 'fp16'), gradients)
+    return forward
