@@ -13,38 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* family block_dequantise: begin */
-#include "tilewright/family/block_dequantise/problem.h"
-/* family block_dequantise: end */
-/* family block_quantise: begin */
-#include "tilewright/family/block_quantise/problem.h"
-/* family block_quantise: end */
-/* family block_scaled: begin */
-#include "tilewright/family/block_scaled/problem.h"
-/* family block_scaled: end */
-/* family attention: begin */
-#include "tilewright/family/attention/problem.h"
-/* family attention: end */
-/* family blockwise: begin */
-#include "tilewright/family/blockwise/problem.h"
-/* family blockwise: end */
-/* family conv2d: begin */
-#include "tilewright/family/conv2d/problem.h"
-/* family conv2d: end */
-/* family grouped: begin */
-#include "tilewright/family/grouped/problem.h"
-/* family grouped: end */
-#include "tilewright/family/matmul/problem.h"
-#include "tilewright/family/quantise/problem.h"
-/* family requantised: begin */
-#include "tilewright/family/requantised/problem.h"
-/* family requantised: end */
-/* family rms_norm: begin */
-#include "tilewright/family/rms_norm/problem.h"
-/* family rms_norm: end */
-/* family rotary: begin */
-#include "tilewright/family/rotary/problem.h"
-/* family rotary: end */
 #include "tilewright/types.h"
 
 #define TW_VERSION_MAJOR 0
@@ -188,53 +156,11 @@ TW_API tw_status tw_simulate(const void* problem, const tw_options* options);
     return tw_simulate(problem, options);                                                         \
   }
 
-TW_FAMILY(matmul)
-
-/* family conv2d: begin */
-TW_FAMILY(conv2d)
-/* family conv2d: end */
-
-/* family blockwise: begin */
-/* Sums are float32 beyond 128 of k, whatever fast_accumulation says. */
-TW_FAMILY(blockwise)
-/* family blockwise: end */
-
-/* family requantised: begin */
-TW_FAMILY(requantised)
-/* family requantised: end */
-
-/* family block_dequantise: begin */
-TW_FAMILY(block_dequantise)
-/* family block_dequantise: end */
-/* family block_quantise: begin */
-TW_FAMILY(block_quantise)
-/* family block_quantise: end */
-
-/* family block_scaled: begin */
-TW_FAMILY(block_scaled)
-/* family block_scaled: end */
-
-/* family grouped: begin */
-TW_FAMILY(grouped)
-/* family grouped: end */
-
-/* family attention: begin */
-TW_FAMILY(attention)
-/* family attention: end */
-
-/* family quantise: begin */
-TW_FAMILY(quantise)
-/* family quantise: end */
-
-/* family rms_norm: begin */
-TW_FAMILY(rms_norm)
-/* family rms_norm: end */
-
-/* family rotary: begin */
-TW_FAMILY(rotary)
-/* family rotary: end */
-
 #ifdef __cplusplus
 }
 #endif
+
+/* The build makes it: the problem of each family, and its TW_FAMILY. */
+#include "tilewright/families.h"
+
 #endif /* TILEWRIGHT_H */

@@ -32,7 +32,10 @@ tw_matmul_problem product_of(const tw_conv2d_problem& given) {
   return product;
 }
 
+constexpr Dispatcher dispatcher_of_convolutions = {conv2d_candidates, choose_conv2d};
+
 struct Convolutions : DispatchedFamily<Conv2dFamily, conv2d_instances, choose_conv2d> {
+  static constexpr const Dispatcher* dispatcher() { return &dispatcher_of_convolutions; }
   struct Choice : DescribedChoice {
     bool of_product = false;  // the kernel is a matmul's
   };

@@ -1,8 +1,8 @@
 // Which compiled kernel computes a convolution: candidates, and the cost of the matmul that it is.
 #pragma once
 
-#include "src/dispatch/call.h"
 #include "src/dispatch/choose_launch.h"
+#include "src/families/conv2d_words.h"
 #include "src/instances/instance.h"
 
 namespace tw {

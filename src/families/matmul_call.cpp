@@ -10,32 +10,16 @@
 
 namespace tw::library {
 
-const Copier*& copier() {
-  static const Copier* one = nullptr;
-  return one;
-}
-
-DispatchRequest request_of(const tw_matmul_options& options, const Place& place) {
-  DispatchRequest request;
-  request.target = place.target;
-  request.capability = place.capability;
-  request.sms = place.sms;
-  request.device = place.name;
-  request.own_table = own_table(place);
-  request.batch_invariant = options.batch_invariant != 0;
-  request.fast_accumulation = options.fast_accumulation != 0;
-  request.instance = options.instance;
-  request.workspace_limit = options.workspace_limit;
-  return request;
-}
-
 namespace {
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
+constexpr Dispatcher dispatcher_of_products = {candidates, choose};
+
 struct Products : DispatchedFamily<MatmulFamily, matmul_instances, choose> {
+  static constexpr const Dispatcher* dispatcher() { return &dispatcher_of_products; }
   static constexpr MatmulFamily::TensorIndex operands[] = {MatmulFamily::a, MatmulFamily::b};
 
   struct Choice : DescribedChoice {

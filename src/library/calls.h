@@ -25,7 +25,8 @@ DispatchRequest request_of(const tw_options& options, const Place& place);
 
 // Calls of one family. A Family has
 //   name, instances()
-//   initialise(given)                  all but its size and family; and a description, or none
+//   description, initialise(given)     all but its size and family
+//   dispatcher()                       null where no cost model chooses
 //   Given, words(given, visit)         its problem in the C interface, for ProblemKey
 //   Problem, convert(given)            what is made of it; what is wrong is thrown
 //   addresses(), move(problem, given)  the words that are addresses; and what is made of a problem
@@ -257,13 +258,10 @@ struct Calls {
     for (const auto& instance : Family::instances()) names.emplace_back(instance.name);
     return names;
   }
-  static constexpr const Description* description() {
-    if constexpr (requires { Family::description; }) return &Family::description;
-    return nullptr;
-  }
-  static constexpr FamilyCalls table = {Family::name, sizeof(Given), description(),  instance_names,
-                                        initialise,   supported,     workspace_size, run,
-                                        plan,         run_plan,      simulate};
+  static constexpr FamilyCalls table = {
+      Family::name, sizeof(Given),  &Family::description, Family::dispatcher(), instance_names,
+      initialise,   supported,      workspace_size,       run,                  plan,
+      run_plan,     simulate};
 
  private:
   static const Given* as_given(const void* problem) { return static_cast<const Given*>(problem); }

@@ -1,8 +1,29 @@
 #include "src/library/described.h"
 
+#include "src/library/copier.h"
+#include "src/library/tuning.h"
 #include "tilewright/launch/as_read.h"
 
 namespace tw::library {
+
+const Copier*& copier() {
+  static const Copier* one = nullptr;
+  return one;
+}
+
+DispatchRequest request_of(const tw_options& options, const Place& place) {
+  DispatchRequest request;
+  request.target = place.target;
+  request.capability = place.capability;
+  request.sms = place.sms;
+  request.device = place.name;
+  request.own_table = own_table(place);
+  request.batch_invariant = options.batch_invariant != 0;
+  request.fast_accumulation = options.fast_accumulation != 0;
+  request.instance = options.instance;
+  request.workspace_limit = options.workspace_limit;
+  return request;
+}
 
 void initialise(const Description& description, void* problem) {
   for (const IntegerField& number : description.numbers) number.set(problem, number.initial);

@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "src/dispatch/dispatcher.h"
+#include "src/dispatch/products.h"
 #include "src/instances/instance.h"
 #include "src/instances/run_line.h"
 #include "src/library/apart.h"
@@ -23,8 +25,7 @@ std::vector<std::size_t> address_words(const Description& description);
 
 using DescribedChoice = LaunchChoice<Instance>;
 // Which kernel takes a problem, and in which order.
-using Choose = Status (*)(DescribedChoice&, const Checked&, const DispatchRequest&,
-                          std::vector<LaunchRejection<Instance>>* rejections);
+using Choose = decltype(Dispatcher::choose);
 
 // The first kernel of the device that takes the problem; or throws.
 DescribedChoice first_that_serves(const Checked& problem, std::span<const Instance> instances,
@@ -55,6 +56,7 @@ struct DescribedFamily {
   using Problem = Checked;
   using Choice = DescribedChoice;
   static constexpr bool multiplies = requires { Family::product; };
+  static constexpr const Dispatcher* dispatcher() { return nullptr; }
 
   static constexpr std::size_t word_count = Family::description.numbers.size() +
                                             5 * Family::description.tensors.size() +
@@ -114,5 +116,36 @@ struct DispatchedFamily : DescribedFamily<Family, all> {
     return chosen(problem, request, choose);
   }
 };
+
+// The product whose cost is asked for: a family may state another than its own.
+template <class Family>
+MatmulProblem priced_product(const Checked& problem) {
+  MatmulProblem product = problem.product();
+  if constexpr (requires { &Family::priced; }) {
+    const TensorExtents sums = Family::priced(problem.as<typename Family::Problem>());
+    product.batch = sums.batch;
+    product.m = sums.rows;
+    product.n = sums.columns;
+  }
+  return product;
+}
+
+// Products are chosen by their cost.
+template <class Family, std::span<const Instance> (*all)()>
+struct PricedFamily
+    : DispatchedFamily<Family, all, choose_product<all, priced_product<Family>>> {
+  static constexpr const Dispatcher* dispatcher() { return &by_cost; }
+
+ private:
+  using Products = DescribedProducts<all, priced_product<Family>>;
+  static constexpr Dispatcher by_cost = {launches_of<Products, Checked, Instance>,
+                                         choose_product<all, priced_product<Family>>};
+};
+
+// A family without a file of its own, src/families/NAME_call.cpp: by cost where it multiplies.
+template <class Family, std::span<const Instance> (*all)()>
+using UsualFamily =
+    std::conditional_t<DescribedFamily<Family, all>::multiplies, PricedFamily<Family, all>,
+                       DescribedFamily<Family, all>>;
 
 }  // namespace tw::library

@@ -10,6 +10,7 @@
 
 namespace tw {
 struct Description;
+struct Dispatcher;
 }
 
 namespace tw::library {
@@ -19,7 +20,8 @@ namespace tw::library {
 struct FamilyCalls {
   const char* name;
   std::size_t problem_size;
-  const Description* description;  // null: it is not described yet
+  const Description* description;
+  const Dispatcher* dispatcher;  // null: it has no cost model
   std::vector<std::string> (*instances)();
   void (*initialise)(void* problem);  // all but its size and family
   void (*supported)(const void* problem, const tw_options* options);

@@ -2,7 +2,7 @@
 // library, where there is one, on any machine.
 #include <gtest/gtest.h>
 
-#include "src/bench/peers/cudnn_graph.h"
+#include "src/families/conv2d_bench_cudnn.h"
 
 namespace tw::bench::tests {
 namespace {

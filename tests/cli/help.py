@@ -13,6 +13,7 @@ import tempfile
 
 SCRIPT, PROGRAM = pathlib.Path(sys.argv[1]), sys.argv[2]
 ROOT = SCRIPT.parent
+NAMES = [path.parent.name for path in (ROOT / 'include/tilewright/family').glob('*/family.h')]
 OF_PROGRAM = ('run', 'check', 'trace', 'fuzz', 'explain', 'list', 'layout')
 
 
@@ -31,8 +32,9 @@ for command in OF_PROGRAM:
     file = ROOT / f'tools/help/{command}.txt'
     text = printed(PROGRAM, command, '--help', env=environment)
     if '--update' in sys.argv:
-        file.write_text(text)
-    assert file.read_text() == text, f'{file} is not what {PROGRAM} {command} --help prints; tests/cli/help.py {SCRIPT} {PROGRAM} --update writes it.'
+        families = re.compile(rf'(?:^  (?:{"|".join(NAMES)}) +.*\n)+', re.MULTILINE)
+        file.write_text(families.sub('@FAMILIES@\n', text))
+    assert printed(sys.executable, ROOT / 'tools/command_help.py', command) == text, f'{file} is not what {PROGRAM} {command} --help prints; tests/cli/help.py {SCRIPT} {PROGRAM} --update writes it.'
 
 commands = re.findall(r'^  (\w+) ', printed(SCRIPT, 'help'), re.MULTILINE)
 assert len(commands) >= 16, commands
@@ -42,7 +44,7 @@ with tempfile.TemporaryDirectory() as folder:
     tools.mkdir()
     for name in 'bash', 'env', 'dirname', 'readlink', 'cat', 'python3':
         (tools / name).symlink_to(shutil.which(name))
-    for part in 'tools', 'src/bench', 'tests/planted':
+    for part in 'tools', 'src/bench', 'tests/planted', 'include/tilewright/family':
         shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns('__pycache__'))
     shutil.copy(SCRIPT, tree / 'tw')
     before = sorted(tree.rglob('*'))
@@ -55,7 +57,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert sorted(tree.rglob('*')) == before, 'Asking for help wrote something.'
 
 for command, file in ('bench', 'main.cpp'), ('tune', 'tune_command.cpp'):
-    source = (ROOT / 'src/bench' / file).read_text()
+    source = (ROOT / 'src/bench/harness' / file).read_text()
     takes = set(re.findall(r'add_(?:option|flag)\(\s*"!?(--[\w-]+)"', source))
     assert takes == told[command], f'{command}: {takes ^ told[command]}'
 assert told['fuzz --interface'] == set(re.findall(r'name == "(--\w+)"', (ROOT / 'tests/hostile/main.cpp').read_text())), told

@@ -11,6 +11,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'tools'))
+import cost  # noqa: E402
 PAGE = ROOT / 'docs/commands.md'
 BEGIN, END = '<!-- made by tests/docs/commands.py -->\n', '<!-- end -->\n'
 
@@ -66,7 +68,7 @@ ROWS = {
     './tw demo': lambda family: family in described,
     './tw bench': lambda family: family in described,
     './tw bench beside peers': lambda family: f'&{family}_form' in text('src/bench/harness/forms.cpp'),
-    './tw cost': lambda family: f'**{family}**' in text('docs/cost.md') or f'| **{family}' in text('docs/cost.md'),
+    './tw cost': lambda family: family in cost.families(),
     'C, C++': lambda family: f'TW_FAMILY({family})' in text('include/tilewright.h'),
     'a Python function': lambda family: (ROOT / f'python/tilewright/families/{family}.py').exists(),
 }

@@ -1,4 +1,5 @@
-"""./tw test compiles one kernel of every mechanism: the first of each family and page, and those that src/compiled_for_tests.txt names.
+"""./tw test compiles one kernel of every mechanism: the first of each family and page, and those that its instances.txt
+names behind `#! tests`.
 
 A mechanism is a struct of arch/, a recipe (whatever its numbers), and for each target each value of an enum and each other field that a
 configuration sets: fields that say how large something is, or of which type, are none. Kernels that the library never chooses are not asked.
@@ -10,8 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LISTED = ROOT / 'src/compiled_for_tests.txt'
-FAMILY = re.compile(r'tw_described_family\((\w+) \w+ \S+ "([A-Z_;]+)"')
+LISTS = sorted((ROOT / 'include/tilewright/family').glob('*/instances.txt'))
 SIZES = {'tiling', 'm', 'n', 'spans', 'cluster', 'stagger', 'keys', 'head', 'staged_bytes', 'pieces', 'least_ctas', 'multiply_groups', 'scale_rows',
          'a_type', 'b_type', 'd_type', 'element_type', 'scale_type', 'a_major', 'b_major', 'consumers', 'split', 'scheduling', 'sweep'}
 # These change one instruction, or a constant, of the machine code.
@@ -31,9 +31,10 @@ class Kernel:
 
 def kernels():
     found = []
-    for family, fields in FAMILY.findall((ROOT / 'src/CMakeLists.txt').read_text()):
-        lines = (ROOT / f'include/tilewright/family/{family}/instances.txt').read_text().splitlines()
-        found += [Kernel(family, fields.split(';'), line) for line in lines if line and not line.startswith('#')]
+    for path in LISTS:
+        head, *lines = path.read_text().splitlines()
+        fields = head.split(' ')[-1].split('|')
+        found += [Kernel(path.parent.name, fields, line) for line in lines if line and not line.startswith('#')]
     return found
 
 
@@ -49,9 +50,9 @@ def compiled(all_kernels, listed):
 
 def main():
     all_kernels = kernels()
-    listed = [line for line in LISTED.read_text().splitlines() if line and not line.startswith('#')]
+    listed = [name for path in LISTS for line in re.findall(r'^#! tests (.+)$', path.read_text(), re.M) for name in line.split()]
     names = {kernel.name for kernel in all_kernels}
-    wrong = [f'{LISTED.name} names {name}, which is no instance.' for name in listed if name not in names]
+    wrong = [f'A line `#! tests` names {name}, which is no instance.' for name in listed if name not in names]
     some = compiled(all_kernels, listed)
     have = set().union(*(kernel.mechanisms for kernel in some))
     missing = {}
@@ -59,10 +60,10 @@ def main():
         if not kernel.shown:
             for mechanism in sorted(kernel.mechanisms - have):
                 missing.setdefault(mechanism, kernel.name)
-    wrong += [f'{LISTED.name} has no kernel of {mechanism}; {name} is one.' for mechanism, name in missing.items()]
+    wrong += [f'No line `#! tests` names a kernel of {mechanism}; {name} is one.' for mechanism, name in missing.items()]
     if sys.argv[1:]:
         built = set(re.findall(r'^TW_IMAGE\((\w+),', '\n'.join(pathlib.Path(file).read_text() for file in sys.argv[1:]), re.M))
-        wrong += [f'The build has {name}, which {LISTED.name} does not ask for, or has it not.' for name in built ^ {kernel.name for kernel in some}]
+        wrong += [f'The build has {name}, which no `#! tests` asks for, or has it not.' for name in built ^ {kernel.name for kernel in some}]
     print('\n'.join(wrong) or f'{len(some)} of {len(all_kernels)} kernels have all {len(have)} mechanisms.')
     return 1 if wrong else 0
 

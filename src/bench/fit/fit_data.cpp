@@ -7,15 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "src/dispatch/choose.h"
 #include "src/dispatch/products.h"
 #include "src/verify/names.h"
+#include "src/verify/trials.h"
 
 namespace tw {
-
-// family blockwise: begin
-std::span<const Instance> blockwise_instances();
-// family blockwise: end
 
 namespace bench {
 
@@ -41,14 +37,12 @@ const KnownKernel* find(const std::vector<KnownKernel>& kernels, const std::stri
 
 std::vector<KnownKernel> known_kernels() {
   std::vector<KnownKernel> kernels;
-  for (const Instance& one : matmul_instances()) {
-    kernels.push_back({"matmul", one.name, kernel_facts(one)});
+  for (const Trial* trial : all_trials()) {
+    if (!trial->description->is_tuned) continue;
+    for (const Instance& one : trial->instances()) {
+      kernels.push_back({trial->description->name, one.name, kernel_facts(one)});
+    }
   }
-  // family blockwise: begin
-  for (const Instance& one : blockwise_instances()) {
-    kernels.push_back({"blockwise", one.name, kernel_facts(one)});
-  }
-  // family blockwise: end
   return kernels;
 }
 

@@ -5,46 +5,22 @@
 #include <memory>
 #include <sstream>
 
-#include "src/dispatch/products.h"
-#include "src/families/conv2d_choice.h"
+#include "src/dispatch/dispatcher.h"
 #include "src/library/device.h"
+#include "src/library/families.h"
 #include "src/verify/trials.h"
 #include "tilewright.h"
 #include "tilewright/launch/targets.h"
 
 namespace tw {
 
-// family blockwise: begin
-std::span<const Instance> blockwise_instances();
-// family blockwise: end
-
 namespace bench {
 
 namespace {
 
 // How a family's launches are found; null where it has no cost model.
-struct Dispatcher {
-  const char* family;
-  decltype(&candidates) all;
-  decltype(&choose) best;
-};
-
-const Dispatcher* dispatcher_of(const std::string& family) {
-  static constexpr Dispatcher all[] = {
-      {"matmul", candidates, choose},
-      // family blockwise: begin
-      {"blockwise",
-       tw::launches_of<DescribedProducts<blockwise_instances, whole_product>, Checked, Instance>,
-       choose_product<blockwise_instances>},
-      // family blockwise: end
-      // family conv2d: begin
-      {"conv2d", conv2d_candidates, choose_conv2d},
-      // family conv2d: end
-  };
-  for (const Dispatcher& one : all) {
-    if (family == one.family) return &one;
-  }
-  return nullptr;
+const Dispatcher* dispatcher_of(const char* family) {
+  return library::family_named(family).dispatcher;
 }
 
 // Whether a name contains one of the comma-separated parts, or they say all.
@@ -110,7 +86,7 @@ DispatchRequest dispatch_request() {
 std::vector<Choice> launches_of(const Checked& problem, const DispatchRequest& request) {
   const Description& description = problem.description();
   if (const Dispatcher* const known = dispatcher_of(description.name)) {
-    return known->all(problem, request, nullptr);
+    return known->candidates(problem, request, nullptr);
   }
   std::vector<Choice> found;
   for (const Trial* trial : all_trials()) {
@@ -126,7 +102,7 @@ std::vector<Choice> launches_of(const Checked& problem, const DispatchRequest& r
 Status choose_for(Choice& choice, const Checked& problem, const DispatchRequest& request) {
   const char* const family = problem.description().name;
   const Dispatcher* const known = dispatcher_of(family);
-  if (known != nullptr) return known->best(choice, problem, request, nullptr);
+  if (known != nullptr) return known->choose(choice, problem, request, nullptr);
   return Status::refused(fmt::format("{} is chosen by no cost model.", family));
 }
 

@@ -103,9 +103,8 @@ std::shared_ptr<State> state_of(const Buffers& buffers, int algorithms) {
   return made;
 }
 
-}  // namespace
-
-std::vector<Candidate> cublaslt_candidates(const Buffers& buffers, int algorithms) {
+// Products, with scales of blocks or without.
+std::vector<Candidate> candidates_of(const Buffers& buffers, int algorithms) {
   const std::shared_ptr<State> state = state_of(buffers, algorithms);
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < state->found.size(); ++i) {
@@ -124,5 +123,14 @@ std::vector<Candidate> cublaslt_candidates(const Buffers& buffers, int algorithm
   }
   return candidates;
 }
+
+const RegisteredPeer registered(
+    {"cublaslt",
+     [](Peers& peers, const Buffers& buffers, const PeerEffort& effort, const std::string&) {
+       peers.plain = candidates_of(buffers, effort.algorithms);
+     },
+     nullptr});
+
+}  // namespace
 
 }  // namespace tw::bench

@@ -1,4 +1,4 @@
-// Kernels of other libraries that compute the same problem: cuBLASLt and cuDNN.
+// What a family is measured against: kernels of other libraries, or of ours, that do the same work.
 #pragma once
 
 #include <string>
@@ -25,16 +25,21 @@ struct PeerEffort {
   double plan_seconds = 3;  // after so long no further plan of a shape is made
 };
 
+// A form names its peer. A peer's file registers it when the program starts.
+struct Peer {
+  const char* name;
+  // Adds what is measured beside the kernel of ours that is called `own`.
+  void (*add)(Peers& peers, const Buffers& buffers, const PeerEffort& effort,
+              const std::string& own);
+  std::string (*version)();  // ", cuDNN 9.19.0": for reports; null: nothing is said
+};
+struct RegisteredPeer {
+  explicit RegisteredPeer(const Peer& peer);
+};
+
 // The peer of the buffers' family, beside the kernel of ours that has that name.
 Peers peers_of(const Buffers& buffers, const PeerEffort& effort, const std::string& own);
-// ", cuDNN 9.19.0": what a report says of it; may be empty.
+// What a report says of a peer; may be empty.
 std::string version_of_peer(const std::string& peer);
-
-// Of products, with scales of blocks or without.
-std::vector<Candidate> cublaslt_candidates(const Buffers& buffers, int algorithms);
-// family conv2d: begin
-void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort);
-std::string cudnn_version();  // 9.19.0; empty where there is none
-// family conv2d: end
 
 }  // namespace tw::bench

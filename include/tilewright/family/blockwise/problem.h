@@ -5,7 +5,8 @@
 #include "tilewright/family/matmul/problem.h"
 
 /* D = epilogue(sum over blocks of 128 of k of a_scale * b_scale * (A B over that block)), with A
- * and B in e4m3 or e5m2. docs/scales.md draws which scale belongs where. */
+ * and B in e4m3 or e5m2. Sums are float32 beyond 128 of k, whatever fast_accumulation says.
+ * docs/scales.md draws which scale belongs where. */
 typedef struct tw_blockwise_problem {
   size_t size;     /* of this struct: what tw_blockwise_init wrote */
   uint64_t family; /* likewise */

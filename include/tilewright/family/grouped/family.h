@@ -178,6 +178,12 @@ struct GroupedFamily : GroupedOperands {
     return TensorExtents{1, p.matmul.m, p.matmul.n};
   });
 
+  // Only the device knows the groups: a launch is priced as if they had equal shares of the rows.
+  static constexpr TensorExtents priced(const Problem& p) {
+    const std::int64_t groups = p.matmul.batch;
+    return {groups, groups > 0 ? (p.matmul.m + groups - 1) / groups : p.matmul.m, p.matmul.n};
+  }
+
   // What lies on the device, where the host only guesses: groups of equal sizes.
   enum ListIndex : unsigned { sizes, spare };
   static ListField::Guess guessed_sizes(const Problem& p) {

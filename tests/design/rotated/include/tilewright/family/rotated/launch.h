@@ -1,6 +1,7 @@
 // A launch is matmul's, and the shift.
 #pragma once
 
+#include "tilewright/family/rotated/family.h"
 #include "tilewright/family/rotated/kernel.h"
 #include "tilewright/launch/checked.h"
 #include "tilewright/launch/product.h"
@@ -16,7 +17,7 @@ struct RotatedLaunch {
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
                      const Checked& problem, const MatmulOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    const RotatedProblem& rotated = problem.as<RotatedProblem>();
+    const auto& rotated = problem.as<tw_rotated_problem>();
     params.loader.shift = static_cast<int>(rotated.shift % rotated.matmul.m);
     return tw::plan<Parts>(params, grid, product(problem), order, max_clusters, workspace, encode);
   }

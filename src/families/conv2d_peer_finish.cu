@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "src/bench/peers/finish.h"
+#include "src/families/conv2d_peer_finish.h"
 
 namespace tw::bench {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "src/bench/harness/device.h"
-#include "src/bench/peers/cudnn_graph.h"
-#include "src/bench/peers/finish.h"
+#include "src/families/conv2d_bench_cudnn.h"
+#include "src/families/conv2d_peer_finish.h"
 #include "src/bench/peers/peers.h"
 
 namespace tw::bench {
@@ -114,9 +114,8 @@ Candidate then_finish(const Candidate& convolution, const Buffers& buffers) {
           }};
 }
 
-}  // namespace
-
-void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort) {
+void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort,
+               const std::string&) {
   const auto add = [&](std::vector<Candidate>& found, const char* side, bool with_epilogue) {
     std::string why;
     found = candidates_of(buffers, with_epilogue, effort, why);
@@ -128,10 +127,14 @@ void add_cudnn(Peers& peers, const Buffers& buffers, const PeerEffort& effort) {
   peers.then_kernel = [&buffers](const Candidate& one) { return then_finish(one, buffers); };
 }
 
-std::string cudnn_version() {
+std::string version() {
   if (shared().target.functions == nullptr) return "";
   const std::size_t number = shared().target.functions->version();
-  return fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100);
+  return fmt::format(", cuDNN {}.{}.{}", number / 10000, number / 100 % 100, number % 100);
 }
+
+const RegisteredPeer registered({"cudnn", add_cudnn, version});
+
+}  // namespace
 
 }  // namespace tw::bench

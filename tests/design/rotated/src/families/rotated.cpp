@@ -1,5 +1,5 @@
 #include "src/verify/trial_of.h"
-#include "tilewright/family/rotated/kernel.h"
+#include "tilewright/family/rotated/family.h"
 
 namespace tw {
 

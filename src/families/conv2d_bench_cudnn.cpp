@@ -1,4 +1,4 @@
-#include "src/bench/peers/cudnn_graph.h"
+#include "src/families/conv2d_bench_cudnn.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,40 @@
+// Groups are measured beside one product of all their rows.
+#include <numeric>
+
+#include "src/bench/harness/forms.h"
+#include "src/bench/harness/own.h"
+#include "src/bench/peers/peers.h"
+#include "src/families/grouped.h"
+#include "src/families/grouped_case.h"
+
+namespace tw::bench {
+
+namespace {
+
+// Our own product of one matrix with all rows; ours needs more tiles than that.
+void add_dense(Peers& peers, const Buffers& buffers, const PeerEffort&, const std::string& own) {
+  const MeasuredCase& what = buffers.what();
+  MeasuredCase dense;
+  const std::vector<std::int64_t>& of = what.numbers;  // groups, rows, n and k
+  (void)make_case(dense, matmul_form, {of[1], of[2], of[3]}, what.shape.type, {});
+  const auto memory = std::make_shared<Buffers>(dense, 1);
+  if (!own_candidates(peers.plain, {}, *memory).is_good()) return;
+  for (Candidate& one : peers.plain) {
+    one.name = "dense, " + one.name;
+    one.launch = [launch = one.launch, memory](int set, void* stream) {
+      return launch(set % memory->sets(), stream);
+    };
+  }
+  std::vector<std::int32_t> sizes(what.integers.size());
+  std::adjacent_difference(what.integers.begin(), what.integers.end(), sizes.begin());
+  for (const Instance& instance : grouped_instances()) {
+    if (own.substr(0, own.find(' ')) != instance.name) continue;
+    peers.share = tiles_needed(sizes, static_cast<int>(config_of(instance).output_rows()));
+  }
+  peers.computes_the_same = false;
+}
+const RegisteredPeer registered({"dense", add_dense, nullptr});
+
+}  // namespace
+
+}  // namespace tw::bench
