@@ -26,11 +26,9 @@ struct DeviceOf<false> {
     Status operator()(TensorMap& map, const MatrixBox& box) const {
       return encode_for_cuda(map, box);
     }
-    // family conv2d: begin
     Status operator()(TensorMap& map, const Im2colBox& box) const {
       return encode_im2col_for_cuda(map, box);
     }
-    // family conv2d: end
   };
 };
 #endif

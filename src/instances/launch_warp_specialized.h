@@ -13,9 +13,7 @@
 #endif
 #if TW_INSTANCE_WITH_VGPU
 #include "src/instances/touched.h"
-// family conv2d: begin
 #include "vgpu/im2col_map.h"
-// family conv2d: end
 #endif
 
 namespace tw {
@@ -82,11 +80,9 @@ struct EncodeForVirtual {
   Status operator()(TensorMap& map, const MatrixBox& box) const {
     return encode_for_virtual(map, box);
   }
-  // family conv2d: begin
   Status operator()(TensorMap& map, const Im2colBox& box) const {
     return encode_im2col_for_virtual(map, box);
   }
-  // family conv2d: end
 };
 
 template <class Launch, class Bound>

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "src/dispatch/call.h"
+#include "src/families/conv2d_words.h"
 
 namespace tw::bench::tests {
 namespace {

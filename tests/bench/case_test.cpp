@@ -7,6 +7,10 @@
 #include "src/bench/harness/forms.h"
 #include "tilewright/family/conv2d/problem.h"
 
+namespace tw::bench {
+extern const ShapeForm blockwise_form, conv2d_form, quantise_form;
+}
+
 namespace tw::bench::tests {
 
 namespace {

@@ -8,6 +8,9 @@
 #include "src/bench/harness/forms.h"
 
 namespace tw::bench {
+
+extern const ShapeForm grouped_form;
+
 namespace {
 
 // bench/grouped_torch.py makes the same: tests/bench/grouped_sizes.py compares them with these.

@@ -124,7 +124,6 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   return Status::good();
 }
 
-// family conv2d: begin
 inline Status encode_im2col_for_cuda(TensorMap& map, const Im2colBox& box) {
   static const auto encode =
       detail::driver_function<PFN_cuTensorMapEncodeIm2col_v12000>("cuTensorMapEncodeIm2col");
@@ -150,7 +149,6 @@ inline Status encode_im2col_for_cuda(TensorMap& map, const Im2colBox& box) {
   mend_small_tensor(map, span_bytes(box), detail::driver_version());
   return Status::good();
 }
-// family conv2d: end
 
 // The launch of a kernel; valid as long as the arguments live.
 struct KernelLaunch {

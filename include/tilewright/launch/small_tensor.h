@@ -13,13 +13,11 @@ constexpr std::int64_t span_bytes(const MatrixBox& box) {
   return box.inner * bits_in(box.type) / 8 + (box.outer - 1) * box.pitch_bytes +
          (box.batch - 1) * box.encoded_batch_pitch();
 }
-// family conv2d: begin
 constexpr std::int64_t span_bytes(const Im2colBox& box) {
   std::int64_t bytes = box.extents[0] * bytes_of(box.type);
   for (unsigned i = 1; i < box.rank; ++i) bytes += (box.extents[i] - 1) * box.pitch_bytes[i - 1];
   return bytes;
 }
-// family conv2d: end
 
 // Bit 85 chooses how addresses outside of the tensor are found. The drivers of CUDA up to 13.3
 // may set it wrongly (forward-compatible ones say 13.2 or 13.3, and still do); later ones may have

@@ -41,7 +41,6 @@ struct MatrixBox {
   }
 };
 
-// family conv2d: begin
 // A tensor of images (c, w, h, n) or (c, w, h, depth, n), contiguous along c, and the column that
 // one copy moves: box_channels of box_pixels pixels, which lie `step` apart from pixel `lower` of a
 // line to the pixel that is `upper` behind its last, then on the next line. Entry i of pitches
@@ -59,6 +58,5 @@ struct Im2colBox {
   unsigned box_pixels = 1;
   BoxSwizzle swizzle = BoxSwizzle::Bytes128;
 };
-// family conv2d: end
 
 }  // namespace tw
