@@ -32,6 +32,7 @@ void state(MeasuredCase& made, ElementType type, const CaseRequest& request) {
 
 }  // namespace
 
+extern const ShapeForm blockwise_form;
 const ShapeForm blockwise_form = {
     &BlockwiseFamily::description, numbers, {}, types, {}, "matmul", "cublaslt", state, true};
 

@@ -39,6 +39,7 @@ void state(MeasuredCase& made, ElementType type, const CaseRequest&) {
 
 }  // namespace
 
+extern const ShapeForm conv2d_form;
 const ShapeForm conv2d_form = {
     &Conv2dFamily::description, numbers, others, types, {}, "conv2d", "cudnn", state, true};
 

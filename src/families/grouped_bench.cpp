@@ -44,6 +44,7 @@ void state(MeasuredCase& made, ElementType type, const CaseRequest& request) {
 
 }  // namespace
 
+extern const ShapeForm grouped_form;
 const ShapeForm grouped_form = {
     &GroupedFamily::description, numbers, {}, types, usual, "grouped", "dense", state};
 

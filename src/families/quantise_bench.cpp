@@ -27,6 +27,7 @@ void state(MeasuredCase& made, ElementType type, const CaseRequest& request) {
 
 }  // namespace
 
+extern const ShapeForm quantise_form;
 const ShapeForm quantise_form = {
     &QuantiseFamily::description, numbers, others, types, usual, "quantise", "copy", state};
 
