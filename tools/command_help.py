@@ -11,7 +11,7 @@ DESCRIBED = re.compile(r'Description description = \{\s*"(\w+)",\s*"([^"]*)"')
 
 
 def families():
-    for path in sorted((ROOT / 'include/tilewright/family').glob('*/family.h')):
+    for path in sorted((ROOT / 'include/tilewright/family').glob('*/family.h'), key=lambda path: (path.parent.name != 'matmul', path)):
         yield DESCRIBED.search(path.read_text()).groups()
 
 
