@@ -18,7 +18,7 @@ MASK = (1 << 64) - 1
 
 
 def sizes_of(groups, rows, seed):
-    """As src/families/grouped_case.h: groups share the rows as squares of random numbers; the first has what is left."""
+    """As src/families/grouped.h: groups share the rows as squares of random numbers; the first has what is left."""
     weights, state = [], seed
     for _ in range(groups):
         state = (state + 0x9E3779B97F4A7C15) & MASK

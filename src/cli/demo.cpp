@@ -135,9 +135,9 @@ int show_timeline() {
 int demo() {
   const int families = show_families(), bug = show_bug(), timeline = show_timeline();
   fmt::print(
-      "\nNext: ./tw run grouped --sizes 70,0,9       one verified problem (--help: its options)\n"
-      "      ./tw check quantise --schedules 100   one problem under many schedules\n"
-      "      ./tw trace grouped --html page.html   who waits for whom\n"
+      "\nNext: ./tw run matmul --m 70 --n 9          one verified problem (--help: its options)\n"
+      "      ./tw check matmul --schedules 100     one problem under many schedules\n"
+      "      ./tw trace matmul --html page.html    who waits for whom\n"
       "      docs/own_kernel.md                    a kernel of your own, checked like these\n");
   return std::max({families, bug, timeline});
 }

@@ -7,7 +7,6 @@
 #include <limits>
 #include <numeric>
 
-#include "src/families/attention_answer.h"
 #include "tilewright/arch/target.h"
 #include "tilewright/family/attention/kernel.h"
 

@@ -1,6 +1,13 @@
-// Problems of attention with known answers.
+// Problems of attention with known answers, and which compiled kernel attends.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "src/dispatch/choose_launch.h"
 #include "src/verify/case.h"
 #include "tilewright/family/attention/family.h"
 
@@ -16,5 +23,49 @@ extern const Trial attention_trial;
 extern const Trial attention_of_any_kernel;
 // Most keys in a block of kernels that multiply e4m3.
 inline constexpr unsigned most_keys_of_e4m3_products = 128;
+
+// The one that multiplies least beside what is asked for; where there is none, a sentence with what
+// the nearest lacks. `rejections` may be null.
+Status choose_attention(LaunchChoice<Instance>& choice, const Checked& problem,
+                        const DispatchRequest& request,
+                        std::vector<LaunchRejection<Instance>>* rejections);
+
+// What attention is by its definition, and by how much kernels may miss it.
+
+// Rows of a sequence, as the definition has them.
+struct AttentionSequence {
+  std::int64_t query_begin, queries, key_begin, keys;
+  std::vector<std::int64_t> pages = {};  // where its keys lie, if in pages
+
+  // The matrix of keys and the row where key j of a head lies.
+  std::pair<std::int64_t, std::int64_t> place(const tw_attention_problem& problem,
+                                              std::int64_t head, std::int64_t j) const {
+    if (pages.empty()) return {head, key_begin + j};
+    const std::int64_t page = pages[static_cast<std::size_t>(j / problem.page_size)];
+    const std::int64_t slot = j % problem.page_size;
+    if (problem.heads_in_pages != 0) return {page * problem.key_heads + head, slot};
+    return {head, page * problem.page_size + slot};
+  }
+
+  // The key behind the last that the query sees, and the first that it sees.
+  std::int64_t end(std::int64_t query, const tw_attention_problem& problem) const {
+    return problem.causal != 0 ? std::max<std::int64_t>(keys - (queries - 1 - query), 0) : keys;
+  }
+  std::int64_t first(std::int64_t query, const tw_attention_problem& problem) const {
+    const std::int64_t seen = end(query, problem);
+    return problem.window > 0 ? std::max<std::int64_t>(seen - problem.window, 0) : 0;
+  }
+};
+
+std::vector<AttentionSequence> sequences_of(const Case& of);
+
+// What kernels round, beside float32.
+struct AttentionRounding {
+  ElementType products;  // to whose elements weights are rounded
+  unsigned block_keys;   // whose products the tensor core adds up
+};
+
+std::shared_ptr<const Answer> attention_answer(const Case& of, const HostProblem& given,
+                                               const AttentionRounding& rounding);
 
 }  // namespace tw

@@ -1,4 +1,4 @@
-#include "src/families/attention_answer.h"
+#include "src/families/attention.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "src/families/attention_choice.h"
+#include "src/families/attention.h"
 
 #include <cmath>
 #include <cstring>

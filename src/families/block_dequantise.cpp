@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tilewright/family/block_dequantise/kernel.h"
-#include "tilewright/family/block_quantise/on_host.h"
+#include "tilewright/launch/scaled_on_host.h"
 
 namespace tw {
 

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "src/bench/harness/forms.h"
-#include "src/families/grouped_case.h"
+#include "src/families/grouped.h"
 #include "tilewright/family/grouped/family.h"
 
 namespace tw::bench {

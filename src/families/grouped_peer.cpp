@@ -5,7 +5,6 @@
 #include "src/bench/harness/own.h"
 #include "src/bench/peers/peers.h"
 #include "src/families/grouped.h"
-#include "src/families/grouped_case.h"
 
 namespace tw::bench {
 

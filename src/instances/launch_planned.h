@@ -1,5 +1,5 @@
 // Launches of warp-specialised kernels that are no products: the Launch's plan is all that there
-// is. family/attention/launch.h has one.
+// is.
 #pragma once
 
 #include "src/instances/instance.h"

@@ -1,5 +1,5 @@
 // An instance of the streaming skeleton: its launches on the current device and on the virtual
-// GPU. A Launch says what its kernels support and plans for them: family/quantise/launch.h is one.
+// GPU. A Launch says what its kernels support and plans for them; it stands in family/NAME/launch.h.
 #pragma once
 
 #include "src/instances/instance.h"

@@ -1,6 +1,6 @@
 // An instance of the warp-specialised skeleton: its launches on the current device and on the
 // virtual GPU. A Launch tells the product that a problem is, to all kernels or to one (product or
-// product<Bound>), and plans for kernels: family/grouped/launch.h is one.
+// product<Bound>), and plans for kernels: it stands in family/NAME/launch.h.
 #pragma once
 
 #include <cstdint>

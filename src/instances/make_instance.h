@@ -1,5 +1,5 @@
-// Instances of kernels of one's own, made where they are compiled. A Launch plans for them:
-// grouped/launch.h has one of the warp-specialised skeleton, quantise/launch.h of the streaming.
+// Instances of kernels of one's own, made where they are compiled. A Launch plans for them, as
+// those of family/NAME/launch.h do.
 #pragma once
 
 #ifndef TW_INSTANCE_WITH_CUDA

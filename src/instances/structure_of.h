@@ -16,8 +16,8 @@
 
 namespace tw {
 
-// The rings of a program: attention's has three, and one more where values are transposed, others
-// one. That none is forgotten, the size of the stages tells.
+// The rings of a program: a product has one, other programs have up to four. The size of the stages
+// tells whether one is forgotten.
 template <class Program, class Visit>
 constexpr void each_ring(const Visit& visit) {
   if constexpr (requires { typename Program::Queries; }) {

@@ -1,4 +1,4 @@
-#include "src/families/grouped_case.h"
+#include "src/families/grouped.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <limits>
 
-#include "src/families/attention_choice.h"
 #include "tests/families/schedule.h"
 #include "tilewright/family/attention/kernel.h"
 

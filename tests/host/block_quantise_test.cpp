@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "tilewright/family/block_quantise/on_host.h"
+#include "tilewright/launch/scaled_on_host.h"
 
 namespace tw {
 namespace {

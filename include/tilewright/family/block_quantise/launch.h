@@ -5,8 +5,8 @@
 
 #include "tilewright/family/block_quantise/family.h"
 #include "tilewright/family/block_quantise/kernel.h"
-#include "tilewright/family/block_quantise/on_host.h"
 #include "tilewright/launch/checked.h"
+#include "tilewright/launch/scaled_on_host.h"
 
 namespace tw {
 
