@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "src/verify/block_scales.h"
 #include "src/verify/product.h"
 #include "src/verify/quantised_answer.h"
 #include "tilewright/family/block_scaled/launch.h"
@@ -30,11 +31,11 @@ void adopt(void* given, const Instance& instance,
   type("d_type", problem.matmul.d, config.d_type);
   static std::uint8_t somewhere = 0;
   if (facts.quantises) problem.d_scales = &somewhere;
-  if (!facts.converts) {
+  if (!facts.scales.converts) {
     type("a_type", problem.matmul.a, config.tiling.a_type);
     type("b_type", problem.matmul.b, config.tiling.b_type);
-    if (!is_given("scale")) problem.scale = static_cast<tw_scale_type>(facts.scales);
-  } else if (Family::scale_type(problem) == ScaleType::Ue4m3) {
+    if (!is_given("scale")) problem.scale = static_cast<tw_scale_type>(facts.scales.type);
+  } else if (Family::BlockScales::type(problem) == ScaleType::Ue4m3) {
     type("a_type", problem.matmul.a, ElementType::E2m1);
     type("b_type", problem.matmul.b, ElementType::E2m1);
   }
@@ -48,12 +49,8 @@ void random_problem(Case& made, Random& random) {
   matmul.m = between(random, 1, random() % 3 == 0 ? 300 : 140);
   matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
   if (random() % 4 == 0) matmul.batch = between(random, 2, 3);
-  if (facts.converts) {
-    constexpr tw_type types[] = {TW_E4M3, TW_E5M2, TW_E2M1, TW_E2M3, TW_E3M2};
-    problem.scale = random() % 4 == 0 ? TW_UE4M3 : TW_UE8M0;
-    const bool nvfp4 = problem.scale == TW_UE4M3;
-    matmul.a.type = nvfp4 ? TW_E2M1 : types[random() % 5];
-    matmul.b.type = nvfp4 ? TW_E2M1 : types[random() % 5];
+  if (facts.scales.converts) {
+    random_block_types(problem, random);
     matmul.k = between(random, 1, 260);
     return;
   }
@@ -66,7 +63,7 @@ void random_problem(Case& made, Random& random) {
 
 void fill(HostProblem& data, const Case& of) {
   take_product(data, make_matmul_data(product_shape(of), of.fill, of.seed));
-  const ScaleType type = Family::scale_type(of.problem.as<Problem>());
+  const ScaleType type = Family::BlockScales::type(of.problem.as<Problem>());
   Random random(of.seed + 1);
   fill_blocks(data.tensor(Family::a_scales), type, of.fill, random);
   fill_blocks(data.tensor(Family::b_scales), type, of.fill, random);
@@ -108,7 +105,7 @@ QuantisedBlocks blocks_of(const HostProblem& ran, Comparison& result) {
 }
 
 std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
-  const ScaleType type = Family::scale_type(of.problem.as<Problem>());
+  const ScaleType type = Family::BlockScales::type(of.problem.as<Problem>());
   MatmulShape shape = product_shape(of);
   shape.a_type = shape.b_type = ElementType::Bf16;  // sums of either kind of kernel are float32
   shape.shared_b = false;
@@ -127,9 +124,9 @@ InstanceWords list(const Instance& instance) {
   const MatmulConfig& config = facts.product.config;
   const Tiling& tiling = config.tiling;
   const std::string types = fmt::format("{} x {} {}", name_of(tiling.a_type),
-                                        name_of(tiling.b_type), name_of(facts.scales));
-  return {fmt::format("{} -> {}", facts.converts ? "any" : types, name_of(config.d_type)),
-          facts.converts ? "any" : layout_name(tiling.a_major, tiling.b_major),
+                                        name_of(tiling.b_type), name_of(facts.scales.type));
+  return {fmt::format("{} -> {}", facts.scales.converts ? "any" : types, name_of(config.d_type)),
+          facts.scales.converts ? "any" : layout_name(tiling.a_major, tiling.b_major),
           fmt::format("{}x{}", tiling.m, tiling.n),
           fmt::format("{}x{}", tiling.cluster.m, tiling.cluster.n),
           "cooperative",

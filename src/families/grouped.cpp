@@ -4,13 +4,9 @@
 #include <limits>
 #include <numeric>
 
-// family block_scaled: begin
-#include "src/families/block_scaled.h"
-// family block_scaled: end
-// family blockwise: begin
-#include "src/verify/scales.h"
-// family blockwise: end
+#include "src/verify/block_scales.h"
 #include "src/verify/product.h"
+#include "src/verify/scales.h"
 #include "tilewright/family/grouped/launch.h"
 
 namespace tw {
@@ -25,38 +21,34 @@ const GroupedFacts& facts_of_grouped(const Instance& instance) {
 }
 std::int32_t somewhere = 0;
 
-// family block_scaled: begin
 // Kernels that convert take any elements with any scales; others, blocks of scales that groups
 // begin with.
 void adopt_block_scales(Problem& problem, const GroupedFacts& facts, const IsGiven& is_given) {
   problem.a_block_scales = problem.b_block_scales = &somewhere;
   const Tiling& tiling = facts.product.config.tiling;
-  if (!facts.converts && !is_given("scale")) {
-    problem.scale = static_cast<tw_scale_type>(facts.scales);
+  const BlockScaleFacts& scales = facts.block_scales;
+  if (!scales.converts && !is_given("scale")) {
+    problem.scale = static_cast<tw_scale_type>(scales.type);
   }
-  const ElementType usual =
-      Family::scale_type(problem) == ScaleType::Ue4m3 ? ElementType::E2m1 : ElementType::E4m3;
+  const ElementType usual = Family::BlockScales::type(problem) == ScaleType::Ue4m3
+                                ? ElementType::E2m1
+                                : ElementType::E4m3;
   const auto type = [&](const char* name, tw_matrix& matrix, ElementType own) {
-    if (!is_given(name)) matrix.type = static_cast<tw_type>(facts.converts ? usual : own);
+    if (!is_given(name)) matrix.type = static_cast<tw_type>(scales.converts ? usual : own);
   };
   type("a_type", problem.matmul.a, tiling.a_type);
   type("b_type", problem.matmul.b, tiling.b_type);
-  if (!facts.converts && !is_given("capacity")) problem.capacity = 3 * ScaleBlock::rows;
+  if (!scales.converts && !is_given("capacity")) problem.capacity = 3 * ScaleBlock::rows;
 }
 
 void random_block_scales(Problem& problem, const GroupedFacts& facts, Random& random) {
-  if (facts.converts) {
-    constexpr tw_type types[] = {TW_E4M3, TW_E5M2, TW_E2M1, TW_E2M3, TW_E3M2};
-    problem.scale = random() % 4 == 0 ? TW_UE4M3 : TW_UE8M0;
-    const bool nvfp4 = problem.scale == TW_UE4M3;
-    problem.matmul.a.type = nvfp4 ? TW_E2M1 : types[random() % 5];
-    problem.matmul.b.type = nvfp4 ? TW_E2M1 : types[random() % 5];
+  if (facts.block_scales.converts) {
+    random_block_types(problem, random);
     return;
   }
   constexpr std::int64_t step = 32;  // a line along k holds whole 16 bytes of packed elements
   problem.matmul.k = (problem.matmul.k + step - 1) / step * step;
 }
-// family block_scaled: end
 
 // Kernels that gather rows do so of A's rows, those that may only where A's rows are counted; those
 // of FP8 have scales.
@@ -70,17 +62,13 @@ void adopt(void* given, const Instance& instance, const IsGiven& is_given) {
   } else if (!is_given("a_rows")) {
     problem.a_rows = 0;  // A has its rows as they are needed
   }
-  // family blockwise: begin
   if (product_facts(instance).b_scale_rows > 0) {
     problem.a_scales.data = problem.b_scales.data = &somewhere;
   }
-  // family blockwise: end
-  // family block_scaled: begin
-  if (facts.has_block_scales) adopt_block_scales(problem, facts, is_given);
-  // family block_scaled: end
+  if (facts.block_scales.present) adopt_block_scales(problem, facts, is_given);
 }
 
-Status settle(void* given, const Lists& lists, [[maybe_unused]] const Instance& instance) {
+Status settle(void* given, const Lists& lists, const Instance& instance) {
   Problem& problem = *static_cast<Problem*>(given);
   const std::vector<std::int64_t>& sizes = lists[Family::sizes];
   if (lists[Family::spare].size() != 1) return Status::refused("--spare is one number.");
@@ -97,9 +85,7 @@ Status settle(void* given, const Lists& lists, [[maybe_unused]] const Instance& 
   matmul.batch = static_cast<std::int64_t>(sizes.size());
   matmul.m =
       capacity > 0 ? capacity * matmul.batch : std::accumulate(sizes.begin(), sizes.end(), spare);
-  // family blockwise: begin
   settle_scales<Family>(problem, product_facts(instance).b_scale_rows);
-  // family blockwise: end
   return Status::good();
 }
 
@@ -117,21 +103,16 @@ void random_problem(Case& made, Random& random) {
     size = sizes_of_kinds[random() % 5];
   }
   const GroupedFacts& facts = facts_of_grouped(*made.instance);
-  bool masked = random() % 3 == 0;
-  // family block_scaled: begin
-  const bool by_blocks = facts.has_block_scales && !facts.converts;
-  masked = masked || by_blocks;
-  // family block_scaled: end
+  const bool by_blocks = facts.block_scales.present && !facts.block_scales.converts;
+  const bool masked = random() % 3 == 0 || by_blocks;
   if (!masked && random() % 3 == 0) {
     sizes[random() % sizes.size()] = between(random, 2 * tile, 4 * tile);
   }
   if (masked) {
     problem.capacity = std::max<std::int64_t>(*std::max_element(sizes.begin(), sizes.end()), 1) +
                        (random() % 2 == 0 ? 0 : between(random, 1, 20));
-    // family block_scaled: begin
     constexpr std::int64_t rows = ScaleBlock::rows;
     if (by_blocks) problem.capacity = (problem.capacity + rows - 1) / rows * rows;
-    // family block_scaled: end
   } else {
     made.lists[Family::spare].front() = random() % 2 == 0 ? 0 : between(random, 1, 150);
   }
@@ -141,9 +122,7 @@ void random_problem(Case& made, Random& random) {
   problem.matmul.n = between(random, 1, random() % 3 == 0 ? 300 : 140);
   if (random() % 2 == 0) problem.matmul.n = (problem.matmul.n + 7) / 8 * 8;
   problem.matmul.k = between(random, 1, product_facts(*made.instance).b_scale_rows > 0 ? 700 : 200);
-  // family block_scaled: begin
-  if (facts.has_block_scales) random_block_scales(problem, facts, random);
-  // family block_scaled: end
+  if (facts.block_scales.present) random_block_scales(problem, facts, random);
 }
 
 // Who has which rows.
@@ -217,15 +196,11 @@ void fill(HostProblem& data, const Case& of) {
     if (source >= 0 && groups.of_row(row) >= 0) used[source] = true;
   }
   make_others_infinite(data.tensor(Family::a), used);
-  // family blockwise: begin
   fill_scales<Family>(data, of);
   make_others_infinite(data.tensor(Family::a_scales), used);
-  // family blockwise: end
-  // family block_scaled: begin
-  const ScaleType scale_type = Family::scale_type(problem);
+  const ScaleType scale_type = Family::BlockScales::type(problem);
   fill_blocks(data.tensor(Family::a_block_scales), scale_type, of.fill, random);
   fill_blocks(data.tensor(Family::b_block_scales), scale_type, of.fill, random);
-  // family block_scaled: end
   std::int64_t end = 0;
   data.tensor(Family::rows).fill([&](auto, auto, std::int64_t group) {
     const std::int64_t size = groups.sizes[static_cast<std::size_t>(group)];
@@ -287,22 +262,17 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
     rows.push_back(row);
     lines.push_back({0, source_of(given, row), group});
   }
-  HostMatrix a_scales, b_scales;  // there may be none
-  // family blockwise: begin
-  a_scales = given.tensor(Family::a_scales);
-  b_scales = given.tensor(Family::b_scales);
+  const HostMatrix& a_scales = given.tensor(Family::a_scales);  // there may be none
+  const HostMatrix& b_scales = given.tensor(Family::b_scales);
   if (b_scales.exists()) shape = summed_by_blocks(shape, of.fill);
-  // family blockwise: end
   HostMatrix a = given.tensor(Family::a), b = given.tensor(Family::b);
-  // family block_scaled: begin
   const auto& problem = of.problem.as<Problem>();
   if (Family::has_block_scales(problem)) {
-    const ScaleType type = Family::scale_type(problem);
+    const ScaleType type = Family::BlockScales::type(problem);
     a = scaled(a, given.tensor(Family::a_block_scales), 1, type);
     b = scaled(b, given.tensor(Family::b_block_scales), problem.matmul.batch, type, true);
     shape.a_type = shape.b_type = ElementType::Bf16;  // sums of either kind of kernel are float32
   }
-  // family block_scaled: end
   const MatmulSums sums = sums_of_lines(lines, a, b, a_scales, b_scales);
   shape.m = static_cast<std::int64_t>(rows.size());
   MatmulData data = product_data(given, of.fill);

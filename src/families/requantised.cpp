@@ -1,7 +1,7 @@
 #include "src/families/requantised.h"
 
-#include "src/families/blockwise.h"
 #include "src/verify/quantised_answer.h"
+#include "src/verify/scaled_trial.h"
 
 namespace tw {
 

@@ -1,7 +1,9 @@
 // Scales of blocks in cases: their shapes, their numbers, and how far sums with them may be off.
 #pragma once
 
-#include "src/verify/block_scales.h"
+#include <cmath>
+#include <random>
+
 #include "src/verify/case.h"
 #include "tilewright/launch/scale_fields.h"
 
@@ -18,6 +20,17 @@ void settle_scales(typename Family::Problem& problem, unsigned b_scale_rows) {
   problem.a_scales.rows = a.rows();
   problem.b_scales.rows = b.rows();
   problem.a_scales.k_blocks = problem.b_scales.k_blocks = a.k_blocks();
+}
+
+// Integers up to `most` that float32 holds after any product with a partial sum: 128 products of
+// integers up to 4 stay below 2^12. Where one element is selected, powers of two tell the place.
+inline void fill_block_scales(HostMatrix& scales, Fill fill, int most, std::mt19937_64& random) {
+  std::uniform_real_distribution<double> between(0.001, 2.0);
+  scales.fill([&](std::int64_t, std::int64_t, std::int64_t) -> double {
+    if (fill == Fill::Normal) return between(random);
+    const auto drawn = static_cast<int>(random() % static_cast<unsigned>(most));
+    return fill == Fill::Position ? std::ldexp(1.0, drawn) : drawn + 1;
+  });
 }
 
 template <class Family>

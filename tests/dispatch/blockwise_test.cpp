@@ -60,7 +60,6 @@ TEST(DispatchBlockwise, TakesHoppersKernelsThereAndBlackwellsThere) {
   }
 }
 
-// family block_scaled: begin
 // Scales that are powers of two are the tensor core's where it has such: nothing is promoted.
 TEST(DispatchBlockwise, PowersOfTwoAreBlockScales) {
   for (const std::int64_t m : {1, 64, 300, 1024, 8192}) {
@@ -75,7 +74,6 @@ TEST(DispatchBlockwise, PowersOfTwoAreBlockScales) {
               0u);
   }
 }
-// family block_scaled: end
 
 TEST(DispatchBlockwise, KeepsToTheRequest) {
   EXPECT_NE(split_of(usual(64, 512, 16384), {}), Split::Whole);

@@ -5,9 +5,7 @@
 
 #include <gtest/gtest.h>
 
-// family block_dequantise: begin
 #include "src/families/block_dequantise.h"
-// family block_dequantise: end
 #include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
@@ -32,7 +30,6 @@ TEST(BlockQuantise, EveryKernelGivesTheHostsBytes) {
   }
 }
 
-// family block_dequantise: begin
 TEST(BlockDequantise, GivesTheHostsNumbers) {
   Random random(base_seed());
   SCOPED_TRACE(testing::Message() << "TW_SEED=" << base_seed());
@@ -44,7 +41,6 @@ TEST(BlockDequantise, GivesTheHostsNumbers) {
     ASSERT_TRUE(run.comparison.exact);
   }
 }
-// family block_dequantise: end
 
 TEST(BlockQuantise, RefusesWithASentence) {
   const auto refusal = [](const auto& change) {

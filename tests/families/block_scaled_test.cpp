@@ -149,7 +149,7 @@ TEST(BlockScaled, EveryPairOfTypesIsConverted) {
 template <MatmulConfig given>
 struct Configured {
   static constexpr MatmulConfig config = given;
-  using Bound = BlockScaled<Sm100Scaled, BlockScaledRecipe<ScaleType::Ue8m0>, Configured>;
+  using Bound = BlockScaled<Sm100Scaled, BlockScaledBy<ScaleType::Ue8m0>, Configured>;
 };
 constexpr MatmulConfig configured(Tiling tiling, MatmulConfig config) {
   tiling.n = 128;

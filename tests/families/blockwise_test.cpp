@@ -81,7 +81,6 @@ TEST(Blockwise, KernelsRefuseWhatTheyDoNotTake) {
             "A has type e5m2; this kernel multiplies e4m3.");
 }
 
-// family block_scaled: begin
 // Kernels that take the exponents of scales are told that these are all of them.
 TEST(Blockwise, ExponentsArePowersOfTwo) {
   unsigned kernels = 0;
@@ -96,7 +95,6 @@ TEST(Blockwise, ExponentsArePowersOfTwo) {
   }
   EXPECT_EQ(kernels, 3u);
 }
-// family block_scaled: end
 
 }  // namespace
 }  // namespace tw::tests

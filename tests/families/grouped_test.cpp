@@ -21,7 +21,7 @@ using Problem = tw_grouped_problem;
 // Where the tensor core takes scales, groups begin with their blocks.
 bool begins_with_blocks(const Instance& instance) {
   const auto& facts = *static_cast<const GroupedFacts*>(instance.facts);
-  return facts.has_block_scales && !facts.converts;
+  return facts.block_scales.present && !facts.block_scales.converts;
 }
 
 Case sized(const Instance& instance, const std::vector<std::int64_t>& sizes, std::int64_t spare,

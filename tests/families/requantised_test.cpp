@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "src/families/blockwise.h"
 #include "src/verify/product.h"
 #include "src/verify/random_epilogue.h"
+#include "src/verify/scaled_trial.h"
 #include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"

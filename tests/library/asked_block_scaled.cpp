@@ -18,7 +18,7 @@ struct BlockScaledNamed {
 std::span<const Instance> block_scaled_instances() {
   return tests::warp_specialized<
       BlockScaledLaunch,
-      BlockScaled<Sm100Scaled, BlockScaledRecipe<ScaleType::Ue8m0>, BlockScaledNamed>>();
+      BlockScaled<Sm100Scaled, BlockScaledBy<ScaleType::Ue8m0>, BlockScaledNamed>>();
 }
 
 }  // namespace tw

@@ -66,7 +66,7 @@ std::span<const Instance> block_quantise_instances() {
 }
 std::span<const Instance> blockwise_instances() {
   return tests::warp_specialized<BlockwiseLaunch,
-                                 Blockwise<Sm90, BlockwiseRecipe<128>, BlockwiseNamed>>();
+                                 Blockwise<Sm90, ScaledBy<128>, BlockwiseNamed>>();
 }
 std::span<const Instance> conv2d_instances() {
   return tests::warp_specialized<Conv2dLaunch, Conv2d<Sm90, Conv2dRecipe, Conv2dNamed>>();
@@ -79,7 +79,7 @@ std::span<const Instance> quantise_instances() {
 }
 std::span<const Instance> requantised_instances() {
   return tests::warp_specialized<RequantisedLaunch,
-                                 Requantised<Sm90, BlockwiseRecipe<128>, RequantisedNamed>>();
+                                 Requantised<Sm90, ScaledBy<128>, RequantisedNamed>>();
 }
 std::span<const Instance> rms_norm_instances() {
   return tests::streaming<RmsNormLaunch, RmsNorm<Sm80, RmsNormNamed>>();

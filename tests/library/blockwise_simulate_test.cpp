@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "src/families/blockwise.h"
+#include "src/verify/product.h"
 #include "tests/library/of_family.h"
 #include "tilewright.hpp"
 

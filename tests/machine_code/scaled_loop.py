@@ -37,7 +37,7 @@ using TheKernel = tw::kernel::WarpSpecialized<tw::Kernel<%s, Named>>;
 template __global__ void tw::kernel::entry<TheKernel>(const __grid_constant__ TheKernel::Params);
 """
 PLAIN = SOURCE % "tw::Sm100, tw::MatmulRecipe"
-SCALED = SOURCE % "tw::Sm100Scaled, tw::BlockScaledRecipe<tw::ScaleType::Ue8m0>"
+SCALED = SOURCE % "tw::Sm100Scaled, tw::BlockScaledBy<tw::ScaleType::Ue8m0>"
 # Edits of the headers that must be caught.
 PLANTED = {
     "a fence in every stage": ("pipeline/mbarrier.h", r"(if constexpr \(Ring::Payload::space == Space::Tensor\)) (isa::tcgen05_fence_after_thread_sync)",

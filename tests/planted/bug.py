@@ -105,13 +105,13 @@ FP8 = '.a_type = ElementType::E4m3, .b_type = ElementType::E4m3'
 def blockwise(target, page, tile, others=''):
     return Config(target, f'tilewright/arch/{page.lower()}.h', page,
                   fields_of(f'{tile}, {FP8}{others}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise',
-                  'BlockwiseRecipe<128>')
+                  'ScaledBy<128>')
 
 
 def scaled(tiling=''):
     return Config('sm_100a', 'tilewright/arch/sm100_scaled.h', 'Sm100Scaled',
                   fields_of(f'.n = 128, {FP8}{tiling}', '.d_type = ElementType::Fp32, .multiply_groups = 1'),
-                  'block_scaled', 'BlockScaledRecipe<ScaleType::Ue8m0>')
+                  'block_scaled', 'BlockScaledBy<ScaleType::Ue8m0>')
 
 
 def grouped(target, page, tiling, others='', recipe='MatmulRecipe'):
@@ -220,18 +220,18 @@ CONFIGS = {
     'scaled_pair': scaled(', .cluster = {2, 1}, .group = 2'),
     # The same of float32 scales that are powers of two.
     'exponents': Config('sm_100a', 'tilewright/arch/sm100_scaled.h', 'Sm100Scaled',
-                        fields_of(f'.n = 128, {FP8}', '.multiply_groups = 1'), 'blockwise', 'ExponentsRecipe<128>'),
+                        fields_of(f'.n = 128, {FP8}', '.multiply_groups = 1'), 'blockwise', 'ScaledByExponents<128>'),
     # Groups of rows.
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'grouped_tensor': grouped('sm_100a', 'Sm100', '.n = 64'),
     'grouped_fp8': grouped('sm_90a', 'Sm90', f'.m = 64, .n = 64, {FP8}', ', .promote_every = 1',
-                           'BlockwiseRecipe<128>'),
+                           'ScaledBy<128>'),
     # Their rows are gathered of 100.
     'gather': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64', recipe='GatheredRecipe<MatmulRecipe>'),
     'gather_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64', recipe='GatheredRecipe<MatmulRecipe>'),
     'gather_fp8': grouped('sm_90a', 'Sm90', f'.m = 64, .n = 64, {FP8}', ', .promote_every = 1',
-                          'GatheredRecipe<BlockwiseRecipe<128>>'),
+                          'GatheredRecipe<ScaledBy<128>>'),
     # Scales of one row, or of 128.
     'quantise_rows': quantise('sm_80', 'Sm80', 1),
     'copy': dataclasses.replace(quantise('sm_80', 'Sm80', 0), options='--unaligned-source'),

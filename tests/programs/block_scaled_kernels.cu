@@ -12,7 +12,7 @@ struct Mxfp8 {
       .multiply_groups = 1};
 };
 using Mxfp8Kernel =
-    kernel::WarpSpecialized<Kernel<Sm100Scaled, BlockScaledRecipe<ScaleType::Ue8m0>, Mxfp8>>;
+    kernel::WarpSpecialized<Kernel<Sm100Scaled, BlockScaledBy<ScaleType::Ue8m0>, Mxfp8>>;
 template __global__ void kernel::entry<Mxfp8Kernel>(const __grid_constant__ Mxfp8Kernel::Params);
 
 // Two sums that overlap.
@@ -26,7 +26,7 @@ struct Mxfp8Pair {
                                           .scheduling = Scheduling::Dynamic};
 };
 using Mxfp8PairKernel =
-    kernel::WarpSpecialized<Kernel<Sm100Scaled, BlockScaledRecipe<ScaleType::Ue8m0>, Mxfp8Pair>>;
+    kernel::WarpSpecialized<Kernel<Sm100Scaled, BlockScaledBy<ScaleType::Ue8m0>, Mxfp8Pair>>;
 template __global__ void kernel::entry<Mxfp8PairKernel>(
     const __grid_constant__ Mxfp8PairKernel::Params);
 
@@ -36,11 +36,11 @@ struct Nvfp4 {
       .multiply_groups = 1};
 };
 using Nvfp4Kernel =
-    kernel::WarpSpecialized<Kernel<Sm100Scaled, BlockScaledRecipe<ScaleType::Ue4m3>, Nvfp4>>;
+    kernel::WarpSpecialized<Kernel<Sm100Scaled, BlockScaledBy<ScaleType::Ue4m3>, Nvfp4>>;
 template __global__ void kernel::entry<Nvfp4Kernel>(const __grid_constant__ Nvfp4Kernel::Params);
 
 // Scales that are exponents of float32 ones.
-using ExponentsKernel = kernel::WarpSpecialized<Kernel<Sm100Scaled, ExponentsRecipe<128>, Mxfp8>>;
+using ExponentsKernel = kernel::WarpSpecialized<Kernel<Sm100Scaled, ScaledByExponents<128>, Mxfp8>>;
 template __global__ void kernel::entry<ExponentsKernel>(
     const __grid_constant__ ExponentsKernel::Params);
 

@@ -5,6 +5,7 @@
 #include "tilewright/bind/kernel.h"
 #include "tilewright/epilogue/runtime.h"
 #include "tilewright/io/stage.h"
+#include "tilewright/number/scale_type.h"
 
 namespace tw {
 
@@ -18,6 +19,7 @@ struct NoScales {
   struct Params {};
   static constexpr Completion completion = Completion::WarpsArrive;
   static constexpr unsigned arrivals = 0;
+  static constexpr unsigned row_step = 1;
   static constexpr unsigned column_step = 1;  // tiles begin at multiples of it
 };
 
@@ -55,7 +57,18 @@ struct MatmulPayload {
   };
 };
 
+// Who multiplies elements by block scales: the tensor core, waves, or threads that convert elements
+// of any type with scales of any type.
+enum class BlockScaling { None, InTensorCores, InWaves, Converted };
+
 struct MatmulRecipe {
+  // What launches ask of it.
+  static constexpr unsigned b_scale_rows = 0;  // rows of B that share a scale of 128 of k; 0: none
+  static constexpr bool takes_exponents = false;  // scales of 128 of k must be powers of two
+  static constexpr BlockScaling block_scaling = BlockScaling::None;
+  static constexpr ScaleType block_scale_type = ScaleType::Ue8m0;
+  static constexpr bool quantises_d = false;  // with block scales of its own
+
   // The configuration that the target's roles and TileOp see.
   static constexpr MatmulConfig asked(const MatmulConfig& config) { return config; }
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig&) { return table; }

@@ -52,7 +52,8 @@ struct BlockScales {
   struct Params {};
   static constexpr Completion completion = Completion::TransactionBytes;
   static constexpr unsigned arrivals = 0;
-  // Tiles begin at multiples of it.
+  // Tiles begin at multiples of them.
+  static constexpr unsigned row_step = 1;
   static constexpr unsigned column_step =
       tiling.n % ScaleBlock::rows == 0 ? ScaleBlock::rows : ScaleBlock::rows / 2;
 };

@@ -26,9 +26,7 @@ class ScaleExponents : public BlockScales<tiling, ScaleType::Ue8m0> {
   static constexpr unsigned lane_rows = ScaleBlock::rows / lanes;  // rows of a block for each lane
 
  public:
-  static constexpr unsigned rows_of_scale = b_rows;
   static constexpr unsigned column_step = b_rows;
-  static constexpr bool are_powers_of_two = true;
   // Both views are of scales: (rows,k / 128).
   struct Params {
     OperandView a;

@@ -29,7 +29,6 @@ class ScaleLoader {
   static constexpr unsigned column_step = b_columns;
   // Rows of a 64-row wgmma block that are guaranteed to share an A scale.
   static constexpr unsigned row_step = std::gcd(64u, a_rows);
-  static constexpr unsigned rows_of_scale = b_rows > a_rows ? b_rows : a_rows;  // in the caller's B
   struct Tile {
     float a[tiling.m / row_step];
     alignas(row_step > 1 ? 16 : alignof(float)) float b[tiling.n / b_columns];

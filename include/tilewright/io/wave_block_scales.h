@@ -22,6 +22,7 @@ class WaveBlockScales {
 
  public:
   static constexpr ScaleType type = ScaleType::Ue8m0;
+  static constexpr unsigned row_step = 1;
   static constexpr unsigned column_step = 1;  // tiles begin at multiples of it
   struct Tile {
     std::uint32_t a[tiling.m * steps];

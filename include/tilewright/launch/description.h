@@ -293,6 +293,25 @@ constexpr std::array<Field, (counts + ...)> joined(const std::array<Field, count
   return all;
 }
 
+// Fields of several parts of a description.
+template <class Field, std::size_t... counts>
+constexpr std::array<Field, (counts + ...)> joined(const Field (&... parts)[counts]) {
+  const Field* const firsts[] = {parts...};
+  const auto field = [&](std::size_t index) -> const Field& {
+    const Field* const* first = firsts;
+    for (const std::size_t count : {counts...}) {
+      if (index < count) break;
+      index -= count;
+      ++first;
+    }
+    return (*first)[index];
+  };
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return std::array<Field, (counts + ...)>{field(i)...};
+  }
+  (std::make_index_sequence<(counts + ...)>());
+}
+
 // `holds` and `says` take the problem.
 template <class Holds, class Says>
 constexpr Rule rule(Holds holds, Says says) {
@@ -428,17 +447,6 @@ constexpr TensorField constant_where(Constant constant, TensorField tensor) {
 constexpr TensorField optional(TensorField tensor) {
   tensor.optional = true;
   return tensor;
-}
-
-// Fields of another description, and more.
-template <class Field, std::size_t many, std::size_t more>
-constexpr std::array<Field, many + more> joined(const Field (&first)[many],
-                                                const Field (&others)[more]) {
-  return [&]<std::size_t... i, std::size_t... j>(std::index_sequence<i...>,
-                                                 std::index_sequence<j...>) {
-    return std::array<Field, many + more>{first[i]..., others[j]...};
-  }
-  (std::make_index_sequence<many>(), std::make_index_sequence<more>());
 }
 
 // `guess` takes the problem.

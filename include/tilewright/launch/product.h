@@ -105,13 +105,6 @@ Status counters_fit(std::int64_t slots) {
 
 }  // namespace detail
 
-// Of B, that share a scale of 128 of k; 0: the kernel takes no scales.
-template <class Parts>
-constexpr unsigned b_scale_rows = [] {
-  if constexpr (requires { Parts::Scales::rows_of_scale; }) return Parts::Scales::rows_of_scale;
-  return 0u;
-}();
-
 template <class Parts>
 constexpr ProductFacts facts_of = {
     Parts::config,
@@ -120,7 +113,7 @@ constexpr ProductFacts facts_of = {
     Parts::Loader::least_alignment <= bytes_of(Parts::config.tiling.a_type),
     detail::reads_any_major<typename Parts::Loader>,
     detail::copies_by_threads<typename Parts::Loader>,
-    b_scale_rows<Parts>};
+    Parts::Recipe::b_scale_rows};
 
 // Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
 template <class Parts>
@@ -231,8 +224,7 @@ template <class Parts>
 int last_row(const MatmulProblem& problem) {
   if (Parts::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
   unsigned step = Parts::config.tiling.exchanged ? column_step(problem) : 1;
-  if constexpr (requires { Parts::Scales::row_step; })
-    step = std::max(step, Parts::Scales::row_step);
+  step = std::max(step, Parts::Scales::row_step);
   return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, step);
 }
 template <class Parts>

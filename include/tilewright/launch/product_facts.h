@@ -12,7 +12,7 @@ struct ProductFacts {
   bool any_alignment;     // operands may begin anywhere
   bool any_layout;        // and be K-major or MN-major, whatever the configuration says
   bool by_threads;        // threads copy the operands, in pieces as large as these are aligned
-  unsigned b_scale_rows;  // of B, that share a scale of 128 of k; 0: there are no scales
+  unsigned b_scale_rows;  // rows of B that share a scale of 128 of k; 0: there are no scales
 };
 
 }  // namespace tw

@@ -101,6 +101,10 @@ struct ScaleFields {
     field.is_of_b = true;
     return field;
   }();
+
+  static constexpr IntegerField numbers[] = {b_rows};
+  static constexpr Rule rules[] = {a_fits, b_fits};
+  static constexpr TensorField tensors[] = {a, b};
 };
 
 }  // namespace tw

@@ -20,7 +20,7 @@ Status take_scales(Scales& own, const Checked& checked, const MatmulProblem& pro
     return Status::refused("This kernel takes scales of blocks, but there are none.");
   }
   ScalesOfBlocks shape = Family::Scales::of_b(problem);
-  shape.rows_of_scale = b_scale_rows<Parts>;
+  shape.rows_of_scale = Parts::Recipe::b_scale_rows;
   if (!shape.fits(problem.b_scales)) return Status::refused(shape.complaint(problem.b_scales));
   const auto view = [&](const TensorLines& lines, std::int64_t rows) {
     return detail::view_of({lines.data, lines.pitch, lines.batch_pitch, lines.type,
@@ -32,5 +32,25 @@ Status take_scales(Scales& own, const Checked& checked, const MatmulProblem& pro
   if constexpr (Parts::config.tiling.exchanged != 0) std::swap(own.a, own.b);
   return Status::good();
 }
+
+// A product with such scales, and nothing else.
+template <class Family>
+struct ScaledLaunch {
+  template <class Parts>
+  static constexpr ProductFacts facts = facts_of<Parts>;
+
+  static MatmulProblem product(const Checked& checked) { return checked.product(); }
+
+  template <class Parts, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    const MatmulProblem product = checked.product();
+    Status found = check_operands<Parts>(product);
+    found.add(take_scales<Family, Parts>(params.own, checked, product));
+    if (!found.is_good()) return found;
+    return tw::plan<Parts>(params, grid, product, order, max_clusters, workspace, encode);
+  }
+};
 
 }  // namespace tw

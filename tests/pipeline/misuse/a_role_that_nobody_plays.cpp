@@ -14,7 +14,7 @@ struct Scaled {
       .tiling = {.n = 128, .a_type = tw::ElementType::E4m3, .b_type = tw::ElementType::E4m3},
       .promote_every = 1};
 };
-struct Forgetful : tw::BlockwiseRecipe<128> {
+struct Forgetful : tw::ScaledBy<128> {
 #if defined(TW_MISUSE)
   static consteval tw::RoleTable roles(const tw::RoleTable& table, const tw::MatmulConfig&) {
     return table;

@@ -3,8 +3,8 @@
 #include "tilewright/family/requantised/kernel.h"
 
 #if defined(TW_MISUSE)
-using Recipe = tw::RequantisedRecipe<tw::BlockwiseRecipe<1>>;
+using Recipe = tw::RequantisedRecipe<tw::ScaledBy<1>>;
 #else
-using Recipe = tw::RequantisedRecipe<tw::BlockwiseRecipe<128>>;
+using Recipe = tw::RequantisedRecipe<tw::ScaledBy<128>>;
 #endif
 constexpr unsigned rows = Recipe::b_scale_rows;

@@ -14,4 +14,4 @@ struct Named {
       .multiply_groups = 1};
 };
 constexpr unsigned stages =
-    tw::Kernel<tw::Sm100Scaled, tw::BlockScaledRecipe<tw::ScaleType::Ue8m0>, Named>::stages;
+    tw::Kernel<tw::Sm100Scaled, tw::BlockScaledBy<tw::ScaleType::Ue8m0>, Named>::stages;

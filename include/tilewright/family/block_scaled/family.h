@@ -2,23 +2,28 @@
 #pragma once
 
 #include "tilewright/family/block_scaled/problem.h"
+#include "tilewright/launch/block_scale_fields.h"
 #include "tilewright/launch/product_fields.h"
-#include "tilewright/launch/scale_bytes.h"
 
 namespace tw {
+
+// A problem states its rows and scales so.
+struct AlwaysBlockScaled {
+  using Problem = tw_block_scaled_problem;
+  static constexpr std::int64_t rows_of_a(const Problem& p) { return p.matmul.m; }
+  static constexpr std::int64_t matrices_of_a(const Problem& p) { return p.matmul.batch; }
+  static constexpr bool has_block_scales(const Problem&) { return true; }
+  static constexpr BlockScaleWords block_scale_words = {
+      "type of the scales: ue8m0 or ue4m3",
+      {"a_scales", "the scales of A", "the array of scales of A"},
+      {"b_scales", "the scales of B", "the array of scales of B"}};
+};
 
 struct BlockScaledFamily {
   using Problem = tw_block_scaled_problem;
   using Matmul = tw_matmul_problem;
   using Product = ProductFields<&Problem::matmul>;
-
-  static constexpr ScaleType scale_type(const Problem& p) {
-    return static_cast<ScaleType>(p.scale);
-  }
-  // Blocks of an operand with so many rows, of all matrices of the batch, one behind the other.
-  static constexpr TensorExtents scale_extents(const Problem& p, std::int64_t rows) {
-    return scale_bytes(ScaleExtent::of(rows, p.matmul.k, scale_type(p)), p.matmul.batch);
-  }
+  using BlockScales = BlockScaleFields<AlwaysBlockScaled, &Problem::a_scales, &Problem::b_scales>;
 
   static constexpr ScaleExtent d_scale_extent(const Problem& p) {
     return ScaleExtent::of(p.matmul.m, p.matmul.n, ScaleType::Ue8m0);
@@ -31,20 +36,10 @@ struct BlockScaledFamily {
                                            {.meaning = "columns of A, rows of B", .usual = 512}),
       number<&Problem::matmul, &Matmul::batch>("batch",
                                                {.meaning = "matrices", .usual = 1, .initial = 1}),
-      scale_choice<&Problem::scale>};
+      BlockScales::type_choice};
 
   static constexpr Rule rules[] = {
-      Product::is_sized,
-      rule(
-          [](const Problem& p) {
-            return scale_type(p) == ScaleType::Ue8m0 ||
-                   (p.matmul.a.type == TW_E2M1 && p.matmul.b.type == TW_E2M1);
-          },
-          [](const Problem& p) {
-            return sentence("The scales are ue4m3, which are for e2m1 times e2m1, not {} times {}.",
-                            name_of(static_cast<ElementType>(p.matmul.a.type)),
-                            name_of(static_cast<ElementType>(p.matmul.b.type)));
-          }),
+      Product::is_sized, BlockScales::suit_elements,
       rule([](const Problem& p) { return (p.matmul.d.type == TW_E4M3) == (p.d_scales != nullptr); },
            [](const Problem& p) {
              return sentence("D has type {}, but must be e4m3 where it has scales, and only there.",
@@ -72,12 +67,8 @@ struct BlockScaledFamily {
           [](const Problem& p) {
             return TensorExtents{p.matmul.batch, p.matmul.k, p.matmul.n};
           }),
-      bytes<&Problem::a_scales>("a_scales", TensorField::Flow::Read, "the scales of A",
-                                "the array of scales of A",
-                                [](const Problem& p) { return scale_extents(p, p.matmul.m); }),
-      bytes<&Problem::b_scales>("b_scales", TensorField::Flow::Read, "the scales of B",
-                                "the array of scales of B",
-                                [](const Problem& p) { return scale_extents(p, p.matmul.n); }),
+      BlockScales::a,
+      BlockScales::b,
       writes<&Problem::matmul, &Matmul::d>(
           "d", {.title = "D", .types = {ElementType::Bf16, ElementType::Fp32, ElementType::E4m3}},
           [](const Problem& p) {

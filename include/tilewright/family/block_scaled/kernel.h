@@ -1,127 +1,21 @@
-// Block-scaled products: D = epilogue(sum over k of (A a_scale) (B b_scale)^T), where a scale is of
-// one row and of 32 (ue8m0) or 16 (ue4m3) of k: MXFP8, MXFP6, MXFP4 and NVFP4. It is matmul with
-// two more parts in every stage, the scales, a loader that brings them too, and a TileOp that hands
-// them to the tensor core; or, on targets whose tensor cores know no such scales, matmul of bf16
-// with a loader that multiplies elements by them.
+// Block-scaled products: matmul with scales that the tensor core or waves multiply by (bind/
+// block_scaled_by.h, bind/wave_block_scaled_by.h), or of elements that are converted to bf16.
 #pragma once
 
-#include "tilewright/bind/recipe.h"
-#include "tilewright/io/wave_block_scales.h"
+#include "tilewright/bind/wave_block_scaled_by.h"
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
-#include "tilewright/bind/thread_recipe.h"
-#include "tilewright/epilogue/mx_quantised.h"
-#include "tilewright/io/block_scales.h"
-#include "tilewright/io/scaled_conversion.h"
-#include "tilewright/op/tcgen05_scaled.h"
+#include "tilewright/bind/block_scaled_by.h"
+#include "tilewright/bind/converted_by.h"
+#include "tilewright/bind/quantised_d.h"
 #endif
 
 namespace tw {
 
-// On targets whose waves multiply with scales: of the four that load, one brings these.
-struct WaveBlockScaledRecipe : MatmulRecipe {
-  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.tiling.exchanged == 0, "Waves do not exchange operands.");
-    RoleTable fewer = given;
-    --fewer.load.warps;
-    return fewer.with(Role::LoadScales);
-  }
-  template <Tiling tiling, RoleTable table>
-  using Scales = WaveBlockScales<tiling, table.spec_of(Role::LoadScales).warps>;
-  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
-  using Op = typename TargetOp::template With<
-      typename WaveBlockScales<tiling, 1>::template Tensors<stage_bytes>>;
-};
-
 #if TW_HAS_PTX
-// A stage goes on into tensor memory, where its scales have a place: who takes a stage fences as
-// for a sum there.
-template <Tiling tiling, class Loader, class Scales, RoleArrivals reads>
-struct BlockScaledPayload : MatmulPayload<tiling, Loader, Scales, reads, RoleArrivals{}> {
-  using MatmulPayload<tiling, Loader, Scales, reads, RoleArrivals{}>::loads;
-  static constexpr Space space = Space::Tensor;
-  // Copies count what they read: elements that get a byte each in shared memory, as they are
-  // packed.
-  static constexpr unsigned bytes(unsigned rows, ElementType type) {
-    return rows * tiling.k() * bits_in(type) / 8;
-  }
-  static constexpr Part parts[4] = {
-      {bytes(tiling.m, tiling.a_type), Loader::completion, loads, {reads}},
-      {bytes(tiling.b_rows(), tiling.b_type), Loader::completion, loads, {reads}},
-      {sizeof(Scales::Tile::a_scales), Loader::completion, loads, {reads}},
-      {sizeof(Scales::Tile::b_scales), Loader::completion, loads, {reads}},
-  };
-};
-
-// A matmul's, where every stage finds columns for its scales.
-template <class Kernel>
-struct BlockScaledProgram : kernel::OneProduct<Kernel> {
-  static_assert(Kernel::stages * Kernel::Op::slot_columns <= Kernel::Accumulators::scale_columns,
-                "The scales of all stages must fit the columns of tensor memory beside the sums.");
-
-  // A tile that begins in the middle of a block of scales: a column of tensor memory is of 32 rows.
-  struct Multiplies : kernel::OneProduct<Kernel>::Multiplies {
-    using Base = typename kernel::OneProduct<Kernel>::Multiplies;
-    using Base::Base;
-    template <class Sum>
-    TW_DEVICE void multiply(Sum& sum, const WorkTile& part, const kernel::Key& key) {
-      constexpr unsigned n = Kernel::tiling.n;
-      if constexpr (n % ScaleBlock::rows != 0) {
-        sum.to_first_column = static_cast<unsigned>(part.first_column(n)) % ScaleBlock::rows / 32;
-      }
-      Base::multiply(sum, part, key);
-    }
-  };
-};
-
-template <ScaleType type>
-struct BlockScaledRecipe : MatmulRecipe {
-  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
-    require(config.promote_every == 0, "Sums with block scales stay in tensor memory.");
-    require(config.tiling.exchanged == 0 && config.tiling.loaded_rows == 0,
-            "Operands with block scales are loaded whole, and not exchanged.");
-    return table;
-  }
-  template <class Target, Tiling tiling, RoleTable table>
-  using Loader = BlockScaledLoader<tiling, type>;
-  template <Tiling tiling, RoleTable>
-  using Scales = BlockScales<tiling, type>;
-  template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals>
-  using Payload = BlockScaledPayload<tiling, Loader, Scales, reads>;
-  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
-  using Op = Tcgen05ScaledOp<tiling, stage_bytes, BlockScales<tiling, type>>;
-  template <class Kernel>
-  using Program = BlockScaledProgram<Kernel>;
-};
-
 template <Tiling tiling, unsigned warps, Completion how>
 using OwnConversion = ScaledConversion<tiling, warps, how>;
-
-// Elements times their scales are bf16 numbers: right, not fast.
-template <template <Tiling, unsigned warps, Completion> class Conversion>
-struct ConvertedBy : ThreadRecipe<MatmulRecipe, Conversion> {
-  using Base = ThreadRecipe<MatmulRecipe, Conversion>;
-  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.tiling.a_type == ElementType::Bf16 && config.tiling.b_type == ElementType::Bf16,
-            "Elements with block scales are converted to bf16.");
-    RoleTable table = Base::roles(given, config);
-    if (table.shifts_registers()) table.load.registers = 104;  // to convert takes more than to copy
-    return table;
-  }
-};
 using ConvertedRecipe = ConvertedBy<OwnConversion>;
-
-// D is quantised as MXFP8, so that it is the A of the next product: the same with another epilogue.
-template <class Recipe>
-struct QuantisedD : Recipe {
-  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
-    require(config.d_type == ElementType::E4m3, "A D that is quantised is e4m3.");
-    return Recipe::roles(table, config);
-  }
-  template <MatmulConfig, bool elected>
-  using Epilogue = MxQuantised<RuntimeEpilogue>;
-};
-
 #endif
 
 using BlockScaledConfig = MatmulConfig;

@@ -2,8 +2,8 @@
 #ifndef TILEWRIGHT_FAMILY_BLOCK_SCALED_PROBLEM_H
 #define TILEWRIGHT_FAMILY_BLOCK_SCALED_PROBLEM_H
 
-#include "tilewright/family/matmul/problem.h"
 #include "tilewright/scale_type.h"
+#include "tilewright/types.h"
 
 /* D = epilogue(sum over k of (A a_scale) (B b_scale)). Elements are e4m3, e5m2, e2m3, e3m2 or e2m1;
  * those of fewer than 8 bits are packed and contiguous along k. Scales lie in blocks of 128 rows

@@ -1,108 +1,14 @@
-// Blockwise FP8: D = epilogue(sum over blocks of 128 of k of (A B^T) * a_scale * b_scale), where a
-// scale is of one row of A, or of one or 128 rows of B, and of the block. It is matmul with another
-// part in every stage, the scales, and a TileOp that adds up with them.
+// Blockwise FP8: matmul with scales of blocks of 128 of k (bind/scaled_by.h), which the tensor core
+// takes where they are powers of two (bind/scaled_by_exponents.h).
 #pragma once
 
-// family block_scaled: begin
+#include "tilewright/bind/scaled_by.h"
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
-#include "tilewright/family/block_scaled/kernel.h"
-#include "tilewright/io/scale_exponents.h"
+#include "tilewright/bind/scaled_by_exponents.h"
 #endif
-// family block_scaled: end
-#include "tilewright/bind/recipe.h"
-#include "tilewright/bind/scaled_op.h"
-#include "tilewright/bind/wave_scaled_op.h"
-#include "tilewright/io/scale_loader.h"
-#include "tilewright/io/wave_scale_loader.h"
 
 namespace tw {
-
-// `b_rows` rows of the caller's B share a scale: 1 or 128.
-template <unsigned b_rows>
-struct BlockwiseRecipe : MatmulRecipe {
-  static constexpr unsigned b_scale_rows = b_rows;
-  // The target itself multiplies as if nothing were promoted.
-  static constexpr MatmulConfig asked(MatmulConfig config) {
-    config.promote_every = 0;
-    return config;
-  }
-  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
-    require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
-    RoleTable with_scales = table.with(Role::LoadScales);
-    // Stages of small tiles are short: warps that bring scales apart keep up with them, and take
-    // more registers than the least.
-    const bool is_small = config.group_rows() * config.tiling.n <= 64 * 128;
-    if (table.shifts_registers() && table.load.registers < apart_registers && is_small) {
-      with_scales.load.registers = apart_registers;
-      with_scales.multiply.registers = 232;
-    }
-    return with_scales;
-  }
-  static constexpr unsigned apart_registers = 40;
-  template <Tiling tiling, unsigned warps, bool apart = false>
-  using ScalesBy = ScaleLoader<tiling, tiling.exchanged != 0 ? 1 : b_rows, warps,
-                               tiling.exchanged != 0 ? b_rows : 1, apart>;
-  template <Tiling tiling, RoleTable table>
-  using Scales = ScalesBy<tiling, table.spec_of(Role::LoadScales).warps,
-                          (table.load.registers >= apart_registers)>;
-  // Sums that are handed over are added up by who takes them.
-  template <class Whole, Tiling, unsigned>
-  struct OpOf {
-    using Type = Whole;
-  };
-  template <class Whole, Tiling tiling, unsigned stage_bytes>
-  requires requires { typename Whole::Piece; }
-  struct OpOf<Whole, tiling, stage_bytes> {
-    using Scales = ScalesBy<tiling, 1>;
-    using Type = ScaledOp<Whole, Scales::b_columns, typename Scales::template Tensors<stage_bytes>,
-                          Scales::row_step>;
-  };
-  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
-  using Op = typename OpOf<TargetOp, tiling, stage_bytes>::Type;
-};
-
-// The same on targets whose sums stay in waves and whose copies do not signal: of the four waves
-// that load, one brings the scales.
-template <unsigned b_rows>
-struct WaveBlockwiseRecipe : BlockwiseRecipe<b_rows> {
-  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.tiling.exchanged == 0, "Waves do not exchange operands.");
-    RoleTable fewer = given;
-    --fewer.load.warps;
-    return BlockwiseRecipe<b_rows>::roles(fewer, config);
-  }
-  template <Tiling tiling, RoleTable table>
-  using Scales = WaveScaleLoader<tiling, b_rows, table.spec_of(Role::LoadScales).warps>;
-  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
-  using Op =
-      WaveScaledOp<TargetOp, WaveScaleLoader<tiling, b_rows, 1>::b_columns,
-                   typename WaveScaleLoader<tiling, b_rows, 1>::template Tensors<stage_bytes>>;
-};
-
-// family block_scaled: begin
-#if TW_HAS_PTX
-// Scales that are powers of two are block scales: the tensor core multiplies with them, and sums
-// stay in tensor memory over all of k.
-template <Tiling tiling, class Loader, class Scales, RoleArrivals reads>
-struct ExponentsPayload : MatmulPayload<tiling, Loader, Scales, reads, reads> {
-  static constexpr Space space = Space::Tensor;
-};
-template <unsigned b_rows>
-struct ExponentsRecipe : BlockScaledRecipe<ScaleType::Ue8m0> {
-  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
-    require(config.split == Split::Whole, "Scales are read from the first of k on: no parts.");
-    return BlockScaledRecipe::roles(table, config).with(Role::LoadScales);
-  }
-  template <class Target, Tiling tiling, RoleTable table>
-  using Loader = typename Target::template Loader<tiling, table>;
-  template <Tiling tiling, RoleTable>
-  using Scales = ScaleExponents<tiling, b_rows>;
-  template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals>
-  using Payload = ExponentsPayload<tiling, Loader, Scales, reads>;
-};
-#endif
-// family block_scaled: end
 
 using BlockwiseConfig = MatmulConfig;
 template <class Page, class Recipe, class Named>

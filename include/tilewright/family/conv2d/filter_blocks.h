@@ -32,7 +32,7 @@ class FilterBlocks {
   static constexpr bool elected = false;
   static constexpr Completion completion = Completion::WarpsArrive;
   static constexpr unsigned arrivals = warps, stages_held = 2;
-  static constexpr unsigned column_step = 1;
+  static constexpr unsigned row_step = 1, column_step = 1;
 
   struct Params {
     OperandView filters;

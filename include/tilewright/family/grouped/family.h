@@ -4,14 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
-// family block_scaled: begin
-#include "tilewright/family/block_scaled/family.h"
-// family block_scaled: end
 #include "tilewright/family/grouped/problem.h"
+#include "tilewright/launch/block_scale_fields.h"
 #include "tilewright/launch/product_fields.h"
-// family blockwise: begin
 #include "tilewright/launch/scale_fields.h"
-// family blockwise: end
 
 namespace tw {
 
@@ -25,47 +21,36 @@ struct GroupedOperands {
   static constexpr bool is_empty(const Problem& p) {
     return std::min({p.matmul.m, p.matmul.n, p.matmul.batch}) == 0;
   }
-  // family blockwise: begin
+  static constexpr std::int64_t matrices_of_a(const Problem&) { return 1; }
   static constexpr bool is_scaled(const Problem& p) {
     return (p.a_scales.data != nullptr || p.b_scales.data != nullptr) && p.matmul.k > 0 &&
            !is_empty(p);
   }
-  static constexpr std::int64_t matrices_of_a(const Problem&) { return 1; }
-  // family blockwise: end
-  // family block_scaled: begin
   static constexpr bool has_block_scales(const Problem& p) {
     return (p.a_block_scales != nullptr || p.b_block_scales != nullptr) && p.matmul.k > 0 &&
            !is_empty(p);
   }
-  static constexpr ScaleType scale_type(const Problem& p) {
-    return static_cast<ScaleType>(p.scale);
-  }
-  static constexpr bool is_whole(tw_type type) {
-    return bits_in(static_cast<ElementType>(type)) >= 8;
-  }
-  // Blocks of one matrix of so many rows, of `batch` such matrices one behind the other.
-  static constexpr TensorExtents scale_extents(const Problem& p, std::int64_t batch,
-                                               std::int64_t rows) {
-    return scale_bytes(ScaleExtent::of(rows, p.matmul.k, scale_type(p)), batch);
-  }
-  // family block_scaled: end
+  static constexpr BlockScaleWords block_scale_words = {
+      "type of block scales: ue8m0 or ue4m3",
+      {"a_block_scales", "the block scales of A", "the array of block scales of A"},
+      {"b_block_scales", "the block scales of B", "the array of block scales of B"}};
   // An operand, of all types that there are kernels for.
   static constexpr TensorField elements(TensorField operand) {
-    // family block_scaled: begin
     operand.types.set |= scaled_types.set;
-    // family block_scaled: end
     return operand;
   }
 };
 
 struct GroupedFamily : GroupedOperands {
   using Product = ProductFields<&Problem::matmul>;
-  // family blockwise: begin
   using Scales = ScaleFields<GroupedOperands>;
-  // family blockwise: end
+  using BlockScales =
+      BlockScaleFields<GroupedOperands, &Problem::a_block_scales, &Problem::b_block_scales>;
 
-  static constexpr IntegerField numbers[] = {
-      derived<&Problem::matmul, &tw_matmul_problem::m>("m"), Product::n, Product::k,
+  static constexpr IntegerField own_numbers[] = {
+      derived<&Problem::matmul, &tw_matmul_problem::m>("m"),
+      Product::n,
+      Product::k,
       derived<&Problem::matmul, &tw_matmul_problem::batch>("batch", {.initial = 1}),
       number<&Problem::capacity>("capacity",
                                  {.meaning = "rows that each group has room for; 0: its own",
@@ -74,17 +59,10 @@ struct GroupedFamily : GroupedOperands {
       number<&Problem::a_rows>("a_rows", {.meaning = "rows of A, where an instance gathers them",
                                           .usual = 100,
                                           .low = INT64_MIN,
-                                          .limit = INT64_MAX}),
-      // family blockwise: begin
-      Scales::b_rows,
-      // family blockwise: end
-      // family block_scaled: begin
-      choice<&Problem::scale>("scale", "type of block scales: ue8m0 or ue4m3", scale_words,
-                              "scale_type"),
-      // family block_scaled: end
-  };
+                                          .limit = INT64_MAX})};
+  static constexpr auto numbers = joined(own_numbers, Scales::numbers, BlockScales::numbers);
 
-  static constexpr Rule rules[] = {
+  static constexpr Rule own_rules[] = {
       Product::is_sized,
       rule([](const Problem& p) { return p.capacity >= 0 && p.capacity < std::int64_t{1} << 31; },
            [](const Problem& p) {
@@ -109,38 +87,21 @@ struct GroupedFamily : GroupedOperands {
             return sentence(
                 "Rows are gathered from {} rows of A, but must be from at least 1 and below 2^31.",
                 p.a_rows);
-          }),
-      // family blockwise: begin
-      Scales::a_fits, Scales::b_fits,
-      // family blockwise: end
-      // family block_scaled: begin
-      rule(
-          [](const Problem& p) {
-            return (is_whole(p.matmul.a.type) && is_whole(p.matmul.b.type)) || is_empty(p) ||
-                   p.matmul.k == 0 || has_block_scales(p);
-          },
-          [](const Problem& p) {
-            return sentence(
-                "The types are {} and {}, but elements of less than a byte need block "
-                "scales.",
-                name_of(static_cast<ElementType>(p.matmul.a.type)),
-                name_of(static_cast<ElementType>(p.matmul.b.type)));
-          }),
-      rule(
-          [](const Problem& p) {
-            return !has_block_scales(p) || scale_type(p) == ScaleType::Ue8m0 ||
-                   (p.matmul.a.type == TW_E2M1 && p.matmul.b.type == TW_E2M1);
-          },
-          [](const Problem& p) {
-            return sentence("The scales are ue4m3, which are for e2m1 times e2m1, not {} times {}.",
-                            name_of(static_cast<ElementType>(p.matmul.a.type)),
-                            name_of(static_cast<ElementType>(p.matmul.b.type)));
-          }),
-      // family block_scaled: end
-  };
+          })};
+  static constexpr auto rules = joined(own_rules, Scales::rules, BlockScales::rules);
 
-  enum TensorIndex : unsigned { a, b, rows, row_index, a_scales, b_scales };
-  static constexpr TensorField tensors[] = {
+  enum TensorIndex : unsigned {
+    a,
+    b,
+    rows,
+    row_index,
+    a_scales,
+    b_scales,
+    a_block_scales,
+    b_block_scales,
+    d
+  };
+  static constexpr TensorField read_tensors[] = {
       elements(Product::a([](const Problem& p) {
         return TensorExtents{1, rows_of_a(p), p.matmul.k};
       })),
@@ -151,29 +112,12 @@ struct GroupedFamily : GroupedOperands {
                                [](const Problem& p) { return p.matmul.batch; }),
       where([](const Problem& p) { return p.row_index != nullptr; },
             integers<&Problem::row_index>("row_index", "the row index",
-                                          [](const Problem& p) { return p.matmul.m; })),
-      // family blockwise: begin
-      Scales::a, Scales::b,
-      // family blockwise: end
-      // family block_scaled: begin
-      where([](const Problem& p) { return has_block_scales(p); },
-            bytes<&Problem::a_block_scales>(
-                "a_block_scales", TensorField::Flow::Read, "the block scales of A",
-                "the array of block scales of A",
-                [](const Problem& p) { return scale_extents(p, 1, rows_of_a(p)); })),
-      where([](const Problem& p) { return has_block_scales(p); },
-            bytes<&Problem::b_block_scales>(
-                "b_block_scales", TensorField::Flow::Read, "the block scales of B",
-                "the array of block scales of B",
-                [](const Problem& p) { return scale_extents(p, p.matmul.batch, p.matmul.n); })),
-      // family block_scaled: end
-      Product::d([](const Problem& p) {
+                                          [](const Problem& p) { return p.matmul.m; }))};
+  static constexpr auto tensors = joined(
+      read_tensors, Scales::tensors, BlockScales::tensors, {Product::d([](const Problem& p) {
         return TensorExtents{p.matmul.batch > 0 ? 1 : 0, p.matmul.m, Product::output_columns(p)};
-      })};
-  static constexpr unsigned d = std::size(tensors) - 1;
-  // family block_scaled: begin
-  static constexpr unsigned a_block_scales = d - 2, b_block_scales = d - 1;
-  // family block_scaled: end
+      })});
+  static_assert(tensors.size() == d + 1);
   static constexpr ProductField product = Product::product(a, b, d, [](const Problem& p) {
     return TensorExtents{1, p.matmul.m, p.matmul.n};
   });

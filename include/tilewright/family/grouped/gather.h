@@ -11,7 +11,6 @@ namespace tw {
 // are then as they lie.
 template <class Loader, bool always = true>
 struct Gathered : Loader {
-  static constexpr bool needs_index = always;
   struct Params : Loader::Params {
     const std::int32_t* index = nullptr;
   };
@@ -28,6 +27,16 @@ struct Gathered : Loader {
     });
   }
 };
+
+// Whether a loader gathers rows, and whether it takes none as they lie.
+template <class Loader>
+constexpr bool gathers_rows = false;
+template <class Loader, bool always>
+constexpr bool gathers_rows<Gathered<Loader, always>> = true;
+template <class Loader>
+constexpr bool needs_row_index = false;
+template <class Loader, bool always>
+constexpr bool needs_row_index<Gathered<Loader, always>> = always;
 
 template <Tiling tiling, unsigned warps, Completion how>
 using GatherLoader = Gathered<ThreadLoader<tiling, AsyncCopy, warps, how>>;

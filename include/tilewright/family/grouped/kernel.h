@@ -2,19 +2,15 @@
 // with another map of tiles.
 #pragma once
 
-// family block_scaled: begin
-#include "tilewright/isa/has_ptx.h"
-#if TW_HAS_PTX
-#include "tilewright/family/block_scaled/kernel.h"
-#endif
-// family block_scaled: end
-// family blockwise: begin
-#include "tilewright/family/blockwise/kernel.h"
-// family blockwise: end
-#include "tilewright/bind/recipe.h"
+#include "tilewright/bind/scaled_by.h"
 #include "tilewright/bind/thread_recipe.h"
 #include "tilewright/family/grouped/gather.h"
 #include "tilewright/family/grouped/group_tiles.h"
+#include "tilewright/isa/has_ptx.h"
+#if TW_HAS_PTX
+#include "tilewright/bind/block_scaled_by.h"
+#include "tilewright/bind/converted_by.h"
+#endif
 
 namespace tw {
 
@@ -42,17 +38,15 @@ struct GatheredRecipe : ThreadRecipe<Recipe, GatherLoader> {
 template <class Recipe>
 struct AnyRowsRecipe : ThreadRecipe<Recipe, AnyRowsLoader> {};
 
-// family block_scaled: begin
 #if TW_HAS_PTX
 // The same of elements with block scales. Groups have one A, whose scales are there once.
 template <Tiling tiling, unsigned warps, Completion how>
 using ScaledRowsLoader = Gathered<ScaledConversion<tiling, warps, how, true>, false>;
 using GroupedConversion = ConvertedBy<ScaledRowsLoader>;
 #endif
-// family block_scaled: end
 
 template <class Recipe>
-struct GroupedRecipe : Recipe {
+struct GroupedBy : Recipe {
   // On Hopper, to follow groups and to bring scales takes more registers than the least.
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     require(config.split == Split::Whole && config.scheduling == Scheduling::Static,
@@ -75,6 +69,6 @@ struct GroupedRecipe : Recipe {
 
 using GroupedConfig = MatmulConfig;
 template <class Page, class Recipe, class Named>
-using Grouped = Kernel<Page, GroupedRecipe<Recipe>, Named>;
+using Grouped = Kernel<Page, GroupedBy<Recipe>, Named>;
 
 }  // namespace tw

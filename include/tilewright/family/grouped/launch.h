@@ -4,15 +4,9 @@
 #include "tilewright/family/grouped/family.h"
 #include "tilewright/family/grouped/kernel.h"
 #include "tilewright/launch/as_read.h"
+#include "tilewright/launch/block_scales.h"
 #include "tilewright/launch/checked.h"
-#include "tilewright/launch/product.h"
-#include "tilewright/launch/product_facts.h"
-// family block_scaled: begin
-#include "tilewright/family/block_scaled/launch.h"
-// family block_scaled: end
-// family blockwise: begin
 #include "tilewright/launch/scales.h"
-// family blockwise: end
 
 namespace tw {
 
@@ -21,11 +15,7 @@ struct GroupedFacts {
   ProductFacts product;
   bool gathers;      // rows of A, by an index
   bool needs_index;  // and does not take them as they lie
-  // family block_scaled: begin
-  bool has_block_scales;
-  bool converts;     // elements of any type, with any scales
-  ScaleType scales;  // that it multiplies with, where it does not convert
-  // family block_scaled: end
+  BlockScaleFacts block_scales;
 };
 
 struct GroupedLaunch {
@@ -33,32 +23,12 @@ struct GroupedLaunch {
   using Problem = Family::Problem;
 
   template <class Parts>
-  static constexpr bool gathers = requires(typename Parts::Loader::Params params) {
-    params.index;
-  };
+  static constexpr bool gathers = gathers_rows<typename Parts::Loader>;
   template <class Parts>
-  static constexpr bool needs_index = [] {
-    if constexpr (gathers<Parts>) return Parts::Loader::needs_index;
-    return false;
-  }();
-  // family block_scaled: begin
+  static constexpr bool needs_index = needs_row_index<typename Parts::Loader>;
   template <class Parts>
-  static constexpr bool has_block_scales = BlockScaledLaunch::converts<Parts> || requires {
-    Parts::Scales::k_blocks;
-  };
-  template <class Parts>
-  static constexpr ScaleType scales_of = [] {
-    if constexpr (requires { Parts::Scales::k_blocks; }) return Parts::Scales::type;
-    return ScaleType::Ue8m0;
-  }();
-  // family block_scaled: end
-  template <class Parts>
-  static constexpr GroupedFacts facts = {
-      facts_of<Parts>, gathers<Parts>, needs_index<Parts>,
-      // family block_scaled: begin
-      has_block_scales<Parts>, BlockScaledLaunch::converts<Parts>, scales_of<Parts>,
-      // family block_scaled: end
-  };
+  static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>, needs_index<Parts>,
+                                         block_scale_facts<Parts>};
 
   // A batch whose matrices share all that has rows.
   static MatmulProblem product(const Checked& checked) {
@@ -75,34 +45,26 @@ struct GroupedLaunch {
     params.schedule.rows = problem.rows;
     params.schedule.capacity = static_cast<int>(problem.capacity);
     const MatmulProblem batch = product(checked);
-    Status found = Status::good();
-    // family block_scaled: begin
-    if constexpr (!has_block_scales<Parts>)
-      // family block_scaled: end
-      found = check_operands<Parts>(batch);
+    constexpr bool by_blocks = block_scale_facts<Parts>.present;
+    Status found = by_blocks ? Status::good() : check_operands<Parts>(batch);
     const bool has_index = problem.row_index != nullptr;
     found.unless(has_index ? gathers<Parts> : !needs_index<Parts>, [] {
       return needs_index<Parts> ? "This kernel gathers rows of A, but there is no row index."
                                 : "This kernel takes rows of A as they lie: no row index.";
     });
-    // family blockwise: begin
-    if constexpr (b_scale_rows<Parts> != 0) {
+    if constexpr (Parts::Recipe::b_scale_rows != 0) {
       found.add(take_scales<Family, Parts>(params.own, checked, batch));
       if constexpr (gathers<Parts>) params.own.index = problem.row_index;
     } else {
       found.unless(!Family::is_scaled(problem),
                    [] { return "This kernel takes no scales of blocks."; });
     }
-    // family blockwise: end
-    // family block_scaled: begin
-    if constexpr (has_block_scales<Parts>) {
+    if constexpr (by_blocks) {
       if (!found.is_good()) return found;
-      return plan_block_scaled<Parts>(params, grid, checked, order, max_clusters, workspace,
-                                      encode);
+      return plan_by_blocks<Parts>(params, grid, checked, order, max_clusters, workspace, encode);
     }
     found.unless(!Family::has_block_scales(problem),
                  [] { return "This kernel takes no block scales."; });
-    // family block_scaled: end
     if (!found.is_good()) return found;
     Status planned = tw::plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
     gather<Parts>(params, problem);
@@ -120,14 +82,13 @@ struct GroupedLaunch {
     }
   }
 
-  // family block_scaled: begin
   // Kernels that do not convert take blocks of scales whole: their tiles begin at multiples of 128
   // rows, which only capacities promise.
   template <class Parts, class Encode>
-  static Status plan_block_scaled(typename kernel::WarpSpecialized<Parts>::Params& params,
-                                  MatmulGrid& grid, const Checked& checked,
-                                  const MatmulOrder& order, unsigned max_clusters,
-                                  const Workspace& workspace, const Encode& encode) {
+  static Status plan_by_blocks(typename kernel::WarpSpecialized<Parts>::Params& params,
+                               MatmulGrid& grid, const Checked& checked, const MatmulOrder& order,
+                               unsigned max_clusters, const Workspace& workspace,
+                               const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
     ProductFacts wanted = facts_of<Parts>;
     wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
@@ -137,24 +98,23 @@ struct GroupedLaunch {
       return Status::refused("This kernel takes block scales, but there are none.");
     }
     const bool aligned = problem.capacity > 0 && problem.capacity % ScaleBlock::rows == 0;
-    if (!BlockScaledLaunch::converts<Parts> && !aligned && batch.k > 0) {
+    if (!converts_elements<Parts> && !aligned && batch.k > 0) {
       return Status::refused(
           sentence("The capacity is {} rows; this kernel needs a multiple of {}, where blocks of "
                    "scales begin.",
                    problem.capacity, ScaleBlock::rows));
     }
-    BlockScaledLaunch::Operands operands(batch, Family::scale_type(problem),
-                                         checked.tensor(Family::a_block_scales).data,
-                                         checked.tensor(Family::b_block_scales).data);
+    BlockScaledOperands operands(batch, Family::BlockScales::type(problem),
+                                 checked.tensor(Family::a_block_scales).data,
+                                 checked.tensor(Family::b_block_scales).data);
     operands.shares_a = true;
     operands.a_extent =
-        ScaleExtent::of(Family::rows_of_a(problem), batch.k, Family::scale_type(problem));
-    Status planned = BlockScaledLaunch::plan_operands<Parts>(params, grid, operands, order,
-                                                             max_clusters, workspace, encode);
+        ScaleExtent::of(Family::rows_of_a(problem), batch.k, Family::BlockScales::type(problem));
+    Status planned =
+        plan_block_scaled<Parts>(params, grid, operands, order, max_clusters, workspace, encode);
     gather<Parts>(params, problem);
     return planned;
   }
-  // family block_scaled: end
 };
 
 }  // namespace tw

@@ -2,10 +2,8 @@
 #ifndef TILEWRIGHT_FAMILY_GROUPED_PROBLEM_H
 #define TILEWRIGHT_FAMILY_GROUPED_PROBLEM_H
 
-#include "tilewright/family/matmul/problem.h"
-/* family block_scaled: begin */
 #include "tilewright/scale_type.h"
-/* family block_scaled: end */
+#include "tilewright/types.h"
 
 /* D[row] = epilogue(A[row] B[group of the row]). Rows of no group are left alone. matmul.m counts
  * the rows of all groups, matmul.batch the groups; batch strides are B's alone. docs/groups.md. */
@@ -20,16 +18,12 @@ typedef struct tw_grouped_problem {
   /* On the device, one for each row of D: the row of A that it is made of; zeros where A has no
    * such row. Null: its own. */
   const int32_t* row_index;
-  int64_t a_rows; /* of A, where there is a row_index */
-  /* family blockwise: begin */
-  tw_scales a_scales; /* of FP8 with scales of blocks: of all rows of A; data null: none */
-  tw_scales b_scales; /* of each group's B, batch_stride apart */
-  /* family blockwise: end */
-  /* family block_scaled: begin */
+  int64_t a_rows;             /* of A, where there is a row_index */
+  tw_scales a_scales;         /* of FP8 with scales of blocks: of all rows of A; data null: none */
+  tw_scales b_scales;         /* of each group's B, batch_stride apart */
   tw_scale_type scale;        /* of MXFP8, 6, 4 and NVFP4: as of a tw_block_scaled_problem */
   const void* a_block_scales; /* of all rows of A; null: none */
   const void* b_block_scales; /* of each group's B, one group's behind the other's */
-  /* family block_scaled: end */
 } tw_grouped_problem;
 
 #endif /* TILEWRIGHT_FAMILY_GROUPED_PROBLEM_H */

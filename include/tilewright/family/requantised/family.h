@@ -1,13 +1,13 @@
 // FP8 with scales of blocks and a quantised D: the description of its problem.
 #pragma once
 
-#include "tilewright/family/blockwise/family.h"
 #include "tilewright/family/requantised/problem.h"
+#include "tilewright/launch/scaled_product_fields.h"
 
 namespace tw {
 
-struct RequantisedFamily : BlockwiseFields<tw_requantised_problem> {
-  using Fields = BlockwiseFields<Problem>;
+struct RequantisedFamily : ScaledProductFields<tw_requantised_problem> {
+  using Fields = ScaledProductFields<Problem>;
   static constexpr std::int64_t blocks(const Problem& p) { return (p.matmul.n + 127) / 128; }
 
   static constexpr auto numbers =

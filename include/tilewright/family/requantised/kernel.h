@@ -2,8 +2,8 @@
 // that it is the A of the next product: the same with another epilogue.
 #pragma once
 
+#include "tilewright/bind/scaled_by.h"
 #include "tilewright/epilogue/block_quantised.h"
-#include "tilewright/family/blockwise/kernel.h"
 
 namespace tw {
 

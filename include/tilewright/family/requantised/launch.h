@@ -1,9 +1,10 @@
-// The launch of FP8 with scales of blocks and a quantised D: blockwise's, and where D's scales go.
+// The launch of FP8 with scales of blocks and a quantised D: the
+// product's with the views of its scales, and where D's scales go.
 #pragma once
 
-#include "tilewright/family/blockwise/launch.h"
 #include "tilewright/family/requantised/family.h"
 #include "tilewright/family/requantised/kernel.h"
+#include "tilewright/launch/scales.h"
 
 namespace tw {
 

@@ -2,7 +2,7 @@
 #ifndef TILEWRIGHT_FAMILY_REQUANTISED_PROBLEM_H
 #define TILEWRIGHT_FAMILY_REQUANTISED_PROBLEM_H
 
-#include "tilewright/family/matmul/problem.h"
+#include "tilewright/types.h"
 
 /* A tw_blockwise_problem whose D is quantised: e4m3 with a scale for each 128 columns of a row, so
  * that D and its scales are A and its scales of the next product. docs/scales.md says which numbers
