@@ -1,5 +1,5 @@
 // An instance of the streaming skeleton: its launches on the current device and on the virtual
-// GPU. A Launch says what its kernels support and plans for them; it stands in family/NAME/launch.h.
+// GPU. A Launch says what its kernels support and plans for them: family/NAME/launch.h has it.
 #pragma once
 
 #include "src/instances/instance.h"
