@@ -10,7 +10,7 @@
 #include "src/cli/family_of.h"
 #include "src/cli/landing.h"
 #include "src/cli/product_request.h"
-#include "src/verify/shape.h"
+#include "src/instances/shape.h"
 #include "src/verify/virtual_run.h"
 #include "tilewright/launch/targets.h"
 

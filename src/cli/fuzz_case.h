@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/cli/landing.h"
-#include "src/verify/shape.h"
+#include "src/instances/shape.h"
 #include "tilewright/base/status.h"
 
 namespace tw::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "src/instances/instance.h"
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 
 namespace tw::cli {
 

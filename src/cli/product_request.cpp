@@ -3,8 +3,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "src/instances/names.h"
 #include "src/verify/data.h"
-#include "src/verify/names.h"
 
 namespace tw::cli {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/verify/shape.h"
+#include "src/instances/shape.h"
 #include "tilewright/launch/matmul_order.h"
 
 namespace tw::cli {

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "src/cli/landing.h"
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 #include "src/verify/product.h"
 
 namespace tw::cli {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 
 namespace tw {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "src/verify/shape.h"
+#include "src/instances/shape.h"
 #include "tilewright/launch/description.h"
 #include "tilewright/launch/matmul_order.h"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 #include "tilewright/launch/matmul_check.h"
 
 namespace tw::library {

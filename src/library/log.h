@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "src/verify/shape.h"
+#include "src/instances/shape.h"
 #include "tilewright/base/status.h"
 
 namespace tw::library {

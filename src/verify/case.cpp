@@ -6,7 +6,7 @@
 #include <limits>
 #include <sstream>
 
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 #include "src/verify/product.h"
 #include "src/verify/random_epilogue.h"
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "src/instances/instance.h"
+#include "src/instances/names.h"
 #include "src/instances/run_line.h"
+#include "src/instances/shape.h"
 #include "src/verify/compare.h"
 #include "src/verify/matrix.h"
-#include "src/verify/names.h"
-#include "src/verify/shape.h"
 
 namespace tw {
 

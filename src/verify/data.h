@@ -3,8 +3,8 @@
 
 #include <functional>
 
+#include "src/instances/shape.h"
 #include "src/verify/matrix.h"
-#include "src/verify/shape.h"
 
 namespace tw {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 
 namespace tw {
 

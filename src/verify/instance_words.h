@@ -2,7 +2,7 @@
 #pragma once
 
 #include "src/instances/instance.h"
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 
 namespace tw {
 

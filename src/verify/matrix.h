@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "src/verify/spacing.h"
+#include "src/instances/spacing.h"
 #include "src/verify/sparse_bytes.h"
 #include "tilewright/io/major.h"
 #include "tilewright/number/element_type.h"

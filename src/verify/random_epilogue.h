@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-#include "src/verify/shape.h"
+#include "src/instances/shape.h"
 
 namespace tw {
 

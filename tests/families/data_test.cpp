@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "src/instances/names.h"
 #include "src/verify/compare.h"
-#include "src/verify/names.h"
 
 namespace tw::tests {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "src/instances/names.h"
 #include "src/verify/data.h"
-#include "src/verify/names.h"
 #include "src/verify/random_epilogue.h"
 #include "src/verify/stated.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "src/instances/instance.h"
+#include "src/instances/names.h"
+#include "src/instances/shape.h"
 #include "src/verify/instance_words.h"
-#include "src/verify/names.h"
-#include "src/verify/shape.h"
 
 namespace tw {
 

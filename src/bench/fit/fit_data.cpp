@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "src/dispatch/products.h"
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 #include "src/verify/trials.h"
 
 namespace tw {

@@ -11,7 +11,7 @@
 #include "src/bench/harness/forms.h"
 #include "src/bench/harness/shape_numbers.h"
 #include "src/checkout.h"
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 
 namespace tw::bench {
 

@@ -1,4 +1,4 @@
-#include "src/verify/on_demand.h"
+#include "src/instances/on_demand.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

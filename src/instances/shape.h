@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "src/verify/spacing.h"
+#include "src/instances/spacing.h"
 #include "tilewright/launch/matmul_problem.h"
 
 namespace tw {

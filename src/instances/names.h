@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "src/verify/shape.h"
+#include "src/instances/shape.h"
 
 namespace tw {
 

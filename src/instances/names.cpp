@@ -1,4 +1,4 @@
-#include "src/verify/names.h"
+#include "src/instances/names.h"
 
 #include <fmt/format.h>
 
