@@ -7,32 +7,20 @@
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/grid.h"
 #include "tilewright/isa/threads.h"
-#include "tilewright/pipeline/trace.h"
 
 namespace tw::kernel {
-
-// A stream has no rings: on its timeline a tile is what its CTA goes through at once.
-template <class Kernel>
-struct TraceOfStream {
-  using Type = NoTrace;
-};
-template <class Kernel>
-requires requires { typename Kernel::Trace; }
-struct TraceOfStream<Kernel> {
-  using Type = typename Kernel::Trace;
-};
 
 // `Kernel` binds a family to a target: its Stream takes one tile at a time, in registers.
 template <class Kernel>
 class Streaming {
   using Stream = typename Kernel::Stream;
-  using Trace = typename TraceOfStream<Kernel>::Type;
+  // A stream has no rings: on its timeline a tile is what its CTA goes through at once.
+  using Trace = typename Kernel::Trace;
 
  public:
   static constexpr unsigned threads = Stream::threads;
   static constexpr unsigned least_ctas = Stream::least_ctas;  // on an SM
-  // A launch begins while the one before ends, where a kernel says so.
-  static constexpr bool dependent_launch = requires { requires Kernel::dependent_launch; };
+  static constexpr bool dependent_launch = Kernel::dependent_launch;
 
   struct Params {
     typename Stream::Params stream;

@@ -4,9 +4,8 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/bind/block_pieces.h"
-#include "tilewright/bind/config.h"
+#include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/kernel/streaming.h"
 #include "tilewright/number/code_format.h"
 
 namespace tw {
@@ -140,10 +139,7 @@ class BlockDequantiseStream : public BlockPieces {
 };
 
 template <class Page, class Named>
-struct BlockDequantise {
-  using Target = Page;
-  static constexpr BlockDequantiseConfig config = Named::config;
-  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
+struct BlockDequantise : Streamed<Page, Named> {
   using Stream = BlockDequantiseStream;
 };
 

@@ -5,9 +5,8 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/bind/block_pieces.h"
-#include "tilewright/bind/config.h"
+#include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/kernel/streaming.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"
 #include "tilewright/pipeline/maximum.h"
@@ -182,9 +181,7 @@ class BlockQuantiseStream : public BlockPieces {
 };
 
 template <class Page, class Named>
-struct BlockQuantise {
-  using Target = Page;
-  using Trace = std::conditional_t<Named::config.tracing == Tracing::On, EventTrace, NoTrace>;
+struct BlockQuantise : Streamed<Page, Named> {
   using Stream = BlockQuantiseStream<Named::config>;
 };
 

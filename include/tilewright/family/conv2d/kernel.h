@@ -12,6 +12,7 @@
 #include "tilewright/family/conv2d/pixel_store.h"
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
+#include "tilewright/bind/streamed.h"
 #include "tilewright/family/conv2d/depthwise.h"
 #include "tilewright/family/conv2d/filter_blocks.h"
 #include "tilewright/family/conv2d/im2col.h"
@@ -167,10 +168,8 @@ struct DepthwiseRecipe;
 
 // A column of D sees one channel: there is nothing to multiply by tiles, so it streams.
 template <TargetPage Page, class Named>
-struct Kernel<Page, DepthwiseRecipe, Named> {
-  using Target = Page;
+struct Kernel<Page, DepthwiseRecipe, Named> : Streamed<Page, Named> {
   static constexpr MatmulConfig config = Named::config;
-  using Trace = typename decltype(trace_of<config>())::Type;
   using Stream = DepthwiseStream<config.tiling.a_type, config.d_type>;
 };
 template <class Bound>

@@ -4,6 +4,7 @@
 #include "tilewright/bind/recipe.h"
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
+#include "tilewright/bind/streamed.h"
 #include "tilewright/family/matmul/rows.h"
 #endif
 
@@ -16,11 +17,9 @@ template <class Page>
 struct Rows : Page {};
 
 template <TargetPage Page, class Named>
-struct Kernel<Rows<Page>, MatmulRecipe, Named> {
-  using Target = Page;
+struct Kernel<Rows<Page>, MatmulRecipe, Named> : Streamed<Page, Named> {
   static constexpr MatmulConfig config = Named::config;
   static constexpr bool dependent_launch = config.dependent_launch != 0;
-  using Trace = typename decltype(trace_of<config>())::Type;
   using Stream = RowStream<config.tiling.a_type, config.d_type, config.tiling.m, config.tiling.n,
                            4 * config.multiply_groups, config.tiling.spans>;
 };

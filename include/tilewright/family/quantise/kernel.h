@@ -6,11 +6,10 @@
 #include <type_traits>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/bind/config.h"
+#include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/family/quantise/copy.h"
 #include "tilewright/io/major.h"
-#include "tilewright/kernel/streaming.h"
 #include "tilewright/number/block_scale.h"
 #include "tilewright/pipeline/maximum.h"
 
@@ -220,10 +219,7 @@ class QuantiseStream {
 };
 
 template <class Page, class Named>
-struct Quantise {
-  using Target = Page;
-  static constexpr QuantiseConfig config = Named::config;
-  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
+struct Quantise : Streamed<Page, Named> {
   using Stream = typename decltype([] {
     if constexpr (Named::config.scale_rows == 0) {
       return std::type_identity<CopyStream>();

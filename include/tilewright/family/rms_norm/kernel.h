@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/bind/config.h"
+#include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/kernel/streaming.h"
 #include "tilewright/pipeline/maximum.h"
 
 namespace tw {
@@ -132,9 +131,7 @@ class RmsNormStream {
 };
 
 template <class Page, class Named>
-struct RmsNorm {
-  using Target = Page;
-  using Trace = std::conditional_t<Named::config.tracing == Tracing::On, EventTrace, NoTrace>;
+struct RmsNorm : Streamed<Page, Named> {
   using Stream = RmsNormStream<Named::config>;
   static constexpr bool dependent_launch = Named::config.dependent_launch;
 };

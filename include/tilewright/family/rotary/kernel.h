@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/bind/config.h"
+#include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
-#include "tilewright/kernel/streaming.h"
 
 namespace tw {
 
@@ -142,12 +141,9 @@ class RotaryStream {
 };
 
 template <class Page, class Named>
-struct Rotary {
-  using Target = Page;
-  static constexpr RotaryConfig config = Named::config;
-  using Trace = std::conditional_t<config.tracing == Tracing::On, EventTrace, NoTrace>;
+struct Rotary : Streamed<Page, Named> {
   using Stream = RotaryStream;
-  static constexpr bool dependent_launch = config.dependent_launch;
+  static constexpr bool dependent_launch = Named::config.dependent_launch;
 };
 
 }  // namespace tw
