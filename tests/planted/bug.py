@@ -49,7 +49,7 @@ class Config:
                   'SKELETON_TYPE': '', 'WITH_DEVICE': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
                   'DECLARATIONS': '', 'ENTRIES': 'instances::make_planted(),'}
         text = ''.join((root / 'src' / name).read_text() for name in ('instances/instance.cpp.in', 'instances/table.cpp.in'))
-        text = text.replace('tilewright/arch/@PAGE@.h', self.header)
+        text = text.replace('tilewright/@PAGE_FOLDER@/@PAGE@.h', self.header)
         text = re.sub('@([A-Z_]+)@', lambda name: values[name[1]], text)
         shown = 'std::span<const Instance> matmul_shown_instances() { return {}; }' if self.family == 'matmul' else ''
         return text + f"""namespace tw {{
