@@ -2,6 +2,7 @@
 #include "src/library/copier.h"
 #include "src/library/described.h"
 #include "tilewright/family/quantise/family.h"
+#include "vgpu/machine/machine.h"
 
 namespace tw {
 
@@ -10,8 +11,8 @@ std::span<const Instance> quantise_instances();
 namespace library {
 namespace {
 
-const Registered registered_quantise(
-    Calls<DescribedFamily<QuantiseFamily, quantise_instances>>::table);
+constexpr Family quantisers = usual_family<QuantiseFamily, quantise_instances>();
+const Registered registered_quantise(quantisers);
 
 // A copy as a problem of quantise, and the kernel that takes it.
 class Copying {

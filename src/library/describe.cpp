@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/library/described.h"
 #include "src/library/failure.h"
 #include "src/library/families.h"
 #include "src/library/layouts.h"
@@ -85,9 +86,9 @@ class Prober {
 
   // Every number has a value of its own, rising or falling from number to number: an extent that is
   // one of them is then known by its value.
-  Bytes with_numbers(const FamilyCalls& family, std::int64_t value, std::int64_t step) const {
+  Bytes with_numbers(const Family& family, std::int64_t value, std::int64_t step) const {
     Bytes problem(description_.size);
-    family.initialise(problem.data());
+    library::initialise(*family.description, problem.data());
     for (const IntegerField& number : description_.numbers) {
       if (is_free(number)) number.set(problem.data(), value += step);
     }
@@ -180,7 +181,7 @@ Json tensor_json(const TensorField& tensor, const Prober& prober, const Bytes& f
           {"fields", fields}};
 }
 
-void add_description(Json& json, const FamilyCalls& family, const StructLayout& layout) {
+void add_description(Json& json, const Family& family, const StructLayout& layout) {
   const Description& description = *family.description;
   const Prober prober(description, layout);
   json["meaning"] = description.meaning;
@@ -217,25 +218,26 @@ void add_description(Json& json, const FamilyCalls& family, const StructLayout& 
   }
 }
 
-Json describe(const FamilyCalls& family) {
-  const std::string struct_name = std::string("tw_") + family.name + "_problem";
+Json describe(const Family& family) {
+  const std::string struct_name = std::string("tw_") + family.name() + "_problem";
   const StructLayout* const layout = struct_named(struct_name);
-  Json json = {{"family", family.name}, {"problem", struct_name}, {"bytes", family.problem_size}};
+  Json json = {{"family", family.name()}, {"problem", struct_name}, {"bytes", family.description->size}};
   json["fields"] = Json::array();
   if (layout != nullptr) {
     std::vector<Leaf> leaves;
     add_leaves(leaves, *layout, "", 0);
     for (const Leaf& leaf : leaves) json["fields"].push_back(place_json(&leaf));
-    if (family.description != nullptr) add_description(json, family, *layout);
+    add_description(json, family, *layout);
   }
-  json["instances"] = family.instances();
+  json["instances"] = Json::array();
+  for (const Instance& instance : family.instances()) json["instances"].push_back(instance.name);
   return json;
 }
 
 Json describe_all() {
   Json json = {{"version", tw_version()}};
   json["families"] = Json::array();
-  for (const FamilyCalls* family : families()) json["families"].push_back(family->name);
+  for (const Family* family : families()) json["families"].push_back(family->name());
   for (const EnumLayout& one : enum_layouts()) {
     Json& values = json["enums"][one.name] = Json::object();
     for (const Enumerator& enumerator : one.values) values[enumerator.name] = enumerator.value;
@@ -257,9 +259,9 @@ extern "C" const char* tw_describe(const char* family) {
   static auto& texts = *new std::map<std::string, std::string>;
   const char* result = nullptr;
   guarded([&] {
-    const FamilyCalls* const found = family == nullptr ? nullptr : &family_named(family);
+    const Family* const found = family == nullptr ? nullptr : &family_named(family);
     const std::lock_guard lock(mutex);
-    std::string& text = texts[found == nullptr ? "" : found->name];
+    std::string& text = texts[found == nullptr ? "" : found->name()];
     if (text.empty()) text = (found == nullptr ? describe_all() : describe(*found)).dump();
     result = text.c_str();
   });

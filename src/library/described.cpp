@@ -1,6 +1,15 @@
 #include "src/library/described.h"
 
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "src/instances/run_line.h"
+#include "src/library/apart.h"
 #include "src/library/copier.h"
+#include "src/library/failure.h"
+#include "src/library/log.h"
+#include "src/library/structs.h"
 #include "src/library/tuning.h"
 #include "tilewright/launch/as_read.h"
 
@@ -9,6 +18,28 @@ namespace tw::library {
 const Copier*& copier() {
   static const Copier* one = nullptr;
   return one;
+}
+
+const TensorLines& Rewritten::add_copy(const char* title, const TensorLines& from,
+                                       std::byte* memory) {
+  Copy& copy = copies_[num_copies_++];
+  copy = {title, from, from};
+  TensorLines& to = copy.to;
+  const std::int64_t unit = 128 / bytes_of(to.type);
+  to.pitch = (to.length + unit - 1) / unit * unit;
+  const bool is_shared = to.batch_pitch == 0;
+  to.batch = copy.from.batch = is_shared ? 1 : to.batch;
+  to.batch_pitch = is_shared ? 0 : to.lines * to.pitch;
+  to.data = memory + bytes_;
+  const auto bytes = static_cast<std::size_t>(to.batch * to.lines * to.pitch) * bytes_of(to.type);
+  bytes_ += (bytes + alignment - 1) / alignment * alignment;
+  return to;
+}
+
+void Rewritten::state(const Description& description, const tw_matmul_problem& product) {
+  product_ = product;
+  status_ = check(own_, description, &product_);
+  stated_ = &own_;
 }
 
 DispatchRequest request_of(const tw_options& options, const Place& place) {
@@ -42,15 +73,15 @@ Checked checked(const Description& description, const void* problem) {
   return result;
 }
 
-void tell_extents(std::span<std::int64_t> extents, const FamilyCalls& family, const void* problem) {
+void tell_extents(std::span<std::int64_t> extents, const Family& family, const void* problem) {
   const Description& description = *family.description;
   std::size_t size = 0;
   std::memcpy(&size, problem, sizeof size);
-  check_size("problem", problem, size, family.problem_size, "tw_init");
+  check_size("problem", problem, size, description.size, "tw_init");
   const std::size_t count = description.tensors.size();
   if (extents.size() != 3 * count) {
-    throw Failure{TW_INVALID, sentence("{} has {} tensors, but there is room for {}.", family.name,
-                                       count, extents.size() / 3)};
+    throw Failure{TW_INVALID, sentence("{} has {} tensors, but there is room for {}.",
+                                       family.name(), count, extents.size() / 3)};
   }
   const Status status = check_stated(description, problem);
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
@@ -109,15 +140,15 @@ std::vector<std::size_t> address_words(const Description& description) {
   return found;
 }
 
-DescribedChoice first_that_serves(const Checked& problem, std::span<const Instance> instances,
-                                  const DispatchRequest& request) {
+Choice first_that_serves(const Checked& problem, std::span<const Instance> instances,
+                         const DispatchRequest& request) {
   std::string sentence = "There is none for this device.";
   unsigned fewest = 0;  // obstacles; those of the nearest
   for (const Instance& instance : instances) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (!runs_on(instance.target, request.target, instance.capability_end)) continue;
     const Status status = instance.supports(problem, {});
-    if (status.is_good()) return {&instance, {}};
+    if (status.is_good()) return {{&instance, {}}};
     if (fewest != 0 && status.obstacles() >= fewest) continue;
     sentence = fmt::format("The nearest, {}: {}", instance.name, status.sentence());
     fewest = status.obstacles();
@@ -126,14 +157,28 @@ DescribedChoice first_that_serves(const Checked& problem, std::span<const Instan
                                             problem.description().does, request.target, sentence)};
 }
 
+namespace {
+
 Status not_compiled(const Instance& instance) {
   return Status::refused(fmt::format(
       "The kernel {} is not compiled for a GPU in this build, which has some alone (TW_COMPILED).",
       instance.name));
 }
 
-Status ask(DescribedChoice& choice, const Checked& problem, const DispatchRequest& request,
-           Choose choose) {
+}  // namespace
+
+Status ask_workspace_of(std::size_t& bytes, const Checked& problem, const Choice& choice) {
+  if (choice.instance->workspace == nullptr) return not_compiled(*choice.instance);
+  return choice.instance->workspace(bytes, problem, {choice.order});
+}
+
+Status launch_kernel(const Checked& problem, const Choice& choice, const Workspace& workspace,
+                     void* stream) {
+  if (choice.instance->launch == nullptr) return not_compiled(*choice.instance);
+  return choice.instance->launch(problem, {choice.order, workspace, {}}, stream);
+}
+
+Status ask(Choice& choice, const Checked& problem, const DispatchRequest& request, Choose choose) {
   std::vector<LaunchRejection<Instance>> rejections;
   const Status status = choose(choice, problem, request, &rejections);
   if (logs_dispatch()) {
@@ -147,14 +192,14 @@ Status ask(DescribedChoice& choice, const Checked& problem, const DispatchReques
   return status;
 }
 
-DescribedChoice chosen(const Checked& problem, const DispatchRequest& request, Choose choose) {
-  DescribedChoice choice;
+Choice chosen(const Checked& problem, const DispatchRequest& request, Choose choose) {
+  Choice choice;
   const Status status = ask(choice, problem, request, choose);
   if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
   return choice;
 }
 
-std::string command_of(const Checked& problem, const DescribedChoice& choice, const char* on) {
+std::string command_of(const Checked& problem, const Choice& choice, const char* on) {
   const Description& description = problem.description();
   std::vector<std::byte> copy(description.size);
   std::memcpy(copy.data(), problem.problem(), description.size);

@@ -7,37 +7,38 @@
 #include <cstring>
 
 #include "src/library/around_launch.h"
+#include "src/library/described.h"
 
 namespace tw::library {
 
 namespace {
 
 // Filled while the library is loaded, and read from then on.
-constinit std::array<const FamilyCalls*, 64> registered = {};
+constinit std::array<const Family*, 64> registered = {};
 constinit std::size_t num_registered = 0;
 
 }  // namespace
 
-Registered::Registered(const FamilyCalls& family) { registered.at(num_registered++) = &family; }
+Registered::Registered(const Family& family) { registered.at(num_registered++) = &family; }
 
-std::span<const FamilyCalls* const> families() { return {registered.data(), num_registered}; }
+std::span<const Family* const> families() { return {registered.data(), num_registered}; }
 
-std::uint64_t number_of(const FamilyCalls& family) {
+std::uint64_t number_of(const Family& family) {
   const auto all = families();
   return static_cast<std::uint64_t>(std::find(all.begin(), all.end(), &family) - all.begin()) + 1;
 }
 
-const FamilyCalls& family_named(const char* name) {
+const Family& family_named(const char* name) {
   not_null(name, "name of the family");
   std::string names;
-  for (const FamilyCalls* family : families()) {
-    if (std::strcmp(family->name, name) == 0) return *family;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", family->name);
+  for (const Family* family : families()) {
+    if (std::strcmp(family->name(), name) == 0) return *family;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", family->name());
   }
   throw Failure{TW_INVALID, fmt::format("There is no family '{}'; there are {}.", name, names)};
 }
 
-const FamilyCalls& family_of(const void* problem) {
+const Family& family_of(const void* problem) {
   struct Head {
     std::size_t size;
     std::uint64_t family;
@@ -52,6 +53,16 @@ const FamilyCalls& family_of(const void* problem) {
                               head.family, num_registered)};
   }
   return *registered[head.family - 1];
+}
+
+const std::vector<std::size_t>& addresses_of(const Family& family) {
+  // Lives as long as the process: threads may still call while it ends.
+  static const auto& all = *new auto([] {
+    std::vector<std::vector<std::size_t>> made;
+    for (const Family* one : families()) made.push_back(address_words(*one->description));
+    return made;
+  }());
+  return all[number_of(family) - 1];
 }
 
 }  // namespace tw::library

@@ -5,57 +5,81 @@
 #include <string>
 #include <vector>
 
+#include "src/dispatch/dispatcher.h"
 #include "tilewright.h"
-#include "tilewright/launch/matmul_order.h"
-
-namespace tw {
-struct Description;
-struct Dispatcher;
-}
 
 namespace tw::library {
 
-// What the functions of tilewright.h ask of a family. Problems are its own struct, by address; what
-// is wrong is thrown.
-struct FamilyCalls {
-  const char* name;
-  std::size_t problem_size;
+// A kernel and its order, and what is done to the problem before.
+struct Choice : LaunchChoice<Instance> {
+  // Bits that Family::rewrite knows; 0: the kernel takes the problem as it is.
+  unsigned rewritten = 0;
+  const char* target = nullptr;  // whose kernels copy, where operands are copied
+};
+
+// What a kernel takes in place of a problem: a product, perhaps of copies of operands. It lives no
+// longer than the problem.
+class Rewritten {
+ public:
+  explicit Rewritten(const Checked& given) : given_(given), stated_(&given) {}
+  Rewritten(const Rewritten&) = delete;
+  Rewritten& operator=(const Rewritten&) = delete;
+
+  const Checked& given() const { return given_; }
+  const Checked& stated() const { return *stated_; }
+  const Status& status() const { return status_; }
+  std::size_t copied_bytes() const { return bytes_; }
+
+  struct Copy {
+    const char* title;
+    TensorLines to, from;
+  };
+  std::span<const Copy> copies() const { return {copies_, num_copies_}; }
+
+  // For Family::rewrite. Copies have lines that begin at multiples of 128 bytes, in `memory`.
+  static constexpr std::size_t alignment = 256;
+  const TensorLines& add_copy(const char* title, const TensorLines& from, std::byte* memory);
+  void state(const Description& description, const tw_matmul_problem& product);
+
+ private:
+  const Checked& given_;
+  const Checked* stated_;
+  tw_matmul_problem product_;
+  Checked own_;
+  Copy copies_[2];
+  std::size_t num_copies_ = 0;
+  std::size_t bytes_ = 0;
+  Status status_ = Status::good();
+};
+
+struct Family {
   const Description* description;
-  const Dispatcher* dispatcher;  // null: it has no cost model
-  std::vector<std::string> (*instances)();
-  void (*initialise)(void* problem);  // all but its size and family
-  void (*supported)(const void* problem, const tw_options* options);
-  std::size_t (*workspace_size)(const void* problem, const tw_options* options);
-  void (*run)(const void* problem, const tw_options* options, const Workspace& workspace,
-              void* stream);
-  tw_plan* (*plan)(const void* problem, const tw_options* options);
-  void (*run_plan)(const tw_plan& plan, const void* problem, const Workspace& workspace,
-                   void* stream);
-  void (*simulate)(const void* problem, const tw_options* options);
+  std::span<const Instance> (*instances)();
+  // Without `candidates` it has no cost model; without `choose` the first kernel that serves is
+  // taken.
+  Dispatcher dispatcher = {};
+  // Chooses where the dispatcher's choice is not all, and throws where there is none.
+  Choice (*decide)(const Checked& problem, const DispatchRequest& request) = nullptr;
+  // Makes what the chosen kernel takes; `memory` is for copies. Called where `rewritten` is not 0.
+  void (*rewrite)(Rewritten& made, const Choice& choice, std::byte* memory) = nullptr;
+  // The words by which tables know a problem, where they are not those of its product.
+  std::string (*call)(const Checked& problem) = nullptr;
+
+  const char* name() const { return description->name; }
 };
 
 // A family's file has one, which hands out its number when the library is loaded.
 struct Registered {
-  explicit Registered(const FamilyCalls& family);
+  explicit Registered(const Family& family);
 };
 
-std::span<const FamilyCalls* const> families();
+std::span<const Family* const> families();
 
 // The number that problems of a family carry; it counts from 1.
-std::uint64_t number_of(const FamilyCalls& family);
-const FamilyCalls& family_named(const char* name);
-const FamilyCalls& family_of(const void* problem);
-
-// Writes batch, rows and columns of each tensor; throws where a number, a rule or a type of the
-// problem is not sound.
-void tell_extents(std::span<std::int64_t> extents, const FamilyCalls& family, const void* problem);
+std::uint64_t number_of(const Family& family);
+const Family& family_named(const char* name);
+const Family& family_of(const void* problem);
+// The words of 8 bytes in which its problem has addresses.
+const std::vector<std::size_t>& addresses_of(const Family& family);
 
 }  // namespace tw::library
-
-// What every family's plans have.
-struct tw_plan {
-  virtual ~tw_plan() = default;
-  const tw::library::FamilyCalls* family = nullptr;
-  std::size_t workspace_bytes = 0;
-  std::string command;
-};

@@ -2,7 +2,8 @@
 #include <cstring>
 
 #include "src/library/around_launch.h"
-#include "src/library/families.h"
+#include "src/library/calls.h"
+#include "src/library/described.h"
 #include "src/library/structs.h"
 
 #define TW_TEXT_OF(token) #token
@@ -10,7 +11,7 @@
 
 using tw::library::Failure;
 using tw::library::family_of;
-using tw::library::FamilyCalls;
+using tw::library::Family;
 using tw::library::guarded;
 using tw::library::not_null;
 
@@ -27,13 +28,13 @@ tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* o
   return guarded([&] {
     if (options != nullptr) tw::library::set_usual(*options);
     if (problem != nullptr) std::memset(problem, 0, bytes);
-    const FamilyCalls& found = tw::library::family_named(family);
+    const Family& found = tw::library::family_named(family);
     if (problem == nullptr) return;
-    if (bytes != found.problem_size) {
+    if (bytes != found.description->size) {
       throw Failure{TW_INVALID, fmt::format("A problem of {} has {} bytes, but is given {}.",
-                                            found.name, found.problem_size, bytes)};
+                                            found.name(), found.description->size, bytes)};
     }
-    found.initialise(problem);
+    tw::library::initialise(*found.description, problem);
     const std::uint64_t number = number_of(found);
     std::memcpy(problem, &bytes, sizeof bytes);
     std::memcpy(static_cast<char*>(problem) + sizeof bytes, &number, sizeof number);
@@ -48,34 +49,34 @@ tw_status tw_extents(int64_t* extents, size_t count, const void* problem) {
 }
 
 tw_status tw_supported(const void* problem, const tw_options* options) {
-  return guarded([&] { family_of(problem).supported(problem, options); });
+  return guarded([&] { supported(family_of(problem), problem, options); });
 }
 
 tw_status tw_workspace_size(size_t* bytes, const void* problem, const tw_options* options) {
   return guarded([&] {
     not_null(bytes, "address for the size") = 0;
-    *bytes = family_of(problem).workspace_size(problem, options);
+    *bytes = workspace_size(family_of(problem), problem, options);
   });
 }
 
 tw_status tw_run(const void* problem, const tw_options* options, void* workspace,
                  size_t workspace_bytes, void* stream) {
   return guarded([&] {
-    family_of(problem).run(problem, options, {workspace, workspace_bytes}, stream);
+    run(family_of(problem), problem, options, {workspace, workspace_bytes}, stream);
   });
 }
 
 tw_status tw_plan_create(tw_plan** plan, const void* problem, const tw_options* options) {
   return guarded([&] {
     not_null(plan, "address for the plan") = nullptr;
-    *plan = family_of(problem).plan(problem, options);
+    *plan = make_plan(family_of(problem), problem, options);
   });
 }
 
 void tw_plan_destroy(tw_plan* plan) { delete plan; }
 
 size_t tw_plan_workspace_size(const tw_plan* plan) {
-  return plan == nullptr ? 0 : plan->workspace_bytes;
+  return plan == nullptr ? 0 : plan->decision.workspace_bytes;
 }
 
 const char* tw_plan_command(const tw_plan* plan) {
@@ -85,19 +86,19 @@ const char* tw_plan_command(const tw_plan* plan) {
 tw_status tw_plan_run(const tw_plan* plan, const void* problem, void* workspace,
                       size_t workspace_bytes, void* stream) {
   return guarded([&] {
-    const FamilyCalls& planned = *not_null(plan, "plan").family;
-    const FamilyCalls& given = family_of(problem);
+    const Family& planned = *not_null(plan, "plan").family;
+    const Family& given = family_of(problem);
     if (&given != &planned) {
       throw Failure{TW_INVALID, fmt::format("The problem is one of {}, but the plan was made for "
                                             "one of {}.",
-                                            given.name, planned.name)};
+                                            given.name(), planned.name())};
     }
-    planned.run_plan(*plan, problem, {workspace, workspace_bytes}, stream);
+    tw::library::run_plan(*plan, problem, {workspace, workspace_bytes}, stream);
   });
 }
 
 tw_status tw_simulate(const void* problem, const tw_options* options) {
-  return guarded([&] { family_of(problem).simulate(problem, options); });
+  return guarded([&] { simulate(family_of(problem), problem, options); });
 }
 
 }  // extern "C"

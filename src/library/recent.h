@@ -4,14 +4,21 @@
 #include <cstddef>
 #include <mutex>
 
+#include "src/library/problem_key.h"
+
 namespace tw::library {
+
+struct Decision {
+  Choice choice;
+  std::size_t workspace_bytes = 0;
+  std::size_t kernel_bytes = 0;  // of these, what the kernel itself asks for, counters first
+};
 
 // What was decided lately. A set is locked for the time of a copy, so that threads meet only where
 // they ask for the same shapes.
-template <class Key, class Decision>
 class Recent {
  public:
-  bool find(Decision& decision, const Key& key) {
+  bool find(Decision& decision, const ProblemKey& key) {
     Set& set = set_of(key);
     const std::lock_guard lock(set.mutex);
     for (const Entry& entry : set.entries) {
@@ -21,7 +28,7 @@ class Recent {
     }
     return false;
   }
-  void store(const Decision& decision, const Key& key) {
+  void store(const Decision& decision, const ProblemKey& key) {
     Set& set = set_of(key);
     const std::lock_guard lock(set.mutex);
     set.entries[set.oldest] = {key, decision};
@@ -29,10 +36,10 @@ class Recent {
   }
 
  private:
-  static constexpr std::size_t sets = 256;
+  static constexpr std::size_t sets = 1024;
   static constexpr std::size_t ways = 4;
   struct Entry {
-    Key key;
+    ProblemKey key;
     Decision decision;
   };
   struct Set {
@@ -40,7 +47,7 @@ class Recent {
     std::size_t oldest = 0;
     Entry entries[ways];
   };
-  Set& set_of(const Key& key) { return sets_[key.hash() % sets]; }
+  Set& set_of(const ProblemKey& key) { return sets_[key.hash() % sets]; }
   Set sets_[sets];
 };
 

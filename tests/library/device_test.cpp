@@ -35,10 +35,11 @@ std::span<const Instance> launched() {
   }();
   return copies;
 }
-template <class Family, std::span<const Instance> (*all)()>
-using CallsOf = library::Calls<library::DescribedFamily<Family, launched<all>>>;
-const library::Registered norms(CallsOf<RmsNormFamily, rms_norm_instances>::table);
-const library::Registered rotations(CallsOf<RotaryFamily, rotary_instances>::table);
+constexpr library::Family norms =
+    library::usual_family<RmsNormFamily, launched<rms_norm_instances>>();
+constexpr library::Family rotations =
+    library::usual_family<RotaryFamily, launched<rotary_instances>>();
+const library::Registered registered_norms(norms), registered_rotations(rotations);
 
 // The counts of one call.
 struct Asked {

@@ -6,8 +6,10 @@
 #include <thread>
 
 #include "src/dispatch/choose.h"
+#include "src/library/calls.h"
 #include "src/library/copier.h"
 #include "src/library/described.h"
+#include "src/library/failure.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.hpp"
 #include "tilewright/family/matmul/family.h"
@@ -209,12 +211,13 @@ struct CountedProduct : MatmulFamily {
     return counted;
   }();
 };
-using CountedCalls =
-    library::Calls<library::DispatchedFamily<CountedProduct, matmul_instances, choose>>;
+constexpr library::Family counted_products = {
+    &CountedProduct::description, matmul_instances, {candidates, choose}};
+const library::Registered registered_counted(counted_products);
 
 // With other addresses, a call is asked only what depends on them.
 TEST_F(Launch, OtherAddressesAreNotCheckedAgain) {
-  const auto run = [this] { CountedCalls::run(&problem, &options, {}, stream); };
+  const auto run = [this] { library::run(counted_products, &problem, &options, {}, stream); };
   auto* const numbers = reinterpret_cast<float*>(memory);
   tw_epilogue& epilogue = problem.epilogue;
   epilogue.beta = 1.0f;
@@ -542,16 +545,17 @@ TEST_F(Launch, EightThreadsShareAPlanAndTheCache) {
 
 // A build with TW_COMPILED=some has the kernel for the virtual GPU alone.
 TEST_F(Launch, AKernelThatIsNotCompiledIsRefusedWithItsName) {
-  using Family = library::DescribedFamily<MatmulFamily, matmul_instances>;
   Instance bare = matmul_instances()[0];
   bare.workspace = nullptr;
   bare.launch = nullptr;
-  const library::DescribedChoice choice = {&bare, {}};
-  const Checked checked = Family::convert(&problem);
+  const library::Choice choice = {{&bare, {}}};
+  const Checked checked = library::checked(MatmulFamily::description, &problem);
   std::size_t bytes = 0;
   const std::string named = std::string("The kernel ") + bare.name + " is not compiled for a GPU";
-  EXPECT_NE(Family::workspace(bytes, checked, choice).sentence().find(named), std::string::npos);
-  EXPECT_NE(Family::launch(checked, choice, {}, stream).sentence().find(named), std::string::npos);
+  EXPECT_NE(library::ask_workspace_of(bytes, checked, choice).sentence().find(named),
+            std::string::npos);
+  EXPECT_NE(library::launch_kernel(checked, choice, {}, stream).sentence().find(named),
+            std::string::npos);
 }
 
 // Not judged: timing is never in tests.

@@ -20,7 +20,8 @@ namespace {
 
 // How a family's launches are found; null where it has no cost model.
 const Dispatcher* dispatcher_of(const char* family) {
-  return library::family_named(family).dispatcher;
+  const Dispatcher& known = library::family_named(family).dispatcher;
+  return known.candidates == nullptr ? nullptr : &known;
 }
 
 // Whether a name contains one of the comma-separated parts, or they say all.
