@@ -221,7 +221,8 @@ void add_description(Json& json, const Family& family, const StructLayout& layou
 Json describe(const Family& family) {
   const std::string struct_name = std::string("tw_") + family.name() + "_problem";
   const StructLayout* const layout = struct_named(struct_name);
-  Json json = {{"family", family.name()}, {"problem", struct_name}, {"bytes", family.description->size}};
+  Json json = {
+      {"family", family.name()}, {"problem", struct_name}, {"bytes", family.description->size}};
   json["fields"] = Json::array();
   if (layout != nullptr) {
     std::vector<Leaf> leaves;
