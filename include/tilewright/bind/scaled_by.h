@@ -41,14 +41,13 @@ struct ScaledBy : Recipe {
   template <Tiling tiling, RoleTable table>
   using Scales = ScalesBy<tiling, table.spec_of(Role::LoadScales).warps,
                           (table.load.registers >= apart_registers)>;
-  // Sums that are handed over are added up by who takes them.
+  // Sums of an elected thread are handed over, and added up by who takes them.
   template <class Whole, Tiling, unsigned>
   struct OpOf {
     using Type = Whole;
   };
   template <class Whole, Tiling tiling, unsigned stage_bytes>
-  requires requires { typename Whole::Piece; }
-  struct OpOf<Whole, tiling, stage_bytes> {
+  requires(!Whole::elected) struct OpOf<Whole, tiling, stage_bytes> {
     using Scales = ScalesBy<tiling, 1>;
     using Type = ScaledOp<Whole, Scales::b_columns, typename Scales::template Tensors<stage_bytes>,
                           Scales::row_step>;

@@ -71,6 +71,7 @@ concept WorkSchedule = requires {
   typename Schedule::Storage;
   typename Schedule::template Reader<Release::Warp>;
   { Schedule::one_wave } -> ConvertsTo<bool>;
+  { Schedule::draws_tickets } -> ConvertsTo<bool>;
 };
 
 // The loops over k, as the skeleton calls them: the rings that a program names, and the classes

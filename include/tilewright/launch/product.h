@@ -59,15 +59,10 @@ namespace detail {
 
 constexpr std::size_t ticket_bytes = 256;
 
+// Parts of sums wait for each other in a workspace.
 template <class Parts>
-constexpr bool keeps_parts = requires(typename Parts::Reduction::Params params) {
-  params.counters;
-};
-
-template <class Parts>
-constexpr bool draws_tickets = requires(typename Parts::Schedule::Params params) {
-  params.counter;
-};
+constexpr bool keeps_parts =
+    Parts::config.split == Split::Parts || Parts::config.split == Split::Stream;
 
 // Tiles, slots and CTAs are counted with 31 bits, in kernels and by CUDA.
 template <class Parts>
@@ -184,7 +179,7 @@ std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& ord
     return workspace_counter_bytes +
            Parts::Reduction::part_bytes(static_cast<std::size_t>(extent.slots));
   }
-  return detail::draws_tickets<Parts> ? workspace_counter_bytes : 0;
+  return Parts::Schedule::draws_tickets ? workspace_counter_bytes : 0;
 }
 
 namespace detail {
@@ -240,7 +235,7 @@ constexpr std::int64_t few_rows = 64;
 template <class Loader, class Encode>
 Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem,
                    const Encode& encode) {
-  if constexpr (requires { Loader::box_a(); }) {
+  if constexpr (Loader::elected) {
     const auto box = [&](const MatmulOperand& operand, std::int64_t rows, std::int64_t others,
                          TmaBox shape) {
       const bool by_k = operand.major == Major::K;
@@ -275,14 +270,14 @@ Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem
   }
 }
 
-// Of a schedule that counts for itself, or asks others.
+// The tiles of a schedule that counts for itself, or asks others.
+template <class Order>
+TileMapParams<Order>& tile_map(TileMapParams<Order>& schedule) {
+  return schedule;
+}
 template <class Schedule>
 auto& tile_map(Schedule& schedule) {
-  if constexpr (requires { schedule.map; }) {
-    return schedule.map;
-  } else {
-    return schedule;
-  }
+  return schedule.map;
 }
 
 template <class Epilogue, class Store, class Encode>
@@ -397,7 +392,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   [[maybe_unused]] auto* const counters = static_cast<unsigned char*>(workspace.counters());
   TileMapParams<typename Parts::Order>& tiles = detail::tile_map(params.schedule);
   tiles = map;
-  if constexpr (detail::draws_tickets<Parts>) {
+  if constexpr (Parts::Schedule::draws_tickets) {
     params.schedule.counter = reinterpret_cast<std::uint32_t*>(counters);
     params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
   }

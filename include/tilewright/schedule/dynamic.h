@@ -13,6 +13,7 @@ namespace tw {
 template <ClusterShape cluster, class Map>
 struct AtomicTickets {
   static constexpr bool one_wave = true;
+  static constexpr bool draws_tickets = true;
   static constexpr bool from_launcher = false;
   struct Params {
     typename Map::Params map;
@@ -46,6 +47,7 @@ struct AtomicTickets {
 template <ClusterShape cluster, class Map>
 struct LaunchControl {
   static constexpr bool one_wave = false;
+  static constexpr bool draws_tickets = false;
   static constexpr bool from_launcher = true;
   struct Params {
     typename Map::Params map;
@@ -71,6 +73,7 @@ struct Dynamic {
   using Params = typename Source::Params;
   using Storage = typename Board::Storage;
   static constexpr bool one_wave = Source::one_wave;
+  static constexpr bool draws_tickets = Source::draws_tickets;
 
   static TW_DEVICE void init(Storage& storage) { Board::init(storage); }
 

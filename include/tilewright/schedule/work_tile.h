@@ -186,7 +186,8 @@ class WholeTiles : TilePlace<cluster, Order> {
 // The static persistent schedule: cluster c takes work c, c + clusters, c + 2 clusters, ...
 template <ClusterShape cluster, class Map>
 struct StaticPersistent {
-  static constexpr bool one_wave = true;  // the grid is what fits the device at once
+  static constexpr bool one_wave = true;        // the grid is what fits the device at once
+  static constexpr bool draws_tickets = false;  // from a counter in a workspace
   using Params = typename Map::Params;
   struct Storage {};
   static TW_DEVICE void init(Storage&) {}
