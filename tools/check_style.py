@@ -6,12 +6,15 @@ stand in isa/ only, a vendor's instructions are not included by kernel/, schedul
 only, loops over work tiles in kernel/ and in a family's program.h only. No [[no_unique_address]]: nvcc 13.0 then strides through
 arrays by another size than sizeof. Loaders, ops and epilogues take addresses in shared memory from
 layouts: no offsets or swizzles by hand outside of the files that lay tensors out. Hand-written files have at most 600 lines of at most 100 columns.
-Nothing says TODO.
+Nothing says TODO. No comment begins with of, and, as or or: it has a subject, and says what it is about.
 """
 import argparse
 import pathlib
 import re
 import sys
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+from comment_words import has_comments, without_subject
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ASSEMBLY = re.compile(r'(^|[^_\w])asm\s*(volatile)?\s*\(|__builtin_amdgcn_')
@@ -52,7 +55,12 @@ def complaints(root):
     order = layers(root)
     for file in sorted(root.rglob('*')):
         name = file.relative_to(root).as_posix()
-        if file.suffix not in SUFFIXES or name.startswith(('build/', 'out/')):
+        if name.startswith(('build/', 'out/')) or not file.is_file():
+            continue
+        if has_comments(name):
+            for number, word in without_subject(name, file.read_text()):
+                yield f'{name}:{number}: a comment begins with "{word}"; give it a subject, or leave it out.'
+        if file.suffix not in SUFFIXES:
             continue
         text = file.read_text()
         lines = text.splitlines()

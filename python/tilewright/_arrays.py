@@ -136,7 +136,7 @@ def view_of(name, array, asked=None):
             return View(address, shape, strides, _stated(name, width, found, asked), True, capsule)
     except Error:
         raise
-    except Exception as error:  # of the array's own code
+    except Exception as error:  # raised by the array's own code
         raise Invalid(f'{name} is a {type(array).__name__} that does not tell its memory: {shown(error)}.') from error
     return _of_memory(name, array, asked)
 

@@ -10,7 +10,7 @@ from ._values import integer, several, shown
 ALIASES = {'bfloat16': 'bf16', 'float16': 'fp16', 'half': 'fp16', 'float32': 'fp32',
            'float': 'fp32', 'float8_e4m3fn': 'e4m3', 'float8_e5m2': 'e5m2', 'int8': 's8',
            'int32': 's32'}
-ALIGNMENT = 128  # of the memory that Buffer makes: TMA asks for 16 bytes
+ALIGNMENT = 128  # bytes, for memory that Buffer makes: TMA asks for 16
 
 
 def type_name(given):
@@ -48,7 +48,7 @@ def bytes_of(name, array):
         raise Invalid(f'{name} is a {type(array).__name__}: neither a torch tensor nor a '
                       'tilewright.Buffer, a numpy array, or any object with __dlpack__ or the '
                       'buffer protocol.') from None
-    except (ValueError, BufferError) as error:  # of what was closed or released
+    except (ValueError, BufferError) as error:  # it was closed or released
         raise Invalid(f'The memory of {name} cannot be had: {error}.') from None
     if not memory.c_contiguous:
         raise Invalid(f'The memory of {name} must be contiguous.')
@@ -103,7 +103,7 @@ class Buffer:
         self = cls(None, shape, type)
         try:
             values = list(values)
-        except Exception:  # of a caller's class, or of memory that was released
+        except Exception:  # raised by a caller's class, or by memory that was released
             raise Invalid(f'values is {shown(values)}, but must be numbers.') from None
         if len(values) != count(self.shape):
             raise Invalid(f'The shape {self.shape} has {count(self.shape)} elements, but '

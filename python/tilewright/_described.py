@@ -8,7 +8,7 @@ from ._packed import is_packed, packed_view
 from ._problem import PLAIN, fill_epilogue
 from ._values import real, shown, word
 
-NO_SIDES = (None,) * 7  # of an epilogue
+NO_SIDES = (None,) * 7  # what an epilogue without any has
 
 
 class Signature:
@@ -19,7 +19,7 @@ class Signature:
         self.family, self.product = family, described.get('product')
         self.tensors = {tensor['name']: tensor for tensor in described['tensors']}
         self.numbers = {number['name']: number for number in described['numbers'] + described['reals']}
-        # Of tensors that may have elements below a byte, which an array does not tell.
+        # Tensors may have elements below a byte, which an array does not tell.
         self.types = tuple(f'{name}_type' for name, tensor in self.tensors.items()
                            if any(type in PACKED_BITS for type in tensor['types']))
         self.names = (*self.tensors, *self.numbers, *self.types)

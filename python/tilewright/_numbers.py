@@ -76,7 +76,7 @@ def _array(name, given, dtype):
     import numpy
     try:
         return numpy.ascontiguousarray(given, dtype=dtype).view(numpy.ndarray).reshape(numpy.shape(given))
-    except Exception as error:  # of a caller's class, too
+    except Exception as error:  # raised by a caller's class, too
         raise Invalid(f'{name} is no array of {dtype}: {shown(error)}.') from None
 
 

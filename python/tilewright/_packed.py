@@ -5,7 +5,7 @@ from ._arrays import View, count, empty_like_kind, is_numpy, is_torch, shape_of
 from ._library import PACKED_BITS, Invalid
 from ._values import word
 
-SCALED_BLOCK = {'ue8m0': 32, 'ue4m3': 16}  # of k, by the type of a scale
+SCALED_BLOCK = {'ue8m0': 32, 'ue4m3': 16}  # elements of k, by the type of a scale
 
 
 def packed_view(name, view, type, along):
@@ -17,7 +17,7 @@ def packed_view(name, view, type, along):
     if view.shape[along] > 1 and view.strides[along] != 1:
         along = -3 - along
     along += rank
-    # Of an extent of 1 the stride says nothing.
+    # The stride of an extent of 1 says nothing.
     steps = [step * 8 for axis, (extent, step) in enumerate(zip(view.shape, view.strides)) if axis != along and extent > 1]
     if view.shape[along] > 1 and view.strides[along] != 1 or any(step % bits for step in steps):
         raise Invalid(f'{name} has shape {view.shape} and strides {view.strides} of bytes, but lines of '

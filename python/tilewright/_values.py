@@ -49,7 +49,7 @@ def several(name, given):
     if hasattr(given, '__len__') and hasattr(given, '__getitem__'):
         try:
             return tuple(given)
-        except Exception:  # of a caller's class
+        except Exception:  # raised by a caller's class
             pass
     raise Invalid(f'{name} is {shown(given)}, but must be a sequence.')
 
@@ -58,6 +58,6 @@ def shown(value):
     """A value in a sentence; its own text may be anything, and of any length."""
     try:
         text = repr(value)
-    except Exception:  # of a caller's class
+    except Exception:  # raised by a caller's class
         text = f'a {type(value).__name__}'
     return text if len(text) <= 200 else f'{text[:200]}...'

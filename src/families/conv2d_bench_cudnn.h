@@ -20,7 +20,7 @@ struct Target {
 // Which memory a tensor is; above them are the numbers of what is never stored.
 enum Id : std::int64_t { ImageId = 1, FilterId, BiasId, ResidualId, OutputId, FirstVirtualId };
 
-// Of two sides, with a bias, a residual and a relu where the epilogue has them.
+// A convolution over two sides, with a bias, a residual and a relu where the epilogue has them.
 Descriptor graph_of(const Target& target, const tw_conv2d_problem& what);
 
 struct Plan {

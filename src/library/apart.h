@@ -16,7 +16,7 @@ struct Memory {
   std::int64_t line, lines, pitch, batch, batch_pitch;
 };
 
-// Of a batch whose pitch is 0 there is one matrix.
+// A batch whose pitch is 0 has one matrix.
 Memory memory_of(const char* name, const void* data, ElementType type, std::int64_t lines,
                  std::int64_t length, std::int64_t pitch, std::int64_t batch = 1,
                  std::int64_t batch_pitch = 0);
@@ -40,7 +40,7 @@ class Touched {
       list[count++] = memory;
     }
   }
-  List read_, written_;  // as far as they are counted: calls of small kernels pay for each byte
+  List read_, written_;  // only counted entries are set: small kernels pay for each byte
   std::size_t reads_ = 0, writes_ = 0;
 };
 

@@ -26,7 +26,7 @@ void check_workspace(const void* workspace, std::size_t bytes, std::size_t neede
 // anything: those of the graph where the stream is captured, else the workspace's own, cleared.
 void make_counters(Workspace& workspace, std::size_t bytes, void* stream);
 
-// Of the virtual GPU; null: the usual one.
+// The virtual GPU's target; null: the usual one.
 const char* checked_target(const char* target);
 
 void check_virtual_gpu(bool is_there);

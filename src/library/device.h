@@ -12,7 +12,7 @@ struct Place {
   int device = -1;  // -1: the virtual GPU
   const char* target = nullptr;
   unsigned sms = 0;
-  const char* name = nullptr;  // of the device; null: the virtual GPU
+  const char* name = nullptr;  // the device's; null: the virtual GPU
   int capability = 0;          // 0: any of the target
 };
 

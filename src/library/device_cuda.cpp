@@ -79,7 +79,7 @@ Status clear_memory(void* memory, std::size_t bytes, void* stream) {
 
 namespace {
 
-// Of one stream of one graph.
+// What one stream of one graph counts in.
 struct GraphCounters {
   void* memory;
   int device;

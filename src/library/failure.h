@@ -20,7 +20,7 @@ tw_status guarded(const Body& body) noexcept;
 void set_message(const char* sentence) noexcept;
 const char* message() noexcept;
 
-// Of the exception that is being handled.
+// Tells the exception that is being handled.
 tw_status report_failure() noexcept;
 
 template <class Body>

@@ -11,7 +11,7 @@ namespace tw::library {
 struct Decision {
   Choice choice;
   std::size_t workspace_bytes = 0;
-  std::size_t kernel_bytes = 0;  // of these, what the kernel itself asks for, counters first
+  std::size_t kernel_bytes = 0;  // what the kernel itself asks for, counters first
 };
 
 // What was decided lately. A set is locked for the time of a copy, so that threads meet only where

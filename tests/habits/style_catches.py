@@ -26,16 +26,47 @@ PLANTED = [
     ('src/x.cpp', '// ' + 'x' * 98 + '\n', '101 columns'),
     ('src/x.cpp', '\n' * 601, '601 lines'),
     ('src/x.cpp', '// TO' + 'DO: later\n', 'left over'),
+    ('include/tilewright/x.h', '// Of each row.\nint rows;\n', 'begins with "Of"'),
+    ('include/tilewright/x.h', 'int rows;  // of A\n', 'begins with "of"'),
+    ('include/tilewright/x.h', 'int rows;  // rows\n// and where they end\nint end;\n', 'x.h:2: a comment begins with "and"'),
+    ('include/tilewright/x.h', 'int rows;  // rows\nint end;   // or their end\n', 'x.h:2: a comment begins with "or"'),
+    ('include/tilewright.h', 'typedef struct x {\n  int a; /* rows */\n  int b; /* of B */\n} x;\n', 'tilewright.h:3: a comment begins'),
+    ('include/tilewright.h', '/* Rows.\n * Of A. */\n/* As in A. */\nint x;\n', 'tilewright.h:3: a comment begins with "As"'),
+    ('examples/x/main.c', 'int f(int a, /* of b */ int b);\n', 'begins with "of"'),
+    ('vgpu/x.cpp', 'int ten = 1\'0;  // OF ten\n', 'begins with "OF"'),
+    ('tests/x/x.cu', '//as it is\n', 'begins with "as"'),
+    ('src/x.cpp.in', '    // Or none.\n', 'begins with "Or"'),
+    ('tools/x.py', "x = '# of a string'\ny = 2  # of x\n", 'x.py:2: a comment begins with "of"'),
+    ('python/tilewright/x.py', '# And then\nx = 1\n', 'begins with "And"'),
+    ('src/CMakeLists.txt', 'set(x "# of a string")  # of x\n', 'begins with "of"'),
+    ('tests/x/x.sh', 'echo $#\n# As always.\n', 'begins with "As"'),
+]
+# What looks like such a comment, and is none.
+ALLOWED = [
+    ('src/x.cpp', '// Rows\n// of A, and\n// as many of B.\nint x;  // columns\n        // of both\n'),
+    ('src/x.cpp', 'const char* x = "// of";\nconst char* y = R"(\n// of\n)";\n// Often, ordered, assigned, android.\n'),
+    ('include/tilewright.h', '/* Rows\n * of A. */\nint x;\n'),
+    ('tools/x.py', '# Rows\n# of A.\nx = """\n# of a string\n"""\n'),
+    ('docs/x.cpp', '// Of no folder that is looked at.\n'),
 ]
 
-for path, text, expected in PLANTED:
+
+
+def checked(path, text):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         shutil.copy(ROOT / 'LAYERS', root)
-        (root / path).parent.mkdir(parents=True)
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-        run = subprocess.run([sys.executable, ROOT / 'tools/check_style.py', '--root', root],
-                             capture_output=True, text=True)
-        if run.returncode != 1 or expected not in run.stdout or run.stdout.count('\n') != 1:
-            sys.exit(f'{path}: expected one complaint with "{expected}", got:\n{run.stdout}{run.stderr}')
-print(f'{len(PLANTED)} planted breaks are caught.')
+        return subprocess.run([sys.executable, ROOT / 'tools/check_style.py', '--root', root],
+                              capture_output=True, text=True)
+
+
+for path, text, expected in PLANTED:
+    run = checked(path, text)
+    if run.returncode != 1 or expected not in run.stdout or run.stdout.count('\n') != 1:
+        sys.exit(f'{path}: expected one complaint with "{expected}", got:\n{run.stdout}{run.stderr}')
+for path, text in ALLOWED:
+    if checked(path, text).returncode != 0:
+        sys.exit(f'{path}: expected no complaint, got:\n{checked(path, text).stdout}')
+print(f'{len(PLANTED)} planted breaks are caught, {len(ALLOWED)} files are let pass.')

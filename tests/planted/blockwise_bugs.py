@@ -33,7 +33,7 @@ BUGS = [
         [Site('blockwise', SMALL, WRONG_RESULT), Site('blockwise_copies', SMALL, WRONG_RESULT)]),
     Bug('one_warp_lets_go',
         'a stage is free when the first warp has read its scales',
-        'bind/scaled_op.h', 'static constexpr unsigned releases = 4;  // of each group',
+        'bind/scaled_op.h', 'static constexpr unsigned releases = 4;  // arrivals by each group',
         'static constexpr unsigned releases = 1;',
         [Site('blockwise', LONG, 'overwrite-while-read', 'load scales', 0,
               also=('arrival-count', 'phase-skipped'))]),

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-# Of each target: instances, and forms that their text must have.
+# Instances of each target, and forms that their text must have.
 KERNELS = [
     ('sm_80', 'sm80', 'rms_norm', 'Streaming<RmsNorm<Sm80, named>>', 'RmsNormConfig', '',
      ['shfl.sync.idx.b32', 'sqrt.rn.f32', 'barrier.sync.aligned', 'st.global.v4.u32']),

@@ -65,7 +65,7 @@ struct RegisterRange {
   std::string type;         // "b32", "pred"
   std::uint32_t first = 0;  // number in the function
   std::uint32_t count = 1;
-  unsigned vector = 1;  // of .v2 and .v4 each component is a register
+  unsigned vector = 1;  // each component of .v2 and .v4 is a register
   bool is_numbered = false;
 };
 

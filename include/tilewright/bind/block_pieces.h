@@ -10,7 +10,7 @@ namespace tw {
 struct BlockPieces {
   static constexpr unsigned threads = 256, least_ctas = 1;
   static constexpr unsigned columns = 128;
-  static constexpr unsigned length = 16;  // of a thread's piece of a row
+  static constexpr unsigned length = 16;  // elements in a thread's piece of a row
   static constexpr unsigned row_threads = columns / length;
   static constexpr unsigned rows_at_once = threads / row_threads;
   static constexpr unsigned tile_rows = ScaleBlock::rows;

@@ -60,7 +60,7 @@ struct Kernel {
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
-  // As many stages as fit beside the staging buffers and the barriers.
+  // The ring gets all stages that fit beside the staging buffers and the barriers.
   static constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
   static constexpr unsigned buffer_bytes = std::is_empty_v<typename Store::Buffers>
                                                ? 0

@@ -41,7 +41,8 @@ struct ScaledBy : Recipe {
   template <Tiling tiling, RoleTable table>
   using Scales = ScalesBy<tiling, table.spec_of(Role::LoadScales).warps,
                           (table.load.registers >= apart_registers)>;
-  // Sums of an elected thread are handed over, and added up by who takes them.
+  // If accumulators go to an epilogue role (tcgen05), that role applies the scales; the op is
+  // plain.
   template <class Whole, Tiling, unsigned>
   struct OpOf {
     using Type = Whole;

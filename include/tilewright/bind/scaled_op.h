@@ -24,7 +24,8 @@ class ScaledOp {
   using Partial = typename Base::Accumulator;
   static constexpr unsigned pieces_n = Sum::columns / Partial::columns;
   static constexpr unsigned pieces = Sum::blocks / Partial::blocks * pieces_n;
-  // Two where the registers suffice: one is made while the other joins the sums.
+  // Two partial accumulators if registers allow, so that one is computed while the other is scaled
+  // into the sum.
   static constexpr unsigned registers(unsigned partials) {
     return Sum::blocks * Sum::fragment_size + partials * Partial::blocks * Partial::fragment_size;
   }
@@ -42,7 +43,7 @@ class ScaledOp {
   static TW_DEVICE bool leads() { return true; }
   // Every warp reads scales, so that every warp lets go of the stage, when its products are done.
   static constexpr Release release = Release::Warp;
-  static constexpr unsigned releases = 4;  // of each group
+  static constexpr unsigned releases = 4;  // arrivals by each group
   static constexpr unsigned stages_held = 0;
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread % 32; }
 
@@ -76,7 +77,7 @@ class ScaledOp {
     return piece % pieces_n * Partial::columns;
   }
 
-  static constexpr unsigned row_scales = row_step == 1 ? 2 : 1;  // of a thread's rows of a block
+  static constexpr unsigned row_scales = row_step == 1 ? 2 : 1;  // for a thread's rows of a block
   // From this thread's first row and first column on.
   static constexpr Layout stage_a = mode(Scales::A::tensor_layout(), 0);
   static constexpr Layout stage_b = mode(Scales::B::tensor_layout(), 0);
@@ -142,7 +143,7 @@ class ScaledOp {
 
   Base base_;
   typename Scales::A a_scales_;  // (m,stage), from this thread's first row on
-  std::uint32_t to_b_scales_;    // of its first column
+  std::uint32_t to_b_scales_;    // from there to the scale of its first column
 };
 
 }  // namespace tw

@@ -79,7 +79,7 @@ class WaveScaledOp {
   Base base_;
   typename Scales::A a_scales_;  // (m,stage)
   typename Scales::B b_scales_;  // (n / group,stage)
-  unsigned row_;                 // of the lane's first value
+  unsigned row_;                 // the lane's first value
   unsigned column_;
 };
 

@@ -50,7 +50,7 @@ class Checked {
   // The same problem with other addresses, each aligned as the one before, or null like it: what
   // has been checked still holds.
   void move_to(const void* problem);
-  // Of a family that has one: what is multiplied, as kernels see it, whose B is n by k.
+  // What is multiplied, in a family that multiplies, as kernels see it: B is n by k.
   MatmulProblem product() const {
     const ProductField& field = *description_->product;
     const TensorExtents sums = field.sums(problem_);

@@ -68,7 +68,7 @@ CUresult with_context(const Attempt& attempt) {
   return result;
 }
 
-// As CUDA counts: 13000 is 13.0. One that cannot be asked counts as old.
+// CUDA's count: 13000 is 13.0. One that cannot be asked counts as old.
 inline int driver_version() {
   static const int version = [] {
     int found = 0;

@@ -53,11 +53,11 @@ struct IntegerField {
   enum class Kind {
     Extent,  // at least `low` and below `limit`
     Flag,    // 0 or anything else; an option without a value
-    Choice,  // of an enum; the option takes one of `words`
+    Choice,  // an enum; the option takes one of `words`
     Derived  // an extent that follows from others, or from a list: no option
   };
-  const char* name;     // of the field; the option is --name with dashes
-  const char* meaning;  // of the option
+  const char* name;     // the field's; the option is --name with dashes
+  const char* meaning;  // the option's
   Kind kind;
   std::int64_t usual;    // where the option is left out
   std::int64_t initial;  // what the initialiser of the C interface writes
@@ -66,8 +66,8 @@ struct IntegerField {
   std::int64_t (*get)(const void* problem);
   void (*set)(void* problem, std::int64_t value);
   const char* title = nullptr;  // in sentences that name the first and the last that it may be,
-  const char* along = "";       // and what follows it there: " along h"; of a Choice, its type
-  std::span<const char* const> words = {};  // of a Choice
+  const char* along = "";       // what follows the title there: " along h"; a Choice's type
+  std::span<const char* const> words = {};  // a Choice's values
 };
 
 // A number that is no integer: of softmax, or of an epilogue.
@@ -106,9 +106,9 @@ struct TensorExtents {
 struct TensorField {
   enum class Flow { Read, Written };
   enum class Lines { Rows, RowsOrColumns, ColumnsOrRows };
-  const char* name;   // of the field; options are --name-type and, for the lines, --name
+  const char* name;   // the field's; options are --name-type and, for the lines, --name
   const char* title;  // in sentences: "the source", "the scales"
-  const char* one;    // of several things, the one that they are: "the matrix of scales"; or null
+  const char* one;    // a title for several things as one: "the matrix of scales"; or null
   Flow flow;
   Lines lines;
   Types types;
@@ -168,7 +168,7 @@ struct Description {
   const char* name;  // "quantise"
   const char* meaning;
   const char* does;  // what no kernel does, where there is none: "quantises this"
-  std::size_t size;  // of the struct, which its first member says
+  std::size_t size;  // the struct's, which its first member says
   std::span<const IntegerField> numbers;
   std::span<const RealField> reals;
   std::span<const Rule> rules;

@@ -65,7 +65,7 @@ inline Status check_aligned(const char* name, const void* address, std::size_t b
 
 }  // namespace detail
 
-// Of sums of m by n. What is the same wherever it comes from, check() of a MatmulProblem asks.
+// The epilogue of sums of m by n. What any source of it must keep, check() of a MatmulProblem asks.
 inline Status take_epilogue(EpilogueArguments& epilogue, const tw_epilogue& given, std::int64_t m,
                             std::int64_t n, std::int64_t batch) {
   static_assert(TW_CLAMP == static_cast<tw_activation>(Activation::Clamp));

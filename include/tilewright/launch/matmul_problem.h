@@ -37,7 +37,7 @@ struct MatmulProblem {
   MatmulOperand b;
   MatmulOutput d;
   EpilogueArguments epilogue;
-  bool b_is_constant = false;  // as in tw_matmul_problem: what a launch takes depends on it
+  bool b_is_constant = false;  // see tw_matmul_problem: what a launch takes depends on it
 };
 
 }  // namespace tw

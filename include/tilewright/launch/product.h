@@ -87,7 +87,7 @@ constexpr bool copies_by_threads = false;
 template <class Loader>
 requires(!Loader::elected) constexpr bool copies_by_threads<Loader> = true;
 
-// Of sums in parts, each warp counts in each slot.
+// Where sums are made in parts, each warp counts in each slot.
 template <class Parts>
 Status counters_fit(std::int64_t slots) {
   const std::size_t needed = Parts::Reduction::counter_bytes(static_cast<std::size_t>(slots));

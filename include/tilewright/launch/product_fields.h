@@ -46,7 +46,7 @@ struct ProductFields {
   static constexpr IntegerField batch = number<path..., &Matmul::batch>(
       "batch", {.meaning = "products side by side", .usual = 1, .initial = 1});
 
-  // Of the tw_matmul_problem inside of another.
+  // The tw_matmul_problem stands inside of another.
   static constexpr Rule is_sized = rule(
       [](const detail::ProblemAt<path..., &Matmul::size>& p) {
         return detail::at<path...>(p).size == sizeof(Matmul);

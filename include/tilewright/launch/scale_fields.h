@@ -6,7 +6,7 @@
 
 namespace tw {
 
-// Of an operand with so many rows, of which `rows_of_scale` share a scale.
+// Scales of an operand with so many rows, of which `rows_of_scale` share one.
 struct ScalesOfBlocks {
   const char* name;  // "scales of A"
   std::int64_t extent, rows_of_scale, k;

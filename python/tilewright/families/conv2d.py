@@ -166,7 +166,7 @@ def _operators():
         return problem_of(views['first'], views['second'], views['out'], _geometry(given, x, w), *parts_of(given, views),
                            direction)
 
-    # Of x (the first operand is then out's gradient) or of w (the second is).
+    # The gradient of x (the first operand is then out's gradient) or of w (the second is).
     backward = Product('conv2d_gradient', 'conv2d', lambda given: given['result'], gradient_problem,
                        names={'image': 'first', 'filter': 'second'}, numbers=steps,
                        more={'direction': 'str', 'result': 'SymInt[]'})

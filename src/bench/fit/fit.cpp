@@ -15,7 +15,7 @@ namespace tw::bench {
 
 namespace {
 
-constexpr unsigned sms = 132;  // of the H200 that was measured
+constexpr unsigned sms = 132;  // the H200's that was measured
 constexpr double older_weight = 0.4;
 constexpr int fold_count = 5;
 
@@ -76,11 +76,11 @@ constexpr Constant constants[] = {
 
 using Use = std::function<bool(const FitShape&)>;
 
-// Of the shapes in use, by weight.
+// Sums over the shapes in use, by weight.
 struct Score {
   double loss = 0;        // what is minimised
-  double log_regret = 0;  // of the cheapest measured launch over the fastest
-  double log_ratio = 0;   // of the peer over the fastest, where there is one
+  double log_regret = 0;  // the measured launch with the lowest price over the fastest
+  double log_ratio = 0;   // the peer over the fastest, where there is one
   double weight = 0, peer_weight = 0;
 };
 

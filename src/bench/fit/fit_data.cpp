@@ -122,7 +122,7 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
       name.resize(slash);
     }
     const KnownKernel* kernel = find(kernels, family, name);
-    if (kernel == nullptr) continue;  // of an older tree
+    if (kernel == nullptr) continue;  // an older tree had it
     order.stream_k = kernel->facts.config.split == Split::Stream;
     shape.launches.push_back({kernel, order, microseconds});
     shape.best_us = shape.best_us == 0 ? microseconds : std::min(shape.best_us, microseconds);

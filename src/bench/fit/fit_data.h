@@ -15,7 +15,7 @@ struct KnownKernel {
   std::string name;
   KernelFacts facts;
 };
-// Of every family whose candidates are measured with names.
+// Kernels of every family whose candidates are measured with names.
 std::vector<KnownKernel> known_kernels();
 
 struct MeasuredKernel {

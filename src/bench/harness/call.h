@@ -14,7 +14,7 @@ struct MeasuredCall {
   MeasuredCase what;
 };
 
-// Of "matmul bf16 64x4096x1024".
+// Reads "matmul bf16 64x4096x1024".
 Status read_call(MeasuredCall& call, const std::string& words);
 
 struct CallLog {

@@ -155,7 +155,7 @@ MeasuredCase rounded_up(const MeasuredCase& of) {
     numbers[i] = (numbers[i] + of.compared_to - 1) / of.compared_to * of.compared_to;
   }
   MeasuredCase larger;
-  (void)make_case(larger, *of.form, numbers, of.shape.type, {});  // of a problem that is checked
+  (void)make_case(larger, *of.form, numbers, of.shape.type, {});  // the problem has been checked
   return larger;
 }
 

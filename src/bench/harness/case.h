@@ -13,9 +13,9 @@ namespace tw::bench {
 
 // What is asked for beside a shape.
 struct CaseRequest {
-  std::string type;              // of operands; empty: the suite's, or the family's usual one
+  std::string type;              // the operands'; empty: the suite's, or the family's usual one
   std::int64_t pitch_align = 1;  // lines begin at multiples of so many elements
-  std::uint64_t seed = 1;        // of the sizes of groups
+  std::uint64_t seed = 1;        // draws the sizes of groups
   bool row_major_scales = false;
   bool column_scales = false;
   bool b_is_constant = false;
@@ -34,7 +34,7 @@ struct ShapeForm;
 struct MeasuredCase {
   const ShapeForm* form = nullptr;  // null: it was stated otherwise
   const Description* described = nullptr;
-  std::vector<std::int64_t> numbers;   // of the form
+  std::vector<std::int64_t> numbers;   // the form's
   AnyProblem problem = AnyProblem(0);  // an address that is not null: there will be memory
   std::vector<std::int32_t> integers;  // what a tensor of integers holds
   std::shared_ptr<HostProblem> data;   // what all tensors hold, where they are not normal
@@ -50,17 +50,17 @@ struct MeasuredCase {
 struct ShapeForm {
   struct Number {
     const char* name;    // in suites
-    std::int64_t usual;  // of numbers that may be left out
+    std::int64_t usual;  // value of a number that is left out
     std::int64_t least;
   };
   const Description* description;
   std::span<const char* const> names;  // MxNxK: numbers that a shape has, from 1 on,
-  std::span<const Number> others;      // and those that may follow: ,STRIDE,PAD
+  std::span<const Number> others;      // numbers that may follow: ,STRIDE,PAD
   std::span<const ElementType> types;  // that are measured; the first is usual
   std::span<const char* const> usual;  // shapes to measure where none is asked for
   const char* suites;                  // the family whose suites it has
   const char* peer;                    // that it is measured beside
-  // Sets the problem; of the shape, what does not follow from the problem.
+  // Fills the C problem from the shape, and those shape fields complete() cannot derive.
   void (*state)(MeasuredCase& made, ElementType type, const CaseRequest& request);
   bool is_tuned = false;  // ./tw tune measures its calls
 
@@ -72,13 +72,13 @@ const ShapeForm* form_of(const std::string& family);
 
 // Sets what follows from the problem; refused where that does not keep its description.
 Status complete(MeasuredCase& made);
-// Of numbers that are in their ranges; refused likewise.
+// The numbers are in their ranges; refused likewise.
 Status make_case(MeasuredCase& made, const ShapeForm& form, std::vector<std::int64_t> numbers,
                  ElementType type, const CaseRequest& request);
 // "16x4096x128", of the form.
 Status read_shape(std::vector<std::int64_t>& numbers, const ShapeForm& form,
                   const std::string& text);
-// As read_shape reads it; numbers that may be left out up to the last that is not usual.
+// What read_shape reads; numbers that may be left out stand up to the last that is not usual.
 std::string shape_words(const MeasuredCase& of);
 // A type that the form has; empty: the usual one.
 Status read_type(ElementType& type, const ShapeForm& form, const std::string& name);
@@ -87,7 +87,7 @@ MeasuredCase rounded_up(const MeasuredCase& of);
 
 struct Suite {
   std::string file;
-  std::string type;  // as the file has it
+  std::string type;  // the word in the file
   std::int64_t pitch_align = 1;
   std::int64_t compared_to = 0;
   std::vector<std::vector<std::int64_t>> shapes;

@@ -14,7 +14,7 @@ constexpr double long_us = 12;
 
 struct Times {
   const ShapeResult* result;
-  double peer, own;  // of as much work; 0 where one of them did not run
+  double peer, own;  // times for equal work; 0 where one of them did not run
 };
 
 Times alone(const ShapeResult& result) {

@@ -13,7 +13,7 @@ struct ColumnSummary {
   std::size_t count = 0;
   double mean = 0;    // geometric
   double median = 0;  // the lower of two
-  double sum = 0;     // of the peer's times over that of ours
+  double sum = 0;     // sum of the peer's times over the sum of ours
   ShapeValue worst;
 };
 

@@ -10,7 +10,7 @@ namespace tw::bench {
 
 void must(int code, const char* what);  // ends the program unless `code` is 0
 
-std::string device_name();     // as CUDA calls it
+std::string device_name();     // CUDA's name for it
 std::string driver_version();  // empty where nvidia-smi is not there
 
 // Bytes read and written in a second by a copy of 1 GiB on the device.

@@ -184,7 +184,7 @@ std::vector<Candidate> own_of(const Request& request, const OwnRequest& asked,
 // then what was meant.
 void compare_outputs(ShapeResult& result, const Contest& contest,
                      const std::vector<Measurement>& measured, const Buffers& buffers) {
-  // Of the norm; FP8 sums keep few bits on some devices.
+  // A share of the norm; FP8 sums keep few bits on some devices.
   const double tolerance = tw::bytes_of(result.shape.type) == 1 ? 0.05 : 0.01;
   std::vector<float> expected[2];
   for (std::size_t i = 0; i < measured.size(); ++i) {

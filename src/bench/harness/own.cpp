@@ -41,7 +41,7 @@ std::string option_in(const std::string& command, const std::string& option) {
   return command.substr(begin, command.find(' ', begin) - begin);
 }
 
-// Of the command that repeats a plan's launch: as name_of says it of a Choice.
+// The launch in a command that repeats a plan's, named like name_of names a Choice.
 std::string name_in_command(const std::string& command) {
   std::string name = option_in(command, "--instance");
   const std::string parts = option_in(command, "--split-k");

@@ -11,7 +11,7 @@
 
 namespace tw::bench {
 
-// Of the launches among which the fastest compiled one is sought.
+// The fastest compiled launch is sought among so many.
 inline constexpr int shortlist_length = 12;
 
 struct OwnRequest {

@@ -62,7 +62,7 @@ Json json_of(const Shape& shape, const Measurement& kernel) {
   return row;
 }
 
-// Of each kernel that was measured: its side, its shape, and what it is compared with, if anything.
+// Calls add() for each kernel measured: its side, shape, and what it is compared with, if anything.
 template <class Add>
 void each_row(const ShapeResult& result, const Add& add) {
   if (result.peer) add("peer", result.shape, *result.peer, "", 0.0);

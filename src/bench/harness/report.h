@@ -20,7 +20,7 @@ struct RunFacts {
   std::string command;
   int rounds = 0;
   double slice_milliseconds = 0;
-  double host_call_us = 0;  // of a warm tw_matmul, and with a plan; 0: not measured
+  double host_call_us = 0;  // a warm tw_matmul, and one with a plan; 0: not measured
   double host_planned_us = 0;
 };
 

@@ -12,8 +12,8 @@
 
 namespace tw::bench {
 
-// Of the device while a kernel ran; 0 where it does not tell. The driver averages watts over about
-// a second: they are of all kernels of a shape, while the clock is of the one that ran.
+// What the device says while a kernel runs; 0 where it does not tell. The driver averages watts
+// over about a second: they are of all kernels of a shape, while the clock is of the one that ran.
 struct Reading {
   double sm_mhz = 0;
   double watts = 0;
@@ -23,9 +23,9 @@ struct Reading {
 // What a report says of a shape.
 struct Shape {
   std::string text;                                           // "4096 x 128 x 64"
-  std::vector<std::pair<std::string, std::int64_t>> numbers;  // as suites have them
+  std::vector<std::pair<std::string, std::int64_t>> numbers;  // a suite's numbers, with their names
   ElementType type = ElementType::Bf16;
-  std::int64_t m = 0, n = 0, k = 0;  // of the product that it is; 0: nothing is multiplied
+  std::int64_t m = 0, n = 0, k = 0;  // the product's that it is; 0: nothing is multiplied
   double flops = 0;
   double bytes = 0;  // read and written once
   bool is_decode = false;
@@ -41,7 +41,7 @@ struct Measurement {
   double low_us = 0;  // fastest and slowest round
   double high_us = 0;
   Reading reading;
-  double millijoules = 0;  // of one launch, counted where slices last long enough; 0: not counted
+  double millijoules = 0;  // one launch's, counted where slices last long enough; 0: not counted
   double between_us = 0;   // with a foreign kernel behind each launch, its time included; 0: not
   double between_low_us = 0, between_high_us = 0;
   bool ran() const { return refused.empty(); }
@@ -59,7 +59,7 @@ inline const Measurement* fastest_of(const std::vector<Measurement>& all) {
 struct ShapeResult {
   Shape shape;
   std::optional<Measurement> peer;  // the fastest of its algorithms
-  double peer_share = 1;            // of our work, in the peer's
+  double peer_share = 1;            // our work as a share of the peer's
   std::size_t peer_tried = 0;       // algorithms or plans, of which the fastest was taken
   // With a foreign kernel between launches another may be the fastest; what that kernel takes
   // alone.
@@ -92,7 +92,7 @@ struct ShapeResult {
   double of_rounded_up() const { return of(rounded_up); }
   // Our time over that of the fastest kernel that is compiled, at least 1; 0 where none was sought.
   double regret() const { return of(compiled) > 0 ? std::max(1.0, of(compiled)) : 0; }
-  // Of the epilogue, in our time: 0.02 where it takes 2 % more; -1 where it was not measured.
+  // The epilogue's, in our time: 0.02 where it takes 2 % more; -1 where it was not measured.
   double overhead() const {
     const Measurement* const with = fastest_of(own_epilogue);
     return with == nullptr || best() == nullptr ? -1 : with->median_us / best()->median_us - 1;

@@ -8,7 +8,7 @@
 
 namespace tw::bench {
 
-// Of an H200, measured with shared/measure; the record (shared/facts/h200-baseline.md) has no date
+// An H200's, measured with shared/measure; the record (shared/facts/h200-baseline.md) has no date
 // of its own.
 struct Limits {
   double bf16_tflops = 883;      // products alone, sustained

@@ -35,13 +35,13 @@ struct ShapeValue {
 // geometric.
 struct Summary {
   std::size_t shapes = 0;    // measured
-  std::size_t compared = 0;  // of these beside a peer
+  std::size_t compared = 0;  // measured beside a peer
   double mean_ratio = 0;
   ShapeValue lowest;
   std::size_t decode_compared = 0;
   double decode_mean_ratio = 0;       // m <= 64
   std::vector<ShapeValue> below;      // lowest_wanted_ratio, lowest first
-  double copy_bytes_per_second = 0;   // of a copy on the device, reads and writes; 0: not measured
+  double copy_bytes_per_second = 0;   // a copy on the device, reads and writes; 0: not measured
   std::vector<ShapeValue> bandwidth;  // share of it that each decode product reaches
   double mean_bandwidth = 0;
   std::size_t rounded_up_compared = 0;

@@ -26,7 +26,7 @@ std::optional<Exception> find_exception(const std::vector<Measurement>& first,
 // What the table says about these calls is replaced by the launches.
 void update(MeasuredTable& table, const std::vector<std::string>& calls,
             const std::vector<MeasuredLaunch>& launches);
-// As read_table reads it.
+// Writes what read_table reads.
 Status write_table(const MeasuredTable& table, const std::string& path);
 
 }  // namespace tw::bench

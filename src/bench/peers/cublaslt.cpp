@@ -21,7 +21,7 @@ cudaDataType cuda_type(ElementType type) {
 }
 
 struct State {
-  static constexpr std::size_t workspace_bytes = 256u << 20;  // as ours
+  static constexpr std::size_t workspace_bytes = 256u << 20;  // the same as ours
   const Buffers* buffers;
   cublasLtHandle_t handle;
   cublasLtMatmulDesc_t operation;

@@ -14,7 +14,7 @@ struct Peers {
   std::vector<Candidate> fused;  // with the buffers' epilogue
   // A plain one, and then a kernel that applies the epilogue; empty: there is none.
   std::function<Candidate(const Candidate&)> then_kernel;
-  double share = 1;               // of our work, in that of a plain one
+  double share = 1;               // our work as a share of a plain one's
   bool computes_the_same = true;  // the plain ones; then outputs are compared
   std::vector<std::string> notes;
 };

@@ -123,7 +123,7 @@ class Lexer {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t begin_ = 0;  // of the token
+  std::size_t begin_ = 0;  // where the token begins
   std::size_t line_begin_ = 0;
   unsigned line_ = 1;
 };

@@ -14,7 +14,7 @@ namespace tw::vgpu::ptx {
 struct Symbol {
   Operand::Kind kind = Operand::Name;  // Register, Variable, Global, Label, Table or Function
   std::uint32_t index = 0;
-  std::uint32_t count = 1;  // of registers in a numbered range, which has its prefix as its name
+  std::uint32_t count = 1;  // registers in a numbered range, which has its prefix as its name
   unsigned vector = 1;
 };
 

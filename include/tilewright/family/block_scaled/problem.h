@@ -11,13 +11,13 @@
  * then from matrix to matrix of the batch. NVFP4's scales of whole tensors go into alpha.
  * docs/block_scales.md. */
 typedef struct tw_block_scaled_problem {
-  size_t size;     /* of this struct: what tw_block_scaled_init wrote */
+  size_t size;     /* this struct's: what tw_block_scaled_init wrote */
   uint64_t family; /* likewise */
   tw_matmul_problem matmul;
   tw_scale_type scale;
   const void* a_scales;
   const void* b_scales;
-  /* Of D, which is then e4m3 with scales of ue8m0: it is the A of the next product. Scales of rows
+  /* Scales of D, which is then e4m3 with scales of ue8m0: the A of the next product. Those of rows
    * and columns that D does not have are left alone. Null: D is not quantised. */
   void* d_scales;
 } tw_block_scaled_problem;

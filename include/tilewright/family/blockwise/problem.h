@@ -8,7 +8,7 @@
  * and B in e4m3 or e5m2. Sums are float32 beyond 128 of k, whatever fast_accumulation says.
  * docs/scales.md draws which scale belongs where. */
 typedef struct tw_blockwise_problem {
-  size_t size;     /* of this struct: what tw_blockwise_init wrote */
+  size_t size;     /* this struct's: what tw_blockwise_init wrote */
   uint64_t family; /* likewise */
   tw_matmul_problem matmul;
   tw_scales a_scales;

@@ -57,7 +57,7 @@ class GroupTiles {
   }
 
  private:
-  // Of a group, and of what all groups have alike.
+  // Tiles along a group's rows, and along what all groups have alike.
   TW_DEVICE int row_tiles() const {
     constexpr int step = tile_rows * static_cast<int>(exchanged ? cluster.n : cluster.m);
     return (end_ - begin_ + step - 1) / step;

@@ -14,7 +14,7 @@ namespace tw {
 struct GroupedFacts {
   ProductFacts product;
   bool gathers;      // rows of A, by an index
-  bool needs_index;  // and does not take them as they lie
+  bool needs_index;  // it takes no rows as they lie
   BlockScaleFacts block_scales;
 };
 

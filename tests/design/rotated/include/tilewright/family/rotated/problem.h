@@ -6,7 +6,7 @@
 
 /* D = epilogue(A' B), where row i of A' is row (i + shift) mod m of A. */
 typedef struct tw_rotated_problem {
-  size_t size;     /* of this struct: what tw_rotated_init wrote */
+  size_t size;     /* this struct's: what tw_rotated_init wrote */
   uint64_t family; /* likewise */
   tw_matmul_problem matmul;
   int64_t shift;
