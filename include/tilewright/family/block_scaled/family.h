@@ -30,10 +30,7 @@ struct BlockScaledFamily {
   }
 
   static constexpr IntegerField numbers[] = {
-      number<&Problem::matmul, &Matmul::m>("m", {.meaning = "rows of A and D", .usual = 200}),
-      Product::n,
-      number<&Problem::matmul, &Matmul::k>("k",
-                                           {.meaning = "columns of A, rows of B", .usual = 512}),
+      Product::m, Product::n, usually(512, Product::k),
       number<&Problem::matmul, &Matmul::batch>("batch",
                                                {.meaning = "matrices", .usual = 1, .initial = 1}),
       BlockScales::type_choice};
