@@ -18,10 +18,10 @@ import cost
 
 ROOT = cost.ROOT
 INSTANCE = 'coop_128x256_2x1'
-SOURCES = ['src/library/' + name for name in ('apart', 'around_launch', 'described', 'device_none', 'failure', 'families',
-                                              'formatting', 'interface', 'log', 'matmul', 'structs', 'tuning')]
+SOURCES = ['src/library/' + name for name in ('apart', 'around_launch', 'calls', 'described', 'device_none', 'failure', 'families',
+                                              'formatting', 'interface', 'log', 'problem_key', 'structs', 'tuning')]
 SOURCES += ['src/dispatch/' + name for name in ('call', 'choose', 'cost', 'launch_options', 'measured', 'tuning')]
-SOURCES += ['src/instances/run_line']
+SOURCES += ['src/families/matmul_call', 'src/instances/names', 'src/instances/run_line']
 PROGRAM = '''
 #include <vector>
 #include "src/instances/instance.h"
@@ -89,7 +89,7 @@ def main():
         for index, source in enumerate(sources):
             objects.append(folder / f'{index}_{source.stem}.o')
             run('g++', '-std=c++20', '-O0', '--coverage', '-DTW_INSTANCE_WITH_CUDA=0', '-DTW_INSTANCE_WITH_VGPU=1', f'-I{ROOT}',
-                f'-I{ROOT}/include', '-c', source, '-o', objects[-1], cwd=folder)
+                f'-I{ROOT}/include', f'-I{build}/include', '-c', source, '-o', objects[-1], cwd=folder)
         archives = [build / name for name in ('src/verify/libtilewright_virtual_run.a', 'src/verify/libtilewright_matmul_data.a',
                                               'vgpu/libtilewright_vgpu.a', 'vgpu/data/libtilewright_vgpu_data.a')]
         run('g++', '--coverage', *objects, *archives, '-lfmt', '-lboost_context', '-lpthread', '-o', folder / 'call', cwd=folder)
