@@ -18,8 +18,8 @@ import cost
 
 ROOT = cost.ROOT
 INSTANCE = 'coop_128x256_2x1'
-SOURCES = ['src/library/' + name for name in ('apart', 'around_launch', 'calls', 'described', 'device_none', 'failure', 'families',
-                                              'formatting', 'interface', 'log', 'problem_key', 'structs', 'tuning')]
+SOURCES = ['src/library/' + name for name in ('apart', 'calls', 'checks', 'decisions', 'described', 'device_none', 'failure', 'families',
+                                              'formatting', 'interface', 'log', 'tuning')]
 SOURCES += ['src/dispatch/' + name for name in ('call', 'choose', 'cost', 'launch_options', 'measured', 'tuning')]
 SOURCES += ['src/families/matmul_call', 'src/instances/names', 'src/instances/run_line']
 PROGRAM = '''

@@ -6,11 +6,10 @@
 #include <optional>
 
 #include "src/dispatch/call.h"
-#include "src/library/around_launch.h"
+#include "src/library/checks.h"
 #include "src/library/copier.h"
 #include "src/library/described.h"
 #include "src/library/log.h"
-#include "src/library/structs.h"
 #include "src/library/tuning.h"
 #include "vgpu/machine/machine.h"
 

@@ -2,7 +2,7 @@
 // thrown.
 #pragma once
 
-#include "src/library/recent.h"
+#include "src/library/decisions.h"
 
 struct tw_plan {
   tw_options options;

@@ -6,10 +6,10 @@
 
 #include "src/instances/run_line.h"
 #include "src/library/apart.h"
+#include "src/library/checks.h"
 #include "src/library/copier.h"
 #include "src/library/failure.h"
 #include "src/library/log.h"
-#include "src/library/structs.h"
 #include "src/library/tuning.h"
 #include "tilewright/launch/as_read.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "src/library/around_launch.h"
+#include "src/library/checks.h"
 #include "src/library/described.h"
 
 namespace tw::library {

@@ -1,10 +1,9 @@
 // The functions of tilewright.h.
 #include <cstring>
 
-#include "src/library/around_launch.h"
 #include "src/library/calls.h"
+#include "src/library/checks.h"
 #include "src/library/described.h"
-#include "src/library/structs.h"
 
 #define TW_TEXT_OF(token) #token
 #define TW_TEXT(macro) TW_TEXT_OF(macro)

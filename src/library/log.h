@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "src/instances/shape.h"
 #include "tilewright/base/status.h"
 
 namespace tw::library {
@@ -15,10 +14,6 @@ bool logs_calls();           // `info` and `dispatch`: the command that repeats 
 bool logs_dispatch();  // `dispatch`: also why the other kernels were not taken, once per shape
 
 void log_line(const std::string& line);
-
-// What a problem is, without its numbers.
-MatmulShape shape_of(const MatmulProblem& problem);
-std::string title_of(const MatmulProblem& problem);
 
 // Why kernels were not taken, and which was.
 template <class Rejections, class Choice>

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "src/library/apart.h"
-#include "src/library/around_launch.h"
+#include "src/library/checks.h"
 #include "src/library/described.h"
 #include "src/library/families.h"
 #include "tests/library/stand_in.h"

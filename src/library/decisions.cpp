@@ -1,4 +1,4 @@
-#include "src/library/problem_key.h"
+#include "src/library/decisions.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// What calls of every family do around a launch. What is wrong is thrown.
+// What is asked of a call beside its problem: structs and their sizes, options, the workspace, the
+// virtual GPU. What is wrong is thrown.
 #pragma once
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include <cstddef>
 
 #include "src/library/failure.h"
+#include "tilewright.h"
 #include "tilewright/launch/matmul_order.h"
 
 namespace tw::vgpu {
@@ -31,5 +33,14 @@ const char* checked_target(const char* target);
 
 void check_virtual_gpu(bool is_there);
 void check_report(const vgpu::Report& report);
+
+// `initialiser` is the function that sets a struct's size.
+void check_size(const char* name, const void* given, std::size_t size, std::size_t expected,
+                const char* initialiser);
+
+// Null options mean the usual ones.
+tw_options usual_options();
+void set_usual(tw_options& options);  // every byte, also those between fields
+tw_options checked_options(const tw_options* options);
 
 }  // namespace tw::library

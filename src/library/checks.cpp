@@ -1,10 +1,9 @@
-#include "src/library/around_launch.h"
+#include "src/library/checks.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "src/library/device.h"
-#include "tilewright/launch/matmul_order.h"
 #include "tilewright/launch/targets.h"
 #include "vgpu/machine/machine.h"
 
@@ -54,6 +53,35 @@ void check_report(const vgpu::Report& report) {
   if (!report.incomplete.empty()) {
     throw Failure{TW_FOUND, "The run was not completed: " + report.incomplete.front()};
   }
+}
+
+void check_size(const char* name, const void* given, std::size_t size, std::size_t expected,
+                const char* initialiser) {
+  if (given == nullptr) throw Failure{TW_INVALID, fmt::format("The {} is null.", name)};
+  if (size == expected) return;
+  throw Failure{
+      TW_INVALID,
+      fmt::format("The size of the {} is {}, but this library's has {} bytes: {} sets it.", name,
+                  size, expected, initialiser)};
+}
+
+void set_usual(tw_options& options) {
+  std::memset(&options, 0, sizeof options);
+  options.size = sizeof options;
+  options.fast_accumulation = 1;
+  options.workspace_limit = std::size_t{256} << 20;
+}
+
+tw_options usual_options() {
+  tw_options options;
+  set_usual(options);
+  return options;
+}
+
+tw_options checked_options(const tw_options* options) {
+  if (options == nullptr) return usual_options();
+  check_size("options", options, options->size, sizeof *options, "tw_matmul_init");
+  return *options;
 }
 
 }  // namespace tw::library
