@@ -1,6 +1,7 @@
-// The program of targets whose page says how many barriers two groups of waves are apart: every
-// wave loads and multiplies, and of the two groups one reads while the other multiplies. No wave
-// waits for another but at the barrier of all, and nothing but stages lies in shared memory.
+// The second skeleton of products, for targets whose page says how many barriers two groups of waves
+// are apart: every wave loads and multiplies, and of the two groups one reads while the other
+// multiplies. No wave waits for another but at the barrier of all, and nothing but stages lies in
+// shared memory. Its loops over tiles and k are its own.
 #pragma once
 
 #include "tilewright/kernel/warp_specialized.h"
@@ -15,7 +16,7 @@ concept InStep = requires {
 };
 
 template <InStep Kernel>
-class WarpSpecialized<Kernel> {
+class PingPong {
   using Ring = typename Kernel::Ring;
   using Loader = typename Kernel::Loader;
   using Op = typename Kernel::Op;
@@ -167,5 +168,9 @@ class WarpSpecialized<Kernel> {
     typename Ring::Tiles* stages_;
   };
 };
+
+// What a product's launch names.
+template <InStep Kernel>
+class WarpSpecialized<Kernel> : public PingPong<Kernel> {};
 
 }  // namespace tw::kernel
