@@ -15,7 +15,7 @@ struct Beginning : ResidualProgram<type> {
                        const SourceChunk& source) const {
     PairBits<2> terms[pairs] = {};
     if (this->params.source != nullptr) {
-      if constexpr (requires { SourceChunk::is_staged; }) {
+      if constexpr (SourceChunk::is_staged) {
         source.template each_word<pairs>(place_of,
                                          [&](unsigned i, std::uint32_t word) { terms[i] = word; });
       } else {

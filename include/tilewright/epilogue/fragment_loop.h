@@ -45,7 +45,7 @@ class FragmentLoop {
   // on their way at once; of C that was brought, chunk by chunk.
   template <class Sums, class Sources>
   TW_DEVICE void begin(Sums& sum, const Place& place, Sources& sources) const {
-    constexpr bool is_staged = requires { decltype(sources.next(0, 0))::is_staged; };
+    constexpr bool is_staged = decltype(sources.next(0, 0))::is_staged;
     constexpr unsigned columns = is_staged ? Store::chunk_columns : Sums::columns;
     const auto program = Epilogue::template beginning<Store::output>(params_.epilogue);
     TW_UNROLL

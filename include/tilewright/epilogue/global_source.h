@@ -9,6 +9,7 @@ namespace tw {
 // values are read. A SourceChunk reads one value at a place, or where the columns of a pair are
 // inside and it has them in_pairs(), both at once.
 struct GlobalSource {
+  static constexpr bool is_staged = false;  // true: a role has brought it to shared memory
   TW_DEVICE GlobalSource next(int /*row*/, int /*column*/) { return {}; }
 
   template <ElementType type, class Matrix>

@@ -59,7 +59,7 @@ struct ResidualProgram {
     }
     if (params.source != nullptr) {
       const auto add = [&](unsigned i, FragmentPair term) { values[i] = values[i] + term; };
-      if constexpr (requires { SourceChunk::is_staged; }) {
+      if constexpr (SourceChunk::is_staged) {
         source.template each_pair<type, pairs>(place_of, add);
       } else {
         PairBits<2> terms[pairs];

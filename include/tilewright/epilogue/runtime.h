@@ -31,7 +31,7 @@ class RuntimeEpilogue {
   static TW_DEVICE void choose(const Params& params, bool whole_pairs, const Body& body) {
     constexpr bool exact = std::is_same_v<Value, std::int32_t> && output == ElementType::S32;
     if (!is_plain(params) || (exact && params.alpha != 1.0f)) {
-      if constexpr (requires { SourceChunk::is_staged; } && bytes_of(output) == 2) {
+      if constexpr (SourceChunk::is_staged && bytes_of(output) == 2) {
         using Residual = ResidualProgram<output>;
         if (whole_pairs && Residual::serves(params)) return body(Residual{params});
       }

@@ -54,7 +54,7 @@ class Storing {
 
  private:
   // True where sums begin at what an epilogue would add behind them.
-  static constexpr bool begins = requires { requires Epilogue::begins; };
+  static constexpr bool begins = Epilogue::begins;
   // Where parts finish shares, those leave their sums, too.
   static constexpr bool in_shares = requires(const Reduction& reduction, const WorkTile& tile) {
     reduction.finishes(tile);

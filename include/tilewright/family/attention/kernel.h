@@ -104,6 +104,7 @@ struct AttentionRecipe {
 
 // An epilogue that has nothing to do.
 struct NothingLeft {
+  static constexpr bool begins = false;
   struct Buffers {};
   struct Params {};
   template <class... Arguments>
