@@ -1,5 +1,5 @@
-// The second skeleton of products, for targets whose page says how many barriers two groups of waves
-// are apart: every wave loads and multiplies, and of the two groups one reads while the other
+// The second skeleton of products, for targets whose page says how many barriers two groups of
+// waves are apart: every wave loads and multiplies, and one of the two groups reads while the other
 // multiplies. No wave waits for another but at the barrier of all, and nothing but stages lies in
 // shared memory. Its loops over tiles and k are its own.
 #pragma once
