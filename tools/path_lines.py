@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """From tw_matmul_simulate to the instruction: the files and lines that one cold call of the library passes through.
 
-usage: path_lines.py BUILD_FOLDER [--list]
+usage: path_lines.py BUILD_FOLDER [--list] [--most FILES LINES]
 
 Compiles the library's path of a matmul and one kernel with gcov at -O0, links them with the virtual GPU of a build folder (host
 or cuda, `ninja tilewright_library` done there), and makes one call. Counted are files of the repository of which a line runs,
@@ -77,6 +77,7 @@ def main():
     parser = argparse.ArgumentParser(prog='tools/path_lines.py', description=__doc__.splitlines()[0])
     parser.add_argument('build', type=pathlib.Path)
     parser.add_argument('--list', action='store_true', help='every file')
+    parser.add_argument('--most', type=int, nargs=2, metavar=('FILES', 'LINES'), help='ends with 1 where there are more')
     request = parser.parse_args()
     build = request.build.resolve()
     with tempfile.TemporaryDirectory() as name:
@@ -99,7 +100,10 @@ def main():
     if request.list:
         for file in sorted(ran):
             print(f'{len(ran[file]):5} of {counts[file]:5}  {file}')
-    print(f'{len(ran)} files of {sum(counts.values())} code lines, of which {sum(len(lines) for lines in ran.values())} ran.')
+    files, lines = len(ran), sum(counts.values())
+    print(f'{files} files of {lines} code lines, of which {sum(len(lines) for lines in ran.values())} ran.')
+    if request.most and (files > request.most[0] or lines > request.most[1]):
+        sys.exit(f'There may be {request.most[0]} files of {request.most[1]} lines.')
 
 
 if __name__ == '__main__':
