@@ -11,6 +11,7 @@ namespace tw {
 struct AsyncCopy {
   static constexpr bool keeps_major = true;  // lines of shared memory are lines of global memory
   static constexpr unsigned least_alignment = 4;
+  static constexpr unsigned at_once = 0, most_at_once = 0;  // nothing waits in registers
 
   // `line` is the first element of the chunk, of which the first `count` lie inside.
   template <class T>

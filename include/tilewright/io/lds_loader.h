@@ -18,6 +18,7 @@ namespace tw {
 struct LineCopy {
   static constexpr bool keeps_major = true;
   static constexpr unsigned least_alignment = 1;
+  static constexpr unsigned at_once = 0, most_at_once = 0;
   template <class T>
   static TW_DEVICE void chunk(SharedAddress destination, const T* line, std::int64_t /*step*/,
                               int count, unsigned /*alignment*/) {

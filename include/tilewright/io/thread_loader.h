@@ -16,6 +16,9 @@ namespace tw {
 struct PlainCopy {
   static constexpr bool keeps_major = false;
   static constexpr unsigned least_alignment = 1;
+  // Chunks that a thread fetches before it stores the first, and those of a whole stage that it may
+  // fetch together; 0: each goes to shared memory by itself.
+  static constexpr unsigned at_once = 0, most_at_once = 0;
 
   template <class T>
   static TW_DEVICE void chunk(SharedAddress destination, const T* first, std::int64_t step,
@@ -191,7 +194,7 @@ class ThreadLoader {
     TW_DEVICE auto fetched(int tile_row, int k) const {
       typename Copy::Fetched result;
       chunk_at(tile_row, k, [&](const T* first, int count) {
-        if constexpr (requires { Copy::most_at_once; }) {
+        if constexpr (Copy::most_at_once > 0) {
           const T* const end =
               base + (view.rows - 1) * view.row_stride + (view.k - 1) * view.k_stride + 1;
           result = Copy::fetch(first, view.k_stride, count, base, end);
@@ -217,10 +220,7 @@ class ThreadLoader {
   // Whether a thread's loads of a whole stage are on their way together.
   template <class A, class B>
   static consteval bool loads_together() {
-    if constexpr (requires { Copy::most_at_once; }) {
-      return A::chunks + B::chunks <= Copy::most_at_once;
-    }
-    return false;
+    return A::chunks + B::chunks <= Copy::most_at_once;
   }
 
   template <class Fetched, unsigned count, class Operand>
@@ -238,7 +238,7 @@ class ThreadLoader {
   }
   template <class Operand>
   TW_DEVICE void copy(const Operand& of) {
-    if constexpr (requires { Copy::at_once; }) {
+    if constexpr (Copy::at_once > 0) {
       typename Copy::Fetched fetched[Copy::at_once];
       each_chunk<Operand::major, Copy::at_once>(
           of.tile, of.first_row, of.first_k,
