@@ -100,7 +100,7 @@ class TouchedMemory {
 // `make_plan` plans the launch, as plan() does; `touched` is what it may touch beside the
 // workspace.
 template <class Parts, class MakePlan>
-Status simulate_planned(const MatmulProblem& problem, const MatmulOrder& order,
+Status simulate_planned(const MatmulProblem& problem, const LaunchOrder& order,
                         const TraceBuffer& trace, const vgpu::Options& options,
                         vgpu::Report& report, TouchedMemory touched, const MakePlan& make_plan) {
   using Kernel = kernel::WarpSpecialized<Parts>;

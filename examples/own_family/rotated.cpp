@@ -54,7 +54,7 @@ struct RotatedLaunch {
   template <class Kernel, class Encode>
   static tw::Status plan(typename tw::kernel::WarpSpecialized<Kernel>::Params& params,
                          tw::MatmulGrid& grid, const tw::Checked& problem,
-                         const tw::MatmulOrder& order, unsigned max_clusters,
+                         const tw::LaunchOrder& order, unsigned max_clusters,
                          const tw::Workspace& workspace, const Encode& encode) {
     params.loader.shift = static_cast<int>(problem.as<RotatedProblem>().shift);
     return tw::plan<Kernel>(params, grid, product(problem), order, max_clusters, workspace, encode);

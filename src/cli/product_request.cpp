@@ -130,7 +130,7 @@ void OrderRequest::add_options(CLI::App& command) {
   command.add_option("--raster", raster, "m or n")->capture_default_str();
 }
 
-MatmulOrder OrderRequest::resolve() const {
+LaunchOrder OrderRequest::resolve() const {
   check_between("split-k", split_k, 1, 1024);
   if (split_k > 1 && stream_k) {
     refuse("--split-k is {}, but --stream-k cuts sums itself.", split_k);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "src/instances/shape.h"
-#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/launch_order.h"
 
 namespace tw::cli {
 
@@ -54,7 +54,7 @@ struct OrderRequest {
 
   void add_options(CLI::App& command);
   // Throws Refused.
-  MatmulOrder resolve() const;
+  LaunchOrder resolve() const;
 };
 
 struct ProductRequest : EpilogueRequest {

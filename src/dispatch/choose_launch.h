@@ -14,7 +14,7 @@ namespace tw {
 template <class Instance>
 struct LaunchChoice {
   const Instance* instance = nullptr;
-  MatmulOrder order;
+  LaunchOrder order;
   double microseconds = 0;  // by the cost model
   bool measured = false;    // by a table
 };
@@ -53,14 +53,14 @@ std::vector<LaunchChoice<Instance>> launches_of(
     const KernelFacts facts = Family::facts(instance);
     if (rejected(suits(facts, request))) continue;
     const MatmulConfig& config = config_of(instance);
-    const MatmulOrder usual = {.stream_k = config.split == Split::Stream};
+    const LaunchOrder usual = {.stream_k = config.split == Split::Stream};
     if (rejected(instance.supports(problem, {usual}))) continue;
     const MatmulProblem matmul = Family::matmul(instance, problem);
-    std::vector<MatmulOrder> orders = orders_of(config, matmul);
+    std::vector<LaunchOrder> orders = orders_of(config, matmul);
     // Sums too short for parts, or no other kernel leaves them whole.
     const bool may_be_whole = requires { Family::only_in_parts; };
     if (orders.empty() || (may_be_whole && config.split == Split::Parts)) orders.push_back(usual);
-    for (const MatmulOrder& order : orders) {
+    for (const LaunchOrder& order : orders) {
       if (rejected(instance.supports(problem, {order}))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
       found.push_back({&instance, order,

@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "src/dispatch/streamed_cost.h"
-#include "tilewright/launch/exchange.h"
+#include "tilewright/launch/swap_ab.h"
 
 namespace tw {
 
@@ -69,7 +69,7 @@ double product_cycles(const KernelFacts& kernel, bool in_turns, const CostConsta
   }
   if (kernel.scales_sums) {
     cycles += tiling.m * tiling.n * cost.scaled_cycles +
-              cost.scaled_stage_cycles * (tiling.exchanged != 0 ? cost.exchanged_scaled_factor : 1);
+              cost.scaled_stage_cycles * (tiling.swap_ab != 0 ? cost.swap_ab_scaled_factor : 1);
   }
   return cycles;
 }
@@ -84,10 +84,10 @@ double begun_factor(const KernelFacts& kernel, bool has_source, const CostConsta
 }  // namespace
 
 double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& given,
-                             const MatmulOrder& order, unsigned sms, double operand_bytes,
+                             const LaunchOrder& order, unsigned sms, double operand_bytes,
                              const CostConstants& cost) {
   const MatmulConfig& config = kernel.config;
-  const MatmulProblem problem = config.tiling.exchanged != 0 ? exchanged(given) : given;
+  const MatmulProblem problem = config.tiling.swap_ab != 0 ? swap_ab(given) : given;
   const ClusterShape& cluster = config.tiling.cluster;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
@@ -132,7 +132,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   // Columns are few where operands are exchanged, rows of A, and where they are filters: some are
   // not there.
   const double columns_outside =
-      (config.tiling.exchanged != 0 || of_image) && n < config.tiling.n ? config.tiling.n - n : 0.0;
+      (config.tiling.swap_ab != 0 || of_image) && n < config.tiling.n ? config.tiling.n - n : 0.0;
   const bool in_turns = config.consumers == Consumers::PingPong;
   const bool takes_turns = in_turns && waves > 1;  // else there is one tile for one group
   const auto share = [of_image, &cost](unsigned ctas, const MatmulOperand& operand) {
@@ -167,9 +167,9 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
       has_tensor_memory(kernel) ? 2.0 * (config.tiling.m + config.tiling.b_rows()) : 0.0;
   double handling = cost.span_cycles + cost.stage_cycles / config.tiling.spans;
   if (takes_turns) handling /= 2;
-  const bool is_exchanged = config.tiling.exchanged != 0;
-  if (is_exchanged) {
-    handling *= cost.exchanged_handling_factor;
+  const bool swaps = config.tiling.swap_ab != 0;
+  if (swaps) {
+    handling *= cost.swap_ab_handling_factor;
   } else if (config.tiling.n % 32 != 0) {
     handling *= cost.odd_factor;
   }
@@ -187,7 +187,7 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
                                                                   : row_bytes % 64 == 0
                                                                       ? 1.15
                                                                       : cost.odd_store_factor);
-  if (is_exchanged) groups *= cost.exchanged_store_factor;
+  if (swaps) groups *= cost.swap_ab_store_factor;
   const double tile_us = cycles / waves / cost.cycles_per_us;
   // Threads that gather pixels do so while others store.
   const bool hides_stores = in_turns || (of_image && kernel.by_threads);
@@ -246,15 +246,15 @@ double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& giv
   if (kernel.scales_sums && cluster.size() > cluster.k) expected *= cost.scaled_cluster_factor;
   if (of_image && kernel.by_threads) expected *= cost.pieces_factor;
   if (of_image && cluster.n == 2) expected *= cost.image_pair_factor;
-  if (is_exchanged) expected *= cost.exchanged_factor;
-  if (is_exchanged && cluster.m == 2) expected *= cost.exchanged_pair_factor;
-  if (is_exchanged && (in_turns || config.multiply_groups > 2)) expected *= cost.busy_factor;
+  if (swaps) expected *= cost.swap_ab_factor;
+  if (swaps && cluster.m == 2) expected *= cost.swap_ab_pair_factor;
+  if (swaps && (in_turns || config.multiply_groups > 2)) expected *= cost.busy_factor;
   if (cluster.size() == 2) expected += cost.pair_us;
   if (cluster.size() > 2) expected += cost.cluster_us * waves;
   if (config.scheduling == Scheduling::Dynamic) expected *= cost.ticket_factor;
   if (config.plain_epilogue != 0) expected *= cost.plain_factor;
   // A role that brings C ahead of the epilogue pays where there is one.
-  if (config.c_first != 0) {
+  if (config.initial_c != 0) {
     expected *= begun_factor(kernel, has_source, cost);
   } else if ((config.c_stages != 0) != has_source) {
     expected *= !has_source ? 1.01 : of_image ? cost.image_source_factor : 1.2;

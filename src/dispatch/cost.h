@@ -48,10 +48,10 @@ struct CostConstants {
   double flop_pj = 0.227, dram_byte_pj = 37.9, l2_byte_pj = 5.73;  // for bf16, in slices of 3 ms
   // Where operands are exchanged: all of it, the handling of a stage, the store, and pairs of CTAs,
   // which share the smaller operand, in comparison.
-  double exchanged_factor = 0.947, exchanged_handling_factor = 1.1, exchanged_store_factor = 1.12;
-  double exchanged_pair_factor = 1.05;
+  double swap_ab_factor = 0.947, swap_ab_handling_factor = 1.1, swap_ab_store_factor = 1.12;
+  double swap_ab_pair_factor = 1.05;
   double busy_factor = 1.045;             // where groups take turns, or three multiply; 58 shapes
-  double exchanged_scaled_factor = 1.93;  // on scaled_stage_cycles: the sums' rows are B's
+  double swap_ab_scaled_factor = 1.93;  // on scaled_stage_cycles: the sums' rows are B's
   double start_us = 1.2;
   double late_start_us = 0.743;  // where the grid before is not overlapped
   // Weights prefetched under PDL save early_us, plus a share of the mainloop when paired SMs load
@@ -99,7 +99,7 @@ inline constexpr CostConstants fitted_cost;
 // that each multiprocessor gets. `operand_bytes` are what A and B have in memory, where that is not
 // m * k and n * k elements.
 double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
-                             const MatmulOrder& order, unsigned sms, double operand_bytes = 0,
+                             const LaunchOrder& order, unsigned sms, double operand_bytes = 0,
                              const CostConstants& cost = fitted_cost);
 
 // What it takes to copy an operand before the product.

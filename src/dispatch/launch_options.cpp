@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tilewright/launch/exchange.h"
+#include "tilewright/launch/swap_ab.h"
 
 namespace tw {
 
@@ -13,10 +13,10 @@ namespace {
 constexpr int most_parts = 16;
 }
 
-std::vector<MatmulOrder> orders_of(const MatmulConfig& config, const MatmulProblem& problem) {
+std::vector<LaunchOrder> orders_of(const MatmulConfig& config, const MatmulProblem& problem) {
   if (config.split == Split::Stream) return {{.stream_k = true}};
-  if (config.split != Split::Parts) return {MatmulOrder{}};
-  std::vector<MatmulOrder> orders;
+  if (config.split != Split::Parts) return {LaunchOrder{}};
+  std::vector<LaunchOrder> orders;
   const std::int64_t stages = problem.k / config.tiling.k();
   for (int parts = 2; parts <= most_parts && parts <= stages; ++parts) {
     orders.push_back({.split_k = parts});
@@ -50,9 +50,9 @@ Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
   return Status::good();
 }
 
-Status fits(const MatmulConfig& config, const MatmulProblem& given, const MatmulOrder& order,
+Status fits(const MatmulConfig& config, const MatmulProblem& given, const LaunchOrder& order,
             const DispatchRequest& request) {
-  const MatmulProblem problem = config.tiling.exchanged != 0 ? exchanged(given) : given;
+  const MatmulProblem problem = config.tiling.swap_ab != 0 ? swap_ab(given) : given;
   if (config.split != Split::Parts && config.split != Split::Stream) return Status::good();
   const auto count = [](std::int64_t extent, std::int64_t tile) {
     return static_cast<double>((extent + tile - 1) / tile);

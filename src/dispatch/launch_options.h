@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/matmul_problem.h"
 #include "tilewright/launch/targets.h"
 
@@ -43,10 +43,10 @@ struct KernelFacts {
 Status suits(const KernelFacts& kernel, const DispatchRequest& request);
 
 // The orders in which a kernel may be launched, as far as they differ in cost.
-std::vector<MatmulOrder> orders_of(const MatmulConfig& config, const MatmulProblem& problem);
+std::vector<LaunchOrder> orders_of(const MatmulConfig& config, const MatmulProblem& problem);
 
 // Parts of sums that lie in the workspace; whether they can be counted, supports() says.
-Status fits(const MatmulConfig& config, const MatmulProblem& problem, const MatmulOrder& order,
+Status fits(const MatmulConfig& config, const MatmulProblem& problem, const LaunchOrder& order,
             const DispatchRequest& request);
 
 }  // namespace tw

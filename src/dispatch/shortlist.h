@@ -15,7 +15,7 @@ namespace tw {
 constexpr auto kind_of(const MatmulConfig& config) {
   const Tiling& tiling = config.tiling;
   return std::tuple(tiling.loaded_rows != 0 ? tiling.loaded_rows : tiling.m, config.split,
-                    config.consumers, config.tiling.exchanged);
+                    config.consumers, config.tiling.swap_ab);
 }
 
 // The `count` cheapest, at most two orders of one kernel, then the cheapest of each other kind that

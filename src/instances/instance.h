@@ -4,7 +4,7 @@
 #include <span>
 
 #include "tilewright/launch/checked.h"
-#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/product_facts.h"
 #include "tilewright/pipeline/trace.h"
 
@@ -17,7 +17,7 @@ namespace tw {
 
 // How a problem is launched, beside what it computes.
 struct LaunchOptions {
-  MatmulOrder order = {};    // for kernels that multiply
+  LaunchOrder order = {};    // for kernels that multiply
   Workspace workspace = {};  // where a kernel needs one
   TraceBuffer trace = {};    // for kernels that are compiled with tracing
 };

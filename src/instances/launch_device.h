@@ -18,7 +18,7 @@ class DeviceMatmul {
                  Parts::Target::target.capability_begin, Parts::Target::target.capability_end,
                  Kernel::threads, sizeof(typename Kernel::Storage), Parts::dependent_launch}) {}
 
-  Status workspace(std::size_t& bytes, const MatmulProblem& problem, const MatmulOrder& order) {
+  Status workspace(std::size_t& bytes, const MatmulProblem& problem, const LaunchOrder& order) {
     bytes = 0;
     if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
     unsigned clusters = 0;

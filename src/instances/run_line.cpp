@@ -48,7 +48,7 @@ EpilogueShape shape_of(const tw_epilogue& epilogue) {
   return shape;
 }
 
-std::string order_words(const MatmulOrder& order) {
+std::string order_words(const LaunchOrder& order) {
   std::string words;
   if (order.split_k != 1) words += fmt::format(" --split-k {}", order.split_k);
   if (order.stream_k) words += " --stream-k";

@@ -6,7 +6,7 @@
 
 #include "src/instances/shape.h"
 #include "tilewright/launch/description.h"
-#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/launch_order.h"
 
 namespace tw {
 
@@ -27,7 +27,7 @@ std::string list_words(const std::vector<std::int64_t>& list);
 EpilogueShape shape_of(const tw_epilogue& epilogue);
 
 // " --split-k 3 --raster n": what is not usual.
-std::string order_words(const MatmulOrder& order);
+std::string order_words(const LaunchOrder& order);
 
 // " --m 3 --k 5 ...": a column_stride other than 1 says that columns are contiguous.
 std::string problem_words(const Description& description, const void* problem, const Lists& lists);

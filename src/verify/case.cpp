@@ -63,7 +63,7 @@ void add_random_epilogue(Case& of, Random& random) {
     if (shape.epilogue.beta != 0.0f) shape.epilogue.gated = false;
   }
   shape.epilogue.output_scale = fitting_output_scale(shape, of.fill);
-  if (config_of(*of.instance).c_first != 0) shape.epilogue = shape.epilogue.begun(shape.d_type);
+  if (config_of(*of.instance).initial_c != 0) shape.epilogue = shape.epilogue.begun(shape.d_type);
   const auto is_taken = [&] {
     set_epilogue(of.trial->description->product->epilogue_of(of.problem.data()), shape.epilogue);
     return serves(of).is_good();

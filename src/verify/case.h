@@ -101,7 +101,7 @@ struct Case {
   const Instance* instance;
   AnyProblem problem;
   Lists lists = {};
-  MatmulOrder order = {};             // for an instance that multiplies
+  LaunchOrder order = {};             // for an instance that multiplies
   bool unaligned = false;             // lines of memory begin at no multiple of 16 bytes
   Spacing spacing = Spacing::Usual;   // lines of tensors that are not unaligned
   std::uint32_t unaligned_small = 0;  // those of small tensors, by bit, whatever the others do

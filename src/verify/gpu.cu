@@ -94,7 +94,7 @@ void wait_or_give_up(int launches) {
 }
 
 // With one workspace for all launches, and until the last is over.
-Status launch(const Instance& instance, const MatmulOrder& order, const MatmulProblem& problem,
+Status launch(const Instance& instance, const LaunchOrder& order, const MatmulProblem& problem,
               const TraceBuffer& trace, int launches) {
   const StatedMatmul stated(problem);
   if (!stated.status().is_good()) return stated.status();
@@ -156,7 +156,7 @@ __global__ void sums_kernel(double* value, double* magnitude, MatmulProblem prob
 
 }  // namespace
 
-Status run_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
+Status run_on_gpu(const Instance& instance, const LaunchOrder& order, MatmulData& data,
                   const MatmulShape& shape, int launches) {
   DeviceMatmul device(data, shape);
   Status status = launch(instance, order, device.problem(), TraceBuffer{}, launches);

@@ -12,7 +12,7 @@ namespace tw {
 // Copies the data to the GPU, runs the instance `launches` times and copies the outputs back. Gives
 // up after a minute: a hang ends the program with status 1, because the device cannot be used any
 // more.
-Status run_on_gpu(const Instance& instance, const MatmulOrder& order, MatmulData& data,
+Status run_on_gpu(const Instance& instance, const LaunchOrder& order, MatmulData& data,
                   const MatmulShape& shape, int launches);
 
 // The sums by one thread per element in double precision: slow, simple, shares no code with the

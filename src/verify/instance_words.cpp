@@ -8,7 +8,7 @@ namespace tw {
 
 InstanceWords words_of(const MatmulConfig& config) {
   const auto of_output = [&config](unsigned m, unsigned n) {
-    return config.tiling.exchanged != 0 ? fmt::format("{}x{}", n, m) : fmt::format("{}x{}", m, n);
+    return config.tiling.swap_ab != 0 ? fmt::format("{}x{}", n, m) : fmt::format("{}x{}", m, n);
   };
   return {fmt::format("{} x {} -> {}", name_of(config.tiling.a_type), name_of(config.tiling.b_type),
                       name_of(config.d_type)),

@@ -3,7 +3,7 @@
 
 namespace tw {
 
-Status run_on_gpu(const Instance&, const MatmulOrder&, MatmulData&, const MatmulShape&, int) {
+Status run_on_gpu(const Instance&, const LaunchOrder&, MatmulData&, const MatmulShape&, int) {
   return Status::refused(why_no_gpu());
 }
 MatmulReference reference_on_gpu(const MatmulData& data, const MatmulShape& shape) {

@@ -22,7 +22,7 @@ Status no_virtual_gpu() {
       "configured.");
 }
 
-VirtualRun run_virtually(const Instance& instance, const MatmulOrder& order,
+VirtualRun run_virtually(const Instance& instance, const LaunchOrder& order,
                          const VerifiedProblem& problem, const TraceBuffer& trace,
                          const vgpu::Options& options) {
   VirtualRun run;

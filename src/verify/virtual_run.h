@@ -38,7 +38,7 @@ struct VerifiedProblem {
   MatmulReference reference;
 };
 
-VirtualRun run_virtually(const Instance& instance, const MatmulOrder& order,
+VirtualRun run_virtually(const Instance& instance, const LaunchOrder& order,
                          const VerifiedProblem& problem, const TraceBuffer& trace,
                          const vgpu::Options& options);
 

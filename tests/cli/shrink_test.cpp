@@ -58,7 +58,7 @@ TEST(Shrink, FindsTheSmallestFailingCase) {
   const MatmulShape expected = {
       .m = 38, .n = 1, .k = 1, .epilogue = {.activation = Activation::Gelu}};
   EXPECT_EQ(shape_of_case(found), expected);
-  EXPECT_EQ(found.shape.order, MatmulOrder{});
+  EXPECT_EQ(found.shape.order, LaunchOrder{});
   EXPECT_EQ(found.shape.fill, Fill::Integers);
   EXPECT_EQ(found.shape.seed, 1u);
   EXPECT_EQ(found.schedule.sm_count, 1u);

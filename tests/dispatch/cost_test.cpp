@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned sms = 132;
 
 double microseconds(const MatmulConfig& config, std::int64_t m, std::int64_t n, std::int64_t k,
-                    double operand_bytes = 0, const MatmulOrder& order = {}) {
+                    double operand_bytes = 0, const LaunchOrder& order = {}) {
   MatmulProblem problem;
   problem.m = m;
   problem.n = n;
@@ -127,7 +127,7 @@ TEST(Cost, ExchangedOperandsAreAnotherProduct) {
   constexpr MatmulConfig as_given = {
       .tiling = {.n = 64}, .multiply_groups = 2, .dependent_launch = 1};
   MatmulConfig exchanged = as_given;
-  exchanged.tiling.exchanged = 1;
+  exchanged.tiling.swap_ab = 1;
   // What the transposed store and the waiting take is measured; without it the price is the same.
   const auto without_measured = [](const MatmulConfig& config, std::int64_t m, std::int64_t n) {
     MatmulProblem problem;
@@ -135,7 +135,7 @@ TEST(Cost, ExchangedOperandsAreAnotherProduct) {
     problem.n = problem.d.pitch = n;
     problem.k = problem.a.pitch = problem.b.pitch = 4096;
     CostConstants cost;
-    cost.exchanged_factor = cost.exchanged_handling_factor = cost.exchanged_store_factor = 1;
+    cost.swap_ab_factor = cost.swap_ab_handling_factor = cost.swap_ab_store_factor = 1;
     return expected_microseconds({.target = "sm90a", .config = config}, problem, {}, sms, 0, cost);
   };
   EXPECT_DOUBLE_EQ(without_measured(exchanged, 512, 4096), without_measured(as_given, 4096, 512));
@@ -195,7 +195,7 @@ TEST(Cost, ShortSumsAreStoredWhole) {
 TEST(Cost, ConstantWeightsComeEarly) {
   const auto saved = [](unsigned columns, unsigned weights_first, std::int64_t n) {
     const MatmulConfig config = {
-        .tiling = {.m = columns, .n = 16, .exchanged = 1, .weights_first = weights_first},
+        .tiling = {.m = columns, .n = 16, .swap_ab = 1, .weights_first = weights_first},
         .multiply_groups = columns / 64,
         .dependent_launch = 1};
     MatmulProblem problem;
@@ -243,7 +243,7 @@ TEST(Cost, GroupsDoNotTakeTurnsAtOneTile) {
 TEST(Cost, SumsThatBeginAtCAreTakenForIt) {
   constexpr double bytes = 2 * (2 * 64 * 64 * 320 + 320 * 9 * 320);
   constexpr MatmulConfig behind = {.tiling = {.n = 160}, .c_stages = 2, .dependent_launch = 1};
-  constexpr MatmulConfig first = {.tiling = {.n = 160}, .c_first = 1, .dependent_launch = 1};
+  constexpr MatmulConfig first = {.tiling = {.n = 160}, .initial_c = 1, .dependent_launch = 1};
   const auto by = [&](const MatmulConfig& config, bool adds) {
     static char source;
     MatmulProblem problem;
@@ -261,7 +261,7 @@ TEST(Cost, SumsThatBeginAtCAreTakenForIt) {
 // Rows of B that stream: with few rows of A faster than a copy of B, with many slower; and rows
 // that begin at multiples of 16 bytes faster than others.
 TEST(Cost, FewRowsStream) {
-  constexpr MatmulConfig streams = {.tiling = {.m = 16, .n = 8, .exchanged = 1},
+  constexpr MatmulConfig streams = {.tiling = {.m = 16, .n = 8, .swap_ab = 1},
                                     .dependent_launch = 1};
   const auto rows = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     MatmulProblem problem;
@@ -272,7 +272,7 @@ TEST(Cost, FewRowsStream) {
                                  {}, sms);
   };
   const auto copied = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 8, .spans = 2, .exchanged = 1},
+    constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 8, .spans = 2, .swap_ab = 1},
                                      .multiply_groups = 1,
                                      .dependent_launch = 1};
     return expected_copy_microseconds(2.0 * double(n) * double(k)) +

@@ -69,7 +69,7 @@ inline std::string refusal_of(const Instance& instance, const Conv2dShape& shape
 // The shape, or where the instance takes those only, the depthwise one, the one of full tiles of
 // groups or the one of three positions side by side like it.
 inline Conv2dShape suited(const Instance& instance, Conv2dShape shape) {
-  if (config_of(instance).c_first != 0) {  // pairs of columns, and nothing but C, a bias and relu
+  if (config_of(instance).initial_c != 0) {  // pairs of columns, and nothing but C, a bias and relu
     shape.k += shape.k / shape.groups % 2 * shape.groups;
     shape.parts = shape.parts.begun(static_cast<ElementType>(shape.d_type));
   }

@@ -367,7 +367,7 @@ TEST(Conv2d, WhatNothingMeetsHasNoGradient) {
 TEST(Conv2d, SumsThatBeginAtCRefuseOtherEpilogues) {
   unsigned begun = 0;
   for (const Instance& instance : conv2d_instances()) {
-    if (config_of(instance).c_first == 0) continue;
+    if (config_of(instance).initial_c == 0) continue;
     ++begun;
     Conv2dShape shape = shape_for(instance);
     shape.n = 2;

@@ -108,7 +108,7 @@ TEST(Matmul, TakesAnyRasterGroup) {
       const VerifiedProblem verified(shape, Fill::Integers, 5);
       for (const int group : {1, 3, 1000, 1 << 30, (1 << 30) + 1}) {
         for (const Raster raster : {Raster::AlongM, Raster::AlongN}) {
-          MatmulOrder order = usual_order(instance);
+          LaunchOrder order = usual_order(instance);
           order.group = group;
           order.raster = raster;
           const VirtualRun run =
@@ -133,7 +133,7 @@ TEST(Matmul, PartsFinishShares) {
     shape.epilogue.column_bias = true;
     const VerifiedProblem verified(shape, Fill::Integers, 6);
     for (const int parts : {3, 4, 7}) {
-      MatmulOrder order = usual_order(instance);
+      LaunchOrder order = usual_order(instance);
       order.split_k = parts;
       for (const unsigned sms : {28u, 6u}) {
         vgpu::Options machine;

@@ -21,8 +21,8 @@ MatmulShape usual_shape(const Instance& instance) {
   return shape;
 }
 
-MatmulOrder usual_order(const Instance& instance) {
-  MatmulOrder order;
+LaunchOrder usual_order(const Instance& instance) {
+  LaunchOrder order;
   order.stream_k = config_of(instance).split == Split::Stream;
   return order;
 }
@@ -51,7 +51,7 @@ std::string run_line(const MatmulTask& task) {
   return line + fmt::format(" --data {} --seed {}", name_of(task.fill), task.seed);
 }
 
-Status serves(const Instance& instance, const MatmulShape& shape, const MatmulOrder& order) {
+Status serves(const Instance& instance, const MatmulShape& shape, const LaunchOrder& order) {
   const MatmulConfig& config = config_of(instance);
   const auto refused = [](const std::string& what) { return Status::refused("It " + what + "."); };
   if (config.tiling.a_type != shape.a_type || config.tiling.b_type != shape.b_type ||

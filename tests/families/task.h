@@ -13,7 +13,7 @@ namespace tw {
 
 struct MatmulTask {
   MatmulShape shape;
-  MatmulOrder order;
+  LaunchOrder order;
   Fill fill = Fill::Integers;
   std::uint64_t seed = 1;
   const Instance* instance = nullptr;
@@ -21,7 +21,7 @@ struct MatmulTask {
 
 // What the instance takes where nothing is said: an empty product of its types and layout.
 MatmulShape usual_shape(const Instance& instance);
-MatmulOrder usual_order(const Instance& instance);
+LaunchOrder usual_order(const Instance& instance);
 // `rows`, or as many as the instance takes.
 std::int64_t fitting_rows(const Instance& instance, std::int64_t rows);
 
@@ -33,6 +33,6 @@ MatmulTask random_task(const Instance& instance, int largest, std::mt19937_64& r
 std::string run_line(const MatmulTask& task);
 
 // Whether the instance takes such a problem; otherwise a sentence about what it asks for instead.
-Status serves(const Instance& instance, const MatmulShape& shape, const MatmulOrder& order);
+Status serves(const Instance& instance, const MatmulShape& shape, const LaunchOrder& order);
 
 }  // namespace tw

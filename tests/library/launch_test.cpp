@@ -13,7 +13,7 @@
 #include "tests/library/stand_in.h"
 #include "tilewright.hpp"
 #include "tilewright/family/matmul/family.h"
-#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/launch_order.h"
 
 namespace tw::tests {
 namespace {

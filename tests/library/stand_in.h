@@ -18,7 +18,7 @@ struct Event {
   void* stream;
   const Instance* instance = nullptr;
   MatmulProblem problem = {};
-  MatmulOrder order = {};
+  LaunchOrder order = {};
   const void* counters = nullptr;  // Launch alone has some
 };
 

@@ -154,16 +154,16 @@ CONFIGS = {
     'few_rows_2x1': hopper('.m = 64, .n = 96, .cluster = {2, 1}, .loaded_rows = 16', '.multiply_groups = 1'),
     # 18 stages; rows are D's columns, and there is a bias for each.
     'exchanged': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
-                        fields_of('.m = 64, .n = 24, .exchanged = 1', '.multiply_groups = 1'), options='--epilogue bias'),
+                        fields_of('.m = 64, .n = 24, .swap_ab = 1', '.multiply_groups = 1'), options='--epilogue bias'),
     # The same, whose weights come before the earlier grid has ended.
     'weights_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
-                            fields_of('.m = 64, .n = 24, .exchanged = 1, .weights_first = 1',
+                            fields_of('.m = 64, .n = 24, .swap_ab = 1, .weights_first = 1',
                                       '.multiply_groups = 1, .dependent_launch = 1'), options='--b-is-constant'),
     # Launches that overlap the grid before; of the convolution, sums begin at C.
     'overlapping': hopper('.cluster = {1, 1}', '.dependent_launch = 1'),
     'tensor_overlapping': blackwell(', .dependent_launch = 1'),
     'conv2d_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
-                           fields_of('.m = 64, .n = 64', '.multiply_groups = 1, .c_first = 1, .dependent_launch = 1'), 'conv2d',
+                           fields_of('.m = 64, .n = 64', '.multiply_groups = 1, .initial_c = 1, .dependent_launch = 1'), 'conv2d',
                            'Conv2dRecipe', options='--beta 1 --epilogue bias'),
     'rms_norm_overlapping': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90', '.dependent_launch = true', 'rms_norm'),
     'dynamic': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .scheduling = Scheduling::Dynamic'),
@@ -207,12 +207,12 @@ CONFIGS = {
                            fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByLines'),
     # Convolutions of single channels, which stream.
     'rows': Config('sm_90a', 'tilewright/arch/sm90.h', 'Rows<Sm90>',
-                   fields_of('.m = 32, .n = 8, .exchanged = 1', '.multiply_groups = 1'), options='--unaligned'),
+                   fields_of('.m = 32, .n = 8, .swap_ab = 1', '.multiply_groups = 1'), options='--unaligned'),
     'depthwise': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'conv2d', 'DepthwiseRecipe'),
     # FP8 with scales in every stage.
     'blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'blockwise_halves': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 128'),
-    'exchanged_blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 24', ', .exchanged = 1'),
+    'exchanged_blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 24', ', .swap_ab = 1'),
     'blockwise_copies': blockwise('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.n = 64'),
     # MXFP8, the scales in tensor memory: six stages.

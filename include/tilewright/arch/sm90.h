@@ -36,7 +36,7 @@ struct Sm90 {
   // Rows of D are staged by 128 or 64 bytes and stored by TMA; tiles of few columns by threads.
   template <auto config, class Trace>
   using Store = std::conditional_t<
-      config.tiling.exchanged != 0, TransposedStore<config.d_type, config.tiling.n, Trace>,
+      config.tiling.swap_ab != 0, TransposedStore<config.d_type, config.tiling.n, Trace>,
       std::conditional_t<
           config.tiling.n % (128 / bytes_of(config.d_type)) == 0 &&
               config.tiling.n / (128 / bytes_of(config.d_type)) >= config.finishers,
@@ -62,7 +62,7 @@ struct Sm90 {
     require(config.tiling.m % (64 * config.groups_per_tile()) == 0,
             "The tile's m must be a multiple of 64 rows for each warpgroup that shares the tile.");
     require(
-        config.tiling.n % (config.tiling.exchanged != 0 ? 8 : 16) == 0 && config.tiling.n <= 256,
+        config.tiling.n % (config.tiling.swap_ab != 0 ? 8 : 16) == 0 && config.tiling.n <= 256,
         "The tile's n must be a multiple of 16 up to 256; of 8 where operands are exchanged.");
     require(
         config.group_rows() * config.tiling.n * (config.promote_every == 0 ? 1 : 2) <=

@@ -56,7 +56,7 @@ struct BlockScaledBy : Recipe {
   static constexpr ScaleType block_scale_type = type;
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
     require(config.promote_every == 0, "Sums with block scales stay in tensor memory.");
-    require(config.tiling.exchanged == 0 && config.tiling.loaded_rows == 0,
+    require(config.tiling.swap_ab == 0 && config.tiling.loaded_rows == 0,
             "Operands with block scales are loaded whole, and not exchanged.");
     return Recipe::roles(table, config);
   }

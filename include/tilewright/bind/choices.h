@@ -33,7 +33,7 @@ consteval auto order_of() {
   if constexpr (config.sweep == TileSweep::Hilbert) {
     return Chosen<HilbertOrder>();
   } else {
-    return Chosen<GroupedOrder>();
+    return Chosen<BandedOrder>();
   }
 }
 
@@ -112,12 +112,12 @@ template <MatmulConfig config, RoleTable roles, class Epilogue, class Store>
 consteval bool ends_as_asked() {
   static_assert((config.output_buffers > 2) == stores_tiles<Store>,
                 "This store has two buffers, or none: it does not store whole tiles.");
-  static_assert((config.tiling.exchanged != 0) == transposes<Store>,
+  static_assert((config.tiling.swap_ab != 0) == transposes<Store>,
                 "Where operands are exchanged, a tile's rows are D's columns: the store must "
                 "transpose them.");
-  static_assert((config.c_first != 0) == Epilogue::begins,
+  static_assert((config.initial_c != 0) == Epilogue::begins,
                 "Sums begin at C if and only if the recipe's epilogue begins with it.");
-  static_assert(config.c_first == 0 || !roles.epilogue.played(),
+  static_assert(config.initial_c == 0 || !roles.epilogue.played(),
                 "Who multiplies has the sums, and lets them begin at C.");
   static_assert(config.finishers == 1 || config.finishers <= config.tiling.n / Store::chunk_columns,
                 "A share of a tile is at least a chunk of its columns.");

@@ -37,7 +37,7 @@ struct MatmulConfig {
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
   unsigned c_stages = 0;          // chunks of C that a role brings ahead of a group's epilogue
-  unsigned c_first = 0;           // 1: sums begin at C and the bias; relu, or nothing, is behind
+  unsigned initial_c = 0;           // 1: sums begin at C and the bias; relu, or nothing, is behind
   unsigned dependent_launch = 0;  // 1: the grid starts while the grid before it ends
   unsigned plain_epilogue = 0;    // 1: D = alpha * sums alone, which leaves registers to the sums
   Tracing tracing = Tracing::Off;
@@ -47,8 +47,8 @@ struct MatmulConfig {
   }
   constexpr unsigned group_rows() const { return tiling.m / groups_per_tile(); }
   // A tile's rows and columns of the caller's D.
-  constexpr unsigned output_rows() const { return tiling.exchanged != 0 ? tiling.n : tiling.m; }
-  constexpr unsigned output_columns() const { return tiling.exchanged != 0 ? tiling.m : tiling.n; }
+  constexpr unsigned output_rows() const { return tiling.swap_ab != 0 ? tiling.n : tiling.m; }
+  constexpr unsigned output_columns() const { return tiling.swap_ab != 0 ? tiling.m : tiling.n; }
 
   consteval MatmulConfig checked() const {
     require(bytes_of(tiling.a_type) == bytes_of(tiling.b_type),
@@ -63,7 +63,7 @@ struct MatmulConfig {
                                     tiling.a_major == Major::K && tiling.cluster.n == 1),
         "loaded_rows are a multiple of 8 below the tile's m of a K-major A that no CTAs share.");
     require(
-        tiling.exchanged == 0 || (tiling.a_type == tiling.b_type && tiling.a_major == Major::K &&
+        tiling.swap_ab == 0 || (tiling.a_type == tiling.b_type && tiling.a_major == Major::K &&
                                   tiling.b_major == Major::K && tiling.loaded_rows == 0 &&
                                   bytes_of(d_type) == 2 && c_stages == 0),
         "Operands that are exchanged are K-major, of one type and loaded whole; D has elements "
@@ -81,9 +81,9 @@ struct MatmulConfig {
                                c_stages == 0 && (finishers & (finishers - 1)) == 0),
             "Parts that finish shares are those of a split into parts, by groups that share tiles "
             "for which no role brings C; their number is a power of two.");
-    require(c_first == 0 ||
+    require(initial_c == 0 ||
                 (split == Split::Whole && promote_every == 0 && plain_epilogue == 0 &&
-                 tiling.exchanged == 0 && bytes_of(d_type) == 2 && !is_integer(tiling.a_type)),
+                 tiling.swap_ab == 0 && bytes_of(d_type) == 2 && !is_integer(tiling.a_type)),
             "Sums that begin at C are whole, of numbers that are added up by the tensor core; D "
             "has elements of two bytes and lies as the sums do.");
     return *this;

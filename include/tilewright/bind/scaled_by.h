@@ -36,8 +36,8 @@ struct ScaledBy : Recipe {
   }
   static constexpr unsigned apart_registers = 40;
   template <Tiling tiling, unsigned warps, bool apart = false>
-  using ScalesBy = ScaleLoader<tiling, tiling.exchanged != 0 ? 1 : b_rows, warps,
-                               tiling.exchanged != 0 ? b_rows : 1, apart>;
+  using ScalesBy = ScaleLoader<tiling, tiling.swap_ab != 0 ? 1 : b_rows, warps,
+                               tiling.swap_ab != 0 ? b_rows : 1, apart>;
   template <Tiling tiling, RoleTable table>
   using Scales = ScalesBy<tiling, table.spec_of(Role::LoadScales).warps,
                           (table.load.registers >= apart_registers)>;
@@ -63,7 +63,7 @@ struct ScaledBy : Recipe {
 template <unsigned b_rows, class Recipe = MatmulRecipe>
 struct WaveScaledBy : ScaledBy<b_rows, Recipe> {
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.tiling.exchanged == 0, "Waves do not exchange operands.");
+    require(config.tiling.swap_ab == 0, "Waves do not exchange operands.");
     RoleTable fewer = given;
     --fewer.load.warps;
     return ScaledBy<b_rows, Recipe>::roles(fewer, config);

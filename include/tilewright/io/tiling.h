@@ -26,7 +26,7 @@ struct Tiling {
   unsigned loaded_rows = 0;
   unsigned b_evict_first = 0;  // B is read once: its lines are the first to leave the L2
   unsigned a_evict_first = 0;  // the same of A
-  unsigned exchanged = 0;      // 1: A is the caller's B, and B its A; rows are columns of D
+  unsigned swap_ab = 0;        // 1: A is the caller's B, and B its A; rows are columns of D
   // 1: the caller's B may be read before the grids before have ended, where it says that none of
   // them writes it.
   unsigned weights_first = 0;

@@ -33,7 +33,7 @@ class WeightsFirst : public TmaLoader<tiling> {
   template <bool weights, StageToFill Stage, class WorkTile>
   TW_DEVICE void load_part(const Stage& stage, const WorkTile& tile, int k) {
     const int first_k = k * static_cast<int>(tiling.k());
-    if constexpr (weights == (tiling.exchanged != 0))
+    if constexpr (weights == (tiling.swap_ab != 0))
       this->load_a(stage, tile, first_k, tile.batch);
     else
       this->load_b(stage, tile, first_k, tile.batch);

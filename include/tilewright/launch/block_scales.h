@@ -78,7 +78,7 @@ Status fill_maps(typename Loader::Params& params, BlockScaledOperands given, con
 
 template <class Parts, class Encode>
 Status plan_block_scaled(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                         const BlockScaledOperands& given, const MatmulOrder& order,
+                         const BlockScaledOperands& given, const LaunchOrder& order,
                          unsigned max_clusters, const Workspace& workspace, const Encode& encode) {
   MatmulProblem converted = given.matmul;
   if (converts_elements<Parts>) converted.a.type = converted.b.type = ElementType::Bf16;

@@ -12,8 +12,8 @@
 #include "tilewright/bind/recipe.h"
 #include "tilewright/epilogue/begun.h"
 #include "tilewright/io/operand.h"
-#include "tilewright/launch/exchange.h"
-#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/swap_ab.h"
+#include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/operand_check.h"
 #include "tilewright/launch/tensor_map.h"
 
@@ -22,7 +22,7 @@ namespace tw {
 // The product that a kernel computes: the given one, or its transpose.
 template <class Parts>
 MatmulProblem product_of(const MatmulProblem& given) {
-  return Parts::config.tiling.exchanged != 0 ? exchanged(given) : given;
+  return Parts::config.tiling.swap_ab != 0 ? swap_ab(given) : given;
 }
 
 // How much work a product is, and how it is cut. Counts that do not fit are the largest number.
@@ -31,7 +31,7 @@ struct MatmulExtent {
   static constexpr MatmulConfig config = Parts::config;
   std::int64_t tiles_m, tiles_n, k_tiles, splits, tiles, clusters, slots;
 
-  MatmulExtent(const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters) {
+  MatmulExtent(const MatmulProblem& problem, const LaunchOrder& order, unsigned max_clusters) {
     const auto count = [](std::int64_t extent, std::int64_t tile) {
       return (extent + tile - 1) / tile;
     };
@@ -118,7 +118,7 @@ Status check_operands(const MatmulProblem& given) {
 }
 
 template <class Parts>
-Status supports(const MatmulProblem& given, const MatmulOrder& order) {
+Status supports(const MatmulProblem& given, const LaunchOrder& order) {
   constexpr MatmulConfig config = Parts::config;
   const MatmulProblem problem = product_of<Parts>(given);
   Status status = check_operands<Parts>(given);
@@ -132,7 +132,7 @@ Status supports(const MatmulProblem& given, const MatmulOrder& order) {
     return Status::refused(
         "This kernel stores alpha * sums alone; the problem's epilogue has more parts.");
   }
-  if constexpr (config.c_first != 0) {
+  if constexpr (config.initial_c != 0) {
     EpilogueArguments epilogue = problem.epilogue;
     if (epilogue.beta == 0.0f) epilogue.source = nullptr;
     if (!begins_sums<config.d_type>(epilogue, problem.n)) {
@@ -172,7 +172,7 @@ Status supports(const MatmulProblem& given, const MatmulOrder& order) {
 }
 
 template <class Parts>
-std::size_t workspace_bytes(const MatmulProblem& problem, const MatmulOrder& order,
+std::size_t workspace_bytes(const MatmulProblem& problem, const LaunchOrder& order,
                             unsigned max_clusters) {
   const MatmulExtent<Parts> extent(product_of<Parts>(problem), order, max_clusters);
   if constexpr (detail::keeps_parts<Parts>) {
@@ -218,13 +218,13 @@ inline unsigned column_step(const MatmulProblem& problem) {
 template <class Parts>
 int last_row(const MatmulProblem& problem) {
   if (Parts::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
-  unsigned step = Parts::config.tiling.exchanged ? column_step(problem) : 1;
+  unsigned step = Parts::config.tiling.swap_ab ? column_step(problem) : 1;
   step = std::max(step, Parts::Scales::row_step);
   return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, step);
 }
 template <class Parts>
 int last_column(const MatmulProblem& problem) {
-  const unsigned step = Parts::config.tiling.exchanged ? 1 : column_step(problem);
+  const unsigned step = Parts::config.tiling.swap_ab ? 1 : column_step(problem);
   return last_begin<Parts>(problem, problem.n, Parts::config.tiling.n,
                            std::max(step, Parts::Scales::column_step));
 }
@@ -301,13 +301,13 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
     params.output.map = {};
     if (params.output.by_tma) {
       const bool gated = problem.epilogue.gated;
-      constexpr bool exchanged = transposes<Store>;
-      const std::int64_t columns = exchanged ? problem.m : problem.n;
+      constexpr bool swap_ab = transposes<Store>;
+      const std::int64_t columns = swap_ab ? problem.m : problem.n;
       return encode(params.output.map,
                     MatrixBox{.base = problem.d.data,
                               .type = problem.d.type,
                               .inner = gated ? columns / 2 : columns,
-                              .outer = exchanged ? problem.n : problem.m,
+                              .outer = swap_ab ? problem.n : problem.m,
                               .batch = problem.batch,
                               .pitch_bytes = std::max<std::int64_t>(problem.d.pitch * bytes, 16),
                               .batch_pitch_bytes = problem.d.batch_pitch * bytes,
@@ -326,7 +326,7 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
 // the device at once. The problem has at least one output element.
 template <class Parts, class Encode, class FillLoader>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const MatmulProblem& given, const MatmulOrder& order, unsigned max_clusters,
+            const MatmulProblem& given, const LaunchOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode, const FillLoader& fill_loader) {
   constexpr MatmulConfig config = Parts::config;
   const MatmulProblem problem = product_of<Parts>(given);
@@ -418,7 +418,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
 
 template <class Parts, class Encode>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const MatmulProblem& problem, const MatmulOrder& order, unsigned max_clusters,
+            const MatmulProblem& problem, const LaunchOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
   return plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode,
                      [&](typename Parts::Loader::Params& loader) {

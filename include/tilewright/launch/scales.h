@@ -29,7 +29,7 @@ Status take_scales(Scales& own, const Checked& checked, const MatmulProblem& pro
   };
   own = {view(checked.tensor(Family::a_scales), problem.a_scales.rows),
          view(checked.tensor(Family::b_scales), problem.b_scales.rows)};
-  if constexpr (Parts::config.tiling.exchanged != 0) std::swap(own.a, own.b);
+  if constexpr (Parts::config.tiling.swap_ab != 0) std::swap(own.a, own.b);
   return Status::good();
 }
 
@@ -43,7 +43,7 @@ struct ScaledLaunch {
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const MatmulProblem product = checked.product();
     Status found = check_operands<Parts>(product);

@@ -11,7 +11,7 @@ namespace tw {
 // left.
 struct HilbertOrder {
   struct Params {
-    int group;  // not used; the same parameters as GroupedOrder
+    int group;  // not used; the same parameters as BandedOrder
     Raster raster;
   };
   static TW_DEVICE TileAt at(const Params&, int index, int tiles_m, int tiles_n) {

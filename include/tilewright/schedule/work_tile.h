@@ -108,7 +108,7 @@ struct TileAt {
 
 // An order says where tile `index` lies: neighbours in time should be neighbours in the L2. Here
 // `group` lines of tiles side by side, so that a wave reads few rows of A and few columns of B.
-struct GroupedOrder {
+struct BandedOrder {
   struct Params {
     int group;
     Raster raster;

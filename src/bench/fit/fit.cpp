@@ -66,11 +66,11 @@ constexpr Constant constants[] = {
     TW_CONSTANT(scaled_cluster_factor),
 
     TW_CONSTANT(piece_cycles),
-    TW_CONSTANT(exchanged_factor),
-    TW_CONSTANT(exchanged_handling_factor),
-    TW_CONSTANT(exchanged_store_factor),
-    TW_CONSTANT(exchanged_pair_factor),
-    TW_CONSTANT(exchanged_scaled_factor),
+    TW_CONSTANT(swap_ab_factor),
+    TW_CONSTANT(swap_ab_handling_factor),
+    TW_CONSTANT(swap_ab_store_factor),
+    TW_CONSTANT(swap_ab_pair_factor),
+    TW_CONSTANT(swap_ab_scaled_factor),
 };
 #undef TW_CONSTANT
 

@@ -116,7 +116,7 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
       shape.peer_us = shape.peer_us == 0 ? microseconds : std::min(shape.peer_us, microseconds);
       continue;
     }
-    MatmulOrder order;
+    LaunchOrder order;
     if (const auto slash = name.find(" /"); slash != std::string::npos) {
       order.split_k = std::atoi(name.c_str() + slash + 2);
       name.resize(slash);

@@ -20,7 +20,7 @@ std::vector<KnownKernel> known_kernels();
 
 struct MeasuredKernel {
   const KnownKernel* kernel;
-  MatmulOrder order;
+  LaunchOrder order;
   double microseconds;
 };
 

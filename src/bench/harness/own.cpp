@@ -124,7 +124,7 @@ std::vector<Choice> with_groups(const std::vector<Choice>& launches,
 
 std::string name_of(const Choice& choice) {
   std::string name = choice.instance->name;
-  const MatmulOrder& order = choice.order;
+  const LaunchOrder& order = choice.order;
   if (order.split_k > 1) name += " /" + std::to_string(order.split_k);
   if (order.group != 0) {
     name += (order.raster == Raster::AlongM ? " m" : " n") + std::to_string(order.group);

@@ -7,7 +7,7 @@
 #include "tilewright/family/attention/family.h"
 #include "tilewright/family/attention/kernel.h"
 #include "tilewright/launch/checked.h"
-#include "tilewright/launch/matmul_order.h"
+#include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/tensor_map.h"
 
 namespace tw {
@@ -93,7 +93,7 @@ struct AttentionLaunch {
   // A grid of no CTAs is not launched. Schedules that ask have a counter in the workspace.
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder&, unsigned max_ctas,
+                     const Checked& checked, const LaunchOrder&, unsigned max_ctas,
                      const Workspace& workspace, const Encode& encode) {
     using Kernel = kernel::WarpSpecialized<Parts>;
     const Problem& problem = checked.as<Problem>();

@@ -30,7 +30,7 @@ struct BlockScaledLaunch {
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     ProductFacts wanted = facts_of<Parts>;
     wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major

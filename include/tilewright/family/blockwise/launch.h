@@ -10,7 +10,7 @@ namespace tw {
 struct BlockwiseLaunch : ScaledLaunch<BlockwiseFamily> {
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     if (Parts::Recipe::takes_exponents) {
       Status found = check_operands<Parts>(checked.product());

@@ -38,7 +38,7 @@ constexpr unsigned rows_read(const MatmulConfig& config) {
 
 // `Seen`, or behind sums that begin at C what is left of it.
 template <MatmulConfig config, class Seen>
-using EpilogueBehind = std::conditional_t<config.c_first != 0, BegunEpilogue<Seen>, Seen>;
+using EpilogueBehind = std::conditional_t<config.initial_c != 0, BegunEpilogue<Seen>, Seen>;
 
 // One recipe for the three directions, of a loader by TMA; its epilogue sees the whole output.
 struct Conv2dRecipe : MatmulRecipe {

@@ -327,7 +327,7 @@ struct Conv2dLaunch {
   }
 
   template <class Parts>
-  static Status supports(const Checked& checked, const MatmulOrder& order) {
+  static Status supports(const Checked& checked, const LaunchOrder& order) {
     const MatmulProblem matmul = product<Parts>(checked);
     const Problem problem = with_patches(checked.as<Problem>());
     Status found = check_operands<Parts>(matmul);
@@ -379,7 +379,7 @@ struct Conv2dLaunch {
   // `encode` takes a MatrixBox or an Im2colBox.
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     using Loader = typename Parts::Loader;
     if (Status status = supports<Parts>(checked, order); !status.is_good()) return status;

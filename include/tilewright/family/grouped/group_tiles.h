@@ -9,10 +9,10 @@
 namespace tw {
 
 // A map for schedules that only count upwards. Tiles of one group follow each other; the batch of a
-// WorkTile is its group, and its rows are counted in all groups. Where operands are exchanged, what
+// WorkTile is its group, and its rows are counted in all groups. Where operands are swap_ab, what
 // has rows is B, and a tile's columns are the group's rows:
 // `tile_rows` of them.
-template <ClusterShape cluster, class Order, int tile_rows, bool exchanged = false>
+template <ClusterShape cluster, class Order, int tile_rows, bool swap_ab = false>
 class GroupTiles {
  public:
   struct Params {
@@ -37,19 +37,19 @@ class GroupTiles {
   // `has` has found the group.
   TW_DEVICE WorkTile tile(int index) const {
     const TileMapParams<Order>& map = params_.map;
-    const int tiles_m = exchanged ? map.tiles_m : row_tiles();
-    const int tiles_n = exchanged ? row_tiles() : map.tiles_n;
+    const int tiles_m = swap_ab ? map.tiles_m : row_tiles();
+    const int tiles_n = swap_ab ? row_tiles() : map.tiles_n;
     const TileAt at = Order::at(map.order, index - first_tile_, tiles_m, tiles_n);
     const int m = at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_));
     const int n = at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_));
-    int row = begin_ + (exchanged ? n : m) * tile_rows;
+    int row = begin_ + (swap_ab ? n : m) * tile_rows;
     // The last tile reaches back, but never before its group; TMA can then store it whole.
-    const int last = exchanged ? map.last_column : map.last_row;
+    const int last = swap_ab ? map.last_column : map.last_row;
     const bool reaches_back = last < map.m && end_ - begin_ >= tile_rows;
     if (reaches_back && row > end_ - tile_rows) row = end_ - tile_rows;
     // Groups begin anywhere: each tile reaches back from the next multiple to where it begins.
     const int behind = (row + tile_rows - 1) / tile_rows;
-    if constexpr (exchanged) {
+    if constexpr (swap_ab) {
       return {m, behind, group_, end_, map.last_row, row, 0, map.k_tiles};
     } else {
       return {behind, n, group_, end_, row, map.last_column, 0, map.k_tiles};
@@ -59,11 +59,11 @@ class GroupTiles {
  private:
   // Tiles along a group's rows, and along what all groups have alike.
   TW_DEVICE int row_tiles() const {
-    constexpr int step = tile_rows * static_cast<int>(exchanged ? cluster.n : cluster.m);
+    constexpr int step = tile_rows * static_cast<int>(swap_ab ? cluster.n : cluster.m);
     return (end_ - begin_ + step - 1) / step;
   }
   TW_DEVICE int other_tiles() const {
-    return exchanged ? params_.map.tiles_m : params_.map.tiles_n;
+    return swap_ab ? params_.map.tiles_m : params_.map.tiles_n;
   }
   // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
   TW_DEVICE void read() const {

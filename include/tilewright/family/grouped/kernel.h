@@ -18,7 +18,7 @@ namespace tw {
 template <class Recipe>
 struct GatheredRecipe : ThreadRecipe<Recipe, GatherLoader> {
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
-    require(config.tiling.exchanged == 0,
+    require(config.tiling.swap_ab == 0,
             "Rows are gathered of a kernel's A: operands must not be exchanged.");
     return ThreadRecipe<Recipe, GatherLoader>::roles(table, config);
   }
@@ -64,7 +64,7 @@ struct GroupedBy : Recipe {
   }
   template <MatmulConfig config, Tiling, class TileMap>
   using Map = GroupTiles<config.tiling.cluster, typename decltype(order_of<config>())::Type,
-                         static_cast<int>(config.output_rows()), config.tiling.exchanged != 0>;
+                         static_cast<int>(config.output_rows()), config.tiling.swap_ab != 0>;
 };
 
 using GroupedConfig = MatmulConfig;

@@ -39,7 +39,7 @@ struct GroupedLaunch {
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
     params.schedule.rows = problem.rows;
@@ -86,7 +86,7 @@ struct GroupedLaunch {
   // rows, which only capacities promise.
   template <class Parts, class Encode>
   static Status plan_by_blocks(typename kernel::WarpSpecialized<Parts>::Params& params,
-                               MatmulGrid& grid, const Checked& checked, const MatmulOrder& order,
+                               MatmulGrid& grid, const Checked& checked, const LaunchOrder& order,
                                unsigned max_clusters, const Workspace& workspace,
                                const Encode& encode) {
     const Problem& problem = checked.as<Problem>();

@@ -32,13 +32,13 @@ struct MatmulLaunch {
   }
 
   template <class Parts>
-  static Status supports(const Checked& checked, const MatmulOrder& order) {
+  static Status supports(const Checked& checked, const LaunchOrder& order) {
     return tw::supports<Parts>(product<Parts>(checked), order);
   }
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     if constexpr (requires { params.loader.weights_are_constant; }) {
       params.loader.weights_are_constant = checked.as<Family::Problem>().b_is_constant != 0;

@@ -11,7 +11,7 @@ namespace tw {
 struct RequantisedLaunch : ScaledLaunch<RequantisedFamily> {
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const TensorLines& scales = checked.tensor(RequantisedFamily::d_scales);
     params.epilogue.epilogue.scales = {

@@ -15,7 +15,7 @@ struct RotatedLaunch {
   static MatmulProblem product(const Checked& problem) { return problem.product(); }
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& problem, const MatmulOrder& order, unsigned max_clusters,
+                     const Checked& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const auto& rotated = problem.as<tw_rotated_problem>();
     params.loader.shift = static_cast<int>(rotated.shift % rotated.matmul.m);

@@ -9,7 +9,7 @@ namespace tw {
 
 // The transposed product: rows and columns change places. D, C and the auxiliary output keep their
 // strides; a kernel for exchanged operands takes their lines for columns.
-inline MatmulProblem exchanged(const MatmulProblem& given) {
+inline MatmulProblem swap_ab(const MatmulProblem& given) {
   MatmulProblem problem = given;
   std::swap(problem.m, problem.n);
   std::swap(problem.a, problem.b);

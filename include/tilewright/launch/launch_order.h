@@ -11,12 +11,12 @@ namespace tw {
 
 // In which order tiles are taken (0 leaves the group to the plan), and in how many parts sums are
 // made by kernels that make them in parts.
-struct MatmulOrder {
+struct LaunchOrder {
   int group = 0;
   Raster raster = Raster::AlongM;
   int split_k = 1;
   bool stream_k = false;
-  bool operator==(const MatmulOrder&) const = default;
+  bool operator==(const LaunchOrder&) const = default;
 };
 
 // A sum of so many parts or more has several that finish a share of its tile each. With fewer
