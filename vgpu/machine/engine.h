@@ -123,7 +123,12 @@ class Engine {
   void report_two(const char* role, Checker checker, int stage, const void* subject, Site other,
                   MakeText&& text) {
     const bool is_here = current_ != nullptr && current_->role == role;
-    findings.add(checker, role, stage, subject, is_here, std::forward<MakeText>(text),
+    const auto placed = [&] {
+      std::string sentence = text();
+      if (is_here && launch.place) sentence += " It is at " + launch.place() + ".";
+      return sentence;
+    };
+    findings.add(checker, role, stage, subject, is_here, placed,
                  [&] { return call_sites.frames(other); });
     if (findings.full()) slice_ = 0;
   }

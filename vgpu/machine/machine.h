@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "vgpu/machine/finding.h"
 
@@ -44,6 +45,9 @@ struct Launch {
   // The grid may start while the grid before it still runs (programmatic stream serialisation).
   bool dependent_launch = false;
   unsigned registers = 0;  // a thread's at the launch, before setmaxnreg shifts them; 0: unknown
+  // Where in its text the running thread is, for programs that have no frames of the host: findings
+  // say it. Empty: the frames tell.
+  std::function<std::string()> place = {};
 };
 
 // Memory outside the machine that a kernel may touch; everything else is out of bounds.

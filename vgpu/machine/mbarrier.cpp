@@ -358,15 +358,16 @@ namespace {
 
 // Sleeps until the phase has completed, and learns what was released with the scope of the CTA; or
 // until the time limit of the instruction, and learns nothing: then null.
-Mbarrier* wait_for_phase(SharedAddress address, unsigned parity) {
+Mbarrier* wait_for_phase(SharedAddress address, unsigned parity, bool may_sleep = true) {
+  const char* const instruction = may_sleep ? "mbarrier.try_wait" : "mbarrier.test_wait";
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  const auto place = machine.resolve_own(address, 8, "mbarrier.try_wait");
-  Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.try_wait");
+  const auto place = machine.resolve_own(address, 8, instruction);
+  Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
   const TimedWait timed(machine, barrier.name == nullptr ? "an mbarrier" : barrier.name,
                         barrier.stage);
   if ((barrier.phase & 1) == (parity & 1)) {
-    if (machine.wait_runs_out()) return nullptr;
+    if (!may_sleep || machine.wait_runs_out()) return nullptr;
     const std::uint64_t phase = barrier.phase;
     machine.sleep(barrier.waiters, {WaitKind::Mbarrier, &barrier, parity & 1});
     if (barrier.phase > phase + 1) {
@@ -399,6 +400,10 @@ bool mbarrier_try_wait_parity_cluster(SharedAddress address, unsigned parity) {
   machine.order.acquire(machine.current(), barrier->done_in_cluster);
   machine.current().awaited_fenced = barrier->done_fenced;
   return true;
+}
+
+bool mbarrier_test_wait_parity(SharedAddress address, unsigned parity) {
+  return wait_for_phase(address, parity, false) != nullptr;
 }
 
 void fence_proxy_async() {

@@ -28,3 +28,10 @@ void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t byte
                           std::uint64_t time);
 
 }  // namespace tw::vgpu
+
+namespace tw::model {
+
+// mbarrier.test_wait, which never sleeps. isa/ptx has try_wait alone: its kernels only wait.
+bool mbarrier_test_wait_parity(SharedAddress barrier, unsigned parity);
+
+}  // namespace tw::model

@@ -1,0 +1,41 @@
+// Runs an entry of a module on the virtual GPU.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "vgpu/machine/machine.h"
+#include "vgpu/ptx/run/code.h"
+
+namespace tw::vgpu::ptx {
+
+struct Extent {
+  unsigned x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+struct Request {
+  Extent grid, block;
+  unsigned cluster = 1;  // CTAs of a cluster, along x
+  std::size_t dynamic_shared = 0;
+  std::span<const std::byte> parameters;
+  bool dependent_launch = false;
+  unsigned registers = 0;  // of a thread at the launch; 0: unknown
+};
+
+// What all threads of a launch share.
+struct Running {
+  const Code* code = nullptr;
+  const Request* request = nullptr;
+  const std::byte* parameters = nullptr;
+  std::byte* loaded = nullptr;  // global and constant variables
+};
+
+// `memory` is what the kernel may touch beside its parameters and variables. A request that does
+// not fit the entry makes the report incomplete.
+Report run(const Code& code, const Request& request, std::span<const GlobalRange> memory,
+           const Options& options);
+
+}  // namespace tw::vgpu::ptx

@@ -1,0 +1,184 @@
+// Loads and stores, and the addresses that they take.
+#include "tilewright/isa/model/counter.h"
+#include "tilewright/isa/model/shared_memory.h"
+#include "vgpu/ptx/run/operation.h"
+#include "vgpu/ptx/run/spaces.h"
+
+namespace tw::vgpu::ptx {
+namespace {
+
+// What the form says: bytes of an element, how many of them, and whether a wider register gets its
+// sign.
+constexpr std::uint32_t detail_of(unsigned bytes, unsigned count, bool is_signed) {
+  return bytes | count << 8 | (is_signed ? 1u << 16 : 0);
+}
+unsigned bytes_in(std::uint32_t detail) { return detail & 0xff; }
+unsigned count_in(std::uint32_t detail) { return detail >> 8 & 0xff; }
+bool is_signed(std::uint32_t detail) { return (detail >> 16 & 1) != 0; }
+
+constexpr unsigned most_bytes = 32;
+
+void put_elements(Frame& frame, const Step& step, const std::byte* loaded) {
+  const unsigned bytes = bytes_in(step.detail);
+  for (unsigned i = 0; i < count_in(step.detail); ++i) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, loaded + i * bytes, bytes);
+    if (is_signed(step.detail)) {
+      const unsigned unused = 64 - 8 * bytes;
+      value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+    }
+    put_extended(frame, step.slots[i], step.is_wide, value);
+  }
+}
+void get_elements(const Frame& frame, const Step& step, std::byte* stored) {
+  const unsigned bytes = bytes_in(step.detail);
+  for (unsigned i = 0; i < count_in(step.detail); ++i) {
+    std::memcpy(stored + i * bytes, frame.words + step.slots[i], bytes);
+  }
+}
+
+template <class Load>
+void load_by(Frame& frame, const Step& step, const Load& load) {
+  std::byte loaded[most_bytes];
+  load(loaded, address_of(frame, step.addresses[0]), bytes_in(step.detail) * count_in(step.detail));
+  put_elements(frame, step, loaded);
+}
+template <class Store>
+void store_by(Frame& frame, const Step& step, const Store& store) {
+  std::byte stored[most_bytes];
+  get_elements(frame, step, stored);
+  store(address_of(frame, step.addresses[0]), stored,
+        bytes_in(step.detail) * count_in(step.detail));
+}
+
+void ld_global(Frame& frame, const Step& step) { load_by(frame, step, load_global); }
+void st_global(Frame& frame, const Step& step) { store_by(frame, step, store_global); }
+void ld_shared(Frame& frame, const Step& step) {
+  load_by(frame, step, [](void* value, std::uint64_t address, unsigned bytes) {
+    model::load_shared(value, static_cast<SharedAddress>(address), bytes);
+  });
+}
+void st_shared(Frame& frame, const Step& step) {
+  store_by(frame, step, [](std::uint64_t address, const void* value, unsigned bytes) {
+    model::store_shared(static_cast<SharedAddress>(address), value, bytes);
+  });
+}
+void ld_cluster(Frame& frame, const Step& step) {
+  load_by(frame, step, [](void* value, std::uint64_t address, unsigned bytes) {
+    model::load_cluster(value, static_cast<SharedAddress>(address), bytes);
+  });
+}
+void st_cluster(Frame& frame, const Step& step) {
+  store_by(frame, step, [](std::uint64_t address, const void* value, unsigned bytes) {
+    model::store_cluster(static_cast<SharedAddress>(address), value, bytes);
+  });
+}
+void ld_local(Frame& frame, const Step& step) {
+  load_by(frame, step, [&](void* value, std::uint64_t address, unsigned bytes) {
+    load_local(frame, value, address, bytes);
+  });
+}
+void st_local(Frame& frame, const Step& step) {
+  store_by(frame, step, [&](std::uint64_t address, const void* value, unsigned bytes) {
+    store_local(frame, address, value, bytes);
+  });
+}
+void ld_generic(Frame& frame, const Step& step) {
+  load_by(frame, step, [&](void* value, std::uint64_t address, unsigned bytes) {
+    load_generic(frame, value, address, bytes);
+  });
+}
+void st_generic(Frame& frame, const Step& step) {
+  store_by(frame, step, [&](std::uint64_t address, const void* value, unsigned bytes) {
+    store_generic(frame, address, value, bytes);
+  });
+}
+void ld_param(Frame& frame, const Step& step) {
+  load_by(frame, step, [&](void* value, std::uint64_t address, unsigned bytes) {
+    load_parameter(frame, value, address, bytes);
+  });
+}
+
+template <std::uint64_t window>
+void to_generic(Frame& frame, const Step& step) {
+  put<std::uint64_t>(frame, step.slots[0], get<std::uint64_t>(frame, step.slots[1]) | window);
+}
+void from_generic(Frame& frame, const Step& step) {
+  put<std::uint64_t>(frame, step.slots[0],
+                     get<std::uint64_t>(frame, step.slots[1]) & ~generic_mask);
+}
+
+// st.async: the barrier stands in the second brackets.
+void st_async(Frame& frame, const Step& step) {
+  std::byte stored[most_bytes];
+  get_elements(frame, step, stored);
+  model::store_async(shared_address_of(frame, step.addresses[0]), stored,
+                     bytes_in(step.detail) * count_in(step.detail),
+                     shared_address_of(frame, step.addresses[1]));
+}
+
+void prefetch(Frame&, const Step&) {}
+
+struct Element {
+  const char* name;
+  unsigned bytes;
+  bool is_signed;
+};
+constexpr Element elements[] = {{".b8", 1, false},  {".u8", 1, false},  {".s8", 1, true},
+                                {".b16", 2, false}, {".u16", 2, false}, {".s16", 2, true},
+                                {".b32", 4, false}, {".u32", 4, false}, {".s32", 4, true},
+                                {".f32", 4, false}, {".b64", 8, false}, {".u64", 8, false},
+                                {".s64", 8, true},  {".f64", 8, false}};
+
+struct Instructions {
+  const char* space;
+  Execute load, store;
+};
+constexpr Instructions spaces[] = {
+    {"", ld_generic, st_generic},           {".global", ld_global, st_global},
+    {".const", ld_global, nullptr},         {".shared", ld_shared, st_shared},
+    {".shared::cta", ld_shared, st_shared}, {".shared::cluster", ld_cluster, st_cluster},
+    {".local", ld_local, st_local},         {".param", ld_param, nullptr}};
+
+}  // namespace
+
+void add_memory(FormTable& table) {
+  for (const Element& element : elements) {
+    // A narrow element may stand in any register.
+    const std::string letter = element.bytes == 8 ? "8" : "r";
+    for (const unsigned count : {1u, 2u, 4u, 8u}) {
+      if (element.bytes * count > most_bytes || (count == 8 && element.bytes < 4)) continue;
+      std::string vector, registers = letter;
+      if (count > 1) {
+        vector = ".v" + std::to_string(count);
+        registers = "{";
+        for (unsigned i = 0; i < count; ++i) registers += letter;
+        registers += "}";
+      }
+      const std::uint32_t detail = detail_of(element.bytes, count, element.is_signed);
+      for (const Instructions& space : spaces) {
+        const std::string end = std::string(space.space) + vector + element.name;
+        table.add("ld" + end, registers + "A", space.load, detail);
+        if (space.store != nullptr) table.add("st" + end, "A" + registers, space.store, detail);
+      }
+      table.add("st.async.shared::cluster.mbarrier::complete_tx::bytes" + vector + element.name,
+                "A" + registers + "A", st_async, detail);
+    }
+  }
+  for (const std::string space : {"global", "const", "param"}) {
+    table.add("cvta." + space + ".u64", "88", to_generic<0>);
+    table.add("cvta.to." + space + ".u64", "88", to_generic<0>);
+  }
+  for (const std::string shared : {"shared", "shared::cta", "shared::cluster"}) {
+    table.add("cvta." + shared + ".u64", "88", to_generic<generic_shared>);
+    table.add("cvta.to." + shared + ".u64", "88", from_generic);
+  }
+  table.add("cvta.local.u64", "88", to_generic<generic_local>);
+  table.add("cvta.to.local.u64", "88", from_generic);
+  for (const std::string level : {"L1", "L2"}) {
+    table.add("prefetch.global." + level, "A", prefetch);
+    table.add("prefetch." + level, "A", prefetch);
+  }
+}
+
+}  // namespace tw::vgpu::ptx
