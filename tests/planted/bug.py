@@ -238,6 +238,11 @@ CONFIGS = {
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),
     'rms_norm': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rms_norm'),
     'rotary': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rotary'),
+    # The same by waves of 64 lanes.
+    'rms_norm_waves': Config('gfx942', 'tilewright/arch/gfx942.h', 'Gfx942', '', 'rms_norm'),
+    'to_mxfp8_waves': Config('gfx942', 'tilewright/arch/gfx942.h', 'Gfx942',
+                             '.element_type = ElementType::E4m3, .scale_type = ScaleType::Ue8m0', 'block_quantise'),
+    'from_blocks_waves': Config('gfx950', 'tilewright/arch/gfx950.h', 'Gfx950', '', 'block_dequantise'),
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
@@ -293,6 +298,8 @@ OPTIONS = {
     'grouped': lambda capacity, n, k, sms: f'--sizes 70,0,130,9 --spare {0 if capacity else 20} --capacity {capacity} '
                                            f'--n {n} --k {k} --sms {sms}',
     'quantise': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --data position',
+    'block_quantise': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --data position',
+    'block_dequantise': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --data position',
     'rms_norm': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --residual --data position',
     'rotary': lambda tokens, heads, key_heads, sms: f'--tokens {tokens} --heads {heads} --key-heads {key_heads} --sms {sms} '
                                                     '--positions --slots --data position',

@@ -1,4 +1,4 @@
-"""Bugs in what waves of 64 lanes do: mfma, its sums, and copies through registers."""
+"""Bugs in what waves of 64 lanes do: mfma, its sums, copies through registers, and what lanes tell each other."""
 from bug import COPIED, COPIED_SHORT, COPIED_TILES, WRONG_RESULT, Bug, Site
 
 BUGS = [
@@ -46,4 +46,19 @@ BUGS = [
         'if (count == elements && step == 1 && reinterpret_cast<std::uintptr_t>(first) % 16 == 0) {',
         'if (step == 1 && reinterpret_cast<std::uintptr_t>(first) % 16 == 0) {',
         [Site('waves', (64, 64, 72, 0, 1, 1), WRONG_RESULT)]),
+    Bug('sums_of_half_a_wave',
+        'lanes of the second half of a wave add what those of the first one have',
+        'pipeline/maximum.h',
+        'Join::of(numbers[0], isa::shuffle(numbers[0], (thread ^ step) % isa::warp_lanes()));',
+        'Join::of(numbers[0], isa::shuffle(numbers[0], (thread ^ step) % 32));',
+        [Site('rms_norm_waves', (3, 2400, 1), WRONG_RESULT)]),
+    Bug('scales_of_half_a_wave',
+        'rows of the second half of a wave get scales of those of the first one',
+        'family/block_quantise/kernel.h', 'word |= isa::shuffle(word, (thread_ ^ step) % isa::warp_lanes());',
+        'word |= isa::shuffle(word, (thread_ ^ step) % 32);',
+        [Site('to_mxfp8_waves', (70, 200, 1), WRONG_RESULT)]),
+    Bug('bytes_behind_a_row',
+        'elements that are not there are read',
+        'family/block_dequantise/kernel.h', 'if (8 * i >= there) return false;', '',
+        [Site('from_blocks_waves', (70, 200, 1), 'bounds', 'stream', stops=True)]),
 ]

@@ -25,4 +25,17 @@ TW_DEVICE void for_each(const Use& use) {
   }
 }
 
+// Unrolled; it ends where `use` says false, as that says of every number behind. clang unrolls no
+// loop that ends early: there the others are asked, too.
+template <unsigned count, class Use>
+TW_DEVICE void for_each_while(const Use& use) {
+  TW_UNROLL
+  for (unsigned i = 0; i < count; ++i) {
+    [[maybe_unused]] const bool goes_on = use(i);
+#if !defined(__HIP__)
+    if (!goes_on) break;
+#endif
+  }
+}
+
 }  // namespace tw

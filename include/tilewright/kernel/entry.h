@@ -6,24 +6,29 @@
 
 namespace tw::kernel {
 
-#if defined(__HIP__)
-
-// All waves of a workgroup are on one CU at once, on its four SIMDs, and share their registers.
-template <class Kernel>
-__attribute__((global, amdgpu_flat_work_group_size(Kernel::threads, Kernel::threads),
-               amdgpu_waves_per_eu(Kernel::threads / 256, Kernel::threads / 256))) void
-entry(const typename Kernel::Params) {
-  Kernel::run(isa::arguments<typename Kernel::Params>());
-}
-
-#else
-
 // How many CTAs of a kernel an SM must hold, which bounds their registers: one, if it does not say.
 template <class Kernel>
 constexpr unsigned least_ctas() {
   if constexpr (requires { Kernel::least_ctas; }) return Kernel::least_ctas;
   return 1;
 }
+
+#if defined(__HIP__)
+
+// All waves of a workgroup are on one CU at once, on its four SIMDs, and share their registers.
+template <class Kernel>
+constexpr unsigned waves_of_simd() {
+  return least_ctas<Kernel>() * Kernel::threads / 256;
+}
+
+template <class Kernel>
+__attribute__((global, amdgpu_flat_work_group_size(Kernel::threads, Kernel::threads),
+               amdgpu_waves_per_eu(waves_of_simd<Kernel>(), waves_of_simd<Kernel>()))) void
+entry(const typename Kernel::Params) {
+  Kernel::run(isa::arguments<typename Kernel::Params>());
+}
+
+#else
 
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::threads, least_ctas<Kernel>())

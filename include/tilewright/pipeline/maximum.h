@@ -55,6 +55,7 @@ TW_DEVICE std::uint32_t maximum_of_lanes(std::uint32_t (&numbers)[count], unsign
   return joined_lanes<Larger, lanes>(numbers, thread);
 }
 
+// `warps` of 32 lanes, or halves of waves of 64: numbers are joined in one order on every target.
 template <unsigned warps, class Join>
 class JoinedCta {
  public:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/base/for_each.h"
 #include "tilewright/bind/block_pieces.h"
 #include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
@@ -85,11 +86,11 @@ class BlockDequantiseStream : public BlockPieces {
       // The last byte may hold a part of an element that is not there.
       const unsigned there =
           left < int{length} ? static_cast<unsigned>(left) * bits : length * bits;
-      TW_UNROLL
-      for (unsigned i = 0; i < Packed<bits>::bytes; ++i) {
-        if (8 * i >= there) break;
+      for_each_while<Packed<bits>::bytes>([&](unsigned i) TW_LOOP_BODY {
+        if (8 * i >= there) return false;
         packed.words[i / 4] |= std::uint32_t{load_element<Space::Global>(from + i)} << 8 * (i % 4);
-      }
+        return true;
+      });
     }
     TW_UNROLL
     for (unsigned i = 0; i < length; ++i) {

@@ -166,7 +166,7 @@ class BlockQuantiseStream : public BlockPieces {
     std::uint32_t word = scale << 8 * (in_word / sharers);
     TW_UNROLL
     for (unsigned step = sharers; step < word_threads; step *= 2) {
-      word |= isa::shuffle(word, (thread_ ^ step) % 32);
+      word |= isa::shuffle(word, (thread_ ^ step) % isa::warp_lanes());
     }
     const unsigned block = column_tile * scale_blocks + thread_ % row_threads / word_threads;
     if (in_word != 0 || block >= params_.k_blocks) return;
