@@ -67,9 +67,9 @@ ROWS = {
     './tw trace --on gpu': is_traced,
     './tw demo': lambda family: family in described,
     './tw bench': lambda family: family in described,
-    './tw bench beside peers': lambda family: f'&{family}_form' in text('src/bench/harness/forms.cpp'),
+    './tw bench beside peers': lambda family: (ROOT / f'src/families/{family}_bench.cpp').exists(),
     './tw cost': lambda family: family in cost.families(),
-    'C, C++': lambda family: f'TW_FAMILY({family})' in text('include/tilewright.h'),
+    'C, C++': lambda family: (ROOT / f'include/tilewright/family/{family}/problem.h').exists(),
     'a Python function': lambda family: (ROOT / f'python/tilewright/families/{family}.py').exists(),
 }
 table = {row: {family: has(family) for family in families} for row, has in ROWS.items()}

@@ -3,7 +3,7 @@
 A header that another includes first is compiled alone there: only those that none includes first are compiled. Standard
 headers before it are not seen through.
 
-usage: headers_alone.py COMPILER
+usage: headers_alone.py COMPILER FOLDER   (FOLDER has the headers that the build makes)
 """
 import pathlib
 import re
@@ -27,7 +27,7 @@ with tempfile.TemporaryDirectory() as folder:
     for number, name in enumerate(alone):
         sources.append(pathlib.Path(folder, f'{number}.cpp'))
         sources[-1].write_text(f'#include "{name}"\n')
-    command = [sys.argv[1], '-std=c++20', '-fsyntax-only', '-w', f'-I{INCLUDE}', *sources]
+    command = [sys.argv[1], '-std=c++20', '-fsyntax-only', '-w', f'-I{INCLUDE}', f'-I{sys.argv[2]}', *sources]
     done = subprocess.run(command, capture_output=True, text=True)
 if done.returncode != 0:
     sys.exit(f'Headers do not compile alone:\n{done.stderr}')
