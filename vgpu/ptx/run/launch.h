@@ -22,7 +22,7 @@ struct Request {
   std::size_t dynamic_shared = 0;
   std::span<const std::byte> parameters;
   bool dependent_launch = false;
-  unsigned registers = 0;  // of a thread at the launch; 0: unknown
+  unsigned registers = 0;  // a thread has so many at the launch; 0: unknown
 };
 
 // What all threads of a launch share.

@@ -25,7 +25,7 @@ class Slots {
   bool keep_together(const std::vector<Operand>& parts);
   // The vector stands together.
   bool are_together(const std::vector<Operand>& parts);
-  // Of a product's registers; set by keep_together.
+  // A product may own this register.
   bool is_owned(Slot slot) const { return slot < owned_.size() && owned_[slot]; }
 
   Slot of(const Operand& operand);
