@@ -270,14 +270,15 @@ Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem
   }
 }
 
-// The tiles of a schedule that counts for itself, or asks others.
-template <class Order>
-TileMapParams<Order>& tile_map(TileMapParams<Order>& schedule) {
-  return schedule;
-}
+// The tiles of a schedule that counts for itself, or asks others. Maps have more parameters than
+// TileMapParams where they derive from it.
 template <class Schedule>
 auto& tile_map(Schedule& schedule) {
-  return schedule.map;
+  if constexpr (requires { schedule.map; }) {
+    return schedule.map;
+  } else {
+    return schedule;
+  }
 }
 
 template <class Epilogue, class Store, class Encode>
