@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <random>
+#include <regex>
 
 #include "tests/ptx/support.h"
 #include "vgpu/simulate.h"
@@ -45,24 +47,28 @@ std::string compiled(const char* name, const char* skeleton, const char* archite
   return text;
 }
 
+// The same, made once for all tests.
+const std::string& text_of_kernel(const char* name, const char* skeleton,
+                                  const char* architecture) {
+  static std::map<std::string, std::string> known;
+  const auto [text, is_new] = known.try_emplace(name);
+  if (is_new) text->second = compiled(name, skeleton, architecture);
+  return text->second;
+}
+
 // A module with one entry, ready to run.
 class Entry {
  public:
-  Entry(const char* name, const char* skeleton, const char* architecture)
-      : text_(compiled(name, skeleton, architecture)) {
-    if (text_.empty()) return;
-    module_ = read(text_);
+  explicit Entry(const std::string& text) : module_(read(text)) {
     if (!module_.status.is_good()) return;
     for (const Function& function : module_.value->functions) {
       if (function.is_entry) code_ = prepare(*module_.value, function.name);
     }
   }
-  bool is_there() const { return !text_.empty(); }
   std::string trouble() const { return module_.status.sentence() + code_.status.sentence(); }
   const Code& code() const { return *code_.value; }
 
  private:
-  std::string text_;
   Result<Module> module_;
   Result<Code> code_;
 };
@@ -85,8 +91,9 @@ void poison(std::vector<Bf16>& values) {
 
 template <class Parts>
 void norm_twice(const char* name, const char* architecture) {
-  const Entry entry(name, "Streaming", architecture);
-  if (!entry.is_there()) GTEST_SKIP() << "there is no nvcc";
+  const std::string& text = text_of_kernel(name, "Streaming", architecture);
+  if (text.empty()) GTEST_SKIP() << "there is no nvcc";
+  const Entry entry(text);
   ASSERT_EQ(entry.trouble(), "");
   using Kernel = kernel::Streaming<Parts>;
   constexpr unsigned rows = 3, k = 1000;
@@ -137,56 +144,143 @@ void norm_twice(const char* name, const char* architecture) {
   }
 }
 
+// D = A B^T of small integers, which every order of sums gives exactly.
 template <class Parts>
-void product_twice(const char* name, const char* architecture) {
-  const Entry entry(name, "WarpSpecialized", architecture);
-  if (!entry.is_there()) GTEST_SKIP() << "there is no nvcc";
-  ASSERT_EQ(entry.trouble(), "");
+class Product {
+ public:
   using Kernel = kernel::WarpSpecialized<Parts>;
-  constexpr std::int64_t m = 100, n = 72, k = 136;
-  const std::vector<Bf16> a = small_numbers(m * k, 1), b = small_numbers(n * k, 2);
-  std::vector<Bf16> direct(m * n), output(m * n);
-  MatmulProblem problem;
-  problem.m = m, problem.n = n, problem.k = k;
-  problem.a = {a.data(), k, 0, ElementType::Bf16, Major::K};
-  problem.b = {b.data(), k, 0, ElementType::Bf16, Major::K};
+
+  explicit Product(const LaunchOrder& order, const Options& options) : options_(options) {
+    problem_.m = m, problem_.n = n, problem_.k = k;
+    problem_.a = {a_.data(), k, 0, ElementType::Bf16, Major::K};
+    problem_.b = {b_.data(), k, 0, ElementType::Bf16, Major::K};
+    problem_.d = {d.data(), n, 0, ElementType::Bf16};
+    poison(d);
+    const unsigned max_clusters = options.sm_count / Parts::config.tiling.cluster.size();
+    room_.resize(workspace_bytes<Parts>(problem_, order, max_clusters) / 8 + 1);
+    const Workspace workspace = {room_.data(), room_.size() * 8};
+    planned =
+        plan<Parts>(params_, grid_, problem_, order, max_clusters, workspace, encode_for_virtual);
+  }
+  Report run_direct() const {
+    return vgpu::run({grid_.ctas, grid_.cluster_size, grid_.threads, grid_.shared_bytes,
+                      [this] { Kernel::run(params_); }, 32, Parts::dependent_launch,
+                      launched_registers<Parts>()},
+                     memory(), options_);
+  }
+  Report run_ptx(const Code& code) const {
+    Request request;
+    request.grid.x = grid_.ctas;
+    request.block.x = grid_.threads;
+    request.cluster = grid_.cluster_size;
+    request.dynamic_shared = grid_.shared_bytes;
+    request.parameters = bytes_of_params(params_);
+    request.dependent_launch = Parts::dependent_launch;
+    request.registers = launched_registers<Parts>();
+    return run(code, request, memory(), options_);
+  }
+
+  static constexpr std::int64_t m = 100, n = 72, k = 520;
+  Status planned = Status::good();
+  std::vector<Bf16> d = std::vector<Bf16>(m * n);
+
+ private:
+  std::vector<GlobalRange> memory() const {
+    TouchedMemory touched(problem_);
+    const std::size_t counters = std::min(room_.size() * 8, workspace_counter_bytes);
+    touched.add({room_.data(), counters, "counters", true, true});
+    touched.add({room_.data() + counters / 8, room_.size() * 8 - counters, "parts", false, true});
+    return touched.ranges();
+  }
+
+  Options options_;
+  std::vector<Bf16> a_ = small_numbers(m * k, 1), b_ = small_numbers(n * k, 2);
+  MatmulProblem problem_;
+  MatmulGrid grid_ = {};
+  std::vector<std::uint64_t> room_;
+  typename Kernel::Params params_{};
+};
+
+template <class Parts>
+void product_twice(const char* name, const char* architecture, const LaunchOrder& order = {}) {
+  const std::string& text = text_of_kernel(name, "WarpSpecialized", architecture);
+  if (text.empty()) GTEST_SKIP() << "there is no nvcc";
+  const Entry entry(text);
+  ASSERT_EQ(entry.trouble(), "");
   for (const Landing landing : landings) {
     Options options;
     options.landing = landing;
-    problem.d = {direct.data(), n, 0, ElementType::Bf16};
-    const Report expected = simulate<Parts>(problem, options);
+    const Product<Parts> direct(order, options), from_ptx(order, options);
+    ASSERT_TRUE(direct.planned.is_good()) << direct.planned.sentence();
+    const Report expected = direct.run_direct();
     ASSERT_EQ(expected.verdict(), Report::Clean) << text_of(expected);
-
-    poison(output);
-    problem.d = {output.data(), n, 0, ElementType::Bf16};
-    typename Kernel::Params params{};
-    MatmulGrid grid = {};
-    const unsigned max_clusters = options.sm_count / Parts::config.tiling.cluster.size();
-    std::vector<std::uint64_t> room(workspace_bytes<Parts>(problem, {}, max_clusters) / 8 + 1);
-    const Workspace workspace = {room.data(), room.size() * 8};
-    const Status planned =
-        plan<Parts>(params, grid, problem, {}, max_clusters, workspace, encode_for_virtual);
-    ASSERT_TRUE(planned.is_good()) << planned.sentence();
-    TouchedMemory touched(problem);
-    touched.add({room.data(), room.size() * 8, "workspace", true, true});
-    Request request;
-    request.grid.x = grid.ctas;
-    request.block.x = grid.threads;
-    request.cluster = grid.cluster_size;
-    request.dynamic_shared = grid.shared_bytes;
-    request.parameters = bytes_of_params(params);
-    request.dependent_launch = Parts::dependent_launch;
-    request.registers = launched_registers<Parts>();
-    const Report report = run(entry.code(), request, touched.ranges(), options);
+    const Report report = from_ptx.run_ptx(entry.code());
     ASSERT_EQ(report.verdict(), Report::Clean) << text_of(report);
-    EXPECT_EQ(std::memcmp(direct.data(), output.data(), 2 * direct.size()), 0);
+    EXPECT_EQ(std::memcmp(direct.d.data(), from_ptx.d.data(), 2 * direct.d.size()), 0);
   }
 }
+
+// The text with one instruction left out wherever it stands, or replaced.
+std::string without(std::string text, const std::string& instruction, const std::string& instead) {
+  const std::regex pattern("\\b" + instruction + "[^;]*;");
+  return std::regex_replace(text, pattern, instead);
+}
+
+// What is missing in the text of a product for Hopper, and what the virtual GPU says.
+struct Planted {
+  const char* instruction;
+  const char* instead;
+  Checker checker;
+};
+class PtxPlanted : public ::testing::TestWithParam<Planted> {};
+
+TEST_P(PtxPlanted, IsFound) {
+  using Parts = twice::SmallWgmma;
+  const std::string& text = text_of_kernel("SmallWgmma", "WarpSpecialized", "sm_90a");
+  if (text.empty()) GTEST_SKIP() << "there is no nvcc";
+  const std::string changed = without(text, GetParam().instruction, GetParam().instead);
+  ASSERT_NE(changed, text);
+  const Entry entry(changed);
+  ASSERT_EQ(entry.trouble(), "");
+  std::string said;
+  for (const Landing landing : landings) {
+    Options options;
+    options.landing = landing;
+    const Report report = Product<Parts>({}, options).run_ptx(entry.code());
+    for (const Finding& finding : report.findings) {
+      if (finding.checker == GetParam().checker) return;
+    }
+    said += text_of(report);
+  }
+  FAIL() << "no " << name_of(GetParam().checker) << " in:\n" << said;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Products, PtxPlanted,
+    ::testing::Values(Planted{"wgmma\\.wait_group", "", Checker::AccumulatorInFlight},
+                      Planted{"wgmma\\.fence", "", Checker::MissingWgmmaFence},
+                      Planted{"fence\\.proxy\\.async", "", Checker::MissingProxyFence},
+                      Planted{"cp\\.async\\.bulk\\.wait_group", "", Checker::InFlightAtExit},
+                      Planted{"mbarrier\\.arrive\\.release", "", Checker::Deadlock},
+                      Planted{"mbarrier\\.arrive\\.expect_tx[^_]*_, (\\[[^\\]]*\\]),",
+                              "mbarrier.arrive.release.cta.shared::cta.b64 _, $1;",
+                              Checker::TransactionBytes},
+                      Planted{"mbarrier\\.try_wait\\.parity\\.shared::cta\\.b64 p,",
+                              "setp.eq.u32 p, 0, 0;", Checker::ReadBeforeFull},
+                      Planted{"fence\\.mbarrier_init", "", Checker::BarrierLife},
+                      Planted{"griddepcontrol\\.wait", "", Checker::EarlyAccess}));
 
 TEST(PtxKernels, NormForAmpere) { norm_twice<twice::SmallNorm>("SmallNorm", "sm_80"); }
 TEST(PtxKernels, NormForHopper) { norm_twice<twice::DependentNorm>("DependentNorm", "sm_90a"); }
 TEST(PtxKernels, ProductForAmpere) { product_twice<twice::SmallMma>("SmallMma", "sm_80"); }
 TEST(PtxKernels, ProductForHopper) { product_twice<twice::SmallWgmma>("SmallWgmma", "sm_90a"); }
+TEST(PtxKernels, TakingTurns) { product_twice<twice::TakingTurns>("TakingTurns", "sm_90a"); }
+TEST(PtxKernels, ClusterSplit) { product_twice<twice::ClusterSplit>("ClusterSplit", "sm_90a"); }
+TEST(PtxKernels, StreamSplit) {
+  product_twice<twice::StreamSplit>("StreamSplit", "sm_90a", {.stream_k = true});
+}
+TEST(PtxKernels, TensorMemory) { product_twice<twice::SmallTensor>("SmallTensor", "sm_100a"); }
+TEST(PtxKernels, TensorPair) { product_twice<twice::TensorPair>("TensorPair", "sm_100a"); }
 
 }  // namespace
 }  // namespace tw::vgpu::ptx

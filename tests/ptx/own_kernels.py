@@ -82,7 +82,7 @@ def main():
                 sys.exit(f'{name}: {answer.stderr}')
             lines = answer.stdout.splitlines()
             print(f'{name}: {lines[0]}')
-            return {line.split()[1] for line in lines[1:]}
+            return {line.split()[1] for line in lines[1:lines.index('')]}
 
         for kernel in KERNELS:
             target, *_, wanted = kernel

@@ -254,8 +254,10 @@ TEST(PtxRead, UnknownFormsKeepTheirLine) {
 
 TEST(PtxRead, FormsAreCounted) {
   Forms forms;
-  count_forms(forms, module_of(".entry k() { .reg .b32 %r<3>; add.s32 %r0, %r1, %r2;\n"
-                               "add.s32 %r0, %r1, 1; add.u32 %r0, %r1, 1; ret; }"));
+  const Module module = module_of(
+      ".entry k() { .reg .b32 %r<3>; add.s32 %r0, %r1, %r2;\n"
+      "add.s32 %r0, %r1, 1; add.u32 %r0, %r1, 1; ret; }");
+  count_forms(forms, module, [](const auto&, const auto&) { return true; });
   EXPECT_EQ(forms.opcodes["add"], 3u);
   EXPECT_EQ(forms.forms["add.s32"], 2u);
   EXPECT_EQ(describe(forms),

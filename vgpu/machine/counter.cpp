@@ -92,7 +92,9 @@ std::uint32_t* atomic_counter(Engine& machine, Thread& thread, std::uint32_t* co
 
 bool wake_reached(Engine& machine, GlobalCounter& counter) {
   return machine.wake_if(counter.waiters, counter.history.last().time, [&](const Thread& waiter) {
-    return has_reached(*counter.place, static_cast<std::uint32_t>(waiter.wait.detail));
+    const auto value = static_cast<std::uint32_t>(waiter.wait.detail);
+    return waiter.wait.kind == WaitKind::GlobalChange ? *counter.place != value
+                                                      : has_reached(*counter.place, value);
   });
 }
 
@@ -203,6 +205,24 @@ void global_wait_at_least(const std::uint32_t* place, unsigned target) {
   const CounterHistory::Step& step = counter.history.of(target);
   machine.order.acquire_from_all(thread, step.released);
   thread.time = std::max(thread.time, step.time);
+}
+
+std::uint32_t global_load_acquire(const std::uint32_t* place, const std::uint32_t* unwanted) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  check_aligned(machine, place, "global_load_acquire");
+  touch_global(machine, thread, place);
+  if (!may_read_global(machine, thread, place, 4)) machine.abandon();
+  GlobalCounter& counter = global_counter(machine, place);
+  if (unwanted != nullptr && *place == *unwanted) {
+    const TimedWait timed(machine, "a global counter");
+    machine.sleep(counter.waiters, {WaitKind::GlobalChange, &counter, *unwanted});
+  }
+  const std::uint32_t value = *place;
+  const CounterHistory::Step& step = counter.history.of(value);
+  machine.order.acquire_from_all(thread, step.released);
+  thread.time = std::max(thread.time, step.time);
+  return value;
 }
 
 std::uint32_t global_fetch_add(std::uint32_t* place, unsigned value) {

@@ -80,3 +80,11 @@ std::string global_counter_name(Engine& machine, const GlobalCounter& counter);
 bool wake_reached(Engine& machine);
 
 }  // namespace tw::vgpu
+
+namespace tw::model {
+
+// ld.acquire.gpu.global.u32: the value, and what was released up to it. Where one is unwanted, it
+// sleeps while that is the value. isa/ptx has none of it alone: its kernels wait for counts.
+std::uint32_t global_load_acquire(const std::uint32_t* place, const std::uint32_t* unwanted);
+
+}  // namespace tw::model

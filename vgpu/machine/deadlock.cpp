@@ -119,6 +119,11 @@ std::string wait_text(Engine& machine, const Thread& thread) {
       return fmt::format("{} to reach {}: it is at {}", global_counter_name(machine, counter),
                          wait.detail, *counter.place);
     }
+    case WaitKind::GlobalChange: {
+      const auto& counter = *static_cast<const GlobalCounter*>(wait.object);
+      return fmt::format("{} to change: it is at {}", global_counter_name(machine, counter),
+                         *counter.place);
+    }
     case WaitKind::TensorAllocation:
       return thread.cta->tensor->cta_group == 2
                  ? "tensor memory, or the warp of the peer CTA that must ask with it"
@@ -168,7 +173,9 @@ unsigned suspicion_of_counter(const std::map<GroupKey, Group>& groups, const Cou
 // How likely it is that this wait is where the deadlock begins, rather than that it follows from
 // another one: nobody ever signals a barrier of this name; those who do are gone; they wait too.
 unsigned suspicion(const std::map<GroupKey, Group>& groups, const Thread& thread) {
-  if (thread.wait.kind == WaitKind::GlobalCounter) return 1;  // for another CTA, mostly
+  if (thread.wait.kind == WaitKind::GlobalCounter || thread.wait.kind == WaitKind::GlobalChange) {
+    return 1;  // for another CTA, mostly
+  }
   if (thread.wait.kind == WaitKind::Counter) {
     return suspicion_of_counter(groups, *static_cast<const Counter*>(thread.wait.object));
   }

@@ -18,6 +18,7 @@ enum class WaitKind : std::uint8_t {
   CopyGroup,
   Counter,
   GlobalCounter,
+  GlobalChange,
   TensorAllocation,
   TensorAccess,
   WaveLoads,

@@ -6,15 +6,6 @@
 
 namespace tw::vgpu::ptx {
 
-void count_forms(Forms& forms, const Module& module) {
-  for (const Function& function : module.functions) {
-    for (const Instruction& instruction : function.instructions) {
-      ++forms.opcodes[std::string(instruction.opcode())];
-      ++forms.forms[instruction.form];
-    }
-  }
-}
-
 std::string describe(const Forms& forms) {
   std::uint64_t total = 0;
   for (const auto& [opcode, count] : forms.opcodes) total += count;

@@ -63,9 +63,12 @@ void place_variables(Code& code) {
 }
 
 // Products own the registers of their vectors while they run, and the model knows them by where
-// they begin.
+// they begin. Those of a load of tensor memory are written later, too.
 bool owns_registers(const Instruction& instruction) {
   return instruction.form.starts_with("wgmma.mma_async.");
+}
+bool writes_later(const Instruction& instruction) {
+  return owns_registers(instruction) || instruction.form.starts_with("tcgen05.ld.");
 }
 
 void not_modelled(Frame& frame, const Step&) { stop_incomplete(frame, "has no model"); }
@@ -83,9 +86,10 @@ class Preparation {
   Code make() {
     place_variables(code_);
     for (const Instruction& instruction : code_.function->instructions) {
-      if (!owns_registers(instruction)) continue;
+      if (!writes_later(instruction)) continue;
       for (const Operand& operand : instruction.operands) {
-        if (operand.kind == Operand::Vector) slots_.keep_together(operand.parts);
+        if (operand.kind != Operand::Vector) continue;
+        slots_.keep_together(operand.parts, owns_registers(instruction));
       }
     }
     for (const Instruction& instruction : code_.function->instructions) add(instruction);
@@ -119,15 +123,13 @@ class Preparation {
       step.detail = form->detail;
       for (const Operand& operand : instruction.operands) flatten(operand, step);
       if (!instruction.operands.empty()) step.is_wide = slots_.is_wide(instruction.operands[0]);
-      if (owns_registers(instruction)) {
-        for (const Operand& operand : instruction.operands) {
-          if (operand.kind == Operand::Vector && !slots_.are_together(operand.parts)) {
-            step.execute = not_together;
-          }
+      for (const Operand& operand : instruction.operands) {
+        if (writes_later(instruction) && operand.kind == Operand::Vector &&
+            !slots_.are_together(operand.parts)) {
+          step.execute = not_together;
         }
-      } else {
-        first.owned = find_owned(step, first.slot);
       }
+      if (!owns_registers(instruction)) first.owned = find_owned(step, first.slot);
     }
     code_.steps.push_back(step);
     first_slots_.push_back(first);
@@ -185,10 +187,8 @@ std::string Code::place_of(std::uint32_t instruction) const {
   return fmt::format("line {}{}", at.place.line, source.empty() ? "" : " (" + source + ")");
 }
 
-std::string why_not(const Function& function, const Instruction& instruction) {
-  if (form_table().find(function, instruction) != nullptr) return "";
-  return form_table().knows(without_hints(instruction.form)) ? "its operands have no model"
-                                                             : "it has no model";
+bool has_model(const Function& function, const Instruction& instruction) {
+  return form_table().find(function, instruction) != nullptr;
 }
 
 Result<Code> prepare(const Module& module, const std::string& entry) {

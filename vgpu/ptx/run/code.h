@@ -39,8 +39,8 @@ struct Code {
   std::string place_of(std::uint32_t instruction) const;
 };
 
-// Why an instruction cannot be executed; empty: it can.
-std::string why_not(const Function& function, const Instruction& instruction);
+// Whether an instruction of the function can be executed.
+bool has_model(const Function& function, const Instruction& instruction);
 
 // The module must outlive the code. Instructions without a model are no obstacle before a thread
 // reaches them.

@@ -70,8 +70,11 @@ void round_float(Frame& frame, const Step& step) {
   put<T>(frame, step.slots[0], rounded<rounding>(get<T>(frame, step.slots[1])));
 }
 
+// The letter of a source, which may stand in a wider register.
 template <class T>
-constexpr bool is_byte = sizeof(T) == 1;
+std::string source_letter() {
+  return sizeof(T) == 1 ? "r" : sizeof(T) == 2 ? "H" : sizeof(T) == 4 ? "W" : "8";
+}
 
 template <class Visit>
 void each_integer_and_byte(const Visit& visit) {
@@ -152,11 +155,11 @@ void add_conversions(FormTable& table) {
     using To = typename decltype(to_tag)::type;
     each_integer_and_byte([&](const std::string& from, auto from_tag) {
       using From = typename decltype(from_tag)::type;
-      const std::string source = is_byte<From> ? "r" : letter<From>();
+      const std::string source = source_letter<From>();
       table.add("cvt" + to + from, "r" + source, convert_integer<To, From, false>);
       table.add("cvt.sat" + to + from, "r" + source, convert_integer<To, From, true>);
     });
-    const std::string source = is_byte<To> ? "r" : letter<To>();
+    const std::string source = source_letter<To>();
     table.add("cvt.rn.f32" + to, "4" + source, convert_from_integer<float, To>);
     table.add("cvt.rn.f64" + to, "8" + source, convert_from_integer<double, To>);
   });

@@ -68,16 +68,17 @@ class Matching {
       case Operand::Register: {
         if (operand.value != 0) return false;
         const unsigned width = width_of(function_, operand);
-        if (wanted == 'r') return width != 1 && width != 16;
+        if (wanted == 'r' || wanted == 'H') return width != 1 && width != 16;
+        if (wanted == 'W') return width == 4 || width == 8;
         return width == (wanted == 'f' ? 16u : static_cast<unsigned>(wanted - '0'));
       }
       case Operand::Sink: return true;
       case Operand::Integer: return wanted != 'f' && wanted != '_';
-      case Operand::Float: return wanted == '4' || wanted == 'r';
+      case Operand::Float: return wanted == '4' || wanted == 'r' || wanted == 'W';
       case Operand::Double: return wanted == '8';
       case Operand::Special:
       case Operand::Variable:
-      case Operand::Global: return wanted == '4' || wanted == '8' || wanted == 'r';
+      case Operand::Global: return wanted == '4' || wanted == '8' || wanted == 'r' || wanted == 'W';
       default: return false;
     }
   }
@@ -118,9 +119,9 @@ std::string without_hints(const std::string& form) {
 const FormTable& form_table() {
   static const FormTable table = [] {
     FormTable made;
-    for (const auto add :
-         {add_bits, add_comparisons, add_conversions, add_copies, add_flow, add_floating,
-          add_integers, add_matrices, add_memory, add_moves, add_signals, add_warps}) {
+    for (const auto add : {add_bits, add_comparisons, add_conversions, add_copies, add_flow,
+                           add_floating, add_integers, add_matrices, add_memory, add_moves,
+                           add_signals, add_tensor_memory, add_warps}) {
       add(made);
     }
     return made;

@@ -14,6 +14,7 @@ struct Form {
   // Which operands it takes, one letter for each:
   //   1        a predicate
   //   2 4 8 f  a register of so many bytes (f: 16), or what can be written instead of one
+  //   H W      a register of at least 2, 4 bytes, whose lowest are taken
   //   r        a register of any of these widths
   //   A        an address in brackets
   //   [8{44}]  a tensor's address: its parts
@@ -34,7 +35,6 @@ class FormTable {
   }
   // Null: no form has this name and takes these operands.
   const Form* find(const Function& function, const Instruction& instruction) const;
-  bool knows(const std::string& name) const { return forms_.contains(name); }
 
  private:
   std::unordered_map<std::string, std::vector<Form>> forms_;
@@ -58,6 +58,7 @@ void add_matrices(FormTable& table);
 void add_memory(FormTable& table);
 void add_moves(FormTable& table);
 void add_signals(FormTable& table);
+void add_tensor_memory(FormTable& table);
 void add_warps(FormTable& table);
 
 }  // namespace tw::vgpu::ptx

@@ -47,9 +47,10 @@ struct Frame {
   std::uint32_t next = 0;  // the step to take
   std::uint32_t here = 0;  // the step that is taken
   const Running* running = nullptr;
-  // The last test of an mbarrier that found it incomplete, and the thread's time behind it: whoever
-  // comes back without having done anything else is waiting.
+  // The last test of an mbarrier, or look at a counter, what it found, and the thread's time behind
+  // it: whoever comes back without having done anything else is waiting.
   const Step* polled = nullptr;
+  std::uint32_t polled_value = 0;
   std::uint64_t polled_time = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "tilewright/isa/model/grid.h"
 #include "tilewright/isa/model/launch_control.h"
 #include "tilewright/isa/model/shared_memory.h"
+#include "vgpu/machine/counter.h"
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/mbarrier_model.h"
 #include "vgpu/ptx/run/form_table.h"
@@ -47,17 +48,25 @@ void try_wait(Frame& frame, const Step& step) {
                             get<std::uint32_t>(frame, step.slots[1])));
 }
 
-// test_wait does not sleep. But who tests again, and has done nothing in between that the machine
-// saw, waits: then it may sleep until the phase is over, so that what it waits for can land.
+// Whether the thread has done nothing that the machine saw since it came here last: then it may
+// sleep until it finds something else, so that what it waits for can land.
+bool polls(const Frame& frame, const Step& step) {
+  return frame.polled == &step && frame.polled_time == engine().current().time;
+}
+void note_poll(Frame& frame, const Step& step, std::uint32_t value) {
+  frame.polled = &step;
+  frame.polled_value = value;
+  frame.polled_time = engine().current().time;
+}
+
+// test_wait does not sleep, unless it is all that a loop does.
 void test_wait(Frame& frame, const Step& step) {
   const SharedAddress barrier = shared_address_of(frame, step.addresses[0]);
   const auto parity = get<std::uint32_t>(frame, step.slots[1]);
-  const bool polls = frame.polled == &step && frame.polled_time == engine().current().time;
-  const bool is_over = polls ? model::mbarrier_try_wait_parity(barrier, parity)
-                             : model::mbarrier_test_wait_parity(barrier, parity);
+  const bool is_over = polls(frame, step) ? model::mbarrier_try_wait_parity(barrier, parity)
+                                          : model::mbarrier_test_wait_parity(barrier, parity);
   put_predicate(frame, step.slots[0], is_over);
-  frame.polled = &step;
-  frame.polled_time = engine().current().time;
+  note_poll(frame, step, 0);
 }
 
 std::uint32_t* counter_at(const Frame& frame, const Step& step) {
@@ -70,6 +79,12 @@ void on_counter(Frame& frame, const Step& step) {
 void fetch_add(Frame& frame, const Step& step) {
   put(frame, step.slots[0],
       model::global_fetch_add(counter_at(frame, step), get<std::uint32_t>(frame, step.slots[1])));
+}
+void load_acquire(Frame& frame, const Step& step) {
+  const std::uint32_t* const unwanted = polls(frame, step) ? &frame.polled_value : nullptr;
+  const std::uint32_t value = model::global_load_acquire(counter_at(frame, step), unwanted);
+  put(frame, step.slots[0], value);
+  note_poll(frame, step, value);
 }
 void add_relaxed(Frame& frame, const Step& step) {
   model::global_fetch_add(counter_at(frame, step), get<std::uint32_t>(frame, step.slots[0]));
@@ -154,6 +169,7 @@ void add_signals(FormTable& table) {
   table.add("griddepcontrol.launch_dependents", "", alone<model::griddepcontrol_launch_dependents>);
   table.add("red.release.gpu.global.add.u32", "A4", on_counter<model::global_add_release>);
   table.add("st.release.gpu.global.u32", "A4", on_counter<model::global_store_release>);
+  table.add("ld.acquire.gpu.global.u32", "4A", load_acquire);
   for (const std::string scope : {"", ".relaxed.gpu"}) {
     table.add("red" + scope + ".global.max.u32", "A4", on_counter<model::global_atomic_max>);
     table.add("red" + scope + ".global.add.u32", "A4", add_relaxed);

@@ -23,19 +23,17 @@ Slot Slots::take(unsigned words, std::uint32_t value) {
   return slot;
 }
 
-bool Slots::keep_together(const std::vector<Operand>& parts) {
+void Slots::keep_together(const std::vector<Operand>& parts, bool is_owned) {
   const bool is_new = std::all_of(parts.begin(), parts.end(), [&](const Operand& part) {
     return part.kind == Operand::Register && registers_[part.index] == no_slot_here &&
            words_of(function_.range_of(part.index).type) == 1;
   });
-  if (is_new) {
-    for (const Operand& part : parts) {
-      if (registers_[part.index] == no_slot_here) registers_[part.index] = take(1, poison);
-    }
-    owned_.resize(image_.size());
-    for (const Operand& part : parts) owned_[registers_[part.index]] = true;
+  if (!is_new) return;
+  for (const Operand& part : parts) {
+    if (registers_[part.index] == no_slot_here) registers_[part.index] = take(1, poison);
   }
-  return are_together(parts);
+  owned_.resize(image_.size());
+  for (const Operand& part : parts) owned_[registers_[part.index]] = is_owned;
 }
 
 bool Slots::are_together(const std::vector<Operand>& parts) {

@@ -20,9 +20,10 @@ class Slots {
  public:
   explicit Slots(const Function& function);
 
-  // The registers of one vector, in their order, one behind the other: products own them by their
-  // address. False: another vector has put them elsewhere.
-  bool keep_together(const std::vector<Operand>& parts);
+  // Puts the registers of one vector, in their order, one behind the other, unless another vector
+  // has put them elsewhere: what writes them later knows where they begin. `is_owned`: products
+  // own them meanwhile.
+  void keep_together(const std::vector<Operand>& parts, bool is_owned);
   // The vector stands together.
   bool are_together(const std::vector<Operand>& parts);
   // A product may own this register.
