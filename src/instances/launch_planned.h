@@ -4,6 +4,7 @@
 
 #include "src/instances/instance.h"
 #include "tilewright/kernel/warp_specialized.h"
+#include "tilewright/launch/contracts.h"
 #include "tilewright/pipeline/ring_traces.h"
 #if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
 #include "src/instances/device_kernel.h"
@@ -45,6 +46,7 @@ class DevicePlanned {
 template <class Launch, class Bound>
 Status workspace_warp_specialized(std::size_t& bytes, DevicePlanned<Bound>&, const Checked& problem,
                                   const LaunchOptions&) {
+  static_assert(asks_for_workspace<Launch, Bound>());
   bytes = problem.is_empty() ? 0 : Launch::template workspace<Bound>(problem);
   return Status::good();
 }
@@ -67,6 +69,7 @@ Status launch_warp_specialized(DevicePlanned<Bound>& kernel, const Checked& prob
 template <class Launch, class Bound>
 Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
                          const vgpu::Options& machine, vgpu::Report& report) {
+  static_assert(asks_for_workspace<Launch, Bound>());
   using Kernel = kernel::WarpSpecialized<Bound>;
   typename Kernel::Params params;
   MatmulGrid grid = {};

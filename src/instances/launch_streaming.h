@@ -4,6 +4,7 @@
 
 #include "src/instances/instance.h"
 #include "tilewright/kernel/streaming.h"
+#include "tilewright/launch/contracts.h"
 #if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
 #include "src/instances/streaming_device.h"
 #endif
@@ -19,6 +20,7 @@ constexpr unsigned cluster_of_streaming = 1;
 
 template <class Launch, class Bound>
 Status supports_streaming(const Checked& problem, const LaunchOptions&) {
+  static_assert(plans_streams<Launch, Bound, typename kernel::Streaming<Bound>::Params>());
   return Launch::template supports<Bound>(problem);
 }
 

@@ -7,6 +7,7 @@
 
 #include "src/instances/instance.h"
 #include "src/instances/launch_planned.h"
+#include "tilewright/launch/contracts.h"
 #include "tilewright/launch/product.h"
 #if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
 #include "src/instances/launch_device.h"
@@ -39,6 +40,7 @@ MatmulProblem product_for(const Checked& problem) {
 // Asks the Launch, or makes a plan that nobody launches, with whatever workspace it needs.
 template <class Launch, class Bound>
 Status supports_warp_specialized(const Checked& problem, const LaunchOptions& options) {
+  static_assert(plans_grids<Launch, Bound, typename kernel::WarpSpecialized<Bound>::Params>());
   if (problem.is_empty()) return Status::good();
   if constexpr (requires { Launch::template supports<Bound>(problem, options.order); }) {
     return Launch::template supports<Bound>(problem, options.order);
@@ -46,7 +48,7 @@ Status supports_warp_specialized(const Checked& problem, const LaunchOptions& op
   typename kernel::WarpSpecialized<Bound>::Params params;
   MatmulGrid grid;
   return Launch::template plan<Bound>(params, grid, problem, options.order, 1, {nullptr, SIZE_MAX},
-                                      [](TensorMap&, const auto&) { return Status::good(); });
+                                      EncodeNothing{});
 }
 
 #if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP

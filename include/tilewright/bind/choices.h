@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/bind/config.h"
+#include "tilewright/bind/contracts.h"
 #include "tilewright/epilogue/direct_sources.h"
 #include "tilewright/pipeline/no_turns.h"
 #include "tilewright/pipeline/trace.h"
@@ -56,6 +57,7 @@ consteval auto tile_map_of() {
 template <auto config, class Target, RoleTable roles, class Map>
 consteval auto schedule_of() {
   if constexpr (config.scheduling == Scheduling::Dynamic) {
+    static_assert(has_tickets<Target>());
     return Chosen<typename Target::template Tickets<config.tiling.cluster, Map, roles>>();
   } else {
     return Chosen<StaticPersistent<config.tiling.cluster, Map>>();
@@ -66,6 +68,7 @@ consteval auto schedule_of() {
 template <class Target, RoleTable roles>
 consteval auto turns_of() {
   if constexpr (roles.consumers == Consumers::PingPong) {
+    static_assert(has_turns<Target>());
     return Chosen<typename Target::template Turns<roles.groups, roles.group_warps()>>();
   } else {
     return Chosen<NoTurns>();
@@ -78,6 +81,7 @@ consteval auto sources_of() {
   if constexpr (config.c_stages == 0) {
     return Chosen<DirectSources>();
   } else {
+    static_assert(has_staged_sources<Target>());
     constexpr unsigned row_chunks = config.tiling.n / Store::chunk_columns;
     constexpr unsigned chunk_rows = config.group_rows() / Store::chunk_rows;
     return Chosen<typename Target::template StagedSources<
@@ -98,6 +102,7 @@ consteval auto reduction_of() {
   if constexpr (config.split == Split::Whole) {
     return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {
+    static_assert(has_cluster_reduction<Target>());
     return Chosen<typename Target::template ClusterReduction<config.tiling.cluster, group_step,
                                                              warps, values, config.tiling.n / 2>>();
   } else if constexpr (config.finishers != 1) {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "tilewright/bind/choices.h"
+#include "tilewright/bind/contracts.h"
 #include "tilewright/epilogue/fragment_loop.h"
-#include "tilewright/kernel/contracts.h"
 #include "tilewright/kernel/warp_specialized.h"
 
 namespace tw {
@@ -15,6 +15,7 @@ template <TargetPage Page, class RecipeType, class Named>
 struct Kernel {
   using Target = Page;
   using Recipe = RecipeType;
+  static_assert(KernelRecipe<Recipe>);
   static constexpr MatmulConfig config = Named::config.checked();
   static constexpr RoleTable roles =
       Recipe::roles(Target::roles(Recipe::asked(config)).with_lanes(Target::target.lanes), config)
@@ -52,11 +53,15 @@ struct Kernel {
   using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
   static_assert(ends_as_asked<config, roles, Epilogue, Store>());
   using Sources = typename decltype(sources_of<config, Target, Store>())::Type;
+  static_assert(SourceSupply<Sources>);
   using Reduction = typename decltype(reduction_of<config, Target, roles, Store>())::Type;
+  static_assert(SumReduction<Reduction>);
   using Order = typename decltype(order_of<config>())::Type;
+  static_assert(TileOrder<Order>);
   using Turns = typename decltype(turns_of<Target, roles>())::Type;
   using Map =
       typename Recipe::template Map<config, tiling, typename decltype(tile_map_of<config>())::Type>;
+  static_assert(WorkMap<Map>);
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
@@ -79,6 +84,7 @@ struct Kernel {
   template <unsigned depth>
   using RingOf = tw::Ring<Payload, depth, typename Target::Signal, tiling.cluster, tiling.group>;
   using Ring = RingOf<stages>;
+  static_assert(signals<typename Target::Signal, Ring>());
   static_assert(every_role_is_played<Payload>(roles),
                 "A part of a stage is loaded by a role that nobody plays.");
 

@@ -4,6 +4,7 @@
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/for_each.h"
+#include "tilewright/epilogue/contracts.h"
 #include "tilewright/epilogue/global_source.h"
 #include "tilewright/epilogue/group_place.h"
 #include "tilewright/epilogue/tree.h"
@@ -13,6 +14,8 @@ namespace tw {
 // `Epilogue` is a Tree or RuntimeEpilogue, `Store` a StagedStore, DirectStore or TransposedStore.
 template <class Epilogue, class Store>
 class FragmentLoop {
+  static_assert(TileEpilogue<Epilogue>);
+
  public:
   using Buffers = typename Store::Buffers;  // in shared memory
   using Trace = typename Store::OutputTrace;

@@ -1,6 +1,7 @@
 // A tree of nodes as an epilogue that is fixed when the kernel is compiled.
 #pragma once
 
+#include "tilewright/epilogue/contracts.h"
 #include "tilewright/epilogue/nodes.h"
 
 namespace tw {
@@ -18,6 +19,8 @@ struct PassThrough {  // int32 sums, as they are
 
 template <class Root>
 class Tree {
+  static_assert(EpilogueNode<Root>);
+
  public:
   using Params = typename Root::Params;
   static constexpr bool once = sees_once<Root>;

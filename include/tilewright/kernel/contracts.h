@@ -1,91 +1,80 @@
-// What the skeleton expects of its parts. A part that lacks a member is refused by its name.
+// What a skeleton expects of its parts: those of the layers below, and its own, programs and
+// streams. A part that lacks a member is refused by a sentence that names it.
 #pragma once
 
-#include <concepts>
-
-#include "tilewright/base/converts.h"
-#include "tilewright/io/completion.h"
-#include "tilewright/io/tiling.h"
+#include "tilewright/epilogue/contracts.h"
+#include "tilewright/io/contracts.h"
 #include "tilewright/kernel/roles.h"
+#include "tilewright/op/contracts.h"
+#include "tilewright/pipeline/contracts.h"
+#include "tilewright/schedule/contracts.h"
 
 namespace tw {
 
-// What a ring signals with.
-template <class Signal>
-concept RingSignal = requires {
-  typename Signal::template Storage<2>;
-  { Signal::stride } -> ConvertsTo<unsigned>;
-  { Signal::next_lap(0u) } -> std::same_as<unsigned>;
-  { Signal::later_lap(0u, 1u) } -> std::same_as<unsigned>;
-};
-
-// A page of arch/: the target's limits, and which mechanism plays each part.
-template <class Page>
-concept TargetPage = requires {
-  Page::target;
-  Page::shared_bytes;
-  Page::registers;
-  Page::in_clusters;
-  requires RingSignal<typename Page::Signal>;
-  typename Page::template Loader<Tiling{}, RoleTable{}>;
-};
-
-// Brings the operands of a stage; one thread issues copies (`elected`), or all of a role copy.
-template <class Loader>
-concept TileLoader = requires(Loader loader) {
-  typename Loader::Params;
-  { Loader::elected } -> ConvertsTo<bool>;
-  { Loader::clears } -> ConvertsTo<bool>;
-  { Loader::completion } -> ConvertsTo<Completion>;
-  { Loader::arrivals } -> ConvertsTo<unsigned>;
-  { Loader::stages_held } -> ConvertsTo<unsigned>;
-  { Loader::least_alignment } -> ConvertsTo<unsigned>;
-  { Loader::in_shared() } -> std::same_as<Tiling>;
-  loader.finish();
-};
-
-// Multiplies a stage that is full into an accumulator.
-template <class Op>
-concept TileOp = requires {
-  { Op::elected } -> ConvertsTo<bool>;
-  { Op::release } -> ConvertsTo<Release>;
-  { Op::releases } -> ConvertsTo<unsigned>;
-  { Op::stages_held } -> ConvertsTo<unsigned>;
-  { Op::speaker(0u) } -> std::same_as<unsigned>;
-};
-
-// Takes values of an epilogue to D.
-template <class Store>
-concept TileStore = requires(Store store) {
-  typename Store::Params;
-  typename Store::Buffers;
-  typename Store::OutputTrace;
-  { Store::chunk_columns } -> ConvertsTo<unsigned>;
-  store.drain();
-};
-
-// Says which work comes next.
-template <class Schedule>
-concept WorkSchedule = requires {
-  typename Schedule::Params;
-  typename Schedule::Storage;
-  typename Schedule::template Reader<Release::Warp>;
-  { Schedule::one_wave } -> ConvertsTo<bool>;
-  { Schedule::draws_tickets } -> ConvertsTo<bool>;
-};
-
-// The loops over k, as the skeleton calls them: the rings that a program names, and the classes
-// that play its roles on them.
+// The loops over k, as the warp-specialised skeleton calls them: the rings that a program names,
+// and the classes that play its roles on them.
 template <class Program>
-concept KernelProgram = requires {
-  typename Program::Stages;
-  typename Program::Signals;
-  typename Program::LoaderParams;
-  typename Program::OwnParams;
-  typename Program::Loads;
-  typename Program::Multiplies;
-  typename Program::Adds;
-};
+consteval bool is_program() {
+  static_assert(
+      requires { typename Program::Stages; },
+      "A program must have `Stages`: the tiles of its rings, in shared memory.");
+  static_assert(
+      requires { typename Program::Signals; },
+      "A program must have `Signals`: the barriers of its rings, in shared memory.");
+  static_assert(
+      requires { typename Program::LoaderParams; },
+      "A program must have `LoaderParams`: what a launch tells the role that loads.");
+  static_assert(
+      requires { typename Program::OwnParams; },
+      "A program must have `OwnParams`: what a launch tells its other roles.");
+  static_assert(
+      requires { typename Program::Loads; }, "A program must have `Loads`: the role that loads.");
+  static_assert(
+      requires { typename Program::Multiplies; },
+      "A program must have `Multiplies`: the role that multiplies.");
+  static_assert(
+      requires { typename Program::Adds; },
+      "A program must have `Adds`: how partial sums that are handed over join their total.");
+  static_assert(
+      requires(typename Program::Signals & signals, typename Program::Stages & stages) {
+        Program::init(signals, stages);
+      },
+      "A program must have `init(signals, stages)`: one thread calls it before the start.");
+  static_assert(
+      requires { bool{Program::clears}; },
+      "A program must have `clears`: whether all threads call `clear` before the start.");
+  return true;
+}
+template <class Program>
+concept KernelProgram = is_program<Program>();
+
+// What the streaming skeleton takes tiles through, in registers.
+template <class Stream>
+consteval bool is_stream() {
+  static_assert(
+      requires { typename Stream::Params; },
+      "A stream must have `Params`: what a launch tells it.");
+  static_assert(
+      requires { typename Stream::Storage; },
+      "A stream must have `Storage`: its shared memory; an empty struct where it has none.");
+  static_assert(
+      requires { unsigned{Stream::threads}; }, "A stream must have `threads`: of a CTA.");
+  static_assert(
+      requires { unsigned{Stream::least_ctas}; },
+      "A stream must have `least_ctas`: how many CTAs an SM must have room for.");
+  static_assert(
+      requires(Stream stream) { stream.pass(0u); },
+      "A stream must have `pass(tile)`: reads, computes and writes one tile.");
+  static_assert(
+      requires(const typename Stream::Params& params, typename Stream::Storage& storage) {
+        Stream(params, storage, 0u);
+      },
+      "A stream must be made of `(params, storage, thread)`: its Params, its shared memory, and "
+      "which thread it serves.");
+  return true;
+}
+template <class Stream>
+concept TileStream = is_stream<Stream>();
 
 template <class Payload>
 constexpr bool every_role_is_played(const RoleTable& roles) {

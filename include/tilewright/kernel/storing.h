@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/schedule/work_tile.h"
+#include "tilewright/schedule/contracts.h"
 
 namespace tw::kernel {
 
@@ -36,6 +36,7 @@ class Storing {
   }
   template <class Sum>
   TW_DEVICE void store(const Sum& sum, const WorkTile& tile) {
+    static_assert(reduces<Reduction, Sum>());
     if constexpr (begins) {
       return epilogue_.store(sum, Kernel::place(tile, group_));
     }

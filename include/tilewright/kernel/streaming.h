@@ -7,6 +7,7 @@
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/grid.h"
 #include "tilewright/isa/threads.h"
+#include "tilewright/kernel/contracts.h"
 
 namespace tw::kernel {
 
@@ -14,6 +15,7 @@ namespace tw::kernel {
 template <class Kernel>
 class Streaming {
   using Stream = typename Kernel::Stream;
+  static_assert(TileStream<Stream>);
   // A stream has no rings: on its timeline a tile is what its CTA goes through at once.
   using Trace = typename Kernel::Trace;
 

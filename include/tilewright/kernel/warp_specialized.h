@@ -35,6 +35,7 @@ class Loading {
   // All work. Of several roles that load, one leads: it says when it begins with a tile.
   template <bool leads, class Work>
   TW_DEVICE void load(Work& work, const Key& key) {
+    static_assert(loads_stages<Loader, typename Output::Token, WorkTile>());
     Held<typename Output::Token, Loader::stages_held> held;
     [[maybe_unused]] bool has_waited = false;
     [[maybe_unused]] int begun = 0;  // stages whose weights are on their way
@@ -154,6 +155,7 @@ struct OneProduct {
     TW_DEVICE void skip(const WorkTile& tile) { input_.skip(tile.num_k_tiles()); }
     template <class Sum>
     TW_DEVICE void multiply(Sum& sum, const WorkTile& part, const Key& key) {
+      static_assert(multiplies_stages<Op, Sum, typename Input::Token>());
       Held<typename Input::Token, Op::stages_held> held;
       const CountRange tiles = part.k_tiles(key);
       for (auto k = tiles.begin(); k != tiles.end(); ++k) {
@@ -358,6 +360,7 @@ class WarpSpecialized {
     isa::describe_role("schedule");
     const Key key;
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
+    static_assert(is_asked<Schedule>());
     typename Schedule::Asker asker(params.schedule, storage.schedule);
     const bool asks = !in_cluster || isa::cluster_rank() == 0;
     for ([[maybe_unused]] const WorkTile tile : work.tiles(key)) {

@@ -3,22 +3,20 @@
 #include "tilewright/arch/sm90.h"
 #include "tilewright/bind/recipe.h"
 
+template <tw::Tiling tiling>
+class OwnLoader : public tw::TmaLoader<tiling> {
+#if defined(TW_MISUSE)
+  using tw::TmaLoader<tiling>::arrivals;
+#endif
+ public:
+  using tw::TmaLoader<tiling>::TmaLoader;
+};
+struct Recipe : tw::MatmulRecipe {
+  template <class, tw::Tiling tiling, tw::RoleTable>
+  using Loader = OwnLoader<tiling>;
+};
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
-
-struct Loader {
-  struct Params {};
-  static constexpr bool elected = true, clears = false;
-  static constexpr tw::Completion completion = tw::Completion::TransactionBytes;
-#if !defined(TW_MISUSE)
-  static constexpr unsigned arrivals = 1;
-#endif
-  static constexpr unsigned stages_held = 0, least_alignment = 16;
-  static constexpr tw::Tiling in_shared() { return {}; }
-  void finish() {}
-};
-template <tw::TileLoader Loader>
-constexpr bool is_a_loader = true;
-static_assert(is_a_loader<Loader>);
+using Bound = tw::Kernel<tw::Sm90, Recipe, Named>;
+constexpr unsigned stages = Bound::stages;

@@ -1,0 +1,131 @@
+// What the nodes of an epilogue, epilogues, stores and sources supply.
+#pragma once
+
+#include "tilewright/epilogue/fragment.h"
+#include "tilewright/epilogue/global_source.h"
+
+namespace tw {
+
+// A leaf or an inner node of an epilogue's tree: makes a pair of values.
+template <class Node>
+consteval bool is_node() {
+  static_assert(
+      requires { typename Node::Params; },
+      "An epilogue node must have `Params`: an aggregate, with the Params of the nodes under it.");
+  static_assert(
+      requires { typename Node::State; },
+      "An epilogue node must have `State`: what a thread keeps while it works on a tile.");
+  static_assert(
+      requires { bool{Node::gates}; },
+      "An epilogue node must have `gates`: whether the tree holds a Gate, above which there are "
+      "half as many columns.");
+  static_assert(
+      requires(const typename Node::Params& params, typename Node::State& state,
+               const Fragment<Node::gates ? 1u : 2u, GlobalSource>& fragment) {
+        FragmentPair{Node::apply(params, state, fragment)};
+      },
+      "An epilogue node must have `apply(params, state, fragment)`: the pair at fragment.place.");
+  static_assert(
+      requires(const typename Node::Params& params, const typename Node::State& state) {
+        Node::finish(params, state, 0u);
+      },
+      "An epilogue node must have `finish(params, state, lane)`: what whole warps do behind the "
+      "last value of a tile.");
+  return true;
+}
+template <class Node>
+concept EpilogueNode = is_node<Node>();
+
+// Takes the program that an epilogue chooses.
+struct TakesAnyProgram {
+  template <class Program>
+  TW_DEVICE void operator()(const Program&) const;
+};
+
+// What the fragment loop runs sums through: a Tree, or RuntimeEpilogue.
+template <class Epilogue>
+consteval bool is_epilogue() {
+  static_assert(
+      requires { typename Epilogue::Params; },
+      "An epilogue must have `Params`: what a launch tells it.");
+  static_assert(
+      requires(const typename Epilogue::Params& params, const FragmentPlace<2>& place) {
+        Epilogue::prepare(params, place, 1, 0u);
+      },
+      "An epilogue must have `prepare(params, place, columns, thread)`: what it fetches before the "
+      "sums of a tile are made.");
+  static_assert(
+      requires(const typename Epilogue::Params& params, const TakesAnyProgram& body) {
+        Epilogue::template choose<float, ElementType::Bf16, GlobalSource>(params, true, body);
+      },
+      "An epilogue must have `choose<Value, output, SourceChunk>(params, whole_pairs, body)`: "
+      "calls `body` with the program that the pairs of a tile go through.");
+  return true;
+}
+template <class Epilogue>
+concept TileEpilogue = is_epilogue<Epilogue>();
+
+// Takes values of an epilogue to D.
+template <class Store>
+consteval bool is_store() {
+  static_assert(
+      requires { typename Store::Params; }, "A store must have `Params`: what a launch tells it.");
+  static_assert(
+      requires { typename Store::Buffers; },
+      "A store must have `Buffers`: its shared memory; an empty struct where it has none.");
+  static_assert(
+      requires { typename Store::OutputTrace; },
+      "A store must have `OutputTrace`: the trace that it was made with.");
+  static_assert(
+      requires { Store::output; }, "A store must have `output`: the ElementType of D.");
+  static_assert(
+      requires { unsigned{Store::chunk_columns}; },
+      "A store must have `chunk_columns`: columns of sums that it takes at once.");
+  static_assert(
+      requires(Store store) { store.open(); },
+      "A store must have `open()`: the buffer that the next chunk is written to.");
+  static_assert(
+      requires(Store store) { store.drain(); },
+      "A store must have `drain()`: waits until D has been written.");
+  return true;
+}
+template <class Store>
+concept TileStore = is_store<Store>();
+
+// Brings C, or a residual, to the epilogue.
+template <class Sources>
+consteval bool is_source() {
+  static_assert(
+      requires { bool{Sources::has_role}; },
+      "A source must have `has_role`: whether a role of its own brings C.");
+  static_assert(
+      requires { typename Sources::Params; },
+      "A source must have `Params`: what a launch tells it.");
+  static_assert(
+      requires { typename Sources::Storage; },
+      "A source must have `Storage`: its shared memory; an empty struct where it has none.");
+  static_assert(
+      requires(typename Sources::Storage & storage) { Sources::init(storage); },
+      "A source must have `init(storage)`: one thread calls it before the start.");
+  static_assert(
+      requires(typename Sources::Reader reader) { reader.next(0, 0); },
+      "A source must have `Reader`: the epilogue's view of it, whose `next(row, column)` is the "
+      "chunk of C that begins there.");
+  if constexpr (Sources::has_role) {
+    static_assert(
+        requires(typename Sources::Loader loader, const Place& place) {
+          loader.load(place, 0u);
+          loader.drain();
+        },
+        "A source must have `Loader` where a role brings C: its `load(place, index)` and "
+        "`drain()`.");
+    static_assert(
+        requires { unsigned{Sources::chunks}; },
+        "A source must have `chunks` where a role brings C: how many a tile has.");
+  }
+  return true;
+}
+template <class Sources>
+concept SourceSupply = is_source<Sources>();
+
+}  // namespace tw

@@ -1,0 +1,62 @@
+// What a loader supplies. A sentence stands once, where its member is asked for: docs/parts.md is
+// made of them.
+#pragma once
+
+#include "tilewright/io/completion.h"
+#include "tilewright/io/tiling.h"
+
+namespace tw {
+
+// Brings the operands of a stage; one thread issues copies (`elected`), or all of a role copy.
+template <class Loader>
+consteval bool is_loader() {
+  static_assert(
+      requires { typename Loader::Params; },
+      "A loader must have `Params`: what a launch tells it.");
+  static_assert(
+      requires { bool{Loader::elected}; },
+      "A loader must have `elected`: whether one thread of its role issues all copies.");
+  static_assert(
+      requires { Completion{Loader::completion}; },
+      "A loader must have `completion`: how the arrival of its bytes is announced.");
+  static_assert(
+      requires { unsigned{Loader::arrivals}; },
+      "A loader must have `arrivals`: how often its role arrives for each stage.");
+  static_assert(
+      requires { unsigned{Loader::stages_held}; },
+      "A loader must have `stages_held`: stages whose copies are still on their way when `load` "
+      "returns.");
+  static_assert(
+      requires { unsigned{Loader::least_alignment}; },
+      "A loader must have `least_alignment`: bytes that lines of A and B are aligned to.");
+  static_assert(
+      requires { Tiling{Loader::in_shared()}; },
+      "A loader must have `in_shared()`: the Tiling as operands lie in shared memory.");
+  static_assert(
+      requires { bool{Loader::clears}; },
+      "A loader must have `clears`: whether rows that no copy fills are cleared before the start, "
+      "by `clear`.");
+  static_assert(
+      requires(Loader loader) { loader.finish(); },
+      "A loader must have `finish()`: waits for the copies of the last stages.");
+  static_assert(
+      requires(const typename Loader::Params& params) { Loader(params, 0u); },
+      "A loader must be made of `(params, thread)`: its Params, and which thread of the role it "
+      "serves.");
+  return true;
+}
+template <class Loader>
+concept TileLoader = is_loader<Loader>();
+
+// The same, asked when the ring is known: `Stage` is a stage in the hands of who fills it.
+template <class Loader, class Stage, class WorkTile>
+consteval bool loads_stages() {
+  static_assert(
+      requires(Loader loader, const Stage& stage, const WorkTile& tile) {
+        loader.load(stage, tile, 0);
+      },
+      "A loader must have `load(stage, tile, k)`: issues the copies of k-tile `k` of a work tile.");
+  return true;
+}
+
+}  // namespace tw
