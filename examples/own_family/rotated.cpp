@@ -6,12 +6,12 @@
 #include <tilewright/arch/sm100.h>
 #include <tilewright/arch/sm80.h>
 #include <tilewright/arch/sm90.h>
-#include <tilewright/command_line.h>
 #include <tilewright/bind/recipe.h>
-#include <tilewright/launch/product_fields.h>
 #include <tilewright/bind/thread_recipe.h>
+#include <tilewright/command_line.h>
 #include <tilewright/io/async_copy.h>
 #include <tilewright/io/thread_loader.h>
+#include <tilewright/launch/product_fields.h>
 
 // What a caller states.
 struct RotatedProblem {
@@ -77,7 +77,7 @@ tw::Instance instance(const char* name) {
       name);
 }
 
-struct Rotated {
+struct Rotated : tw::UsualTrial {
   using Problem = RotatedProblem;
   using Product = tw::ProductFields<&Problem::matmul>;
 

@@ -22,8 +22,8 @@ void add_list(CLI::App& app, Verdict&) {
                "consumers", "sums", "schedule", "stages", "built for", "kept for");
     const auto add_words = [&](const char* family, const auto& instance, const InstanceWords& words,
                                unsigned stages, bool any_alignment) {
-      const char* shown = nullptr;  // what it shows, where the library has no use for it
-      if constexpr (requires { instance.shown; }) shown = instance.shown;
+      // What it shows, where the library has no use for it.
+      const char* const shown = instance.shown;
       const bool both = instance.simulate != nullptr && instance.launch != nullptr;
       const std::string built =
           fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",

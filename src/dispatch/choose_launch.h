@@ -31,12 +31,22 @@ template <class Instance>
 requires requires(const Instance& instance) { instance.config.tiling; }
 const MatmulConfig& config_of(const Instance& instance) { return instance.config; }
 
-// Every launch that computes the problem, none twice. A Family has
+// What a Family of launches has that does not say otherwise.
+struct UsualChoice {
+  // True where kernels that cut sums have no like that does not.
+  static constexpr bool only_in_parts = false;
+  // Whether a kernel is of another kind than the problem's, and so no near one.
+  template <class Problem>
+  static bool is_of_other_kind(const MatmulConfig&, const Problem&) {
+    return false;
+  }
+};
+
+// Every launch that computes the problem, none twice. A Family is a UsualChoice, and has
 //   instances()                          what is compiled
 //   facts(instance)                      its KernelFacts
 //   matmul(instance, problem)            the product that it is; asked where the kernel supports
 //   operand_bytes(problem)               as of expected_microseconds
-//   only_in_parts                        where kernels that cut sums have no like that does not
 // `rejections` may be null.
 template <class Family, class Problem, class Instance>
 std::vector<LaunchChoice<Instance>> launches_of(
@@ -58,8 +68,9 @@ std::vector<LaunchChoice<Instance>> launches_of(
     const MatmulProblem matmul = Family::matmul(instance, problem);
     std::vector<LaunchOrder> orders = orders_of(config, matmul);
     // Sums too short for parts, or no other kernel leaves them whole.
-    const bool may_be_whole = requires { Family::only_in_parts; };
-    if (orders.empty() || (may_be_whole && config.split == Split::Parts)) orders.push_back(usual);
+    if (orders.empty() || (Family::only_in_parts && config.split == Split::Parts)) {
+      orders.push_back(usual);
+    }
     for (const LaunchOrder& order : orders) {
       if (rejected(instance.supports(problem, {order}))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
@@ -125,8 +136,8 @@ Status no_launch(const std::string& does, const DispatchRequest& request,
 }
 
 // A measured launch, or else the cheapest; where there is none, a sentence with what the nearest
-// lack. The Family also has a noun or does(problem); where tables know its problems, call(problem);
-// and where its kernels are of several kinds, is_of_other_kind(config, problem).
+// lack. The Family also has does(problem), what a kernel of it does, and call(problem), by which
+// tables know it.
 template <class Family, class Problem, class Instance>
 Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
                      const DispatchRequest& request,
@@ -134,24 +145,14 @@ Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
   std::vector<LaunchRejection<Instance>> obstacles;
   const std::vector<LaunchChoice<Instance>> all = launches_of<Family>(problem, request, &obstacles);
   choice = cheapest_of(all);
-  if constexpr (requires { Family::call(problem); }) {
-    take_measured(choice, all, measured_launches(Family::call(problem), request));
-  }
+  take_measured(choice, all, measured_launches(Family::call(problem), request));
   if (rejections != nullptr) *rejections = obstacles;
   if (choice.instance != nullptr) return Status::good();
-  std::string does;
-  if constexpr (requires { Family::does(problem); }) {
-    does = Family::does(problem);
-  } else {
-    does = std::string("computes this ") + Family::noun;
-  }
-  return no_launch(does, request, obstacles, [&](const Instance& instance) {
+  return no_launch(Family::does(problem), request, obstacles, [&](const Instance& instance) {
     const MatmulConfig& config = config_of(instance);
     unsigned count = suits(Family::facts(instance), request).obstacles();
     count += instance.supports(problem, {{.stream_k = config.split == Split::Stream}}).obstacles();
-    if constexpr (requires { Family::is_of_other_kind(config, problem); }) {
-      if (Family::is_of_other_kind(config, problem)) count += of_other_targets / 2;
-    }
+    if (Family::is_of_other_kind(config, problem)) count += of_other_targets / 2;
     return count;
   });
 }

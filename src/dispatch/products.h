@@ -22,7 +22,7 @@ inline MatmulProblem whole_product(const Checked& problem) { return problem.prod
 
 // A Family for choose_launch. `priced` is the product whose cost is asked for.
 template <std::span<const Instance> (*all)(), MatmulProblem (*priced)(const Checked&)>
-struct DescribedProducts {
+struct DescribedProducts : UsualChoice {
   static auto instances() { return all(); }
   static KernelFacts facts(const Instance& instance) { return kernel_facts(instance); }
   static MatmulProblem matmul(const Instance&, const Checked& problem) { return priced(problem); }

@@ -6,7 +6,7 @@ namespace tw {
 
 namespace {
 
-struct Convolutions {
+struct Convolutions : UsualChoice {
   static auto instances() { return conv2d_instances(); }
   static const Conv2dFacts& own(const Instance& instance) {
     return *static_cast<const Conv2dFacts*>(instance.facts);
@@ -39,7 +39,7 @@ struct Convolutions {
   static std::string call(const Checked& checked) {
     return call_of(checked.as<tw_conv2d_problem>());
   }
-  static constexpr const char* noun = "convolution";
+  static const char* does(const Checked&) { return "computes this convolution"; }
   static constexpr bool only_in_parts = true;  // gradients of filters
   static bool is_of_other_kind(const MatmulConfig& config, const Checked& checked) {
     return direction_of(config) != checked.as<tw_conv2d_problem>().direction;

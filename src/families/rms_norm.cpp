@@ -57,7 +57,7 @@ class RmsNormAnswer : public Answer {
   std::vector<Expected> output_, sum_;  // (row,column)
 };
 
-struct RmsNormTrial : RmsNormFamily {
+struct RmsNormTrial : RmsNormFamily, UsualTrial {
   static std::span<const Instance> instances() { return rms_norm_instances(); }
   static void random(Case& made, Random& random) {
     Problem& problem = made.as<Problem>();

@@ -12,7 +12,7 @@ std::span<const Instance> rotary_instances();  // by src/instances/table.cpp.in
 
 namespace {
 
-struct RotaryTrial : RotaryFamily {
+struct RotaryTrial : RotaryFamily, UsualTrial {
   static std::span<const Instance> instances() { return rotary_instances(); }
 
   // More rows and positions than tokens, and fewer where a list says which.

@@ -59,7 +59,7 @@ Status launch_warp_specialized(DevicePlanned<Bound>& kernel, const Checked& prob
     const Status planned =
         Launch::template plan<Bound>(params, grid, problem, options.order, clusters,
                                      options.workspace, typename DeviceFor<Bound>::Encode{});
-    if constexpr (requires { params.trace = options.trace; }) params.trace = options.trace;
+    if constexpr (Bound::Trace::records) params.trace = options.trace;
     return planned;
   });
 }
@@ -82,7 +82,7 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
                                                 workspace, encode_for_virtual);
   if (!planned.is_good()) return planned;
   std::vector<vgpu::GlobalRange> touched = touched_by(problem);
-  if constexpr (requires { params.trace = options.trace; }) {
+  if constexpr (Bound::Trace::records) {
     params.trace = options.trace;
     add_trace(touched, options.trace,
               grid.ctas * Kernel::tracks * tracks_of_role<typename Bound::Trace>);

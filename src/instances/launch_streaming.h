@@ -39,7 +39,7 @@ Status launch_streaming(DeviceStreaming<Bound>& kernel, const Checked& problem,
   if (problem.is_empty()) return Status::good();
   return kernel.launch(stream, [&](auto& params, unsigned& ctas, unsigned max_ctas) {
     Launch::template plan<Bound>(params, ctas, problem, max_ctas);
-    if constexpr (requires { params.trace = options.trace; }) params.trace = options.trace;
+    if constexpr (Bound::Trace::records) params.trace = options.trace;
     return Status::good();
   });
 }
@@ -56,7 +56,7 @@ Status simulate_streaming(const Checked& problem, const LaunchOptions& given,
   unsigned ctas = 0;
   Launch::template plan<Bound>(params, ctas, problem, options.sm_count);
   std::vector<vgpu::GlobalRange> touched = touched_by(problem);
-  if constexpr (requires { params.trace = given.trace; }) {
+  if constexpr (Bound::Trace::records) {
     params.trace = given.trace;
     add_trace(touched, given.trace, ctas);
   }

@@ -16,14 +16,23 @@ std::shared_ptr<const Answer> product_answer(const Case& of, const HostProblem& 
 
 }  // namespace detail
 
-// A Family has
+// What a Family has that does not say otherwise, as Trial says.
+struct UsualTrial {
+  static void adopt(void*, const Instance&, const std::function<bool(const char*)>&) {}
+  static constexpr decltype(Trial::settle) settle = nullptr;
+  static constexpr decltype(Trial::fill) fill = detail::fill_inputs;
+  static constexpr decltype(Trial::list) list = nullptr;
+  static constexpr decltype(Trial::tracks) tracks = nullptr;
+};
+
+// A Family is a UsualTrial, and has
 //   description, instances()
 //   random(Case&, Random&)              any problem that the case's instance takes
 // and, of a product,
 //   as_product(MatmulData&, problem)    changes A and B into those whose plain product D is made of
 // or otherwise
 //   reference(const Checked& on_host)   computes the outputs straight from the definition.
-// It may have adopt, settle, fill, answer, list and tracks, as Trial says.
+// It may have its own answer, as Trial says.
 template <class Family>
 Trial trial_of() {
   using Problem = typename Family::Problem;
@@ -31,13 +40,11 @@ Trial trial_of() {
   trial.description = &Family::description;
   trial.instances = [] { return std::span<const Instance>(Family::instances()); };
   trial.random = Family::random;
-  trial.adopt = [](void*, const Instance&, const std::function<bool(const char*)>&) {};
-  trial.fill = detail::fill_inputs;
-  if constexpr (requires { Family::adopt; }) trial.adopt = Family::adopt;
-  if constexpr (requires { Family::settle; }) trial.settle = Family::settle;
-  if constexpr (requires { Family::fill; }) trial.fill = Family::fill;
-  if constexpr (requires { Family::list; }) trial.list = Family::list;
-  if constexpr (requires { Family::tracks; }) trial.tracks = Family::tracks;
+  trial.adopt = Family::adopt;
+  trial.settle = Family::settle;
+  trial.fill = Family::fill;
+  trial.list = Family::list;
+  trial.tracks = Family::tracks;
   if constexpr (requires { Family::answer; }) {
     trial.answer = Family::answer;
   } else if constexpr (requires { Family::as_product; }) {

@@ -3,11 +3,12 @@
 // each, which share a scale.
 #pragma once
 
+#include "tilewright/kernel/contracts.h"
 #include "tilewright/number/scale_blocks.h"
 
 namespace tw {
 
-struct BlockPieces {
+struct BlockPieces : UsualStream {
   static constexpr unsigned threads = 256, least_ctas = 1;
   static constexpr unsigned columns = 128;
   static constexpr unsigned length = 16;  // elements in a thread's piece of a row

@@ -115,9 +115,9 @@ consteval auto reduction_of() {
 // The epilogue and the store of a kernel do what its configuration asks of them.
 template <MatmulConfig config, RoleTable roles, class Epilogue, class Store>
 consteval bool ends_as_asked() {
-  static_assert((config.output_buffers > 2) == stores_tiles<Store>,
+  static_assert((config.output_buffers > 2) == Store::stores_tiles,
                 "This store has two buffers, or none: it does not store whole tiles.");
-  static_assert((config.tiling.swap_ab != 0) == transposes<Store>,
+  static_assert((config.tiling.swap_ab != 0) == Store::transposes,
                 "Where operands are exchanged, a tile's rows are D's columns: the store must "
                 "transpose them.");
   static_assert((config.initial_c != 0) == Epilogue::begins,

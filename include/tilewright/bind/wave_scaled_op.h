@@ -7,6 +7,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/shared_memory.h"
+#include "tilewright/op/contracts.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
@@ -14,7 +15,7 @@ namespace tw {
 // `Base` multiplies. A row has a scale, and each `group` of columns. `Scales` are the tensors of a
 // ring: a_scales (m,stage) and b_scales (n / group,stage).
 template <class Base, unsigned group, class Scales>
-class WaveScaledOp {
+class WaveScaledOp : public UsualOp {
   using Sum = typename Base::Accumulator;
 
  public:

@@ -6,6 +6,17 @@
 
 namespace tw {
 
+// What epilogues, stores and nodes have that do not say otherwise.
+struct UsualEpilogue {
+  static constexpr bool once = false;
+  static constexpr bool begins = false;
+};
+struct UsualStore {
+  static constexpr bool transposes = false;
+  static constexpr bool stores_tiles = false;
+  static constexpr bool stores_by_tma = false;
+};
+
 // A leaf or an inner node of an epilogue's tree: makes a pair of values.
 template <class Node>
 consteval bool is_node() {
@@ -19,6 +30,10 @@ consteval bool is_node() {
       requires { bool{Node::gates}; },
       "An epilogue node must have `gates`: whether the tree holds a Gate, above which there are "
       "half as many columns.");
+  static_assert(
+      requires { bool{Node::once}; },
+      "An epilogue node must have `once`, or Leaf's: whether it must see each element once; tiles "
+      "at an edge then do not reach back over others.");
   static_assert(
       requires(const typename Node::Params& params, typename Node::State& state,
                const Fragment<Node::gates ? 1u : 2u, GlobalSource>& fragment) {
@@ -48,6 +63,13 @@ consteval bool is_epilogue() {
   static_assert(
       requires { typename Epilogue::Params; },
       "An epilogue must have `Params`: what a launch tells it.");
+  static_assert(
+      requires { bool{Epilogue::once}; },
+      "An epilogue must have `once`, or UsualEpilogue's: whether it must see each element once.");
+  static_assert(
+      requires { bool{Epilogue::begins}; },
+      "An epilogue must have `begins`, or UsualEpilogue's: whether sums begin at what "
+      "`beginning<output>(params)` reads, C and a bias.");
   static_assert(
       requires(const typename Epilogue::Params& params, const FragmentPlace<2>& place) {
         Epilogue::prepare(params, place, 1, 0u);
@@ -81,6 +103,17 @@ consteval bool is_store() {
   static_assert(
       requires { unsigned{Store::chunk_columns}; },
       "A store must have `chunk_columns`: columns of sums that it takes at once.");
+  static_assert(
+      requires { bool{Store::transposes}; },
+      "A store must have `transposes`, or UsualStore's: whether rows of sums are columns of D.");
+  static_assert(
+      requires { bool{Store::stores_tiles}; },
+      "A store must have `stores_tiles`, or UsualStore's: whether it takes whole tiles, by "
+      "`open_tile` and `put`.");
+  static_assert(
+      requires { bool{Store::stores_by_tma}; },
+      "A store must have `stores_by_tma`, or UsualStore's: whether its Params have a tensor map of "
+      "D, and say `by_tma` where D is aligned for it.");
   static_assert(
       requires(Store store) { store.open(); },
       "A store must have `open()`: the buffer that the next chunk is written to.");

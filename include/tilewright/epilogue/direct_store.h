@@ -2,13 +2,14 @@
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
+#include "tilewright/epilogue/contracts.h"
 #include "tilewright/epilogue/element.h"
 
 namespace tw {
 
 // `columns` are evaluated together.
 template <ElementType output_type, class Trace, unsigned columns = 32>
-class DirectStore {
+class DirectStore : public UsualStore {
  public:
   static constexpr ElementType output = output_type;
   static constexpr unsigned chunk_columns = columns;

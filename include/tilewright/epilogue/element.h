@@ -154,11 +154,7 @@ struct TransposedMatrix {
 // True for places of sums whose rows are the output's columns; MatrixAt is a matrix that lies like
 // the output, addressed by such places.
 template <class PlaceOf>
-constexpr bool transposed_at = requires {
-  requires PlaceOf::transposed;
-};
-template <class PlaceOf>
-using MatrixAt = std::conditional_t<transposed_at<PlaceOf>, TransposedMatrix, GlobalMatrix>;
+using MatrixAt = std::conditional_t<PlaceOf::transposed, TransposedMatrix, GlobalMatrix>;
 
 // Behind a gate that joins an even row and the next: the places of what it leaves.
 template <class PlaceOf>
@@ -169,17 +165,6 @@ struct JoinedRows : PlaceOf {
     place.m_end >>= 1;
     return place;
   }
-};
-
-// True for a store that writes rows of sums as columns of the output.
-template <class Store>
-constexpr bool transposes = requires {
-  requires Store::transposes;
-};
-// A store that takes whole tiles says so.
-template <class Store>
-constexpr bool stores_tiles = requires {
-  requires Store::stores_tiles;
 };
 
 // Writes what is inside of a pair. `whole`: the matrix lies in_pairs, and the columns are inside.

@@ -60,14 +60,6 @@ TW_DEVICE FragmentPlace<1> gated(const FragmentPlace<2>& place) {
   return {place.batch, place.row, place.column >> 1, place.m_end, place.n >> 1};
 }
 
-// True for a node that must see each element once, and for trees and epilogues that hold one. Tiles
-// at an edge otherwise reach back over elements of the ones before, which are then computed and
-// stored twice: maxima survive that, sums do not.
-template <class Node>
-constexpr bool sees_once = requires {
-  requires Node::once;
-};
-
 // A pair of sums, its place, and where the chunk of the source comes from.
 template <unsigned pair_width, class SourceChunk>
 struct Fragment {

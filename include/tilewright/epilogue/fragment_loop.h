@@ -19,8 +19,8 @@ class FragmentLoop {
  public:
   using Buffers = typename Store::Buffers;  // in shared memory
   using Trace = typename Store::OutputTrace;
-  static constexpr bool once = sees_once<Epilogue>;
-  static constexpr bool begins = requires { requires Epilogue::begins; };
+  static constexpr bool once = Epilogue::once;
+  static constexpr bool begins = Epilogue::begins;
   struct Params {
     typename Store::Params output;
     int m;
@@ -93,11 +93,11 @@ class FragmentLoop {
   // arrive by 32.
   template <class Program, class Sums>
   static constexpr unsigned columns_together() {
-    if constexpr (requires { Program::block_columns; }) {
+    if constexpr (Program::block_columns > 0) {
       static_assert(Store::chunk_columns % Program::block_columns == 0,
                     "A chunk of the output's row must be whole blocks of what a program works on.");
       return Program::block_columns;
-    } else if constexpr (transposes<Store>) {
+    } else if constexpr (Store::transposes) {
       return Store::columns_together;
     } else if constexpr (Store::chunk_columns < 32) {
       return Store::chunk_columns;
@@ -107,14 +107,14 @@ class FragmentLoop {
   }
 
   template <class Sums, unsigned columns>
-  using GroupPlace = tw::GroupPlace<Sums, columns, transposes<Store>>;
+  using GroupPlace = tw::GroupPlace<Sums, columns, Store::transposes>;
 
   template <class Program, class Sums, class Sources>
   TW_DEVICE void run(const Program& program, const Sums& sum, const Place& place,
                      Sources& sources) {
     constexpr unsigned chunks = Sums::blocks * (Sums::columns / Store::chunk_columns);
     typename Program::State state{};
-    if constexpr (stores_tiles<Store>) {
+    if constexpr (Store::stores_tiles) {
       store_tile<chunks>(program, state, sum, place, sources);
     } else {
       for_each<chunks, Program::unrolled>([&](unsigned chunk) TW_LOOP_BODY {
@@ -147,7 +147,7 @@ class FragmentLoop {
     if constexpr (requires { sum.has_read(0u); }) {
       sum.has_read((index + 1) * Store::chunk_columns);
     }
-    if constexpr (transposes<Store>) {
+    if constexpr (Store::transposes) {
       store_.close(buffer, output_at, params_.n, gates ? params_.m >> 1 : params_.m, gates);
     } else {
       store_.close(buffer, output_at, params_.m, gates ? params_.n >> 1 : params_.n, gates);
@@ -197,7 +197,7 @@ class FragmentLoop {
 
   // A gate makes one column of the output of two.
   static TW_DEVICE Place output_place(const Place& sums, bool gates) {
-    if constexpr (transposes<Store>) {
+    if constexpr (Store::transposes) {
       return {sums.batch, gates ? sums.row >> 1 : sums.row, sums.column, sums.m_end};
     } else {
       return {sums.batch, sums.row, gates ? sums.column >> 1 : sums.column, sums.m_end};
@@ -215,7 +215,7 @@ class FragmentLoop {
     using Pair = std::conditional_t<Program::passes_integers, IntegerPair, FragmentPair>;
     const unsigned column = index * columns % Store::chunk_columns;
     const GroupPlace<Sums, columns> place_of = {chunk, static_cast<int>(column),
-                                                transposes<Store> ? params_.m : params_.n, thread_};
+                                                Store::transposes ? params_.m : params_.n, thread_};
     Pair values[pairs];
     take(values, program, sum, index);
     if constexpr (!Program::passes_integers) program.evaluate(state, values, place_of, source);

@@ -4,7 +4,9 @@
 //   gates    whether the tree holds a Gate; above one there are half as many columns
 //   apply(params, state, fragment)   the pair at fragment.place
 //   finish(params, state, lane)      after the last value of a tile, by whole warps
-//   once     true, where the node must see each element once (fragment.h); may be missing
+//   once     whether the node must see each element once. Tiles at an edge otherwise reach back
+//            over elements of the ones before, which are then computed and stored twice: maxima
+//            survive that, sums do not.
 #pragma once
 
 #include "tilewright/epilogue/element.h"
@@ -14,6 +16,7 @@ namespace tw::node {
 struct Leaf {
   struct State {};
   static constexpr bool gates = false;
+  static constexpr bool once = false;
   template <class Params>
   static TW_DEVICE void finish(const Params&, const State&, unsigned) {}
 };

@@ -20,7 +20,7 @@ struct BinaryNode {
     typename Right::State right;
   };
   static constexpr bool gates = Left::gates || Right::gates;
-  static constexpr bool once = sees_once<Left> || sees_once<Right>;
+  static constexpr bool once = Left::once || Right::once;
   static TW_DEVICE void finish(const Params& params, const State& state, unsigned lane) {
     Left::finish(params.left, state.left, lane);
     Right::finish(params.right, state.right, lane);
@@ -55,7 +55,7 @@ template <class Of>
 struct UnaryNode {
   using State = typename Of::State;
   static constexpr bool gates = Of::gates;
-  static constexpr bool once = sees_once<Of>;
+  static constexpr bool once = Of::once;
   template <class Params>
   static TW_DEVICE void finish(const Params& params, const State& state, unsigned lane) {
     Of::finish(params.of, state, lane);
@@ -183,7 +183,7 @@ struct Amax {
     typename Of::State of;
   };
   static constexpr bool gates = Of::gates;
-  static constexpr bool once = sees_once<Of>;
+  static constexpr bool once = Of::once;
   template <class Fragment>
   static TW_DEVICE FragmentPair apply(const Params& params, State& state,
                                       const Fragment& fragment) {

@@ -15,7 +15,7 @@ namespace tw {
 //   inverse(scale)          what values are multiplied with
 //   at(batch, row, block)   where it is stored
 template <class Of, class ScalesType>
-class Quantised {
+class Quantised : public UsualEpilogue {
  public:
   using Scales = ScalesType;
   struct Params : Of::Params {

@@ -15,6 +15,7 @@ struct ResidualProgram {
   struct State {};
   static constexpr bool unrolled = true;
   static constexpr bool passes_integers = false;
+  static constexpr unsigned block_columns = 0;
   const EpilogueArguments& params;
 
   static TW_HOST_DEVICE bool serves(const EpilogueArguments& params) {

@@ -2,13 +2,14 @@
 // by branches that are the same for all threads, so that any mix needs no new instance.
 #pragma once
 
+#include "tilewright/epilogue/contracts.h"
 #include "tilewright/epilogue/residual.h"
 #include "tilewright/epilogue/tree.h"
 #include "tilewright/isa/global_memory.h"
 
 namespace tw {
 
-class RuntimeEpilogue {
+class RuntimeEpilogue : public UsualEpilogue {
  public:
   using Params = EpilogueArguments;
 
@@ -59,6 +60,7 @@ class RuntimeEpilogue {
     struct State {};
     static constexpr bool unrolled = true;
     static constexpr bool passes_integers = false;
+    static constexpr unsigned block_columns = 0;
     float alpha;
 
     static constexpr bool gates() { return false; }
@@ -75,6 +77,7 @@ class RuntimeEpilogue {
     // One copy of this code serves all groups of a tile.
     static constexpr bool unrolled = false;
     static constexpr bool passes_integers = false;
+    static constexpr unsigned block_columns = 0;
     const Params& params;
 
     TW_DEVICE bool gates() const { return params.gated; }
@@ -87,7 +90,7 @@ class RuntimeEpilogue {
       if (!params.gated) add_source<2>(values, place_of, source);
       add_biases(values, place_of, source);
       if (params.auxiliary != nullptr) store_auxiliary(values, place_of);
-      if constexpr (transposed_at<PlaceOf>) {
+      if constexpr (PlaceOf::transposed) {
         if (params.gated) return evaluate_joined(largest, values, place_of, source);
       }
       activate(values);
@@ -175,7 +178,7 @@ class RuntimeEpilogue {
                                           const Body& body) {
       const auto* const first = static_cast<const ElementBits<bytes_of(type)>*>(vector);
       // Rows of the output may begin anywhere: where these are columns, so may pairs.
-      if (!transposed_at<PlaceOf> &&
+      if (!PlaceOf::transposed &&
           reinterpret_cast<std::uintptr_t>(vector) % (2 * bytes_of(type)) == 0 &&
           place_of.columns_inside()) {
         each(values,

@@ -2,6 +2,7 @@
 // the one before. The stores that derive from it say which sums make a line of a chunk.
 #pragma once
 
+#include "tilewright/epilogue/contracts.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/epilogue/staged_layout.h"
 #include "tilewright/isa/ptx/tma.h"
@@ -12,7 +13,7 @@ namespace tw {
 
 template <ElementType output_type, unsigned num_lines, unsigned bytes_of_line, class Trace,
           unsigned num_buffers = 2>
-class StagedChunk {
+class StagedChunk : public UsualStore {
   using Output = Staging<num_lines * bytes_of_line, num_buffers, Trace>;
 
  public:
@@ -48,6 +49,7 @@ class StagedChunk {
   // More than two buffers are there for tiles that are written whole, and then stored. All threads
   // of the group write() each chunk, then put() it, once the buffers are published.
   static constexpr bool stores_tiles = num_buffers > 2;
+  static constexpr bool stores_by_tma = true;
   template <unsigned chunks>
   [[nodiscard]] TW_DEVICE auto open_tile() {
     return output_.template acquire<chunks>();

@@ -12,18 +12,19 @@ struct PassThrough {  // int32 sums, as they are
   struct State {};
   static constexpr bool unrolled = true;
   static constexpr bool passes_integers = true;
+  static constexpr unsigned block_columns = 0;
   static constexpr bool gates() { return false; }
   TW_DEVICE IntegerPair begin(IntegerPair sum) const { return sum; }
   TW_DEVICE void finish(const State&, unsigned) const {}
 };
 
 template <class Root>
-class Tree {
+class Tree : public UsualEpilogue {
   static_assert(EpilogueNode<Root>);
 
  public:
   using Params = typename Root::Params;
-  static constexpr bool once = sees_once<Root>;
+  static constexpr bool once = Root::once;
 
   static TW_DEVICE void prepare(const Params&, const FragmentPlace<2>&, int, unsigned) {}
 
@@ -42,6 +43,7 @@ class Tree {
     using State = typename Root::State;
     static constexpr bool unrolled = true;
     static constexpr bool passes_integers = false;
+    static constexpr unsigned block_columns = 0;
     const Params& params;
 
     static constexpr bool gates() { return Root::gates; }

@@ -7,6 +7,13 @@
 
 namespace tw {
 
+// What a loader has that does not say otherwise.
+struct UsualLoader {
+  static constexpr bool clears = false;
+  static constexpr bool loads_weights_first = false;
+  static constexpr bool fills_apart = false;
+};
+
 // Brings the operands of a stage; one thread issues copies (`elected`), or all of a role copy.
 template <class Loader>
 consteval bool is_loader() {
@@ -34,8 +41,8 @@ consteval bool is_loader() {
       "A loader must have `in_shared()`: the Tiling as operands lie in shared memory.");
   static_assert(
       requires { bool{Loader::clears}; },
-      "A loader must have `clears`: whether rows that no copy fills are cleared before the start, "
-      "by `clear`.");
+      "A loader must have `clears`, or UsualLoader's: whether rows that no copy fills are cleared "
+      "before the start, by `clear`.");
   static_assert(
       requires(Loader loader) { loader.finish(); },
       "A loader must have `finish()`: waits for the copies of the last stages.");
@@ -51,6 +58,14 @@ concept TileLoader = is_loader<Loader>();
 // The same, asked when the ring is known: `Stage` is a stage in the hands of who fills it.
 template <class Loader, class Stage, class WorkTile>
 consteval bool loads_stages() {
+  static_assert(
+      requires { bool{Loader::loads_weights_first}; },
+      "A loader must have `loads_weights_first`, or UsualLoader's: whether it begins with "
+      "`load_weights` before the grids before have ended, and goes on with `load_rest`.");
+  static_assert(
+      requires { bool{Loader::fills_apart}; },
+      "A loader must have `fills_apart`, or UsualLoader's: whether each warp fills slots of its "
+      "own, those that `fills(slot)` tells.");
   static_assert(
       requires(Loader loader, const Stage& stage, const WorkTile& tile) {
         loader.load(stage, tile, 0);

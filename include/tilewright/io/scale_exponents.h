@@ -16,7 +16,7 @@ namespace tw {
 // every 32, whose scales lie side by side in a block: it reads those of four stages at once, while
 // the four before are stored.
 template <Tiling tiling, unsigned b_rows>
-class ScaleExponents : public BlockScales<tiling, ScaleType::Ue8m0> {
+class ScaleExponents : public BlockScales<tiling, ScaleType::Ue8m0>, public UsualLoader {
   using Blocks = BlockScales<tiling, ScaleType::Ue8m0>;
   static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");
   static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");

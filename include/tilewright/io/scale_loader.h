@@ -8,6 +8,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/contracts.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/cp_async.h"
@@ -19,7 +20,7 @@ namespace tw {
 // computation of addresses, whatever their number: apart they are done with several stages in that
 // time. Scales outside of the tensors are zero, as are the operands there.
 template <Tiling tiling, unsigned b_rows, unsigned warps, unsigned a_rows = 1, bool apart = false>
-class ScaleLoader {
+class ScaleLoader : public UsualLoader {
   static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");
   static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
 
@@ -29,6 +30,7 @@ class ScaleLoader {
   static constexpr unsigned column_step = b_columns;
   // Rows of a 64-row wgmma block that are guaranteed to share an A scale.
   static constexpr unsigned row_step = std::gcd(64u, a_rows);
+  static constexpr bool fills_apart = apart;
   struct Tile {
     float a[tiling.m / row_step];
     alignas(row_step > 1 ? 16 : alignof(float)) float b[tiling.n / b_columns];

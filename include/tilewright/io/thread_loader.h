@@ -4,6 +4,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/contracts.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/shared_memory.h"
@@ -43,13 +44,12 @@ struct PlainCopy {
 // `warps` of the load role take part, each of `lanes`. `how` the arrival is announced: by the
 // copies themselves, or by the warps when their copies are done.
 template <Tiling tiling, class Copy, unsigned warps, Completion how, unsigned lanes = 32>
-class ThreadLoader {
+class ThreadLoader : public UsualLoader {
  protected:
   static constexpr unsigned threads = warps * lanes;
 
  public:
   static constexpr bool elected = false;
-  static constexpr bool clears = false;
   static constexpr Completion completion = how;
   static constexpr unsigned arrivals = how == Completion::CopiesArrive ? threads : warps;
   // Copies in flight when load() returns, where the warps have to wait for them.

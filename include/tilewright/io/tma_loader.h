@@ -4,6 +4,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/contracts.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/shared_memory.h"
@@ -100,7 +101,7 @@ struct OperandCopy {
 };
 
 template <Tiling tiling>
-class TmaLoader {
+class TmaLoader : public UsualLoader {
  protected:
   static constexpr OperandTile a_tile = {tiling.m,       tiling.spans,     tiling.span_k(),
                                          tiling.a_major, tiling.cluster.n, tiling.a_rows()};

@@ -7,6 +7,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/contracts.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/shared_memory.h"
@@ -16,7 +17,7 @@
 namespace tw {
 
 template <Tiling tiling, unsigned waves>
-class WaveBlockScales {
+class WaveBlockScales : public UsualLoader {
   static constexpr unsigned steps = tiling.k() / 128;
   static_assert(tiling.k() % 128 == 0, "A word is of four scales of ue8m0: 128 of k.");
 

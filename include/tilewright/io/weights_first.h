@@ -15,6 +15,7 @@ class WeightsFirst : public TmaLoader<tiling> {
   struct Params : Base::Params {
     unsigned weights_are_constant = 0;  // no grid that may still run writes them
   };
+  static constexpr bool loads_weights_first = true;
   TW_DEVICE WeightsFirst(const Params& params, unsigned thread)
       : Base(params, thread), begins_(params.weights_are_constant != 0) {}
 

@@ -28,7 +28,9 @@ consteval bool is_program() {
       requires { typename Program::OwnParams; },
       "A program must have `OwnParams`: what a launch tells its other roles.");
   static_assert(
-      requires { typename Program::Loads; }, "A program must have `Loads`: the role that loads.");
+      requires { bool{Program::Loads::waits}; },
+      "A program must have `Loads`: the role that loads; its `waits` says whether it waits for the "
+      "grids before itself.");
   static_assert(
       requires { typename Program::Multiplies; },
       "A program must have `Multiplies`: the role that multiplies.");
@@ -48,6 +50,11 @@ consteval bool is_program() {
 template <class Program>
 concept KernelProgram = is_program<Program>();
 
+// What a stream has that does not say otherwise.
+struct UsualStream {
+  TW_DEVICE void ask_early(unsigned /*tile*/) const {}
+};
+
 // What the streaming skeleton takes tiles through, in registers.
 template <class Stream>
 consteval bool is_stream() {
@@ -62,6 +69,10 @@ consteval bool is_stream() {
   static_assert(
       requires { unsigned{Stream::least_ctas}; },
       "A stream must have `least_ctas`: how many CTAs an SM must have room for.");
+  static_assert(
+      requires(Stream stream) { stream.ask_early(0u); },
+      "A stream must have `ask_early(tile)`, or UsualStream's: asks for memory of its first tile "
+      "that no earlier grid writes.");
   static_assert(
       requires(Stream stream) { stream.pass(0u); },
       "A stream must have `pass(tile)`: reads, computes and writes one tile.");

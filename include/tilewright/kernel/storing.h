@@ -57,9 +57,7 @@ class Storing {
   // True where sums begin at what an epilogue would add behind them.
   static constexpr bool begins = Epilogue::begins;
   // Where parts finish shares, those leave their sums, too.
-  static constexpr bool in_shares = requires(const Reduction& reduction, const WorkTile& tile) {
-    reduction.finishes(tile);
-  };
+  static constexpr bool in_shares = Reduction::in_shares;
   TW_DEVICE bool finishes(const WorkTile& tile) const {
     if constexpr (in_shares) return reduction_.finishes(tile);
     return tile.finishes();

@@ -37,7 +37,7 @@ class Streaming {
                   isa::thread_index());
     if constexpr (dependent_launch) {
       // The stream may ask for memory that no earlier grid writes before those grids have ended.
-      if constexpr (requires { stream.ask_early(0u); }) stream.ask_early(isa::cta_index());
+      stream.ask_early(isa::cta_index());
       isa::griddepcontrol_wait();
       isa::griddepcontrol_launch_dependents();
     }

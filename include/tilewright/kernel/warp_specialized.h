@@ -24,9 +24,9 @@ class Loading {
   static constexpr bool elected = Loader::elected;
   static constexpr Role plays = role;
   // Whether this role itself waits for the grids before, because it may load weights earlier.
-  static constexpr bool waits = requires(const Loader& loader) { loader.begins_with_weights(); };
+  static constexpr bool waits = Loader::loads_weights_first;
   // True where each warp of the role fills slots of its own; a slot is still filled once a lap.
-  static constexpr bool apart = requires(const Loader& loader) { loader.fills(0u); };
+  static constexpr bool apart = Loader::fills_apart;
 
   TW_DEVICE Loading(const typename Loader::Params& params, typename Ring::Barriers& barriers,
                     typename Ring::Tiles* tiles, unsigned thread, Trace trace)
@@ -160,7 +160,7 @@ struct OneProduct {
       const CountRange tiles = part.k_tiles(key);
       for (auto k = tiles.begin(); k != tiles.end(); ++k) {
         auto stage = input_.consume();
-        if constexpr (requires { requires Op::takes_two; }) {
+        if constexpr (Op::takes_two) {
           if (*k + 1 != tiles.last) {
             ++k;
             op_.multiply(sum, stage, [&] { return input_.consume(); });
@@ -226,7 +226,7 @@ class WarpSpecialized {
   // Where the accumulator lives outside of the multiplying threads, others read it.
   static constexpr bool hands_over = roles.epilogue.played();
   using Order = typename Kernel::Turns;
-  static constexpr bool loads_wait = requires { requires Program::Loads::waits; };
+  static constexpr bool loads_wait = Program::Loads::waits;
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -422,7 +422,7 @@ class WarpSpecialized {
     [[maybe_unused]] unsigned late = group * Kernel::config.stagger;
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
-      if constexpr (requires { work.look_ahead(); }) work.look_ahead();
+      work.look_ahead();
       if constexpr (Kernel::config.stagger > 0) {
         if (late > 0) {
           // Only on the first tile, and only if that one fills the stage at all.

@@ -203,8 +203,7 @@ inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& pr
 template <class Parts>
 int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile, unsigned step) {
   const bool reads = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
-  if (extent < tile || reads || Parts::config.split == Split::Stream ||
-      sees_once<typename Parts::Epilogue>) {
+  if (extent < tile || reads || Parts::config.split == Split::Stream || Parts::Epilogue::once) {
     return std::numeric_limits<int>::max();
   }
   return static_cast<int>((extent - tile + step - 1) / step * step);
@@ -295,14 +294,14 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
   params.output.d = problem.d.data;
   params.output.pitch = problem.d.pitch;
   params.output.batch_pitch = problem.d.batch_pitch;
-  if constexpr (requires { params.output.by_tma; }) {
+  if constexpr (Store::stores_by_tma) {
     const std::int64_t bytes = bytes_of(problem.d.type);
     params.output.by_tma = alignment_of(problem.d.data, problem.d.pitch, problem.batch,
                                         problem.d.batch_pitch, problem.d.type) == 16;
     params.output.map = {};
     if (params.output.by_tma) {
       const bool gated = problem.epilogue.gated;
-      constexpr bool swap_ab = transposes<Store>;
+      constexpr bool swap_ab = Store::transposes;
       const std::int64_t columns = swap_ab ? problem.m : problem.n;
       return encode(params.output.map,
                     MatrixBox{.base = problem.d.data,

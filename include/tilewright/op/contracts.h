@@ -5,6 +5,11 @@
 
 namespace tw {
 
+// What a TileOp has that does not say otherwise.
+struct UsualOp {
+  static constexpr bool takes_two = false;
+};
+
 // Multiplies a stage that is full into an accumulator.
 template <class Op>
 consteval bool is_op() {
@@ -26,6 +31,10 @@ consteval bool is_op() {
   static_assert(
       requires(Op op) { bool{op.leads()}; },
       "A TileOp must have `leads()`: false for a CTA whose partner multiplies for it.");
+  static_assert(
+      requires { bool{Op::takes_two}; },
+      "A TileOp must have `takes_two`, or UsualOp's: whether `multiply(sum, stage, next)` "
+      "multiplies a stage and the one that `next()` is at once.");
   if constexpr (!Op::elected) {
     static_assert(
         requires { typename Op::Accumulator; },

@@ -7,13 +7,14 @@
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/convert.h"
 #include "tilewright/isa/ptx/warp_matrix.h"
+#include "tilewright/op/contracts.h"
 #include "tilewright/op/warp_grid.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
 
 template <Tiling tiling, WarpGrid warps, unsigned stage_bytes>
-class MmaSyncOp {
+class MmaSyncOp : public UsualOp {
   static constexpr bool converts =
       tiling.a_type == ElementType::E4m3 || tiling.a_type == ElementType::E5m2;
   static constexpr MmaType type_of(ElementType element) {

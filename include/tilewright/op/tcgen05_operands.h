@@ -6,6 +6,7 @@
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/ptx/tcgen05_descriptor.h"
 #include "tilewright/isa/ptx/threads.h"
+#include "tilewright/op/contracts.h"
 #include "tilewright/op/operand_descriptor.h"
 #include "tilewright/pipeline/payload.h"
 
@@ -13,7 +14,7 @@ namespace tw {
 
 // Stages lie `stage_bytes` apart. A product takes 32 bytes of k.
 template <Tiling tiling, unsigned stage_bytes>
-class Tcgen05Operands {
+class Tcgen05Operands : public UsualOp {
  protected:
   static constexpr unsigned step_units = 32 / bytes_of(tiling.a_type);
   static constexpr unsigned steps = tiling.span_units() / step_units;  // per span

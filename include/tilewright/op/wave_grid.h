@@ -4,13 +4,14 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/stage.h"
+#include "tilewright/op/contracts.h"
 #include "tilewright/op/warp_grid.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
 
 template <Tiling tiling, WarpGrid waves, unsigned stage_bytes>
-class WaveGrid {
+class WaveGrid : public UsualOp {
  public:
   static constexpr bool elected = false;
   static constexpr Release release = Release::Warp;

@@ -11,6 +11,7 @@
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/isa/ptx/wgmma.h"
 #include "tilewright/isa/ptx/wgmma_descriptor.h"
+#include "tilewright/op/contracts.h"
 #include "tilewright/op/operand_descriptor.h"
 #include "tilewright/pipeline/payload.h"
 
@@ -186,7 +187,7 @@ constexpr std::uint64_t wgmma_descriptor(const DescribedLayout& layout) {
 // `columns`: of the tile's n, fewer for an op of pieces.
 template <Tiling tiling, unsigned rows, unsigned stage_bytes, unsigned promote_every = 0,
           unsigned columns = tiling.n>
-class WgmmaOp {
+class WgmmaOp : public UsualOp {
   static constexpr WgmmaShape shape = {tiling.a_type, tiling.b_type, columns,
                                        static_cast<unsigned>(tiling.a_major),
                                        static_cast<unsigned>(tiling.b_major)};

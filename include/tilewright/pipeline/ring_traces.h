@@ -11,6 +11,7 @@ class RingTraces : public EventTrace {
  public:
   TW_DEVICE RingTraces(const Params& buffer, unsigned role, bool speaks)
       : RingTraces(buffer, role, speaks, 0) {}
+  // The track of a ring.
   TW_DEVICE RingTraces ring(unsigned index) const { return {buffer_, role_, speaks_, index}; }
 
  private:
@@ -30,15 +31,5 @@ template <class Trace>
 constexpr unsigned tracks_of_role = 1;
 template <unsigned rings>
 constexpr unsigned tracks_of_role<RingTraces<rings>> = rings;
-
-// The track of a ring, where each has one.
-template <class Trace>
-TW_DEVICE Trace trace_of_ring(const Trace& trace, [[maybe_unused]] unsigned ring) {
-  if constexpr (requires { trace.ring(ring); }) {
-    return trace.ring(ring);
-  } else {
-    return trace;
-  }
-}
 
 }  // namespace tw

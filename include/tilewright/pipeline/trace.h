@@ -27,6 +27,7 @@ struct TraceBuffer {
 };
 
 struct NoTrace {
+  static constexpr bool records = false;
   struct Params {};
   // What a token keeps of its trace.
   struct Handle {
@@ -34,6 +35,7 @@ struct NoTrace {
   };
   TW_DEVICE Handle handle() const { return {}; }
   TW_DEVICE NoTrace(const Params&, unsigned /*track*/, bool /*speaks*/) {}
+  TW_DEVICE NoTrace ring(unsigned) const { return *this; }
   TW_DEVICE void waits(unsigned) {}
   TW_DEVICE void goes() {}
   TW_DEVICE void releases() {}
@@ -42,6 +44,7 @@ struct NoTrace {
 // Holds values only, so that a token can keep a copy without pushing anything into local memory.
 class EventTrace {
  public:
+  static constexpr bool records = true;
   using Params = TraceBuffer;
   // What a token keeps: where its acquire is recorded. Null: another thread of the role speaks, or
   // the record is full.

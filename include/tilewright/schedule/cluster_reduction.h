@@ -48,6 +48,7 @@ class ClusterReduction {
 
  public:
   static constexpr bool in_parts = true;
+  static constexpr bool in_shares = false;
   struct Params {};
   using Storage = typename Channels::Storage;
   static TW_DEVICE void init(Storage& storage) { Channels::init(storage); }

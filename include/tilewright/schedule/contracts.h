@@ -52,7 +52,7 @@ consteval bool is_schedule() {
   static_assert(
       requires { typename Schedule::template Reader<Release::Warp>; },
       "A schedule must have `template <Release> class Reader`: a role's view of it, with "
-      "`tiles(key)` and `begin()`.");
+      "`tiles(key)`, `begin()` and `look_ahead()`.");
   static_assert(
       requires { bool{Schedule::one_wave}; },
       "A schedule must have `one_wave`: whether the grid is what fits the device at once.");
@@ -91,6 +91,10 @@ consteval bool is_reduction() {
       requires { bool{Reduction::in_parts}; },
       "A reduction must have `in_parts`: whether sums come in parts, of which those that do not "
       "finish a tile are left by `deposit`.");
+  static_assert(
+      requires { bool{Reduction::in_shares}; },
+      "A reduction must have `in_shares`: whether every part finishes a share of the tile, as "
+      "`finishes(tile)` tells.");
   static_assert(
       requires(typename Reduction::Storage & storage) { Reduction::init(storage); },
       "A reduction must have `init(storage)`: one thread calls it before the start.");

@@ -104,9 +104,12 @@ struct Dynamic {
     };
     TW_DEVICE Range tiles(const kernel::Key&) { return {this}; }
     TW_DEVICE void begin() { listener_.begin(); }
-    // Reads which work follows before the work at hand is begun, so that nobody waits for it
-    // afterwards. Not by who loads: the next work is asked for when that role has begun.
-    TW_DEVICE void look_ahead() requires(Source::from_launcher) { ahead_ = next(); }
+    // Where the launcher is asked: reads which work follows before the work at hand is begun, so
+    // that nobody waits for it afterwards. Not by who loads: the next work is asked for when that
+    // role has begun.
+    TW_DEVICE void look_ahead() {
+      if constexpr (Source::from_launcher) ahead_ = next();
+    }
 
    private:
     static constexpr int none = -1, unread = -2;

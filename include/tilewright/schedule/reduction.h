@@ -15,6 +15,7 @@ namespace tw {
 // Every sum is whole.
 struct NoReduction {
   static constexpr bool in_parts = false;
+  static constexpr bool in_shares = false;
   struct Params {};
   struct Storage {};
   static TW_DEVICE void init(Storage&) {}
@@ -95,6 +96,7 @@ template <unsigned group_warps, unsigned warps, unsigned values, unsigned lanes>
 class WorkspaceReduction {
  public:
   static constexpr bool in_parts = true;
+  static constexpr bool in_shares = false;
   struct Params {
     std::uint32_t* counters;  // (warp, slot): 0 before the launch, and again after it
     void* parts;              // (value % 4, lane, value / 4, warp, slot)

@@ -72,6 +72,7 @@ class SharedFinish : WorkspaceReduction<group_warps, warps, values, lanes> {
   using Base::counter_bytes;
   using Base::drain;
   using Base::in_parts;
+  static constexpr bool in_shares = true;
   using Base::init;
   using Base::part_bytes;
   using typename Base::Storage;

@@ -220,6 +220,7 @@ struct StaticPersistent {
     // Only skeletons hold a Key.
     TW_DEVICE Range tiles(const kernel::Key&) { return {&map_}; }
     TW_DEVICE void begin() {}
+    TW_DEVICE void look_ahead() {}
 
    private:
     Map map_;

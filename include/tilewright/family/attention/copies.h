@@ -25,6 +25,7 @@ class AttentionCopies {
     int query_heads_per_key_head;
   };
   static constexpr bool elected = false;
+  static constexpr bool values_apart = false;
   static constexpr Completion completion = Completion::CopiesArrive;
   static constexpr unsigned arrivals = threads;
   static constexpr bool clears_tail = true;

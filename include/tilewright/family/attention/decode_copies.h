@@ -49,6 +49,7 @@ class DecodeCopies {
     int heads_of_page;  // that lie one behind the other; 0: they lie side by side
   };
   static constexpr bool elected = false;
+  static constexpr bool values_apart = false;
   static constexpr Completion completion =
       converts ? Completion::WarpsArrive : Completion::CopiesArrive;
   static constexpr unsigned arrivals = converts ? warps : threads;

@@ -165,7 +165,7 @@ struct Attention {
   using Loaded = FilledByLoader<Loader>;
   using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loaded, reads>;
   using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loaded, reads>;
-  static constexpr bool values_apart = requires { requires Loader::values_apart; };
+  static constexpr bool values_apart = Loader::values_apart;
   static constexpr RoleArrivals transposing = {transpose_role, roles.spec_of(transpose_role).warps};
   using Transposed = FilledByWarps<transposing.arrivals>;
   using ValuePayload =

@@ -26,6 +26,7 @@ class AttentionLoader {
     int query_heads_per_key_head;
   };
   static constexpr bool elected = true;  // one thread issues the copies
+  static constexpr bool values_apart = false;
   static constexpr Completion completion = Completion::TransactionBytes;
   static constexpr unsigned arrivals = 1;
   // A box may reach over a sequence's last row, into the next sequence: somebody must clear what it

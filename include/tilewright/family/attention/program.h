@@ -89,14 +89,15 @@ struct Attention {
   class Loads {
    public:
     static constexpr bool elected = Loader::elected;
+    static constexpr bool waits = false;
     static constexpr Role plays = Role::Load;
 
     TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages, unsigned thread,
                     Trace trace)
         : loader_(params, thread),
-          queries_(signals.queries, stages.queries, trace_of_ring(trace, 0)),
-          keys_(signals.keys, stages.keys, trace_of_ring(trace, 1)),
-          values_(loaded_values(signals), loaded_values(stages), trace_of_ring(trace, 2)) {}
+          queries_(signals.queries, stages.queries, trace.ring(0)),
+          keys_(signals.keys, stages.keys, trace.ring(1)),
+          values_(loaded_values(signals), loaded_values(stages), trace.ring(2)) {}
 
     template <bool leads, class Work>
     TW_DEVICE void load(Work& work, const Key& key) {
@@ -207,9 +208,8 @@ struct Attention {
 
    private:
     TW_DEVICE void clear_from(unsigned row, unsigned slot) {
-      write_for_products(1 + Kernel::roles.groups, warps * 32, [&] {
-        clear_rows(rows_, slot, row, transpose_.thread(), warps * 32);
-      });
+      write_for_products(1 + Kernel::roles.groups, warps * 32,
+                         [&] { clear_rows(rows_, slot, row, transpose_.thread(), warps * 32); });
     }
 
     const OwnParams& params_;
@@ -233,9 +233,9 @@ struct Attention {
     TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages, unsigned group,
                          unsigned thread, Trace trace)
         : params_(params),
-          queries_(signals.queries, Op::speaker(thread), trace_of_ring(trace, 0)),
-          keys_(signals.keys, Op::speaker(thread), trace_of_ring(trace, 1)),
-          values_(signals.values, Op::speaker(thread), trace_of_ring(trace, 2)),
+          queries_(signals.queries, Op::speaker(thread), trace.ring(0)),
+          keys_(signals.keys, Op::speaker(thread), trace.ring(1)),
+          values_(signals.values, Op::speaker(thread), trace.ring(2)),
           order_(signals.turns, group, thread),
           score_op_(Queries::tensors(stages.queries), Keys::tensors(stages.keys),
                     Kernel::group_row(group), thread),

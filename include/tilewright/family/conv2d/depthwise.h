@@ -13,7 +13,7 @@
 namespace tw {
 
 template <ElementType type, ElementType output>
-class DepthwiseStream {
+class DepthwiseStream : public UsualStream {
   using Bits = ElementBits<bytes_of(type)>;
 
  public:
@@ -71,6 +71,7 @@ class DepthwiseStream {
   // Where a strip's pairs lie, for the epilogue. One column alone has no second of a pair.
   template <unsigned length>
   struct PlaceOf {
+    static constexpr bool transposed = false;
     int row, column, end, columns;
     TW_DEVICE FragmentPlace<2> operator()(unsigned pair) const {
       constexpr unsigned pairs = (length + 1) / 2;

@@ -15,7 +15,7 @@ namespace tw {
 
 // B's part of a stage, with nothing beside A and B. All columns are of one tile.
 template <Tiling tiling, unsigned warps>
-class FilterBlocks {
+class FilterBlocks : public UsualLoader {
   using T = std::uint16_t;
   static_assert(bytes_of(tiling.b_type) == sizeof(T) && tiling.spans == 1);
   static constexpr unsigned chunks = Tiling::span_bytes / 16, elements = 16 / sizeof(T);

@@ -24,6 +24,8 @@ class Im2colLoader : public TmaLoader<tiling> {
                 "im2col loads whole tiles, each CTA for itself or its cluster.");
 
  public:
+  static constexpr bool spans_groups = false;  // true: a tile's columns may be of several groups
+  static constexpr bool is_by_lines = false;   // true: pixels of three positions are loaded once
   // The maps: of the image, columns of pixels (c, w, h, n) or (c, w, h, depth, n); of the filter,
   // boxes (c, k, filter position), MN-major (k, c, filter position).
   struct Params : Base::Params, Im2colAxes<phases_of(tiling)> {

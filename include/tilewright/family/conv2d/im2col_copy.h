@@ -23,6 +23,8 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
 
  public:
   static constexpr unsigned stages_held = Base::asynchronous ? 2 : 0, least_alignment = 1;
+  static constexpr bool spans_groups = false;
+  static constexpr bool is_by_lines = false;
 
   // A line of the view of the image is a pixel; but it counts the rows and the k of its operand.
   struct Params : Base::Params, Im2colAxes<phases_of(tiling)> {

@@ -38,6 +38,7 @@ class Im2colPieceLoader : public ThreadLoader<tiling, AsyncCopy, warps, how> {
  public:
   static constexpr unsigned stages_held = 2, least_alignment = sizeof(T);
   static constexpr bool spans_groups = true;
+  static constexpr bool is_by_lines = false;
 
   // A line of the view of the image is a pixel; but it counts the rows and the k of its operand.
   // Both alignments are those of pieces.

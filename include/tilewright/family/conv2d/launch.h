@@ -211,11 +211,6 @@ inline MatrixBox matrix_box(const tw_conv2d_problem& whole, ElementType type, Tm
   return matrix;
 }
 
-template <class Loader>
-constexpr bool is_by_lines = requires {
-  Loader::is_by_lines;
-};
-
 template <class Parts, class Encode>
 Status fill_im2col(typename Parts::Loader::Params& loader, const tw_conv2d_problem& whole,
                    const Encode& encode) {
@@ -230,12 +225,12 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const tw_conv2d_probl
   const bool sums_pixels = problem.direction == TW_BACKWARD_FILTER;
   const TmaBox image = sums_pixels ? Loader::box_b() : Loader::box_a();
   const TmaBox matrix = sums_pixels ? Loader::box_a() : Loader::box_b();
-  constexpr bool by_lines = is_by_lines<Loader>;
+  constexpr bool by_lines = Loader::is_by_lines;
   const tw_conv2d_problem seen = by_lines ? with_whole_lines(problem) : problem;
   Status status = encode(sums_pixels ? loader.b : loader.a, image_box(seen, type, image));
   if (!status.is_good()) return status;
   // Threads bring filters; but both maps are fetched.
-  if constexpr (requires { Loader::spans_groups; }) {
+  if constexpr (Loader::spans_groups) {
     loader.b = loader.a;
     return status;
   }
@@ -248,7 +243,7 @@ Status fill_copies(typename Parts::Loader::Params& loader, const tw_conv2d_probl
                    const MatmulProblem& matmul, std::int64_t together, const Encode& encode) {
   const Status status = fill_loader<typename Parts::Loader>(loader, matmul, encode);
   const std::int64_t c = as_forward(problem).c / problem.groups;
-  if constexpr (requires { Parts::Loader::spans_groups; }) {
+  if constexpr (Parts::Loader::spans_groups) {
     loader.line = by_lines(problem) ? static_cast<int>(problem.w.filter * c) : 0;
     loader.channels = divisor_of(loader.line != 0 ? padded_line(problem) : together * c);
     loader.filter_channels = divisor_of(together == 1 ? matmul.k : together * c);
@@ -285,16 +280,14 @@ struct Conv2dLaunch {
   using Problem = tw_conv2d_problem;
 
   template <class Parts>
-  static constexpr bool spans_groups = requires {
-    Parts::Loader::spans_groups;
-  };
+  static constexpr bool spans_groups = Parts::Loader::spans_groups;
   template <class Parts>
   static constexpr Conv2dFacts facts = [] {
     if constexpr (DepthwiseKernel<Parts>) {
       return Conv2dFacts{{Parts::config, 0, 1, true, false, true, 0}, true, true, false, false};
     } else {
       return Conv2dFacts{facts_of<Parts>, !Parts::Loader::elected, false, spans_groups<Parts>,
-                         detail::is_by_lines<typename Parts::Loader>};
+                         Parts::Loader::is_by_lines};
     }
   }();
 

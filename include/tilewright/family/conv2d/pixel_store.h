@@ -82,7 +82,7 @@ class PixelStore : public Plain {
   static constexpr bool stores_tiles = false;
   template <class Buffer>
   TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
-    if constexpr (requires { params_.by_tma; }) {
+    if constexpr (Plain::stores_by_tma) {
       if (params_.view.has_gaps()) {
         buffer.meet();
         const bool in_pieces = params_.by_tma && n % int{sizeof(Piece) / sizeof(Bits)} == 0;

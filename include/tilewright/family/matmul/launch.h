@@ -40,7 +40,7 @@ struct MatmulLaunch {
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
                      const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    if constexpr (requires { params.loader.weights_are_constant; }) {
+    if constexpr (Parts::Loader::loads_weights_first) {
       params.loader.weights_are_constant = checked.as<Family::Problem>().b_is_constant != 0;
     }
     return tw::plan<Parts>(params, grid, product<Parts>(checked), order, max_clusters, workspace,

@@ -123,6 +123,7 @@ class RowStream {
 
   // The epilogue asks for the place of each pair of elements; here it has one pair.
   struct PlaceOf {
+    static constexpr bool transposed = false;
     FragmentPlace<2> place;
     TW_DEVICE FragmentPlace<2> operator()(unsigned) const { return place; }
     TW_DEVICE bool columns_inside() const { return place.column + 1 < place.n; }

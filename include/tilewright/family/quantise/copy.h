@@ -9,7 +9,7 @@
 
 namespace tw {
 
-class CopyStream {
+class CopyStream : public UsualStream {
   using Half = ShiftedPiece::Half;
 
  public:

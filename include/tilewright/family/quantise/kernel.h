@@ -24,7 +24,7 @@ struct QuantiseConfig {
 };
 
 template <QuantiseConfig config>
-class QuantiseStream {
+class QuantiseStream : public UsualStream {
  public:
   static constexpr unsigned scale_rows = config.scale_rows;
   static constexpr unsigned threads = 256, least_ctas = 1;

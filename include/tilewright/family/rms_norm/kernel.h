@@ -20,7 +20,7 @@ struct RmsNormConfig {
 };
 
 template <RmsNormConfig given>
-class RmsNormStream {
+class RmsNormStream : public UsualStream {
  public:
   static constexpr RmsNormConfig config = given;
   static constexpr unsigned pieces = config.pieces;

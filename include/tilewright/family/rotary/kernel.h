@@ -16,7 +16,7 @@ struct RotaryConfig {
   Tracing tracing = Tracing::Off;
 };
 
-class RotaryStream {
+class RotaryStream : public UsualStream {
  public:
   static constexpr unsigned threads = 256, least_ctas = 2;
   static constexpr unsigned length = 8;  // complex numbers of a thread

@@ -5,7 +5,7 @@ namespace tw {
 
 std::span<const Instance> rotated_instances();  // by src/instances/table.cpp.in
 
-struct RotatedTrial : RotatedFamily {
+struct RotatedTrial : RotatedFamily, UsualTrial {
   static std::span<const Instance> instances() { return rotated_instances(); }
   static void random(Case& made, Random& random) {
     Problem& problem = made.as<Problem>();
