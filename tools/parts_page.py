@@ -34,8 +34,11 @@ KINDS = {
 }
 CONTRACT = re.compile(r'((?:^//[^\n]*\n)*)^template <class[^\n]*\nconsteval bool (\w+)\(\) \{\n(.*?)^\}', re.DOTALL | re.MULTILINE)
 ASSERTION = re.compile(r'static_assert\(\s*(requires\b.*?),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\);', re.DOTALL)
-SENTENCE = re.compile(r'An? (?P<kind>[\w ]+?) must (?:have|be made of) `(?P<spelling>[^`]+)`'
+SENTENCE = re.compile(r"An? (?P<kind>[\w ]+?) must (?:have|be made of) '(?P<spelling>[^']+)'"
                       r'(?:, or (?P<base>\w+)\'s| where (?P<where>[^:]+))?: [^.].*\.')
+
+# Code in a sentence; a genitive stands behind a letter.
+QUOTED = re.compile(r"(?<!\w)'([^']+)'(?!\w)")
 
 
 class Requirement:
@@ -86,7 +89,8 @@ def page():
                   '| member | | the sentence |', '|---|---|---|']
         for row in rows[kind]:
             need = f'may ({row.base})' if row.base else f'where {row.where}' if row.where else 'must'
-            lines.append(f'| `{row.member or row.spelling}` | {need} | {row.sentence} |')
+            sentence = QUOTED.sub(r'`\1`', row.sentence)
+            lines.append(f'| `{row.member or row.spelling}` | {need} | {sentence} |')
         lines.append('')
     return '\n'.join(lines[:-1]) + '\n'
 

@@ -19,36 +19,36 @@ template <class Loader>
 consteval bool is_loader() {
   static_assert(
       requires { typename Loader::Params; },
-      "A loader must have `Params`: what a launch tells it.");
+      "A loader must have 'Params': what a launch tells it.");
   static_assert(
       requires { bool{Loader::elected}; },
-      "A loader must have `elected`: whether one thread of its role issues all copies.");
+      "A loader must have 'elected': whether one thread of its role issues all copies.");
   static_assert(
       requires { Completion{Loader::completion}; },
-      "A loader must have `completion`: how the arrival of its bytes is announced.");
+      "A loader must have 'completion': how the arrival of its bytes is announced.");
   static_assert(
       requires { unsigned{Loader::arrivals}; },
-      "A loader must have `arrivals`: how often its role arrives for each stage.");
+      "A loader must have 'arrivals': how often its role arrives for each stage.");
   static_assert(
       requires { unsigned{Loader::stages_held}; },
-      "A loader must have `stages_held`: stages whose copies are still on their way when `load` "
+      "A loader must have 'stages_held': stages whose copies are still on their way when 'load' "
       "returns.");
   static_assert(
       requires { unsigned{Loader::least_alignment}; },
-      "A loader must have `least_alignment`: bytes that lines of A and B are aligned to.");
+      "A loader must have 'least_alignment': bytes that lines of A and B are aligned to.");
   static_assert(
       requires { Tiling{Loader::in_shared()}; },
-      "A loader must have `in_shared()`: the Tiling as operands lie in shared memory.");
+      "A loader must have 'in_shared()': the Tiling as operands lie in shared memory.");
   static_assert(
       requires { bool{Loader::clears}; },
-      "A loader must have `clears`, or UsualLoader's: whether rows that no copy fills are cleared "
-      "before the start, by `clear`.");
+      "A loader must have 'clears', or UsualLoader's: whether rows that no copy fills are cleared "
+      "before the start, by 'clear'.");
   static_assert(
       requires(Loader loader) { loader.finish(); },
-      "A loader must have `finish()`: waits for the copies of the last stages.");
+      "A loader must have 'finish()': waits for the copies of the last stages.");
   static_assert(
       requires(const typename Loader::Params& params) { Loader(params, 0u); },
-      "A loader must be made of `(params, thread)`: its Params, and which thread of the role it "
+      "A loader must be made of '(params, thread)': its Params, and which thread of the role it "
       "serves.");
   return true;
 }
@@ -60,17 +60,17 @@ template <class Loader, class Stage, class WorkTile>
 consteval bool loads_stages() {
   static_assert(
       requires { bool{Loader::loads_weights_first}; },
-      "A loader must have `loads_weights_first`, or UsualLoader's: whether it begins with "
-      "`load_weights` before the grids before have ended, and goes on with `load_rest`.");
+      "A loader must have 'loads_weights_first', or UsualLoader's: whether it begins with "
+      "'load_weights' before the grids before have ended, and goes on with 'load_rest'.");
   static_assert(
       requires { bool{Loader::fills_apart}; },
-      "A loader must have `fills_apart`, or UsualLoader's: whether each warp fills slots of its "
-      "own, those that `fills(slot)` tells.");
+      "A loader must have 'fills_apart', or UsualLoader's: whether each warp fills slots of its "
+      "own, those that 'fills(slot)' tells.");
   static_assert(
       requires(Loader loader, const Stage& stage, const WorkTile& tile) {
         loader.load(stage, tile, 0);
       },
-      "A loader must have `load(stage, tile, k)`: issues the copies of k-tile `k` of a work tile.");
+      "A loader must have 'load(stage, tile, k)': issues the copies of k-tile 'k' of a work tile.");
   return true;
 }
 

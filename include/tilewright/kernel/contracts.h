@@ -17,34 +17,34 @@ template <class Program>
 consteval bool is_program() {
   static_assert(
       requires { typename Program::Stages; },
-      "A program must have `Stages`: the tiles of its rings, in shared memory.");
+      "A program must have 'Stages': the tiles of its rings, in shared memory.");
   static_assert(
       requires { typename Program::Signals; },
-      "A program must have `Signals`: the barriers of its rings, in shared memory.");
+      "A program must have 'Signals': the barriers of its rings, in shared memory.");
   static_assert(
       requires { typename Program::LoaderParams; },
-      "A program must have `LoaderParams`: what a launch tells the role that loads.");
+      "A program must have 'LoaderParams': what a launch tells the role that loads.");
   static_assert(
       requires { typename Program::OwnParams; },
-      "A program must have `OwnParams`: what a launch tells its other roles.");
+      "A program must have 'OwnParams': what a launch tells its other roles.");
   static_assert(
       requires { bool{Program::Loads::waits}; },
-      "A program must have `Loads`: the role that loads; its `waits` says whether it waits for the "
+      "A program must have 'Loads': the role that loads; its 'waits' says whether it waits for the "
       "grids before itself.");
   static_assert(
       requires { typename Program::Multiplies; },
-      "A program must have `Multiplies`: the role that multiplies.");
+      "A program must have 'Multiplies': the role that multiplies.");
   static_assert(
       requires { typename Program::Adds; },
-      "A program must have `Adds`: how partial sums that are handed over join their total.");
+      "A program must have 'Adds': how partial sums that are handed over join their total.");
   static_assert(
       requires(typename Program::Signals & signals, typename Program::Stages & stages) {
         Program::init(signals, stages);
       },
-      "A program must have `init(signals, stages)`: one thread calls it before the start.");
+      "A program must have 'init(signals, stages)': one thread calls it before the start.");
   static_assert(
       requires { bool{Program::clears}; },
-      "A program must have `clears`: whether all threads call `clear` before the start.");
+      "A program must have 'clears': whether all threads call 'clear' before the start.");
   return true;
 }
 template <class Program>
@@ -60,27 +60,27 @@ template <class Stream>
 consteval bool is_stream() {
   static_assert(
       requires { typename Stream::Params; },
-      "A stream must have `Params`: what a launch tells it.");
+      "A stream must have 'Params': what a launch tells it.");
   static_assert(
       requires { typename Stream::Storage; },
-      "A stream must have `Storage`: its shared memory; an empty struct where it has none.");
+      "A stream must have 'Storage': its shared memory; an empty struct where it has none.");
   static_assert(
-      requires { unsigned{Stream::threads}; }, "A stream must have `threads`: of a CTA.");
+      requires { unsigned{Stream::threads}; }, "A stream must have 'threads': of a CTA.");
   static_assert(
       requires { unsigned{Stream::least_ctas}; },
-      "A stream must have `least_ctas`: how many CTAs an SM must have room for.");
+      "A stream must have 'least_ctas': how many CTAs an SM must have room for.");
   static_assert(
       requires(Stream stream) { stream.ask_early(0u); },
-      "A stream must have `ask_early(tile)`, or UsualStream's: asks for memory of its first tile "
+      "A stream must have 'ask_early(tile)', or UsualStream's: asks for memory of its first tile "
       "that no earlier grid writes.");
   static_assert(
       requires(Stream stream) { stream.pass(0u); },
-      "A stream must have `pass(tile)`: reads, computes and writes one tile.");
+      "A stream must have 'pass(tile)': reads, computes and writes one tile.");
   static_assert(
       requires(const typename Stream::Params& params, typename Stream::Storage& storage) {
         Stream(params, storage, 0u);
       },
-      "A stream must be made of `(params, storage, thread)`: its Params, its shared memory, and "
+      "A stream must be made of '(params, storage, thread)': its Params, its shared memory, and "
       "which thread it serves.");
   return true;
 }

@@ -20,7 +20,7 @@ template <class Launch, class Kernel>
 consteval bool is_launch() {
   static_assert(
       requires { Launch::template facts<Kernel>; },
-      "A launch must have `template <class Kernel> facts`: what a choice of kernels asks of one "
+      "A launch must have 'template <class Kernel> facts': what a choice of kernels asks of one "
       "that is compiled.");
   return true;
 }
@@ -34,8 +34,8 @@ consteval bool plans_grids() {
         Status(Launch::template plan<Kernel>(params, grid, problem, order, 1u, workspace,
                                              EncodeNothing{}));
       },
-      "A launch must have `plan<Kernel>(params, grid, problem, order, max_clusters, workspace, "
-      "encode)`: the arguments and the grid of a launch, or a sentence that refuses it.");
+      "A launch must have 'plan<Kernel>(params, grid, problem, order, max_clusters, workspace, "
+      "encode)': the arguments and the grid of a launch, or a sentence that refuses it.");
   return is_launch<Launch, Kernel>();
 }
 
@@ -44,13 +44,13 @@ template <class Launch, class Kernel, class Params>
 consteval bool plans_streams() {
   static_assert(
       requires(const Checked& problem) { Status(Launch::template supports<Kernel>(problem)); },
-      "A launch must have `supports<Kernel>(problem)` where the kernel streams: good, or a "
+      "A launch must have 'supports<Kernel>(problem)' where the kernel streams: good, or a "
       "sentence that refuses the problem.");
   static_assert(
       requires(Params & params, unsigned& ctas, const Checked& problem) {
         Launch::template plan<Kernel>(params, ctas, problem, 1u);
       },
-      "A launch must have `plan<Kernel>(params, ctas, problem, max_ctas)` where the kernel "
+      "A launch must have 'plan<Kernel>(params, ctas, problem, max_ctas)' where the kernel "
       "streams: the arguments and the grid of a launch.");
   return is_launch<Launch, Kernel>();
 }
@@ -60,7 +60,7 @@ template <class Launch, class Kernel>
 consteval bool asks_for_workspace() {
   static_assert(
       requires(const Checked& problem) { Launch::template workspace<Kernel>(problem); },
-      "A launch must have `workspace<Kernel>(problem)` where the kernel is no product: bytes of "
+      "A launch must have 'workspace<Kernel>(problem)' where the kernel is no product: bytes of "
       "memory that it asks for.");
   return true;
 }

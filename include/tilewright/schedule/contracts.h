@@ -11,10 +11,10 @@ namespace tw {
 template <class Order>
 consteval bool is_order() {
   static_assert(
-      requires { typename Order::Params; }, "An order must have `Params`: what a launch tells it.");
+      requires { typename Order::Params; }, "An order must have 'Params': what a launch tells it.");
   static_assert(
       requires(const typename Order::Params& params) { TileAt{Order::at(params, 0, 1, 1)}; },
-      "An order must have `at(params, index, tiles_m, tiles_n)`: where the tile of this index "
+      "An order must have 'at(params, index, tiles_m, tiles_n)': where the tile of this index "
       "lies.");
   return true;
 }
@@ -25,16 +25,16 @@ concept TileOrder = is_order<Order>();
 template <class Map>
 consteval bool is_map() {
   static_assert(
-      requires { typename Map::Params; }, "A map must have `Params`: what a launch tells it.");
+      requires { typename Map::Params; }, "A map must have 'Params': what a launch tells it.");
   static_assert(
       requires(const Map& map) { bool{map.has(0)}; },
-      "A map must have `has(index)`: whether there is work of this index.");
+      "A map must have 'has(index)': whether there is work of this index.");
   static_assert(
       requires(const Map& map) { WorkTile{map.tile(0)}; },
-      "A map must have `tile(index)`: the work of this index, as a WorkTile.");
+      "A map must have 'tile(index)': the work of this index, as a WorkTile.");
   static_assert(
       requires(const typename Map::Params& params) { Map(params); },
-      "A map must be made of `(params)`: its Params, which it may refer to.");
+      "A map must be made of '(params)': its Params, which it may refer to.");
   return true;
 }
 template <class Map>
@@ -45,24 +45,24 @@ template <class Schedule>
 consteval bool is_schedule() {
   static_assert(
       requires { typename Schedule::Params; },
-      "A schedule must have `Params`: what a launch tells it.");
+      "A schedule must have 'Params': what a launch tells it.");
   static_assert(
       requires { typename Schedule::Storage; },
-      "A schedule must have `Storage`: its shared memory; an empty struct where it has none.");
+      "A schedule must have 'Storage': its shared memory; an empty struct where it has none.");
   static_assert(
       requires { typename Schedule::template Reader<Release::Warp>; },
-      "A schedule must have `template <Release> class Reader`: a role's view of it, with "
-      "`tiles(key)`, `begin()` and `look_ahead()`.");
+      "A schedule must have 'template <Release> class Reader': a role's view of it, with "
+      "'tiles(key)', 'begin()' and 'look_ahead()'.");
   static_assert(
       requires { bool{Schedule::one_wave}; },
-      "A schedule must have `one_wave`: whether the grid is what fits the device at once.");
+      "A schedule must have 'one_wave': whether the grid is what fits the device at once.");
   static_assert(
       requires { bool{Schedule::draws_tickets}; },
-      "A schedule must have `draws_tickets`: whether a counter in a workspace says what comes "
+      "A schedule must have 'draws_tickets': whether a counter in a workspace says what comes "
       "next.");
   static_assert(
       requires(typename Schedule::Storage & storage) { Schedule::init(storage); },
-      "A schedule must have `init(storage)`: one thread calls it before the start.");
+      "A schedule must have 'init(storage)': one thread calls it before the start.");
   return true;
 }
 template <class Schedule>
@@ -73,8 +73,8 @@ template <class Schedule>
 consteval bool is_asked() {
   static_assert(
       requires { typename Schedule::Asker; },
-      "A schedule must have `Asker` where a role asks for work: its `ask()` announces the next "
-      "work, its `drain()` waits until all have heard.");
+      "A schedule must have 'Asker' where a role asks for work: its 'ask()' announces the next "
+      "work, its 'drain()' waits until all have heard.");
   return true;
 }
 
@@ -83,24 +83,24 @@ template <class Reduction>
 consteval bool is_reduction() {
   static_assert(
       requires { typename Reduction::Params; },
-      "A reduction must have `Params`: what a launch tells it.");
+      "A reduction must have 'Params': what a launch tells it.");
   static_assert(
       requires { typename Reduction::Storage; },
-      "A reduction must have `Storage`: its shared memory; an empty struct where it has none.");
+      "A reduction must have 'Storage': its shared memory; an empty struct where it has none.");
   static_assert(
       requires { bool{Reduction::in_parts}; },
-      "A reduction must have `in_parts`: whether sums come in parts, of which those that do not "
-      "finish a tile are left by `deposit`.");
+      "A reduction must have 'in_parts': whether sums come in parts, of which those that do not "
+      "finish a tile are left by 'deposit'.");
   static_assert(
       requires { bool{Reduction::in_shares}; },
-      "A reduction must have `in_shares`: whether every part finishes a share of the tile, as "
-      "`finishes(tile)` tells.");
+      "A reduction must have 'in_shares': whether every part finishes a share of the tile, as "
+      "'finishes(tile)' tells.");
   static_assert(
       requires(typename Reduction::Storage & storage) { Reduction::init(storage); },
-      "A reduction must have `init(storage)`: one thread calls it before the start.");
+      "A reduction must have 'init(storage)': one thread calls it before the start.");
   static_assert(
       requires(Reduction reduction) { reduction.drain(); },
-      "A reduction must have `drain()`: waits for what it still reads or writes.");
+      "A reduction must have 'drain()': waits for what it still reads or writes.");
   return true;
 }
 template <class Reduction>
@@ -113,7 +113,7 @@ consteval bool reduces() {
       requires(Reduction reduction, const Sum& sum, const WorkTile& tile) {
         reduction.collect(sum, tile);
       },
-      "A reduction must have `collect(sum, tile)`: the whole sum, as an epilogue reads it.");
+      "A reduction must have 'collect(sum, tile)': the whole sum, as an epilogue reads it.");
   return true;
 }
 
