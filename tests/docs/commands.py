@@ -55,7 +55,7 @@ def is_traced(family):
 
 entries = json.loads(run('list', '--json').stdout.splitlines()[-1])
 families = sorted({entry['family'] for entry in entries})
-described = re.findall(r'^ *tw_described_family\((\w+) ', text('src/CMakeLists.txt'), re.MULTILINE)
+described = cost.families()
 ROWS = {
     './tw list': lambda family: True,
     './tw explain': lambda family: run('explain', first_of(family)).returncode == 0,
