@@ -62,7 +62,7 @@ for target, name in kernels.items():
     assert name in listed, listed
     assert 'exact' in run(program, 'run', 'rotated', '--arch', target, '--epilogue', 'bias,relu')
     run(program, 'check', 'rotated', '--arch', target, '--schedules', '8')
-print(run(program, 'fuzz', 'rotated', '--minutes', '0.05', '--seed', '1').strip())
+print(run(program, 'fuzz', 'rotated', '--minutes', '0.05', '--seed', '1', '--corpus', copy / 'found.txt').strip())
 
 # The library knows it by its name.
 described = run(sys.executable, '-B', '-c', f'''
