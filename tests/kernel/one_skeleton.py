@@ -21,7 +21,7 @@ ITERATES = re.compile(r'\b(tiles|k_tiles|sums)\(\s*(key\b|kernel::Key\s*[({]|Key
 MAKES_A_KEY = re.compile(r'\bKey\s+\w+\s*[;({=]|\bKey\s*(\(\)|\{\})')
 TAKES_A_STAGE = re.compile(r'[.>](produce|consume)\(\)')
 LOOP = re.compile(r'\b(for|while)\s*\(|\bdo\s*\{')
-COMMENT = re.compile(r'//.*')
+COMMENT = re.compile(r'//.*|"(?:\\.|[^"\\])*"')  # sentences are no code either
 
 
 def encloses(lines, at):
