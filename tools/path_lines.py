@@ -85,7 +85,7 @@ def main():
         main_file = folder / 'call.cpp'
         main_file.write_text(PROGRAM % {'instance': INSTANCE})
         sources = [ROOT / f'{source}.cpp' for source in SOURCES]
-        sources += [build / f'src/matmul/instances/{INSTANCE}.cpp', build / 'src/tuned_table.cpp', main_file]
+        sources += [build / f'src/matmul/instances/on_demand/{INSTANCE}.cpp', build / 'src/tuned_table.cpp', main_file]
         objects = []
         for index, source in enumerate(sources):
             objects.append(folder / f'{index}_{source.stem}.o')

@@ -18,11 +18,19 @@ from tilewright import _library
 HEADER = support.ROOT / 'include' / 'tilewright.h'
 
 
+def made_headers():
+    """The folder of the headers that the library's build made."""
+    builds = [pathlib.Path(name).parents[2] for name in [os.environ.get('TILEWRIGHT_LIBRARY')] if name]
+    return next(build / 'include' for build in [*builds, *sorted((support.ROOT / 'build').glob('*'))]
+                if (build / 'include/tilewright/families.h').exists())
+
+
 def header(path=HEADER):
     """The header's text and that of the headers that it includes, without comments."""
     text = path.read_text()
     others = re.findall(r'#include "(.+)"', text)
-    text = ''.join(header(HEADER.parent / name) for name in others) + text
+    text = ''.join(header(HEADER.parent / name if (HEADER.parent / name).exists() else made_headers() / name)
+                   for name in others) + text
     return re.sub(r'/\*.*?\*/', '', text, flags=re.DOTALL)
 
 
@@ -91,7 +99,7 @@ class Header(unittest.TestCase):
             source, program = pathlib.Path(folder, 'offsets.c'), pathlib.Path(folder, 'offsets')
             source.write_text('#include <stdio.h>\n#include "tilewright.h"\nint main(void) {\n'
                               + '\n'.join(lines) + '\nreturn 0;\n}\n')
-            subprocess.run([compiler, f'-I{HEADER.parent}', source, '-o', program], check=True)
+            subprocess.run([compiler, f'-I{HEADER.parent}', f'-I{made_headers()}', source, '-o', program], check=True)
             printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
         numbers = dict(line.split() for line in printed.splitlines())
         for name, struct in _library.STRUCTS.items():

@@ -17,7 +17,7 @@ struct Named {
 };
 
 // Takes the sums and does nothing with them.
-struct NoEpilogue {
+struct NoEpilogue : UsualEpilogue {
   using Buffers = Matmul<Sm90, Named>::Epilogue::Buffers;
   using Params = Matmul<Sm90, Named>::Epilogue::Params;
   template <class Trace>

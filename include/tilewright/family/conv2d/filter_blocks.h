@@ -4,6 +4,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/completion.h"
+#include "tilewright/io/contracts.h"
 #include "tilewright/io/divisor.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/io/stage.h"
