@@ -129,4 +129,18 @@ consteval bool ends_as_asked() {
   return true;
 }
 
+// Stages that fit beside the staging buffers and the barriers.
+template <MatmulConfig config, class Target, RoleTable roles, class Stage, class Store,
+          class Sources, class Reduction>
+consteval unsigned stages_that_fit() {
+  constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
+  unsigned taken = 1024;
+  if (!std::is_empty_v<typename Store::Buffers>) {
+    taken += storing_groups * unsigned{sizeof(typename Store::Buffers)};
+  }
+  if (Sources::has_role) taken += storing_groups * unsigned{sizeof(typename Sources::Storage)};
+  if (config.split == Split::Cluster) taken += unsigned{sizeof(typename Reduction::Storage)};
+  return (Target::shared_bytes - taken) / unsigned{sizeof(Stage)};
+}
+
 }  // namespace tw

@@ -11,11 +11,10 @@ namespace tw {
 
 // A recipe is what a family replaces in a matmul, with a matmul's own parts as defaults
 // (bind/recipe.h). `Named` carries the configuration, because nvcc cannot spell it as a value.
-template <TargetPage Page, class RecipeType, class Named>
+template <TargetPage Page, KernelRecipe RecipeType, class Named>
 struct Kernel {
   using Target = Page;
   using Recipe = RecipeType;
-  static_assert(KernelRecipe<Recipe>);
   static constexpr MatmulConfig config = Named::config.checked();
   static constexpr RoleTable roles =
       Recipe::roles(Target::roles(Recipe::asked(config)).with_lanes(Target::target.lanes), config)
@@ -49,33 +48,21 @@ struct Kernel {
 
   using Store =
       typename Recipe::template Store<config, typename Target::template Store<config, Trace>>;
-  static_assert(TileStore<Store>);
   using Epilogue = FragmentLoop<typename Recipe::template Epilogue<config, Loader::elected>, Store>;
-  static_assert(ends_as_asked<config, roles, Epilogue, Store>());
+  static_assert(TileStore<Store> && ends_as_asked<config, roles, Epilogue, Store>());
   using Sources = typename decltype(sources_of<config, Target, Store>())::Type;
-  static_assert(SourceSupply<Sources>);
   using Reduction = typename decltype(reduction_of<config, Target, roles, Store>())::Type;
-  static_assert(SumReduction<Reduction>);
   using Order = typename decltype(order_of<config>())::Type;
-  static_assert(TileOrder<Order>);
   using Turns = typename decltype(turns_of<Target, roles>())::Type;
   using Map =
       typename Recipe::template Map<config, tiling, typename decltype(tile_map_of<config>())::Type>;
-  static_assert(WorkMap<Map>);
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
-  static_assert(WorkSchedule<Schedule>);
+  static_assert(SourceSupply<Sources> && SumReduction<Reduction> && TileOrder<Order> &&
+                WorkMap<Map> && WorkSchedule<Schedule>);
 
   // The ring gets all stages that fit beside the staging buffers and the barriers.
-  static constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
-  static constexpr unsigned buffer_bytes = std::is_empty_v<typename Store::Buffers>
-                                               ? 0
-                                               : storing_groups * sizeof(typename Store::Buffers);
-  static constexpr unsigned source_bytes =
-      Sources::has_role ? storing_groups * sizeof(typename Sources::Storage) : 0;
-  static constexpr unsigned part_bytes =
-      config.split == Split::Cluster ? unsigned{sizeof(typename Reduction::Storage)} : 0;
   static constexpr unsigned stages =
-      (Target::shared_bytes - buffer_bytes - source_bytes - part_bytes - 1024) / sizeof(Stage);
+      stages_that_fit<config, Target, roles, Stage, Store, Sources, Reduction>();
   static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
   static_assert(Loader::stages_held < stages,
                 "A ring with fewer stages than are held would never let go of one.");
