@@ -11,10 +11,11 @@ namespace tw {
 
 // A recipe is what a family replaces in a matmul, with a matmul's own parts as defaults
 // (bind/recipe.h). `Named` carries the configuration, because nvcc cannot spell it as a value.
-template <TargetPage Page, KernelRecipe RecipeType, class Named>
+template <TargetPage Page, class RecipeType, class Named>
 struct Kernel {
   using Target = Page;
   using Recipe = RecipeType;
+  static_assert(KernelRecipe<Recipe>);
   static constexpr MatmulConfig config = Named::config.checked();
   static constexpr RoleTable roles =
       Recipe::roles(Target::roles(Recipe::asked(config)).with_lanes(Target::target.lanes), config)
@@ -60,7 +61,6 @@ struct Kernel {
   static_assert(SourceSupply<Sources> && SumReduction<Reduction> && TileOrder<Order> &&
                 WorkMap<Map> && WorkSchedule<Schedule>);
 
-  // The ring gets all stages that fit beside the staging buffers and the barriers.
   static constexpr unsigned stages =
       stages_that_fit<config, Target, roles, Stage, Store, Sources, Reduction>();
   static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
