@@ -146,7 +146,7 @@ void simulate(const Problem& problem, const tw_options* options = nullptr) {
   detail::must(tw_simulate(&problem, options));
 }
 
-// What is decided from the shape, decided once; used from many threads at once.
+// A plan keeps what was decided from the shape. Many threads may use one at once.
 template <class Problem, class = detail::FamilyOf<Problem>>
 class Plan {
  public:

@@ -18,16 +18,12 @@ namespace tw::library {
 namespace {
 
 bool is_whole(const Family& family, const void* problem) {
-  std::size_t size = 0;
-  std::memcpy(&size, problem, sizeof size);
-  return size == family.description->size;
+  return stated_size(problem) == family.description->size;
 }
 
 Checked checked_problem(const Family& family, const void* problem) {
   if (!is_whole(family, problem)) {
-    std::size_t size = 0;
-    std::memcpy(&size, problem, sizeof size);
-    check_size("problem", problem, size, family.description->size,
+    check_size("problem", problem, stated_size(problem), family.description->size,
                fmt::format("tw_{}_init", family.name()).c_str());
   }
   return checked(*family.description, problem);
@@ -64,10 +60,6 @@ std::string command(const Stated& stated, const Choice& choice, const char* on) 
   return line + (copies.size() == 1 ? fmt::format("  # behind a copy of {}", copies[0].title)
                                     : fmt::format("  # behind copies of {} and {}", copies[0].title,
                                                   copies[1].title));
-}
-
-std::size_t round_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
 }
 
 // A call, up to the launch.
@@ -261,19 +253,33 @@ const Prepared& prepare_for_gpu(const Family& family, const void* problem,
   return prepared;
 }
 
+// Makes copies in `memory` by copy(to, from), then calls run with what the kernel takes, until one
+// is refused.
+template <class Copy, class Run>
+Status behind_copies(const Family& family, const Checked& problem, const Choice& choice,
+                     std::byte* memory, const Copy& copy, const Run& run) {
+  const Stated placed(family, problem, choice, memory);
+  for (const Rewritten::Copy& one : placed.copies()) {
+    if (const Status copied = copy(one.to, one.from); !copied.is_good()) return copied;
+  }
+  return run(placed.stated());
+}
+
 // Copies lie at the end of the workspace.
 Status launch_stated(const Family& family, const Checked& problem, const Choice& choice,
                      const Stated& stated, const Workspace& workspace, void* stream) {
   if (stated.copies().empty()) return launch_kernel(stated.stated(), choice, workspace, stream);
   const std::size_t before =
       (workspace.bytes - stated.copied_bytes()) / Stated::alignment * Stated::alignment;
-  const Stated placed(family, problem, choice, static_cast<std::byte*>(workspace.data) + before);
-  for (const Rewritten::Copy& copy : placed.copies()) {
-    const Status copied = copier()->launch(copy.to, copy.from, choice.target, stream);
-    if (!copied.is_good()) return copied;
-  }
-  return launch_kernel(placed.stated(), choice, {workspace.data, before, workspace.other_counters},
-                       stream);
+  return behind_copies(
+      family, problem, choice, static_cast<std::byte*>(workspace.data) + before,
+      [&](const TensorLines& to, const TensorLines& from) {
+        return copier()->launch(to, from, choice.target, stream);
+      },
+      [&](const Checked& placed) {
+        return launch_kernel(placed, choice, {workspace.data, before, workspace.other_counters},
+                             stream);
+      });
 }
 
 void launch(const Family& family, const Checked& problem, const Decision& decision,
@@ -358,15 +364,21 @@ void simulate(const Family& family, const void* problem, const tw_options* optio
   const Stated stated(family, prepared.problem, choice);
   if (logs_calls()) log_line(command(stated, choice, "virtual"));
   vgpu::Report report;
-  std::vector<std::byte> memory(stated.copied_bytes() + Stated::alignment);
-  const auto beyond = reinterpret_cast<std::uintptr_t>(memory.data()) % Stated::alignment;
-  const Stated placed(family, prepared.problem, choice, memory.data() + Stated::alignment - beyond);
-  for (const Rewritten::Copy& copy : placed.copies()) {
-    const Status copied = copier()->simulate(copy.to, copy.from, choice.target, report);
-    if (!copied.is_good()) throw Failure{TW_UNSUPPORTED, copied.sentence()};
-    check_report(report);
-  }
-  const Status status = choice.instance->simulate(placed.stated(), {choice.order}, {}, report);
+  const auto run = [&](const Checked& taken) {
+    return choice.instance->simulate(taken, {choice.order}, {}, report);
+  };
+  const auto copy = [&](const TensorLines& to, const TensorLines& from) {
+    const Status copied = copier()->simulate(to, from, choice.target, report);
+    if (copied.is_good()) check_report(report);
+    return copied;
+  };
+  const auto with_copies = [&] {
+    std::vector<std::byte> memory(stated.copied_bytes() + Stated::alignment);
+    const auto beyond = reinterpret_cast<std::uintptr_t>(memory.data()) % Stated::alignment;
+    return behind_copies(family, prepared.problem, choice,
+                         memory.data() + Stated::alignment - beyond, copy, run);
+  };
+  const Status status = stated.copies().empty() ? run(stated.stated()) : with_copies();
   if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
   check_report(report);
 }

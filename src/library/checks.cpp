@@ -55,6 +55,12 @@ void check_report(const vgpu::Report& report) {
   }
 }
 
+std::size_t stated_size(const void* problem) {
+  std::size_t size = 0;
+  std::memcpy(&size, problem, sizeof size);
+  return size;
+}
+
 void check_size(const char* name, const void* given, std::size_t size, std::size_t expected,
                 const char* initialiser) {
   if (given == nullptr) throw Failure{TW_INVALID, fmt::format("The {} is null.", name)};

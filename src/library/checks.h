@@ -22,6 +22,10 @@ T& not_null(T* pointer, const char* name) {
   return *pointer;
 }
 
+constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
 void check_workspace(const void* workspace, std::size_t bytes, std::size_t needed);
 
 // Counters that are zero, for a kernel that asks for so many bytes of a workspace that may hold
@@ -34,6 +38,8 @@ const char* checked_target(const char* target);
 void check_virtual_gpu(bool is_there);
 void check_report(const vgpu::Report& report);
 
+// The size that a problem says it has.
+std::size_t stated_size(const void* problem);
 // `initialiser` is the function that sets a struct's size.
 void check_size(const char* name, const void* given, std::size_t size, std::size_t expected,
                 const char* initialiser);

@@ -32,7 +32,7 @@ const TensorLines& Rewritten::add_copy(const char* title, const TensorLines& fro
   to.batch_pitch = is_shared ? 0 : to.lines * to.pitch;
   to.data = memory + bytes_;
   const auto bytes = static_cast<std::size_t>(to.batch * to.lines * to.pitch) * bytes_of(to.type);
-  bytes_ += (bytes + alignment - 1) / alignment * alignment;
+  bytes_ += round_up(bytes, alignment);
   return to;
 }
 
@@ -75,9 +75,7 @@ Checked checked(const Description& description, const void* problem) {
 
 void tell_extents(std::span<std::int64_t> extents, const Family& family, const void* problem) {
   const Description& description = *family.description;
-  std::size_t size = 0;
-  std::memcpy(&size, problem, sizeof size);
-  check_size("problem", problem, size, description.size, "tw_init");
+  check_size("problem", problem, stated_size(problem), description.size, "tw_init");
   const std::size_t count = description.tensors.size();
   if (extents.size() != 3 * count) {
     throw Failure{TW_INVALID, sentence("{} has {} tensors, but there is room for {}.",

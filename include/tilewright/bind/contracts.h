@@ -1,4 +1,4 @@
-// What a page of arch/ and a recipe supply to the binder.
+// The binder asks a page of arch/ and a recipe for these members.
 #pragma once
 
 #include "tilewright/bind/config.h"
@@ -68,7 +68,7 @@ consteval bool is_page() {
 template <class Page>
 concept TargetPage = is_page<Page>();
 
-// What few targets have: a page is asked where a configuration wants it.
+// Few targets have these: a page is asked where a configuration wants them.
 template <class Page>
 consteval bool has_tickets() {
   static_assert(
@@ -124,7 +124,7 @@ template <template <class> class>
 struct Program {};
 }  // namespace recipe_template
 
-// What a family replaces in a matmul. Every member has a matmul's as its default.
+// A recipe replaces parts of a matmul. Every member has a matmul's as its default.
 template <class Recipe>
 consteval bool is_recipe() {
   static_assert(

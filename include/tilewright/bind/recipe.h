@@ -57,12 +57,12 @@ struct MatmulPayload {
   };
 };
 
-// Who multiplies elements by block scales: the tensor core, waves, or threads that convert elements
-// of any type with scales of any type.
+// The tensor core, waves, or threads that convert elements of any type multiply these by their
+// block scales.
 enum class BlockScaling { None, InTensorCores, InWaves, Converted };
 
 struct MatmulRecipe {
-  // What launches ask of it.
+  // Launches ask for these.
   static constexpr unsigned b_scale_rows = 0;  // rows of B that share a scale of 128 of k; 0: none
   static constexpr bool takes_exponents = false;  // scales of 128 of k must be powers of two
   static constexpr BlockScaling block_scaling = BlockScaling::None;

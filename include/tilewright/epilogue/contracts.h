@@ -1,4 +1,4 @@
-// What the nodes of an epilogue, epilogues, stores and sources supply.
+// The skeletons ask epilogues, their nodes, stores and sources for these members.
 #pragma once
 
 #include "tilewright/epilogue/fragment.h"
@@ -6,7 +6,7 @@
 
 namespace tw {
 
-// What epilogues, stores and nodes have that do not say otherwise.
+// Epilogues, stores and nodes have these members unless they say otherwise.
 struct UsualEpilogue {
   static constexpr bool once = false;
   static constexpr bool begins = false;
@@ -57,7 +57,7 @@ struct TakesAnyProgram {
   TW_DEVICE void operator()(const Program&) const;
 };
 
-// What the fragment loop runs sums through: a Tree, or RuntimeEpilogue.
+// The fragment loop runs sums through an epilogue: a Tree, or RuntimeEpilogue.
 template <class Epilogue>
 consteval bool is_epilogue() {
   static_assert(

@@ -7,7 +7,7 @@
 
 namespace tw {
 
-// What a loader has that does not say otherwise.
+// A loader has these members unless it says otherwise.
 struct UsualLoader {
   static constexpr bool clears = false;
   static constexpr bool loads_weights_first = false;

@@ -50,12 +50,12 @@ consteval bool is_program() {
 template <class Program>
 concept KernelProgram = is_program<Program>();
 
-// What a stream has that does not say otherwise.
+// A stream has these members unless it says otherwise.
 struct UsualStream {
   TW_DEVICE void ask_early(unsigned /*tile*/) const {}
 };
 
-// What the streaming skeleton takes tiles through, in registers.
+// The streaming skeleton takes tiles through a stream, in registers.
 template <class Stream>
 consteval bool is_stream() {
   static_assert(

@@ -1,11 +1,11 @@
-// What a TileOp supplies.
+// The skeletons ask a TileOp for these members.
 #pragma once
 
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
 
-// What a TileOp has that does not say otherwise.
+// A TileOp has these members unless it says otherwise.
 struct UsualOp {
   static constexpr bool takes_two = false;
 };
