@@ -22,10 +22,8 @@ bool is_whole(const Family& family, const void* problem) {
 }
 
 Checked checked_problem(const Family& family, const void* problem) {
-  if (!is_whole(family, problem)) {
-    check_size("problem", problem, stated_size(problem), family.description->size,
-               fmt::format("tw_{}_init", family.name()).c_str());
-  }
+  check_size("problem", problem, stated_size(problem), family.description->size,
+             fmt::format("tw_{}_init", family.name()).c_str());
   return checked(*family.description, problem);
 }
 
@@ -168,14 +166,13 @@ struct Repeated {
   }
   // Whether addresses are all that differs; then they are taken. Throws where they overlap.
   bool moves_to(const Family& family, const void* other) {
-    std::vector<Word>& mine = scratch;
-    mine = given;
+    scratch = given;
     for (const std::size_t i : addresses_of(family)) {
       const Word theirs = word_at(other, i);
-      if (alignment(mine[i]) != alignment(theirs)) return false;
-      mine[i] = theirs;
+      if (alignment(scratch[i]) != alignment(theirs)) return false;
+      scratch[i] = theirs;
     }
-    if (std::memcmp(mine.data(), other, family.description->size) != 0) return false;
+    if (std::memcmp(scratch.data(), other, family.description->size) != 0) return false;
     std::memcpy(given.data(), other, family.description->size);
     try {
       prepared->problem.move_to(given.data());
@@ -327,10 +324,9 @@ void run(const Family& family, const void* problem, const tw_options* options,
 tw_plan* make_plan(const Family& family, const void* problem, const tw_options* options) {
   const Prepared& prepared = prepare_for_gpu(family, problem, options);
   const Choice& choice = prepared.decision.choice;
-  return new tw_plan{
-      prepared.options,  prepared.instance,
-      &family,           prepared.key,
-      prepared.decision, command(Stated(family, prepared.problem, choice), choice, "gpu")};
+  std::string line = command(Stated(family, prepared.problem, choice), choice, "gpu");
+  return new tw_plan{prepared.options, prepared.instance, &family,
+                     prepared.key,     prepared.decision, std::move(line)};
 }
 
 void run_plan(const tw_plan& plan, const void* problem, const Workspace& workspace, void* stream) {
@@ -364,21 +360,18 @@ void simulate(const Family& family, const void* problem, const tw_options* optio
   const Stated stated(family, prepared.problem, choice);
   if (logs_calls()) log_line(command(stated, choice, "virtual"));
   vgpu::Report report;
-  const auto run = [&](const Checked& taken) {
-    return choice.instance->simulate(taken, {choice.order}, {}, report);
-  };
-  const auto copy = [&](const TensorLines& to, const TensorLines& from) {
-    const Status copied = copier()->simulate(to, from, choice.target, report);
-    if (copied.is_good()) check_report(report);
-    return copied;
-  };
-  const auto with_copies = [&] {
-    std::vector<std::byte> memory(stated.copied_bytes() + Stated::alignment);
-    const auto beyond = reinterpret_cast<std::uintptr_t>(memory.data()) % Stated::alignment;
-    return behind_copies(family, prepared.problem, choice,
-                         memory.data() + Stated::alignment - beyond, copy, run);
-  };
-  const Status status = stated.copies().empty() ? run(stated.stated()) : with_copies();
+  std::vector<std::byte> memory(stated.copied_bytes() + Stated::alignment);
+  const auto beyond = reinterpret_cast<std::uintptr_t>(memory.data()) % Stated::alignment;
+  const Status status = behind_copies(
+      family, prepared.problem, choice, memory.data() + Stated::alignment - beyond,
+      [&](const TensorLines& to, const TensorLines& from) {
+        const Status copied = copier()->simulate(to, from, choice.target, report);
+        if (copied.is_good()) check_report(report);
+        return copied;
+      },
+      [&](const Checked& placed) {
+        return choice.instance->simulate(placed, {choice.order}, {}, report);
+      });
   if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
   check_report(report);
 }
