@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <deque>
 #include <new>
 
 #include "vgpu/machine/engine.h"
@@ -132,7 +133,8 @@ class Run {
   }
 
   void run_thread() {
-    const Thread* const thread = &engine().current();
+    Thread* const thread = &engine().current();
+    if (engine().timeline != nullptr) thread->role = warp_name(thread->index / warp_lanes);
     FramePool::Storage& storage = frames_.take();
     Frame& frame = storage.frame;
     frame = {};
@@ -163,6 +165,14 @@ class Run {
     }
   }
 
+  // Timelines have a track for each role; nobody says roles in PTX.
+  const char* warp_name(unsigned warp) {
+    while (warp_names_.size() <= warp) {
+      warp_names_.push_back(fmt::format("warp {}", warp_names_.size()));
+    }
+    return warp_names_[warp].c_str();
+  }
+
   // Where the running thread is, for findings.
   std::string place() const {
     const auto found = current_.find(&engine().current());
@@ -175,6 +185,7 @@ class Run {
   Running running_;
   FramePool frames_;
   std::unordered_map<const Thread*, Frame*> current_;
+  std::deque<std::string> warp_names_;
 };
 
 Status check(const Code& code, const Request& request) {

@@ -160,6 +160,10 @@ void add_memory(FormTable& table) {
         const std::string end = std::string(space.space) + vector + element.name;
         table.add("ld" + end, registers + "A", space.load, detail);
         if (space.store != nullptr) table.add("st" + end, "A" + registers, space.store, detail);
+        if (count > 1) continue;
+        // A vector of one is no other value.
+        table.add("ld" + end, "{" + letter + "}A", space.load, detail);
+        if (space.store != nullptr) table.add("st" + end, "A{" + letter + "}", space.store, detail);
       }
       table.add("st.async.shared::cluster.mbarrier::complete_tx::bytes" + vector + element.name,
                 "A" + registers + "A", st_async, detail);
