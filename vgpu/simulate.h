@@ -129,7 +129,9 @@ Status simulate_planned(const MatmulProblem& problem, const LaunchOrder& order,
                                [&params] { Kernel::run(params); },
                                Parts::Target::target.lanes,
                                Parts::dependent_launch,
-                               launched_registers<Parts>()};
+                               launched_registers<Parts>(),
+                               {},
+                               std::as_bytes(std::span(&params, 1))};
   report = vgpu::run(launch, touched.ranges(), options);
   if (report.verdict() == vgpu::Report::Clean &&
       std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),

@@ -98,7 +98,9 @@ Status simulate_own_plan(const Checked& problem, const LaunchOptions& options,
                                [&params] { Kernel::run(params); },
                                Bound::Target::target.lanes,
                                Bound::dependent_launch,
-                               launched_registers<Bound>()};
+                               launched_registers<Bound>(),
+                               {},
+                               std::as_bytes(std::span(&params, 1))};
   report = vgpu::run(launch, touched, machine);
   const auto is_set = [](std::uint64_t bits) { return bits != 0; };
   if (report.verdict() == vgpu::Report::Clean &&

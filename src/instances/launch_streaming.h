@@ -66,7 +66,10 @@ Status simulate_streaming(const Checked& problem, const LaunchOptions& given,
                                sizeof(typename Kernel::Storage),
                                [&params] { Kernel::run(params); },
                                Bound::Target::target.lanes,
-                               Kernel::dependent_launch};
+                               Kernel::dependent_launch,
+                               0,
+                               {},
+                               std::as_bytes(std::span(&params, 1))};
   report = vgpu::run(launch, touched, options);
   return Status::good();
 }

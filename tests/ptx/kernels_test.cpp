@@ -1,17 +1,11 @@
 // Kernels of ours from their PTX: the same bits as from their C++, and the same verdict.
 #include "tests/ptx/kernels.h"
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <regex>
 
+#include "tests/ptx/compiled.h"
 #include "tests/ptx/support.h"
 #include "vgpu/simulate.h"
 
@@ -23,28 +17,9 @@ constexpr Landing landings[] = {Landing::Eager, Landing::Lazy, Landing::Random,
 
 // The PTX of a kernel; empty where there is no nvcc.
 std::string compiled(const char* name, const char* skeleton, const char* architecture) {
-  const std::string find = "command -v nvcc || command -v /usr/local/cuda/bin/nvcc";
-  std::string nvcc;
-  if (FILE* const pipe = popen(find.c_str(), "r")) {
-    char line[512] = {};
-    if (std::fgets(line, sizeof line, pipe) != nullptr) nvcc = line;
-    pclose(pipe);
-  }
-  if (nvcc.empty()) return "";
-  nvcc.erase(nvcc.find_last_not_of('\n') + 1);
-  const std::string made = (std::filesystem::temp_directory_path() /
-                            ("tilewright_" + std::to_string(getpid()) + "_" + name + ".ptx"))
-                               .string();
-  const std::string root = TW_SOURCE_FOLDER;
-  const std::string command =
-      nvcc + " -ptx -std=c++20 --expt-relaxed-constexpr -arch=" + architecture +
-      " -DTWICE=" + name + " -DSKELETON=" + skeleton + " -I" + root + " -I" + root +
-      "/include -o " + made + " " + root + "/tests/ptx/kernels.cu";
-  EXPECT_EQ(std::system(command.c_str()), 0) << command;
-  std::ifstream file(made, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  std::filesystem::remove(made);
-  return text;
+  if (nvcc().empty()) return "";
+  return ptx_of(std::string(TW_SOURCE_FOLDER) + "/tests/ptx/kernels.cu", architecture,
+                std::string("-DTWICE=") + name + " -DSKELETON=" + skeleton);
 }
 
 // The same, made once for all tests.
@@ -172,7 +147,7 @@ class Product {
     Request request;
     request.grid.x = grid_.ctas;
     request.block.x = grid_.threads;
-    request.cluster = grid_.cluster_size;
+    request.cluster.x = grid_.cluster_size;
     request.dynamic_shared = grid_.shared_bytes;
     request.parameters = bytes_of_params(params_);
     request.dependent_launch = Parts::dependent_launch;

@@ -144,6 +144,128 @@ TEST(PtxRun, ShufflesAndVotes) {
   }
 }
 
+// Halves of a warp, and pairs of its lanes, each among themselves.
+TEST(PtxRun, MasksNameLanes) {
+  Words words;
+  const Report report = words.run(kernel(R"(
+  ld.global.u32 %r0, [%from];
+  and.b32 %r9, %t, 16;
+  shl.b32 %r1, 65535, %r9;
+  setp.ne.u32 %p0, %r9, 0;
+  @%p0 bra upper;
+  redux.sync.add.u32 %r2, %r0, %r1;
+  bra.uni joined;
+upper:
+  shfl.sync.bfly.b32 %r2, %r0, 1, 31, %r1;
+joined:
+  bar.warp.sync -1;
+  and.b32 %r3, %r0, 3;
+  match.any.sync.b32 %r4, %r3, -1;
+  popc.b32 %r5, %r4;
+  setp.eq.u32 %p1, %r3, 0;
+  vote.sync.any.pred %p2, !%p1, %r1;
+  selp.u32 %r6, 100000, 0, %p2;
+  mad.lo.u32 %r2, %r5, 1000, %r2;
+  add.s32 %r2, %r2, %r6;
+  st.global.u32 [%to], %r2;)"));
+  ASSERT_EQ(report.verdict(), Report::Clean) << text_of(report);
+  for (unsigned i = 0; i < 64; ++i) {
+    const unsigned first = i / 16 * 16, sum = 16 * first + 120;
+    EXPECT_EQ(words.to[i], (i % 32 < 16 ? sum : i ^ 1) + 8000 + 100000) << i;
+  }
+}
+
+TEST(PtxRun, AMaskThatLeavesTheLaneOutIsFound) {
+  Words words;
+  const Report report = words.run(kernel("  shfl.sync.bfly.b32 %r1, %t, 1, 31, 3;"));
+  ASSERT_FALSE(report.findings.empty()) << text_of(report);
+  EXPECT_EQ(report.findings[0].checker, Checker::Divergence) << text_of(report);
+}
+
+// Strong accesses: counters of all kinds, and what a fence makes of relaxed ones.
+TEST(PtxRun, AtomicOperations) {
+  Words words;
+  const Report report = words.run(kernel(
+      R"(
+  setp.eq.u32 %p0, %t, 0;
+  @%p0 st.shared.u32 [count], 0;
+  bar.sync 0;
+  atom.shared.add.u32 %r0, [count], 1;
+  bar.sync 0;
+  ld.shared.u32 %r1, [count];
+  mov.u64 %x0, sums;
+  red.relaxed.gpu.global.add.u32 [%x0], %t;
+  atom.global.gpu.acq_rel.max.s32 %r2, [%x0+4], %t;
+  atom.global.inc.u32 %r3, [%x0+8], 6;
+  red.global.add.f32 [%x0+12], 0f3F000000;
+  atom.global.add.noftz.f16x2 %r5, [%x0+16], 1006648320;
+  fence.acq_rel.gpu;
+  bar.sync 0;
+  ld.relaxed.gpu.global.v4.u32 {%r6, %r7, %r8, %r9}, [%x0];
+  ld.volatile.global.u32 %r10, [%x0+16];
+  mad.lo.u32 %r6, %r7, 10000, %r6;
+  mad.lo.u32 %r6, %r8, 1000000, %r6;
+  add.u32 %r6, %r6, %r1;
+  xor.b32 %r6, %r6, %r9;
+  xor.b32 %r6, %r6, %r10;
+  st.global.u32 [%to], %r6;)",
+      ".shared .u32 count;\n.global .align 16 .b8 sums[32];"));
+  ASSERT_EQ(report.verdict(), Report::Clean) << text_of(report);
+  // 2016 = 0 + 1 + ... + 63; 64 steps from 0 to 6 end at 1; 64 halves are 32; 64 ones in f16.
+  const unsigned expected = (2016 + 63 * 10000 + 1000000 + 64) ^ 0x4200'0000u ^ 0x5400'5400u;
+  for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(words.to[i], expected) << i;
+}
+
+// One warp hands a word in global memory to the other by a flag; without release and acquire it is
+// a race.
+TEST(PtxRun, FlagsPublish) {
+  struct Case {
+    const char *store, *load;
+    bool is_ordered;
+  };
+  for (const auto& [store, load, is_ordered] :
+       {Case{"st.release.gpu.global.u32 [flag], 1;", "ld.acquire.gpu.global.u32 %r4, [flag];", true},
+        Case{"fence.acq_rel.gpu;\n  st.relaxed.gpu.global.u32 [flag], 1;",
+             "ld.relaxed.gpu.global.u32 %r4, [flag];\n  fence.acq_rel.gpu;", true},
+        Case{"membar.gl;\n  atom.global.exch.b32 %r5, [flag], 1;",
+             "ld.volatile.global.u32 %r4, [flag];\n  membar.gl;", true},
+        Case{"st.relaxed.gpu.global.u32 [flag], 1;", "ld.relaxed.gpu.global.u32 %r4, [flag];",
+             false}}) {
+    for (const Landing landing :
+         {Landing::Eager, Landing::Lazy, Landing::Random, Landing::Adversarial}) {
+      Words words;
+      Options options;
+      options.landing = landing;
+      const std::string body = std::string(R"(
+  mov.u64 %x0, value;
+  setp.eq.u32 %p0, %t, 0;
+  setp.eq.u32 %p1, %t, 32;
+  @%p0 bra produce;
+  @%p1 bra consume;
+  bra.uni over;
+produce:
+  st.global.u32 [%x0], 77;
+  )") + store + R"(
+  bra.uni over;
+consume:
+  )" + load + R"(
+  setp.eq.u32 %p2, %r4, 0;
+  @%p2 bra consume;
+  ld.global.u32 %r6, [%x0];
+  st.global.u32 [%to], %r6;
+over:)";
+      const Report report =
+          words.run(kernel(body, ".global .u32 flag;\n.global .u32 value;"), options);
+      if (!is_ordered) {
+        EXPECT_EQ(report.verdict(), Report::Found) << store << name_of(landing);
+        continue;
+      }
+      ASSERT_EQ(report.verdict(), Report::Clean) << store << text_of(report);
+      EXPECT_EQ(words.to[32], 77u);
+    }
+  }
+}
+
 TEST(PtxRun, ThreadsAndGridsHaveThreeDimensions) {
   std::vector<std::uint32_t> to(2 * 3 * 2 * 4 * 2 * 2);
   const GlobalRange memory[] = {{to.data(), to.size() * 4, "to", false, true}};
@@ -196,9 +318,8 @@ TEST(PtxRun, AnInstructionThatNobodyReachesIsNoObstacle) {
 
 TEST(PtxRun, OperandsWithoutModelAreIncomplete) {
   Words words;
-  // Fewer than all lanes; a wide register where a narrow one belongs; an unknown special register.
-  for (const char* const body : {"  shfl.sync.bfly.b32 %r1, %t, 1, 31, 3;", "  add.s32 %x0, %t, 1;",
-                                 "  mov.u64 %x0, %clock64;"}) {
+  // A wide register where a narrow one belongs; an unknown special register.
+  for (const char* const body : {"  add.s32 %x0, %t, 1;", "  mov.u64 %x0, %clock64;"}) {
     const Report report = words.run(kernel(body));
     EXPECT_EQ(report.verdict(), Report::Incomplete) << body << text_of(report);
   }

@@ -119,7 +119,7 @@ Status check(const TileMap& map) {
     return refused("a box row of {} x {} = {} bytes must be a multiple of 16.", map.box[0], size,
                    row_bytes);
   }
-  if (map.swizzle > MapSwizzle::Bytes128) {
+  if (map.swizzle > MapSwizzle::Bytes128Atom32) {
     return refused("{} names no swizzle.", static_cast<std::uint32_t>(map.swizzle));
   }
   if (map.swizzle != MapSwizzle::None && row_bytes > swizzle_span(map.swizzle)) {

@@ -36,6 +36,7 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
   load->bytes = box_bytes(map);
   load->barrier = &barrier;
   load->issuer = &thread;
+  load->behind_grids = thread.behind_grids;
   load->done_time = book_copy_engine(*place.cta->multiprocessor, thread.time, load->bytes);
   ++barrier.copies_in_flight;
   barrier.copying_role = thread.role;
@@ -76,6 +77,10 @@ void land_load(Engine& machine, void* operation) {
       std::memcpy(destination, run.global, run.bytes);
     }
   });
+  const Slot waits = load->cta->cluster->grid_waits;
+  if (load->behind_grids && waits != no_slot && machine.order.enabled()) {
+    load->barrier->arriving.raise(machine.order.pool, waits, grids_have_ended);
+  }
   complete_transaction(machine, *load->barrier, load->bytes, load->done_time);
 }
 

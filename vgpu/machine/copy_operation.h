@@ -20,6 +20,7 @@ struct LoadOperation {
   Mbarrier* barrier = nullptr;
   std::uint64_t done_time = 0;
   const Thread* issuer = nullptr;
+  bool behind_grids = false;  // issued behind a griddepcontrol.wait: so is whoever waits for it
 };
 
 struct StoreOperation {

@@ -24,6 +24,15 @@ std::string global_counter_name(Engine& machine, const GlobalCounter& counter) {
   return fmt::format("the counter at byte {} of {}", offset, range->name);
 }
 
+GlobalCounter& global_counter(Engine& machine, const std::uint32_t* place) {
+  GlobalCounter& counter = machine.global_counters[place];
+  if (counter.place == nullptr) {
+    counter.place = place;
+    counter.history.restart({*place, {}, 0});
+  }
+  return counter;
+}
+
 namespace {
 
 SharedPlace counter_place(Engine& machine, SharedAddress address, const char* instruction) {
@@ -63,15 +72,6 @@ void check_aligned(Engine& machine, const void* counter, const char* instruction
                        who(machine.current()), instruction);
   });
   machine.abandon();
-}
-
-GlobalCounter& global_counter(Engine& machine, const std::uint32_t* place) {
-  GlobalCounter& counter = machine.global_counters[place];
-  if (counter.place == nullptr) {
-    counter.place = place;
-    counter.history.restart({*place, {}, 0});
-  }
-  return counter;
 }
 
 std::uint32_t* writable_counter(Engine& machine, Thread& thread, std::uint32_t* counter,

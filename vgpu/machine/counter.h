@@ -75,6 +75,9 @@ struct GlobalCounter {
 using GlobalCounters = std::unordered_map<const std::uint32_t*, GlobalCounter>;
 std::string global_counter_name(Engine& machine, const GlobalCounter& counter);
 
+// The counter of a place, which begins with what is there.
+GlobalCounter& global_counter(Engine& machine, const std::uint32_t* place);
+
 // Wakes who waits for a count that other means than these instructions have reached; false if
 // nobody does.
 bool wake_reached(Engine& machine);

@@ -324,7 +324,14 @@ void Engine::finish(Thread& thread) {
 void Engine::retire(Cluster& cluster) {
   PendingLanding landing;
   while (schedule_.take_landing(&cluster, landing)) land(landing);
-  for (auto& cta : cluster.ctas) idle_multiprocessors_.push_back(cta->multiprocessor);
+  for (auto& cta : cluster.ctas) {
+    idle_multiprocessors_.push_back(cta->multiprocessor);
+    // The next CTA has its shared memory there.
+    std::erase_if(global_counters, [&](const auto& known) {
+      return lies_in(reinterpret_cast<const std::byte*>(known.first), 4, cta->shared.get(),
+                     cta->shared_bytes);
+    });
+  }
   const auto gone = std::find_if(resident_.begin(), resident_.end(),
                                  [&](const auto& known) { return known.get() == &cluster; });
   resident_.erase(gone);
@@ -381,6 +388,11 @@ Report run(const Launch& launch, std::span<const GlobalRange> memory, const Opti
   require(launch.cluster_size >= 1 && launch.cluster_size <= 16, "A cluster has 1 to 16 CTAs.");
   require(launch.ctas % launch.cluster_size == 0, "The grid must consist of whole clusters.");
   require(launch.shared_bytes <= 227 << 10, "A CTA has at most 227 KiB of shared memory.");
+  if (options.instead) {
+    Options others = options;
+    others.instead = {};
+    return options.instead(launch, memory, others);
+  }
   return Engine(launch, memory, options).run();
 }
 

@@ -13,6 +13,10 @@
 
 namespace tw::vgpu {
 
+struct Launch;
+struct GlobalRange;
+struct Options;
+
 // When the effects of asynchronous instructions come true.
 enum class Landing : std::uint8_t {
   Eager,        // at once
@@ -33,6 +37,9 @@ struct Options {
   // A thread that runs so many seconds of processor time, twice, without an instruction is stopped;
   // 0: none is.
   unsigned stall_seconds = 5;
+  // Runs the launch in place of its thread_body: from the kernel's PTX, say. It gets these options
+  // without itself.
+  std::function<Report(const Launch&, std::span<const GlobalRange>, const Options&)> instead = {};
 };
 
 struct Launch {
@@ -48,6 +55,8 @@ struct Launch {
   // Where in its text the running thread is, for programs that have no frames of the host: findings
   // say it. Empty: the frames tell.
   std::function<std::string()> place = {};
+  // The bytes that the kernel gets, for who runs another text of it. Empty: nobody has said.
+  std::span<const std::byte> parameters = {};
 };
 
 // Memory outside the machine that a kernel may touch; everything else is out of bounds.

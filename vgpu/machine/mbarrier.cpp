@@ -121,20 +121,24 @@ bool has_room(Engine& machine, const Thread& thread, const Mbarrier& barrier) {
   return false;
 }
 
-enum class Scope { Cta, Cluster, RelaxedCluster };
-
-void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes,
-            Scope scope = Scope::Cta) {
-  if (!has_room(machine, thread, barrier)) return;
-  check_last_phase_seen(machine, thread, barrier);
-  barrier.bytes += expected_bytes;
+void expect_bytes(Engine& machine, const Thread& thread, Mbarrier& barrier, unsigned bytes) {
+  barrier.bytes += bytes;
   if (barrier.bytes > most_bytes) {
     machine.report(Checker::TransactionBytes, barrier.stage, barrier.name, [&] {
       return fmt::format("The {} lets {} expect {} bytes in one phase; it can count to {}.",
                          who(thread), barrier_name(barrier), barrier.bytes, most_bytes);
     });
   }
-  barrier.expected_bytes += expected_bytes;
+  barrier.expected_bytes += bytes;
+}
+
+enum class Scope { Cta, Cluster, RelaxedCluster };
+
+void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes,
+            Scope scope = Scope::Cta) {
+  if (!has_room(machine, thread, barrier)) return;
+  check_last_phase_seen(machine, thread, barrier);
+  expect_bytes(machine, thread, barrier, expected_bytes);
   barrier.tally.add(thread.role);
   if (scope == Scope::RelaxedCluster) {
     barrier.arriving_fenced = machine.order.join(barrier.arriving_fenced, thread.fenced_release);
@@ -352,6 +356,50 @@ void mbarrier_arrive_expect_tx_relaxed_cluster(SharedAddress address, unsigned b
   const auto place = machine.resolve(address, 8, instruction);
   arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes,
          Scope::RelaxedCluster);
+}
+
+void mbarrier_expect_tx(SharedAddress address, unsigned bytes) {
+  constexpr const char* instruction = "mbarrier.expect_tx";
+  Engine& machine = engine();
+  machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
+  expect_bytes(machine, machine.current(), barrier, bytes);
+  complete_phase_if_done(machine, barrier);
+}
+
+std::uint64_t mbarrier_arrive_counted(SharedAddress address, unsigned count) {
+  constexpr const char* instruction = "mbarrier.arrive";
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
+  const std::uint64_t phase = barrier.phase;
+  for (unsigned i = 0; i < count; ++i) arrive(machine, thread, barrier, 0);
+  return phase;
+}
+
+void mbarrier_arrive_expect_tx_peer(SharedAddress address, unsigned bytes) {
+  constexpr const char* instruction = "mbarrier.arrive.expect_tx";
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes);
+}
+
+void mbarrier_invalidate(SharedAddress address) {
+  constexpr const char* instruction = "mbarrier.inval";
+  Engine& machine = engine();
+  const Thread& thread = machine.enter();
+  const auto place = machine.resolve_own(address, 8, instruction);
+  Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
+  if (barrier.busy() || barrier.waiters.first != nullptr) {
+    machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
+      return fmt::format("The {} ends {} while it is in use.", who(thread), barrier_name(barrier));
+    });
+  }
+  barrier.initialised = false;
+  if (place.cta->shadow != nullptr) place.cta->shadow->forget(place.offset, 8, false);
 }
 
 namespace {

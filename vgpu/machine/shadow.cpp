@@ -187,6 +187,16 @@ void Shadow::mark_barrier(std::uint32_t offset, std::uint32_t bytes) {
   });
 }
 
+void Shadow::forget(std::uint32_t offset, std::uint32_t bytes, bool written) {
+  for_each_cell(offset, bytes, [&](std::uint32_t index, std::uint8_t mask) {
+    Cell& cell = cells_[index];
+    const auto kept = static_cast<std::uint8_t>(cell.write.flags & written_mask & ~mask);
+    cell = {};
+    cell.write.flags = static_cast<std::uint8_t>(kept | (written ? mask : 0));
+    overflow_.erase(index);
+  });
+}
+
 void Shadow::set_step(std::uint32_t offset, std::uint32_t bytes, std::uint64_t step) {
   const auto first = steps_.begin() + offset / step_line;
   const auto last = steps_.begin() + (offset + bytes + step_line - 1) / step_line;

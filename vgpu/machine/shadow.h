@@ -65,6 +65,9 @@ class Shadow {
   // From here on these bytes are a barrier, and nobody's data.
   void mark_barrier(std::uint32_t offset, std::uint32_t bytes);
 
+  // Nobody's access is remembered; `written`: the bytes are somebody's data, else nobody's.
+  void forget(std::uint32_t offset, std::uint32_t bytes, bool written);
+
   // The k-tile that a copy brought into these bytes; no_step if none did.
   void set_step(std::uint32_t offset, std::uint32_t bytes, std::uint64_t step);
   std::uint64_t step_at(std::uint32_t offset) const { return steps_[offset / step_line]; }

@@ -7,7 +7,8 @@
 
 namespace tw::vgpu {
 
-// A box of TMA that is whole patterns.
+// A box of TMA that is whole patterns. Kernels from a text alone are not asked: swizzles are of
+// addresses, and CUTLASS has tiles 384 bytes behind the beginning of a pattern.
 void check_box_pattern(Engine& machine, SharedAddress box, std::uint32_t bytes, MapSwizzle swizzle,
                        const char* instruction);
 

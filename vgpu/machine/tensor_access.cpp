@@ -1,4 +1,4 @@
-// tcgen05.ld and tcgen05.st, 32x32b: a warp moves columns of its quarter of the lanes.
+// tcgen05.ld and tcgen05.st: a warp moves columns of its quarter of the lanes, or of half of it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,9 +19,10 @@ TensorTrack& track_of(WarpTensorState& tensor, bool is_load) {
 }
 
 void check_lanes(Engine& machine, const Thread& thread, TensorAddress address,
-                 const char* instruction) {
+                 TensorAccessShape shape, const char* instruction) {
   const unsigned first = thread.warp->index % 4 * warp_lanes;
   if (tensor_lane(address) == first) return;
+  if (lanes_of(shape) == 16 && tensor_lane(address) == first + 16) return;
   machine.report(Checker::TensorMemoryLanes, -1, instruction, [&] {
     return fmt::format(
         "The {} gives {} lane {} of tensor memory; warp {} reaches lanes {} to {} only, and must "
@@ -39,19 +40,24 @@ ClockRef common_of(Engine& machine, Warp& warp, bool fenced) {
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     const Thread& thread = warp.cta->threads[warp.first_thread + lane];
     ThreadView view = thread.view;
-    if (fenced) view.known = thread.tensor_known;
+    if (fenced) view.known = fenced_knowledge(machine, thread);
     common.add(view);
   }
   return common.get(machine.order.pool);
 }
 
-void issue(Engine& machine, Thread& thread, bool is_load, TensorAddress address, unsigned count) {
+std::uint8_t bands_of(unsigned lane, TensorAccessShape shape) {
+  return static_cast<std::uint8_t>((lanes_of(shape) == 32 ? 3u : 1u) << lane / band_lanes);
+}
+
+void issue(Engine& machine, Thread& thread, bool is_load, TensorAddress address,
+           TensorAccessShape shape, unsigned count) {
   const char* instruction = name_of_access(is_load);
   Warp& warp = *thread.warp;
   check_same_in_all_lanes(machine, thread, instruction);
-  check_lanes(machine, thread, address, instruction);
-  const TensorRegion region{thread.cta, static_cast<std::uint8_t>(3u << 2 * (warp.index % 4)),
-                            tensor_column(address), count};
+  check_lanes(machine, thread, address, shape, instruction);
+  const TensorRegion region{thread.cta, bands_of(tensor_lane(address), shape),
+                            tensor_column(address), columns_of(shape, count)};
   check_allocated(machine, region, instruction);
   TensorTrack& track = track_of(warp.tensor, is_load);
   const ClockRef known = common_of(machine, warp, true), heard = common_of(machine, warp, false);
@@ -69,6 +75,7 @@ void issue(Engine& machine, Thread& thread, bool is_load, TensorAddress address,
   op.lane = tensor_lane(address);
   op.column = region.column;
   op.count = count;
+  op.shape = shape;
   op.time = thread.time + latency_picoseconds;
   if (is_load) {
     std::copy_n(warp.tensor.registers.begin(), warp_lanes, op.registers);
@@ -82,7 +89,7 @@ void issue(Engine& machine, Thread& thread, bool is_load, TensorAddress address,
 }
 
 void execute(bool is_load, std::uint32_t* registers, const std::uint32_t* values,
-             TensorAddress address, unsigned count) {
+             TensorAddress address, TensorAccessShape shape, unsigned count) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   Warp& warp = *thread.warp;
@@ -96,7 +103,7 @@ void execute(bool is_load, std::uint32_t* registers, const std::uint32_t* values
   }
   bool completes = false;
   meet(machine, thread, Collective::TensorAccess, [&] {
-    issue(machine, thread, is_load, address, count);
+    issue(machine, thread, is_load, address, shape, count);
     completes = true;
   });
   TensorTrack& track = track_of(warp.tensor, is_load);
@@ -106,14 +113,18 @@ void execute(bool is_load, std::uint32_t* registers, const std::uint32_t* values
     machine.submit(LandingKind::TensorAccess, *thread.cta->cluster, warp.tensor.landing);
 }
 
+void deliver(TensorAccessOp& op, unsigned lane) {
+  std::copy_n(op.values[lane].begin(), op.count, op.registers[lane]);
+  op.registers[lane] = nullptr;
+  ++op.delivered;
+}
+
 // Hands the lane the registers of all loads that it has waited for.
 void deliver(Thread& thread, Epoch waited) {
   auto& ops = thread.warp->tensor.ops;
   for (auto& op : ops) {
     if (!op->is_load || op->epoch > waited || op->registers[thread.lane] == nullptr) continue;
-    std::copy_n(op->values[thread.lane].begin(), op->count, op->registers[thread.lane]);
-    op->registers[thread.lane] = nullptr;
-    ++op->delivered;
+    deliver(*op, thread.lane);
   }
   std::erase_if(ops, [](const auto& op) { return op->is_load && op->delivered == warp_lanes; });
 }
@@ -131,6 +142,7 @@ void wait(bool is_load) {
   track.waited = std::max(track.waited, issued);
   if (is_load) deliver(thread, issued);
   spread(machine, thread, track, TensorNews::Waited, issued);
+  if (machine.launch.place) spread(machine, thread, track, TensorNews::Fenced, issued);
 }
 
 }  // namespace
@@ -140,24 +152,25 @@ void land_tensor_access(Engine& machine, void* operation) {
   WarpTensorState& warp = *op.warp;
   TensorMemory& memory = *op.cta->tensor;
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
-    std::uint32_t* row = memory.row(op.lane + lane, op.column);
-    if (op.is_load) {
-      auto& values = op.values[lane];
-      values.assign(row, row + op.count);
-      // What is still on its way is not there yet.
-      for (unsigned i = 0; i < op.count; ++i) {
-        if (memory.cell((op.lane + lane) / band_lanes, op.column + i).in_flight != 0) {
-          values[i] = tensor_poison;
-        }
+    auto& values = op.values[lane];
+    if (op.is_load) values.resize(op.count);
+    for (unsigned i = 0; i < op.count; ++i) {
+      const TensorWord word = tensor_word(op.shape, lane, i);
+      const unsigned at = op.lane + word.lane, column = op.column + word.column;
+      if (!op.is_load) {
+        *memory.row(at, column) = values[i];
+      } else {
+        // What is still on its way is not there yet.
+        const bool is_there = memory.cell(at / band_lanes, column).in_flight == 0;
+        values[i] = is_there ? *memory.row(at, column) : tensor_poison;
       }
-    } else {
-      std::copy_n(op.values[lane].begin(), op.count, row);
     }
   }
+  op.landed = true;
   TensorTrack& track = track_of(warp, op.is_load);
   if (!op.is_load) {
-    const TensorRegion region{op.cta, static_cast<std::uint8_t>(3u << op.lane / band_lanes),
-                              op.column, op.count};
+    const TensorRegion region{op.cta, bands_of(op.lane, op.shape), op.column,
+                              columns_of(op.shape, op.count)};
     for_each_cell(memory, region, [](TensorCell& cell, unsigned) { --cell.in_flight; });
   }
   const std::uint64_t time = op.time;
@@ -171,15 +184,44 @@ void land_tensor_access(Engine& machine, void* operation) {
 
 namespace tw::model {
 
+using vgpu::TensorAccessShape;
+
 void tcgen05_load(std::uint32_t* values, unsigned count, TensorAddress source) {
-  vgpu::execute(true, values, nullptr, source, count);
+  vgpu::execute(true, values, nullptr, source, TensorAccessShape::Lanes32Bits32, count);
+}
+void tcgen05_load_shaped(std::uint32_t* values, unsigned count, TensorAddress source,
+                         TensorAccessShape shape) {
+  vgpu::execute(true, values, nullptr, source, shape, count);
 }
 
 void tcgen05_store(TensorAddress destination, const std::uint32_t* values, unsigned count) {
-  vgpu::execute(false, nullptr, values, destination, count);
+  vgpu::execute(false, nullptr, values, destination, TensorAccessShape::Lanes32Bits32, count);
+}
+void tcgen05_store_shaped(TensorAddress destination, const std::uint32_t* values, unsigned count,
+                          TensorAccessShape shape) {
+  vgpu::execute(false, nullptr, values, destination, shape, count);
 }
 
 void tcgen05_wait_load() { vgpu::wait(true); }
 void tcgen05_wait_store() { vgpu::wait(false); }
+
+void tcgen05_register_access(const std::uint32_t* word) {
+  vgpu::Engine& machine = vgpu::engine();
+  vgpu::Thread& thread = machine.current();
+  auto& tensor = thread.warp->tensor;
+  for (const auto& op : tensor.ops) {
+    std::uint32_t* const begin = op->is_load ? op->registers[thread.lane] : nullptr;
+    if (begin == nullptr || word < begin || word >= begin + op->count) continue;
+    vgpu::TensorAccessOp* const wanted = op.get();
+    while (!wanted->landed) {
+      machine.sleep(tensor.loads.waiters, {vgpu::WaitKind::TensorAccess, &tensor.loads, 0});
+    }
+    vgpu::deliver(*wanted, thread.lane);
+    std::erase_if(tensor.ops, [](const auto& known) {
+      return known->is_load && known->delivered == vgpu::warp_lanes;
+    });
+    return;
+  }
+}
 
 }  // namespace tw::model

@@ -170,6 +170,10 @@ void note(TensorCell& cell, const TensorAccess& access, Site site) {
 
 }  // namespace
 
+const ClockRef& fenced_knowledge(const Engine& machine, const Thread& thread) {
+  return machine.launch.place ? thread.view.known : thread.tensor_known;
+}
+
 std::string tensor_place(const Cta& cta, unsigned column) {
   return fmt::format("column {} of the tensor memory of CTA {}", column, cta.index);
 }

@@ -41,4 +41,9 @@ void spread(Engine& machine, Thread& thread, TensorTrack& track, TensorNews news
 TensorPipeline& pipeline_of(Engine& machine, Thread& thread);
 std::string tensor_place(const Cta& cta, unsigned column);  // "column 32 of tensor memory of CTA 0"
 
+// What a thread knows of tensor memory: what it had heard at its last
+// tcgen05.fence::after_thread_sync. Of a text, all that it has heard: nvcc 13.0 makes nothing of
+// tcgen05.fence, and CUTLASS and ThunderKittens have none behind the barriers of their products.
+const ClockRef& fenced_knowledge(const Engine& machine, const Thread& thread);
+
 }  // namespace tw::vgpu

@@ -34,6 +34,36 @@ struct TensorTrack {
 
 struct WarpTensorState;
 
+// Which words of tensor memory the lanes of a warp take. Those of 16 lanes are the fragments of
+// matrix instructions.
+enum class TensorAccessShape : std::uint8_t {
+  Lanes32Bits32,
+  Lanes16Bits64,
+  Lanes16Bits128,
+  Lanes16Bits256
+};
+struct TensorWord {
+  unsigned lane, column;  // from where the access begins
+};
+constexpr TensorWord tensor_word(TensorAccessShape shape, unsigned lane, unsigned word) {
+  switch (shape) {
+    case TensorAccessShape::Lanes32Bits32: break;
+    case TensorAccessShape::Lanes16Bits64: return {lane % 2 * 8 + lane / 4, 2 * word + lane / 2 % 2};
+    case TensorAccessShape::Lanes16Bits128:
+      return {lane / 4 + word % 2 * 8, word / 2 * 4 + lane % 4};
+    case TensorAccessShape::Lanes16Bits256:
+      return {lane / 4 + word / 2 % 2 * 8, word / 4 * 8 + lane % 4 * 2 + word % 2};
+  }
+  return {lane, word};
+}
+// Lanes and columns that an access of so many words a lane touches.
+constexpr unsigned lanes_of(TensorAccessShape shape) {
+  return shape == TensorAccessShape::Lanes32Bits32 ? 32 : 16;
+}
+constexpr unsigned columns_of(TensorAccessShape shape, unsigned words) {
+  return words * 32 / lanes_of(shape);
+}
+
 // One tcgen05.ld or tcgen05.st of a warp between issue and landing, and until the wait.
 struct TensorAccessOp {
   WarpTensorState* warp = nullptr;
@@ -42,6 +72,8 @@ struct TensorAccessOp {
   Epoch epoch = 0;
   unsigned lane = 0, column = 0, count = 0;
   std::uint64_t time = 0;
+  TensorAccessShape shape = TensorAccessShape::Lanes32Bits32;
+  bool landed = false;
   std::uint32_t* registers[32] = {};                  // where a load writes
   std::array<std::vector<std::uint32_t>, 32> values;  // per lane
   unsigned delivered = 0;                             // lanes that have their registers
@@ -96,3 +128,17 @@ struct TensorPipeline {
 };
 
 }  // namespace tw::vgpu
+
+namespace tw::model {
+
+// Shapes that isa/ptx does not have; `count` words of each lane.
+void tcgen05_load_shaped(std::uint32_t* values, unsigned count, TensorAddress source,
+                         vgpu::TensorAccessShape shape);
+void tcgen05_store_shaped(TensorAddress destination, const std::uint32_t* values, unsigned count,
+                          vgpu::TensorAccessShape shape);
+// An instruction of a text is about to read or write a register that a load may still owe. ptxas
+// knows such registers, and CUTLASS counts on that: the instruction waits, and nobody learns of it.
+// Who reuses the columns needs tcgen05.wait::ld.
+void tcgen05_register_access(const std::uint32_t* word);
+
+}  // namespace tw::model

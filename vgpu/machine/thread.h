@@ -126,6 +126,9 @@ struct Thread {
   std::vector<Mbarrier*> new_barriers;  // that it initialised
   std::vector<Mbarrier*> fenced_barriers;  // those published by fence.mbarrier_init
 
+  ClockRef fence_released;    // what its last fence of strong accesses came behind
+  ClockRef relaxed_acquired;  // what the next one tells it: relaxed loads have read it
+
   bool behind_grids = false;            // it comes after a griddepcontrol.wait
   const char* touched_early = nullptr;  // memory of earlier grids that it touched before that
 

@@ -52,6 +52,50 @@ void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* 
   }
 }
 
+std::uint32_t meet_among(std::uint32_t mask, std::uint32_t value, CombineLanes combine,
+                         unsigned source_lane, Collective collective) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  Warp& warp = *thread.warp;
+  if ((mask >> thread.lane & 1) == 0 || (mask & ~warp.lanes) != 0) {
+    machine.report(Checker::Divergence, -1, name_of(collective), [&] {
+      return fmt::format(
+          "The {}, lane {} of a warp of {} lanes, executes {} with the mask {:#x}, which {}.",
+          who(thread), thread.lane, std::popcount(warp.lanes), name_of(collective), mask,
+          (mask >> thread.lane & 1) == 0 ? "does not name it" : "names lanes that are not there");
+    });
+    machine.abandon();
+  }
+  Rendezvous& rendezvous = warp.rendezvous[static_cast<unsigned>(collective)];
+  warp.brought[thread.lane] = value;
+  warp.source_lane[thread.lane] = source_lane;
+  rendezvous.arrived |= lane_bit(thread.lane);
+  if (collective == Collective::Sync) machine.order.release(rendezvous.arriving, thread);
+  if ((rendezvous.arrived & mask) != mask) {
+    machine.sleep(rendezvous.waiters,
+                  {WaitKind::WarpCollective, &rendezvous, static_cast<std::uint64_t>(collective)});
+    return warp.result[thread.lane];
+  }
+  rendezvous.arrived &= ~LaneMask{mask};
+  const auto is_named = [&](const Thread& waiter) { return (mask >> waiter.lane & 1) != 0; };
+  std::uint64_t time = thread.time;
+  for (const Thread* waiter = rendezvous.waiters.first; waiter != nullptr;
+       waiter = waiter->next_waiter) {
+    if (is_named(*waiter)) time = std::max(time, waiter->time);
+  }
+  thread.time = time;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+    if ((mask >> lane & 1) != 0) warp.result[lane] = combine(warp, lane, mask);
+  }
+  if (collective == Collective::Sync) {
+    const ClockRef done = rendezvous.arriving.finish();
+    machine.order.acquire(thread, done);
+    machine.order.acquire_all(rendezvous.waiters, done);
+  }
+  machine.wake_if(rendezvous.waiters, time, is_named);
+  return warp.result[thread.lane];
+}
+
 std::uint32_t matrix_row(Engine& machine, const Warp& warp, unsigned lane,
                          const char* instruction) {
   if (warp.matrix_row[lane] % 16 != 0) {

@@ -36,6 +36,12 @@ void meet(Engine& machine, Thread& thread, Collective collective, Last&& last) {
   machine.wake_all(rendezvous.waiters, time);
 }
 
+// The lanes that a mask names meet, each with a value, and each takes home what combine(warp, lane)
+// makes for it of Warp::brought and Warp::source_lane. Others may meet at the same time.
+using CombineLanes = std::uint32_t (*)(const Warp& warp, unsigned lane, std::uint32_t mask);
+std::uint32_t meet_among(std::uint32_t mask, std::uint32_t value, CombineLanes combine,
+                         unsigned source_lane = 0, Collective collective = Collective::Shuffle);
+
 // An instruction of so many lanes: all of them, and no more, or the run stops.
 void require_whole_warp(Engine& machine, const Thread& thread, const char* instruction,
                         unsigned lanes = warp_lanes);
@@ -47,3 +53,10 @@ void check_same_in_all_lanes(Engine& machine, const Thread& thread, const char* 
 std::uint32_t matrix_row(Engine& machine, const Warp& warp, unsigned lane, const char* instruction);
 
 }  // namespace tw::vgpu
+
+namespace tw::model {
+
+// ldmatrix of one, two or four matrices; isa/ptx has four alone.
+void ldmatrix(std::uint32_t* registers, SharedAddress row, unsigned matrices, bool transposed);
+
+}  // namespace tw::model

@@ -22,10 +22,10 @@ void check_step(Engine& machine, const Thread& thread, std::uint32_t offset) {
       });
 }
 
-void load_matrices(Engine& machine, Warp& warp, bool transposed) {
+void load_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transposed) {
   Cta& cta = *warp.cta;
-  std::uint32_t rows[warp_lanes];  // offsets
-  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
+  std::uint32_t rows[warp_lanes] = {};  // offsets
+  for (unsigned lane = 0; lane < 8 * matrices; ++lane) {
     rows[lane] = matrix_row(machine, warp, lane, "ldmatrix");
   }
   const auto load = [&](unsigned lane, unsigned matrix, std::uint32_t offset, unsigned at,
@@ -38,7 +38,7 @@ void load_matrices(Engine& machine, Warp& warp, bool transposed) {
     cta.shadow->read(machine, offset, bytes, access);
     check_step(machine, thread, offset);
   };
-  for_each_ldmatrix_piece(rows, 4, transposed, load);
+  for_each_ldmatrix_piece(rows, matrices, transposed, load);
 }
 
 }  // namespace
@@ -49,16 +49,20 @@ namespace tw::model {
 using namespace vgpu;
 
 void ldmatrix_x4(std::uint32_t* registers, SharedAddress row, bool transposed) {
+  ldmatrix(registers, row, 4, transposed);
+}
+
+void ldmatrix(std::uint32_t* registers, SharedAddress row, unsigned matrices, bool transposed) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   require_whole_warp(machine, thread, "ldmatrix");
   Warp& warp = *thread.warp;
   warp.matrix_row[thread.lane] = row;
   warp.operands[thread.lane].d = registers;
-  warp.brought[thread.lane] = transposed ? 1 : 0;
+  warp.brought[thread.lane] = matrices * 2 + (transposed ? 1 : 0);
   meet(machine, thread, Collective::Ldmatrix, [&] {
     check_same_in_all_lanes(machine, thread, "ldmatrix");
-    load_matrices(machine, warp, transposed);
+    load_matrices(machine, warp, matrices, transposed);
   });
 }
 

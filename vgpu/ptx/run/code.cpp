@@ -67,8 +67,11 @@ void place_variables(Code& code) {
 bool owns_registers(const Instruction& instruction) {
   return instruction.form.starts_with("wgmma.mma_async.");
 }
+bool loads_registers(const Instruction& instruction) {
+  return instruction.form.starts_with("tcgen05.ld.");
+}
 bool writes_later(const Instruction& instruction) {
-  return owns_registers(instruction) || instruction.form.starts_with("tcgen05.ld.");
+  return owns_registers(instruction) || loads_registers(instruction);
 }
 
 void not_modelled(Frame& frame, const Step&) { stop_incomplete(frame, "has no model"); }
@@ -87,9 +90,9 @@ class Preparation {
     place_variables(code_);
     for (const Instruction& instruction : code_.function->instructions) {
       if (!writes_later(instruction)) continue;
+      code_.loads_tensor_memory |= loads_registers(instruction);
       for (const Operand& operand : instruction.operands) {
-        if (operand.kind != Operand::Vector) continue;
-        slots_.keep_together(operand.parts, owns_registers(instruction));
+        if (operand.kind == Operand::Vector) slots_.keep_together(operand.parts, true);
       }
     }
     for (const Instruction& instruction : code_.function->instructions) add(instruction);

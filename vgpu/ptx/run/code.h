@@ -28,6 +28,10 @@ struct Code {
   std::vector<std::uint32_t> image;
   std::vector<Filled> filled;
 
+  // Registers that steps own are those of loads from tensor memory, and not of products: no target
+  // has both.
+  bool loads_tensor_memory = false;
+
   std::vector<Placed> placed;           // the function's variables
   std::vector<Placed> placed_globally;  // the module's: of shared memory, and of what it loads
   std::uint64_t parameter_bytes = 0;

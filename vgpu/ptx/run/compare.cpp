@@ -1,5 +1,7 @@
 // Comparisons, and choices by predicates.
 #include <cmath>
+#include <compare>
+#include <limits>
 
 #include "vgpu/ptx/run/operation.h"
 
@@ -32,6 +34,18 @@ bool holds(T a, T b) {
   }
   return false;
 }
+
+// A float that counts as zero where it is subnormal.
+struct Flushed {
+  float stored;
+  float value() const {
+    return std::fabs(stored) < std::numeric_limits<float>::min() ? 0.0f : stored;
+  }
+  friend std::partial_ordering operator<=>(const Flushed& a, const Flushed& b) {
+    return a.value() <=> b.value();
+  }
+  friend bool operator==(const Flushed& a, const Flushed& b) { return a.value() == b.value(); }
+};
 
 enum class Joined : std::uint8_t { Alone, And, Or, Xor };
 
@@ -120,6 +134,8 @@ void add_comparisons(FormTable& table) {
   add_order<float>(table, ".f32");
   add_order<double>(table, ".f64");
   add_unordered<float>(table, ".f32");
+  add_order<Flushed>(table, ".ftz.f32");
+  add_unordered<Flushed>(table, ".ftz.f32");
   add_unordered<double>(table, ".f64");
   const auto add_selection = [&](const std::string& type, auto tag) {
     using T = typename decltype(tag)::type;

@@ -52,6 +52,27 @@ void load_tensor(Frame& frame, const Step& step) {
   load(to, map, barrier, at.values, rank, mask);
 }
 
+// [to], [map, {coordinates}], [barrier], {offsets}, mask, hint.
+void load_column(Frame& frame, const Step& step) {
+  const unsigned rank = rank_in(step.detail);
+  const TensorMap* const map = tensor_map_at(frame, get<std::uint64_t>(frame, step.slots[0]));
+  const Coordinates at = coordinates_of(frame, step.slots + 1, rank);
+  const Slot* next = step.slots + 1 + rank;
+  std::uint16_t offsets[3] = {};
+  for (unsigned i = 0; i + 2 < rank; ++i) offsets[i] = get<std::uint16_t>(frame, *next++);
+  const std::uint16_t mask =
+      (step.detail & is_multicast) != 0 ? get<std::uint16_t>(frame, *next) : std::uint16_t{0};
+  model::tma_load_im2col(shared_address_of(frame, step.addresses[0]), map,
+                         shared_address_of(frame, step.addresses[1]), at.values, offsets, rank,
+                         mask);
+}
+
+// [map, {coordinates}]: only whether there is a map matters.
+void prefetch_tensor(Frame& frame, const Step& step) {
+  model::tma_prefetch_map(tensor_map_at(frame, get<std::uint64_t>(frame, step.slots[0])));
+}
+void prefetch_bytes(Frame&, const Step&) {}
+
 // [map, {coordinates}], [from].
 void store_tensor(Frame& frame, const Step& step) {
   const unsigned rank = rank_in(step.detail);
@@ -68,9 +89,31 @@ void wait_for_reads(Frame& frame, const Step& step) {
   model::bulk_wait_group_read(get<std::uint32_t>(frame, step.slots[0]));
 }
 
+void add_columns(FormTable& table, unsigned rank) {
+  const std::string begin = "cp.async.bulk.tensor." + std::to_string(rank) + "d.";
+  const std::string map = "[8{" + std::string(rank, '4') + "}]";
+  const std::string offsets = "{" + std::string(rank - 2, '2') + "}";
+  for (const std::string space : {"shared::cluster", "shared::cta"}) {
+    for (const bool multicast : {false, true}) {
+      const std::string form = begin + space + ".global.im2col.mbarrier::complete_tx::bytes" +
+                               (multicast ? ".multicast::cluster" : "");
+      const std::string operands = "A" + map + "A" + offsets + (multicast ? "2" : "");
+      const std::uint32_t detail = rank | (multicast ? is_multicast : 0);
+      table.add(form, operands, load_column, detail);
+      table.add(form + ".L2::cache_hint", operands + "8", load_column, detail);
+    }
+  }
+}
+
 void add_tensor_copies(FormTable& table, unsigned rank) {
   const std::string begin = "cp.async.bulk.tensor." + std::to_string(rank) + "d.";
   const std::string map = "[8{" + std::string(rank, '4') + "}]";
+  for (const std::string tile : {"", ".tile"}) {
+    const std::string form =
+        "cp.async.bulk.prefetch.tensor." + std::to_string(rank) + "d.L2.global" + tile;
+    table.add(form, map, prefetch_tensor);
+    table.add(form + ".L2::cache_hint", map + "8", prefetch_tensor);
+  }
   for (const std::string tile : {"", ".tile"}) {
     table.add(begin + "global.shared::cta" + tile + ".bulk_group", map + "A", store_tensor, rank);
     table.add(begin + "global.shared::cta" + tile + ".bulk_group.L2::cache_hint", map + "A8",
@@ -107,6 +150,9 @@ void add_copies(FormTable& table) {
   table.add("cp.async.wait_group", "4", wait_for_copies);
   table.add("cp.async.wait_all", "", wait_for_all_copies);
   for (unsigned rank = 1; rank <= 5; ++rank) add_tensor_copies(table, rank);
+  for (unsigned rank = 3; rank <= 5; ++rank) add_columns(table, rank);
+  table.add("cp.async.bulk.prefetch.L2.global", "A4", prefetch_bytes);
+  table.add("cp.async.bulk.prefetch.L2.global.L2::cache_hint", "A48", prefetch_bytes);
   table.add("prefetch.tensormap", "A", prefetch_map);
   table.add("cp.async.bulk.commit_group", "", commit_stores);
   table.add("cp.async.bulk.wait_group.read", "4", wait_for_reads);

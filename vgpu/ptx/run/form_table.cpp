@@ -1,7 +1,7 @@
 #include "vgpu/ptx/run/form_table.h"
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 #include <string_view>
 
 namespace tw::vgpu::ptx {
@@ -32,7 +32,9 @@ class Matching {
   }
 
   bool one(const Operand& operand) {
-    if (operand.negated) return false;
+    if (shape_.empty()) return false;
+    if (operand.negated != next_is('!')) return false;
+    if (operand.negated) take();
     if (shape_.size() > 1 && shape_[1] == '|') return pair(operand);
     const char wanted = take();
     switch (wanted) {
@@ -90,7 +92,7 @@ class Matching {
 }  // namespace
 
 const Form* FormTable::find(const Function& function, const Instruction& instruction) const {
-  const auto found = forms_.find(without_hints(instruction.form));
+  const auto found = forms_.find(canonical_name(instruction.form));
   if (found == forms_.end()) return nullptr;
   for (const Form& form : found->second) {
     if (Matching(function, form.operands).all(instruction.operands)) return &form;
@@ -98,30 +100,64 @@ const Form* FormTable::find(const Function& function, const Instruction& instruc
   return nullptr;
 }
 
-std::string without_hints(const std::string& form) {
-  if (!form.starts_with("ld.") && !form.starts_with("st.")) return form;
-  static constexpr std::array<std::string_view, 12> hints = {
-      "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "L2::64B", "L2::128B", "L2::256B"};
-  std::string kept;
-  std::string_view rest = form;
-  while (!rest.empty()) {
-    const std::size_t dot = rest.find('.', 1);
-    const std::string_view word = rest.substr(0, dot);
-    const std::string_view name = word.substr(word[0] == '.' ? 1 : 0);
-    const bool is_hint =
-        std::find(hints.begin(), hints.end(), name) != hints.end() || name.starts_with("L1::");
-    if (!is_hint) kept += word;
-    rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot);
+namespace {
+
+// The group of CTAs may stand behind the rank, too; a group of one says nothing.
+std::string with_group_last(std::string form) {
+  const std::size_t at = form.find(".cta_group::");
+  if (at == std::string::npos) return form;
+  const std::string group = form.substr(at, std::string_view(".cta_group::2").size());
+  form.erase(at, group.size());
+  if (group.back() == '1') return form;
+  const std::size_t hint = form.find(".L2::cache_hint");
+  return form.insert(hint == std::string::npos ? form.size() : hint, group);
+}
+
+}  // namespace
+
+std::string canonical_name(const std::string& form) {
+  if (form.starts_with("cp.async.bulk.tensor.")) return with_group_last(form);
+  const std::string_view opcode = std::string_view(form).substr(0, form.find('.'));
+  const bool is_ordered = opcode == "ld" || opcode == "st" || opcode == "atom" || opcode == "red";
+  if (!is_ordered && opcode != "ldu") return form;
+  const auto among = [](std::string_view name, std::initializer_list<std::string_view> list) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  const bool is_async = form.find(".async") != std::string::npos;
+  std::string semantics, space, rest;
+  std::string_view left = std::string_view(form).substr(opcode.size());
+  while (!left.empty()) {
+    const std::size_t dot = left.find('.', 1);
+    const std::string_view word = left.substr(0, dot), name = word.substr(1);
+    left = dot == std::string_view::npos ? std::string_view() : left.substr(dot);
+    if (among(name, {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak"}) ||
+        name.starts_with("L1::") || name.starts_with("L2::")) {
+      continue;
+    }
+    if (is_async) {
+      rest += word;
+    } else if (among(name, {"cta", "cluster", "gpu", "sys"})) {
+      continue;
+    } else if (among(name, {"relaxed", "acquire", "release", "acq_rel"})) {
+      semantics = word;
+    } else if (among(name, {"volatile", "mmio"})) {
+      semantics = ".relaxed";
+    } else if (among(name, {"global", "shared", "shared::cta", "shared::cluster", "local", "param",
+                            "param::entry", "param::func", "const"})) {
+      space = word;
+    } else {
+      rest += word;
+    }
   }
-  return kept;
+  return std::string(opcode == "ldu" ? "ld" : opcode) + semantics + space + rest;
 }
 
 const FormTable& form_table() {
   static const FormTable table = [] {
     FormTable made;
     for (const auto add : {add_bits, add_comparisons, add_conversions, add_copies, add_flow,
-                           add_floating, add_integers, add_matrices, add_memory, add_moves,
-                           add_signals, add_tensor_memory, add_warps}) {
+                           add_floating, add_halves, add_integers, add_matrices, add_memory,
+                           add_moves, add_signals, add_strong, add_tensor_memory, add_warps}) {
       add(made);
     }
     return made;

@@ -12,7 +12,7 @@ namespace tw::vgpu::ptx {
 
 struct Form {
   // Which operands it takes, one letter for each:
-  //   1        a predicate
+  //   1 !1     a predicate, and one that stands negated
   //   2 4 8 f  a register of so many bytes (f: 16), or what can be written instead of one
   //   H W      a register of at least 2, 4 bytes, whose lowest are taken
   //   r        a register of any of these widths
@@ -43,8 +43,10 @@ class FormTable {
 // All forms, made once.
 const FormTable& form_table();
 
-// Whether an instruction without these words does the same here: hints about caches.
-std::string without_hints(const std::string& form);
+// The name under which a form stands in the table. Of loads, stores and atomic operations the
+// words that change nothing here are gone (hints about caches, scopes), and the others have one
+// order: semantics, space, the rest.
+std::string canonical_name(const std::string& form);
 
 // One file each.
 void add_bits(FormTable& table);
@@ -53,11 +55,13 @@ void add_conversions(FormTable& table);
 void add_copies(FormTable& table);
 void add_flow(FormTable& table);
 void add_floating(FormTable& table);
+void add_halves(FormTable& table);
 void add_integers(FormTable& table);
 void add_matrices(FormTable& table);
 void add_memory(FormTable& table);
 void add_moves(FormTable& table);
 void add_signals(FormTable& table);
+void add_strong(FormTable& table);
 void add_tensor_memory(FormTable& table);
 void add_warps(FormTable& table);
 

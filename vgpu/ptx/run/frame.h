@@ -50,7 +50,7 @@ struct Frame {
   // The last test of an mbarrier, or look at a counter, what it found, and the thread's time behind
   // it: whoever comes back without having done anything else is waiting.
   const Step* polled = nullptr;
-  std::uint32_t polled_value = 0;
+  std::uint64_t polled_value = 0;
   std::uint64_t polled_time = 0;
 };
 

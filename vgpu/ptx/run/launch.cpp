@@ -7,6 +7,7 @@
 #include <new>
 
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/tensor_state.h"
 #include "vgpu/ptx/run/spaces.h"
 #include "vgpu/ptx/run/special.h"
 
@@ -90,7 +91,7 @@ class Run {
     }
     Launch launch;
     launch.ctas = static_cast<unsigned>(request_.grid.count());
-    launch.cluster_size = request_.cluster;
+    launch.cluster_size = static_cast<unsigned>(request_.cluster.count());
     launch.threads = static_cast<unsigned>(request_.block.count());
     launch.shared_bytes = shared_bytes();
     launch.thread_body = [this] { run_thread(); };
@@ -159,7 +160,12 @@ class Run {
         continue;
       }
       for (std::uint32_t i = 0; i < step.owned_count; ++i) {
-        model::fragment_access(frame.words + step.owned[i], 1);
+        const std::uint32_t* const word = frame.words + step.owned[i];
+        if (code_.loads_tensor_memory) {
+          model::tcgen05_register_access(word);
+        } else {
+          model::fragment_access(word, 1);
+        }
       }
       step.execute(frame, step);
     }
@@ -200,13 +206,32 @@ Status check(const Code& code, const Request& request) {
   if (request.block.count() == 0 || request.block.count() > 1024) {
     return Status::refused("A CTA has 1 to 1024 threads.");
   }
-  if (request.cluster == 0 || request.cluster > 16 || request.grid.x % request.cluster != 0) {
-    return Status::refused("A cluster has 1 to 16 CTAs, and the grid's x is a multiple of it.");
+  const Extent& cluster = request.cluster;
+  if (cluster.count() == 0 || cluster.count() > 16) {
+    return Status::refused("A cluster has 1 to 16 CTAs.");
+  }
+  if (request.grid.x % cluster.x != 0 || request.grid.y % cluster.y != 0 ||
+      request.grid.z % cluster.z != 0) {
+    return Status::refused(fmt::format(
+        "A grid of {} x {} x {} CTAs does not consist of whole clusters of {} x {} x {}.",
+        request.grid.x, request.grid.y, request.grid.z, cluster.x, cluster.y, cluster.z));
   }
   return check_specials(code);
 }
 
 }  // namespace
+
+Request request_of(const Launch& launch) {
+  Request request;
+  request.grid.x = launch.ctas;
+  request.block.x = launch.threads;
+  request.cluster.x = launch.cluster_size;
+  request.dynamic_shared = launch.shared_bytes;
+  request.parameters = launch.parameters;
+  request.dependent_launch = launch.dependent_launch;
+  request.registers = launch.registers;
+  return request;
+}
 
 void stop_incomplete(const Frame& frame, const char* why) {
   const Code& code = *frame.running->code;

@@ -17,13 +17,15 @@ struct Extent {
 };
 
 struct Request {
-  Extent grid, block;
-  unsigned cluster = 1;  // CTAs of a cluster, along x
+  Extent grid, block, cluster;
   std::size_t dynamic_shared = 0;
   std::span<const std::byte> parameters;
   bool dependent_launch = false;
   unsigned registers = 0;  // a thread has so many at the launch; 0: unknown
 };
+
+// The request of a launch of ours, which has the bytes of its parameters.
+Request request_of(const Launch& launch);
 
 // What all threads of a launch share.
 struct Running {

@@ -1,5 +1,7 @@
 // Matrices: between shared memory and registers, and their products on tensor cores.
 #include "tilewright/isa/model/warp_matrix.h"
+
+#include "vgpu/machine/warp_collective.h"
 #include "vgpu/ptx/run/form_table.h"
 
 namespace tw::vgpu::ptx {
@@ -7,14 +9,16 @@ namespace {
 
 constexpr std::uint32_t is_transposed = 1 << 8;
 
+// detail: how many, and whether they are transposed. The lanes behind those that have an address
+// for fewer than four matrices give one that nobody uses.
 void load_matrices(Frame& frame, const Step& step) {
+  const unsigned count = step.detail & 0xff;
   std::uint32_t registers[4];
-  model::ldmatrix_x4(registers, shared_address_of(frame, step.addresses[0]),
-                     (step.detail & is_transposed) != 0);
-  for (unsigned i = 0; i < 4; ++i) put(frame, step.slots[i], registers[i]);
+  model::ldmatrix(registers, shared_address_of(frame, step.addresses[0]), count,
+                  (step.detail & is_transposed) != 0);
+  for (unsigned i = 0; i < count; ++i) put(frame, step.slots[i], registers[i]);
 }
 
-// detail: how many, and whether they are transposed.
 void store_matrices(Frame& frame, const Step& step) {
   const unsigned count = step.detail & 0xff;
   std::uint32_t registers[4] = {};
@@ -122,15 +126,19 @@ void add_warp_product(FormTable& table, const std::string& shape) {
 }  // namespace
 
 void add_matrices(FormTable& table) {
-  for (const std::string space : {"shared", "shared::cta"}) {
-    const std::string load = "ldmatrix.sync.aligned.m8n8.x4", end = "." + space + ".b16";
-    table.add(load + end, "{4444}A", load_matrices);
-    table.add(load + ".trans" + end, "{4444}A", load_matrices, is_transposed);
+  for (const std::string space : {"", ".shared", ".shared::cta"}) {
     for (const unsigned count : {1u, 2u, 4u}) {
-      const std::string store = "stmatrix.sync.aligned.m8n8.x" + std::to_string(count);
+      const std::string times = ".x" + std::to_string(count);
       const std::string registers = "{" + std::string(count, '4') + "}";
-      table.add(store + end, "A" + registers, store_matrices, count);
-      table.add(store + ".trans" + end, "A" + registers, store_matrices, count | is_transposed);
+      for (const std::string& shape : {".m8n8" + times, times + ".m8n8"}) {
+        for (const bool transposed : {false, true}) {
+          const std::string end =
+              ".sync.aligned" + shape + (transposed ? ".trans" : "") + space + ".b16";
+          const std::uint32_t detail = count | (transposed ? is_transposed : 0);
+          table.add("ldmatrix" + end, registers + "A", load_matrices, detail);
+          table.add("stmatrix" + end, "A" + registers, store_matrices, detail);
+        }
+      }
     }
   }
   add_warp_product<MmaType::Bf16>(table, "m16n8k16.row.col.f32.bf16.bf16.f32");

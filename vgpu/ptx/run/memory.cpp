@@ -20,6 +20,10 @@ constexpr unsigned most_bytes = 32;
 
 void put_elements(Frame& frame, const Step& step, const std::byte* loaded) {
   const unsigned bytes = bytes_in(step.detail);
+  if (bytes == 16) {
+    std::memcpy(frame.words + step.slots[0], loaded, bytes);
+    return;
+  }
   for (unsigned i = 0; i < count_in(step.detail); ++i) {
     std::uint64_t value = 0;
     std::memcpy(&value, loaded + i * bytes, bytes);
@@ -119,6 +123,11 @@ void st_async(Frame& frame, const Step& step) {
 
 void prefetch(Frame&, const Step&) {}
 
+// A policy is a hint: any value serves.
+void create_policy(Frame& frame, const Step& step) {
+  put<std::uint64_t>(frame, step.slots[0], 0);
+}
+
 struct Element {
   const char* name;
   unsigned bytes;
@@ -128,7 +137,7 @@ constexpr Element elements[] = {{".b8", 1, false},  {".u8", 1, false},  {".s8", 
                                 {".b16", 2, false}, {".u16", 2, false}, {".s16", 2, true},
                                 {".b32", 4, false}, {".u32", 4, false}, {".s32", 4, true},
                                 {".f32", 4, false}, {".b64", 8, false}, {".u64", 8, false},
-                                {".s64", 8, true},  {".f64", 8, false}};
+                                {".s64", 8, true},  {".f64", 8, false}, {".b128", 16, false}};
 
 struct Instructions {
   const char* space;
@@ -145,9 +154,9 @@ constexpr Instructions spaces[] = {
 void add_memory(FormTable& table) {
   for (const Element& element : elements) {
     // A narrow element may stand in any register.
-    const std::string letter = element.bytes == 8 ? "8" : "r";
+    const std::string letter = element.bytes == 16 ? "f" : element.bytes == 8 ? "8" : "r";
     for (const unsigned count : {1u, 2u, 4u, 8u}) {
-      if (element.bytes * count > most_bytes || (count == 8 && element.bytes < 4)) continue;
+      if (element.bytes * count > (element.bytes == 16 ? 16 : most_bytes) || (count == 8 && element.bytes < 4)) continue;
       std::string vector, registers = letter;
       if (count > 1) {
         vector = ".v" + std::to_string(count);
@@ -179,9 +188,17 @@ void add_memory(FormTable& table) {
   }
   table.add("cvta.local.u64", "88", to_generic<generic_local>);
   table.add("cvta.to.local.u64", "88", from_generic);
+  for (const std::string policy : {"evict_first", "evict_last", "evict_normal", "evict_unchanged"}) {
+    const std::string form = "createpolicy.fractional.L2::" + policy;
+    table.add(form + ".b64", "8", create_policy);
+    table.add(form + ".b64", "84", create_policy);
+    table.add(form + ".L2::evict_unchanged.b64", "84", create_policy);
+  }
   for (const std::string level : {"L1", "L2"}) {
     table.add("prefetch.global." + level, "A", prefetch);
     table.add("prefetch." + level, "A", prefetch);
+    table.add("prefetch.global." + level + "::evict_last", "A", prefetch);
+    table.add("prefetch.global." + level + "::evict_normal", "A", prefetch);
   }
 }
 

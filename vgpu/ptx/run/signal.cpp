@@ -1,13 +1,14 @@
 // Barriers, mbarriers, counters and fences: what orders threads, as the machine models it.
 #include "tilewright/isa/model/async_copy.h"
-#include "tilewright/isa/model/counter.h"
 #include "tilewright/isa/model/grid.h"
 #include "tilewright/isa/model/launch_control.h"
 #include "tilewright/isa/model/shared_memory.h"
-#include "vgpu/machine/counter.h"
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/mbarrier_model.h"
+#include "vgpu/machine/strong_access.h"
 #include "vgpu/ptx/run/form_table.h"
+#include "vgpu/ptx/run/polling.h"
+#include "vgpu/ptx/run/spaces.h"
 
 namespace tw::vgpu::ptx {
 namespace {
@@ -48,17 +49,6 @@ void try_wait(Frame& frame, const Step& step) {
                             get<std::uint32_t>(frame, step.slots[1])));
 }
 
-// Whether the thread has done nothing that the machine saw since it came here last: then it may
-// sleep until it finds something else, so that what it waits for can land.
-bool polls(const Frame& frame, const Step& step) {
-  return frame.polled == &step && frame.polled_time == engine().current().time;
-}
-void note_poll(Frame& frame, const Step& step, std::uint32_t value) {
-  frame.polled = &step;
-  frame.polled_value = value;
-  frame.polled_time = engine().current().time;
-}
-
 // test_wait does not sleep, unless it is all that a loop does.
 void test_wait(Frame& frame, const Step& step) {
   const SharedAddress barrier = shared_address_of(frame, step.addresses[0]);
@@ -69,31 +59,44 @@ void test_wait(Frame& frame, const Step& step) {
   note_poll(frame, step, 0);
 }
 
-std::uint32_t* counter_at(const Frame& frame, const Step& step) {
-  return reinterpret_cast<std::uint32_t*>(address_of(frame, step.addresses[0]));
-}
-template <void (*instruction)(std::uint32_t*, std::uint32_t)>
-void on_counter(Frame& frame, const Step& step) {
-  instruction(counter_at(frame, step), get<std::uint32_t>(frame, step.slots[0]));
-}
-void fetch_add(Frame& frame, const Step& step) {
-  put(frame, step.slots[0],
-      model::global_fetch_add(counter_at(frame, step), get<std::uint32_t>(frame, step.slots[1])));
-}
-void load_acquire(Frame& frame, const Step& step) {
-  const std::uint32_t* const unwanted = polls(frame, step) ? &frame.polled_value : nullptr;
-  const std::uint32_t value = model::global_load_acquire(counter_at(frame, step), unwanted);
-  put(frame, step.slots[0], value);
-  note_poll(frame, step, value);
-}
-void add_relaxed(Frame& frame, const Step& step) {
-  model::global_fetch_add(counter_at(frame, step), get<std::uint32_t>(frame, step.slots[0]));
+// Arrivals that count for several, or tell the phase that they were in. detail: whether they do,
+// and whether a count stands behind the barrier.
+constexpr std::uint32_t tells_phase = 1, has_count = 2;
+void arrive_counted(Frame& frame, const Step& step) {
+  const unsigned count =
+      (step.detail & has_count) != 0 ? get<std::uint32_t>(frame, step.slots[1]) : 1;
+  const std::uint64_t phase =
+      model::mbarrier_arrive_counted(shared_address_of(frame, step.addresses[0]), count);
+  if ((step.detail & tells_phase) != 0) put<std::uint64_t>(frame, step.slots[0], phase);
 }
 
+// Who looks, and fences what it found, has still done nothing but look.
+void fence_accesses(Frame& frame, const Step&) {
+  const bool is_looking = frame.polled_time == engine().current().time;
+  fence_strong();
+  if (is_looking) frame.polled_time = engine().current().time;
+}
+
+void no_effect(Frame&, const Step&) {}
+
+// The same offset in another CTA; generic addresses keep their mark.
+void map_generic(Frame& frame, const Step& step) {
+  const auto address = get<std::uint64_t>(frame, step.slots[1]);
+  put<std::uint64_t>(frame, step.slots[0],
+                     (address & generic_mask) | model::mapa(static_cast<SharedAddress>(address),
+                                                            get<std::uint32_t>(frame, step.slots[2])));
+}
 void map_address(Frame& frame, const Step& step) {
   put<std::uint32_t>(frame, step.slots[0],
                      model::mapa(get<std::uint32_t>(frame, step.slots[1]),
                                  get<std::uint32_t>(frame, step.slots[2])));
+}
+
+// getctarank d, address.
+template <class T>
+void rank_of(Frame& frame, const Step& step) {
+  put<std::uint32_t>(frame, step.slots[0],
+                     static_cast<SharedAddress>(get<T>(frame, step.slots[1])) >> window_rank_shift);
 }
 
 void add_barriers(FormTable& table) {
@@ -120,35 +123,73 @@ void add_barriers(FormTable& table) {
 }
 
 void add_mbarriers(FormTable& table) {
-  for (const std::string space : {".shared", ".shared::cta"}) {
-    table.add("mbarrier.init" + space + ".b64", "A4", on_barrier_with<model::mbarrier_init>, 0);
+  for (const std::string space : {"", ".shared", ".shared::cta"}) {
+    const std::string end = space + ".b64";
+    table.add("mbarrier.init" + end, "A4", on_barrier_with<model::mbarrier_init>, 0);
+    table.add("mbarrier.inval" + end, "A", on_barrier<model::mbarrier_invalidate>);
     for (const std::string scope : {"", ".release.cta"}) {
-      table.add("mbarrier.arrive" + scope + space + ".b64", "_A",
-                on_barrier<model::mbarrier_arrive>);
-      table.add("mbarrier.arrive.expect_tx" + scope + space + ".b64", "_A4",
+      table.add("mbarrier.arrive" + scope + end, "_A", on_barrier<model::mbarrier_arrive>);
+      table.add("mbarrier.arrive" + scope + end, "_A4", arrive_counted, has_count);
+      table.add("mbarrier.arrive" + scope + end, "8A", arrive_counted, tells_phase);
+      table.add("mbarrier.arrive" + scope + end, "8A4", arrive_counted, tells_phase | has_count);
+      table.add("mbarrier.arrive.expect_tx" + scope + end, "_A4",
                 on_barrier_with<model::mbarrier_arrive_expect_tx>, 1);
     }
-    for (const std::string scope : {"", ".acquire.cta"}) {
-      const std::string end = ".parity" + scope + space + ".b64";
-      table.add("mbarrier.try_wait" + end, "1A4", try_wait<model::mbarrier_try_wait_parity>);
-      table.add("mbarrier.try_wait" + end, "1A44", try_wait<model::mbarrier_try_wait_parity>);
-      table.add("mbarrier.test_wait" + end, "1A4", test_wait);
+    for (const std::string parity : {"", ".parity"}) {
+      // A phase that an arrival told is known by its parity.
+      const std::string phase = parity.empty() ? "8" : "4";
+      for (const std::string scope : {"", ".acquire.cta", ".relaxed.cta", ".acquire.cluster",
+                                      ".relaxed.cluster"}) {
+        const std::string wait = parity + scope + end;
+        const Execute execute = scope == ".acquire.cluster"
+                                    ? try_wait<model::mbarrier_try_wait_parity_cluster>
+                                    : try_wait<model::mbarrier_try_wait_parity>;
+        table.add("mbarrier.try_wait" + wait, "1A" + phase, execute);
+        table.add("mbarrier.try_wait" + wait, "1A" + phase + "4", execute);
+        table.add("mbarrier.test_wait" + wait, "1A" + phase, test_wait);
+      }
     }
-    table.add("mbarrier.try_wait.parity.acquire.cluster" + space + ".b64", "1A4",
-              try_wait<model::mbarrier_try_wait_parity_cluster>);
-    table.add("cp.async.mbarrier.arrive.noinc" + space + ".b64", "A",
+    table.add("cp.async.mbarrier.arrive.noinc" + end, "A",
               on_barrier<model::cp_async_mbarrier_arrive_noinc>);
   }
   const std::string cluster = ".shared::cluster.b64";
   table.add("mbarrier.arrive" + cluster, "_A", on_barrier<model::mbarrier_arrive_cluster>);
+  table.add("mbarrier.arrive" + cluster, "_A4", arrive_counted, has_count);
   table.add("mbarrier.arrive.release.cluster" + cluster, "_A",
             on_barrier<model::mbarrier_arrive_release_cluster>);
   table.add("mbarrier.arrive.relaxed.cluster" + cluster, "_A",
             on_barrier<model::mbarrier_arrive_relaxed_cluster>);
+  table.add("mbarrier.arrive.expect_tx" + cluster, "_A4",
+            on_barrier_with<model::mbarrier_arrive_expect_tx_peer>, 1);
   table.add("mbarrier.arrive.expect_tx.release.cluster" + cluster, "_A4",
             on_barrier_with<model::mbarrier_arrive_expect_tx_cluster>, 1);
   table.add("mbarrier.arrive.expect_tx.relaxed.cluster" + cluster, "_A4",
             on_barrier_with<model::mbarrier_arrive_expect_tx_relaxed_cluster>, 1);
+  for (const std::string scope : {"", ".relaxed.cta", ".relaxed.cluster"}) {
+    for (const std::string space : {".shared", ".shared::cta", ".shared::cluster"}) {
+      table.add("mbarrier.expect_tx" + scope + space + ".b64", "A4",
+                on_barrier_with<model::mbarrier_expect_tx>, 0);
+    }
+  }
+}
+
+void add_fences(FormTable& table) {
+  for (const std::string scope : {"cta", "cluster", "gpu", "sys"}) {
+    for (const std::string semantics : {"acq_rel", "sc", "acquire", "release"}) {
+      table.add("fence." + semantics + "." + scope, "", fence_accesses);
+    }
+    // Nothing here is asked of maps that kernels write.
+    const std::string maps = "fence.proxy.tensormap::generic.";
+    table.add(maps + "release." + scope, "", no_effect);
+    table.add(maps + "acquire." + scope, "A4", no_effect);
+  }
+  for (const std::string scope : {"cta", "gl", "sys"}) {
+    table.add("membar." + scope, "", fence_accesses);
+  }
+  for (const std::string space : {"", ".global", ".shared::cta", ".shared::cluster"}) {
+    table.add("fence.proxy.async" + space, "", alone<model::fence_proxy_async>);
+  }
+  table.add("fence.proxy.alias", "", no_effect);
 }
 
 }  // namespace
@@ -156,25 +197,20 @@ void add_mbarriers(FormTable& table) {
 void add_signals(FormTable& table) {
   add_barriers(table);
   add_mbarriers(table);
+  add_fences(table);
   table.add("mapa.shared::cluster.u32", "444", map_address);
+  table.add("mapa.u64", "884", map_generic);
+  table.add("mapa.shared::cluster.u64", "884", map_generic);
+  table.add("getctarank.shared::cluster.u32", "44", rank_of<std::uint32_t>);
+  table.add("getctarank.u64", "48", rank_of<std::uint64_t>);
+  table.add("nanosleep.u32", "4", no_effect);
   table.add("fence.mbarrier_init.release.cluster", "", alone<model::fence_mbarrier_init>);
-  for (const std::string space : {"", ".shared::cta"}) {
-    table.add("fence.proxy.async" + space, "", alone<model::fence_proxy_async>);
-  }
   table.add("fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "",
             alone<model::fence_async_release_cluster>);
   table.add("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "",
             alone<model::fence_async_acquire_cluster>);
   table.add("griddepcontrol.wait", "", alone<model::griddepcontrol_wait>);
   table.add("griddepcontrol.launch_dependents", "", alone<model::griddepcontrol_launch_dependents>);
-  table.add("red.release.gpu.global.add.u32", "A4", on_counter<model::global_add_release>);
-  table.add("st.release.gpu.global.u32", "A4", on_counter<model::global_store_release>);
-  table.add("ld.acquire.gpu.global.u32", "4A", load_acquire);
-  for (const std::string scope : {"", ".relaxed.gpu"}) {
-    table.add("red" + scope + ".global.max.u32", "A4", on_counter<model::global_atomic_max>);
-    table.add("red" + scope + ".global.add.u32", "A4", add_relaxed);
-    table.add("atom" + scope + ".global.add.u32", "4A4", fetch_add);
-  }
 }
 
 }  // namespace tw::vgpu::ptx

@@ -21,31 +21,45 @@ Extent position(std::uint64_t index, const Extent& extent) {
           static_cast<unsigned>(index / extent.x / extent.y)};
 }
 
+}  // namespace
+
+Extent position_of(const Request& request, unsigned cta) {
+  const Extent& cluster = request.cluster;
+  const Extent clusters{request.grid.x / cluster.x, request.grid.y / cluster.y,
+                        request.grid.z / cluster.z};
+  const Extent among = position(cta / cluster.count(), clusters);
+  const Extent within = position(cta % cluster.count(), cluster);
+  return {among.x * cluster.x + within.x, among.y * cluster.y + within.y,
+          among.z * cluster.z + within.z};
+}
+
+namespace {
+
 std::optional<std::uint32_t> value_of(std::string_view name, const Request& request,
                                       const Thread* thread) {
   // Without a thread only whether there is a value is asked.
   const unsigned index = thread == nullptr ? 0 : thread->index;
   const unsigned lane = thread == nullptr ? 0 : thread->lane;
-  const unsigned cta = thread == nullptr ? 0 : thread->cta->index;
   const unsigned rank = thread == nullptr ? 0 : thread->cta->rank;
   const std::string_view alone = name.substr(0, name.find('.'));
   const char axis = alone.size() == name.size() ? 'x' : name.back();
-  const Extent cluster{request.cluster, 1, 1};
-  const Extent clusters{request.grid.x / request.cluster, request.grid.y, request.grid.z};
-  const Extent at = position(cta, request.grid);
+  const Extent& cluster = request.cluster;
+  const auto cluster_size = static_cast<unsigned>(cluster.count());
+  const Extent clusters{request.grid.x / cluster.x, request.grid.y / cluster.y,
+                        request.grid.z / cluster.z};
+  const Extent at = position_of(request, thread == nullptr ? 0 : thread->cta->index);
+  const Extent within = position(rank, cluster);
   if (alone == "%tid") return component(position(index, request.block), axis);
   if (alone == "%ntid") return component(request.block, axis);
   if (alone == "%ctaid") return component(at, axis);
   if (alone == "%nctaid") return component(request.grid, axis);
-  if (alone == "%clusterid") {
-    return component({at.x / request.cluster, at.y, at.z}, axis);
-  }
+  if (alone == "%clusterid") return component({at.x / cluster.x, at.y / cluster.y, at.z / cluster.z}, axis);
   if (alone == "%nclusterid") return component(clusters, axis);
-  if (alone == "%cluster_ctaid") return component({rank, 0, 0}, axis);
+  if (alone == "%cluster_ctaid") return component(within, axis);
   if (alone == "%cluster_nctaid") return component(cluster, axis);
   if (alone == "%cluster_ctarank") return rank;
-  if (alone == "%cluster_nctarank") return request.cluster;
-  if (alone == "%is_explicit_cluster") return request.cluster > 1 ? 1 : 0;
+  if (alone == "%cluster_nctarank") return cluster_size;
+  if (alone == "%is_explicit_cluster") return cluster_size > 1 ? 1 : 0;
   if (alone == "%laneid") return lane;
   if (alone == "%warpid") return index / 32;
   if (alone == "%nwarpid") return static_cast<unsigned>((request.block.count() + 31) / 32);

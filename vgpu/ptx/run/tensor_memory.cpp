@@ -4,7 +4,9 @@
 #include "tilewright/isa/model/launch_control.h"
 #include "tilewright/isa/model/scaled_products.h"
 #include "vgpu/machine/engine.h"
+#include "vgpu/machine/tensor_state.h"
 #include "vgpu/ptx/run/form_table.h"
+#include "vgpu/ptx/run/special.h"
 
 namespace tw::vgpu::ptx {
 namespace {
@@ -38,6 +40,22 @@ void multiply(Frame& frame, const Step& step) {
                      get<std::uint64_t>(frame, step.slots[1]),
                      get<std::uint32_t>(frame, step.slots[2]), get_predicate(frame, step.slots[3]));
 }
+// The same with a mask of lanes that are not written, in detail's upper bits how many words of it:
+// one that is not zero has no model.
+void multiply_masked(Frame& frame, const Step& step) {
+  const unsigned words = 4 * group_in(step.detail);
+  for (unsigned i = 0; i < words; ++i) {
+    if (get<std::uint32_t>(frame, step.slots[3 + i]) != 0) {
+      stop_incomplete(frame, "leaves lanes out, which has no model yet");
+    }
+  }
+  model::tcgen05_mma(static_cast<MmaKind>(more_in(step.detail)), group_in(step.detail),
+                     tensor_address(frame, step.addresses[0]),
+                     get<std::uint64_t>(frame, step.slots[0]),
+                     get<std::uint64_t>(frame, step.slots[1]),
+                     get<std::uint32_t>(frame, step.slots[2]),
+                     get_predicate(frame, step.slots[3 + words]));
+}
 // [d], a, b, instruction, [a_scales], [b_scales], accumulate.
 void multiply_scaled(Frame& frame, const Step& step) {
   model::tcgen05_mma_scaled(
@@ -60,15 +78,21 @@ void commit_multicast(Frame& frame, const Step& step) {
                         get<std::uint16_t>(frame, step.slots[0]));
 }
 
-// The registers stand together, for they are written when the load lands.
+// detail: the shape, and how many registers. They stand together, for they are written when the load
+// lands.
+TensorAccessShape shape_in(std::uint32_t detail) {
+  return static_cast<TensorAccessShape>(detail >> 16);
+}
 void load(Frame& frame, const Step& step) {
-  model::tcgen05_load(frame.words + step.slots[0], step.detail,
-                      tensor_address(frame, step.addresses[0]));
+  model::tcgen05_load_shaped(frame.words + step.slots[0], step.detail & 0xffff,
+                             tensor_address(frame, step.addresses[0]), shape_in(step.detail));
 }
 void store(Frame& frame, const Step& step) {
+  const unsigned count = step.detail & 0xffff;
   std::uint32_t values[128];
-  for (unsigned i = 0; i < step.detail; ++i) values[i] = get<std::uint32_t>(frame, step.slots[i]);
-  model::tcgen05_store(tensor_address(frame, step.addresses[0]), values, step.detail);
+  for (unsigned i = 0; i < count; ++i) values[i] = get<std::uint32_t>(frame, step.slots[i]);
+  model::tcgen05_store_shaped(tensor_address(frame, step.addresses[0]), values, count,
+                              shape_in(step.detail));
 }
 
 template <void (*instruction)()>
@@ -86,9 +110,16 @@ void query_is_canceled(Frame& frame, const Step& step) {
   if (!taken) engine().current().cta->cancel_failed = true;
   put_predicate(frame, step.slots[0], taken);
 }
+// detail: which coordinate, or 3: all, and a word that says nothing.
 void query_first_cta(Frame& frame, const Step& step) {
-  put<std::uint32_t>(frame, step.slots[0],
-                     model::query_first_cta_x(get<CancelResponse>(frame, step.slots[1])));
+  const unsigned wanted = step.detail, count = wanted == 3 ? 4 : 1;
+  const unsigned index =
+      model::query_first_cta_x(get<CancelResponse>(frame, step.slots[count]));
+  const Extent at = position_of(*frame.running->request, index);
+  const std::uint32_t values[4] = {at.x, at.y, at.z, 0};
+  for (unsigned i = 0; i < count; ++i) {
+    put<std::uint32_t>(frame, step.slots[i], values[wanted == 3 ? i : wanted]);
+  }
 }
 
 struct Kind {
@@ -113,6 +144,9 @@ void add_group(FormTable& table, unsigned group) {
   for (const Kind& kind : kinds) {
     table.add("tcgen05.mma" + of + ".kind::" + kind.name, "A8841", multiply,
               detail_of(group, kind.kind));
+    table.add("tcgen05.mma" + of + ".kind::" + kind.name,
+              "A884{" + std::string(4 * group, '4') + "}1", multiply_masked,
+              detail_of(group, kind.kind));
   }
   for (const Kind& kind : scaled_kinds) {
     table.add("tcgen05.mma" + of + ".kind::" + kind.name, "A884AA1", multiply_scaled,
@@ -127,17 +161,32 @@ void add_group(FormTable& table, unsigned group) {
   table.add(arrival + ".multicast::cluster.b64", "A2", commit_multicast, detail);
 }
 
+void add_accesses(FormTable& table, const std::string& name, TensorAccessShape shape,
+                  unsigned words) {
+  for (unsigned times = 1; times * words <= 128; times *= 2) {
+    const unsigned count = times * words;
+    const std::string end = ".sync.aligned." + name + ".x" + std::to_string(times) + ".b32";
+    const std::string registers = "{" + std::string(count, '4') + "}";
+    const std::uint32_t detail = count | static_cast<std::uint32_t>(shape) << 16;
+    table.add("tcgen05.ld" + end, registers + "A", load, detail);
+    table.add("tcgen05.st" + end, "A" + registers, store, detail);
+    // Of x1 a register may stand without braces.
+    if (count == 1) {
+      table.add("tcgen05.ld" + end, "4A", load, detail);
+      table.add("tcgen05.st" + end, "A4", store, detail);
+    }
+  }
+}
+
 }  // namespace
 
 void add_tensor_memory(FormTable& table) {
   add_group(table, 1);
   add_group(table, 2);
-  for (unsigned count = 1; count <= 128; count *= 2) {
-    const std::string end = ".sync.aligned.32x32b.x" + std::to_string(count) + ".b32";
-    const std::string registers = "{" + std::string(count, '4') + "}";
-    table.add("tcgen05.ld" + end, registers + "A", load, count);
-    table.add("tcgen05.st" + end, "A" + registers, store, count);
-  }
+  add_accesses(table, "32x32b", TensorAccessShape::Lanes32Bits32, 1);
+  add_accesses(table, "16x64b", TensorAccessShape::Lanes16Bits64, 1);
+  add_accesses(table, "16x128b", TensorAccessShape::Lanes16Bits128, 2);
+  add_accesses(table, "16x256b", TensorAccessShape::Lanes16Bits256, 4);
   table.add("tcgen05.wait::ld.sync.aligned", "", alone<model::tcgen05_wait_load>);
   table.add("tcgen05.wait::st.sync.aligned", "", alone<model::tcgen05_wait_store>);
   table.add("tcgen05.fence::before_thread_sync", "",
@@ -148,7 +197,11 @@ void add_tensor_memory(FormTable& table) {
   table.add(cancel + ".b128", "AA", try_cancel, 0);
   table.add(cancel + ".multicast::cluster::all.b128", "AA", try_cancel, 1);
   table.add("clusterlaunchcontrol.query_cancel.is_canceled.pred.b128", "1f", query_is_canceled);
-  table.add("clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128", "4f", query_first_cta);
+  const std::string first = "clusterlaunchcontrol.query_cancel.get_first_ctaid";
+  table.add(first + "::x.b32.b128", "4f", query_first_cta, 0);
+  table.add(first + "::y.b32.b128", "4f", query_first_cta, 1);
+  table.add(first + "::z.b32.b128", "4f", query_first_cta, 2);
+  table.add(first + ".v4.b32.b128", "{4444}f", query_first_cta, 3);
 }
 
 }  // namespace tw::vgpu::ptx
