@@ -53,9 +53,9 @@ inline std::string ptx_of(const std::string& source, const std::string& architec
                           const std::string& options = "") {
   const TemporaryFile made(architecture + ".ptx");
   const std::string root = TW_SOURCE_FOLDER;
-  const std::string command = nvcc() + " -ptx -std=c++20 --expt-relaxed-constexpr -arch=" +
-                              architecture + " " + options + " -I" + root + " -I" + root +
-                              "/include -o " + made.name() + " " + source;
+  const std::string command =
+      nvcc() + " -ptx -std=c++20 --expt-relaxed-constexpr -arch=" + architecture + " " + options +
+      " -I" + root + " -I" + root + "/include -o " + made.name() + " " + source;
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   return made.text();
 }

@@ -63,10 +63,11 @@ class InstanceList {
                          "#include \"tilewright/family/" + family.filename().string() +
                          "/kernel.h\"\n#include \"tilewright/kernel/entry.h\"\nnamespace tw {\n" +
                          "struct " + name + " { static constexpr " + kind + "Config config = {" +
-                         fields["CONFIG"] + "}; };\nusing Kernel_" + name + " = kernel::" +
-                         fields["SKELETON_TYPE"] + "<" + kind + "<" + fields["ARCH"] + ", " +
-                         recipe + name + ">>;\ntemplate __global__ void kernel::entry<Kernel_" +
-                         name + ">(const __grid_constant__ Kernel_" + name + "::Params);\n}\n";
+                         fields["CONFIG"] + "}; };\nusing Kernel_" + name +
+                         " = kernel::" + fields["SKELETON_TYPE"] + "<" + kind + "<" +
+                         fields["ARCH"] + ", " + recipe + name +
+                         ">>;\ntemplate __global__ void kernel::entry<Kernel_" + name +
+                         ">(const __grid_constant__ Kernel_" + name + "::Params);\n}\n";
     listed_[name] = {family.filename().string(), fields["PAGE"], std::move(source)};
   }
 
@@ -85,20 +86,20 @@ struct Chosen {
   const Listed* listed;
 };
 
-// Of each mechanism the one whose text is short; all are small problems.
+// One of each mechanism; all are small problems.
 const std::vector<std::string>& usual_names() {
   static const std::vector<std::string> names = {
-      // cp.async and mma.sync; plain copies; attention, grouped, convolved, streams
-      "ampere_stream", "any_s8", "attention_64_ampere", "gather_ampere", "wgrad_any_bf16",
-      "rms_norm_16384_ampere", "rotary_cache_ampere", "to_nvfp4", "from_blocks",
-      // TMA, wgmma: turns, splits, tickets, exchanged factors, rows, im2col, scales, attention
-      "pingpong_128x128_1x2", "hopper_stream", "bf16_64x64_k2", "plain_bf16_64x128_parts",
-      "hopper_dynamic", "exchanged_e4m3_64x8", "rows_bf16_16x8", "conv_groups_64",
-      "gather_fp8_128x128", "blockwise_64x64_2x1", "attention_64", "attention_128_decode_few",
-      "requantised_128x128",
-      // tensor memory: pairs, launch control, splits, scales, im2col, grouped
-      "blackwell_pair_128", "blackwell_residual", "blackwell_stream", "blackwell_cluster_split",
-      "mxfp8_pair", "nvfp4", "blockwise_mx_128x128", "grouped_blackwell", "conv_blackwell_1x2"};
+      // cp.async, plain copies and mma.sync: shares of tiles, attention, gathered rows, gradients,
+      // streams
+      "ampere_stream", "attention_64_ampere", "gather_ampere", "wgrad_any_bf16",
+      "rotary_cache_ampere", "to_nvfp4",
+      // TMA and wgmma: turns, shares, split sums, tickets, exchanged factors, rows, im2col, scales
+      "pingpong_128x128_1x2", "hopper_stream", "bf16_64x64_k2", "hopper_dynamic",
+      "exchanged_e4m3_64x8", "rows_bf16_16x8", "conv_groups_64", "blockwise_64x64_2x1",
+      "attention_128_decode_few", "requantised_128x128",
+      // tensor memory: pairs, launch control, shares, split sums, scales, im2col, groups
+      "blackwell_residual", "blackwell_stream", "blackwell_cluster_split", "mxfp8_pair", "nvfp4",
+      "grouped_blackwell", "conv_blackwell_1x2"};
   return names;
 }
 

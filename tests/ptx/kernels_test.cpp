@@ -65,62 +65,6 @@ void poison(std::vector<Bf16>& values) {
 }
 
 template <class Parts>
-void norm_twice(const char* name, const char* architecture) {
-  const std::string& text = text_of_kernel(name, "Streaming", architecture);
-  if (text.empty()) GTEST_SKIP() << "there is no nvcc";
-  const Entry entry(text);
-  ASSERT_EQ(entry.trouble(), "");
-  using Kernel = kernel::Streaming<Parts>;
-  constexpr unsigned rows = 3, k = 1000;
-  const std::vector<Bf16> source = small_numbers(rows * k, 1), weight = small_numbers(k, 2);
-  const std::vector<Bf16> residual = small_numbers(rows * k, 3);
-  std::vector<Bf16> direct(rows * k), sum(rows * k), output(rows * k), other_sum(rows * k);
-  const auto launch = [&](std::vector<Bf16>& to, std::vector<Bf16>& summed, const auto& run) {
-    typename Kernel::Params params{};
-    params.stream = {{source.data(), k},
-                     {residual.data(), k},
-                     {to.data(), k},
-                     {summed.data(), k},
-                     weight.data(),
-                     k,
-                     1e-5f,
-                     ElementType::Bf16};
-    params.tiles = rows;
-    const std::vector<GlobalRange> memory = {
-        {source.data(), 2 * source.size(), "source", true, false},
-        {weight.data(), 2 * weight.size(), "weight", true, false},
-        {residual.data(), 2 * residual.size(), "residual", true, false},
-        {to.data(), 2 * to.size(), "output", false, true},
-        {summed.data(), 2 * summed.size(), "sum", false, true}};
-    return run(params, memory);
-  };
-  constexpr unsigned ctas = 2;
-  for (const Landing landing : landings) {
-    Options options;
-    options.landing = landing;
-    const Report expected = launch(direct, sum, [&](const auto& params, const auto& memory) {
-      return simulate<Kernel>(params, ctas, memory, options);
-    });
-    ASSERT_EQ(expected.verdict(), Report::Clean) << text_of(expected);
-    poison(output);
-    poison(other_sum);
-    const Report report = launch(output, other_sum, [&](const auto& params, const auto& memory) {
-      Request request;
-      request.grid.x = ctas;
-      request.block.x = Kernel::threads;
-      request.dynamic_shared = sizeof(typename Kernel::Storage);
-      request.parameters = bytes_of_params(params);
-      request.dependent_launch = Kernel::dependent_launch;
-      return run(entry.code(), request, memory, options);
-    });
-    ASSERT_EQ(report.verdict(), Report::Clean) << text_of(report);
-    EXPECT_EQ(std::memcmp(direct.data(), output.data(), 2 * direct.size()), 0);
-    EXPECT_EQ(std::memcmp(sum.data(), other_sum.data(), 2 * sum.size()), 0);
-  }
-}
-
-// D = A B^T of small integers, which every order of sums gives exactly.
-template <class Parts>
 class Product {
  public:
   using Kernel = kernel::WarpSpecialized<Parts>;
@@ -245,16 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Planted{"fence\\.mbarrier_init", "", Checker::BarrierLife},
                       Planted{"griddepcontrol\\.wait", "", Checker::EarlyAccess}));
 
-TEST(PtxKernels, NormForAmpere) { norm_twice<twice::SmallNorm>("SmallNorm", "sm_80"); }
-TEST(PtxKernels, NormForHopper) { norm_twice<twice::DependentNorm>("DependentNorm", "sm_90a"); }
-TEST(PtxKernels, ProductForAmpere) { product_twice<twice::SmallMma>("SmallMma", "sm_80"); }
 TEST(PtxKernels, ProductForHopper) { product_twice<twice::SmallWgmma>("SmallWgmma", "sm_90a"); }
-TEST(PtxKernels, TakingTurns) { product_twice<twice::TakingTurns>("TakingTurns", "sm_90a"); }
-TEST(PtxKernels, ClusterSplit) { product_twice<twice::ClusterSplit>("ClusterSplit", "sm_90a"); }
-TEST(PtxKernels, StreamSplit) {
-  product_twice<twice::StreamSplit>("StreamSplit", "sm_90a", {.stream_k = true});
-}
-TEST(PtxKernels, TensorMemory) { product_twice<twice::SmallTensor>("SmallTensor", "sm_100a"); }
 TEST(PtxKernels, TensorPair) { product_twice<twice::TensorPair>("TensorPair", "sm_100a"); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""The reader takes what nvcc makes of kernels of every mechanism, and of what they do not use.
+"""The reader takes what nvcc makes of what no kernel of ours uses.
 
 usage: own_kernels.py FORMS_PROGRAM CHECKOUT
 """
@@ -7,20 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-
-# Instances of each target, and forms that their text must have.
-KERNELS = [
-    ('sm_80', 'sm80', 'rms_norm', 'Streaming<RmsNorm<Sm80, named>>', 'RmsNormConfig', '',
-     ['shfl.sync.idx.b32', 'sqrt.rn.f32', 'barrier.sync.aligned', 'st.global.v4.u32']),
-    ('sm_90a', 'sm90', 'matmul', 'WarpSpecialized<Matmul<Sm90, named>>', 'MatmulConfig',
-     '.tiling = {.m = 64, .n = 64}, .multiply_groups = 1',
-     ['wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16', 'setmaxnreg.inc.sync.aligned.u32',
-      'mbarrier.try_wait.parity.shared::cta.b64', 'cp.async.bulk.commit_group']),
-    ('sm_100a', 'sm100', 'matmul', 'WarpSpecialized<Matmul<Sm100, named>>', 'MatmulConfig',
-     '.multiply_groups = 1',
-     ['tcgen05.mma.cta_group::1.kind::f16', 'tcgen05.ld.sync.aligned.32x32b.x32.b32',
-      'tcgen05.wait::ld.sync.aligned']),
-]
 
 # Calls, tables, initialisers, local memory and atomics, with debug information of both kinds.
 PLAIN = r'''
@@ -53,18 +39,6 @@ __global__ void __launch_bounds__(128, 2) __cluster_dims__(2, 1, 1) plain(float*
 '''
 
 
-def entry(page, family, kernel, config_type, config):
-    return f'''#include "tilewright/arch/{page}.h"
-#include "tilewright/family/{family}/kernel.h"
-#include "tilewright/kernel/entry.h"
-namespace tw {{
-struct named {{ static constexpr {config_type} config = {{{config}}}; }};
-using Named = kernel::{kernel};
-template __global__ void kernel::entry<Named>(const __grid_constant__ Named::Params);
-}}
-'''
-
-
 def main():
     forms_program, checkout = sys.argv[1:]
     nvcc = shutil.which('nvcc') or shutil.which('/usr/local/cuda/bin/nvcc')
@@ -84,11 +58,6 @@ def main():
             print(f'{name}: {lines[0]}')
             return {line.split()[1] for line in lines[1:lines.index('')]}
 
-        for kernel in KERNELS:
-            target, *_, wanted = kernel
-            missing = set(wanted) - read(f'{kernel[2]}_{target}', entry(*kernel[1:-1]), f'-arch={target}', '-lineinfo')
-            if missing:
-                sys.exit(f'{kernel[2]} for {target} has no {", ".join(sorted(missing))}.')
         for option in '-G', '-lineinfo':
             forms = read(f'plain{option}', PLAIN, '-arch=sm_90a', option)
             if not {'brx.idx', 'bra'} & forms or not any(form.startswith('call') for form in forms):

@@ -224,7 +224,8 @@ TEST(PtxRun, FlagsPublish) {
     bool is_ordered;
   };
   for (const auto& [store, load, is_ordered] :
-       {Case{"st.release.gpu.global.u32 [flag], 1;", "ld.acquire.gpu.global.u32 %r4, [flag];", true},
+       {Case{"st.release.gpu.global.u32 [flag], 1;", "ld.acquire.gpu.global.u32 %r4, [flag];",
+             true},
         Case{"fence.acq_rel.gpu;\n  st.relaxed.gpu.global.u32 [flag], 1;",
              "ld.relaxed.gpu.global.u32 %r4, [flag];\n  fence.acq_rel.gpu;", true},
         Case{"membar.gl;\n  atom.global.exch.b32 %r5, [flag], 1;",

@@ -151,7 +151,7 @@ with tempfile.TemporaryDirectory() as name:
             (['--entry', 'forward'], "The module has no entry 'forward'."),
             (['--block', '32'], 'reverse has 64x1x1 threads by .reqntid, and not 32x1x1.'),
             (['--grid', '4,'], "--grid is '4,', but must be one to three numbers as in 4,2,1."),
-            (['--cluster', '1,2'], 'A cluster of 1x2x1 has no model: clusters lie along x.'),
+            (['--cluster', '1,2'], 'A grid of 1x1x1 does not consist of whole clusters of 1x2x1.'),
             (['--landing', 'never', *reverse], "--landing is 'never', but must be eager, lazy, random or adversarial."),
             (['--array', 'X=none.npy'], "The array 'none.npy' cannot be read."),
             (['--array', 'X=k.ptx'], "The array 'k.ptx' is no .npy file."),

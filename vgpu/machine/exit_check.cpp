@@ -39,8 +39,8 @@ void check_unseen_writes(Engine& machine, Cta& cta) {
 
 void check_barriers(Engine& machine, Cta& cta) {
   for (const NamedBarrier& barrier : cta.named_barriers) {
-    // The next CTA finds them empty. Arrivals that nobody waits for are left over by FlashAttention-3;
-    // a kernel of ours has none.
+    // The next CTA finds them empty. Arrivals that nobody waits for are left over by
+    // FlashAttention-3; a kernel of ours has none.
     if (barrier.arrived == 0 || machine.launch.place) continue;
     machine.report_about(nullptr, Checker::BarrierLife, -1, &barrier, [&] {
       return fmt::format("CTA {} ended with {} of {} threads arrived at named barrier {}.",

@@ -34,8 +34,8 @@ namespace tw::model {
 // mbarrier.test_wait, which never sleeps. isa/ptx has try_wait alone: its kernels only wait.
 bool mbarrier_test_wait_parity(SharedAddress barrier, unsigned parity);
 
-// Instructions that isa/ptx does not have: bytes expected without an arrival, an arrival that counts
-// for several and tells the phase that it was in, and the end of a barrier.
+// Instructions that isa/ptx does not have: bytes expected without an arrival, an arrival that
+// counts for several and tells the phase that it was in, and the end of a barrier.
 void mbarrier_expect_tx(SharedAddress barrier, unsigned bytes);
 std::uint64_t mbarrier_arrive_counted(SharedAddress barrier, unsigned count);
 void mbarrier_invalidate(SharedAddress barrier);

@@ -84,9 +84,8 @@ void strong_written(const StrongPlace& place, const StrongUse& use) {
   // A store begins anew; an atomic operation hands on what was released before it.
   const ClockRef before = use.reads ? last.released : ClockRef();
   const std::uint64_t time = std::max(last.time, thread.time);
-  ClockRef released = releases(use.semantics)
-                          ? machine.order.release_to_all(before, thread)
-                          : machine.order.join(before, thread.fence_released);
+  ClockRef released = releases(use.semantics) ? machine.order.release_to_all(before, thread)
+                                              : machine.order.join(before, thread.fence_released);
   counter.history.restart({*counter.place, std::move(released), time});
   machine.made_progress();
   machine.wake_all(counter.waiters, time);

@@ -103,7 +103,7 @@ Access operand_access(Engine& machine, const Thread& thread, const TensorPipelin
 TensorAccess tensor_access(const Thread& thread, TensorPipeline& pipeline, const char* what,
                            TensorUse use) {
   TensorAccess access{what, use, false, true};
-  access.known = fenced_knowledge(machine, thread).get();
+  access.known = fenced_knowledge(engine(), thread).get();
   access.heard = thread.view.known.get();
   access.pipeline = &pipeline;
   access.epoch = pipeline.issued;

@@ -48,7 +48,8 @@ struct TensorWord {
 constexpr TensorWord tensor_word(TensorAccessShape shape, unsigned lane, unsigned word) {
   switch (shape) {
     case TensorAccessShape::Lanes32Bits32: break;
-    case TensorAccessShape::Lanes16Bits64: return {lane % 2 * 8 + lane / 4, 2 * word + lane / 2 % 2};
+    case TensorAccessShape::Lanes16Bits64:
+      return {lane % 2 * 8 + lane / 4, 2 * word + lane / 2 % 2};
     case TensorAccessShape::Lanes16Bits128:
       return {lane / 4 + word % 2 * 8, word / 2 * 4 + lane % 4};
     case TensorAccessShape::Lanes16Bits256:

@@ -24,7 +24,7 @@ struct Negate {
 struct Absolute {
   static double of(double a) { return std::fabs(a); }
 };
-// Of a number and NaN it is the number, unless the form says .NaN.
+// A number wins over NaN, unless the form says .NaN.
 template <bool is_most, bool keeps_nan>
 struct Extreme {
   static double of(double a, double b) {

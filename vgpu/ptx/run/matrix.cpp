@@ -1,6 +1,5 @@
 // Matrices: between shared memory and registers, and their products on tensor cores.
 #include "tilewright/isa/model/warp_matrix.h"
-
 #include "vgpu/machine/warp_collective.h"
 #include "vgpu/ptx/run/form_table.h"
 

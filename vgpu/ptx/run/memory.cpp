@@ -124,9 +124,7 @@ void st_async(Frame& frame, const Step& step) {
 void prefetch(Frame&, const Step&) {}
 
 // A policy is a hint: any value serves.
-void create_policy(Frame& frame, const Step& step) {
-  put<std::uint64_t>(frame, step.slots[0], 0);
-}
+void create_policy(Frame& frame, const Step& step) { put<std::uint64_t>(frame, step.slots[0], 0); }
 
 struct Element {
   const char* name;
@@ -156,7 +154,9 @@ void add_memory(FormTable& table) {
     // A narrow element may stand in any register.
     const std::string letter = element.bytes == 16 ? "f" : element.bytes == 8 ? "8" : "r";
     for (const unsigned count : {1u, 2u, 4u, 8u}) {
-      if (element.bytes * count > (element.bytes == 16 ? 16 : most_bytes) || (count == 8 && element.bytes < 4)) continue;
+      if (element.bytes * count > (element.bytes == 16 ? 16 : most_bytes) ||
+          (count == 8 && element.bytes < 4))
+        continue;
       std::string vector, registers = letter;
       if (count > 1) {
         vector = ".v" + std::to_string(count);
@@ -188,7 +188,8 @@ void add_memory(FormTable& table) {
   }
   table.add("cvta.local.u64", "88", to_generic<generic_local>);
   table.add("cvta.to.local.u64", "88", from_generic);
-  for (const std::string policy : {"evict_first", "evict_last", "evict_normal", "evict_unchanged"}) {
+  for (const std::string policy :
+       {"evict_first", "evict_last", "evict_normal", "evict_unchanged"}) {
     const std::string form = "createpolicy.fractional.L2::" + policy;
     table.add(form + ".b64", "8", create_policy);
     table.add(form + ".b64", "84", create_policy);

@@ -1,5 +1,5 @@
-// Loops that do nothing but look: who comes back to an instruction without having done anything that
-// the machine saw may sleep until it finds something else, so that what it waits for can land.
+// Loops that do nothing but look: who comes back to an instruction without having done anything
+// that the machine saw may sleep until it finds something else, so that what it waits for can land.
 #pragma once
 
 #include "vgpu/machine/engine.h"

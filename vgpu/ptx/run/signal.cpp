@@ -82,9 +82,10 @@ void no_effect(Frame&, const Step&) {}
 // The same offset in another CTA; generic addresses keep their mark.
 void map_generic(Frame& frame, const Step& step) {
   const auto address = get<std::uint64_t>(frame, step.slots[1]);
-  put<std::uint64_t>(frame, step.slots[0],
-                     (address & generic_mask) | model::mapa(static_cast<SharedAddress>(address),
-                                                            get<std::uint32_t>(frame, step.slots[2])));
+  put<std::uint64_t>(
+      frame, step.slots[0],
+      (address & generic_mask) | model::mapa(static_cast<SharedAddress>(address),
+                                             get<std::uint32_t>(frame, step.slots[2])));
 }
 void map_address(Frame& frame, const Step& step) {
   put<std::uint32_t>(frame, step.slots[0],
@@ -138,8 +139,8 @@ void add_mbarriers(FormTable& table) {
     for (const std::string parity : {"", ".parity"}) {
       // A phase that an arrival told is known by its parity.
       const std::string phase = parity.empty() ? "8" : "4";
-      for (const std::string scope : {"", ".acquire.cta", ".relaxed.cta", ".acquire.cluster",
-                                      ".relaxed.cluster"}) {
+      for (const std::string scope :
+           {"", ".acquire.cta", ".relaxed.cta", ".acquire.cluster", ".relaxed.cluster"}) {
         const std::string wait = parity + scope + end;
         const Execute execute = scope == ".acquire.cluster"
                                     ? try_wait<model::mbarrier_try_wait_parity_cluster>

@@ -53,7 +53,8 @@ std::optional<std::uint32_t> value_of(std::string_view name, const Request& requ
   if (alone == "%ntid") return component(request.block, axis);
   if (alone == "%ctaid") return component(at, axis);
   if (alone == "%nctaid") return component(request.grid, axis);
-  if (alone == "%clusterid") return component({at.x / cluster.x, at.y / cluster.y, at.z / cluster.z}, axis);
+  if (alone == "%clusterid")
+    return component({at.x / cluster.x, at.y / cluster.y, at.z / cluster.z}, axis);
   if (alone == "%nclusterid") return component(clusters, axis);
   if (alone == "%cluster_ctaid") return component(within, axis);
   if (alone == "%cluster_nctaid") return component(cluster, axis);

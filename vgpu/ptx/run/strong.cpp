@@ -1,10 +1,9 @@
 // Strong loads and stores (volatile, relaxed, acquire, release), and atomic operations.
-#include "vgpu/machine/strong_access.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "vgpu/machine/strong_access.h"
 #include "vgpu/ptx/run/half.h"
 #include "vgpu/ptx/run/operation.h"
 #include "vgpu/ptx/run/polling.h"
@@ -25,9 +24,7 @@ constexpr std::uint32_t detail_of(unsigned bytes, unsigned count, bool is_signed
 unsigned bytes_in(std::uint32_t detail) { return detail & 0xff; }
 unsigned count_in(std::uint32_t detail) { return detail >> 8 & 0xff; }
 bool is_signed(std::uint32_t detail) { return (detail >> 16 & 1) != 0; }
-Semantics semantics_in(std::uint32_t detail) {
-  return static_cast<Semantics>(detail >> 20 & 3);
-}
+Semantics semantics_in(std::uint32_t detail) { return static_cast<Semantics>(detail >> 20 & 3); }
 
 StrongPlace place_of(const Frame& frame, const Step& step, const StrongUse& use) {
   const std::uint64_t address = address_of(frame, step.addresses[0]);
@@ -299,8 +296,10 @@ void add_accesses(FormTable& table) {
 
 void add_strong(FormTable& table) {
   add_accesses(table);
-  for (const std::string type : {".u32", ".s32"}) add_change<std::uint32_t, Add>(table, ".add" + type);
-  for (const std::string type : {".u64", ".s64"}) add_change<std::uint64_t, Add>(table, ".add" + type);
+  for (const std::string type : {".u32", ".s32"})
+    add_change<std::uint32_t, Add>(table, ".add" + type);
+  for (const std::string type : {".u64", ".s64"})
+    add_change<std::uint64_t, Add>(table, ".add" + type);
   add_change<float, Add>(table, ".add.f32");
   add_change<double, Add>(table, ".add.f64");
   for (const unsigned count : {2u, 4u}) {

@@ -49,12 +49,11 @@ void multiply_masked(Frame& frame, const Step& step) {
       stop_incomplete(frame, "leaves lanes out, which has no model yet");
     }
   }
-  model::tcgen05_mma(static_cast<MmaKind>(more_in(step.detail)), group_in(step.detail),
-                     tensor_address(frame, step.addresses[0]),
-                     get<std::uint64_t>(frame, step.slots[0]),
-                     get<std::uint64_t>(frame, step.slots[1]),
-                     get<std::uint32_t>(frame, step.slots[2]),
-                     get_predicate(frame, step.slots[3 + words]));
+  model::tcgen05_mma(
+      static_cast<MmaKind>(more_in(step.detail)), group_in(step.detail),
+      tensor_address(frame, step.addresses[0]), get<std::uint64_t>(frame, step.slots[0]),
+      get<std::uint64_t>(frame, step.slots[1]), get<std::uint32_t>(frame, step.slots[2]),
+      get_predicate(frame, step.slots[3 + words]));
 }
 // [d], a, b, instruction, [a_scales], [b_scales], accumulate.
 void multiply_scaled(Frame& frame, const Step& step) {
@@ -78,8 +77,8 @@ void commit_multicast(Frame& frame, const Step& step) {
                         get<std::uint16_t>(frame, step.slots[0]));
 }
 
-// detail: the shape, and how many registers. They stand together, for they are written when the load
-// lands.
+// detail: the shape, and how many registers. They stand together, for they are written when the
+// load lands.
 TensorAccessShape shape_in(std::uint32_t detail) {
   return static_cast<TensorAccessShape>(detail >> 16);
 }
@@ -113,8 +112,7 @@ void query_is_canceled(Frame& frame, const Step& step) {
 // detail: which coordinate, or 3: all, and a word that says nothing.
 void query_first_cta(Frame& frame, const Step& step) {
   const unsigned wanted = step.detail, count = wanted == 3 ? 4 : 1;
-  const unsigned index =
-      model::query_first_cta_x(get<CancelResponse>(frame, step.slots[count]));
+  const unsigned index = model::query_first_cta_x(get<CancelResponse>(frame, step.slots[count]));
   const Extent at = position_of(*frame.running->request, index);
   const std::uint32_t values[4] = {at.x, at.y, at.z, 0};
   for (unsigned i = 0; i < count; ++i) {
@@ -170,7 +168,7 @@ void add_accesses(FormTable& table, const std::string& name, TensorAccessShape s
     const std::uint32_t detail = count | static_cast<std::uint32_t>(shape) << 16;
     table.add("tcgen05.ld" + end, registers + "A", load, detail);
     table.add("tcgen05.st" + end, "A" + registers, store, detail);
-    // Of x1 a register may stand without braces.
+    // One register may stand without braces.
     if (count == 1) {
       table.add("tcgen05.ld" + end, "4A", load, detail);
       table.add("tcgen05.st" + end, "A4", store, detail);

@@ -1,8 +1,7 @@
 // What the lanes of a warp do together: those that a mask names.
-#include "vgpu/machine/warp_collective.h"
-
 #include <bit>
 
+#include "vgpu/machine/warp_collective.h"
 #include "vgpu/ptx/run/operation.h"
 
 namespace tw::vgpu::ptx {
@@ -132,8 +131,8 @@ void reduce(Frame& frame, const Step& step) {
   const auto join = [](const Warp& warp, unsigned, std::uint32_t mask) {
     std::uint32_t joined = warp.brought[static_cast<unsigned>(std::countr_zero(mask))];
     each_brought(warp, mask & (mask - 1), [&](unsigned, std::uint32_t value) {
-      joined = static_cast<std::uint32_t>(
-          Operation::of(static_cast<T>(joined), static_cast<T>(value)));
+      joined =
+          static_cast<std::uint32_t>(Operation::of(static_cast<T>(joined), static_cast<T>(value)));
     });
     return joined;
   };

@@ -104,10 +104,12 @@ void DescribedLaunch::place_extents(const LaunchWords& words) {
     refuse("{} has clusters of {} by .reqnctapercluster, and not of {}.", function.name,
            words_of(required_cluster), words_of(cluster));
   }
-  if (cluster.y != 1 || cluster.z != 1) {
-    refuse("A cluster of {} has no model: clusters lie along x.", words_of(cluster));
+  const Extent& grid = request_.grid;
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    refuse("A grid of {} does not consist of whole clusters of {}.", words_of(grid),
+           words_of(cluster));
   }
-  request_.cluster = cluster.x;
+  request_.cluster = cluster;
 }
 
 const Array& DescribedLaunch::array(std::string_view name) const {
@@ -120,7 +122,9 @@ const Array& DescribedLaunch::array(std::string_view name) const {
 std::string DescribedLaunch::title() const {
   std::string title = fmt::format("{}, grid {}, block {}", code_->function->name,
                                   words_of(request_.grid), words_of(request_.block));
-  if (request_.cluster > 1) title += fmt::format(", clusters of {}", request_.cluster);
+  if (request_.cluster.count() > 1) {
+    title += fmt::format(", clusters of {}", words_of(request_.cluster));
+  }
   return title;
 }
 
