@@ -1,8 +1,8 @@
-/* Tilewright: matrix products and convolutions on NVIDIA GPUs, and on a virtual one.
+/* Tilewright: matrix products and convolutions on GPUs of NVIDIA and AMD, and on a virtual one.
  *
  * Every call takes the memory and the stream of its caller: nothing is allocated on the device,
- * nothing is waited for, nothing is compiled. Calls may come from any thread, for the current CUDA
- * device, and may be captured into CUDA graphs.
+ * nothing is waited for, nothing is compiled. Calls may come from any thread, for the current
+ * device of CUDA, or of HIP where CUDA has none, and may be captured into graphs.
  *
  * The functions below serve every family. A problem is a struct that begins with its size and its
  * family, which tw_init writes; a family is known by its name. TW_FAMILY declares typed names of
@@ -39,7 +39,7 @@ typedef enum tw_status {
   TW_INVALID = 1,     /* the problem contradicts itself, or names what is not there */
   TW_UNSUPPORTED = 2, /* the problem is sound, but no compiled kernel computes it here */
   TW_WORKSPACE = 3,   /* the workspace is too small, or not aligned to 256 bytes */
-  TW_CUDA = 4,        /* CUDA reported an error, or there is no GPU */
+  TW_CUDA = 4,        /* CUDA or HIP reported an error, or there is no GPU */
   TW_FOUND = 5        /* the virtual GPU reports a fault of the kernel */
 } tw_status;
 
@@ -61,9 +61,15 @@ typedef struct tw_options {
   size_t workspace_limit; /* kernels that need more are not chosen */
   const char* instance;   /* null: the library chooses; otherwise a name of `./tw list` */
   /* What tw_simulate runs, and tw_supported answers for where there is no GPU: "sm80", "sm90a"
-   * (null), "sm100a", "gfx942" or "gfx950". */
+   * (null), "sm100a", "gfx942" or "gfx950". Where CUDA and HIP have devices, one of AMD's takes
+   * HIP's. */
   const char* target;
 } tw_options;
+
+/* Adds the families of a plug-in, a shared object with kernels of one's own (docs/own_kernel.md),
+ * to those that the functions below serve; the one that the variable TW_PLUGIN names is added by
+ * itself. It stays as long as the process. One of another version is refused. */
+TW_API tw_status tw_load_plugin(const char* path);
 
 /* What there is, as JSON. Of a family, by its name: the fields of its problem with their offsets,
  * types, ranges and first values, its tensors, its lists, its kernels (docs/library.md).
@@ -87,7 +93,7 @@ TW_API tw_status tw_supported(const void* problem, const tw_options* options);
 
 TW_API tw_status tw_workspace_size(size_t* bytes, const void* problem, const tw_options* options);
 
-/* Enqueues the problem on `stream` (a cudaStream_t). */
+/* Enqueues the problem on `stream` (a cudaStream_t, or a hipStream_t). */
 TW_API tw_status tw_run(const void* problem, const tw_options* options, void* workspace,
                         size_t workspace_bytes, void* stream);
 

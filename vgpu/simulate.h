@@ -5,7 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "tilewright/launch/checked.h"
+#include "tilewright/launch/device_kernel.h"
 #include "tilewright/launch/product.h"
+#include "vgpu/im2col_map.h"
 #include "vgpu/machine/machine.h"
 #include "vgpu/tensor_map.h"
 
@@ -18,17 +21,6 @@ vgpu::Report simulate(const typename Kernel::Params& params, unsigned ctas,
   return vgpu::run({ctas, 1, Kernel::threads, sizeof(typename Kernel::Storage),
                     [&params] { Kernel::run(params); }},
                    memory, options);
-}
-
-// Registers of each thread with which a kernel is launched that shifts them; 0: another one.
-template <class Parts>
-constexpr unsigned launched_registers() {
-  constexpr RoleTable roles = Parts::roles;
-  if constexpr (!roles.shifts_registers()) {
-    return 0;
-  } else {
-    return roles.launched_registers(Parts::Target::registers) / roles.threads();
-  }
 }
 
 // What the kernel may touch.
@@ -97,49 +89,142 @@ class TouchedMemory {
   std::vector<vgpu::GlobalRange> ranges_;
 };
 
+// The tensors of a described problem.
+inline std::vector<vgpu::GlobalRange> touched_by(const Checked& problem) {
+  std::vector<vgpu::GlobalRange> ranges;
+  const Description& description = problem.description();
+  const ProductField* const product = description.product;
+  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
+    const TensorField& tensor = description.tensors[i];
+    const TensorLines& lines = problem.tensor(i);
+    if (lines.data == nullptr || (product != nullptr && i == product->d)) continue;
+    const bool written = tensor.flow == TensorField::Flow::Written;
+    const bool constant = tensor.constant != nullptr && tensor.constant(problem.problem());
+    ranges.push_back({lines.data, lines.bytes(), tensor.title, !written, written, constant});
+  }
+  return product == nullptr ? ranges : TouchedMemory(ranges, problem.product()).ranges();
+}
+
+struct EncodeForVirtual {
+  Status operator()(TensorMap& map, const MatrixBox& box) const {
+    return encode_for_virtual(map, box);
+  }
+  Status operator()(TensorMap& map, const Im2colBox& box) const {
+    return encode_im2col_for_virtual(map, box);
+  }
+};
+
+// A kernel on the virtual GPU, as CudaKernel and HipKernel have it on theirs.
+template <class Skeleton>
+class VirtualKernel {
+ public:
+  using Encode = EncodeForVirtual;
+  VirtualKernel(const KernelNeeds& needs, const vgpu::Options& machine, vgpu::Report& report)
+      : needs_(needs), machine_(machine), report_(report) {}
+
+  std::vector<vgpu::GlobalRange> touched;  // what the kernel may touch
+
+  // The kernel writes a record of so many tracks for each CTA.
+  void traces(const TraceBuffer& trace, unsigned tracks) {
+    trace_ = trace;
+    tracks_ = tracks;
+  }
+  Status max_active_clusters(unsigned& clusters) const {
+    clusters = machine_.sm_count / needs_.cluster_size;
+    return Status::good();
+  }
+  Status launch(const typename Skeleton::Params& params, unsigned ctas, void* /*stream*/,
+                bool /*at_once*/ = false) {
+    if (trace_.events != nullptr) {
+      const std::size_t tracks = std::size_t{ctas} * tracks_;
+      touched.push_back(
+          {trace_.events, tracks * trace_.capacity * sizeof(TraceEvent), "trace", false});
+      touched.push_back({trace_.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
+    }
+    const vgpu::Launch launch = {ctas,
+                                 needs_.cluster_size,
+                                 needs_.threads,
+                                 needs_.shared_bytes,
+                                 [&params] { Skeleton::run(params); },
+                                 needs_.lanes,
+                                 needs_.dependent_launch,
+                                 needs_.registers,
+                                 {},
+                                 std::as_bytes(std::span(&params, 1))};
+    report_ = vgpu::run(launch, touched, machine_);
+    return Status::good();
+  }
+
+ private:
+  const KernelNeeds& needs_;
+  const vgpu::Options& machine_;
+  vgpu::Report& report_;
+  TraceBuffer trace_ = {};
+  unsigned tracks_ = 0;
+};
+
+// Memory that a launch asks for. Its counters are its first bytes, or lie apart, as those of
+// captured calls do.
+class VirtualWorkspace {
+ public:
+  VirtualWorkspace(std::size_t bytes, bool has_counters_apart)
+      : memory_((bytes + 7) / 8),
+        counters_(has_counters_apart && bytes > 0 ? workspace_counter_bytes / 8 : 0) {}
+  Workspace workspace() {
+    return {memory_.data(), memory_.size() * 8, counters_.empty() ? nullptr : counters_.data()};
+  }
+  void add_to(std::vector<vgpu::GlobalRange>& touched) {
+    const std::span<std::uint64_t> counted = counters();
+    const auto parts = std::span(memory_).subspan(counters_.empty() ? counted.size() : 0);
+    if (!counted.empty()) {
+      touched.push_back({counted.data(), counted.size_bytes(), "counters", true, true});
+    }
+    if (!parts.empty()) {
+      touched.push_back({parts.data(), parts.size_bytes(), "parts", false, true});
+    }
+  }
+  // Says so where a run that was clean left counters that are not zero.
+  void check(vgpu::Report& report) {
+    if (report.verdict() != vgpu::Report::Clean) return;
+    if (std::ranges::all_of(counters(), [](std::uint64_t bits) { return bits == 0; })) return;
+    report.incomplete.push_back(
+        "The counters of the workspace are not zero after the launch; the next one needs them so.");
+  }
+
+ private:
+  std::span<std::uint64_t> counters() {
+    if (!counters_.empty()) return counters_;
+    return std::span(memory_).first(std::min(memory_.size(), workspace_counter_bytes / 8));
+  }
+  std::vector<std::uint64_t> memory_, counters_;
+};
+
 // `make_plan` plans the launch, as plan() does; `touched` is what it may touch beside the
 // workspace.
 template <class Parts, class MakePlan>
 Status simulate_planned(const MatmulProblem& problem, const LaunchOrder& order,
                         const TraceBuffer& trace, const vgpu::Options& options,
-                        vgpu::Report& report, TouchedMemory touched, const MakePlan& make_plan) {
+                        vgpu::Report& report, const TouchedMemory& touched,
+                        const MakePlan& make_plan) {
   using Kernel = kernel::WarpSpecialized<Parts>;
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
+  VirtualKernel<Kernel> kernel(needs_of<Parts, Kernel>, options, report);
+  unsigned max_clusters = 0;
+  (void)kernel.max_active_clusters(max_clusters);
+  VirtualWorkspace memory(workspace_bytes<Parts>(problem, order, max_clusters), false);
   typename Kernel::Params params;
   MatmulGrid grid = {};
-  const unsigned max_clusters = options.sm_count / Parts::config.tiling.cluster.size();
-  std::vector<std::uint64_t> memory(workspace_bytes<Parts>(problem, order, max_clusters) / 8 + 1);
-  const Workspace workspace = {memory.data(), memory.size() * 8};
-  Status planned = make_plan(params, grid, max_clusters, workspace);
+  Status planned = make_plan(params, grid, max_clusters, memory.workspace());
   if (!planned.is_good()) return planned;
-  if constexpr (Parts::config.tracing == Tracing::On) params.trace = trace;
-
-  const std::size_t counters = std::min(workspace.bytes, workspace_counter_bytes);
-  touched.add({memory.data(), counters, "counters", true, true});
-  touched.add({memory.data() + counters / 8, workspace.bytes - counters, "parts", false, true});
-  if (trace.events != nullptr) {
-    const std::size_t tracks = grid.ctas * Kernel::tracks;
-    touched.add({trace.events, tracks * trace.capacity * sizeof(TraceEvent), "trace", false});
-    touched.add({trace.counts, tracks * sizeof(std::uint32_t), "trace counts", true});
+  kernel.touched = touched.ranges();
+  memory.add_to(kernel.touched);
+  if constexpr (Parts::config.tracing == Tracing::On) {
+    params.trace = trace;
+    kernel.traces(trace, Kernel::tracks);
   }
-  const vgpu::Launch launch = {grid.ctas,
-                               grid.cluster_size,
-                               grid.threads,
-                               grid.shared_bytes,
-                               [&params] { Kernel::run(params); },
-                               Parts::Target::target.lanes,
-                               Parts::dependent_launch,
-                               launched_registers<Parts>(),
-                               {},
-                               std::as_bytes(std::span(&params, 1))};
-  report = vgpu::run(launch, touched.ranges(), options);
-  if (report.verdict() == vgpu::Report::Clean &&
-      std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),
-                  [](std::uint64_t bits) { return bits != 0; })) {
-    report.incomplete.push_back(
-        "The counters of the workspace are not zero after the launch; the next one needs them so.");
-  }
-  return Status::good();
+  const Status launched = kernel.launch(params, grid.ctas, nullptr);
+  memory.check(report);
+  return launched;
 }
 
 // Plans a product and runs it. A refusal makes the report incomplete.

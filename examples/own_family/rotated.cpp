@@ -8,18 +8,16 @@
 #include <tilewright/arch/sm90.h>
 #include <tilewright/bind/recipe.h>
 #include <tilewright/bind/thread_recipe.h>
-#include <tilewright/command_line.h>
 #include <tilewright/io/async_copy.h>
 #include <tilewright/io/thread_loader.h>
+#ifdef __CUDACC__
+#include <tilewright/bind/kernel.h>
+#include <tilewright/kernel/entry.h>
+#else
+#include <tilewright/command_line.h>
 #include <tilewright/launch/product_fields.h>
-
-// What a caller states.
-struct RotatedProblem {
-  std::size_t size;
-  std::uint64_t family;
-  tw_matmul_problem matmul;
-  std::int64_t shift;
-};
+#include <tilewright/plugin.h>
+#endif
 
 // What differs from a matmul: which row of A a loading thread brings.
 template <tw::Tiling tiling, unsigned warps, tw::Completion how>
@@ -46,6 +44,30 @@ struct RotatedRecipe : tw::ThreadRecipe<tw::MatmulRecipe, RotatedLoader> {
 #endif
 };
 
+// The compiled kernels have a target and a configuration each.
+struct Wide {
+  static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}};
+};
+struct Narrow {
+  static constexpr tw::MatmulConfig config = {.tiling = {.m = 64, .n = 64}, .multiply_groups = 1};
+};
+struct OneGroup {
+  static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}, .multiply_groups = 1};
+};
+
+#ifdef __CUDACC__  // the kernel alone, for a GPU: tilewright_kernel_image compiles it
+using OnHopper = tw::kernel::WarpSpecialized<tw::Kernel<tw::Sm90, RotatedRecipe, Wide>>;
+template __global__ void tw::kernel::entry<OnHopper>(const __grid_constant__ OnHopper::Params);
+#else
+
+// What a caller states.
+struct RotatedProblem {
+  std::size_t size;
+  std::uint64_t family;
+  tw_matmul_problem matmul;
+  std::int64_t shift;
+};
+
 // A launch is matmul's, and the shift.
 struct RotatedLaunch {
   template <class Kernel>
@@ -61,21 +83,17 @@ struct RotatedLaunch {
   }
 };
 
-// The compiled kernels: a target and a configuration each.
-struct Wide {
-  static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}};
-};
-struct Narrow {
-  static constexpr tw::MatmulConfig config = {.tiling = {.m = 64, .n = 64}, .multiply_groups = 1};
-};
-struct OneGroup {
-  static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}, .multiply_groups = 1};
-};
-template <class Target, class Named>
+template <class Target, class Named, const auto&... image>
 tw::Instance instance(const char* name) {
-  return tw::warp_specialized_instance<RotatedLaunch, tw::Kernel<Target, RotatedRecipe, Named>>(
-      name);
+  using Kernel = tw::Kernel<Target, RotatedRecipe, Named>;
+  return tw::warp_specialized_instance<RotatedLaunch, Kernel, image...>(name);
 }
+#ifdef WITH_IMAGE
+extern "C" const unsigned char tw_image_rotated_hopper[];
+const tw::Instance hopper = instance<tw::Sm90, Wide, tw_image_rotated_hopper>("rotated_hopper");
+#else
+const tw::Instance hopper = instance<tw::Sm90, Wide>("rotated_hopper");
+#endif
 
 struct Rotated : tw::UsualTrial {
   using Problem = RotatedProblem;
@@ -117,7 +135,7 @@ struct Rotated : tw::UsualTrial {
                                                   &product};
 
   static std::span<const tw::Instance> instances() {
-    static const tw::Instance all[] = {instance<tw::Sm90, Wide>("rotated_hopper"),
+    static const tw::Instance all[] = {hopper,
                                        instance<tw::Sm80, Narrow>("rotated_ampere"),
                                        instance<tw::Sm100, OneGroup>("rotated_blackwell")};
     return all;
@@ -138,4 +156,9 @@ struct Rotated : tw::UsualTrial {
   }
 };
 
+#ifdef AS_PLUGIN
+TW_PLUGIN_FAMILIES(Rotated)
+#else
 int main(int argc, char** argv) { return tw::command_line<Rotated>(argc, argv); }
+#endif
+#endif

@@ -9,8 +9,8 @@ namespace tw {
 
 std::span<const Instance> matmul_instances();
 
-using Choice = LaunchChoice<Instance>;
-using Rejection = LaunchRejection<Instance>;
+using Choice = LaunchChoice;
+using Rejection = LaunchRejection;
 
 // Every launch that computes the problem, none twice, with its expected cost.
 std::vector<Choice> candidates(const Checked& problem, const DispatchRequest& request,

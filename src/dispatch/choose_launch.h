@@ -8,10 +8,10 @@
 
 #include "src/dispatch/cost.h"
 #include "src/dispatch/measured.h"
+#include "src/instances/instance.h"
 
 namespace tw {
 
-template <class Instance>
 struct LaunchChoice {
   const Instance* instance = nullptr;
   LaunchOrder order;
@@ -20,27 +20,23 @@ struct LaunchChoice {
 };
 
 // Why a candidate was not taken.
-template <class Instance>
 struct LaunchRejection {
   const Instance* instance;
   std::string sentence;
 };
-
-// The configuration of an instance that multiplies, whatever its family.
-template <class Instance>
-requires requires(const Instance& instance) { instance.config.tiling; }
-const MatmulConfig& config_of(const Instance& instance) { return instance.config; }
 
 // What a Family of launches has that does not say otherwise.
 struct UsualChoice {
   // True where kernels that cut sums have no like that does not.
   static constexpr bool only_in_parts = false;
   // Whether a kernel is of another kind than the problem's, and so no near one.
-  template <class Problem>
-  static bool is_of_other_kind(const MatmulConfig&, const Problem&) {
-    return false;
-  }
+  static bool is_of_other_kind(const MatmulConfig&, const Checked&) { return false; }
 };
+
+// The order in which a kernel is asked first.
+inline LaunchOrder usual_order(const Instance& instance) {
+  return {.stream_k = config_of(instance).split == Split::Stream};
+}
 
 // Every launch that computes the problem, none twice. A Family is a UsualChoice, and has
 //   instances()                          what is compiled
@@ -48,11 +44,10 @@ struct UsualChoice {
 //   matmul(instance, problem)            the product that it is; asked where the kernel supports
 //   operand_bytes(problem)               as of expected_microseconds
 // `rejections` may be null.
-template <class Family, class Problem, class Instance>
-std::vector<LaunchChoice<Instance>> launches_of(
-    const Problem& problem, const DispatchRequest& request,
-    std::vector<LaunchRejection<Instance>>* rejections) {
-  std::vector<LaunchChoice<Instance>> found;
+template <class Family>
+std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequest& request,
+                                      std::vector<LaunchRejection>* rejections) {
+  std::vector<LaunchChoice> found;
   for (const Instance& instance : Family::instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     const auto rejected = [&](const Status& status) {
@@ -63,7 +58,7 @@ std::vector<LaunchChoice<Instance>> launches_of(
     const KernelFacts facts = Family::facts(instance);
     if (rejected(suits(facts, request))) continue;
     const MatmulConfig& config = config_of(instance);
-    const LaunchOrder usual = {.stream_k = config.split == Split::Stream};
+    const LaunchOrder usual = usual_order(instance);
     if (rejected(instance.supports(problem, {usual}))) continue;
     const MatmulProblem matmul = Family::matmul(instance, problem);
     std::vector<LaunchOrder> orders = orders_of(config, matmul);
@@ -72,7 +67,7 @@ std::vector<LaunchChoice<Instance>> launches_of(
       orders.push_back(usual);
     }
     for (const LaunchOrder& order : orders) {
-      if (rejected(instance.supports(problem, {order}))) continue;
+      if (order != usual && rejected(instance.supports(problem, {order}))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
       found.push_back({&instance, order,
                        expected_microseconds(facts, matmul, order, request.sms,
@@ -82,77 +77,53 @@ std::vector<LaunchChoice<Instance>> launches_of(
   return found;
 }
 
-template <class Instance>
-LaunchChoice<Instance> cheapest_of(const std::vector<LaunchChoice<Instance>>& all) {
-  LaunchChoice<Instance> best;
-  for (const LaunchChoice<Instance>& one : all) {
-    if (best.instance == nullptr || one.microseconds < best.microseconds) best = one;
-  }
-  return best;
-}
-
-// The first measured launch that is among all that there are, in place of the choice; a table may
-// be of kernels that this problem, or this library, does not have.
-template <class Instance>
-void take_measured(LaunchChoice<Instance>& choice, const std::vector<LaunchChoice<Instance>>& all,
-                   const std::vector<const MeasuredLaunch*>& measured) {
-  for (const MeasuredLaunch* known : measured) {
-    for (const LaunchChoice<Instance>& one : all) {
-      if (one.instance->name != known->instance || one.order.split_k != known->split_k) continue;
-      choice = one;
-      choice.order.group = known->group;
-      choice.order.raster = known->raster;
-      choice.measured = true;
-      return;
-    }
-  }
-}
+// The cheapest, or the first measured launch that is among all that there are: a table may be of
+// kernels that this problem, or this library, does not have. Its instance is null where there is
+// none.
+LaunchChoice best_of(const std::vector<LaunchChoice>& all,
+                     const std::vector<const MeasuredLaunch*>& measured);
 
 // No kernel has as many obstacles as one that does not run on the device.
 inline constexpr unsigned of_other_targets = 1000;
 
 // Why there is no choice: what the nearest lacks. `does` is what no kernel does; `obstacles_of`
 // counts what keeps a kernel of the device from it.
-template <class Instance, class ObstaclesOf>
-Status no_launch(const std::string& does, const DispatchRequest& request,
-                 const std::vector<LaunchRejection<Instance>>& rejections,
-                 const ObstaclesOf& obstacles_of) {
+template <class ObstaclesOf>
+Status no_launch(const char* does, const DispatchRequest& request,
+                 const std::vector<LaunchRejection>& rejections, const ObstaclesOf& obstacles_of) {
   if (rejections.empty()) {
     return Status::refused(std::string("There is no instance '") + request.instance +
                            "'; ./tw list shows those that there are.");
   }
-  const LaunchRejection<Instance>* nearest = nullptr;
+  const LaunchRejection* nearest = nullptr;
   unsigned fewest = 0;
-  for (const LaunchRejection<Instance>& rejection : rejections) {
-    const bool runs =
-        runs_on(rejection.instance->target, request.target, rejection.instance->capability_end);
-    const unsigned obstacles = runs ? obstacles_of(*rejection.instance) : of_other_targets;
+  for (const LaunchRejection& rejection : rejections) {
+    const Instance& instance = *rejection.instance;
+    const bool runs = runs_on(instance.target, request.target, instance.capability_end);
+    const unsigned obstacles = runs ? obstacles_of(instance) : of_other_targets;
     if (nearest != nullptr && obstacles >= fewest) continue;
     nearest = &rejection;
     fewest = obstacles;
   }
-  return Status::refused("No compiled kernel " + does + " on " + request.target +
+  return Status::refused(std::string("No compiled kernel ") + does + " on " + request.target +
                          ". The nearest, " + nearest->instance->name + ": " + nearest->sentence);
 }
 
 // A measured launch, or else the cheapest; where there is none, a sentence with what the nearest
 // lack. The Family also has does(problem), what a kernel of it does, and call(problem), by which
 // tables know it.
-template <class Family, class Problem, class Instance>
-Status choose_launch(LaunchChoice<Instance>& choice, const Problem& problem,
-                     const DispatchRequest& request,
-                     std::vector<LaunchRejection<Instance>>* rejections) {
-  std::vector<LaunchRejection<Instance>> obstacles;
-  const std::vector<LaunchChoice<Instance>> all = launches_of<Family>(problem, request, &obstacles);
-  choice = cheapest_of(all);
-  take_measured(choice, all, measured_launches(Family::call(problem), request));
+template <class Family>
+Status choose_launch(LaunchChoice& choice, const Checked& problem, const DispatchRequest& request,
+                     std::vector<LaunchRejection>* rejections) {
+  std::vector<LaunchRejection> obstacles;
+  choice = best_of(launches_of<Family>(problem, request, &obstacles),
+                   measured_launches(Family::call(problem), request));
   if (rejections != nullptr) *rejections = obstacles;
   if (choice.instance != nullptr) return Status::good();
   return no_launch(Family::does(problem), request, obstacles, [&](const Instance& instance) {
-    const MatmulConfig& config = config_of(instance);
     unsigned count = suits(Family::facts(instance), request).obstacles();
-    count += instance.supports(problem, {{.stream_k = config.split == Split::Stream}}).obstacles();
-    if (Family::is_of_other_kind(config, problem)) count += of_other_targets / 2;
+    count += instance.supports(problem, {usual_order(instance)}).obstacles();
+    if (Family::is_of_other_kind(config_of(instance), problem)) count += of_other_targets / 2;
     return count;
   });
 }

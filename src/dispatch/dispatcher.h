@@ -9,12 +9,10 @@ namespace tw {
 struct Dispatcher {
   // Every launch that computes the problem, none twice, with its expected cost. `rejections` may be
   // null, here and below.
-  std::vector<LaunchChoice<Instance>> (*candidates)(
-      const Checked& problem, const DispatchRequest& request,
-      std::vector<LaunchRejection<Instance>>* rejections);
-  Status (*choose)(LaunchChoice<Instance>& choice, const Checked& problem,
-                   const DispatchRequest& request,
-                   std::vector<LaunchRejection<Instance>>* rejections);
+  std::vector<LaunchChoice> (*candidates)(const Checked& problem, const DispatchRequest& request,
+                                          std::vector<LaunchRejection>* rejections);
+  Status (*choose)(LaunchChoice& choice, const Checked& problem, const DispatchRequest& request,
+                   std::vector<LaunchRejection>* rejections);
 };
 
 }  // namespace tw

@@ -1,17 +1,28 @@
 #include "src/dispatch/launch_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
 #include <string_view>
 
+#include "src/dispatch/choose_launch.h"
 #include "tilewright/launch/swap_ab.h"
 
 namespace tw {
 
 namespace {
+
 constexpr int most_parts = 16;
+
+// The epilogue reads or writes more than vectors beside D.
+bool moves_matrices(const EpilogueArguments& epilogue) {
+  return (epilogue.source != nullptr && epilogue.beta != 0.0f) || epilogue.auxiliary != nullptr ||
+         epilogue.gated;
 }
+
+}  // namespace
 
 std::vector<LaunchOrder> orders_of(const MatmulConfig& config, const MatmulProblem& problem) {
   if (config.split == Split::Stream) return {{.stream_k = true}};
@@ -27,15 +38,14 @@ std::vector<LaunchOrder> orders_of(const MatmulConfig& config, const MatmulProbl
 Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
   const MatmulConfig& config = kernel.config;
   if (!runs_on(kernel.target, request.target, kernel.capability_end)) {
-    return Status::refused(std::string("It is compiled for ") + kernel.target + ", not for " +
-                           request.target + ".");
+    return Status::refused(
+        fmt::format("It is compiled for {}, not for {}.", kernel.target, request.target));
   }
   if (kernel.capability_end != 0 && request.capability >= kernel.capability_end) {
-    return Status::refused("It needs a compute capability below " +
-                           std::to_string(kernel.capability_end / 10) + "." +
-                           std::to_string(kernel.capability_end % 10) + "; the device has " +
-                           std::to_string(request.capability / 10) + "." +
-                           std::to_string(request.capability % 10) + ".");
+    return Status::refused(
+        fmt::format("It needs a compute capability below {}.{}; the device has {}.{}.",
+                    kernel.capability_end / 10, kernel.capability_end % 10, request.capability / 10,
+                    request.capability % 10));
   }
   if (request.instance != nullptr) return Status::good();
   // Sums in tensor memory are float32.
@@ -71,6 +81,57 @@ Status fits(const MatmulConfig& config, const MatmulProblem& given, const Launch
         " bytes is beyond the limit of " + std::to_string(request.workspace_limit) + ".");
   }
   return Status::good();
+}
+
+std::string call_of(const char* family, const MatmulProblem& problem) {
+  if (problem.batch != 1 || problem.a.type != problem.b.type || problem.a.major != Major::K ||
+      problem.b.major != Major::K || moves_matrices(problem.epilogue)) {
+    return "";
+  }
+  return fmt::format("{} {} {}x{}x{}", family, name_of(problem.a.type), problem.m, problem.n,
+                     problem.k);
+}
+
+std::string call_of(const Checked& problem) {
+  const Description& description = problem.description();
+  return description.is_tuned ? call_of(description.name, problem.product()) : "";
+}
+
+std::vector<const MeasuredLaunch*> measured_launches(const std::string& call,
+                                                     const DispatchRequest& request) {
+  std::vector<const MeasuredLaunch*> found;
+  if (call.empty() || !request.by_table || request.device == nullptr ||
+      request.instance != nullptr) {
+    return found;
+  }
+  const auto search = [&](const MeasuredTable& table) {
+    for (const MeasuredLaunch& known : table.launches) {
+      if (known.call == call) found.push_back(&known);
+    }
+  };
+  if (request.own_table != nullptr) search(*request.own_table);
+  for (const MeasuredTable& table : compiled_tables()) {
+    if (std::string_view(request.device).starts_with(table.device)) search(table);
+  }
+  return found;
+}
+
+LaunchChoice best_of(const std::vector<LaunchChoice>& all,
+                     const std::vector<const MeasuredLaunch*>& measured) {
+  for (const MeasuredLaunch* known : measured) {
+    for (LaunchChoice one : all) {
+      if (one.instance->name != known->instance || one.order.split_k != known->split_k) continue;
+      one.order.group = known->group;
+      one.order.raster = known->raster;
+      one.measured = true;
+      return one;
+    }
+  }
+  LaunchChoice best;
+  for (const LaunchChoice& one : all) {
+    if (best.instance == nullptr || one.microseconds < best.microseconds) best = one;
+  }
+  return best;
 }
 
 }  // namespace tw

@@ -1,7 +1,6 @@
 // Which compiled kernel of a described family computes a product.
 #pragma once
 
-#include "src/dispatch/call.h"
 #include "src/dispatch/choose_launch.h"
 #include "src/instances/instance.h"
 
@@ -21,7 +20,8 @@ inline KernelFacts kernel_facts(const Instance& instance) {
 inline MatmulProblem whole_product(const Checked& problem) { return problem.product(); }
 
 // A Family for choose_launch. `priced` is the product whose cost is asked for.
-template <std::span<const Instance> (*all)(), MatmulProblem (*priced)(const Checked&)>
+template <std::span<const Instance> (*all)(),
+          MatmulProblem (*priced)(const Checked&) = whole_product>
 struct DescribedProducts : UsualChoice {
   static auto instances() { return all(); }
   static KernelFacts facts(const Instance& instance) { return kernel_facts(instance); }
@@ -30,15 +30,5 @@ struct DescribedProducts : UsualChoice {
   static std::string call(const Checked& problem) { return call_of(problem); }
   static const char* does(const Checked& problem) { return problem.description().does; }
 };
-
-// A table's launch, or else the cheapest; where there is none, a sentence with what the nearest
-// lack. `rejections` may be null.
-template <std::span<const Instance> (*all)(),
-          MatmulProblem (*priced)(const Checked&) = whole_product>
-Status choose_product(LaunchChoice<Instance>& choice, const Checked& problem,
-                      const DispatchRequest& request,
-                      std::vector<LaunchRejection<Instance>>* rejections) {
-  return choose_launch<DescribedProducts<all, priced>>(choice, problem, request, rejections);
-}
 
 }  // namespace tw

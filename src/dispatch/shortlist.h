@@ -20,10 +20,8 @@ constexpr auto kind_of(const MatmulConfig& config) {
 
 // The `count` cheapest, at most two orders of one kernel, then the cheapest of each other kind that
 // is not expected to take more than three times as long as the first.
-template <class Instance>
-std::vector<LaunchChoice<Instance>> shortlist(std::vector<LaunchChoice<Instance>> all,
-                                              std::size_t count) {
-  using Launch = LaunchChoice<Instance>;
+inline std::vector<LaunchChoice> shortlist(std::vector<LaunchChoice> all, std::size_t count) {
+  using Launch = LaunchChoice;
   constexpr std::ptrdiff_t most_orders = 2;
   constexpr double too_slow = 3;
   std::stable_sort(all.begin(), all.end(), [](const Launch& a, const Launch& b) {

@@ -26,9 +26,8 @@ inline constexpr unsigned most_keys_of_e4m3_products = 128;
 
 // The one that multiplies least beside what is asked for; where there is none, a sentence with what
 // the nearest lacks. `rejections` may be null.
-Status choose_attention(LaunchChoice<Instance>& choice, const Checked& problem,
-                        const DispatchRequest& request,
-                        std::vector<LaunchRejection<Instance>>* rejections);
+Status choose_attention(LaunchChoice& choice, const Checked& problem,
+                        const DispatchRequest& request, std::vector<LaunchRejection>* rejections);
 
 // What attention is by its definition, and by how much kernels may miss it.
 

@@ -1,8 +1,7 @@
-#include "src/families/attention.h"
-
 #include <cmath>
 #include <cstring>
 
+#include "src/families/attention.h"
 #include "tilewright/family/attention/launch.h"
 
 namespace tw {
@@ -37,13 +36,12 @@ double expected_time(const AttentionConfig& config, const tw_attention_problem& 
 
 }  // namespace
 
-Status choose_attention(LaunchChoice<Instance>& choice, const Checked& problem,
-                        const DispatchRequest& request,
-                        std::vector<LaunchRejection<Instance>>* rejections) {
+Status choose_attention(LaunchChoice& choice, const Checked& problem,
+                        const DispatchRequest& request, std::vector<LaunchRejection>* rejections) {
   std::string nearest = "There is none for this device.";
   unsigned fewest = 0;  // obstacles; those of the nearest
   // The best that has all keys in one tile, and the best that has them in parts.
-  LaunchChoice<Instance> best[2] = {};
+  LaunchChoice best[2] = {};
   for (const Instance& instance : attention_instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (!runs_on(instance.target, request.target)) continue;
@@ -61,7 +59,7 @@ Status choose_attention(LaunchChoice<Instance>& choice, const Checked& problem,
     const double time =
         expected_time(config, problem.as<tw_attention_problem>(), request.sms, is_native);
     // A kernel of the device itself goes before one of an older one that does the same.
-    LaunchChoice<Instance>& of_kind = best[config.part_blocks != 0 ? 1 : 0];
+    LaunchChoice& of_kind = best[config.part_blocks != 0 ? 1 : 0];
     const bool best_is_native =
         of_kind.instance != nullptr && std::strcmp(of_kind.instance->target, request.target) == 0;
     if (of_kind.instance == nullptr || (is_native && !best_is_native) ||

@@ -48,15 +48,13 @@ struct Convolutions : UsualChoice {
 
 }  // namespace
 
-std::vector<LaunchChoice<Instance>> conv2d_candidates(
-    const Checked& problem, const DispatchRequest& request,
-    std::vector<LaunchRejection<Instance>>* rejections) {
+std::vector<LaunchChoice> conv2d_candidates(const Checked& problem, const DispatchRequest& request,
+                                            std::vector<LaunchRejection>* rejections) {
   return launches_of<Convolutions>(problem, request, rejections);
 }
 
-Status choose_conv2d(LaunchChoice<Instance>& choice, const Checked& problem,
-                     const DispatchRequest& request,
-                     std::vector<LaunchRejection<Instance>>* rejections) {
+Status choose_conv2d(LaunchChoice& choice, const Checked& problem, const DispatchRequest& request,
+                     std::vector<LaunchRejection>* rejections) {
   return choose_launch<Convolutions>(choice, problem, request, rejections);
 }
 

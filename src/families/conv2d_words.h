@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "src/dispatch/call.h"
+#include "src/dispatch/measured.h"
 #include "tilewright/family/conv2d/family.h"
 
 namespace tw {

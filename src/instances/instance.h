@@ -29,12 +29,13 @@ struct Instance {
   const void* facts;   // the family's own type; those of a product begin with ProductFacts
   // Why this kernel cannot take a problem; good if it can.
   Status (*supports)(const Checked&, const LaunchOptions&);
-  // Null where the build has no CUDA toolkit. `stream` is a cudaStream_t. Nothing is allocated,
+  // Null where no kernel is compiled for a GPU. `stream` is CUDA's, or HIP's. Nothing is allocated,
   // nothing waited for. The workspace is that of the current device.
-  Status (*workspace)(std::size_t& bytes, const Checked&, const LaunchOptions&);
-  Status (*launch)(const Checked&, const LaunchOptions&, void* stream);
+  Status (*workspace)(std::size_t& bytes, const Checked&, const LaunchOptions&) = nullptr;
+  Status (*launch)(const Checked&, const LaunchOptions&, void* stream) = nullptr;
   // Null where the build has no virtual GPU.
-  Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&, vgpu::Report&);
+  Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&,
+                     vgpu::Report&) = nullptr;
   const char* shown = nullptr;  // what it shows, where the library has no use for it
   // Behind the last compute capability that runs it; 0: that of its target.
   int capability_end = 0;

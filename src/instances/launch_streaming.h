@@ -1,78 +1,50 @@
-// An instance of the streaming skeleton: its launches on the current device and on the virtual
-// GPU. A Launch says what its kernels support and plans for them: family/NAME/launch.h has it.
+// How kernels of the streaming skeleton are launched, for launcher.h. A Launch says what its
+// kernels support and plans for them: family/NAME/launch.h has it.
 #pragma once
 
 #include "src/instances/instance.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/launch/contracts.h"
-#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
-#include "src/instances/streaming_device.h"
-#endif
-#if TW_INSTANCE_WITH_VGPU
-#include "src/instances/touched.h"
-#include "vgpu/machine/machine.h"
-#endif
+#include "tilewright/launch/device_kernel.h"
 
 namespace tw {
 
-template <class>
-constexpr unsigned cluster_of_streaming = 1;
+template <class Launch, class Kernel>
+struct LaunchStreaming {
+  using Skeleton = kernel::Streaming<Kernel>;
+  using Params = typename Skeleton::Params;
+  static constexpr const TargetFacts& target = Kernel::Target::target;
+  static constexpr KernelNeeds needs = {1,
+                                        false,
+                                        target.capability_begin,
+                                        target.capability_end,
+                                        Skeleton::threads,
+                                        sizeof(typename Skeleton::Storage),
+                                        Skeleton::dependent_launch,
+                                        target.lanes};
+  static constexpr const void* facts = &Launch::template facts<Kernel>;
+  static constexpr bool records = Kernel::Trace::records;
+  static constexpr unsigned tracks = 1;              // a CTA has one in a timeline
+  static constexpr bool has_counters_apart = false;  // there are none
 
-template <class Launch, class Bound>
-Status supports_streaming(const Checked& problem, const LaunchOptions&) {
-  static_assert(plans_streams<Launch, Bound, typename kernel::Streaming<Bound>::Params>());
-  return Launch::template supports<Bound>(problem);
-}
-
-#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
-template <class Launch, class Bound>
-Status workspace_streaming(std::size_t& bytes, DeviceStreaming<Bound>&, const Checked&,
-                           const LaunchOptions&) {
-  bytes = 0;
-  return Status::good();
-}
-
-template <class Launch, class Bound>
-Status launch_streaming(DeviceStreaming<Bound>& kernel, const Checked& problem,
-                        const LaunchOptions& options, void* stream) {
-  if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
-  if (problem.is_empty()) return Status::good();
-  return kernel.launch(stream, [&](auto& params, unsigned& ctas, unsigned max_ctas) {
-    Launch::template plan<Bound>(params, ctas, problem, max_ctas);
-    if constexpr (Bound::Trace::records) params.trace = options.trace;
-    return Status::good();
-  });
-}
-#endif
-
-#if TW_INSTANCE_WITH_VGPU
-template <class Launch, class Bound>
-Status simulate_streaming(const Checked& problem, const LaunchOptions& given,
-                          const vgpu::Options& options, vgpu::Report& report) {
-  using Kernel = kernel::Streaming<Bound>;
-  if (Status status = Launch::template supports<Bound>(problem); !status.is_good()) return status;
-  if (problem.is_empty()) return Status::good();
-  typename Kernel::Params params;
-  unsigned ctas = 0;
-  Launch::template plan<Bound>(params, ctas, problem, options.sm_count);
-  std::vector<vgpu::GlobalRange> touched = touched_by(problem);
-  if constexpr (Bound::Trace::records) {
-    params.trace = given.trace;
-    add_trace(touched, given.trace, ctas);
+  static Status supports(const Checked& problem, const LaunchOptions&) {
+    static_assert(plans_streams<Launch, Kernel, Params>());
+    return Launch::template supports<Kernel>(problem);
   }
-  const vgpu::Launch launch = {ctas,
-                               1,
-                               Kernel::threads,
-                               sizeof(typename Kernel::Storage),
-                               [&params] { Kernel::run(params); },
-                               Bound::Target::target.lanes,
-                               Kernel::dependent_launch,
-                               0,
-                               {},
-                               std::as_bytes(std::span(&params, 1))};
-  report = vgpu::run(launch, touched, options);
-  return Status::good();
-}
-#endif
+  static bool is_empty(const Checked& problem) { return problem.is_empty(); }
+  template <class Clusters>
+  static Status workspace(std::size_t& bytes, const Checked&, const LaunchOrder&, const Clusters&) {
+    bytes = 0;
+    return Status::good();
+  }
+  template <class Encode>
+  static Status plan(Params& params, unsigned& ctas, const Checked& problem, const LaunchOptions&,
+                     unsigned max_ctas, const Encode&) {
+    Status status = Launch::template supports<Kernel>(problem);
+    if (status.is_good()) Launch::template plan<Kernel>(params, ctas, problem, max_ctas);
+    return status;
+  }
+  static bool runs_at_once(const Params&) { return false; }
+};
 
 }  // namespace tw

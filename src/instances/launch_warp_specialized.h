@@ -1,108 +1,94 @@
-// An instance of the warp-specialised skeleton: its launches on the current device and on the
-// virtual GPU. A Launch tells the product that a problem is, to all kernels or to one (product or
-// product<Bound>), and plans for kernels: it stands in family/NAME/launch.h.
+// How kernels of the warp-specialised skeleton are launched, for launcher.h. A Launch tells the
+// product that a problem is, to all kernels or to one (product or product<Kernel>), and plans for
+// kernels: it stands in family/NAME/launch.h.
 #pragma once
 
 #include <cstdint>
 
 #include "src/instances/instance.h"
-#include "src/instances/launch_planned.h"
+#include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/launch/contracts.h"
+#include "tilewright/launch/device_kernel.h"
 #include "tilewright/launch/product.h"
-#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
-#include "src/instances/launch_device.h"
-#endif
-#if TW_INSTANCE_WITH_VGPU
-#include "src/instances/touched.h"
-#include "vgpu/im2col_map.h"
-#endif
+#include "tilewright/pipeline/ring_traces.h"
 
 namespace tw {
 
-template <class Bound>
-constexpr unsigned cluster_of_warp_specialized = Bound::config.tiling.cluster.size();
+template <class Launch, class Kernel>
+struct LaunchWarpSpecialized {
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
+  using Params = typename Skeleton::Params;
+  static constexpr const TargetFacts& target = Kernel::Target::target;
+  static constexpr KernelNeeds needs = needs_of<Kernel, Skeleton>;
+  static constexpr const void* facts = &Launch::template facts<Kernel>;
+  static constexpr bool records = Kernel::Trace::records;
+  static constexpr unsigned tracks = Skeleton::tracks * tracks_of_role<typename Kernel::Trace>;
+  // A matmul says how its sums are split.
+  static constexpr bool is_product = requires { Kernel::config.split; };
+  // On the virtual GPU counters of one kind lie in the workspace and those of the other apart, as
+  // those of captured calls do.
+  static constexpr bool has_counters_apart = !is_product;
 
-// A matmul says how its sums are split.
-template <class Bound>
-constexpr bool is_product = requires {
-  Bound::config.split;
+  // Asks the Launch, or makes a plan that nobody launches, with whatever workspace it needs.
+  static Status supports(const Checked& problem, const LaunchOptions& options) {
+    static_assert(plans_grids<Launch, Kernel, Params>());
+    if (problem.is_empty()) return Status::good();
+    if constexpr (requires { Launch::template supports<Kernel>(problem, options.order); }) {
+      return Launch::template supports<Kernel>(problem, options.order);
+    }
+    Params params;
+    MatmulGrid grid;
+    return Launch::template plan<Kernel>(params, grid, problem, options.order, 1,
+                                         {nullptr, SIZE_MAX}, EncodeNothing{});
+  }
+  // Groups of rows may be none, whatever D has.
+  static bool is_empty(const Checked& problem) {
+    if constexpr (is_product) {
+      if (problem.is_empty()) return true;
+      const MatmulProblem made = product(problem);
+      return made.m == 0 || made.n == 0 || made.batch == 0;
+    }
+    return problem.is_empty();
+  }
+  // Where it depends on how many clusters run at once, ask_clusters(clusters) says that.
+  template <class AskClusters>
+  static Status workspace(std::size_t& bytes, const Checked& problem, const LaunchOrder& order,
+                          const AskClusters& ask_clusters) {
+    if constexpr (is_product) {
+      unsigned clusters = 0;
+      if (Status asked = ask_clusters(clusters); !asked.is_good()) return asked;
+      bytes = workspace_bytes<Kernel>(product(problem), order, clusters);
+    } else {
+      static_assert(asks_for_workspace<Launch, Kernel>());
+      bytes = Launch::template workspace<Kernel>(problem);
+    }
+    return Status::good();
+  }
+  template <class Encode>
+  static Status plan(Params& params, unsigned& ctas, const Checked& problem,
+                     const LaunchOptions& options, unsigned max_clusters, const Encode& encode) {
+    MatmulGrid grid = {};
+    const Status planned = Launch::template plan<Kernel>(params, grid, problem, options.order,
+                                                         max_clusters, options.workspace, encode);
+    ctas = grid.ctas;
+    return planned;
+  }
+  // Parts that finish shares of a sum wait for each other.
+  static bool runs_at_once(const Params& params) {
+    if constexpr (requires { requires Kernel::config.finishers != 1; }) {
+      return params.reduction.finishers > 1;
+    }
+    return false;
+  }
+
+ private:
+  static MatmulProblem product(const Checked& problem) {
+    if constexpr (requires { Launch::template product<Kernel>(problem); }) {
+      return Launch::template product<Kernel>(problem);
+    } else {
+      return Launch::product(problem);
+    }
+  }
 };
-
-template <class Launch, class Bound>
-MatmulProblem product_for(const Checked& problem) {
-  if constexpr (requires { Launch::template product<Bound>(problem); }) {
-    return Launch::template product<Bound>(problem);
-  } else {
-    return Launch::product(problem);
-  }
-}
-
-// Asks the Launch, or makes a plan that nobody launches, with whatever workspace it needs.
-template <class Launch, class Bound>
-Status supports_warp_specialized(const Checked& problem, const LaunchOptions& options) {
-  static_assert(plans_grids<Launch, Bound, typename kernel::WarpSpecialized<Bound>::Params>());
-  if (problem.is_empty()) return Status::good();
-  if constexpr (requires { Launch::template supports<Bound>(problem, options.order); }) {
-    return Launch::template supports<Bound>(problem, options.order);
-  }
-  typename kernel::WarpSpecialized<Bound>::Params params;
-  MatmulGrid grid;
-  return Launch::template plan<Bound>(params, grid, problem, options.order, 1, {nullptr, SIZE_MAX},
-                                      EncodeNothing{});
-}
-
-#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
-template <class Bound>
-using DeviceWarpSpecialized =
-    std::conditional_t<is_product<Bound>, DeviceMatmul<Bound>, DevicePlanned<Bound>>;
-
-template <class Launch, class Bound>
-Status workspace_warp_specialized(std::size_t& bytes, DeviceMatmul<Bound>& kernel,
-                                  const Checked& problem, const LaunchOptions& options) {
-  bytes = 0;
-  if (problem.is_empty()) return Status::good();
-  return kernel.workspace(bytes, product_for<Launch, Bound>(problem), options.order);
-}
-
-template <class Launch, class Bound>
-Status launch_warp_specialized(DeviceMatmul<Bound>& kernel, const Checked& problem,
-                               const LaunchOptions& options, void* stream) {
-  if (problem.is_empty()) return Status::good();
-  return kernel.launch_planned(product_for<Launch, Bound>(problem), options.trace, stream,
-                               [&](auto& params, auto& grid, unsigned clusters) {
-                                 return Launch::template plan<Bound>(
-                                     params, grid, problem, options.order, clusters,
-                                     options.workspace, typename DeviceFor<Bound>::Encode{});
-                               });
-}
-#endif
-
-#if TW_INSTANCE_WITH_VGPU
-struct EncodeForVirtual {
-  Status operator()(TensorMap& map, const MatrixBox& box) const {
-    return encode_for_virtual(map, box);
-  }
-  Status operator()(TensorMap& map, const Im2colBox& box) const {
-    return encode_im2col_for_virtual(map, box);
-  }
-};
-
-template <class Launch, class Bound>
-Status simulate_warp_specialized(const Checked& problem, const LaunchOptions& options,
-                                 const vgpu::Options& machine, vgpu::Report& report) {
-  if (problem.is_empty()) return Status::good();
-  if constexpr (!is_product<Bound>) {
-    return simulate_own_plan<Launch, Bound>(problem, options, machine, report);
-  } else {
-    return simulate_planned<Bound>(
-        product_for<Launch, Bound>(problem), options.order, options.trace, machine, report,
-        TouchedMemory(touched_by(problem)),
-        [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
-          return Launch::template plan<Bound>(params, grid, problem, options.order, max_clusters,
-                                              workspace, EncodeForVirtual{});
-        });
-  }
-}
-#endif
 
 }  // namespace tw

@@ -1,5 +1,6 @@
 // Instances of kernels of one's own, made where they are compiled. A Launch plans for them, as
-// those of family/NAME/launch.h do.
+// those of family/NAME/launch.h do. An `image`, where there is one, is the array of bytes that
+// tilewright_kernel_image of the package makes: the kernel, compiled for a GPU.
 #pragma once
 
 #ifndef TW_INSTANCE_WITH_CUDA
@@ -11,37 +12,42 @@
 #ifndef TW_INSTANCE_WITH_VGPU
 #define TW_INSTANCE_WITH_VGPU 1
 #endif
-#include "src/instances/launch_streaming.h"
-#include "src/instances/launch_warp_specialized.h"
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
+#include "src/instances/on_device.h"
+#else
+#include "src/instances/launcher.h"
+#endif
 #include "src/instances/structure_of.h"
 
 namespace tw {
 
-// `Bound` is a Kernel<Target, Recipe, Named>.
-template <class Launch, class Bound>
-Instance warp_specialized_instance(const char* name) {
-  static const KnownStructures known({{name, &structure_of_warp_specialized<Bound>}});
-  return {name,
-          Bound::Target::target.name,
-          cluster_of_warp_specialized<Bound>,
-          &Launch::template facts<Bound>,
-          supports_warp_specialized<Launch, Bound>,
-          nullptr,
-          nullptr,
-          simulate_warp_specialized<Launch, Bound>};
+namespace detail {
+
+template <class Planned, const auto&... image>
+Instance own_instance(const char* name) {
+  Instance made = instance_on_host<Planned>(name);
+#if TW_INSTANCE_WITH_CUDA || TW_INSTANCE_WITH_HIP
+  (add_device<Planned, image>(made), ...);
+#else
+  static_assert(sizeof...(image) == 0,
+                "An image wants TW_INSTANCE_WITH_CUDA or _HIP defined as 1.");
+#endif
+  return made;
 }
 
-template <class Launch, class Bound>
+}  // namespace detail
+
+// `Bound` is a Kernel<Target, Recipe, Named>.
+template <class Launch, class Bound, const auto&... image>
+Instance warp_specialized_instance(const char* name) {
+  static const KnownStructures known({{name, &structure_of_warp_specialized<Bound>}});
+  return detail::own_instance<LaunchWarpSpecialized<Launch, Bound>, image...>(name);
+}
+
+template <class Launch, class Bound, const auto&... image>
 Instance streaming_instance(const char* name) {
   static const KnownStructures known({{name, &structure_of_streaming<Bound>}});
-  return {name,
-          Bound::Target::target.name,
-          cluster_of_streaming<Bound>,
-          &Launch::template facts<Bound>,
-          supports_streaming<Launch, Bound>,
-          nullptr,
-          nullptr,
-          simulate_streaming<Launch, Bound>};
+  return detail::own_instance<LaunchStreaming<Launch, Bound>, image...>(name);
 }
 
 }  // namespace tw

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "src/dispatch/call.h"
 #include "src/library/checks.h"
 #include "src/library/copier.h"
 #include "src/library/described.h"
@@ -68,22 +67,23 @@ struct Prepared {
         options(checked_options(given_options)),
         instance(index_of(family, options.instance)) {}
 
-  void decide_on(const void* given, const Place& place) {
+  void decide_on(const void* given, const Device& device) {
     // Lives as long as the process: threads may still call while it ends.
     static auto& recent = *new Recent;
-    key = ProblemKey(*family, given, options, instance, place);
+    key = ProblemKey(*family, given, options, instance, device);
     if (recent.find(decision, key)) return;
     std::optional<LoadsWhileCapturing> loads;
-    if (place.device >= 0) loads.emplace();
-    const DispatchRequest request = request_of(options, place);
+    if (device.gpu != nullptr) loads.emplace(*device.gpu);
+    const DispatchRequest request = request_of(options, device);
     if (request.own_table != nullptr) {
       check_instances(*request.own_table, family->name(), family->instances());
     }
     decision = {};
+    decision.gpu = device.gpu;
     decision.choice = decide(*family, problem, request);
     const Stated stated(*family, problem, decision.choice);
-    if (place.device >= 0) ask_workspace(stated);
-    if (logs_distinct_calls()) log_call(stated, place);
+    if (device.gpu != nullptr) ask_workspace(stated);
+    if (logs_distinct_calls()) log_call(stated, device);
     recent.store(decision, key);
   }
 
@@ -95,11 +95,11 @@ struct Prepared {
   Decision decision;
 
  private:
-  void log_call(const Stated& stated, const Place& place) {
+  void log_call(const Stated& stated, const Device& device) {
     const bool is_own = &stated.stated().description() == family->description;
     const std::string call = is_own && family->call != nullptr ? family->call(stated.stated())
                                                                : call_of(stated.stated());
-    const char* const on = place.device >= 0 ? "gpu" : "virtual";
+    const char* const on = device.gpu != nullptr ? "gpu" : "virtual";
     log_line(call.empty() ? command(stated, decision.choice, on) : call_prefix + call);
   }
   void ask_workspace(const Stated& stated) {
@@ -128,7 +128,7 @@ struct Repeated {
   std::vector<Word> given;  // what `prepared` is about
   tw_options options;       // without names: who gives one is prepared anew
   std::int64_t instance = 0;
-  Place place;
+  Device device;
   std::optional<Prepared> prepared;
 
   static Word word_at(const void* problem, std::size_t index) {
@@ -156,11 +156,10 @@ struct Repeated {
   }
   // Whether this has been prepared, at the addresses that it now has.
   bool is(const Family& family, const void* other, const tw_options& asked,
-          std::int64_t asked_instance, const Place& at) {
+          std::int64_t asked_instance, const Device& at) {
     return prepared.has_value() && prepared->family == &family &&
            std::memcmp(&options, &asked, sizeof options) == 0 && instance == asked_instance &&
-           place.device == at.device && place.target == at.target && place.sms == at.sms &&
-           place.name == at.name &&
+           device == at &&
            (std::memcmp(given.data(), other, family.description->size) == 0 ||
             moves_to(family, other));
   }
@@ -185,14 +184,14 @@ struct Repeated {
   }
   // Prepares the call in place of what was here, up to the decision.
   Prepared& take(const Family& family, const void* other, const tw_options* asked,
-                 const Place& at) {
+                 const Device& at) {
     prepared.reset();
     given.resize(family.description->size / sizeof(Word));
     std::memcpy(given.data(), other, family.description->size);
     prepared.emplace(family, given.data(), asked);
     options = prepared->options;
     instance = prepared->instance;
-    place = at;
+    device = at;
     return *prepared;
   }
 
@@ -200,27 +199,16 @@ struct Repeated {
   std::vector<Word> scratch;
 };
 
-bool has_device() {
-  try {
-    current_device();
-  } catch (const Failure&) {
-    return false;
-  }
-  return true;
-}
-
 // No device, but a virtual one.
-Place place_of_target(const char* target) {
-  Place place;
-  place.target = checked_target(target);
-  place.sms = vgpu::Options{}.sm_count;
-  return place;
+Device virtual_device(const char* target) {
+  return {.target = checked_target(target), .sms = vgpu::Options{}.sm_count};
 }
 
 // What is wrong with a problem or its options is said before what is wrong with the device.
-Place place_for(const Family& family, const void* problem, const tw_options* options) {
+Device device_for(const Gpu& gpu, const Family& family, const void* problem,
+                  const tw_options* options) {
   try {
-    return current_device();
+    return gpu.current();
   } catch (const Failure&) {
     static_cast<void>(Prepared(family, problem, options));
     throw;
@@ -231,18 +219,20 @@ Place place_for(const Family& family, const void* problem, const tw_options* opt
 const Prepared& prepare_for_gpu(const Family& family, const void* problem,
                                 const tw_options* options) {
   if (!is_whole(family, problem)) checked_problem(family, problem);  // throws
-  const Place place = place_for(family, problem, options);
-  Repeated& repeated = Repeated::of(family, problem);
   const bool usual = options == nullptr;
+  const bool is_sound = usual || options->size == sizeof(tw_options);
+  const Gpu& gpu = gpu_for(usual || !is_sound ? nullptr : options->target);
+  const Device device = device_for(gpu, family, problem, options);
+  Repeated& repeated = Repeated::of(family, problem);
   // A name is what its letters say, not where they lie.
-  const bool may_repeat = usual || (options->size == sizeof(tw_options) &&
-                                    options->instance == nullptr && options->target == nullptr);
-  if (may_repeat && repeated.is(family, problem, usual ? usual_options() : *options, 0, place)) {
+  const bool may_repeat =
+      is_sound && (usual || (options->instance == nullptr && options->target == nullptr));
+  if (may_repeat && repeated.is(family, problem, usual ? usual_options() : *options, 0, device)) {
     return *repeated.prepared;
   }
-  Prepared& prepared = repeated.take(family, problem, options, place);
+  Prepared& prepared = repeated.take(family, problem, options, device);
   try {
-    prepared.decide_on(repeated.given.data(), place);
+    prepared.decide_on(repeated.given.data(), device);
   } catch (...) {
     repeated.prepared.reset();
     throw;
@@ -285,7 +275,9 @@ void launch(const Family& family, const Checked& problem, const Decision& decisi
   const Stated stated(family, problem, decision.choice);
   if (logs_calls()) log_line(command(stated, decision.choice, "gpu"));
   Workspace ready = workspace;
-  if (options.workspace_is_ready == 0) make_counters(ready, decision.kernel_bytes, stream);
+  if (options.workspace_is_ready == 0) {
+    make_counters(ready, *decision.gpu, decision.kernel_bytes, stream);
+  }
   const Status launched = launch_stated(family, problem, decision.choice, stated, ready, stream);
   if (!launched.is_good()) throw Failure{TW_CUDA, launched.sentence()};
 }
@@ -304,8 +296,8 @@ Choice decide(const Family& family, const Checked& problem, const DispatchReques
 void supported(const Family& family, const void* problem, const tw_options* options) {
   const bool names_target = options != nullptr && options->size == sizeof(tw_options) &&
                             options->target != nullptr && is_whole(family, problem);
-  if (names_target && !has_device()) {
-    Prepared(family, problem, options).decide_on(problem, place_of_target(options->target));
+  if (names_target && !gpu_for(options->target).is_there()) {
+    Prepared(family, problem, options).decide_on(problem, virtual_device(options->target));
   } else {
     prepare_for_gpu(family, problem, options);
   }
@@ -335,12 +327,12 @@ void run_plan(const tw_plan& plan, const void* problem, const Workspace& workspa
   // The name of the instance may be gone; its number stays.
   tw_options options = plan.options;
   options.instance = nullptr;
-  const Place place = place_for(family, problem, &options);
+  const Device device = device_for(*plan.decision.gpu, family, problem, &options);
   Repeated& repeated = Repeated::of(family, problem);
-  if (!repeated.is(family, problem, options, plan.instance, place)) {
-    Prepared& prepared = repeated.take(family, problem, &options, place);
+  if (!repeated.is(family, problem, options, plan.instance, device)) {
+    Prepared& prepared = repeated.take(family, problem, &options, device);
     repeated.instance = prepared.instance = plan.instance;
-    prepared.key = ProblemKey(family, problem, plan.options, plan.instance, place);
+    prepared.key = ProblemKey(family, problem, plan.options, plan.instance, device);
     prepared.decision = plan.decision;
   }
   const Prepared& prepared = *repeated.prepared;
@@ -354,7 +346,7 @@ void run_plan(const tw_plan& plan, const void* problem, const Workspace& workspa
 
 void simulate(const Family& family, const void* problem, const tw_options* options) {
   Prepared prepared(family, problem, options);
-  prepared.decide_on(problem, place_of_target(prepared.options.target));
+  prepared.decide_on(problem, virtual_device(prepared.options.target));
   const Choice& choice = prepared.decision.choice;
   check_virtual_gpu(choice.instance->simulate != nullptr);
   const Stated stated(family, prepared.problem, choice);

@@ -23,12 +23,12 @@ void check_workspace(const void* workspace, std::size_t bytes, std::size_t neede
   }
 }
 
-void make_counters(Workspace& workspace, std::size_t bytes, void* stream) {
+void make_counters(Workspace& workspace, const Gpu& gpu, std::size_t bytes, void* stream) {
   if (bytes == 0) return;
-  workspace.other_counters = counters_of_capture(workspace_counter_bytes, stream);
+  workspace.other_counters = gpu.counters_of_capture(workspace_counter_bytes, stream);
   if (workspace.other_counters != nullptr) return;
   const Status cleared =
-      clear_memory(workspace.data, std::min(bytes, workspace_counter_bytes), stream);
+      gpu.clear(workspace.data, std::min(bytes, workspace_counter_bytes), stream);
   if (!cleared.is_good()) throw Failure{TW_CUDA, cleared.sentence()};
 }
 

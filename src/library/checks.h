@@ -16,6 +16,8 @@ struct Report;
 
 namespace tw::library {
 
+class Gpu;
+
 template <class T>
 T& not_null(T* pointer, const char* name) {
   if (pointer == nullptr) throw Failure{TW_INVALID, fmt::format("The {} is null.", name)};
@@ -30,7 +32,7 @@ void check_workspace(const void* workspace, std::size_t bytes, std::size_t neede
 
 // Counters that are zero, for a kernel that asks for so many bytes of a workspace that may hold
 // anything: those of the graph where the stream is captured, else the workspace's own, cleared.
-void make_counters(Workspace& workspace, std::size_t bytes, void* stream);
+void make_counters(Workspace& workspace, const Gpu& gpu, std::size_t bytes, void* stream);
 
 // The virtual GPU's target; null: the usual one.
 const char* checked_target(const char* target);

@@ -44,10 +44,10 @@ void epilogue_words(const tw_epilogue& epilogue, const Visit& visit) {
 
 template <class Visit>
 void key_words(const Description& description, const void* problem, const tw_options& options,
-               std::int64_t instance, const Place& place, const Visit& visit) {
-  visit("The device", nullptr, place.device);
-  visit("The target", nullptr, letters_word(place.target));
-  visit("The number of SMs", nullptr, place.sms);
+               std::int64_t instance, const Device& device, const Visit& visit) {
+  visit("The device", nullptr, device.number);
+  visit("The target", nullptr, letters_word(device.target));
+  visit("The number of SMs", nullptr, device.sms);
   for (const IntegerField& number : description.numbers) {
     const bool is_flag = number.kind == IntegerField::Kind::Flag;
     const std::int64_t value = number.get(problem);
@@ -68,11 +68,11 @@ void key_words(const Description& description, const void* problem, const tw_opt
 }  // namespace
 
 ProblemKey::ProblemKey(const Family& family, const void* problem, const tw_options& options,
-                       std::int64_t instance, const Place& place)
+                       std::int64_t instance, const Device& device)
     : family_(&family) {
   const Description& description = *family.description;
   words_.reserve(32 + description.numbers.size() + 5 * description.tensors.size());
-  key_words(description, problem, options, instance, place,
+  key_words(description, problem, options, instance, device,
             [this](const char*, const char*, std::int64_t word) { words_.push_back(word); });
 }
 

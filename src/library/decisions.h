@@ -25,7 +25,7 @@ class ProblemKey {
  public:
   // `instance`: the number of the one that the options name, from 1; or 0.
   ProblemKey(const Family& family, const void* problem, const tw_options& options,
-             std::int64_t instance, const Place& place);
+             std::int64_t instance, const Device& device);
   // Equal to no key of a problem.
   ProblemKey() = default;
 
@@ -43,6 +43,7 @@ class ProblemKey {
 
 struct Decision {
   Choice choice;
+  const Gpu* gpu = nullptr;  // null: the virtual GPU
   std::size_t workspace_bytes = 0;
   std::size_t kernel_bytes = 0;  // what the kernel itself asks for, counters first
 };

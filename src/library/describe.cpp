@@ -61,27 +61,24 @@ Json layout_json(const StructLayout& layout) {
 // problem, and the header what lies there.
 class Prober {
  public:
-  explicit Prober(const Description& description, const StructLayout& layout)
-      : description_(description) {
-    add_leaves(leaves_, layout, "", 0);
-  }
-  const std::vector<Leaf>& leaves() const { return leaves_; }
+  Prober(const Description& description, const std::vector<Leaf>& leaves)
+      : description_(description), leaves_(leaves) {}
 
   template <class Set>
-  const Leaf* written_by(const Set& set) const {
+  std::optional<Leaf> written_by(const Set& set) const {
     Bytes problem(description_.size);
     set(static_cast<void*>(problem.data()));
     for (std::size_t at = 0; at < problem.size(); ++at) {
       if (problem[at] != std::byte{0}) return leaf_at(at);
     }
-    return nullptr;
+    return std::nullopt;
   }
 
-  const Leaf* leaf_at(std::size_t offset) const {
+  Leaf leaf_at(std::size_t offset) const {
     for (const Leaf& leaf : leaves_) {
-      if (offset >= leaf.offset && offset < leaf.offset + leaf.bytes) return &leaf;
+      if (offset >= leaf.offset && offset < leaf.offset + leaf.bytes) return leaf;
     }
-    return nullptr;
+    return {"", "", offset, 0};
   }
 
   // Every number has a value of its own, rising or falling from number to number: an extent that is
@@ -111,11 +108,12 @@ class Prober {
     return number.kind != IntegerField::Kind::Flag && number.limit > 1 << 20;
   }
   const Description& description_;
-  std::vector<Leaf> leaves_;
+  const std::vector<Leaf>& leaves_;
 };
 
-Json place_json(const Leaf* leaf) {
-  if (leaf == nullptr) return {};
+Json place_json(const std::optional<Leaf>& leaf) {
+  if (!leaf.has_value()) return {};
+  if (leaf->bytes == 0) return {{"offset", leaf->offset}};
   return {{"path", leaf->path}, {"type", leaf->type}, {"offset", leaf->offset}};
 }
 
@@ -154,8 +152,8 @@ Json tensor_json(const TensorField& tensor, const Prober& prober, const Bytes& f
   }
   Json fields = Json::object();
   const auto add = [&](const char* name, const tw_matrix& matrix) {
-    const Leaf* const leaf = prober.written_by([&](void* problem) { tensor.set(problem, matrix); });
-    if (leaf != nullptr) fields[name] = place_json(leaf);
+    const auto leaf = prober.written_by([&](void* problem) { tensor.set(problem, matrix); });
+    if (leaf.has_value()) fields[name] = place_json(leaf);
   };
   const tw_type no_type = TW_BF16;  // which is 0
   add("data", {reinterpret_cast<void*>(~std::uintptr_t{0}), 0, 0, 0, no_type});
@@ -181,9 +179,9 @@ Json tensor_json(const TensorField& tensor, const Prober& prober, const Bytes& f
           {"fields", fields}};
 }
 
-void add_description(Json& json, const Family& family, const StructLayout& layout) {
+void add_description(Json& json, const Family& family, const std::vector<Leaf>& leaves) {
   const Description& description = *family.description;
-  const Prober prober(description, layout);
+  const Prober prober(description, leaves);
   json["meaning"] = description.meaning;
   json["numbers"] = Json::array();
   for (const IntegerField& number : description.numbers) {
@@ -224,18 +222,18 @@ Json describe(const Family& family) {
   Json json = {
       {"family", family.name()}, {"problem", struct_name}, {"bytes", family.description->size}};
   json["fields"] = Json::array();
-  if (layout != nullptr) {
-    std::vector<Leaf> leaves;
-    add_leaves(leaves, *layout, "", 0);
-    for (const Leaf& leaf : leaves) json["fields"].push_back(place_json(&leaf));
-    add_description(json, family, *layout);
-  }
+  // A plug-in's problem has no layout here: then fields are known by their offsets alone.
+  std::vector<Leaf> leaves;
+  if (layout != nullptr) add_leaves(leaves, *layout, "", 0);
+  for (const Leaf& leaf : leaves) json["fields"].push_back(place_json(leaf));
+  add_description(json, family, leaves);
   json["instances"] = Json::array();
   for (const Instance& instance : family.instances()) json["instances"].push_back(instance.name);
   return json;
 }
 
 Json describe_all() {
+  load_named_plugins();
   Json json = {{"version", tw_version()}};
   json["families"] = Json::array();
   for (const Family* family : families()) json["families"].push_back(family->name());
@@ -262,7 +260,8 @@ extern "C" const char* tw_describe(const char* family) {
   guarded([&] {
     const Family* const found = family == nullptr ? nullptr : &family_named(family);
     const std::lock_guard lock(mutex);
-    std::string& text = texts[found == nullptr ? "" : found->name()];
+    // Plug-ins that are loaded later make another text.
+    std::string& text = texts[found == nullptr ? std::to_string(families().size()) : found->name()];
     if (text.empty()) text = (found == nullptr ? describe_all() : describe(*found)).dump();
     result = text.c_str();
   });

@@ -42,13 +42,13 @@ void Rewritten::state(const Description& description, const tw_matmul_problem& p
   stated_ = &own_;
 }
 
-DispatchRequest request_of(const tw_options& options, const Place& place) {
+DispatchRequest request_of(const tw_options& options, const Device& device) {
   DispatchRequest request;
-  request.target = place.target;
-  request.capability = place.capability;
-  request.sms = place.sms;
-  request.device = place.name;
-  request.own_table = own_table(place);
+  request.target = device.target;
+  request.capability = device.capability;
+  request.sms = device.sms;
+  request.device = device.name;
+  request.own_table = own_table(device);
   request.batch_invariant = options.batch_invariant != 0;
   request.fast_accumulation = options.fast_accumulation != 0;
   request.instance = options.instance;
@@ -101,11 +101,8 @@ void check_apart(const Checked& problem) {
     const Memory memory =
         memory_of(tensor.one != nullptr ? tensor.one : tensor.title, lines.data, lines.type,
                   lines.lines, lines.length, lines.pitch, lines.batch, lines.batch_pitch);
-    if (tensor.flow == TensorField::Flow::Read) {
-      touched.reads(memory);
-    } else {
-      touched.writes(memory);
-    }
+    const bool is_read = tensor.flow == TensorField::Flow::Read;
+    is_read ? touched.reads(memory) : touched.writes(memory);
   }
   if (description.product != nullptr && !problem.is_empty()) {
     add_outputs(touched, problem.product());
@@ -177,7 +174,7 @@ Status launch_kernel(const Checked& problem, const Choice& choice, const Workspa
 }
 
 Status ask(Choice& choice, const Checked& problem, const DispatchRequest& request, Choose choose) {
-  std::vector<LaunchRejection<Instance>> rejections;
+  std::vector<LaunchRejection> rejections;
   const Status status = choose(choice, problem, request, &rejections);
   if (logs_dispatch()) {
     const Description& description = problem.description();

@@ -22,7 +22,7 @@ void tell_extents(std::span<std::int64_t> extents, const Family& family, const v
 // The words of 8 bytes in which a problem has addresses.
 std::vector<std::size_t> address_words(const Description& description);
 
-DispatchRequest request_of(const tw_options& options, const Place& place);
+DispatchRequest request_of(const tw_options& options, const Device& device);
 
 // The first kernel of the device that takes the problem.
 Choice first_that_serves(const Checked& problem, std::span<const Instance> instances,
@@ -59,10 +59,8 @@ template <class Described, std::span<const Instance> (*all)()>
 constexpr Family usual_family() {
   if constexpr (requires { Described::product; }) {
     constexpr auto priced = priced_product<Described>;
-    return {&Described::description,
-            all,
-            {launches_of<DescribedProducts<all, priced>, Checked, Instance>,
-             choose_product<all, priced>}};
+    using Products = DescribedProducts<all, priced>;
+    return {&Described::description, all, {launches_of<Products>, choose_launch<Products>}};
   } else {
     return {&Described::description, all};
   }

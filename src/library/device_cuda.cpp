@@ -1,7 +1,6 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <atomic>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -13,8 +12,6 @@
 namespace tw::library {
 
 namespace {
-
-constexpr int max_devices = 64;
 
 void must(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
@@ -43,42 +40,6 @@ const char* name_of(int device) {
   return strdup(properties.name);
 }
 
-}  // namespace
-
-Place current_device() {
-  // Written by whoever asks first; who asks at the same time writes the same.
-  static std::atomic<const char*> targets[max_devices];
-  static std::atomic<int> capabilities[max_devices];
-  static std::atomic<unsigned> sms[max_devices];
-  static std::atomic<const char*> names[max_devices];
-  int device = 0;
-  must(cudaGetDevice(&device), "cudaGetDevice");
-  if (device >= max_devices) {
-    throw Failure{TW_CUDA,
-                  fmt::format("Device {} is beyond the {} that are known.", device, max_devices)};
-  }
-  if (targets[device].load(std::memory_order_acquire) == nullptr) {
-    const int capability = attribute(cudaDevAttrComputeCapabilityMajor, device) * 10 +
-                           attribute(cudaDevAttrComputeCapabilityMinor, device);
-    const char* target = name_of_target(capability);
-    capabilities[device].store(capability);
-    sms[device].store(static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, device)));
-    names[device].store(name_of(device));
-    targets[device].store(target, std::memory_order_release);
-  }
-  return {device, targets[device].load(), sms[device].load(), names[device].load(),
-          capabilities[device].load()};
-}
-
-Status clear_memory(void* memory, std::size_t bytes, void* stream) {
-  const cudaError_t error = cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream));
-  if (error == cudaSuccess) return Status::good();
-  return Status::refused(
-      fmt::format("Clearing the workspace failed: {}.", cudaGetErrorString(error)));
-}
-
-namespace {
-
 // What one stream of one graph counts in.
 struct GraphCounters {
   void* memory;
@@ -90,7 +51,7 @@ struct GraphCounters {
 
 // Zero, before this returns. Nothing is enqueued on a stream that may be captured.
 void* zeroed_memory(std::size_t bytes) {
-  const LoadsWhileCapturing allowed;
+  const LoadsWhileCapturing allowed(cuda());
   void* memory = nullptr;
   cudaStream_t stream = nullptr;
   if (cudaMalloc(&memory, bytes) != cudaSuccess) return nullptr;
@@ -115,9 +76,49 @@ cudaError_t capture_of(cudaStream_t stream, unsigned long long* capture, cudaGra
 #endif
 }
 
-}  // namespace
+class CudaGpu : public Gpu {
+ public:
+  bool is_there() const override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) == cudaSuccess) return count > 0;
+    static_cast<void>(cudaGetLastError());  // who asks for the device hears of it
+    return false;
+  }
 
-void* counters_of_capture(std::size_t bytes, void* given) {
+  Device current() const override {
+    static KnownDevices known;
+    int number = 0;
+    must(cudaGetDevice(&number), "cudaGetDevice");
+    return known.find(number, [&] {
+      const int capability = attribute(cudaDevAttrComputeCapabilityMajor, number) * 10 +
+                             attribute(cudaDevAttrComputeCapabilityMinor, number);
+      const char* const target = name_of_target(capability);
+      const auto sms = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, number));
+      return Device{this, number, target, sms, name_of(number), capability};
+    });
+  }
+
+  Status clear(void* memory, std::size_t bytes, void* stream) const override {
+    const cudaError_t error = cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream));
+    if (error == cudaSuccess) return Status::good();
+    return Status::refused(
+        fmt::format("Clearing the workspace failed: {}.", cudaGetErrorString(error)));
+  }
+
+  void* counters_of_capture(std::size_t bytes, void* given) const override;
+
+  Status exchange_capture_mode(int& mode) const override {
+    auto exchanged = static_cast<cudaStreamCaptureMode>(mode);
+    const cudaError_t error = cudaThreadExchangeStreamCaptureMode(&exchanged);
+    mode = exchanged;
+    if (error == cudaSuccess) return Status::good();
+    return Status::refused(
+        fmt::format("cudaThreadExchangeStreamCaptureMode failed: {}.", cudaGetErrorString(error)));
+  }
+};
+static_assert(cudaStreamCaptureModeRelaxed == Gpu::relaxed);
+
+void* CudaGpu::counters_of_capture(std::size_t bytes, void* given) const {
   auto* const stream = static_cast<cudaStream_t>(given);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
@@ -167,15 +168,11 @@ void* counters_of_capture(std::size_t bytes, void* given) {
   return found->memory;
 }
 
-LoadsWhileCapturing::LoadsWhileCapturing() {
-  auto mode = cudaStreamCaptureModeRelaxed;
-  must(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
-  mode_ = mode;
-}
+}  // namespace
 
-LoadsWhileCapturing::~LoadsWhileCapturing() {
-  auto mode = static_cast<cudaStreamCaptureMode>(mode_);
-  cudaThreadExchangeStreamCaptureMode(&mode);
+const Gpu& cuda() {
+  static const CudaGpu one;
+  return one;
 }
 
 }  // namespace tw::library

@@ -8,12 +8,20 @@ namespace {
 constexpr const char* sentence =
     "This library was built without CUDA; tw_matmul_simulate runs its kernels on the virtual GPU.";
 
+class NoGpu : public Gpu {
+ public:
+  bool is_there() const override { return false; }
+  Device current() const override { throw Failure{TW_CUDA, sentence}; }
+  Status clear(void*, std::size_t, void*) const override { return Status::refused(sentence); }
+  void* counters_of_capture(std::size_t, void*) const override { return nullptr; }
+  Status exchange_capture_mode(int&) const override { return Status::refused(sentence); }
+};
+
 }  // namespace
 
-Place current_device() { throw Failure{TW_CUDA, sentence}; }
-Status clear_memory(void*, std::size_t, void*) { return Status::refused(sentence); }
-void* counters_of_capture(std::size_t, void*) { return nullptr; }
-LoadsWhileCapturing::LoadsWhileCapturing() : mode_(0) {}
-LoadsWhileCapturing::~LoadsWhileCapturing() = default;
+const Gpu& cuda() {
+  static const NoGpu none;
+  return none;
+}
 
 }  // namespace tw::library

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "src/library/checks.h"
@@ -13,15 +15,36 @@ namespace tw::library {
 
 namespace {
 
-// Filled while the library is loaded, and read from then on.
-constinit std::array<const Family*, 64> registered = {};
-constinit std::size_t num_registered = 0;
+// Filled while the library or a plug-in is loaded: one is written before it is counted.
+constinit std::array<const Family*, most_families> registered = {};
+constinit std::array<const std::vector<std::size_t>*, most_families> addresses = {};
+constinit std::atomic<std::size_t> num_registered = 0;
 
 }  // namespace
 
-Registered::Registered(const Family& family) { registered.at(num_registered++) = &family; }
+void add_family(const Family& family) {
+  const std::size_t number = num_registered.load();
+  registered.at(number) = &family;
+  addresses[number] = new std::vector(address_words(*family.description));
+  num_registered.store(number + 1, std::memory_order_release);
+}
 
-std::span<const Family* const> families() { return {registered.data(), num_registered}; }
+std::span<const Family* const> families() {
+  return {registered.data(), num_registered.load(std::memory_order_acquire)};
+}
+
+void load_named_plugins() {
+  static const Failure& wrong = *new Failure([] {
+    const char* const named = std::getenv("TW_PLUGIN");
+    try {
+      if (named != nullptr && *named != 0) load_plugin(named);
+    } catch (const Failure& failure) {
+      return Failure{failure.status, "TW_PLUGIN: " + failure.sentence};
+    }
+    return Failure{TW_OK, ""};
+  }());
+  if (wrong.status != TW_OK) throw wrong;
+}
 
 std::uint64_t number_of(const Family& family) {
   const auto all = families();
@@ -30,6 +53,7 @@ std::uint64_t number_of(const Family& family) {
 
 const Family& family_named(const char* name) {
   not_null(name, "name of the family");
+  load_named_plugins();
   std::string names;
   for (const Family* family : families()) {
     if (std::strcmp(family->name(), name) == 0) return *family;
@@ -39,30 +63,25 @@ const Family& family_named(const char* name) {
 }
 
 const Family& family_of(const void* problem) {
-  struct Head {
-    std::size_t size;
-    std::uint64_t family;
-  };
-  Head head;
+  std::uint64_t head[2];  // size and family
   if (problem == nullptr) throw Failure{TW_INVALID, "The problem is null."};
-  std::memcpy(&head, problem, sizeof head);
-  if (head.family - 1 >= num_registered) {
+  std::memcpy(head, problem, sizeof head);
+  // Who has a problem of a family has seen that it was counted.
+  const std::size_t count = num_registered.load(std::memory_order_relaxed);
+  if (head[1] - 1 >= count) {
+    load_named_plugins();  // may have kept tw_init from setting it
     throw Failure{TW_INVALID,
                   fmt::format("The family of the problem is {}, but must be from 1 to {}: tw_init "
                               "sets it.",
-                              head.family, num_registered)};
+                              head[1], count)};
   }
-  return *registered[head.family - 1];
+  return *registered[head[1] - 1];
 }
 
 const std::vector<std::size_t>& addresses_of(const Family& family) {
-  // Lives as long as the process: threads may still call while it ends.
-  static const auto& all = *new auto([] {
-    std::vector<std::vector<std::size_t>> made;
-    for (const Family* one : families()) made.push_back(address_words(*one->description));
-    return made;
-  }());
-  return all[number_of(family) - 1];
+  std::size_t number = 0;
+  while (registered[number] != &family) ++number;
+  return *addresses[number];
 }
 
 }  // namespace tw::library

@@ -11,7 +11,7 @@
 namespace tw::library {
 
 // A kernel and its order, and what is done to the problem before.
-struct Choice : LaunchChoice<Instance> {
+struct Choice : LaunchChoice {
   // Bits that Family::rewrite knows; 0: the kernel takes the problem as it is.
   unsigned rewritten = 0;
   const char* target = nullptr;  // whose kernels copy, where operands are copied
@@ -68,10 +68,21 @@ struct Family {
   const char* name() const { return description->name; }
 };
 
+inline constexpr std::size_t most_families = 64;
+
+// Puts a family into the table, for as long as the process lives. Not by two threads at once.
+void add_family(const Family& family);
+
 // A family's file has one, which hands out its number when the library is loaded.
 struct Registered {
-  explicit Registered(const Family& family);
+  explicit Registered(const Family& family) { add_family(family); }
 };
+
+// Adds the families of a shared object; or throws, and adds none.
+void load_plugin(const char* path);
+// Adds those of TW_PLUGIN, once; throws, on every call, where that cannot be: whoever sets it
+// counts on it.
+void load_named_plugins();
 
 std::span<const Family* const> families();
 

@@ -4,13 +4,11 @@
 #include "src/library/calls.h"
 #include "src/library/checks.h"
 #include "src/library/described.h"
-
-#define TW_TEXT_OF(token) #token
-#define TW_TEXT(macro) TW_TEXT_OF(macro)
+#include "tilewright/launch/version.h"
 
 using tw::library::Failure;
-using tw::library::family_of;
 using tw::library::Family;
+using tw::library::family_of;
 using tw::library::guarded;
 using tw::library::not_null;
 
@@ -18,8 +16,10 @@ extern "C" {
 
 const char* tw_message(void) { return tw::library::message(); }
 
-const char* tw_version(void) {
-  return TW_TEXT(TW_VERSION_MAJOR) "." TW_TEXT(TW_VERSION_MINOR) "." TW_TEXT(TW_VERSION_PATCH);
+const char* tw_version(void) { return tw::header_version; }
+
+tw_status tw_load_plugin(const char* path) {
+  return guarded([&] { tw::library::load_plugin(path); });
 }
 
 // A struct of another size is zeroed and no more: every call refuses it.

@@ -33,11 +33,11 @@ const OwnFile& own_file() {
 
 }  // namespace
 
-const MeasuredTable* own_table(const Place& place) {
+const MeasuredTable* own_table(const Device& device) {
   const OwnFile& file = own_file();
-  if (file.path.empty() || place.name == nullptr) return nullptr;
+  if (file.path.empty() || device.name == nullptr) return nullptr;
   Status status = file.status;
-  if (status.is_good()) status = check_table(file.table, file.path, tw_version(), place.name);
+  if (status.is_good()) status = check_table(file.table, file.path, tw_version(), device.name);
   if (!status.is_good()) throw Failure{TW_INVALID, "TW_TUNING: " + status.sentence()};
   return &file.table;
 }

@@ -11,7 +11,7 @@ namespace tw::library {
 
 // Null where TW_TUNING is not set, and for the virtual GPU. A file that cannot be used is thrown as
 // a Failure, on every call: whoever sets TW_TUNING counts on it.
-const MeasuredTable* own_table(const Place& place);
+const MeasuredTable* own_table(const Device& device);
 
 // Throws where a table names an instance of the family that is not among `instances`.
 template <class Instances>

@@ -78,6 +78,7 @@ bool emulate(const char* program, const Function& function, const StubLaunch& la
 extern "C" {
 
 StubExecutor stub_executor = nullptr;
+int stub_clearings = 0;
 
 int hipInit(unsigned) { return 0; }
 int hipGetDeviceCount(int* count) {
@@ -126,7 +127,7 @@ int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* ctas, void*, int, st
   return 0;
 }
 int hipModuleLaunchKernel(void* function, unsigned ctas, unsigned y, unsigned z, unsigned threads,
-                          unsigned thread_y, unsigned thread_z, unsigned shared_bytes, void*,
+                          unsigned thread_y, unsigned thread_z, unsigned shared_bytes, void* stream,
                           void** arguments, void** extra) {
   const auto tag = [&](int i) { return reinterpret_cast<std::uintptr_t>(extra[i]); };
   if (y * z * thread_y * thread_z != 1 || arguments != nullptr || tag(0) != 1 || tag(2) != 2 ||
@@ -140,7 +141,8 @@ int hipModuleLaunchKernel(void* function, unsigned ctas, unsigned y, unsigned z,
                              threads,
                              shared_bytes,
                              {bytes, bytes + *static_cast<std::size_t*>(extra[3])},
-                             allocated};
+                             allocated,
+                             stream};
   if (const char* const record = std::getenv("STUB_RECORD")) {
     std::FILE* const file = std::fopen(record, "a");
     std::fprintf(file, "%s %u %u %u %zu\n", launch.function.c_str(), ctas, threads, shared_bytes,
@@ -166,6 +168,16 @@ int hipFree(void* memory) {
     if (range.begin == memory) munmap(memory, range.bytes);
   }
   std::erase_if(allocated, [&](const auto& range) { return range.begin == memory; });
+  return 0;
+}
+int hipThreadExchangeStreamCaptureMode(int* mode) {
+  static thread_local int current = 0;
+  std::swap(*mode, current);
+  return 0;
+}
+int hipMemsetAsync(void* memory, int byte, std::size_t bytes, void*) {
+  ++stub_clearings;
+  std::memset(memory, byte, bytes);
   return 0;
 }
 int hipMemset(void* memory, int byte, std::size_t bytes) {

@@ -16,9 +16,11 @@ struct StubLaunch {
     std::size_t bytes;
   };
   std::vector<Memory> allocated;
+  void* stream;
 };
 
 // Symbol stub_executor of the library: called with each launch, where it is set.
 using StubExecutor = void (*)(const StubLaunch&);
+// Symbol stub_clearings, an int: how often memory was cleared on a stream.
 
 }  // namespace tw::tests

@@ -8,7 +8,7 @@
 namespace tw {
 namespace {
 
-constexpr auto choose = choose_product<blockwise_instances>;
+constexpr auto choose = choose_launch<DescribedProducts<blockwise_instances>>;
 
 // A case's problem without memory.
 struct Stated {
@@ -35,8 +35,8 @@ Stated usual(std::int64_t m, std::int64_t n, std::int64_t k) {
   return Stated(blockwise_instances()[0], m, n, k);
 }
 
-LaunchChoice<Instance> chosen(const Stated& stated, const DispatchRequest& request) {
-  LaunchChoice<Instance> choice;
+LaunchChoice chosen(const Stated& stated, const DispatchRequest& request) {
+  LaunchChoice choice;
   const Status status = choose(choice, stated.checked, request, nullptr);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   return choice;
@@ -47,8 +47,8 @@ Split split_of(const Stated& stated, const DispatchRequest& request) {
 
 TEST(DispatchBlockwise, EveryInstanceCanBeAskedFor) {
   for (const Instance& instance : blockwise_instances()) {
-    const LaunchChoice<Instance> choice = chosen(
-        Stated(instance, 16, 256, 512), {.target = instance.target, .instance = instance.name});
+    const LaunchChoice choice = chosen(Stated(instance, 16, 256, 512),
+                                       {.target = instance.target, .instance = instance.name});
     EXPECT_EQ(choice.instance, &instance) << instance.name;
   }
 }
@@ -67,7 +67,7 @@ TEST(DispatchBlockwise, PowersOfTwoAreBlockScales) {
     stated.problem.as<tw_blockwise_problem>().powers_of_two = 1;
     ASSERT_TRUE(
         check(stated.checked, BlockwiseFamily::description, stated.problem.data()).is_good());
-    const LaunchChoice<Instance> choice = chosen(stated, {.target = "sm100a", .sms = 148});
+    const LaunchChoice choice = chosen(stated, {.target = "sm100a", .sms = 148});
     EXPECT_EQ(config_of(*choice.instance).promote_every, 0u) << m << " " << choice.instance->name;
     EXPECT_STREQ(chosen(stated, {}).instance->target, "sm90a");
     EXPECT_NE(config_of(*chosen(usual(m, 4096, 4096), {.target = "sm100a"}).instance).promote_every,
@@ -85,8 +85,8 @@ TEST(DispatchBlockwise, KeepsToTheRequest) {
 
 TEST(DispatchBlockwise, SaysWhatTheNearestLacks) {
   const Stated given(blockwise_instances()[0], 64, 300, 512, TW_FP16);
-  LaunchChoice<Instance> choice;
-  std::vector<LaunchRejection<Instance>> rejections;
+  LaunchChoice choice;
+  std::vector<LaunchRejection> rejections;
   const Status status = choose(choice, given.checked, {}, &rejections);
   EXPECT_EQ(rejections.size(), blockwise_instances().size());
   EXPECT_NE(status.sentence().find("D has type fp16; this kernel stores bf16."), std::string::npos)

@@ -214,7 +214,7 @@ TEST(AttentionChoice, OfE4m3) {
     HostProblem data(made);
     const AnyProblem placed = data.placed();
     Checked checked;
-    LaunchChoice<Instance> choice;
+    LaunchChoice choice;
     Status status = check(checked, Family::description, placed.data());
     if (status.is_good()) {
       status = choose_attention(choice, checked, {.target = e4m3->target}, nullptr);

@@ -9,7 +9,7 @@
 
 #define TW_INSTANCE_WITH_VGPU 1
 #include "src/dispatch/products.h"
-#include "src/instances/launch_warp_specialized.h"
+#include "src/instances/launcher.h"
 #include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/vgpu/support.h"
@@ -162,14 +162,8 @@ constexpr MatmulConfig configured(Tiling tiling, MatmulConfig config) {
 template <MatmulConfig config>
 void expect_configured() {
   using Bound = typename Configured<config>::Bound;
-  const Instance instance = {"configured",
-                             Sm100Scaled::target.name,
-                             cluster_of_warp_specialized<Bound>,
-                             &BlockScaledLaunch::facts<Bound>,
-                             supports_warp_specialized<BlockScaledLaunch, Bound>,
-                             nullptr,
-                             nullptr,
-                             simulate_warp_specialized<BlockScaledLaunch, Bound>};
+  const Instance instance =
+      instance_on_host<LaunchWarpSpecialized<BlockScaledLaunch, Bound>>("configured");
   Case made = sized(instance, 140, 270, 800);
   made.as<Problem>().matmul.a.column_stride = config.tiling.a_major == Major::K ? 1 : 0;
   made.as<Problem>().matmul.b.column_stride = config.tiling.b_major == Major::K ? 0 : 1;
@@ -241,8 +235,8 @@ TEST(BlockScaled, TheLibraryChooses) {
     const AnyProblem problem = problem_without_memory(made);
     Checked checked;
     EXPECT_TRUE(check(checked, Family::description, problem.data()).is_good());
-    LaunchChoice<Instance> choice;
-    const Status status = choose_product<block_scaled_instances>(
+    LaunchChoice choice;
+    const Status status = choose_launch<DescribedProducts<block_scaled_instances>>(
         choice, checked, {.target = target, .sms = 148}, nullptr);
     return status.is_good() ? choice.instance->name : status.sentence();
   };

@@ -171,7 +171,7 @@ TEST(Depthwise, IsWhatTheDispatcherTakes) {
     AnyProblem problem = data.placed();
     DispatchRequest request;
     request.target = instance->target;
-    LaunchChoice<Instance> choice;
+    LaunchChoice choice;
     Checked checked;
     ASSERT_TRUE(check(checked, Conv2dFamily::description, problem.data()).is_good());
     ASSERT_TRUE(choose_conv2d(choice, checked, request, nullptr).is_good());

@@ -29,11 +29,11 @@ std::span<const Instance> asked_first(Supports supports) {
 }
 template <class Launch, class Kernel>
 std::span<const Instance> warp_specialized() {
-  return asked_first<Launch, Kernel>(supports_warp_specialized<Launch, Kernel>);
+  return asked_first<Launch, Kernel>(LaunchWarpSpecialized<Launch, Kernel>::supports);
 }
 template <class Launch, class Kernel>
 std::span<const Instance> streaming() {
-  return asked_first<Launch, Kernel>(supports_streaming<Launch, Kernel>);
+  return asked_first<Launch, Kernel>(LaunchStreaming<Launch, Kernel>::supports);
 }
 
 }  // namespace tw::tests

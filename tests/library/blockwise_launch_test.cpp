@@ -95,8 +95,8 @@ TEST_F(LaunchBlockwise, TheTableGoesBeforeTheModel) {
   MeasuredTable own = {
       "0.5.0", "Stand-in GPU", "", "", {{"matmul e4m3 100x300x400", "only", 1, 4}}};
   const DispatchRequest request = {.device = "Stand-in GPU", .own_table = &own};
-  constexpr auto choose = choose_product<blockwise_instances>;
-  LaunchChoice<Instance> choice;
+  constexpr auto choose = choose_launch<DescribedProducts<blockwise_instances>>;
+  LaunchChoice choice;
   ASSERT_TRUE(choose(choice, checked, request, nullptr).is_good());
   EXPECT_FALSE(choice.measured);
   own.launches[0].call = "blockwise e4m3 100x300x400";

@@ -92,7 +92,7 @@ TEST(MeasuredConv2d, TheTableGoesBeforeTheModel) {
   const MeasuredTable own = {
       "0.5.0", "Stand-in GPU", "", "", {{"conv2d bf16 4x6x6x8x8x3x3,1,1", "only", 1, 4}}};
   const DispatchRequest request = {.device = "Stand-in GPU", .own_table = &own};
-  LaunchChoice<Instance> choice;
+  LaunchChoice choice;
   Checked checked;
   ASSERT_TRUE(check(checked, Conv2dFamily::description, &problem).is_good());
   ASSERT_TRUE(choose_conv2d(choice, checked, request, nullptr).is_good());

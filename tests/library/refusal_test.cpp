@@ -246,6 +246,19 @@ TEST(Refusal, TheVersionIsTheHeaders) {
   EXPECT_EQ(version, TW_PROJECT_VERSION);
 }
 
+TEST(Refusal, APlugInIsASharedObjectWithFamilies) {
+  EXPECT_EQ(tw_load_plugin(nullptr), TW_INVALID);
+  EXPECT_STREQ(tw_message(), "The path of the plug-in is null.");
+  EXPECT_EQ(tw_load_plugin("/nowhere/plugin.so"), TW_INVALID);
+  EXPECT_EQ(
+      std::string(tw_message()).rfind("The plug-in '/nowhere/plugin.so' cannot be loaded: ", 0), 0u)
+      << tw_message();
+  EXPECT_EQ(tw_load_plugin("libm.so.6"), TW_INVALID);
+  EXPECT_STREQ(tw_message(),
+               "The plug-in 'libm.so.6' has no function tw_plugin, which TW_PLUGIN_FAMILIES of "
+               "tilewright/plugin.h makes.");
+}
+
 #if !TW_WITH_CUDA
 TEST(Refusal, WithoutCudaTheCallsSaySo) {
   Given given;

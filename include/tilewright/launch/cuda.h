@@ -178,11 +178,21 @@ struct KernelLaunch {
   cudaLaunchConfig_t config{};
 };
 
+// Makes descriptors of TMA.
+struct EncodeForCuda {
+  Status operator()(TensorMap& map, const MatrixBox& box) const {
+    return encode_for_cuda(map, box);
+  }
+  Status operator()(TensorMap& map, const Im2colBox& box) const {
+    return encode_im2col_for_cuda(map, box);
+  }
+};
+
 // A kernel that nvcc compiled into this binary, or an image (a fatbin with one kernel) that is
 // loaded when it is first needed. Any thread, any device.
 class CudaKernel {
  public:
-  using Stream = cudaStream_t;
+  using Encode = EncodeForCuda;
   struct Image {
     const void* begin;
   };
@@ -213,10 +223,10 @@ class CudaKernel {
   // A grid whose CTAs must run `at_once` does not overlap the one before: cooperative launches
   // promise that, and nothing says that they do where they begin early.
   template <class Params>
-  Status launch(const Params& params, unsigned ctas, cudaStream_t stream,
-                bool at_once = false) const {
+  Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false) const {
     const KernelLaunch launch(ctas, cluster_size(), needs_.threads, needs_.shared_bytes,
-                              needs_.dependent_launch && !at_once, at_once, stream);
+                              needs_.dependent_launch && !at_once, at_once,
+                              static_cast<cudaStream_t>(stream));
     void* arguments[] = {const_cast<Params*>(&params)};
     return cuda_status(cudaLaunchKernelExC(&launch.config, function_, arguments), "The launch");
   }

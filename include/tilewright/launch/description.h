@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -18,6 +19,15 @@
 #include "tilewright/types.h"
 
 namespace tw {
+
+// Products of counts that a caller gives: what 64 bits do not hold is refused, and never overflows.
+// The largest number where the product does not fit.
+template <class... Counts>
+constexpr std::int64_t saturated_product(std::int64_t first, Counts... others) {
+  std::int64_t product = first;
+  const bool fits = (!__builtin_mul_overflow(product, others, &product) && ...);
+  return fits ? product : std::numeric_limits<std::int64_t>::max();
+}
 
 // "m = {} must be even." with the values in their places.
 template <class... Values>

@@ -1,4 +1,5 @@
-// A kernel states here what it needs of a device; CUDA and HIP launch it by the same facts.
+// A kernel states here what it needs of a device: CUDA, HIP and the virtual GPU launch it by the
+// same facts.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,32 @@ struct KernelNeeds {
   unsigned threads;
   std::size_t shared_bytes;
   bool dependent_launch;
+  unsigned lanes = 32;     // threads of a warp
+  unsigned registers = 0;  // a thread has so many at the launch; 0: roles shift none
 };
+
+// Registers of each thread with which a kernel is launched that shifts them; 0: another one.
+template <class Kernel>
+constexpr unsigned launched_registers() {
+  constexpr auto roles = Kernel::roles;
+  if constexpr (!roles.shifts_registers()) {
+    return 0;
+  } else {
+    return roles.launched_registers(Kernel::Target::registers) / roles.threads();
+  }
+}
+
+// The needs of a warp-specialised kernel.
+template <class Kernel, class Skeleton>
+inline constexpr KernelNeeds needs_of = {Kernel::config.tiling.cluster.size(),
+                                         Kernel::in_clusters,
+                                         Kernel::Target::target.capability_begin,
+                                         Kernel::Target::target.capability_end,
+                                         Skeleton::threads,
+                                         sizeof(typename Skeleton::Storage),
+                                         Kernel::dependent_launch,
+                                         Kernel::Target::target.lanes,
+                                         launched_registers<Kernel>()};
 
 // The functions of a vendor's run-time library that runs call beside launches. CUDA's and HIP's
 // take the same arguments and mean the same by them; 0 is success.

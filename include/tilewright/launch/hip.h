@@ -14,11 +14,14 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/launch/device_kernel.h"
+#include "tilewright/launch/tensor_map.h"
 
 namespace tw {
 
 // The functions of HIP's library that are called here, as HIP 6 and 7 have them.
 struct HipLibrary : DeviceRuntime {
+  static constexpr int compute_units = 63, shared_bytes = 74;  // attributes of a device
+
   int (*init)(unsigned flags);
   int (*device_count)(int* count);
   int (*device)(int* index);
@@ -26,6 +29,8 @@ struct HipLibrary : DeviceRuntime {
   int (*properties)(void* properties, int device);
   int (*load)(void** module, const void* code_object);
   int (*find)(void** function, void* module, const char* name);
+  int (*fill_later)(void* memory, int byte, std::size_t bytes, void* stream);
+  int (*exchange_capture_mode)(int* mode);
   int (*fits)(int* ctas, void* function, int threads, std::size_t shared_bytes);
   int (*launch)(void* function, unsigned ctas, unsigned, unsigned, unsigned threads, unsigned,
                 unsigned, unsigned shared_bytes, void* stream, void** arguments, void** extra);
@@ -61,9 +66,12 @@ struct HipLibrary : DeviceRuntime {
   }
 
   bool open(std::string& why) {
+    // The caller's streams and memory are those of the library that it has loaded, if any.
     void* library = nullptr;
-    for (const char* name : {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"}) {
-      if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    for (const int loaded_already : {RTLD_NOLOAD, 0}) {
+      for (const char* name : {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"}) {
+        if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL | loaded_already);
+      }
     }
     if (library == nullptr) {
       why = "There is no AMD GPU here: HIP's library, libamdhip64.so, is not found.";
@@ -85,6 +93,8 @@ struct HipLibrary : DeviceRuntime {
     bind(find, "hipModuleGetFunction");
     bind(fits, "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor");
     bind(launch, "hipModuleLaunchKernel");
+    bind(fill_later, "hipMemsetAsync");
+    bind(exchange_capture_mode, "hipThreadExchangeStreamCaptureMode");
     bind(allocate, "hipMalloc");
     bind(free, "hipFree");
     bind(fill, "hipMemset");
@@ -131,11 +141,18 @@ inline std::string kernel_in(const unsigned char* code_object) {
   return "";
 }
 
+struct EncodeForHip {
+  template <class Box>
+  Status operator()(TensorMap&, const Box&) const {
+    return Status::refused("An AMD GPU has no TMA.");
+  }
+};
+
 // A code object with one kernel, which is loaded on a device when it is first needed there. Any
 // thread, any device.
 class HipKernel {
  public:
-  using Stream = void*;
+  using Encode = EncodeForHip;
   struct Image {
     const void* begin;
   };
@@ -154,7 +171,8 @@ class HipKernel {
 
   // After max_active_clusters() was good on this device.
   template <class Params>
-  Status launch(const Params& params, unsigned ctas, Stream stream) const {
+  Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false) const {
+    if (at_once) return Status::refused("By HIP no grid is launched whose CTAs must run at once.");
     int device = 0;
     if (Status status = current(device); !status.is_good()) return status;
     std::string why;
@@ -192,11 +210,12 @@ class HipKernel {
     if (here != needed) {
       return Status::refused("This kernel is for " + needed + "; the device is " + here + ".");
     }
-    constexpr int compute_units = 63, shared_bytes = 74;
     int units = 0, room = 0, fit = 0;
-    Status asked = hip.status(hip.attribute(&units, compute_units, device), "Counting CUs");
+    Status asked =
+        hip.status(hip.attribute(&units, HipLibrary::compute_units, device), "Counting CUs");
     if (!asked.is_good()) return asked;
-    asked = hip.status(hip.attribute(&room, shared_bytes, device), "Asking for the size of LDS");
+    asked = hip.status(hip.attribute(&room, HipLibrary::shared_bytes, device),
+                       "Asking for the size of LDS");
     if (!asked.is_good()) return asked;
     if (needs_.shared_bytes > static_cast<std::size_t>(room)) {
       return Status::refused("The kernel needs " + std::to_string(needs_.shared_bytes) +

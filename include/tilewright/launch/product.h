@@ -7,14 +7,13 @@
 #include <limits>
 #include <string>
 
-#include "tilewright/base/saturated.h"
 #include "tilewright/base/status.h"
 #include "tilewright/bind/recipe.h"
 #include "tilewright/epilogue/begun.h"
 #include "tilewright/io/operand.h"
-#include "tilewright/launch/swap_ab.h"
 #include "tilewright/launch/launch_order.h"
-#include "tilewright/launch/operand_check.h"
+#include "tilewright/launch/matmul_check.h"
+#include "tilewright/launch/swap_ab.h"
 #include "tilewright/launch/tensor_map.h"
 
 namespace tw {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "src/bench/harness/forms.h"
-#include "src/dispatch/call.h"
+#include "src/dispatch/measured.h"
 
 namespace tw::bench {
 

@@ -1,4 +1,4 @@
-// The calls that ./tw tune measures, in the words of src/dispatch/call.h.
+// The calls that ./tw tune measures, in the words of src/dispatch/measured.h.
 #pragma once
 
 #include <string>

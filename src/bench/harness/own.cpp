@@ -76,11 +76,11 @@ Candidate planned(const Buffers& buffers, bool with_epilogue) {
 }  // namespace
 
 DispatchRequest dispatch_request() {
-  const library::Place place = library::current_device();
+  const library::Device device = library::gpu_for(nullptr).current();
   DispatchRequest request;
-  request.target = place.target;
-  request.sms = place.sms;
-  request.device = place.name;
+  request.target = device.target;
+  request.sms = device.sms;
+  request.device = device.name;
   return request;
 }
 

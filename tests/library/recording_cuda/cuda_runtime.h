@@ -18,7 +18,7 @@ enum cudaDeviceAttr {
   cudaDevAttrMultiProcessorCount
 };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed = 2 };
 enum { cudaStreamNonBlocking = 1, cudaUserObjectNoDestructorSync = 1, cudaGraphUserObjectMove = 1 };
 #define CUDART_VERSION 13000
 
@@ -61,6 +61,10 @@ inline void destroy(CudaGraph& graph) {
 
 inline const char* cudaGetErrorString(cudaError_t) { return "unknown error"; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = static_cast<int>(recorded_cuda().capabilities.size());
+  return cudaSuccess;
+}
 inline cudaError_t cudaGetDevice(int* device) {
   *device = recorded_cuda().device;
   return cudaSuccess;

@@ -3,7 +3,6 @@
 
 #include <initializer_list>
 
-#include "tilewright/base/saturated.h"
 #include "tilewright/base/status.h"
 #include "tilewright/family/conv2d/problem.h"
 #include "tilewright/launch/product_fields.h"
