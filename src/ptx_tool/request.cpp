@@ -109,6 +109,10 @@ void PtxRequest::add_options(CLI::App& app) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   schedule.add_options(app);
+  app.add_flag(
+      "--relaxed", relaxed,
+      "without findings about fences that compilers leave out, and equal stores: for Triton "
+      "(docs/hardware.md)");
   app.add_flag("--unchecked", unchecked, "run without the checkers");
   app.add_option("-o,--output", output, "a timeline to write, for Perfetto");
   app.add_option("--html", html, "a timeline to write, for any browser");

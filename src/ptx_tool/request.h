@@ -21,6 +21,7 @@ struct PtxRequest {
   cli::ScheduleRequest schedule;
   unsigned schedules = 8;
   bool unchecked = false;
+  bool relaxed = false;
   std::string output, html, svg;
   unsigned ctas = 4;
 

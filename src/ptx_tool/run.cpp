@@ -52,6 +52,7 @@ class Trial {
       for (; done < request_.schedules; ++done) {
         vgpu::Options options = *resolved.value;
         options.check = !request_.unchecked;
+        options.relaxed = request_.relaxed;
         if (request_.schedules > 1) {
           options.landing = cli::landings[done % std::size(cli::landings)].second;
           options.seed += done / std::size(cli::landings);

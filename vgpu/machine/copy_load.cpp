@@ -44,6 +44,7 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
     const Slot agent =
         machine.order.agent(*place.cta->cluster, AgentKind::Copies, &barrier, barrier.copies);
     Access access = Order::async(thread, "TMA load", agent, barrier.copies_epoch);
+    access.covers_unfenced = machine.options.relaxed;
     // Not the gaps that short swizzled rows leave: nothing is written there.
     for_each_run(map, at, window_begin + place.offset, [&](const Run& run) {
       shadow->write(machine, run.shared - window_begin, run.bytes, access);

@@ -32,6 +32,11 @@ struct Options {
   std::uint64_t seed = 1;
   bool check = true;         // false: no happens-before and no shadow memory, for speed
   CheckerSet disabled = {};  // findings of these are dropped
+  // Compilers leave out what hardware does without: a barrier alone orders the init of an mbarrier
+  // before copies of the same CTA; threads that store the same bytes to one place do not race; what
+  // threads wrote before a barrier may be overwritten by copies behind it. docs/hardware.md says
+  // who relies on it.
+  bool relaxed = false;
   unsigned max_findings = 10;
   std::uint64_t max_steps = std::uint64_t{1} << 33;
   // A thread that runs so many seconds of processor time, twice, without an instruction is stopped;

@@ -166,7 +166,8 @@ namespace {
 void check_init_visible(Engine& machine, const Thread& thread, const Mbarrier& barrier,
                         BarrierUse use, const char* instruction) {
   if (!machine.order.enabled()) return;
-  const bool needs_fence = use == BarrierUse::Copies || barrier.cta != thread.cta;
+  const bool needs_fence =
+      (use == BarrierUse::Copies && !machine.options.relaxed) || barrier.cta != thread.cta;
   const bool fence_missing = needs_fence && barrier.fence_epoch == 0;
   const Epoch epoch = needs_fence ? barrier.fence_epoch : barrier.init_epoch;
   const Clock* known = thread.view.known.get();

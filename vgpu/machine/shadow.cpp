@@ -26,6 +26,12 @@ bool Shadow::may_overwrite(const Access& access, const AccessRecord& read) const
   return access.fenced_reads ? follows_write(access, read) : access.follows_read(read);
 }
 
+bool Shadow::may_cover(const Access& access, const AccessRecord& write) const {
+  if (follows_write(access, write)) return true;
+  if (access.same_bytes) return is_generic_writer(cta_, write.slot);
+  return access.covers_unfenced && access.follows_read(write);
+}
+
 // Calls visit(cell index, mask of its bytes).
 template <class Visit>
 void Shadow::for_each_cell(std::uint32_t offset, std::uint32_t bytes, Visit&& visit) {
@@ -136,7 +142,7 @@ void Shadow::write_cell(Engine& machine, std::uint32_t index, std::uint8_t mask,
     read.mask &= static_cast<std::uint8_t>(~mask);
   }
   if ((cell.write.mask & mask) != 0 && key_of(cell.write) != access.ordered_write) {
-    if (follows_write(access, cell.write)) {
+    if (may_cover(access, cell.write)) {
       access.ordered_write = key_of(cell.write);
     } else {
       report(machine, access, Conflict::WriteAfterWrite, index, cell.write);
@@ -163,7 +169,7 @@ void Shadow::write_overflow(Engine& machine, std::uint32_t index, std::uint8_t m
                             const Access& access) {
   Overflow& overflow = overflow_[index];
   for (AccessRecord& write : overflow.writes) {
-    if ((write.mask & mask) != 0 && !follows_write(access, write)) {
+    if ((write.mask & mask) != 0 && !may_cover(access, write)) {
       report(machine, access, Conflict::WriteAfterWrite, index, write);
     }
     write.mask &= static_cast<std::uint8_t>(~mask);

@@ -37,6 +37,8 @@ struct Access {
   bool fenced_reads = false;        // reads before it need a proxy fence, too
   std::uint64_t ordered_write = 0;  // the write that was last found to be ordered
   Site site = {};                   // where the instruction stands
+  bool same_bytes = false;          // it writes what is there already, and may
+  bool covers_unfenced = false;     // a copy that may overwrite what threads wrote before a barrier
 
   // Reads only have to come first; generic writes must also be visible to an async access.
   bool follows_read(const AccessRecord& read) const {
@@ -89,6 +91,8 @@ class Shadow {
   static constexpr std::uint8_t is_barrier = 0x20;
 
   bool follows_write(const Access& access, const AccessRecord& write) const;
+  // The same, or what the options excuse.
+  bool may_cover(const Access& access, const AccessRecord& write) const;
   bool may_overwrite(const Access& access, const AccessRecord& read) const;
   template <class Visit>
   void for_each_cell(std::uint32_t offset, std::uint32_t bytes, Visit&& visit);

@@ -64,6 +64,7 @@ void store(Engine& machine, const Thread& thread, SharedPlace place, const void*
            unsigned bytes, const char* what) {
   if (Shadow* shadow = place.cta->shadow.get()) {
     Access access = Order::generic(thread, what);
+    access.same_bytes = machine.options.relaxed && std::memcmp(place.data(), value, bytes) == 0;
     shadow->write(machine, place.offset, bytes, access);
     shadow->set_step(place.offset, bytes, no_step);
   }

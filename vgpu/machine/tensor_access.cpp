@@ -155,7 +155,7 @@ void land_tensor_access(Engine& machine, void* operation) {
     auto& values = op.values[lane];
     if (op.is_load) values.resize(op.count);
     for (unsigned i = 0; i < op.count; ++i) {
-      const TensorWord word = tensor_word(op.shape, lane, i);
+      const TensorWord word = tensor_word(op.shape, lane, i, op.count);
       const unsigned at = op.lane + word.lane, column = op.column + word.column;
       if (!op.is_load) {
         *memory.row(at, column) = values[i];

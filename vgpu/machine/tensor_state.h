@@ -40,12 +40,15 @@ enum class TensorAccessShape : std::uint8_t {
   Lanes32Bits32,
   Lanes16Bits64,
   Lanes16Bits128,
-  Lanes16Bits256
+  Lanes16Bits256,
+  Lanes16Bits32Twice  // 16x32bx2: the upper lanes go on where the lower ones end
 };
 struct TensorWord {
   unsigned lane, column;  // from where the access begins
 };
-constexpr TensorWord tensor_word(TensorAccessShape shape, unsigned lane, unsigned word) {
+// `word` of the lane's `words`.
+constexpr TensorWord tensor_word(TensorAccessShape shape, unsigned lane, unsigned word,
+                                 unsigned words) {
   switch (shape) {
     case TensorAccessShape::Lanes32Bits32: break;
     case TensorAccessShape::Lanes16Bits64:
@@ -54,6 +57,7 @@ constexpr TensorWord tensor_word(TensorAccessShape shape, unsigned lane, unsigne
       return {lane / 4 + word % 2 * 8, word / 2 * 4 + lane % 4};
     case TensorAccessShape::Lanes16Bits256:
       return {lane / 4 + word / 2 % 2 * 8, word / 4 * 8 + lane % 4 * 2 + word % 2};
+    case TensorAccessShape::Lanes16Bits32Twice: return {lane % 16, word + lane / 16 * words};
   }
   return {lane, word};
 }

@@ -117,9 +117,12 @@ void store_matrices(Engine& machine, Warp& warp, unsigned matrices, bool transpo
   }
   const auto store = [&](unsigned lane, unsigned, std::uint32_t offset, const std::byte* value,
                          unsigned bytes) {
-    std::memcpy(cta.shared.get() + offset, value, bytes);
+    std::byte* const place = cta.shared.get() + offset;
+    const bool is_same = machine.options.relaxed && std::memcmp(place, value, bytes) == 0;
+    std::memcpy(place, value, bytes);
     if (cta.shadow == nullptr) return;
     Access access = Order::generic(cta.threads[warp.first_thread + lane], "stmatrix");
+    access.same_bytes = is_same;
     cta.shadow->write(machine, offset, bytes, access);
     cta.shadow->set_step(offset, bytes, no_step);
   };

@@ -140,7 +140,8 @@ class Preparation {
 
   void flatten(const Operand& operand, Step& step) {
     switch (operand.kind) {
-      case Operand::Label: step.target = operand.index; return;
+      case Operand::Label:
+      case Operand::Table: step.target = operand.index; return;
       case Operand::Vector:
       case Operand::Pair:
         for (const Operand& part : operand.parts) flatten(part, step);

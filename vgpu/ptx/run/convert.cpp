@@ -126,6 +126,10 @@ void widen_brain(Frame& frame, const Step& step) {
   put<std::uint32_t>(frame, step.slots[0],
                      std::uint32_t{get<std::uint16_t>(frame, step.slots[1])} << 16);
 }
+void half_to_brain(Frame& frame, const Step& step) {
+  put<std::uint16_t>(frame, step.slots[0],
+                     brain_of(isa::cvt_f32_f16(get<std::uint16_t>(frame, step.slots[1]))));
+}
 void float_to_double(Frame& frame, const Step& step) {
   put<double>(frame, step.slots[0], get<float>(frame, step.slots[1]));
 }
@@ -135,6 +139,9 @@ void double_to_float(Frame& frame, const Step& step) {
 
 void add_narrow(FormTable& table) {
   table.add("cvt.f32.f16", "42", widen_half);
+  for (const std::string rounding : {"", ".rn"}) {
+    table.add("cvt" + rounding + ".bf16.f16", "22", half_to_brain);
+  }
   table.add("cvt.f32.bf16", "42", widen_brain);
   table.add("cvt.rn.f16.f32", "24", narrow<half_of>);
   table.add("cvt.rn.bf16.f32", "24", narrow<brain_of>);

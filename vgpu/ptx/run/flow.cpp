@@ -1,4 +1,6 @@
 // Branches and ends.
+#include <fmt/format.h>
+
 #include "vgpu/machine/engine.h"
 #include "vgpu/ptx/run/form_table.h"
 #include "vgpu/ptx/run/launch.h"
@@ -19,6 +21,22 @@ void trap(Frame&, const Step&) {
   machine.abandon();
 }
 
+// brx.idx index, table.
+void branch_to_one(Frame& frame, const Step& step) {
+  const Table& table = frame.running->code->function->tables[step.target];
+  const auto index = get<std::uint32_t>(frame, step.slots[0]);
+  if (index < table.targets.size()) {
+    frame.next = table.targets[index].index;
+    return;
+  }
+  Engine& machine = engine();
+  machine.report(Checker::Bounds, -1, "brx", [&] {
+    return fmt::format("The {} branches to label {} of a list of {}.", who(machine.current()),
+                       index, table.targets.size());
+  });
+  machine.abandon();
+}
+
 }  // namespace
 
 void add_flow(FormTable& table) {
@@ -26,6 +44,7 @@ void add_flow(FormTable& table) {
   table.add("bra.uni", "L", branch);
   for (const char* const name : {"ret", "ret.uni", "exit"}) table.add(name, "", end);
   table.add("trap", "", trap);
+  for (const char* const name : {"brx.idx", "brx.idx.uni"}) table.add(name, "4T", branch_to_one);
 }
 
 }  // namespace tw::vgpu::ptx

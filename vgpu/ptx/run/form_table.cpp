@@ -44,6 +44,7 @@ class Matching {
                take() == ']';
       case 'A': return is_address(operand);
       case 'L': return operand.kind == Operand::Label;
+      case 'T': return operand.kind == Operand::Table;
       default: return is_value(operand, wanted);
     }
   }
@@ -155,9 +156,10 @@ std::string canonical_name(const std::string& form) {
 const FormTable& form_table() {
   static const FormTable table = [] {
     FormTable made;
-    for (const auto add : {add_bits, add_comparisons, add_conversions, add_copies, add_flow,
-                           add_floating, add_halves, add_integers, add_matrices, add_memory,
-                           add_moves, add_signals, add_strong, add_tensor_memory, add_warps}) {
+    for (const auto add :
+         {add_bits, add_comparisons, add_conversions, add_copies, add_flow, add_floating,
+          add_halves, add_integers, add_map_changes, add_matrices, add_memory, add_moves, add_pairs,
+          add_signals, add_strong, add_tensor_memory, add_warps}) {
       add(made);
     }
     return made;

@@ -22,6 +22,7 @@ struct Form {
   //   4|1      a pair
   //   _        the sink
   //   L        a label
+  //   T        a list of labels
   std::string operands;
   Execute execute;
   std::uint32_t detail = 0;
@@ -57,9 +58,11 @@ void add_flow(FormTable& table);
 void add_floating(FormTable& table);
 void add_halves(FormTable& table);
 void add_integers(FormTable& table);
+void add_map_changes(FormTable& table);
 void add_matrices(FormTable& table);
 void add_memory(FormTable& table);
 void add_moves(FormTable& table);
+void add_pairs(FormTable& table);
 void add_signals(FormTable& table);
 void add_strong(FormTable& table);
 void add_tensor_memory(FormTable& table);

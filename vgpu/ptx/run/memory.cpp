@@ -107,6 +107,9 @@ template <std::uint64_t window>
 void to_generic(Frame& frame, const Step& step) {
   put<std::uint64_t>(frame, step.slots[0], get<std::uint64_t>(frame, step.slots[1]) | window);
 }
+void parameter_to_generic(Frame& frame, const Step& step) {
+  put(frame, step.slots[0], generic_parameter(frame, get<std::uint64_t>(frame, step.slots[1])));
+}
 void from_generic(Frame& frame, const Step& step) {
   put<std::uint64_t>(frame, step.slots[0],
                      get<std::uint64_t>(frame, step.slots[1]) & ~generic_mask);
@@ -178,7 +181,9 @@ void add_memory(FormTable& table) {
                 "A" + registers + "A", st_async, detail);
     }
   }
-  for (const std::string space : {"global", "const", "param"}) {
+  table.add("cvta.param.u64", "88", parameter_to_generic);
+  table.add("cvta.to.param.u64", "88", to_generic<0>);
+  for (const std::string space : {"global", "const"}) {
     table.add("cvta." + space + ".u64", "88", to_generic<0>);
     table.add("cvta.to." + space + ".u64", "88", to_generic<0>);
   }

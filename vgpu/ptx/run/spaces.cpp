@@ -65,6 +65,7 @@ void store_global(std::uint64_t address, const void* value, unsigned bytes) {
 }
 
 void load_parameter(const Frame& frame, void* value, std::uint64_t address, unsigned bytes) {
+  address = generic_parameter(frame, address);
   if (!is_parameter(frame, address, bytes)) {
     const auto begin = reinterpret_cast<std::uintptr_t>(frame.running->parameters);
     report_outside("the parameters", "reads", static_cast<std::int64_t>(address - begin), bytes,
@@ -82,6 +83,7 @@ void store_local(Frame& frame, std::uint64_t address, const void* value, unsigne
 }
 
 void load_generic(const Frame& frame, void* value, std::uint64_t address, unsigned bytes) {
+  address = generic_parameter(frame, address);
   const std::uint64_t within = address & ~generic_mask;
   switch (address & generic_mask) {
     case generic_shared: {
@@ -112,7 +114,16 @@ void store_generic(Frame& frame, std::uint64_t address, const void* value, unsig
   }
 }
 
+std::uint64_t generic_parameter(const Frame& frame, std::uint64_t address) {
+  if (address < parameter_begin ||
+      address - parameter_begin > frame.running->code->parameter_bytes) {
+    return address;
+  }
+  return reinterpret_cast<std::uintptr_t>(frame.running->parameters) + address - parameter_begin;
+}
+
 const TensorMap* tensor_map_at(const Frame& frame, std::uint64_t address) {
+  address = generic_parameter(frame, address);
   const auto* const map = reinterpret_cast<const TensorMap*>(address);
   if (is_parameter(frame, address, sizeof(TensorMap))) return map;
   Engine& machine = engine();

@@ -76,7 +76,7 @@ std::optional<std::uint32_t> value_of(std::string_view name, const Request& requ
 
 std::uint64_t address_in(const Variable& variable, const Placed& placed, bool is_parameter,
                          const Running& running, const Thread& thread) {
-  if (is_parameter) return reinterpret_cast<std::uintptr_t>(running.parameters) + placed.offset;
+  if (is_parameter) return parameter_begin + placed.offset;
   switch (variable.space) {
     case Space::Shared:
       return thread.cta->rank << window_rank_shift | (window_begin + placed.offset);
