@@ -3,7 +3,7 @@
 
 Layers: a file includes only its own folder and folders above it in LAYERS. Assembly and device builtins
 stand in isa/ only, a vendor's instructions are not included by kernel/, schedule/, bind/ and what a family has for every target, target conditions in isa/, arch/ and base/ only, barrier calls in pipeline/ and isa/
-only, loops over work tiles in kernel/ and in a family's program.h only. No [[no_unique_address]]: nvcc 13.0 then strides through
+only, loops over work tiles in kernel/ and in programs of families only. No [[no_unique_address]]: nvcc 13.0 then strides through
 arrays by another size than sizeof. Loaders, ops and epilogues take addresses in shared memory from
 layouts: no offsets or swizzles by hand outside of the files that lay tensors out. Hand-written files have at most 600 lines of at most 100 columns.
 Nothing says TODO. No comment begins with of, and, as or or: it has a subject, and says what it is about.
@@ -100,7 +100,7 @@ def complaints(root):
                 yield f'{where}: names of targets stand only in arch/target.h.'
             if in_include and folder not in ('isa', 'pipeline') and BARRIER.search(line):
                 yield f'{where}: barriers are called only in pipeline/.'
-            has_loops = folder == 'kernel' or folder == 'family' and file.name == 'program.h'
+            has_loops = folder == 'kernel' or folder == 'family' and file.name.endswith('program.h')
             if in_include and not has_loops and re.search(r'\.(k_tiles|tiles|sums)\(key', line):
                 yield f'{where}: role loops stand only in kernel/ and in a program.h.'
 

@@ -22,6 +22,7 @@ inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
   tile_map.pitch_bytes[1] = static_cast<std::uint64_t>(box.encoded_batch_pitch());
   tile_map.box[0] = box.box_inner;
   tile_map.box[1] = box.box_outer;
+  tile_map.box[2] = box.box_batch;
   tile_map.swizzle = static_cast<vgpu::MapSwizzle>(box.swizzle);
   if (Status status = vgpu::check(tile_map); !status.is_good()) return status;
   map = vgpu::encode(tile_map);

@@ -129,6 +129,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       add_epilogue_options(command);
       order.add_options(command);
       wish.add_options(command);
+    } else if (trial.parts != nullptr) {
+      order.add_parts(command, trial.parts, trial.streams);
     }
     command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
     command

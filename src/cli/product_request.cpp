@@ -123,9 +123,13 @@ void EpilogueRequest::fill_epilogue(MatmulShape& shape, Fill fill) const {
   if (output_scale != 0.0f) shape.epilogue.output_scale = output_scale;
 }
 
+void OrderRequest::add_parts(CLI::App& command, const char* parts, const char* streams) {
+  command.add_option("--split-k", split_k, parts)->capture_default_str();
+  command.add_flag("--stream-k", stream_k, streams);
+}
+
 void OrderRequest::add_options(CLI::App& command) {
-  command.add_option("--split-k", split_k, "parts of each sum")->capture_default_str();
-  command.add_flag("--stream-k", stream_k, "sums in parts of equal work");
+  add_parts(command, "parts of each sum", "sums in parts of equal work");
   command.add_option("--group", group, "tiles per raster group; 0: chosen")->capture_default_str();
   command.add_option("--raster", raster, "m or n")->capture_default_str();
 }

@@ -53,6 +53,8 @@ struct OrderRequest {
   std::string raster = "m";
 
   void add_options(CLI::App& command);
+  // Where tiles have one order.
+  void add_parts(CLI::App& command, const char* parts, const char* streams);
   // Throws Refused.
   LaunchOrder resolve() const;
 };

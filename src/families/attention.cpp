@@ -92,6 +92,8 @@ void random_parts(Case& made, Random& random) {
                                       : between(random, 1, 4);
   problem.sequences = between(random, 1, 2);
   problem.keys = length();
+  if (random() % 3 == 0) made.order.split_k = static_cast<int>(between(random, 2, 6));
+  made.order.stream_k = made.order.split_k == 1 && random() % 3 == 0;
   if (random() % 3 == 0) return;
   // Copies by threads take pages of any size.
   const bool is_any = std::strcmp(made.instance->target, target::sm80.name) == 0;
@@ -364,7 +366,9 @@ constexpr Trial trial_with(decltype(Trial::answer) judge) {
           .fill = fill,
           .answer = judge,
           .list = list,
-          .tracks = tracks};
+          .tracks = tracks,
+          .parts = "parts of keys, all equally long; 1: as the kernel cuts them",
+          .streams = "keys are not cut"};
 }
 
 }  // namespace

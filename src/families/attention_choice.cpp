@@ -8,23 +8,68 @@ namespace tw {
 
 namespace {
 
+// Keys and values in bytes, and time in microseconds, measured on an H200. Two SMs share a port of
+// the L2 cache: of tiles that do not fill a wave the last ones have pairs of them for themselves.
+double time_of_parts(const AttentionConfig& config, const tw_attention_problem& problem,
+                     unsigned sms, const LaunchOrder& order) {
+  const double of_sm = config.swapped != 0 ? 33.5e3 : 28e3;
+  const double of_pair = config.tiling.n < 128 ? 72e3 : 91e3;
+  constexpr double beside = 1, beside_part = 3.8, joining = 2, for_each_part = 0.1;
+  const AttentionParts made = attention_parts(problem, config, order);
+  const auto bytes =
+      static_cast<double>(std::min<std::int64_t>(problem.keys, made.part_blocks * config.keys)) *
+      (config.head_columns() + config.tiling.n) * 2;
+  const std::int64_t wave = std::max(sms, 1u), tiles = made.slots * made.parts;
+  const std::int64_t rest = tiles % wave;
+  const bool has_pairs = tiles > wave / 2;
+  // Half of the SMs do not take all that memory brings.
+  double time = static_cast<double>(tiles) * bytes / (of_sm * static_cast<double>(wave)) *
+                (has_pairs ? 1 : 1.05);
+  if (rest > 0) {
+    const auto before = static_cast<double>(tiles - rest) / static_cast<double>(wave);
+    time = std::max(time, before * bytes / of_sm + (has_pairs ? 2 : 1) * bytes / of_pair);
+  }
+  if (made.parts > 1) {
+    const auto of_each = static_cast<double>(tiles) / static_cast<double>(wave);
+    time = std::max(time, of_each * (bytes / of_pair + beside_part)) + joining +
+           for_each_part * static_cast<double>(made.parts);
+  }
+  // Where two read alike, the one with fewer columns is taken.
+  return beside + time + 1e-3 * config.tiling.m;
+}
+
+// The cut that keeps the SMs busy for the shortest time.
+LaunchOrder cut_of_keys(const AttentionConfig& config, const tw_attention_problem& problem,
+                        unsigned sms) {
+  LaunchOrder best = {.stream_k = true};
+  for (int parts = 2; parts <= 128; ++parts) {
+    const LaunchOrder order = {.split_k = parts};
+    // Otherwise there are not so many blocks, or a smaller number cuts alike.
+    const AttentionParts made = attention_parts(problem, config, order);
+    const bool is_cut = made.parts == parts && made.slots <= attention_counters;
+    if (is_cut &&
+        time_of_parts(config, problem, sms, order) < time_of_parts(config, problem, sms, best)) {
+      best = order;
+    }
+  }
+  return best;
+}
+
 // Products are padded to whole tiles and blocks; what a block costs beside them is as long as the
 // products of `beside` keys. The last CTA counts: they take tiles in turn.
 double expected_time(const AttentionConfig& config, const tw_attention_problem& problem,
-                     unsigned sms, bool is_native) {
+                     unsigned sms, bool is_native, const LaunchOrder& order) {
   constexpr double beside = 12;
   // In a microsecond. Kernels of an older device are slow, and none of them waits for memory.
   const double flop_of_sm = is_native ? 4.5e6 : 0.7e6;
-  const auto work = static_cast<double>(attention_work(problem, config));
+  const auto work = static_cast<double>(attention_work(problem, config, order));
   if (config.part_blocks != 0) {
     // Keys and values come once for all heads that share them.
-    constexpr double bytes_of_sm = 30e3;  // in a microsecond
+    if (is_native) return time_of_parts(config, problem, sms, order);
     const double part = config.part_blocks * config.keys;
     const double elements = std::min(static_cast<double>(problem.keys), part) *
                             (config.head_columns() + config.tiling.n);
-    const double time =
-        is_native ? 2 * elements / bytes_of_sm : 2 * elements * config.tiling.m / flop_of_sm;
-    return std::ceil(work / std::max(sms, 1u)) * (1 + time);
+    return std::ceil(work / std::max(sms, 1u)) * (1 + 2 * elements * config.tiling.m / flop_of_sm);
   }
   double keys = static_cast<double>(problem.keys) * (problem.causal != 0 ? 0.5 : 1.0);
   if (problem.window > 0) keys = std::min(keys, static_cast<double>(problem.window));
@@ -45,7 +90,12 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
   for (const Instance& instance : attention_instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (!runs_on(instance.target, request.target)) continue;
-    const Status status = instance.supports(problem, {});
+    const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
+    const auto& asked = problem.as<tw_attention_problem>();
+    // A cut that depends on the number of SMs and on the batch is no invariant one.
+    const bool cuts_freely = config.swapped != 0 && !request.batch_invariant;
+    const LaunchOrder order = cuts_freely ? cut_of_keys(config, asked, request.sms) : LaunchOrder();
+    const Status status = instance.supports(problem, {order});
     if (!status.is_good()) {
       if (fewest == 0 || status.obstacles() < fewest) {
         nearest = sentence("The nearest, {}: {}", instance.name, status.sentence());
@@ -54,17 +104,15 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
       if (rejections != nullptr) rejections->push_back({&instance, status.sentence()});
       continue;
     }
-    const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
     const bool is_native = std::strcmp(instance.target, request.target) == 0;
-    const double time =
-        expected_time(config, problem.as<tw_attention_problem>(), request.sms, is_native);
+    const double time = expected_time(config, asked, request.sms, is_native, order);
     // A kernel of the device itself goes before one of an older one that does the same.
     LaunchChoice& of_kind = best[config.part_blocks != 0 ? 1 : 0];
     const bool best_is_native =
         of_kind.instance != nullptr && std::strcmp(of_kind.instance->target, request.target) == 0;
     if (of_kind.instance == nullptr || (is_native && !best_is_native) ||
         (is_native == best_is_native && time < of_kind.microseconds)) {
-      of_kind = {&instance, {}, time, false};
+      of_kind = {&instance, order, time, false};
     }
   }
   const bool takes_parts =

@@ -60,7 +60,7 @@ struct LaunchWarpSpecialized {
       bytes = workspace_bytes<Kernel>(product(problem), order, clusters);
     } else {
       static_assert(asks_for_workspace<Launch, Kernel>());
-      bytes = Launch::template workspace<Kernel>(problem);
+      bytes = Launch::template workspace<Kernel>(problem, order);
     }
     return Status::good();
   }

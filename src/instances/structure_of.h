@@ -231,8 +231,8 @@ constexpr void add_roles(Structure& structure) {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
-// While the rings of the program are all that flows.
-template <class Storage>
+// The rings of the program, and what it says that lies beside them.
+template <class Program, class Storage>
 constexpr void add_memory(Structure& structure) {
   const auto add = [&]<class Member>(const char* name, std::size_t offset) {
     if constexpr (Something<std::remove_all_extents_t<Member>>) {
@@ -250,6 +250,13 @@ constexpr void add_memory(Structure& structure) {
     offset = aligned(offset);
     structure.memory.add({flow.name, offset, flow.stages * flow.stage_bytes});
     offset += flow.stages * flow.stage_bytes;
+  }
+  if constexpr (requires { Program::beside; }) {
+    for (const auto& [name, bytes] : Program::beside) {
+      offset = aligned(offset);
+      structure.memory.add({name, offset, bytes});
+      offset += bytes;
+    }
   }
   require(aligned(offset) == sizeof(Stages), "A program names all of its rings.");
   if constexpr (requires { &Storage::signals; }) {
@@ -286,7 +293,7 @@ constexpr Structure read_warp_specialized() {
   structure.shared_limit = Bound::Target::shared_bytes;
   detail::add_roles<Bound>(structure);
   each_ring<Program>([&]<class Ring>() { detail::add_ring<Ring>(structure); });
-  detail::add_memory<typename Skeleton::Storage>(structure);
+  detail::add_memory<Program, typename Skeleton::Storage>(structure);
   // Where nothing but stages is shared, all meet at one barrier, and nobody signals.
   if constexpr (!requires { &Skeleton::Storage::signals; }) {
     structure.signals.count = 0;

@@ -86,6 +86,9 @@ struct Trial {
   unsigned (*tracks)(const Instance&) = nullptr;
   // The same as `answer`, summed up by a GPU, for cases that are too large for the host; or null.
   std::shared_ptr<const Answer> (*answer_on_gpu)(const Case&, const HostProblem& given) = nullptr;
+  // What --split-k and --stream-k mean, where the family is no product and launches may cut.
+  const char* parts = nullptr;
+  const char* streams = nullptr;
 };
 
 // Kernels that stream have one role with one track.

@@ -132,7 +132,7 @@ const Instance* kernel_like(const Instance& instance, unsigned part_blocks) {
   const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
   for (const Instance& other : attention_instances()) {
     const auto& found = *static_cast<const AttentionConfig*>(other.facts);
-    if (found.part_blocks == part_blocks && found.upper_rows == 0 &&
+    if (found.part_blocks == part_blocks && found.upper_rows == 0 && found.swapped == 0 &&
         std::strcmp(other.target, instance.target) == 0 &&
         found.memory_type() == config.memory_type() && found.tiling.n == config.tiling.n &&
         found.head_columns() == config.head_columns()) {
@@ -224,6 +224,40 @@ TEST(AttentionChoice, OfE4m3) {
   };
   EXPECT_EQ(chosen(1000, 1000), "attention_128_e4m3");
   EXPECT_EQ(chosen(1, 8000), "attention_128_e4m3_decode_ampere");
+}
+
+// Keys are cut for the SMs, where a row's bits may depend on the cut.
+TEST(AttentionChoice, OfFewQueries) {
+  const auto chosen = [](std::int64_t sequences, std::int64_t keys, bool batch_invariant) {
+    const auto all = attention_instances();
+    const auto swapped = std::find_if(all.begin(), all.end(), [](const Instance& instance) {
+      return static_cast<const AttentionConfig*>(instance.facts)->swapped != 0;
+    });
+    Case made = usual_case(attention_trial, *swapped);
+    auto& problem = made.as<Problem>();
+    problem.heads = 32;
+    problem.key_heads = 8;
+    problem.sequences = sequences;
+    problem.queries = 1;
+    problem.keys = keys;
+    const AnyProblem placed = problem_without_memory(made);
+    Checked checked;
+    LaunchChoice choice;
+    Status status = check(checked, Family::description, placed.data());
+    if (status.is_good()) {
+      status = choose_attention(
+          choice, checked,
+          {.target = swapped->target, .sms = 132, .batch_invariant = batch_invariant}, nullptr);
+    }
+    EXPECT_TRUE(status.is_good()) << status.sentence();
+    EXPECT_STREQ(choice.instance->name, "attention_128_decode_8");
+    return choice.order;
+  };
+  EXPECT_EQ(chosen(1, 4096, false), (LaunchOrder{.split_k = 8}));
+  EXPECT_EQ(chosen(16, 4096, false), (LaunchOrder{.stream_k = true}));
+  EXPECT_EQ(chosen(16, 4096, true), LaunchOrder());
+  // There are counters for fewer tiles with parts.
+  EXPECT_EQ(chosen(1000, 4096, false), (LaunchOrder{.stream_k = true}));
 }
 
 }  // namespace

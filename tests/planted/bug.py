@@ -251,6 +251,9 @@ CONFIGS = {
                             fields_of('.m = 128, .n = 128', '.keys = 96, .from_e4m3 = 1, .e4m3_products = 1'), 'attention'),
     'decode': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                      fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
+    # Queries are columns; three stages of keys and of values.
+    'swapped': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
+                      fields_of('.m = 8, .n = 256', '.keys = 64, .part_blocks = 2, .swapped = 1'), 'attention'),
 }
 # Lines of memory that lie otherwise: beyond 2^31 elements, at multiples of 4 or 8 bytes only, or with gaps.
 for name, usual, options in (

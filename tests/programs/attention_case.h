@@ -129,19 +129,21 @@ AttentionShape random_attention_shape(std::uint64_t seed) {
 template <class Parts, class Encode>
 Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
                       const tw_attention_problem& problem, unsigned clusters,
-                      const Workspace& workspace, const Encode& encode) {
+                      const Workspace& workspace, const Encode& encode,
+                      const LaunchOrder& order = {}) {
   Checked checked;
   if (Status status = check(checked, AttentionFamily::description, &problem); !status.is_good()) {
     return status;
   }
-  return AttentionLaunch::plan<Parts>(params, grid, checked, {}, clusters, workspace, encode);
+  return AttentionLaunch::plan<Parts>(params, grid, checked, order, clusters, workspace, encode);
 }
 template <class Parts>
-std::size_t attention_workspace(const tw_attention_problem& problem) {
+std::size_t attention_workspace(const tw_attention_problem& problem,
+                                const LaunchOrder& order = {}) {
   Checked checked;
   const Status status = check(checked, AttentionFamily::description, &problem);
-  return std::max<std::size_t>(status.is_good() ? AttentionLaunch::workspace<Parts>(checked) : 0,
-                               8);
+  return std::max<std::size_t>(
+      status.is_good() ? AttentionLaunch::workspace<Parts>(checked, order) : 0, 8);
 }
 
 class AttentionCase {

@@ -9,15 +9,17 @@ namespace tw::programs {
 
 // On so many SMs. A refusal, or a counter that is not zero again, makes the report incomplete.
 template <class Parts>
-vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Options& options) {
+vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Options& options,
+                              const LaunchOrder& order = {}) {
   using Kernel = kernel::WarpSpecialized<Parts>;
   const tw_attention_problem problem = data.problem();
   typename Kernel::Params params;
   MatmulGrid grid = {};
-  std::vector<std::uint64_t> memory(attention_workspace<Parts>(problem) / 8);
+  std::vector<std::uint64_t> memory(attention_workspace<Parts>(problem, order) / 8);
   const std::size_t counters = std::min(memory.size() * 8, workspace_counter_bytes);
-  const Status status = plan_attention<Parts>(
-      params, grid, problem, sms, {memory.data(), memory.size() * 8}, encode_for_virtual);
+  const Workspace workspace = {memory.data(), memory.size() * 8};
+  const Status status =
+      plan_attention<Parts>(params, grid, problem, sms, workspace, encode_for_virtual, order);
   if (!status.is_good()) {
     vgpu::Report refused;
     refused.incomplete.push_back(status.sentence());
@@ -58,8 +60,9 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
 }
 
 template <class Named>
-vgpu::Report run_attention(AttentionCase& data, const vgpu::Options& options) {
-  return run_attention_on<Attention<typename Named::Page, Named>>(data, 3, options);
+vgpu::Report run_attention(AttentionCase& data, const vgpu::Options& options,
+                           const LaunchOrder& order = {}) {
+  return run_attention_on<Attention<typename Named::Page, Named>>(data, 3, options, order);
 }
 
 }  // namespace tw::programs

@@ -59,9 +59,12 @@ consteval bool plans_streams() {
 template <class Launch, class Kernel>
 consteval bool asks_for_workspace() {
   static_assert(
-      requires(const Checked& problem) { Launch::template workspace<Kernel>(problem); },
-      "A launch must have 'workspace<Kernel>(problem)' where the kernel is no product: bytes of "
-      "memory that it asks for.");
+      requires(const Checked& problem, const LaunchOrder& order) {
+        Launch::template workspace<Kernel>(problem, order);
+      },
+      "A launch must have 'workspace<Kernel>(problem, order)' where the kernel is no product: "
+      "bytes "
+      "of memory that it asks for.");
   return true;
 }
 

@@ -102,7 +102,7 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
                                  static_cast<cuuint64_t>(box.batch)};
   const cuuint64_t pitches[2] = {static_cast<cuuint64_t>(box.pitch_bytes),
                                  static_cast<cuuint64_t>(box.encoded_batch_pitch())};
-  const cuuint32_t box_extents[3] = {box.box_inner, box.box_outer, 1};
+  const cuuint32_t box_extents[3] = {box.box_inner, box.box_outer, box.box_batch};
   const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap encoded;
   const CUresult result = detail::with_context([&] {

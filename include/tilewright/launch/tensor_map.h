@@ -16,10 +16,10 @@ constexpr BoxSwizzle swizzle_of_rows(unsigned bytes) {
 }
 
 // A tensor of rank 3 (inner, outer, batch), contiguous along `inner`, and the box that one copy
-// moves: box_inner by box_outer of one matrix. Extents count elements and are at least 1; pitches
-// count bytes and are multiples of 16. A batch pitch of 0 shows every matrix of the batch the same
-// memory. Elements of fewer than 8 bits are packed there, and a byte each in shared memory: `inner`
-// is a multiple of 128 then, and box_inner 128.
+// moves: box_inner by box_outer of box_batch matrices. Extents count elements and are at least 1;
+// pitches count bytes and are multiples of 16. A batch pitch of 0 shows every matrix of the batch
+// the same memory. Elements of fewer than 8 bits are packed there, and a byte each in shared
+// memory: `inner` is a multiple of 128 then, and box_inner 128.
 struct MatrixBox {
   const void* base = nullptr;
   ElementType type = ElementType::Bf16;
@@ -29,7 +29,7 @@ struct MatrixBox {
   std::int64_t pitch_bytes = 0;
   std::int64_t batch_pitch_bytes = 0;
   unsigned box_inner = 1;
-  unsigned box_outer = 1;
+  unsigned box_outer = 1, box_batch = 1;
   BoxSwizzle swizzle = BoxSwizzle::Bytes128;
   // Copies of much that is read once gain nothing of lines that the L2 cache fetches beside.
   bool read_once = false;

@@ -13,13 +13,21 @@ TW_DEVICE void write_together(unsigned threads, const Write& write) {
   isa::barrier_sync(0, threads);
 }
 
+// `threads` threads that have the named barrier for themselves call it, and read what they write.
+template <class Write>
+TW_DEVICE void write_for_threads(unsigned barrier, unsigned threads, const Write& write) {
+  write();
+  isa::barrier_sync(barrier, threads);
+}
+
 // `threads` threads that have the named barrier for themselves call it; the tensor core reads what
 // they write: each makes its writes visible to it, then all meet.
 template <class Write>
 TW_DEVICE void write_for_products(unsigned barrier, unsigned threads, const Write& write) {
-  write();
-  isa::fence_proxy_async();
-  isa::barrier_sync(barrier, threads);
+  write_for_threads(barrier, threads, [&] {
+    write();
+    isa::fence_proxy_async();
+  });
 }
 
 }  // namespace tw

@@ -192,18 +192,19 @@ def _scalars(causal, window, scale, softcap, keys):
             real('softcap', softcap), None if keys is None else integer('keys', keys, 0))
 
 
-def _attend(arrays, scalars, log_sums, stream, instance, target):
-    log_sums = flag('log_sums', log_sums)
+def _attend(arrays, scalars, log_sums, stream, batch_invariant, instance, target):
+    log_sums, batch_invariant = flag('log_sums', log_sums), flag('batch_invariant', batch_invariant)
     if any([is_torch(arrays[name]) for name in 'qkv']):
         from .._torch_made import operators_of
-        return _of_tensors(operators_of('attention')['page_table' in arrays], arrays, scalars, log_sums, stream,
-                           dict(instance=instance, target=target))
-    return _on_host(arrays, scalars, log_sums, stream, (False, True, instance, target))
+        plain, paged = operators_of('attention')  # torch.compile takes no bool for an index
+        return _of_tensors(paged if 'page_table' in arrays else plain, arrays, scalars, log_sums, stream,
+                           dict(batch_invariant=batch_invariant, instance=instance, target=target))
+    return _on_host(arrays, scalars, log_sums, stream, (batch_invariant, True, instance, target))
 
 
 def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
-              key_ends=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None, instance=None,
-              target=None):
+              key_ends=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None,
+              batch_invariant=False, instance=None, target=None):
     """softmax(scale * q k^T) v for every sequence and head, in bf16, fp16 or e4m3 (whose result is bf16): q is [sequences, tokens, heads, columns], k and v
     have as many heads, or a divisor of it; the result is as q, with v's columns. Tensors of [sequences, heads, tokens, columns],
     as torch's scaled_dot_product_attention takes them, are x.transpose(1, 2): nothing is copied.
@@ -217,27 +218,29 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     q_scales, k_scales, v_scales: float32, of e4m3: for every head of k, what elements are multiplied by.
     log_sums: returns (result, log_sums): float32 logarithms of the sums of exponentials, [sequences, heads, tokens], or
         [heads, tokens] of packed sequences.
+    batch_invariant: keys of few queries are cut where they stand, so that a row's bits depend on neither the batch nor the
+        device; False: into as many parts as keep the device busy.
     All else is as for matmul. No gradient goes through it.
     """
     arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales)
-    return _attend(arrays, _scalars(causal, window, scale, softcap, None), log_sums, stream, instance, target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, None), log_sums, stream, batch_invariant, instance, target)
 
 
 def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, causal=False, window=0, scale=None, softcap=0.0,
-                    sinks=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None, instance=None,
-                    target=None):
+                    sinks=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None, batch_invariant=False,
+                    instance=None, target=None):
     """attention with keys and values in a cache of pages: q is [sequences, tokens, heads, columns], k and v are
     [pages, tokens of a page, heads, columns] (a cache by heads, [pages, heads, tokens of a page, columns], is x.transpose(1, 2)).
 
     page_table: int32 [sequences, pages of one], on the device. Entries behind a sequence's last page are not read.
     key_lengths: int32 [sequences], on the device: how many keys a sequence has. What lies behind them may be anything.
     keys: the most that a sequence has; None: as many as the table has room for. It costs time where it is much too large.
-    A row's bits depend on neither the batch nor the order of pages. All else is as for attention.
+    A row's bits do not depend on the order of pages. All else is as for attention.
     """
     arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales)
-    return _attend(arrays, _scalars(causal, window, scale, softcap, keys), log_sums, stream, instance, target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, keys), log_sums, stream, batch_invariant, instance, target)
 
 
 def _tensor_layout(tensors):
@@ -261,7 +264,7 @@ def _operators():
     """Without pages, and with them."""
     from .._library import describe
     from .._torch_operators import Operators
-    from .._torch_schema import KERNEL, number_schema, read_schema
+    from .._torch_schema import KERNEL, OPTIONS, number_schema, read_schema
     described = describe('attention')
     scalars = number_schema(described, {name: name for name in SCALARS[:-1]})
 
@@ -275,7 +278,8 @@ def _operators():
 
     def made(name, tensors, more, called):
         return Operators(
-            name, {**tensors, 'log_sums': 'bool', **scalars, **more, **KERNEL}, ('log_sums',),
+            name, {**tensors, 'log_sums': 'bool', **scalars, **more,
+                   'batch_invariant': OPTIONS['batch_invariant'], **KERNEL}, ('log_sums',),
             {'output': 'Tensor(a!)', 'log_sums': 'Tensor(b!)?'}, outputs, problem, called=called,
             mixed='{name} is a {type}, but another operand is a torch tensor.',
             no_gradient='{name} requires a gradient, and none goes through tilewright.{operator} yet; call with '

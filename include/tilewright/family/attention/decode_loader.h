@@ -27,8 +27,8 @@ class DecodeLoader {
 
  public:
   // Maps of rank 3, innermost dimension first: queries (column, token, head), box of 64 columns by
-  // the rows of a head; keys and values alike, box of `box_rows`, which are of one page. Where
-  // heads of a page lie one behind the other, (column, slot, page and head).
+  // the rows of one head or more; keys and values alike, box of `box_rows`, which are of one page.
+  // Where heads of a page lie one behind the other, (column, slot, page and head).
   struct Params {
     TensorMap queries;
     TensorMap keys;
@@ -37,6 +37,7 @@ class DecodeLoader {
     int query_heads_per_key_head;
     int heads;  // heads of queries
     SharedRows shared;
+    int heads_of_box;  // a copy of queries brings so many, each with its room
     int box_rows;
     // (sequence,page): which page of the cache has the sequence's; null: rows lie behind each
     // other.
@@ -72,7 +73,8 @@ class DecodeLoader {
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void queries(const Stage& stage, const WorkTile& tile) const {
     const int row = tile.first_row(query_tile.rows);
-    for (int i = 0; i * params_.shared.room < static_cast<int>(query_tile.rows); ++i) {
+    for (int i = 0; i * params_.shared.room < static_cast<int>(query_tile.rows);
+         i += params_.heads_of_box) {
       const int head = i < params_.shared.heads ? tile.batch + i : params_.heads;
       copy<query_tile>(stage, params_.queries, i * params_.shared.room, row, head,
                        isa::CacheHint::EvictNormal);

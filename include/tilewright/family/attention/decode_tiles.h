@@ -10,7 +10,7 @@ namespace tw {
 // A map for schedules that only count upwards: a part that waits for others comes behind them. A
 // WorkTile's batch is the first of its heads, its n a sequence, its k-tiles blocks of `tile_keys`
 // keys. Parts begin at multiples of `part_blocks` blocks, whatever else is computed.
-template <unsigned tile_rows, unsigned tile_keys, unsigned part_blocks>
+template <unsigned tile_rows, unsigned tile_keys>
 class DecodeTiles {
  public:
   struct Params {
@@ -19,6 +19,7 @@ class DecodeTiles {
     int groups;  // groups of heads in each sequence
     int chunks;  // chunks of queries in each sequence
     int parts;   // at most
+    int part_blocks;
   };
   TW_DEVICE explicit DecodeTiles(const Params& params) : params_(params) {}
 
@@ -37,7 +38,7 @@ class DecodeTiles {
     const int blocks = seen <= 0 ? 0 : (seen - 1) / static_cast<int>(tile_keys) + 1;
     const int first =
         params_.sequences.unseen(rows.keys_seen(row, causal)) / static_cast<int>(tile_keys);
-    constexpr int step = static_cast<int>(part_blocks);
+    const int step = params_.part_blocks;
     const int first_part = blocks == 0 ? 0 : first / step;
     const int parts = blocks == 0 ? 1 : (blocks - 1) / step + 1;
     // Where a tile begins, as AttentionTiles has it.

@@ -9,6 +9,7 @@
 #include "tilewright/family/attention/decode_tiles.h"
 #include "tilewright/family/attention/head_tile.h"
 #include "tilewright/family/attention/program.h"
+#include "tilewright/family/attention/swapped_program.h"
 #include "tilewright/family/attention/tiles.h"
 #include "tilewright/kernel/contracts.h"
 #include "tilewright/pipeline/no_turns.h"
@@ -39,6 +40,8 @@ struct AttentionConfig {
   // 1: of each 16 rows of a tile the first 8 alone are queries, where few heads share keys; the
   // others are not weighed.
   unsigned upper_rows = 0;
+  // 1: keys are the rows of products and queries their columns, m of them.
+  unsigned swapped = 0;
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
@@ -101,6 +104,10 @@ struct AttentionRecipe {
   template <class Kernel>
   using Program = kernel::Attention<Kernel>;
 };
+struct SwappedRecipe {
+  template <class Kernel>
+  using Program = kernel::SwappedAttention<Kernel>;
+};
 
 // An epilogue that has nothing to do.
 struct NothingLeft {
@@ -126,12 +133,31 @@ consteval auto loader_of_heads() {
   }
 }
 
+// The products of scores and of sums.
+template <class Scores, class Sums>
+struct TwoProducts {
+  using ScoreOp = Scores;
+  using Op = Sums;
+};
+template <class Target, AttentionConfig config, class Queries, class Keys, class Values>
+consteval auto products_of_heads() {
+  if constexpr (config.swapped != 0) {
+    return Chosen<TwoProducts<
+        typename Target::template SwappedScoreOp<Keys, Queries, config.keys>,
+        typename Target::template SwappedValueOp<Values, config.tiling.m, config.keys>>>();
+  } else {
+    return Chosen<TwoProducts<typename Target::template ScoreOp<Queries, Keys>,
+                              typename Target::template ValueOp<Values, config.keys>>>();
+  }
+}
+
 // The binder. `Page` is a target's page for attention; `Named` carries the configuration.
 template <class Page, class Named>
 struct Attention {
   using Target = Page;
-  using Recipe = AttentionRecipe;
   static constexpr AttentionConfig config = Named::config;
+  static constexpr bool swaps = config.swapped != 0;
+  using Recipe = std::conditional_t<swaps, SwappedRecipe, AttentionRecipe>;
   // Queries, keys and values.
   using Trace = std::conditional_t<config.tracing == Tracing::On, RingTraces<3>, NoTrace>;
   static constexpr Tiling tiling = config.tiling;
@@ -158,8 +184,10 @@ struct Attention {
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
   using ValueTensors = HeadTensors<taken_tile, value_major, taken_tile.bytes()>;
-  using ScoreOp = typename Target::template ScoreOp<QueryTensors, KeyTensors>;
-  using Op = typename Target::template ValueOp<ValueTensors, config.keys>;
+  using Products = typename decltype(products_of_heads<Target, config, QueryTensors, KeyTensors,
+                                                       ValueTensors>())::Type;
+  using ScoreOp = typename Products::ScoreOp;
+  using Op = typename Products::Op;
   // Every group reads every stage.
   static constexpr RoleArrivals reads = {Role::Multiply, Op::releases* roles.groups};
   using Loaded = FilledByLoader<Loader>;
@@ -183,19 +211,23 @@ struct Attention {
   static_assert(TileStore<Store>);
   // Where keys are taken in parts, the program stores its rows.
   using Epilogue = std::conditional_t<in_parts, NothingLeft, FragmentLoop<Tree<node::Sum>, Store>>;
-  using Rows =
-      std::conditional_t<in_parts, kernel::ManyHeads<config.d_type, tiling.n>, kernel::OneHead>;
+  using ManyHeads =
+      std::conditional_t<swaps, kernel::SwappedHeads<config.d_type, tiling.n, tiling.m>,
+                         kernel::ManyHeads<config.d_type, tiling.n>>;
+  using Rows = std::conditional_t<in_parts, ManyHeads, kernel::OneHead>;
   using Sources = DirectSources;
   using Reduction = NoReduction;
-  using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys, config.part_blocks>,
+  using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys>,
                                  AttentionTiles<tiling.m, config.keys>>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 
   // Where few rows meet many keys, these are what takes time to come; else two blocks of them, and
   // a second tile of queries where there is room.
+  // Where queries are columns, weights and maxima lie beside the rings.
+  static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : 0;
   static constexpr unsigned value_stages =
-      in_parts ? (Target::shared_bytes - 1024 - 2 * query_tile.bytes()) /
+      in_parts ? (Target::shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
                      (key_tile.bytes() + value_tile.bytes())
                : 2;
   static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : value_stages;
@@ -204,9 +236,9 @@ struct Attention {
           ? 0
           : roles.groups * unsigned{sizeof(typename Epilogue::Buffers)};
   static constexpr unsigned loaded_stages = transposes ? 2 : 0;
-  static constexpr unsigned taken_bytes = 1024 + buffer_bytes + key_stages * key_tile.bytes() +
-                                          value_stages * taken_tile.bytes() +
-                                          loaded_stages * value_tile.bytes();
+  static constexpr unsigned taken_bytes =
+      1024 + own_bytes + buffer_bytes + key_stages * key_tile.bytes() +
+      value_stages * taken_tile.bytes() + loaded_stages * value_tile.bytes();
   static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
                 "Blocks of keys and values and a tile of queries must fit shared memory.");
   // Where there is one alone, the keys of the next tile wait for it.

@@ -12,10 +12,19 @@
 
 namespace tw {
 
-// A tile takes as many of the heads that share keys as it has room for, with at least 8 rows each;
-// all tiles of a head of keys have equally many.
-inline SharedRows shared_rows(const tw_attention_problem& problem, unsigned tile_rows) {
+// A tile takes as many of the heads that share keys as it has room for, with at least 8 rows each
+// unless these are columns; all tiles of a head of keys have equally many.
+inline SharedRows shared_rows(const tw_attention_problem& problem, const AttentionConfig& config) {
   const std::int64_t sharing = problem.heads / problem.key_heads;
+  const unsigned tile_rows = config.tiling.m;
+  if (config.swapped != 0) {
+    std::int64_t room = 1;
+    while (room < problem.queries && 2 * room <= tile_rows) room *= 2;
+    std::int64_t heads = std::min<std::int64_t>(sharing, tile_rows / room);
+    while (sharing % heads != 0) --heads;
+    return {static_cast<int>(heads), static_cast<int>(room),
+            static_cast<int>(std::clamp<std::int64_t>(problem.queries, 1, room))};
+  }
   std::int64_t heads = std::min<std::int64_t>(sharing, tile_rows / 8);
   while (sharing % heads != 0) --heads;
   std::int64_t room = tile_rows;
@@ -26,14 +35,22 @@ inline SharedRows shared_rows(const tw_attention_problem& problem, unsigned tile
 
 // Tiles that share keys, in a kernel that takes keys in parts: slots for what they leave; and the
 // parts of each, at most.
+inline constexpr auto attention_counters =  // the last is the schedule's
+    static_cast<std::int64_t>(workspace_counter_bytes / 16 - 1);
 struct AttentionParts {
   SharedRows shared;
-  std::int64_t groups, chunks, slots, parts;
+  std::int64_t groups, chunks, slots, parts, part_blocks;
 };
+// Keys are cut where the kernel's parts end, whatever else is computed; or, as an order says, into
+// so many equally long parts at most, or not at all.
 inline AttentionParts attention_parts(const tw_attention_problem& problem,
-                                      const AttentionConfig& config) {
-  AttentionParts made = {shared_rows(problem, config.tiling.m), 0, 0, 0, 0};
-  const std::int64_t part_keys = std::int64_t{config.part_blocks} * config.keys;
+                                      const AttentionConfig& config, const LaunchOrder& order) {
+  AttentionParts made = {shared_rows(problem, config), 0, 0, 0, 0, config.part_blocks};
+  if (order.split_k > 1 || order.stream_k) {
+    const std::int64_t blocks = (problem.keys + config.keys - 1) / config.keys;
+    made.part_blocks = std::max<std::int64_t>((blocks + order.split_k - 1) / order.split_k, 1);
+  }
+  const std::int64_t part_keys = made.part_blocks * config.keys;
   made.groups = problem.heads / made.shared.heads;
   made.chunks = (problem.queries + made.shared.room - 1) / made.shared.room;
   made.slots = problem.sequences * made.groups * made.chunks;
@@ -44,9 +61,9 @@ inline AttentionParts attention_parts(const tw_attention_problem& problem,
 // Work that the CTAs of a grid share, by tiles of so many rows; where lengths stand on the
 // device, the most that it can be.
 inline std::int64_t attention_work(const tw_attention_problem& problem,
-                                   const AttentionConfig& config) {
+                                   const AttentionConfig& config, const LaunchOrder& order) {
   if (config.part_blocks != 0) {
-    const AttentionParts parts = attention_parts(problem, config);
+    const AttentionParts parts = attention_parts(problem, config, order);
     return parts.slots * parts.parts;
   }
   const std::int64_t rows = config.tiling.m;
@@ -76,10 +93,10 @@ struct AttentionLaunch {
 
   // Counters, then what tiles leave of parts of their keys.
   template <class Parts>
-  static std::size_t workspace(const Checked& checked) {
+  static std::size_t workspace(const Checked& checked, const LaunchOrder& order) {
     constexpr bool asks = Parts::config.scheduling == Scheduling::Dynamic;
     if constexpr (Parts::in_parts) {
-      const AttentionParts parts = attention_parts(checked.as<Problem>(), Parts::config);
+      const AttentionParts parts = attention_parts(checked.as<Problem>(), Parts::config, order);
       const std::int64_t rows = parts.shared.heads * parts.shared.tokens;
       if (parts.parts > 1) {
         return workspace_counter_bytes +
@@ -93,12 +110,12 @@ struct AttentionLaunch {
   // A grid of no CTAs is not launched. Schedules that ask have a counter in the workspace.
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder&, unsigned max_ctas,
+                     const Checked& checked, const LaunchOrder& order, unsigned max_ctas,
                      const Workspace& workspace, const Encode& encode) {
     using Kernel = kernel::WarpSpecialized<Parts>;
     const Problem& problem = checked.as<Problem>();
-    if (Status status = takes<Parts>(checked); !status.is_good()) return status;
-    const std::int64_t work = attention_work(problem, Parts::config);
+    if (Status status = takes<Parts>(checked, order); !status.is_good()) return status;
+    const std::int64_t work = attention_work(problem, Parts::config, order);
     if (work > std::numeric_limits<int>::max() - 65536) {
       return Status::refused(sentence("There are {} tiles; 31 bits count them.", work));
     }
@@ -132,7 +149,7 @@ struct AttentionLaunch {
     grid = {static_cast<unsigned>(std::min<std::int64_t>(max_ctas, work)), 1, Kernel::threads,
             sizeof(typename Kernel::Storage)};
     if constexpr (Parts::in_parts) {
-      return plan_parts<Parts>(params, checked, sequences, workspace, encode);
+      return plan_parts<Parts>(params, checked, sequences, order, workspace, encode);
     } else {
       return plan_tiles<Parts>(params, checked, sequences, work, workspace, encode);
     }
@@ -169,20 +186,24 @@ struct AttentionLaunch {
 
   template <class Parts, class Params, class Encode>
   static Status plan_parts(Params& params, const Checked& checked, const Sequences& sequences,
-                           const Workspace& workspace, const Encode& encode) {
+                           const LaunchOrder& order, const Workspace& workspace,
+                           const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-    const AttentionParts parts = attention_parts(problem, Parts::config);
-    // The last counter is the schedule's.
-    constexpr auto most = static_cast<std::int64_t>(workspace_counter_bytes / 16 - 1);
+    const AttentionParts parts = attention_parts(problem, Parts::config, order);
+    constexpr std::int64_t most = attention_counters;
     if (parts.parts > 1 && parts.slots > most) {
       return Status::refused(
           sentence("There are {} tiles that share keys, with parts of them; there are counters for "
                    "{}.",
                    parts.slots, most));
     }
-    const typename Parts::Map::Params map = {sequences, parts.shared, number(parts.groups),
-                                             number(parts.chunks), number(parts.parts)};
+    const typename Parts::Map::Params map = {sequences,
+                                             parts.shared,
+                                             number(parts.groups),
+                                             number(parts.chunks),
+                                             number(parts.parts),
+                                             number(parts.part_blocks)};
     auto* const counters = static_cast<std::uint32_t*>(workspace.counters());
     if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
       params.schedule = {map, counters + most * 4, number(parts.slots * parts.parts)};
@@ -215,10 +236,13 @@ struct AttentionLaunch {
       const std::int64_t box = is_paged
                                    ? std::min<std::int64_t>(problem.page_size, Parts::config.keys)
                                    : std::int64_t{Parts::config.keys};
+      loader.heads_of_box =
+          Parts::swaps ? static_cast<int>(Parts::query_tile.rows) / parts.shared.room : 1;
       loader.box_rows = number(box);
       loader.blocks_of_page =
           number(std::max<std::int64_t>(problem.page_size / std::int64_t{Parts::config.keys}, 1));
       const Status status = fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
+                                      static_cast<unsigned>(loader.heads_of_box),
                                       static_cast<unsigned>(box), true, encode);
       params.own.loader = loader;
       return status;
@@ -229,7 +253,7 @@ struct AttentionLaunch {
   static constexpr std::int64_t every_key = 1 << 30;
 
   template <class Parts>
-  static Status takes(const Checked& checked) {
+  static Status takes(const Checked& checked, const LaunchOrder& order) {
     const Problem& problem = checked.as<Problem>();
     Status found = Status::good();
     const ElementType type = checked.tensor(Family::q).type;
@@ -251,11 +275,13 @@ struct AttentionLaunch {
       return sentence("keys = {}; kernels count up to {}.", problem.keys, every_key);
     });
     found.add(takes_pages<Parts>(problem));
+    found.unless(Parts::in_parts || order.split_k == 1, [&] {
+      return sentence("split_k = {}; this kernel does not cut keys.", order.split_k);
+    });
     found.unless(!Parts::in_parts || !Family::is_ragged(problem),
                  [] { return "This kernel takes sequences with equally many queries."; });
-    const bool has_rows =
-        Parts::config.upper_rows == 0 ||
-        (shared_rows(problem, Parts::config.tiling.m).room >= 16 && problem.queries <= 8);
+    const bool has_rows = Parts::config.upper_rows == 0 ||
+                          (shared_rows(problem, Parts::config).room >= 16 && problem.queries <= 8);
     found.unless(has_rows, [&] {
       return sentence("{} heads share keys, with queries = {}; this kernel is for up to 4 and 8.",
                       problem.heads / problem.key_heads, problem.queries);
@@ -320,7 +346,7 @@ struct AttentionLaunch {
     if constexpr (requires { loader.queries.token_stride; }) {
       return fill_heads<Parts>(loader, checked);
     } else {
-      return fill_maps(loader, checked, Parts::query_tile.rows, Parts::key_tile.rows, false,
+      return fill_maps(loader, checked, Parts::query_tile.rows, 1, Parts::key_tile.rows, false,
                        encode);
     }
   }
@@ -342,11 +368,14 @@ struct AttentionLaunch {
 
   template <class Loader, class Encode>
   static Status fill_maps(Loader& loader, const Checked& checked, unsigned query_rows,
-                          unsigned key_rows, bool once, const Encode& encode) {
+                          unsigned query_heads, unsigned key_rows, bool once,
+                          const Encode& encode) {
     const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k),
                       &v = checked.tensor(Family::v);
     const unsigned span = 128 / bytes_of(q.type);
-    const Status status = encode(loader.queries, box_of(q, span, query_rows));
+    MatrixBox queries = box_of(q, span, query_rows);
+    queries.box_batch = query_heads;
+    const Status status = encode(loader.queries, queries);
     // Without keys no tile reads them, but the maps must be some.
     loader.keys = loader.values = loader.queries;
     if (!status.is_good() || k.data == nullptr) return status;

@@ -6,6 +6,7 @@
 #include "tilewright/family/attention/loader.h"
 #include "tilewright/family/attention/plan.h"
 #include "tilewright/family/attention/wgmma_rings.h"
+#include "tilewright/family/attention/wgmma_swapped.h"
 
 namespace tw {
 
@@ -18,6 +19,11 @@ struct Sm90Attention : Sm90 {
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values, unsigned keys>
   using ValueOp = WgmmaOfRegisters<Values, keys>;
+  // The same where keys are rows and queries columns.
+  template <class Keys, class Queries, unsigned keys>
+  using SwappedScoreOp = WgmmaOfTwoRings<Keys, Queries, keys>;
+  template <class Values, unsigned queries, unsigned keys>
+  using SwappedValueOp = WgmmaOfValues<Values, SharedWeights<queries, keys, Values::type>>;
   // One group's products run while the others weigh their scores.
   static constexpr bool takes_turns = true;
   template <auto config, class Trace>
@@ -27,8 +33,14 @@ struct Sm90Attention : Sm90 {
   // registers more.
   template <class Config>
   static consteval RoleTable roles(const Config& config) {
-    require(config.tiling.m % 64 == 0 && config.tiling.m / 64 >= 1 && config.tiling.m / 64 <= 3,
+    const bool swaps = config.swapped != 0;
+    require(swaps || (config.tiling.m % 64 == 0 && config.tiling.m / 64 >= 1 &&
+                      config.tiling.m / 64 <= 3),
             "A tile has 64 rows of queries for each of one to three warpgroups.");
+    require(!swaps || (config.tiling.m % 8 == 0 && config.tiling.m <= 64 && config.keys % 64 == 0 &&
+                       config.part_blocks != 0),
+            "Where queries are columns, a tile has 8 to 64 of them and parts of its keys, and a "
+            "block 64 keys for each block of rows.");
     require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 256,
             "A block has 16 to 256 keys, a multiple of 16.");
     require(config.tiling.n % 64 == 0 && config.tiling.n <= 256 &&
@@ -45,13 +57,14 @@ struct Sm90Attention : Sm90 {
     require(
         !is_fp8 || (config.part_blocks == 0 && config.scheduling == decltype(config.scheduling){}),
         "Of e4m3 a tile has one head and all its keys, by a static schedule.");
-    require(config.part_blocks == 0 || config.tiling.m == 64,
+    require(config.part_blocks == 0 || config.tiling.m == 64 || swaps,
             "Where heads share a tile, it has 64 rows.");
-    const unsigned groups = config.tiling.m / 64;
+    const unsigned groups = swaps ? 1 : config.tiling.m / 64;
     const unsigned helping = groups == 3 ? 32 : groups == 2 ? (is_fp8 ? 40 : 24) : 56;
     const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? (is_fp8 ? 232 : 240) : 256 - 8;
-    const unsigned held =
-        config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) + config.tiling.n / (is_fp8 ? 1 : 2);
+    const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.tiling.m
+                                : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
+                                      config.tiling.n / (is_fp8 ? 1 : 2);
     require(held + 30 <= multiplying, "Scores, weights and sums must fit a thread's registers.");
     const bool asks = config.scheduling != decltype(config.scheduling){};
     return RoleTable{.load = {0, 1, helping},

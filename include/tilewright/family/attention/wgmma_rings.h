@@ -7,9 +7,9 @@
 
 namespace tw {
 
-// A warpgroup multiplies its 64 rows of A by all of B, both K-major, into a sum that starts anew.
-// The tensors' `operand` is (row,k,span,stage).
-template <class TensorsA, class TensorsB>
+// A warpgroup multiplies its `rows` of A, 64 or more, by all of B, both K-major, into a sum that
+// starts anew. The tensors' `operand` is (row,k,span,stage).
+template <class TensorsA, class TensorsB, unsigned rows = 64>
 class WgmmaOfTwoRings {
   using A = typename TensorsA::Operand;
   using B = typename TensorsB::Operand;
@@ -21,7 +21,7 @@ class WgmmaOfTwoRings {
   using BlocksB = OperandBlocks<B, Major::K, columns, shape.k()>;
 
  public:
-  using Accumulator = RegisterAccumulator<1, columns>;
+  using Accumulator = RegisterAccumulator<rows / 64, columns>;
 
   // This warpgroup's first row of A is a multiple of 64.
   TW_DEVICE WgmmaOfTwoRings(const TensorsA& a, const TensorsB& b, unsigned first_row,
@@ -43,11 +43,14 @@ class WgmmaOfTwoRings {
   template <unsigned issued>
   TW_DEVICE void wait(Accumulator& sum) const {
     isa::wgmma_wait_group<issued>();
-    isa::wgmma_registers(sum.fragment(0));
+    settle(sum);
   }
   // What was done with the sum is done before the next wait: the compiler knows of no reason not to
   // put it off.
-  TW_DEVICE void settle(Accumulator& sum) const { isa::wgmma_registers(sum.fragment(0)); }
+  TW_DEVICE void settle(Accumulator& sum) const {
+    TW_UNROLL
+    for (unsigned block = 0; block < rows / 64; ++block) isa::wgmma_registers(sum.fragment(block));
+  }
 
  private:
   std::uint32_t a_;  // units of 16 bytes

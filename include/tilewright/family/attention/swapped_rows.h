@@ -1,0 +1,222 @@
+// Columns of sums that are rows of queries, whose keys are taken in parts: what SoftmaxParts and
+// ManyHeads do, of sums that stand the other way.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/rows.h"
+#include "tilewright/family/attention/swapped_softmax.h"
+#include "tilewright/isa/counter.h"
+#include "tilewright/isa/exponential.h"
+
+namespace tw::kernel {
+
+// A tile has a few queries of each of the heads that share keys, head by head, as columns of the
+// sums, whose rows are `columns` of values. Each warp has rows of its own there, a quarter, and
+// leaves and joins these alone. What a row gets does not depend on how many of the last parts it
+// sees nothing of: these weigh zero.
+template <ElementType type, unsigned columns, unsigned n>
+class SwappedHeads {
+  using Columns = SumColumns<n>;
+  using Numbers = ColumnNumbers<n>;
+  using Quad = Vector<float, 4>;
+  static constexpr unsigned blocks = columns / 64;
+  static constexpr float nothing = -std::numeric_limits<float>::infinity();
+  static constexpr float log2_of_e = 1.44269504f;
+  // A row of a part: its columns, and for each warp the logarithm of its sum.
+  static constexpr unsigned pitch = SoftmaxParts<columns>::pitch;
+  static_assert(pitch >= columns + 4);
+
+ public:
+  using Params = typename ManyHeads<type, columns>::Params;
+  TW_DEVICE SwappedHeads(const Params& params, unsigned thread)
+      : params_(params), warp_(thread / 32), lane_(thread % 32) {}
+
+  // Which query, from the tile's first on, a row is of.
+  TW_DEVICE int token(int row) const { return row % params_.shared.room; }
+
+  template <class Op, class Sum, class Softmax>
+  TW_DEVICE void finish(Sum& sum, Softmax& softmax, const WorkTile& tile, int first_token) {
+    if (tile.num_k_tiles() == 0 && !tile.finishes()) return;  // a part that no row sees
+    Op::correct(sum, softmax.finish());
+    Numbers logs = softmax.log2_sums();
+    const int tokens = tile.m_end - first_token;
+    if (tile.parts == 1) return store_alone<Op>(sum, logs, tile, first_token, tokens);
+    leave(sum, logs, tile, tokens);
+    if (!tile.finishes()) {
+      isa::warp_sync();
+      if (lane_ == 0) isa::global_add_release(counter(tile), 1);
+      return;
+    }
+    if (lane_ == 0) {
+      isa::global_wait_at_least(counter(tile), static_cast<unsigned>(tile.parts - 1));
+    }
+    isa::warp_sync();
+    join(tile, first_token, tokens);
+    if (lane_ == 0) isa::global_store_release(counter(tile), 0);
+  }
+
+ private:
+  static TW_DEVICE float finite(float log) { return log < -3.4e38f ? 0 : log; }
+  TW_DEVICE int head(int row) const { return row / params_.shared.room; }
+  // Where a row lies in a part; -1: nowhere.
+  TW_DEVICE int place_of(int row, int tokens) const {
+    const bool is_used = head(row) < params_.shared.heads && token(row) < tokens;
+    return is_used ? head(row) * params_.shared.tokens + token(row) : -1;
+  }
+  TW_DEVICE int row_of(unsigned c) const { return static_cast<int>(Columns::place(lane_, c)); }
+  TW_DEVICE float sink(const WorkTile& tile, int row) const {
+    return sink_of(params_.sinks, tile.batch + head(row)) * log2_of_e;
+  }
+
+  // The thread's value 2 half of a block stands in this column of values.
+  TW_DEVICE unsigned column_of(unsigned block, unsigned half) const {
+    return 64 * block + 16 * warp_ + lane_ / 4 + 8 * half;
+  }
+  template <class Sum, class Store>
+  static TW_DEVICE void each_of_column(const Sum& sum, unsigned c, const Store& store) {
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      TW_UNROLL
+      for (unsigned half = 0; half < 2; ++half) {
+        store(block, half, sum.value(block, c / 2 * 4 + c % 2 + 2 * half));
+      }
+    }
+  }
+
+  // One part alone: its sink joins, and the rows are stored as they are.
+  template <class Op, class Sum>
+  TW_DEVICE void store_alone(Sum& sum, Numbers& logs, const WorkTile& tile, int first_token,
+                             int tokens) const {
+    Numbers factors;
+    TW_UNROLL
+    for (unsigned c = 0; c < Columns::count; ++c) {
+      const bool is_used = place_of(row_of(c), tokens) >= 0;
+      const float of_sink = is_used ? sink(tile, row_of(c)) : nothing;
+      const float subtracted = finite(std::fmax(logs.of[c], of_sink));
+      const float own = isa::ex2_approx(logs.of[c] - subtracted);
+      const float total = isa::ex2_approx(of_sink - subtracted) + own;
+      factors.of[c] = total == 0 ? 0 : own * (1 / total);
+      logs.of[c] = subtracted + isa::lg2_approx(total);
+    }
+    Op::correct(sum, factors);
+    TW_UNROLL
+    for (unsigned c = 0; c < Columns::count; ++c) {
+      const int row = row_of(c);
+      if (place_of(row, tokens) < 0) continue;
+      std::uint16_t* const to = output(tile, row, first_token);
+      each_of_column(sum, c, [&](unsigned block, unsigned half, float value) {
+        const unsigned column = column_of(block, half);
+        if (static_cast<int>(column) >= params_.value_columns) return;
+        store_element<Space::Global>(
+            to + column, static_cast<std::uint16_t>(pack<type>(FragmentPair{value, 0})));
+      });
+      if (warp_ == 0 && lane_ < 4) store_log(tile, row, first_token, logs.of[c]);
+    }
+  }
+
+  template <class Sum>
+  TW_DEVICE void leave(const Sum& sum, const Numbers& logs, const WorkTile& tile,
+                       int tokens) const {
+    TW_UNROLL
+    for (unsigned c = 0; c < Columns::count; ++c) {
+      const int place = place_of(row_of(c), tokens);
+      if (place < 0) continue;
+      float* const to = row_of_part(tile, tile.part, place);
+      each_of_column(sum, c, [&](unsigned block, unsigned half, float value) {
+        store_element<Space::Global>(to + column_of(block, half), value);
+      });
+      if (lane_ < 4) store_element<Space::Global>(to + columns + warp_, logs.of[c]);
+    }
+  }
+
+  // Parts are weighed and added up in their order. A lane has four columns of a row, as many rows
+  // as there are lanes for are joined at once, and several parts are on their way at once.
+  TW_DEVICE void join(const WorkTile& tile, int first_token, int tokens) const {
+    constexpr unsigned quads = columns / 16;  // a row has so many in the columns of the warp
+    static_assert(quads <= 32);
+    const unsigned quad = lane_ % quads;
+    const unsigned column = quad / 4 * 64 + 16 * warp_ + quad % 4 * 4;
+    TW_ROLL
+    for (unsigned first = 0; first < n; first += 32 / quads) {
+      const int row = static_cast<int>(first + lane_ / quads);
+      const int place = row < static_cast<int>(n) ? place_of(row, tokens) : -1;
+      if (place < 0) continue;
+      float largest = sink(tile, row);
+      float total = largest == nothing ? 0 : 1;
+      float joined[4] = {};
+      constexpr int at_once = 8;
+      TW_ROLL
+      for (int part = 0; part < tile.parts; part += at_once) {
+        Quad loaded[at_once];
+        float logs[at_once];
+        TW_UNROLL
+        for (int i = 0; i < at_once; ++i) {
+          const bool is_there = part + i < tile.parts;
+          const float* const from = row_of_part(tile, is_there ? part + i : part, place);
+          const float log = load_element<Space::Global>(from + columns + warp_);
+          logs[i] = is_there ? log : nothing;
+          loaded[i] = load_element<Space::Global>(reinterpret_cast<const Quad*>(from + column));
+        }
+        float next = largest;
+        TW_UNROLL
+        for (int i = 0; i < at_once; ++i) next = std::fmax(next, logs[i]);
+        const float correction = isa::ex2_approx(largest - finite(next));
+        largest = next;
+        total *= correction;
+        TW_UNROLL
+        for (unsigned j = 0; j < 4; ++j) joined[j] *= correction;
+        TW_UNROLL
+        for (int i = 0; i < at_once; ++i) {
+          const float weight = isa::ex2_approx(logs[i] - finite(next));
+          total += weight;
+          TW_UNROLL
+          for (unsigned j = 0; j < 4; ++j) {
+            joined[j] = std::fma(weight, loaded[i].get(j), joined[j]);
+          }
+        }
+      }
+      const float inverse = total == 0 ? 0 : 1 / total;
+      if (static_cast<int>(column) < params_.value_columns) {
+        const Vector<std::uint32_t, 2> packed = {
+            {pack<type>(FragmentPair{joined[0] * inverse, joined[1] * inverse}),
+             pack<type>(FragmentPair{joined[2] * inverse, joined[3] * inverse})}};
+        store_element<Space::Global>(
+            reinterpret_cast<Vector<std::uint32_t, 2>*>(output(tile, row, first_token) + column),
+            packed);
+      }
+      if (warp_ == 0 && quad == 0) {
+        store_log(tile, row, first_token, finite(largest) + isa::lg2_approx(total));
+      }
+    }
+    isa::warp_sync();
+  }
+
+  TW_DEVICE std::uint16_t* output(const WorkTile& tile, int row, int first_token) const {
+    return static_cast<std::uint16_t*>(params_.output) +
+           (tile.batch + head(row)) * params_.head_pitch +
+           (first_token + token(row)) * params_.token_pitch;
+  }
+  TW_DEVICE void store_log(const WorkTile& tile, int row, int first_token, float log) const {
+    if (params_.log_sums == nullptr) return;
+    const std::int64_t of_head = tile.batch + head(row);
+    store_element<Space::Global>(
+        params_.log_sums + of_head * params_.log_sums_pitch + first_token + token(row),
+        log * 0.693147181f);
+  }
+  TW_DEVICE float* row_of_part(const WorkTile& tile, int part, int place) const {
+    const std::int64_t slot = std::int64_t{part} * params_.parts.slots + tile.slot;
+    return params_.parts.parts + (slot * params_.parts.rows + place) * pitch;
+  }
+  TW_DEVICE std::uint32_t* counter(const WorkTile& tile) const {
+    return params_.parts.counters + std::int64_t{tile.slot} * 4 + warp_;
+  }
+
+  const Params& params_;
+  unsigned warp_;
+  unsigned lane_;
+};
+
+}  // namespace tw::kernel
