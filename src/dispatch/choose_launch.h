@@ -42,12 +42,13 @@ inline LaunchOrder usual_order(const Instance& instance) {
 //   instances()                          what is compiled
 //   facts(instance)                      its KernelFacts
 //   matmul(instance, problem)            the product that it is; asked where the kernel supports
-//   operand_bytes(problem)               as of expected_microseconds
+//   operand_bytes(problem)               as of price_of
 // `rejections` may be null.
 template <class Family>
 std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequest& request,
                                       std::vector<LaunchRejection>* rejections) {
   std::vector<LaunchChoice> found;
+  const Machine machine = machine_of(request);
   for (const Instance& instance : Family::instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     const auto rejected = [&](const Status& status) {
@@ -70,7 +71,7 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
       if (order != usual && rejected(instance.supports(problem, {order}))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
       found.push_back({&instance, order,
-                       expected_microseconds(facts, matmul, order, request.sms,
+                       expected_microseconds(facts, matmul, order, machine, request.situation,
                                              Family::operand_bytes(problem))});
     }
   }

@@ -14,7 +14,8 @@ inline KernelFacts kernel_facts(const Instance& instance) {
           .by_threads = facts.by_threads,
           .scales_sums = facts.b_scale_rows > 0 && facts.config.promote_every > 0,
           .by_warps = facts.stages == 0,
-          .capability_end = instance.capability_end};
+          .capability_end = instance.capability_end,
+          .efficiency = instance.efficiency};
 }
 
 inline MatmulProblem whole_product(const Checked& problem) { return problem.product(); }

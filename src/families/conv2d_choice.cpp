@@ -17,7 +17,8 @@ struct Convolutions : UsualChoice {
             .any_alignment = own(instance).by_threads && !own(instance).spans_groups,
             .by_threads = own(instance).by_threads && own(instance).spans_groups,
             .streams = own(instance).depthwise,
-            .positions = own(instance).by_lines ? line_positions : 1};
+            .positions = own(instance).by_lines ? line_positions : 1,
+            .efficiency = instance.efficiency};
   }
   static MatmulProblem matmul(const Instance& instance, const Checked& checked) {
     MatmulProblem matmul = Conv2dLaunch::product(checked, own(instance));

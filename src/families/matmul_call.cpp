@@ -43,8 +43,9 @@ bool has_copies(library::Choice& choice, const Checked& problem, const DispatchR
   double microseconds = 0;
   for (const Rewritten::Copy& copy : copies.copies()) {
     const TensorLines& to = copy.to;
-    microseconds += expected_copy_microseconds(static_cast<double>(to.batch * to.lines) *
-                                               static_cast<double>(to.length) * bytes_of(to.type));
+    const double bytes = static_cast<double>(to.batch * to.lines) * static_cast<double>(to.length) *
+                         bytes_of(to.type);
+    microseconds += expected_copy_microseconds(bytes, machine_of(request));
     if (!copier()->serves(to, copy.from, request.target).is_good()) return false;
   }
   const std::size_t needed = copies.copied_bytes() + workspace_counter_bytes;

@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "src/instances/efficiency.h"
 #include "tilewright/launch/checked.h"
 #include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/product_facts.h"
@@ -39,7 +40,13 @@ struct Instance {
   const char* shown = nullptr;  // what it shows, where the library has no use for it
   // Behind the last compute capability that runs it; 0: that of its target.
   int capability_end = 0;
+  Efficiency efficiency = {};  // behind its configuration in instances.txt
 };
+
+inline Instance with_efficiency(Instance instance, Efficiency efficiency) {
+  instance.efficiency = efficiency;
+  return instance;
+}
 
 // The facts of an instance that multiplies.
 inline const ProductFacts& product_facts(const Instance& instance) {

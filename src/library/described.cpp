@@ -47,6 +47,8 @@ DispatchRequest request_of(const tw_options& options, const Device& device) {
   request.target = device.target;
   request.capability = device.capability;
   request.sms = device.sms;
+  request.cycles_per_us = device.cycles_per_us;
+  request.bytes_per_us = device.bytes_per_us;
   request.device = device.name;
   request.own_table = own_table(device);
   request.batch_invariant = options.batch_invariant != 0;

@@ -19,6 +19,8 @@ struct Device {
   unsigned sms = 0;
   const char* name = nullptr;  // the device's; null: the virtual GPU
   int capability = 0;          // 0: any of the target
+  // What its clock and its memory do in a microsecond, for the cost model; 0: not known.
+  double cycles_per_us = 0, bytes_per_us = 0;
 
   bool operator==(const Device&) const = default;
 };
@@ -73,11 +75,14 @@ class KnownDevices {
       known.sms.store(asked.sms);
       known.name.store(asked.name);
       known.capability.store(asked.capability);
+      known.cycles_per_us.store(asked.cycles_per_us);
+      known.bytes_per_us.store(asked.bytes_per_us);
       known.target.store(asked.target, std::memory_order_release);
     }
-    return {known.gpu.load(),    number,
-            known.target.load(), known.sms.load(),
-            known.name.load(),   known.capability.load()};
+    return {known.gpu.load(),           number,
+            known.target.load(),        known.sms.load(),
+            known.name.load(),          known.capability.load(),
+            known.cycles_per_us.load(), known.bytes_per_us.load()};
   }
 
  private:
@@ -90,6 +95,7 @@ class KnownDevices {
     std::atomic<unsigned> sms;
     std::atomic<const char*> name;
     std::atomic<int> capability;
+    std::atomic<double> cycles_per_us, bytes_per_us;
   };
   Known known_[most] = {};
 };

@@ -94,7 +94,12 @@ class CudaGpu : public Gpu {
                              attribute(cudaDevAttrComputeCapabilityMinor, number);
       const char* const target = name_of_target(capability);
       const auto sms = static_cast<unsigned>(attribute(cudaDevAttrMultiProcessorCount, number));
-      return Device{this, number, target, sms, name_of(number), capability};
+      const double cycles_per_us = attribute(cudaDevAttrClockRate, number) / 1e3;
+      // Two transfers a cycle.
+      const double bytes_per_us = 2.0 * attribute(cudaDevAttrMemoryClockRate, number) / 1e3 *
+                                  attribute(cudaDevAttrGlobalMemoryBusWidth, number) / 8;
+      return Device{this,       number,        target,      sms, name_of(number),
+                    capability, cycles_per_us, bytes_per_us};
     });
   }
 

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "tilewright/launch/targets.h"
@@ -13,18 +15,30 @@ namespace tw {
 
 namespace {
 
-constexpr unsigned sms = 132;
+constexpr Machine h200;
+
+// The efficiency that a family's instances.txt has behind an instance's configuration.
+Efficiency listed(const std::string& family, const std::string& name) {
+  std::ifstream file(std::string(TW_FAMILIES) + "/" + family + "/instances.txt");
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("|" + name + "|") == std::string::npos) continue;
+    return {.following = std::stod(line.substr(line.rfind('|') + 1))};
+  }
+  ADD_FAILURE() << family << " has no instance " << name;
+  return {};
+}
 
 double microseconds(const MatmulConfig& config, std::int64_t m, std::int64_t n, std::int64_t k,
-                    double operand_bytes = 0, const LaunchOrder& order = {}) {
+                    double operand_bytes = 0, const LaunchOrder& order = {},
+                    const Efficiency& efficiency = {}) {
   MatmulProblem problem;
   problem.m = m;
   problem.n = n;
   problem.k = k;
   problem.a.pitch = problem.b.pitch = k;
   problem.d.pitch = n;
-  return expected_microseconds({.target = "sm90a", .config = config}, problem, order, sms,
-                               operand_bytes);
+  return expected_microseconds({.target = "sm90a", .config = config, .efficiency = efficiency},
+                               problem, order, h200, Situation::Following, operand_bytes);
 }
 
 double on_blackwell(const MatmulConfig& config, const std::array<std::int64_t, 3>& shape) {
@@ -34,7 +48,8 @@ double on_blackwell(const MatmulConfig& config, const std::array<std::int64_t, 3
   problem.k = shape[2];
   problem.a.pitch = problem.b.pitch = shape[2];
   problem.d.pitch = shape[1];
-  return expected_microseconds({.target = "sm100a", .config = config}, problem, {}, 148);
+  const Machine machine = machine_of({.target = "sm100a", .sms = 148});
+  return expected_microseconds({.target = "sm100a", .config = config}, problem, {}, machine);
 }
 
 constexpr MatmulConfig pair_on_blackwell = {.tiling = {.cluster = {2, 1}, .group = 2},
@@ -48,9 +63,12 @@ TEST(Cost, TakesTurnsWhereProductsAreLarge) {
   constexpr MatmulConfig in_turns = {.tiling = {.n = 160, .cluster = {2, 1}},
                                      .consumers = Consumers::PingPong,
                                      .dependent_launch = 1};
-  EXPECT_LT(microseconds(in_turns, 4096, 28672, 4096),
-            microseconds(cooperative, 4096, 28672, 4096));
-  EXPECT_LT(microseconds(in_turns, 8192, 8192, 8192), microseconds(cooperative, 8192, 8192, 8192));
+  const Efficiency of_turns = listed("matmul", "pingpong_128x160_2x1"),
+                   of_cooperative = listed("matmul", "coop_128x256_2x1");
+  EXPECT_LT(microseconds(in_turns, 4096, 28672, 4096, 0, {}, of_turns),
+            microseconds(cooperative, 4096, 28672, 4096, 0, {}, of_cooperative));
+  EXPECT_LT(microseconds(in_turns, 8192, 8192, 8192, 0, {}, of_turns),
+            microseconds(cooperative, 8192, 8192, 8192, 0, {}, of_cooperative));
 }
 
 // No price of Blackwell is measured. What the model must hold there is arithmetic: of tiles with
@@ -118,8 +136,9 @@ TEST(Cost, ARowThatIsSentPaysForMatricesAndNotForImages) {
   constexpr double bytes = 2 * (32 * 28 * 28 * 128 + 128 * 9 * 128);
   constexpr MatmulConfig in_turns = {
       .tiling = {.n = 128}, .consumers = Consumers::PingPong, .c_stages = 2, .dependent_launch = 1};
-  EXPECT_LT(microseconds(in_turns, 25088, 128, 1152, bytes),
-            microseconds(pair, 25088, 128, 1152, bytes));
+  EXPECT_LT(
+      microseconds(in_turns, 25088, 128, 1152, bytes, {}, listed("conv2d", "conv_pingpong_128")),
+      microseconds(pair, 25088, 128, 1152, bytes, {}, listed("conv2d", "conv_bf16_64_2x1")));
 }
 
 // Rows that are not there cost as rows of A, whichever operand the kernel takes them for.
@@ -128,19 +147,9 @@ TEST(Cost, ExchangedOperandsAreAnotherProduct) {
       .tiling = {.n = 64}, .multiply_groups = 2, .dependent_launch = 1};
   MatmulConfig exchanged = as_given;
   exchanged.tiling.swap_ab = 1;
-  // What the transposed store and the waiting take is measured; without it the price is the same.
-  const auto without_measured = [](const MatmulConfig& config, std::int64_t m, std::int64_t n) {
-    MatmulProblem problem;
-    problem.m = m;
-    problem.n = problem.d.pitch = n;
-    problem.k = problem.a.pitch = problem.b.pitch = 4096;
-    CostConstants cost;
-    cost.swap_ab_factor = cost.swap_ab_handling_factor = cost.swap_ab_store_factor = 1;
-    return expected_microseconds({.target = "sm90a", .config = config}, problem, {}, sms, 0, cost);
-  };
-  EXPECT_DOUBLE_EQ(without_measured(exchanged, 512, 4096), without_measured(as_given, 4096, 512));
-  EXPECT_NEAR(microseconds(exchanged, 512, 4096, 4096) / microseconds(as_given, 4096, 512, 4096), 1,
-              0.06);
+  // What the transposed store and the waiting take is in the kernels' efficiencies.
+  EXPECT_DOUBLE_EQ(microseconds(exchanged, 512, 4096, 4096),
+                   microseconds(as_given, 4096, 512, 4096));
   EXPECT_GT(microseconds(exchanged, 33, 4096, 4096), microseconds(exchanged, 64, 4096, 4096));
   // 40 of 40 rows in place of 33 of 64.
   MatmulConfig narrow = exchanged;
@@ -203,9 +212,9 @@ TEST(Cost, ConstantWeightsComeEarly) {
     problem.n = problem.d.pitch = n;
     problem.k = problem.a.pitch = problem.b.pitch = 4096;
     const KernelFacts facts = {.target = "sm90a", .config = config};
-    const double usual = expected_microseconds(facts, problem, {}, sms);
+    const double usual = expected_microseconds(facts, problem, {}, h200);
     problem.b_is_constant = true;
-    return usual - expected_microseconds(facts, problem, {}, sms);
+    return usual - expected_microseconds(facts, problem, {}, h200);
   };
   EXPECT_EQ(saved(64, 0, 6144), 0);
   EXPECT_GT(saved(128, 1, 6144), 0.2);
@@ -218,7 +227,7 @@ TEST(Cost, ThreadsThatGatherAreSlowerThanTma) {
   problem.a.pitch = problem.b.pitch = problem.d.pitch = 4096;
   constexpr MatmulConfig config = {.tiling = {.n = 128}, .dependent_launch = 1};
   const auto by = [&](const KernelFacts& facts) {
-    return expected_microseconds(facts, problem, {}, sms);
+    return expected_microseconds(facts, problem, {}, h200);
   };
   const double tma = by({.target = "sm90a", .config = config});
   EXPECT_LT(tma * 1.5, by({.target = "sm90a", .config = config, .any_alignment = true}));
@@ -234,8 +243,9 @@ TEST(Cost, GroupsDoNotTakeTurnsAtOneTile) {
   constexpr MatmulConfig pair = {.tiling = {.n = 64, .cluster = {2, 1}}, .dependent_launch = 1};
   constexpr MatmulConfig in_turns = {
       .tiling = {.n = 64}, .consumers = Consumers::PingPong, .c_stages = 2, .dependent_launch = 1};
-  EXPECT_LT(microseconds(pair, 1024, 256, 2304, bytes),
-            microseconds(in_turns, 1024, 256, 2304, bytes));
+  EXPECT_LT(
+      microseconds(pair, 1024, 256, 2304, bytes, {}, listed("conv2d", "conv_bf16_64_2x1")),
+      microseconds(in_turns, 1024, 256, 2304, bytes, {}, listed("conv2d", "conv_pingpong_64")));
 }
 
 // Kernels whose sums begin at C are ahead where there is one, and those without a role for it where
@@ -252,7 +262,10 @@ TEST(Cost, SumsThatBeginAtCAreTakenForIt) {
     problem.k = problem.a.pitch = problem.b.pitch = 2880;
     if (adds) problem.epilogue.source = &source;
     problem.epilogue.beta = adds ? 1.0f : 0.0f;
-    return expected_microseconds({.target = "sm90a", .config = config}, problem, {}, sms, bytes);
+    const char* name = config.initial_c != 0 ? "conv_first_160" : "conv_bf16_160";
+    return expected_microseconds(
+        {.target = "sm90a", .config = config, .efficiency = listed("conv2d", name)}, problem, {},
+        h200, Situation::Following, bytes);
   };
   EXPECT_LT(by(first, true), by(behind, true));
   EXPECT_LT(by(first, false), by(behind, false));
@@ -268,20 +281,88 @@ TEST(Cost, FewRowsStream) {
     problem.m = m;
     problem.n = n;
     problem.k = problem.a.pitch = problem.b.pitch = k;
-    return expected_microseconds({.target = "sm90a", .config = streams, .by_warps = true}, problem,
-                                 {}, sms);
+    return expected_microseconds({.target = "sm90a",
+                                  .config = streams,
+                                  .by_warps = true,
+                                  .efficiency = listed("matmul", "rows_bf16_16x8")},
+                                 problem, {}, h200);
   };
   const auto copied = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 8, .spans = 2, .swap_ab = 1},
                                      .multiply_groups = 1,
                                      .dependent_launch = 1};
-    return expected_copy_microseconds(2.0 * double(n) * double(k)) +
+    return expected_copy_microseconds(2.0 * double(n) * double(k), h200) +
            microseconds(config, m, n, (k + 63) / 64 * 64);
   };
   EXPECT_LT(rows(1, 4096, 4095), copied(1, 4096, 4095));
   EXPECT_LT(rows(6, 50257, 1585), copied(6, 50257, 1585));
   EXPECT_GT(rows(256, 4096, 4095), copied(256, 4096, 4095));
   EXPECT_LT(rows(1, 4096, 4096) * 1.1, rows(1, 4096, 4095));
+}
+
+// A card of 78 SMs, with the tensor cores of its relatives and with its own: a kernel that wasted
+// nothing would take as long as its products and its bytes do there, and none is expected to take
+// less.
+TEST(Cost, NoPriceBeatsThePeakOf78Sms) {
+  for (const char* name : {"NVIDIA H100", "NVIDIA H20", "NVIDIA H20-3e"}) {
+    const Machine machine =
+        machine_of({.sms = 78, .cycles_per_us = 1830, .bytes_per_us = 4.0e6, .device = name});
+    const double flop_of_sm = name == std::string("NVIDIA H100") ? 4096 : 4096 * 0.234;
+    EXPECT_DOUBLE_EQ(machine.products_per_cycle * 128, flop_of_sm);
+    for (const std::int64_t m : {1, 16, 64, 333, 1024, 8192}) {
+      for (const std::int64_t n : {64, 1280, 8192}) {
+        for (const std::int64_t k : {64, 1000, 4096, 16384}) {
+          MatmulProblem problem;
+          problem.m = m;
+          problem.n = problem.d.pitch = n;
+          problem.k = problem.a.pitch = problem.b.pitch = k;
+          const double md = double(m), nd = double(n), kd = double(k);
+          const double least = std::max(2 * md * nd * kd / (flop_of_sm * 1830 * 78),
+                                        2 * (md * kd + nd * kd + md * nd) / 4.0e6);
+          for (const unsigned columns : {8u, 64u, 128u, 256u}) {
+            for (const Split split : {Split::Whole, Split::Parts, Split::Stream, Split::Cluster}) {
+              for (const bool by_warps : {false, true}) {
+                MatmulConfig config = {
+                    .tiling = {.n = columns}, .split = split, .dependent_launch = 1};
+                if (split == Split::Cluster) config.tiling.cluster = {1, 1, 2};
+                if (columns == 8) config.tiling.swap_ab = 1;
+                const KernelFacts facts = {.target = "sm90a",
+                                           .config = config,
+                                           .by_warps = by_warps,
+                                           .efficiency = {.following = 1}};
+                EXPECT_GE(expected_microseconds(facts, problem, {.split_k = 2}, machine), least)
+                    << m << " x " << n << " x " << k << ", " << columns << " columns on " << name;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Behind a kernel of ours a launch has idle SMs to begin on. Amid foreign kernels it does not, and
+// a grid that leaves half of the card idle loses more than one that fills it.
+TEST(Cost, HalfEmptyGridsCostMoreAmidForeignKernels) {
+  constexpr MatmulConfig half = {.tiling = {.m = 128, .n = 16, .swap_ab = 1},
+                                 .dependent_launch = 1};
+  constexpr MatmulConfig full = {
+      .tiling = {.m = 64, .n = 16, .swap_ab = 1}, .multiply_groups = 1, .dependent_launch = 1};
+  const auto more = [](const MatmulConfig& config) {
+    MatmulProblem problem;
+    problem.m = 16;
+    problem.n = problem.d.pitch = 8192;
+    problem.k = problem.a.pitch = problem.b.pitch = 512;
+    const KernelFacts facts = {.target = "sm90a", .config = config};
+    return expected_microseconds(facts, problem, {}, h200, Situation::Amid) -
+           expected_microseconds(facts, problem, {}, h200, Situation::Following);
+  };
+  EXPECT_GT(more(full), 0);
+  EXPECT_GT(more(half), more(full) + 0.3);
+  // What was measured amid others takes the place of what was not.
+  EXPECT_EQ((Efficiency{.following = 0.8}.in(Situation::Amid)), 0.8);
+  EXPECT_EQ((Efficiency{.following = 0.8, .amid = 0.6}.in(Situation::Amid)), 0.6);
+  EXPECT_EQ(Efficiency{}.in(Situation::Following), usual_efficiency);
 }
 
 }  // namespace tw

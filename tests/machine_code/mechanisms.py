@@ -21,7 +21,7 @@ HINTS = {'dependent_launch', 'a_evict_first', 'b_evict_first', 'weights_first', 
 class Kernel:
     def __init__(self, family, fields, line):
         values = dict(zip([*fields, 'SHOWN'], line.split('|')))
-        self.family, self.name, self.page, self.shown = family, values['NAME'], values['PAGE'], 'SHOWN' in values
+        self.family, self.name, self.page, self.shown = family, values['NAME'], values['PAGE'], not values.get('SHOWN', '0')[0].isdigit()
         target = re.match(r'[a-z]+\d*', self.page).group()
         self.mechanisms = {values['ARCH'], re.sub(r'<\d+>', '<>', values.get('RECIPE', ''))} - {''}
         named = re.findall(r'\b(?!ElementType|ScaleType)([A-Z]\w+::\w+)', values['CONFIG'])

@@ -1,11 +1,14 @@
-// tilewright_fit: what the cost model's choice loses on measured candidates, and constants that
-// lose less. Judged by leaving families of models out; needs no GPU.
+// tilewright_fit: what the cost model's choice loses on measured candidates, and an efficiency for
+// each of them, with numbers of the machine, that lose less. Judged by leaving families of models
+// out; needs no GPU.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <set>
 
+#include "src/bench/fit/efficiencies.h"
 #include "src/bench/fit/fit_data.h"
 #include "src/bench/fit/neutral.h"
 #include "src/dispatch/cost.h"
@@ -15,221 +18,260 @@ namespace tw::bench {
 
 namespace {
 
-constexpr unsigned sms = 132;  // the H200's that was measured
 constexpr double older_weight = 0.4;
-constexpr int fold_count = 5;
+constexpr std::size_t fold_count = 5;
 
 struct Constant {
   const char* name;
-  double CostConstants::*value;
+  double Machine::*value;
 };
 #define TW_CONSTANT(name) \
-  { #name, &CostConstants::name }
+  { #name, &Machine::name }
+// The first four of a Machine are the device's own.
 constexpr Constant constants[] = {
-    TW_CONSTANT(cycles_per_us),
-    TW_CONSTANT(product_cycles),
-    TW_CONSTANT(alone_factor),
-    TW_CONSTANT(turns_factor),
-    TW_CONSTANT(wide_factor),
-    TW_CONSTANT(row_cycles),
-    TW_CONSTANT(received_share),
-    TW_CONSTANT(straddling_factor),
-    TW_CONSTANT(outside_row_cycles),
-    TW_CONSTANT(outside_power),
-    TW_CONSTANT(neighbour_factor),
-    TW_CONSTANT(stage_cycles),
-    TW_CONSTANT(span_cycles),
-    TW_CONSTANT(odd_factor),
-    TW_CONSTANT(stage_sharpness),
-    TW_CONSTANT(sharpness),
-    TW_CONSTANT(l2_bytes_per_us),
-    TW_CONSTANT(dram_bytes_per_us),
-    TW_CONSTANT(flop_pj),
-    TW_CONSTANT(dram_byte_pj),
-    TW_CONSTANT(l2_byte_pj),
-    TW_CONSTANT(start_us),
-    TW_CONSTANT(late_start_us),
-    TW_CONSTANT(pair_us),
-    TW_CONSTANT(cluster_us),
-    TW_CONSTANT(last_store_us),
-    TW_CONSTANT(store_us),
-    TW_CONSTANT(cluster_parts_us),
-    TW_CONSTANT(cluster_part_us),
-    TW_CONSTANT(workspace_parts_us),
-    TW_CONSTANT(workspace_part_us),
-    TW_CONSTANT(joining_shown),
-    TW_CONSTANT(stream_us),
-    TW_CONSTANT(stream_share),
-    TW_CONSTANT(ticket_factor),
-    TW_CONSTANT(scaled_cycles),
-    TW_CONSTANT(scaled_stage_cycles),
-    TW_CONSTANT(scaled_cluster_factor),
-
-    TW_CONSTANT(piece_cycles),
-    TW_CONSTANT(swap_ab_factor),
-    TW_CONSTANT(swap_ab_handling_factor),
-    TW_CONSTANT(swap_ab_store_factor),
-    TW_CONSTANT(swap_ab_pair_factor),
-    TW_CONSTANT(swap_ab_scaled_factor),
+    TW_CONSTANT(launch_us),    TW_CONSTANT(alone_us),        TW_CONSTANT(cluster_us),
+    TW_CONSTANT(line_cycles),  TW_CONSTANT(again_share),     TW_CONSTANT(zero_line_cycles),
+    TW_CONSTANT(stage_cycles), TW_CONSTANT(store_us),        TW_CONSTANT(meeting_us),
+    TW_CONSTANT(joining_us),   TW_CONSTANT(sm_bytes_per_us),
 };
 #undef TW_CONSTANT
 
 using Use = std::function<bool(const FitShape&)>;
 
-// Sums over the shapes in use, by weight.
+// Prices of a shape's launches, in their order.
+using Prices = std::vector<Price>;
+std::vector<Prices> prices_of(const std::vector<FitShape>& shapes, const Machine& machine,
+                              Situation situation, const Use& use) {
+  std::vector<Prices> found(shapes.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (!use(shapes[i])) continue;
+    for (const MeasuredKernel& one : shapes[i].launches) {
+      found[i].push_back(
+          price_of(one.kernel->facts, shapes[i].problem, one.order, machine, situation));
+    }
+  }
+  return found;
+}
+
+// How much a launch counts for errors of its time: the more the nearer it is to the fastest.
+double nearness(const FitShape& shape, const MeasuredKernel& one) {
+  constexpr double near = 0.15;
+  return std::exp(-std::log(one.microseconds / shape.best_us) / near);
+}
+
+// Sums over shapes, by weight.
 struct Score {
   double loss = 0;        // what is minimised
   double log_regret = 0;  // the measured launch with the lowest price over the fastest
   double log_ratio = 0;   // the peer over the fastest, where there is one
   double weight = 0, peer_weight = 0;
+  double highest = 0;  // the highest log regret, and of which shape
+  std::string of_shape;
 };
 
-void add(Score& score, const FitShape& shape, const CostConstants& cost) {
+void add(Score& score, const FitShape& shape, const Prices& prices,
+         const Efficiencies& efficiencies) {
   // The choice is as uncertain as two expected times within `blur` are alike. How wrong the times
   // of near-best launches are counts, too, for launches that nobody measured.
-  constexpr double blur = 0.02, near = 0.15, error_share = 0.3, worst_loss = 1, worst_error = 0.25;
+  constexpr double blur = 0.02, error_share = 0.3, worst_loss = 1, worst_error = 0.25;
   std::vector<double> expected;
-  for (const MeasuredKernel& one : shape.launches) {
-    expected.push_back(
-        std::log(expected_microseconds(one.kernel->facts, shape.problem, one.order, sms, 0, cost)));
+  for (std::size_t i = 0; i < prices.size(); ++i) {
+    expected.push_back(std::log(prices[i].microseconds(efficiencies.at(shape.launches[i].kernel))));
   }
   const auto least = std::min_element(expected.begin(), expected.end());
   double soft = 0, soft_weight = 0, error = 0, error_weight = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double lost = std::log(shape.launches[i].microseconds / shape.best_us);
-    const double chance = std::exp((*least - expected[i]) / blur);
+    const MeasuredKernel& one = shape.launches[i];
+    const double lost = std::log(one.microseconds / shape.best_us);
+    const double chance = std::exp((*least - expected[i]) / blur), near = nearness(shape, one);
     soft += chance * std::min(worst_loss, lost);
     soft_weight += chance;
-    const double off = expected[i] - std::log(shape.launches[i].microseconds);
-    error += std::exp(-lost / near) * std::min(off * off, worst_error);
-    error_weight += std::exp(-lost / near);
+    const double off = expected[i] - std::log(one.microseconds);
+    error += near * std::min(off * off, worst_error);
+    error_weight += near;
   }
   score.loss += shape.weight * (soft / soft_weight + error_share * error / error_weight);
-  const auto taken = static_cast<std::size_t>(least - expected.begin());
-  score.log_regret += shape.weight * std::log(shape.launches[taken].microseconds / shape.best_us);
+  const MeasuredKernel& taken = shape.launches[static_cast<std::size_t>(least - expected.begin())];
+  const double regret = std::log(taken.microseconds / shape.best_us);
+  score.log_regret += shape.weight * regret;
   score.weight += shape.weight;
+  if (regret > score.highest) {
+    score.highest = regret;
+    score.of_shape = std::to_string(shape.problem.m) + " x " + std::to_string(shape.problem.n) +
+                     " x " + std::to_string(shape.problem.k) + " by " + taken.kernel->name;
+  }
   if (shape.peer_us > 0) {
     score.log_ratio += shape.weight * std::log(shape.peer_us / shape.best_us);
     score.peer_weight += shape.weight;
   }
 }
 
-Score score_of(const std::vector<FitShape>& shapes, const CostConstants& cost, const Use& use) {
+Score score_of(const std::vector<FitShape>& shapes, const std::vector<Prices>& prices,
+               const Efficiencies& efficiencies, const Use& use) {
   Score score;
-  for (const FitShape& shape : shapes) {
-    if (shape.launches.size() >= 2 && use(shape)) add(score, shape, cost);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (use(shapes[i])) add(score, shapes[i], prices[i], efficiencies);
   }
   return score;
 }
 
-// One constant after the other, by factors, held near where it began.
-CostConstants fit(const std::vector<FitShape>& shapes, const CostConstants& begin, const Use& use) {
-  constexpr double hold = 3e-4, first_step = 0.15, least_step = 0.003, most_step = 0.3;
-  constexpr int passes = 60;
-  const auto loss = [&](const CostConstants& cost) {
-    const Score score = score_of(shapes, cost, use);
-    double sum = score.loss / score.weight;
-    for (const Constant& one : constants) {
-      const double away = std::log(cost.*one.value / begin.*one.value);
-      sum += hold * away * away;
+// Efficiencies whose prices come nearest to the times that were measured, few data near those of
+// the kernel's like: Newton's steps.
+void settle(Efficiencies& efficiencies, const std::vector<FitShape>& shapes,
+            const std::vector<Prices>& prices, const Use& use, int steps) {
+  constexpr double held = 8, most = 0.5, step = 1.001;
+  while (steps-- > 0) {
+    std::map<const KnownKernel*, Slope> slopes;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      if (!use(shapes[i])) continue;
+      for (std::size_t j = 0; j < prices[i].size(); ++j) {
+        const MeasuredKernel& one = shapes[i].launches[j];
+        const double efficiency = efficiencies.at(one.kernel);
+        const double expected = prices[i][j].microseconds(efficiency);
+        const double change =
+            std::log(prices[i][j].microseconds(efficiency * step) / expected) / std::log(step);
+        const double off = std::clamp(std::log(one.microseconds / expected), -most, most);
+        const double weight = nearness(shapes[i], one) * shapes[i].weight;
+        slopes[one.kernel].off += weight * off * change;
+        slopes[one.kernel].change += weight * change * change;
+      }
     }
-    return sum;
+    move(efficiencies, slopes, held);
+  }
+}
+
+// One efficiency after the other by what the choice loses, held near where it began.
+void polish(Efficiencies& efficiencies, const std::vector<FitShape>& shapes,
+            const std::vector<Prices>& prices, const Use& use) {
+  constexpr double hold = 10;
+  const Efficiencies began = efficiencies;
+  std::map<const KnownKernel*, std::set<std::size_t>> of;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (!use(shapes[i])) continue;
+    for (const MeasuredKernel& one : shapes[i].launches) of[one.kernel].insert(i);
+  }
+  for (int pass = 0; pass < 3; ++pass) {
+    for (const auto& [kernel, places] : of) {
+      double& mine = efficiencies.at(kernel);
+      const auto loss = [&](double tried) {
+        const double kept = mine, away = std::log(tried / began.at(kernel));
+        mine = tried;
+        Score score;
+        for (const std::size_t i : places) add(score, shapes[i], prices[i], efficiencies);
+        mine = kept;
+        return score.loss + hold * away * away;
+      };
+      double least = loss(mine);
+      for (const double step : {0.04, -0.04, 0.02, -0.02, 0.01, -0.01, 0.005, -0.005}) {
+        const double tried = std::min(1.0, mine * std::exp(step)), found = loss(tried);
+        if (found < least - 1e-6) least = found, mine = tried;
+      }
+    }
+  }
+}
+
+// One number of the machine after the other, by factors, with efficiencies that follow.
+void fit(Machine& machine, Efficiencies& efficiencies, const std::vector<FitShape>& shapes,
+         const Use& use, int passes) {
+  constexpr double first_step = 0.2, least_step = 0.01, most_step = 0.3;
+  std::vector<Prices> prices;
+  const auto loss = [&](const Machine& tried, Efficiencies& followed, int steps) {
+    prices = prices_of(shapes, tried, Situation::Following, use);
+    settle(followed, shapes, prices, use, steps);
+    const Score score = score_of(shapes, prices, followed, use);
+    return score.loss / score.weight;
   };
-  CostConstants best = begin;
-  double least = loss(best);
+  double least = loss(machine, efficiencies, 6);
   std::vector<double> steps(std::size(constants), first_step);
   for (int pass = 0; pass < passes; ++pass) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i] < least_step) continue;
       bool moved = false;
       for (const double sign : {1.0, -1.0}) {
-        CostConstants tried = best;
+        Machine tried = machine;
+        Efficiencies followed = efficiencies;
         tried.*constants[i].value *= std::exp(sign * steps[i]);
-        const double found = loss(tried);
-        if (found >= least - 1e-7) continue;
-        least = found, best = tried, moved = true;
+        const double found = loss(tried, followed, 2);
+        if (found >= least - 1e-6) continue;
+        least = found, machine = tried, efficiencies = followed, moved = true;
         break;
       }
       steps[i] = std::min(most_step, steps[i] * (moved ? 1.3 : 0.5));
     }
   }
-  return best;
+  prices = prices_of(shapes, machine, Situation::Following, use);
+  polish(efficiencies, shapes, prices, use);
 }
 
-void print(const char* title, const Score& score) {
-  if (score.weight == 0) return;
-  std::printf("  %-22s %5.0f shapes  regret %.3f", title, score.weight,
-              std::exp(score.log_regret / score.weight));
-  if (score.peer_weight > 0) {
-    std::printf("  peer / fastest %.3f", std::exp(score.log_ratio / score.peer_weight));
-  }
-  std::puts("");
+std::string title_of(const FitShape& shape) {
+  return shape.weight == 1 ? shape.family + " " + shape.type : "older files";
 }
 
-void report(const std::vector<FitShape>& shapes, const CostConstants& cost) {
-  std::set<std::pair<std::string, std::string>> kinds;
-  for (const FitShape& shape : shapes) kinds.insert({shape.family, shape.type});
-  for (const auto& [family, type] : kinds) {
-    const auto in = [&](const FitShape& shape) {
-      return shape.family == family && shape.type == type && shape.weight == 1;
-    };
-    print((family + " " + type).c_str(), score_of(shapes, cost, in));
-    std::int64_t low = 0;
-    for (const std::int64_t high : {4, 16, 64, 128, 256, 1024, 1 << 30}) {
-      const auto title = "m " + std::to_string(low + 1) + " to " + std::to_string(high);
-      print(title.c_str(), score_of(shapes, cost, [&](const FitShape& shape) {
-              return in(shape) && shape.problem.m > low && shape.problem.m <= high;
-            }));
-      low = high;
+void print(const std::map<std::string, Score>& scores) {
+  for (const auto& [title, score] : scores) {
+    std::printf("  %-22s %5.0f shapes  regret %.3f  highest %.2f (%s)", title.c_str(), score.weight,
+                std::exp(score.log_regret / score.weight), std::exp(score.highest),
+                score.of_shape.c_str());
+    if (score.peer_weight > 0) {
+      std::printf("  peer / fastest %.3f", std::exp(score.log_ratio / score.peer_weight));
     }
-    double small = 0;
-    for (const double large : {4e6, 16e6, 64e6, 1e12}) {
-      char title[64];
-      std::snprintf(title, sizeof(title), "n x k to %.0f million", large / 1e6);
-      print(title, score_of(shapes, cost, [&](const FitShape& shape) {
-              const double elements = double(shape.problem.n) * double(shape.problem.k);
-              return in(shape) && elements > small && elements <= large;
-            }));
-      small = large;
-    }
+    std::puts("");
   }
-  print("older files",
-        score_of(shapes, cost, [](const FitShape& shape) { return shape.weight == older_weight; }));
 }
 
-// The regret of shapes whose models the constants have not seen. Each fit begins at constants that
-// know nothing of those: what was fitted to all has seen them, and is held near where it begins.
-// Constants that no fit moves keep their values.
-void cross_validate(const std::vector<FitShape>& shapes) {
-  CostConstants begin = fitted_cost;
+void report(const std::vector<FitShape>& shapes, const Machine& machine,
+            const Efficiencies& efficiencies, Situation situation) {
+  const auto all = [](const FitShape&) { return true; };
+  const std::vector<Prices> prices = prices_of(shapes, machine, situation, all);
+  std::map<std::string, Score> scores;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    add(scores[title_of(shapes[i])], shapes[i], prices[i], efficiencies);
+  }
+  print(scores);
+}
+
+// The regret of shapes whose models nothing has seen: each fit begins at numbers, and at
+// efficiencies, that no fit found.
+void cross_validate(const std::vector<FitShape>& shapes, int passes) {
+  Machine begin;
   for (const Constant& one : constants) begin.*one.value = neutral(begin.*one.value);
   std::map<std::string, std::size_t> folds;
   for (const FitShape& shape : shapes) folds.try_emplace(shape.model, folds.size());
-  std::map<std::string, Score> sums;
+  std::map<std::string, Score> scores;
   for (std::size_t fold = 0; fold < fold_count; ++fold) {
     const auto is_left_out = [&](const FitShape& shape) {
       return folds.at(shape.model) % fold_count == fold;
     };
-    const CostConstants cost =
-        fit(shapes, begin, [&](const FitShape& shape) { return !is_left_out(shape); });
-    for (const FitShape& shape : shapes) {
-      if (shape.launches.size() < 2 || !is_left_out(shape)) continue;
-      add(sums[shape.weight == 1 ? shape.family + " " + shape.type : "older files"], shape, cost);
+    Machine machine = begin;
+    Efficiencies efficiencies = usual_efficiencies(shapes);
+    fit(
+        machine, efficiencies, shapes, [&](const FitShape& one) { return !is_left_out(one); },
+        passes);
+    const std::vector<Prices> prices =
+        prices_of(shapes, machine, Situation::Following, is_left_out);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      if (!prices[i].empty()) add(scores[title_of(shapes[i])], shapes[i], prices[i], efficiencies);
     }
   }
   std::puts("left out:");
-  for (const auto& [title, score] : sums) print(title.c_str(), score);
+  print(scores);
 }
 
 int run(int argc, char** argv) {
   std::vector<std::string> files, older, suites;
+  std::string families;
   bool fits = false, validates = false;
+  int passes = 20;
   CLI::App app{"What the cost model's choice loses on measured candidates", "tilewright_fit"};
-  app.add_option("files", files, "of ./tw bench --candidates N --csv FILE")->required();
+  app.add_option("files", files, "of ./tw bench --candidates N --csv FILE, also with --between")
+      ->required();
   app.add_option("--older", older, "files that weigh less: of other kernels of the same names");
   app.add_option("--suites", suites, "which tell the models that shapes are of");
-  app.add_flag("--fit", fits, "prints constants that lose less");
+  app.add_flag("--fit", fits, "prints numbers of the machine that lose less, with efficiencies");
+  app.add_option("--write", families,
+                 "the folder of families; efficiencies go into their instances.txt");
   app.add_flag("--cross-validate", validates, "fits without some models, judges on them");
+  app.add_option("--passes", passes, "over the numbers of the machine; 0: efficiencies alone");
   CLI11_PARSE(app, argc, argv);
   const std::vector<KnownKernel> kernels = known_kernels();
   Origins origins;
@@ -250,15 +292,35 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", status.sentence().c_str());
     return 1;
   }
+  std::erase_if(shapes, [](const FitShape& shape) { return shape.launches.size() < 2; });
+  const std::vector<FitShape> amid = amid_of(shapes);
+  const auto all = [](const FitShape&) { return true; };
+  Machine machine;
+  Efficiencies following = known_efficiencies(kernels, Situation::Following);
+  Efficiencies among_others = known_efficiencies(kernels, Situation::Amid);
   std::puts("the model as it is:");
-  report(shapes, fitted_cost);
-  if (validates) cross_validate(shapes);
+  report(shapes, machine, following, Situation::Following);
+  if (!amid.empty()) {
+    std::puts("amid foreign kernels:");
+    report(amid, machine, among_others, Situation::Amid);
+  }
+  if (validates) cross_validate(shapes, passes);
   if (!fits) return 0;
-  const CostConstants found = fit(shapes, fitted_cost, [](const FitShape&) { return true; });
+  fit(machine, following, shapes, all, passes);
   std::puts("fitted:");
-  report(shapes, found);
-  for (const Constant& one : constants) std::printf("%s = %.4g\n", one.name, found.*one.value);
-  return 0;
+  report(shapes, machine, following, Situation::Following);
+  if (!amid.empty()) {
+    const std::vector<Prices> prices = prices_of(amid, machine, Situation::Amid, all);
+    settle(among_others, amid, prices, all, 8);
+    polish(among_others, amid, prices, all);
+    std::puts("amid foreign kernels:");
+    report(amid, machine, among_others, Situation::Amid);
+  }
+  for (const Constant& one : constants) std::printf("%s = %.3g\n", one.name, machine.*one.value);
+  if (families.empty()) return 0;
+  status = write_efficiencies(families, shapes, following, amid, among_others);
+  if (!status.is_good()) std::fprintf(stderr, "%s\n", status.sentence().c_str());
+  return status.is_good() ? 0 : 1;
 }
 
 }  // namespace

@@ -124,10 +124,28 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
     const KnownKernel* kernel = find(kernels, family, name);
     if (kernel == nullptr) continue;  // an older tree had it
     order.stream_k = kernel->facts.config.split == Split::Stream;
-    shape.launches.push_back({kernel, order, microseconds});
+    const double between = std::atof(cell("between_us").c_str());
+    const double foreign = std::atof(cell("foreign_us").c_str());
+    shape.launches.push_back({kernel, order, microseconds, std::max(0.0, between - foreign)});
     shape.best_us = shape.best_us == 0 ? microseconds : std::min(shape.best_us, microseconds);
   }
   return Status::good();
+}
+
+std::vector<FitShape> amid_of(const std::vector<FitShape>& shapes) {
+  std::vector<FitShape> found;
+  for (FitShape shape : shapes) {
+    std::erase_if(shape.launches, [](const MeasuredKernel& one) { return one.amid_us == 0; });
+    if (shape.launches.size() < 2) continue;
+    shape.best_us = shape.launches.front().amid_us;
+    for (MeasuredKernel& one : shape.launches) {
+      one.microseconds = one.amid_us;
+      shape.best_us = std::min(shape.best_us, one.amid_us);
+    }
+    shape.peer_us = 0;
+    found.push_back(shape);
+  }
+  return found;
 }
 
 }  // namespace bench

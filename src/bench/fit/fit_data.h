@@ -22,6 +22,7 @@ struct MeasuredKernel {
   const KnownKernel* kernel;
   LaunchOrder order;
   double microseconds;
+  double amid_us = 0;  // with a foreign kernel between launches, less that kernel's time; 0: none
 };
 
 struct FitShape {
@@ -45,5 +46,8 @@ Status read_origins(Origins& origins, const std::string& suite);
 Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
                          const std::vector<KnownKernel>& kernels, const Origins& origins,
                          double weight);
+
+// The same shapes with the times of launches amid foreign kernels, as far as they were measured.
+std::vector<FitShape> amid_of(const std::vector<FitShape>& shapes);
 
 }  // namespace tw::bench

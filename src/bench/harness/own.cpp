@@ -80,6 +80,8 @@ DispatchRequest dispatch_request() {
   DispatchRequest request;
   request.target = device.target;
   request.sms = device.sms;
+  request.cycles_per_us = device.cycles_per_us;
+  request.bytes_per_us = device.bytes_per_us;
   request.device = device.name;
   return request;
 }

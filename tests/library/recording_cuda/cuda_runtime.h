@@ -15,7 +15,10 @@ enum cudaError_t { cudaSuccess, cudaErrorUnknown };
 enum cudaDeviceAttr {
   cudaDevAttrComputeCapabilityMajor,
   cudaDevAttrComputeCapabilityMinor,
-  cudaDevAttrMultiProcessorCount
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrClockRate,
+  cudaDevAttrMemoryClockRate,
+  cudaDevAttrGlobalMemoryBusWidth
 };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeRelaxed = 2 };
@@ -73,6 +76,9 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int 
   const int capability = recorded_cuda().capabilities.at(static_cast<std::size_t>(device));
   *value = which == cudaDevAttrComputeCapabilityMajor   ? capability / 10
            : which == cudaDevAttrComputeCapabilityMinor ? capability % 10
+           : which == cudaDevAttrClockRate              ? 1980000
+           : which == cudaDevAttrMemoryClockRate        ? 3201000
+           : which == cudaDevAttrGlobalMemoryBusWidth   ? 6144
                                                         : 132;
   return cudaSuccess;
 }
