@@ -224,7 +224,7 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& given, const Laun
                  joining + machine.cluster_us * std::log2(static_cast<double>(cluster.size()));
   if (overlaps && given.b_is_constant && tiling.weights_first != 0) {
     const bool fills_rings = waves == 1 && are_neighbours && config.multiply_groups == 1;
-    fixed -= machine.alone_us * (fills_rings ? 1.5 : 0.5);
+    fixed -= machine.alone_us * (fills_rings ? 1 : 1.0 / 3);
   }
   return {fixed, busy, memory};
 }

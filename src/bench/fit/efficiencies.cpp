@@ -70,19 +70,20 @@ Status write_efficiencies(const std::string& folder, const std::vector<FitShape>
     }
     for (const KnownKernel* kernel : kernels) {
       std::string& text = texts[kernel->family][kernel->name];
-      text += (text.empty() ? "" : " ") + fmt::format("{:.3g}", fitted.at(kernel));
+      if (!text.empty()) text += ' ';
+      text += fmt::format("{:.3g}", fitted.at(kernel));
     }
   };
   add(shapes, following);
   add(amid, among_others);
   for (const auto& [family, kernels] : texts) {
-    const std::string path = folder + "/" + family + "/instances.txt";
+    const std::string path = fmt::format("{}/{}/instances.txt", folder, family);
     std::ifstream file(path);
     if (!file) return Status::refused(fmt::format("'{}' cannot be read.", path));
     std::string head, line, written;
     std::getline(file, head);
     const auto fields = std::count(head.begin(), head.end(), '|') + 1;
-    const std::string names = "|" + head.substr(head.rfind(' ') + 1) + "|";
+    const std::string names = fmt::format("|{}|", head.substr(head.rfind(' ') + 1));
     const auto name_at = std::count(
         names.begin(), names.begin() + static_cast<std::ptrdiff_t>(names.find("|NAME|")), '|');
     written = head + "\n";
@@ -97,7 +98,7 @@ Status write_efficiencies(const std::string& folder, const std::vector<FitShape>
           is_kernel ? kernels.find(cells[static_cast<std::size_t>(name_at)]) : kernels.end();
       if (known != kernels.end() && !is_shown) {
         if (count > fields) line.resize(line.rfind('|'));
-        line += "|" + known->second;
+        line += fmt::format("|{}", known->second);
       }
       written += line + "\n";
     }
