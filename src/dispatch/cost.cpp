@@ -113,8 +113,9 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& given, const Laun
   if (kernel.by_warps) return streamed(kernel, problem, dram_bytes, machine);
   if (kernel.streams) {
     const double memory = dram_bytes / machine.bytes_per_us;
-    const double products = n > 1 ? batch * m * n * k * element / 128 : 0;  // else in vectors
-    const double busy = products / machine.products_per_cycle / machine.cycles_per_us / machine.sms;
+    // Columns by themselves, where there are several: a product takes as long as a line.
+    const double products = n > 1 ? batch * m * n * k : 0;
+    const double busy = products * machine.line_cycles / machine.cycles_per_us / machine.sms;
     return {machine.launch_us + machine.alone_us, std::max(busy, memory), memory};
   }
 
