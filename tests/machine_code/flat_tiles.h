@@ -2,6 +2,7 @@
 #pragma once
 
 #include "flat_output.h"
+#include "tilewright/io/divisor.h"
 
 namespace flat {
 
@@ -20,6 +21,12 @@ struct Params {
   int splits;  // 1
   int group;
   unsigned raster;  // 0: m is swept first within a group
+  tw::Divisor of_band;
+  tw::Divisor of_width;
+  tw::Divisor of_last_width;
+  tw::Divisor in_batch;
+  tw::Divisor in_all;
+  tw::Divisor parts;
 };
 
 struct Tile {
@@ -30,17 +37,18 @@ struct Tile {
 
 __device__ __forceinline__ Tile tile_at(const Params& params, int index, unsigned rank) {
   const int in_batch = params.tiles_m * params.tiles_n;
-  const int batch = index / in_batch;
+  const int batch = params.in_batch.quotient(index);
   const int of_batch = index - batch * in_batch;
   const bool along_m = params.raster == 0;
   const int fast = along_m ? params.tiles_m : params.tiles_n;
   const int slow = along_m ? params.tiles_n : params.tiles_m;
   const int band_size = params.group * slow;
-  const int band = of_batch / band_size;
+  const int band = params.of_band.quotient(of_batch);
   const int first = band * params.group;
-  const int width = fast - first < params.group ? fast - first : params.group;
   const int in_band = of_batch - band * band_size;
-  const int slow_index = in_band / width;
+  const bool is_last = fast - first < params.group;
+  const int width = is_last ? fast - first : params.group;
+  const int slow_index = (is_last ? params.of_last_width : params.of_width).quotient(in_band);
   const int fast_index = first + in_band - slow_index * width;
   return {(along_m ? fast_index : slow_index) * 2 + static_cast<int>(rank),
           along_m ? slow_index : fast_index, batch};

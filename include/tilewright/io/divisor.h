@@ -27,6 +27,9 @@ struct Divisor {
     const auto quotient = static_cast<unsigned>(std::uint64_t{x} * multiplier >> shift);
     return {quotient, x - quotient * value};
   }
+  constexpr int quotient(int x) const {
+    return static_cast<int>(divide(static_cast<unsigned>(x)).quotient);
+  }
   // Leaves the quotient in x and returns the remainder.
   constexpr unsigned split(unsigned& x) const {
     const auto [quotient, remainder] = divide(x);

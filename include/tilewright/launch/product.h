@@ -386,6 +386,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   map.order.raster = order.raster;
   const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;
   map.order.group = std::min(order.group > 0 ? order.group : 4, fast);
+  map.foresee();
 
   [[maybe_unused]] auto* const memory = static_cast<unsigned char*>(workspace.data);
   [[maybe_unused]] auto* const counters = static_cast<unsigned char*>(workspace.counters());

@@ -10,10 +10,8 @@ namespace tw {
 // rectangle is cut in two along its long side, or in three around a square corner, until a line is
 // left.
 struct HilbertOrder {
-  struct Params {
-    int group;  // not used; the same parameters as BandedOrder
-    Raster raster;
-  };
+  using Params = BandedOrder::Params;  // it reads none of them
+  template <bool foreseen = true>
   static TW_DEVICE TileAt at(const Params&, int index, int tiles_m, int tiles_n) {
     // The curve starts at `at` and runs along `long_side`; both sides are signed vectors.
     Vector at = {0, 0};

@@ -9,6 +9,12 @@
 
 namespace tw {
 
+// Where part `part` of a sum begins: k_tiles * part / parts, by numbers that fit 31 bits.
+TW_DEVICE int part_begin(int k_tiles, int part, const Divisor& parts) {
+  const auto [each, rest] = parts.divide(static_cast<unsigned>(k_tiles));
+  return static_cast<int>(each) * part + parts.quotient(static_cast<int>(rest) * part);
+}
+
 // Every sum in `splits` parts of about the same length. Parts are counted before the one that
 // finishes: whoever waits for them, waits for work that was taken earlier. The last part has a slot
 // where other parts finish shares, too.
@@ -22,11 +28,11 @@ class SplitTiles : TilePlace<cluster, Order> {
   TW_DEVICE bool has(int index) const { return index < this->tiles() * this->params_.splits; }
   TW_DEVICE WorkTile tile(int index) const {
     const int tiles = this->tiles(), splits = this->params_.splits;
-    const int part = index / tiles;
+    const int part = this->params_.in_all.quotient(index);
     const int of = index - part * tiles;
     WorkTile tile = this->whole(of);
-    tile.k_begin = static_cast<int>(std::int64_t{this->params_.k_tiles} * part / splits);
-    tile.k_end = static_cast<int>(std::int64_t{this->params_.k_tiles} * (part + 1) / splits);
+    tile.k_begin = part_begin(this->params_.k_tiles, part, this->params_.parts);
+    tile.k_end = part_begin(this->params_.k_tiles, part + 1, this->params_.parts);
     tile.part = part;
     tile.parts = splits;
     tile.slot = (of * static_cast<int>(cluster.size()) + static_cast<int>(this->rank_)) *
@@ -51,9 +57,9 @@ class ClusterSplitTiles : TilePlace<cluster, Order> {
     // is finished must not look like divergence, or ptxas serialises wgmma.
     tile.part = static_cast<int>(shape.part(isa::cta_index() % shape.size()));
     tile.parts = static_cast<int>(shape.k);
-    tile.k_begin = static_cast<int>(std::int64_t{this->params_.k_tiles} * tile.part / tile.parts);
-    tile.k_end =
-        static_cast<int>(std::int64_t{this->params_.k_tiles} * (tile.part + 1) / tile.parts);
+    constexpr Divisor parts(shape.k);
+    tile.k_begin = part_begin(this->params_.k_tiles, tile.part, parts);
+    tile.k_end = part_begin(this->params_.k_tiles, tile.part + 1, parts);
     return tile;
   }
 };

@@ -39,7 +39,8 @@ class GroupTiles {
     const TileMapParams<Order>& map = params_.map;
     const int tiles_m = swap_ab ? map.tiles_m : row_tiles();
     const int tiles_n = swap_ab ? row_tiles() : map.tiles_n;
-    const TileAt at = Order::at(map.order, index - first_tile_, tiles_m, tiles_n);
+    const TileAt at =
+        Order::template at<false>(map.order, index - first_tile_, tiles_m, tiles_n);
     const int m = at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_));
     const int n = at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_));
     int row = begin_ + (swap_ab ? n : m) * tile_rows;
