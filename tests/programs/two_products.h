@@ -78,8 +78,8 @@ struct TwoProducts {
                          unsigned thread, Trace trace)
         : first_(signals.first, Op::speaker(thread), trace),
           second_(signals.second, Op::speaker(thread), trace),
-          first_op_(First::tensors(stages.first), Kernel::group_row(group), thread),
-          second_op_(Second::tensors(stages.second), Kernel::group_row(group), thread) {}
+          first_op_(First::tensors(stages.first), group * Kernel::group_step, thread),
+          second_op_(Second::tensors(stages.second), group * Kernel::group_step, thread) {}
 
     TW_DEVICE bool leads() const { return first_op_.leads(); }
     TW_DEVICE void hang_back(unsigned stages) { first_.hang_back(stages); }

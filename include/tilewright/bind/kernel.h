@@ -75,11 +75,11 @@ struct Kernel {
   static_assert(every_role_is_played<Payload>(roles),
                 "A part of a stage is loaded by a role that nobody plays.");
 
-  static constexpr unsigned group_row(unsigned group) {
-    return config.consumers == Consumers::Cooperative ? group * config.group_rows() : 0;
-  }
+  // From one group's first row of a tile to the next group's.
+  static constexpr unsigned group_step =
+      config.consumers == Consumers::Cooperative ? config.group_rows() : 0;
   static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
-    return {tile.batch, tile.first_row(config.tiling.m) + static_cast<int>(group_row(group)),
+    return {tile.batch, tile.first_row(config.tiling.m) + static_cast<int>(group * group_step),
             tile.first_column(config.tiling.n), tile.m_end};
   }
 };

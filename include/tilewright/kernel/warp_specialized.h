@@ -146,7 +146,7 @@ struct OneProduct {
     TW_DEVICE Multiplies(const OwnParams&, Signals& signals, Stages& stages, unsigned group,
                          unsigned thread, Trace trace)
         : input_(signals.input, Op::speaker(thread), trace),
-          op_(Ring::tensors(stages.input), Kernel::group_row(group), thread) {}
+          op_(Ring::tensors(stages.input), group * Kernel::group_step, thread) {}
 
     // In a pair of CTAs the leader multiplies for both.
     TW_DEVICE bool leads() const { return op_.leads(); }
