@@ -82,7 +82,7 @@ struct TwoProducts {
           second_op_(Second::tensors(stages.second), group * Kernel::group_step, thread) {}
 
     TW_DEVICE bool leads() const { return first_op_.leads(); }
-    TW_DEVICE void hang_back(unsigned stages) { first_.hang_back(stages); }
+    TW_DEVICE void hang_back(unsigned stages) { first_.await_ahead(stages); }
     TW_DEVICE void skip(const WorkTile& tile) {
       first_.skip(tile.num_k_tiles());
       second_.skip(tile.num_k_tiles());

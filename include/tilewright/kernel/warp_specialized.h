@@ -150,7 +150,7 @@ struct OneProduct {
 
     // In a pair of CTAs the leader multiplies for both.
     TW_DEVICE bool leads() const { return op_.leads(); }
-    TW_DEVICE void hang_back(unsigned stages) { input_.hang_back(stages); }
+    TW_DEVICE void hang_back(unsigned stages) { input_.await_ahead(stages); }
     // A tile that another group multiplies.
     TW_DEVICE void skip(const WorkTile& tile) { input_.skip(tile.num_k_tiles()); }
     template <class Sum>

@@ -71,10 +71,7 @@ struct Mbarriers {
   // The barrier that a copy into a stage counts its bytes on.
   template <class Ring>
   static TW_DEVICE CopySignal copy_signal(SharedAddress full) {
-    if constexpr (Ring::group == 1)
-      return full;
-    else
-      return isa::leader_barrier(full);
+    return Ring::group == 1 ? full : isa::leader_barrier(full);
   }
 
   // By whoever loads: what it brought, or will have brought, fills its part of the stage.
@@ -110,8 +107,8 @@ struct Mbarriers {
   // where that CTA's copies reach this one.
   template <class Ring, Release how>
   static TW_DEVICE bool speaks(unsigned thread) {
-    constexpr ClusterShape cluster =
-        Ring::cluster;  // device code calls members of no static object
+    // Device code calls members of no static object.
+    constexpr ClusterShape cluster = Ring::cluster;
     if constexpr (how == Release::Commit) {
       return true;
     } else if constexpr (cluster.size() == 1 || Ring::group > 1) {

@@ -262,10 +262,13 @@ class Consumer {
     return Token(slot, true, signals_ ? empty_ + Signal::stride * slot : 0, trace_.handle());
   }
 
-  // Waits, without taking anything, until the first lap has filled `slot`. Groups that share every
-  // tile start apart this way, and stay apart: one multiplies while the other stores.
-  TW_DEVICE void hang_back(unsigned slot) {
-    Signal::template wait_full<Ring>(full_ + Signal::stride * slot, 0);
+  // Waits, without taking anything, until the stage `behind` the next is full: its slot. Groups
+  // that share every tile start apart this way, and stay apart: one multiplies while the other
+  // stores.
+  TW_DEVICE unsigned await_ahead(unsigned behind = 0) {
+    const unsigned ahead = position_.slot + behind;
+    Signal::template wait_full<Ring>(full_ + Signal::stride * ahead, position_.lap);
+    return ahead;
   }
 
   // The stages of a tile that another group consumes.

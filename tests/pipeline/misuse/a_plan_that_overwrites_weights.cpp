@@ -8,8 +8,8 @@ using tw::Act;
 struct Named {
 #if defined(TW_MISUSE)
   static constexpr tw::AttentionConfig config = {
-      .plan = {{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::TakeWeights,
-                Act::AwaitSums, Act::CorrectSums}}};
+      .plan = {{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper,
+                Act::WeighLower, Act::TakeWeights, Act::AwaitSums, Act::CorrectSums}}};
 #else
   static constexpr tw::AttentionConfig config = {};
 #endif

@@ -73,6 +73,7 @@ class MmaOfTwoRings {
   // Products are done when they are issued.
   template <unsigned>
   TW_DEVICE void wait(const Accumulator&) const {}
+  template <unsigned>
   TW_DEVICE void settle(const Accumulator&) const {}
 
  private:

@@ -48,22 +48,27 @@ class OnlineSoftmax {
     }
   }
 
-  // Turns the scores of the keys from `first_key` on into weights, relative to each row's maximum
-  // so far, and returns what earlier weights must be multiplied by. With `upper_only` the thread's
-  // lower row is nobody's: its weights are zero.
-  template <bool masked, bool upper_only = false>
-  TW_DEVICE RowPair next(Scores& scores, int first_key) {
+  // Whether scores are capped: blocks that are not masked have no code for it.
+  TW_DEVICE bool caps() const { return to_tanh_ > 0; }
+
+  // Turns the scores of the keys from `first_key` on into weights, of the thread's upper or lower
+  // row, relative to its maximum so far, and returns what its earlier weights must be multiplied
+  // by.
+  template <bool masked>
+  TW_DEVICE float next(Scores& scores, unsigned half, int first_key) {
     float(&block)[values] = scores.values(0);
-    if (to_tanh_ > 0) cap(block);
-    if constexpr (masked) mask(block, first_key);
-    const float upper = weigh<masked>(block, 0);
-    if constexpr (upper_only) {
-      TW_UNROLL
-      for (unsigned i = 2; i < values; i += 4) block[i] = block[i + 1] = 0;
-      return {upper, 1};
-    } else {
-      return {upper, weigh<masked>(block, 1)};
+    if constexpr (masked) {
+      if (caps()) cap(block, half);
+      mask(block, half, first_key);
     }
+    return weigh<masked>(block, half);
+  }
+  // The same of a row that is nobody's: its weights are zero.
+  TW_DEVICE float leave_out(Scores& scores, unsigned half) const {
+    float(&block)[values] = scores.values(0);
+    TW_UNROLL
+    for (unsigned i = 2 * half; i < values; i += 4) block[i] = block[i + 1] = 0;
+    return 1;
   }
 
   // What the sums of weighted values must be multiplied by. `sink` is one more score, without a
@@ -98,19 +103,21 @@ class OnlineSoftmax {
   }
 
   // tanh(x) = 1 - 2 / (1 + e^2x); the approximation of the hardware misses it by 2^-11.
-  TW_DEVICE void cap(float (&block)[values]) const {
+  TW_DEVICE void cap(float (&block)[values], unsigned half) const {
     TW_UNROLL
     for (unsigned i = 0; i < values; ++i) {
+      if (i / 2 % 2 != half) continue;
       block[i] = 1 - 2 * isa::rcp_approx(1 + isa::ex2_approx(block[i] * to_tanh_));
     }
   }
 
   // Value i stands 8 (i / 4) + i % 2 columns behind the thread's first.
-  TW_DEVICE void mask(float (&block)[values], int first_key) const {
+  TW_DEVICE void mask(float (&block)[values], unsigned half, int first_key) const {
     TW_UNROLL
     for (unsigned i = 0; i < values; ++i) {
+      if (i / 2 % 2 != half) continue;
       const int column = static_cast<int>(i / 4 * 8 + i % 2);
-      const int behind = column + first_key - first_seen_[i / 2 % 2];
+      const int behind = column + first_key - first_seen_[half];
       if (static_cast<unsigned>(behind) >= static_cast<unsigned>(window_)) block[i] = nothing;
     }
   }

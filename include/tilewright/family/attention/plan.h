@@ -14,20 +14,21 @@ inline constexpr Role value_role = "load values";
 // Writes the values that came once more, along keys, where the tensor core takes them so alone.
 inline constexpr Role transpose_role = "transpose";
 
-// What a group does in a step: it begins with the weights of the block before and its values, and
-// ends with those of the next; no product is in flight before or after it.
+// What a group does in a step: it begins with the weights of the block before, and ends with those
+// of the next; no product is in flight before or after it. A thread has values of two rows.
 enum class Act : unsigned {
   IssueScores,  // queries by the next keys
-  IssueSums,    // weights by values, added to the sums
+  IssueSums,    // weights by values, for which it waits first, added to the sums
   AwaitScores,  // releases the keys, too
-  Weigh,        // scores become weights of their maximum so far, in place
+  WeighUpper,   // scores of the upper row become weights of their maximum so far, in place
+  WeighLower,   // the same for the lower row
   AwaitSums,    // releases the values, too
   TakeWeights,  // the scores' registers become an operand
-  CorrectSums,  // by how much the maximum grew
+  CorrectSums,  // by how much the maxima grew
 };
 
 struct AttentionPlan {
-  static constexpr unsigned count = 7;
+  static constexpr unsigned count = 8;
   Act acts[count];
   // Two products stand next to each other, and the second is issued after the turn is passed on.
   bool turn_for_first = false;
@@ -64,59 +65,74 @@ struct AttentionPlan {
     require(
         is_before(Act::IssueScores, Act::AwaitScores) && is_before(Act::IssueSums, Act::AwaitSums),
         "A plan of attention waits for a product before it is issued.");
-    require(is_before(Act::AwaitScores, Act::Weigh),
-            "A plan of attention weighs scores that a product still adds up.");
-    require(is_before(Act::Weigh, Act::TakeWeights),
-            "A plan of attention takes weights before they are made of scores.");
+    for (const Act weigh : {Act::WeighUpper, Act::WeighLower}) {
+      require(is_before(Act::AwaitScores, weigh),
+              "A plan of attention weighs scores that a product still adds up.");
+      require(is_before(weigh, Act::TakeWeights),
+              "A plan of attention takes weights before they are made of scores.");
+      require(is_before(weigh, Act::CorrectSums),
+              "A plan of attention corrects sums before it knows by how much.");
+    }
     require(is_before(Act::AwaitSums, Act::TakeWeights),
             "A plan of attention overwrites weights that a product still reads.");
     require(is_before(Act::AwaitSums, Act::CorrectSums),
             "A plan of attention corrects sums that a product still adds to.");
-    require(is_before(Act::Weigh, Act::CorrectSums),
-            "A plan of attention corrects sums before it knows by how much.");
     return *this;
   }
 };
 
 namespace attention_plan {
 
-// The product of the sums runs while scores are weighed.
-inline constexpr AttentionPlan overlapped = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
-     Act::TakeWeights, Act::CorrectSums}}.checked();
+// The product of the sums runs while scores of the upper rows are weighed. Under the exponentials
+// of the lower rows, weights are taken and sums corrected.
+inline constexpr AttentionPlan halved = AttentionPlan{
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper, Act::AwaitSums,
+     Act::WeighLower, Act::TakeWeights,
+     Act::CorrectSums}}.checked();
 
 // The others were measured beside it (bench/results, plans of attention).
 
+// The product of the sums runs while scores are weighed.
+inline constexpr AttentionPlan overlapped = AttentionPlan{
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper, Act::WeighLower,
+     Act::AwaitSums, Act::TakeWeights,
+     Act::CorrectSums}}.checked();
 // The sums are corrected before the weights are taken.
 inline constexpr AttentionPlan corrected_first = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
-     Act::CorrectSums, Act::TakeWeights}}.checked();
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper, Act::WeighLower,
+     Act::AwaitSums, Act::CorrectSums,
+     Act::TakeWeights}}.checked();
 // The turn is passed on before the sums are issued.
 inline constexpr AttentionPlan scores_in_turn =
-    AttentionPlan{{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
-                   Act::TakeWeights, Act::CorrectSums},
+    AttentionPlan{{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper,
+                   Act::WeighLower, Act::AwaitSums, Act::TakeWeights, Act::CorrectSums},
                   true}
         .checked();
 // The sums are issued when the scores are there, in a turn of their own.
 inline constexpr AttentionPlan late_sums = AttentionPlan{
-    {Act::IssueScores, Act::AwaitScores, Act::IssueSums, Act::Weigh, Act::AwaitSums,
-     Act::TakeWeights, Act::CorrectSums}}.checked();
+    {Act::IssueScores, Act::AwaitScores, Act::IssueSums, Act::WeighUpper, Act::WeighLower,
+     Act::AwaitSums, Act::TakeWeights,
+     Act::CorrectSums}}.checked();
 // The sums are issued first: both products are done before scores are weighed.
 inline constexpr AttentionPlan sums_first = AttentionPlan{
-    {Act::IssueSums, Act::IssueScores, Act::AwaitScores, Act::Weigh, Act::AwaitSums,
-     Act::TakeWeights, Act::CorrectSums}}.checked();
+    {Act::IssueSums, Act::IssueScores, Act::AwaitScores, Act::WeighUpper, Act::WeighLower,
+     Act::AwaitSums, Act::TakeWeights,
+     Act::CorrectSums}}.checked();
 // The sums are issued first, and the values are released before the keys.
 inline constexpr AttentionPlan sums_awaited_first = AttentionPlan{
-    {Act::IssueSums, Act::IssueScores, Act::AwaitSums, Act::AwaitScores, Act::Weigh,
-     Act::TakeWeights, Act::CorrectSums}}.checked();
+    {Act::IssueSums, Act::IssueScores, Act::AwaitSums, Act::AwaitScores, Act::WeighUpper,
+     Act::WeighLower, Act::TakeWeights,
+     Act::CorrectSums}}.checked();
 // Both products are done before scores are weighed.
 inline constexpr AttentionPlan awaited_together = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::AwaitSums, Act::Weigh,
-     Act::TakeWeights, Act::CorrectSums}}.checked();
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::AwaitSums, Act::WeighUpper,
+     Act::WeighLower, Act::TakeWeights,
+     Act::CorrectSums}}.checked();
 // Nothing overlaps but what groups do.
 inline constexpr AttentionPlan serial = AttentionPlan{
-    {Act::IssueScores, Act::AwaitScores, Act::Weigh, Act::IssueSums, Act::AwaitSums,
-     Act::CorrectSums, Act::TakeWeights}}.checked();
+    {Act::IssueScores, Act::AwaitScores, Act::WeighUpper, Act::WeighLower, Act::IssueSums,
+     Act::AwaitSums, Act::CorrectSums,
+     Act::TakeWeights}}.checked();
 
 }  // namespace attention_plan
 

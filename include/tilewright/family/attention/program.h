@@ -268,7 +268,9 @@ struct Attention {
         // Block b is k-tile last - b. Blocks from `cut` to `whole` - 1 are seen whole by all rows
         // of the group.
         const int last = tile.k_begin + tile.k_end - 1;
-        const int whole = max_of(rows.keys_seen(token, causal), 0) / int{block_keys};
+        // None are taken for it where scores are capped.
+        const int seen = softmax_.caps() ? 0 : max_of(rows.keys_seen(token, causal), 0);
+        const int whole = seen / int{block_keys};
         const int unseen =
             params_.sequences.unseen(rows.keys_seen(token + rows_.last_token(), causal));
         const int cut = (unseen + int{block_keys} - 1) / int{block_keys};
@@ -292,6 +294,22 @@ struct Attention {
     static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
     static TW_DEVICE int min_of(int left, int right) { return left < right ? left : right; }
 
+    // The weights of the upper row, or of the lower one.
+    template <bool masked>
+    TW_DEVICE float weigh(Scores& scores, unsigned half, int first_key) {
+      if (upper_only && half == 1) return softmax_.leave_out(scores, half);
+      return softmax_.template next<masked>(scores, half, first_key);
+    }
+
+    // What lies behind the last key is another's, and may be no number: zero times that is none.
+    // Groups clear the next block of values, of which so many rows are seen, together.
+    TW_DEVICE void clear_values(unsigned seen) {
+      const unsigned slot = values_.await_ahead();
+      write_for_products(1 + Kernel::roles.groups, Kernel::roles.multiply.warps * 32, [&] {
+        clear_rows(value_rows_, slot, seen, thread_of_all_, Kernel::roles.multiply.warps * 32);
+      });
+    }
+
     template <class Sum>
     TW_DEVICE void add_blocks(Sum& sum, const WorkTile& tile, int masked_end, int free_end,
                               int keys, const Key& key) {
@@ -307,18 +325,13 @@ struct Attention {
         score_op_.issue(scores, query, stage);
         score_op_.template wait<0>(scores);
       }
-      softmax_.template next<true, upper_only>(scores, first);
+      weigh<true>(scores, 0, first);
+      weigh<true>(scores, 1, first);
       weights.take(scores.values(0));
-      auto value = values_.consume();
-      // What lies behind the last key is another's, and may be no number: zero times that is none.
       if constexpr (!Loader::clears_tail && !transposes) {
-        if (keys < first + int{block_keys}) {
-          write_for_products(1 + Kernel::roles.groups, Kernel::roles.multiply.warps * 32, [&] {
-            clear_rows(value_rows_, value.slot(), static_cast<unsigned>(keys - first),
-                       thread_of_all_, Kernel::roles.multiply.warps * 32);
-          });
-        }
+        if (keys < first + int{block_keys}) clear_values(static_cast<unsigned>(keys - first));
       }
+      typename ValueInput::Token value;
       const auto step = [&]<bool masked>(std::bool_constant<masked>, int k) {
         auto stage = keys_.consume();
         RowPair correction;
@@ -326,6 +339,7 @@ struct Attention {
           if constexpr (what == Act::IssueScores) {
             score_op_.issue(scores, query, stage);
           } else {
+            value = values_.consume();
             op_.issue(sum, weights, value);
           }
         };
@@ -344,14 +358,17 @@ struct Attention {
           } else if constexpr (what == Act::AwaitScores) {
             score_op_.template wait<order.depth(what)>(scores);
             stage = typename KeyInput::Token();
-          } else if constexpr (what == Act::Weigh) {
-            correction = softmax_.template next<masked, upper_only>(scores, first_key(k));
-            score_op_.settle(scores);
+          } else if constexpr (what == Act::WeighUpper || what == Act::WeighLower) {
+            constexpr unsigned half = what == Act::WeighUpper ? 0 : 1;
+            (half == 0 ? correction.upper : correction.lower) =
+                weigh<masked>(scores, half, first_key(k));
+            // The compiler would put off what stands before the wait.
+            if constexpr (order.is_before(what, Act::AwaitSums)) {
+              score_op_.template settle<half>(scores);
+            }
           } else if constexpr (what == Act::AwaitSums) {
-            // Behind the softmax, before which ptxas would otherwise put the wait.
-            auto next_value = values_.consume();
             op_.template wait<order.depth(what)>(sum, weights);
-            value = std::move(next_value);
+            value = typename ValueInput::Token();
           } else if constexpr (what == Act::TakeWeights) {
             weights.take(scores.values(0));
           } else if constexpr (what == Act::CorrectSums) {
@@ -376,6 +393,7 @@ struct Attention {
         blocks.k_end = tile.k_end;
       }
       query = typename QueryInput::Token();
+      value = values_.consume();
       op_.issue(sum, weights, value);
       op_.template wait<0>(sum, weights);
       op_.finish(sum);

@@ -7,6 +7,26 @@
 
 namespace tw {
 
+// Descriptors of an operand's blocks in one stage of a ring, by their low word, the only one that
+// differs. It is the same in all lanes: the compiler, told so by the shuffle, makes them all in
+// uniform registers.
+template <class Blocks>
+class StageDescriptors {
+  static constexpr std::uint64_t layout = wgmma_descriptor(Blocks::layout);
+
+ public:
+  // The ring's first block lies at `first`, in units of 16 bytes.
+  TW_DEVICE StageDescriptors(std::uint32_t first, unsigned slot)
+      : low_(isa::shuffle(static_cast<std::uint32_t>(layout) + first + Blocks::units(0, 0, 0, slot),
+                          0)) {}
+  TW_DEVICE std::uint64_t of(unsigned k_block, unsigned span, unsigned row_block = 0) const {
+    return layout >> 32 << 32 | (low_ + Blocks::units(row_block, k_block, span, 0));
+  }
+
+ private:
+  std::uint32_t low_;
+};
+
 // A warpgroup multiplies its `rows` of A, 64 or more, by all of B, both K-major, into a sum that
 // starts anew. The tensors' `operand` is (row,k,span,stage).
 template <class TensorsA, class TensorsB, unsigned rows = 64>
@@ -26,18 +46,23 @@ class WgmmaOfTwoRings {
   // This warpgroup's first row of A is a multiple of 64.
   TW_DEVICE WgmmaOfTwoRings(const TensorsA& a, const TensorsB& b, unsigned first_row,
                             unsigned /*thread*/)
-      : a_(isa::shuffle(in_descriptor(a.operand.template from<64>(first_row).address()), 0)),
-        b_(isa::shuffle(in_descriptor(b.operand.address()), 0)) {}
+      : a_(in_descriptor(a.operand.template from<64>(first_row).address())),
+        b_(in_descriptor(b.operand.address())) {}
 
   template <StageToRead StageA, StageToRead StageB>
   TW_DEVICE void issue(Accumulator& sum, const StageA& a, const StageB& b) const {
     static_assert(is_stage_of<StageA, TensorsA> && is_stage_of<StageB, TensorsB>,
                   "The stages are of other rings than this TileOp was made for.");
     isa::describe_no_step();
-    sum.start_over();
-    issue_products<shape, BlocksA, BlocksB, spans, steps>(
-        sum, wgmma_descriptor(BlocksA::layout) + a_ + BlocksA::units(0, 0, 0, a.slot()),
-        wgmma_descriptor(BlocksB::layout) + b_ + BlocksB::units(0, 0, 0, b.slot()));
+    const StageDescriptors<BlocksA> of_a(a_, a.slot());
+    const StageDescriptors<BlocksB> of_b(b_, b.slot());
+    isa::wgmma_fence();
+    TW_UNROLL
+    for (unsigned i = 0; i < spans * steps; ++i) {
+      isa::wgmma<shape>(sum.fragment(0), of_a.of(i % steps, i / steps),
+                        of_b.of(i % steps, i / steps), i > 0);
+    }
+    isa::wgmma_commit_group();
   }
   // Until no more than so many calls of issue() are in flight, none of them on `sum`.
   template <unsigned issued>
@@ -46,10 +71,17 @@ class WgmmaOfTwoRings {
     settle(sum);
   }
   // What was done with the sum is done before the next wait: the compiler knows of no reason not to
-  // put it off.
+  // put it off. The same of a thread's upper (0) or lower row in blocks of 64 rows.
   TW_DEVICE void settle(Accumulator& sum) const {
     TW_UNROLL
     for (unsigned block = 0; block < rows / 64; ++block) isa::wgmma_registers(sum.fragment(block));
+  }
+  template <unsigned half>
+  TW_DEVICE void settle(Accumulator& sum) const {
+    TW_UNROLL
+    for (unsigned block = 0; block < rows / 64; ++block) {
+      isa::wgmma_registers_of_row<half>(sum.fragment(block));
+    }
   }
 
  private:
@@ -104,23 +136,22 @@ class WgmmaOfRegisters {
   static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
 
   TW_DEVICE WgmmaOfRegisters(const TensorsB& b, unsigned /*thread*/)
-      : b_(isa::shuffle(in_descriptor(b.operand.address()), 0)) {}
+      : b_(in_descriptor(b.operand.address())) {}
 
   template <StageToRead Stage>
   TW_DEVICE void issue(Accumulator& sum, Operand& a, const Stage& stage) const {
     static_assert(is_stage_of<Stage, TensorsB>,
                   "The stage is of another ring than this TileOp was made for.");
     isa::describe_no_step();
-    const std::uint64_t b =
-        wgmma_descriptor(BlocksB::layout) + b_ + BlocksB::units(0, 0, 0, stage.slot());
+    const StageDescriptors<BlocksB> b(b_, stage.slot());
     auto& products = products_of(sum);
     if constexpr (in_blocks) products.start_over();
     isa::wgmma_fence();
     TW_UNROLL
     for (unsigned step = 0; step < Operand::steps; ++step) {
-      isa::wgmma_register<type, columns, in_blocks ? 0 : 1>(
-          products.fragment(0), a.registers(step),
-          b + BlocksB::units(0, step % steps, step / steps, 0), step > 0 || products.started());
+      isa::wgmma_register<type, columns, in_blocks ? 0 : 1>(products.fragment(0), a.registers(step),
+                                                            b.of(step % steps, step / steps),
+                                                            step > 0 || products.started());
     }
     isa::wgmma_commit_group();
     products.start();

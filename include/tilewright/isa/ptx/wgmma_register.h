@@ -36,4 +36,17 @@ TW_DEVICE void wgmma_registers([[maybe_unused]] std::uint32_t (&values)[count]) 
 #endif
 }
 
+// No instruction: what is done with the registers of a thread's upper (0) or lower (1) row stays
+// before a wait, though the compiler knows of no reason.
+template <unsigned half, unsigned count>
+TW_DEVICE void wgmma_registers_of_row([[maybe_unused]] float (&values)[count]) {
+  static_assert(half < 2, "A thread holds values of two rows.");
+#if defined(__CUDACC__)
+  TW_UNROLL
+  for (unsigned i = 2 * half; i < count; i += 4) {
+    asm volatile("" : "+f"(values[i]), "+f"(values[i + 1]));
+  }
+#endif
+}
+
 }  // namespace tw::isa
