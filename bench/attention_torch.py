@@ -92,6 +92,7 @@ class Problem:
             count = tensor.shape[2]
             tensor_type = 0 if tensor.dtype == torch.bfloat16 else 4  # TW_BF16, TW_E4M3
             setattr(problem, name, Matrix(tensor.data_ptr(), count * self.columns, 1, self.columns, tensor_type))
+        options.workspace_is_ready = 1
         options.instance = instance.encode() if instance else None
         plan = c_void_p()
         status = library.functions.tw_plan_create(byref(plan), byref(problem), byref(options))
@@ -99,9 +100,11 @@ class Problem:
             return None
         library.must(status)
         stream = c_void_p(torch.cuda.current_stream().cuda_stream)
+        workspace = torch.zeros(max(library.functions.tw_plan_workspace_size(plan), 1), dtype=torch.uint8, device='cuda')
 
         def call():
-            library.must(library.functions.tw_plan_run(plan, byref(problem), None, c_size_t(0), stream))
+            library.must(library.functions.tw_plan_run(plan, byref(problem), c_void_p(workspace.data_ptr()),
+                                                       c_size_t(workspace.numel()), stream))
         line = library.functions.tw_plan_command(plan).decode()
         return call, output.transpose(1, 2), line
 

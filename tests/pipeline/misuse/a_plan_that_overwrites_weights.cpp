@@ -8,7 +8,7 @@ using tw::Act;
 struct Named {
 #if defined(TW_MISUSE)
   static constexpr tw::AttentionConfig config = {
-      .plan = {{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper,
+      .plan = {{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
                 Act::WeighLower, Act::TakeWeights, Act::AwaitSums, Act::CorrectSums}}};
 #else
   static constexpr tw::AttentionConfig config = {};

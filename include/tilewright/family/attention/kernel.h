@@ -32,7 +32,7 @@ struct AttentionConfig {
   unsigned staged_bytes = 128;  // a piece of an output row: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
-  AttentionPlan plan = attention_plan::halved;  // a step's order
+  AttentionPlan plan = attention_plan::halved_ahead;  // a step's order
   // Heads that share keys are rows of one tile, and a tile has a part of the keys: so many blocks.
   // 0: a tile has one head and all its keys.
   unsigned part_blocks = 0;

@@ -51,24 +51,30 @@ class OnlineSoftmax {
   // Whether scores are capped: blocks that are not masked have no code for it.
   TW_DEVICE bool caps() const { return to_tanh_ > 0; }
 
-  // Turns the scores of the keys from `first_key` on into weights, of the thread's upper or lower
-  // row, relative to its maximum so far, and returns what its earlier weights must be multiplied
-  // by.
-  template <bool masked>
-  TW_DEVICE float next(Scores& scores, unsigned half, int first_key) {
+  // Finds the maxima so far of the thread's rows, with the scores of the keys from `first_key` on,
+  // and returns what earlier weights must be multiplied by. With `upper_only` the lower row is
+  // nobody's.
+  template <bool masked, bool upper_only = false>
+  TW_DEVICE RowPair compare(Scores& scores, int first_key) {
     float(&block)[values] = scores.values(0);
     if constexpr (masked) {
-      if (caps()) cap(block, half);
-      mask(block, half, first_key);
+      if (caps()) cap(block);
+      mask(block, first_key);
     }
-    return weigh<masked>(block, half);
+    const float upper = compare<masked>(block, 0);
+    return {upper, upper_only ? 1 : compare<masked>(block, 1)};
   }
-  // The same of a row that is nobody's: its weights are zero.
-  TW_DEVICE float leave_out(Scores& scores, unsigned half) const {
+  // Turns the scores of the upper (0) or lower row into weights, relative to its maximum; those of
+  // a row that is nobody's into zeros.
+  template <bool upper_only = false>
+  TW_DEVICE void weigh(Scores& scores, unsigned half) {
     float(&block)[values] = scores.values(0);
-    TW_UNROLL
-    for (unsigned i = 2 * half; i < values; i += 4) block[i] = block[i + 1] = 0;
-    return 1;
+    if (upper_only && half == 1) {
+      TW_UNROLL
+      for (unsigned i = 2; i < values; i += 4) block[i] = block[i + 1] = 0;
+    } else {
+      weigh(block, half);
+    }
   }
 
   // What the sums of weighted values must be multiplied by. `sink` is one more score, without a
@@ -103,28 +109,26 @@ class OnlineSoftmax {
   }
 
   // tanh(x) = 1 - 2 / (1 + e^2x); the approximation of the hardware misses it by 2^-11.
-  TW_DEVICE void cap(float (&block)[values], unsigned half) const {
+  TW_DEVICE void cap(float (&block)[values]) const {
     TW_UNROLL
     for (unsigned i = 0; i < values; ++i) {
-      if (i / 2 % 2 != half) continue;
       block[i] = 1 - 2 * isa::rcp_approx(1 + isa::ex2_approx(block[i] * to_tanh_));
     }
   }
 
   // Value i stands 8 (i / 4) + i % 2 columns behind the thread's first.
-  TW_DEVICE void mask(float (&block)[values], unsigned half, int first_key) const {
+  TW_DEVICE void mask(float (&block)[values], int first_key) const {
     TW_UNROLL
     for (unsigned i = 0; i < values; ++i) {
-      if (i / 2 % 2 != half) continue;
       const int column = static_cast<int>(i / 4 * 8 + i % 2);
-      const int behind = column + first_key - first_seen_[half];
+      const int behind = column + first_key - first_seen_[i / 2 % 2];
       if (static_cast<unsigned>(behind) >= static_cast<unsigned>(window_)) block[i] = nothing;
     }
   }
 
   // Values 4 i + 2 half and the next are of one row. Two chains of each keep the units busy.
   template <bool masked>
-  TW_DEVICE float weigh(float (&block)[values], unsigned half) {
+  TW_DEVICE float compare(float (&block)[values], unsigned half) {
     float largest[2] = {maximum_[half], nothing};
     TW_UNROLL
     for (unsigned i = 0; i < values / 4; ++i) {
@@ -137,21 +141,25 @@ class OnlineSoftmax {
     maximum = std::fmax(maximum, neighbour(maximum, 1));
     maximum = std::fmax(maximum, neighbour(maximum, 2));
     // A row that has seen no key yet weighs them all zero.
-    const float subtracted = masked && maximum == nothing ? 0 : maximum * scale_ - exponent;
-    const float correction = isa::ex2_approx(maximum_[half] * scale_ - exponent - subtracted);
+    subtracted_[half] = masked && maximum == nothing ? 0 : maximum * scale_ - exponent;
+    const float correction =
+        isa::ex2_approx(maximum_[half] * scale_ - exponent - subtracted_[half]);
     maximum_[half] = maximum;
-    float sum[2] = {sum_[half] * correction, 0};
+    sum_[half] *= correction;
+    return correction;
+  }
+  TW_DEVICE void weigh(float (&block)[values], unsigned half) {
+    float sum[2] = {sum_[half], 0};
     TW_UNROLL
     for (unsigned i = 0; i < values / 4; ++i) {
       TW_UNROLL
       for (unsigned j = 0; j < 2; ++j) {
         float& value = block[4 * i + 2 * half + j];
-        value = isa::ex2_approx(value * scale_ - subtracted);
+        value = isa::ex2_approx(value * scale_ - subtracted_[half]);
         sum[j] += value;
       }
     }
     sum_[half] = sum[0] + sum[1];
-    return correction;
   }
 
   float scale_;    // turns scores into exponents of 2
@@ -160,6 +168,7 @@ class OnlineSoftmax {
   unsigned lane_;
   int first_seen_[2];  // a row's, from the thread's first column on
   float maximum_[2];
+  float subtracted_[2];  // from the exponents of a block
   float sum_[2];
 };
 

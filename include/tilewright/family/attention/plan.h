@@ -20,7 +20,8 @@ enum class Act : unsigned {
   IssueScores,  // queries by the next keys
   IssueSums,    // weights by values, for which it waits first, added to the sums
   AwaitScores,  // releases the keys, too
-  WeighUpper,   // scores of the upper row become weights of their maximum so far, in place
+  Compare,      // finds the rows' maxima so far
+  WeighUpper,   // scores of the upper row become weights of its maximum, in place
   WeighLower,   // the same for the lower row
   AwaitSums,    // releases the values, too
   TakeWeights,  // the scores' registers become an operand
@@ -28,10 +29,13 @@ enum class Act : unsigned {
 };
 
 struct AttentionPlan {
-  static constexpr unsigned count = 8;
+  static constexpr unsigned count = 9;
   Act acts[count];
   // Two products stand next to each other, and the second is issued after the turn is passed on.
   bool turn_for_first = false;
+  // The next keys are awaited before the sums, unless there are none: ptxas puts no wait for a
+  // product before a branch, and would put this one before the exponentials.
+  bool keys_ahead = false;
 
   constexpr unsigned place(Act act) const {
     for (unsigned i = 0; i < count; ++i) {
@@ -65,14 +69,16 @@ struct AttentionPlan {
     require(
         is_before(Act::IssueScores, Act::AwaitScores) && is_before(Act::IssueSums, Act::AwaitSums),
         "A plan of attention waits for a product before it is issued.");
+    require(is_before(Act::AwaitScores, Act::Compare),
+            "A plan of attention weighs scores that a product still adds up.");
     for (const Act weigh : {Act::WeighUpper, Act::WeighLower}) {
-      require(is_before(Act::AwaitScores, weigh),
-              "A plan of attention weighs scores that a product still adds up.");
+      require(is_before(Act::Compare, weigh),
+              "A plan of attention weighs scores before it knows their maximum.");
       require(is_before(weigh, Act::TakeWeights),
               "A plan of attention takes weights before they are made of scores.");
-      require(is_before(weigh, Act::CorrectSums),
-              "A plan of attention corrects sums before it knows by how much.");
     }
+    require(is_before(Act::Compare, Act::CorrectSums),
+            "A plan of attention corrects sums before it knows by how much.");
     require(is_before(Act::AwaitSums, Act::TakeWeights),
             "A plan of attention overwrites weights that a product still reads.");
     require(is_before(Act::AwaitSums, Act::CorrectSums),
@@ -85,53 +91,58 @@ namespace attention_plan {
 
 // The product of the sums runs while scores of the upper rows are weighed. Under the exponentials
 // of the lower rows, weights are taken and sums corrected.
+inline constexpr AttentionPlan halved_ahead = AttentionPlan{
+    .acts = {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
+             Act::AwaitSums, Act::WeighLower, Act::TakeWeights, Act::CorrectSums},
+    .keys_ahead = true}.checked();
+// The same, but ptxas waits for the sums as soon as it knows the maxima.
 inline constexpr AttentionPlan halved = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper, Act::AwaitSums,
-     Act::WeighLower, Act::TakeWeights,
-     Act::CorrectSums}}.checked();
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
+     Act::AwaitSums, Act::WeighLower, Act::TakeWeights, Act::CorrectSums}}.checked();
 
 // The others were measured beside it (bench/results, plans of attention).
 
 // The product of the sums runs while scores are weighed.
 inline constexpr AttentionPlan overlapped = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper, Act::WeighLower,
-     Act::AwaitSums, Act::TakeWeights,
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
+     Act::WeighLower, Act::AwaitSums, Act::TakeWeights,
      Act::CorrectSums}}.checked();
 // The sums are corrected before the weights are taken.
 inline constexpr AttentionPlan corrected_first = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper, Act::WeighLower,
-     Act::AwaitSums, Act::CorrectSums,
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
+     Act::WeighLower, Act::AwaitSums, Act::CorrectSums,
      Act::TakeWeights}}.checked();
 // The turn is passed on before the sums are issued.
 inline constexpr AttentionPlan scores_in_turn =
-    AttentionPlan{{Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::WeighUpper,
-                   Act::WeighLower, Act::AwaitSums, Act::TakeWeights, Act::CorrectSums},
-                  true}
+    AttentionPlan{
+        {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
+         Act::WeighLower, Act::AwaitSums, Act::TakeWeights, Act::CorrectSums},
+        true}
         .checked();
 // The sums are issued when the scores are there, in a turn of their own.
 inline constexpr AttentionPlan late_sums = AttentionPlan{
-    {Act::IssueScores, Act::AwaitScores, Act::IssueSums, Act::WeighUpper, Act::WeighLower,
-     Act::AwaitSums, Act::TakeWeights,
+    {Act::IssueScores, Act::AwaitScores, Act::IssueSums, Act::Compare, Act::WeighUpper,
+     Act::WeighLower, Act::AwaitSums, Act::TakeWeights,
      Act::CorrectSums}}.checked();
 // The sums are issued first: both products are done before scores are weighed.
 inline constexpr AttentionPlan sums_first = AttentionPlan{
-    {Act::IssueSums, Act::IssueScores, Act::AwaitScores, Act::WeighUpper, Act::WeighLower,
-     Act::AwaitSums, Act::TakeWeights,
+    {Act::IssueSums, Act::IssueScores, Act::AwaitScores, Act::Compare, Act::WeighUpper,
+     Act::WeighLower, Act::AwaitSums, Act::TakeWeights,
      Act::CorrectSums}}.checked();
 // The sums are issued first, and the values are released before the keys.
 inline constexpr AttentionPlan sums_awaited_first = AttentionPlan{
-    {Act::IssueSums, Act::IssueScores, Act::AwaitSums, Act::AwaitScores, Act::WeighUpper,
-     Act::WeighLower, Act::TakeWeights,
+    {Act::IssueSums, Act::IssueScores, Act::AwaitSums, Act::AwaitScores, Act::Compare,
+     Act::WeighUpper, Act::WeighLower, Act::TakeWeights,
      Act::CorrectSums}}.checked();
 // Both products are done before scores are weighed.
 inline constexpr AttentionPlan awaited_together = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::AwaitSums, Act::WeighUpper,
-     Act::WeighLower, Act::TakeWeights,
+    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::AwaitSums, Act::Compare,
+     Act::WeighUpper, Act::WeighLower, Act::TakeWeights,
      Act::CorrectSums}}.checked();
 // Nothing overlaps but what groups do.
 inline constexpr AttentionPlan serial = AttentionPlan{
-    {Act::IssueScores, Act::AwaitScores, Act::WeighUpper, Act::WeighLower, Act::IssueSums,
-     Act::AwaitSums, Act::CorrectSums,
+    {Act::IssueScores, Act::AwaitScores, Act::Compare, Act::WeighUpper, Act::WeighLower,
+     Act::IssueSums, Act::AwaitSums, Act::CorrectSums,
      Act::TakeWeights}}.checked();
 
 }  // namespace attention_plan

@@ -294,13 +294,6 @@ struct Attention {
     static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
     static TW_DEVICE int min_of(int left, int right) { return left < right ? left : right; }
 
-    // The weights of the upper row, or of the lower one.
-    template <bool masked>
-    TW_DEVICE float weigh(Scores& scores, unsigned half, int first_key) {
-      if (upper_only && half == 1) return softmax_.leave_out(scores, half);
-      return softmax_.template next<masked>(scores, half, first_key);
-    }
-
     // What lies behind the last key is another's, and may be no number: zero times that is none.
     // Groups clear the next block of values, of which so many rows are seen, together.
     TW_DEVICE void clear_values(unsigned seen) {
@@ -325,8 +318,9 @@ struct Attention {
         score_op_.issue(scores, query, stage);
         score_op_.template wait<0>(scores);
       }
-      weigh<true>(scores, 0, first);
-      weigh<true>(scores, 1, first);
+      softmax_.template compare<true, upper_only>(scores, first);
+      softmax_.template weigh<upper_only>(scores, 0);
+      softmax_.template weigh<upper_only>(scores, 1);
       weights.take(scores.values(0));
       if constexpr (!Loader::clears_tail && !transposes) {
         if (keys < first + int{block_keys}) clear_values(static_cast<unsigned>(keys - first));
@@ -358,15 +352,19 @@ struct Attention {
           } else if constexpr (what == Act::AwaitScores) {
             score_op_.template wait<order.depth(what)>(scores);
             stage = typename KeyInput::Token();
+          } else if constexpr (what == Act::Compare) {
+            correction = softmax_.template compare<masked, upper_only>(scores, first_key(k));
           } else if constexpr (what == Act::WeighUpper || what == Act::WeighLower) {
             constexpr unsigned half = what == Act::WeighUpper ? 0 : 1;
-            (half == 0 ? correction.upper : correction.lower) =
-                weigh<masked>(scores, half, first_key(k));
+            softmax_.template weigh<upper_only>(scores, half);
             // The compiler would put off what stands before the wait.
             if constexpr (order.is_before(what, Act::AwaitSums)) {
               score_op_.template settle<half>(scores);
             }
           } else if constexpr (what == Act::AwaitSums) {
+            if constexpr (order.keys_ahead) {
+              if (k + 1 < tile.k_end) keys_.await_ahead();
+            }
             op_.template wait<order.depth(what)>(sum, weights);
             value = typename ValueInput::Token();
           } else if constexpr (what == Act::TakeWeights) {

@@ -59,8 +59,11 @@ class WgmmaOfTwoRings {
     isa::wgmma_fence();
     TW_UNROLL
     for (unsigned i = 0; i < spans * steps; ++i) {
-      isa::wgmma<shape>(sum.fragment(0), of_a.of(i % steps, i / steps),
-                        of_b.of(i % steps, i / steps), i > 0);
+      TW_UNROLL
+      for (unsigned block = 0; block < rows / 64; ++block) {
+        isa::wgmma<shape>(sum.fragment(block), of_a.of(i % steps, i / steps, block),
+                          of_b.of(i % steps, i / steps), i > 0);
+      }
     }
     isa::wgmma_commit_group();
   }
