@@ -21,8 +21,9 @@ std::uint64_t wide(const std::string& instruction, std::uint64_t a, std::uint64_
   EXPECT_EQ(computed.trouble, "") << instruction;
   return computed.value;
 }
-std::uint16_t half(const std::string& instruction, std::uint16_t a, std::uint16_t b = 0) {
-  const Computed computed = compute(instruction + "\n  cvt.u64.u16 %out, %h0;", a, b);
+std::uint16_t half(const std::string& instruction, std::uint16_t a, std::uint16_t b = 0,
+                   std::uint16_t c = 0) {
+  const Computed computed = compute(instruction + "\n  cvt.u64.u16 %out, %h0;", a, b, c);
   EXPECT_EQ(computed.trouble, "") << instruction;
   return static_cast<std::uint16_t>(computed.value);
 }
@@ -137,6 +138,31 @@ TEST(PtxArithmetic, MovesPackAndUnpack) {
   EXPECT_EQ(word("mov.b32 %w0, {%ha, %hb};", 0x1234, 0x5678), 0x56781234u);
   EXPECT_EQ(half("mov.b32 {%h1, %h0}, %wa;", 0x1234), 0);
   EXPECT_EQ(word("mov.b32 %w0, 0f3F800000;", 0), 0x3f800000u);
+}
+
+// Numbers of 16 bits are rounded once, to even where two are as near.
+TEST(PtxArithmetic, Halves) {
+  const std::string fma = "fma.rn.f16 %h0, %ha, %hb, %hc;";
+  EXPECT_EQ(half(fma, 0x3c01, 0x3c01, 0x0001), 0x3c02);  // 1 + 2^-9 + 2^-20 + 2^-24
+  EXPECT_EQ(half(fma, 0x3c01, 0x3c00, 0x1000), 0x3c02);  // 1 + 2^-10 + 2^-11
+  EXPECT_EQ(half(fma, 0x3c00, 0x3c00, 0x1000), 0x3c00);  // 1 + 2^-11
+  const std::string brain = "fma.rn.bf16 %h0, %ha, %hb, %hc;";
+  EXPECT_EQ(half(brain, 0x3d80, 0x3d80, 0x3f80), 0x3f80);             // 2^-8 + 1
+  EXPECT_EQ(half(brain, 0x3d81, 0x3d80, 0x3f80), 0x3f81);             // a little more
+  EXPECT_EQ(half(brain, 0x0080, 0x3f80, 0x3f80), 0x3f80);             // 2^-126 + 1
+  EXPECT_EQ(half("add.f16 %h0, %ha, %hb;", 0x7bff, 0x7bff), 0x7c00);  // infinite
+  EXPECT_EQ(half("max.f16 %h0, %ha, %hb;", 0x7e00, 0x3c00), 0x3c00);
+  EXPECT_EQ(half("max.NaN.f16 %h0, %ha, %hb;", 0x7e00, 0x3c00), 0x7fff);
+  EXPECT_EQ(word("mul.bf16x2 %w0, %wa, %wb;", 0x40003f80, 0x40404000), 0x40c04000u);
+  EXPECT_TRUE(predicate("setp.lt.f16 %p0, %ha, %hb;", 0x8001, 0x0000));
+  EXPECT_TRUE(predicate("setp.eq.ftz.f32 %p0, %wa, %wb;", 1, 0));
+}
+
+// Two floats in one register: 1.5 and 2, times 2 and 3, plus 1 and -6.
+TEST(PtxArithmetic, PairsOfFloats) {
+  EXPECT_EQ(wide("fma.rn.f32x2 %out, %a, %b, %c;", 0x40000000'3fc00000, 0x40400000'40000000,
+                 0xc0c00000'3f800000),
+            0x00000000'40800000u);
 }
 
 TEST(PtxArithmetic, BranchesLoop) {

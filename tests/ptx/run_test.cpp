@@ -144,6 +144,26 @@ TEST(PtxRun, ShufflesAndVotes) {
   }
 }
 
+TEST(PtxRun, TablesOfTargets) {
+  Words words;
+  const Report report = words.run(kernel(R"(
+  and.b32 %r0, %t, 3;
+targets: .branchtargets first, second, third, first;
+  brx.idx %r0, targets;
+first:
+  mov.u32 %r1, 100;
+  bra.uni over;
+second:
+  mov.u32 %r1, 200;
+  bra.uni over;
+third:
+  mov.u32 %r1, 300;
+over:
+  st.global.u32 [%to], %r1;)"));
+  ASSERT_EQ(report.verdict(), Report::Clean) << text_of(report);
+  for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(words.to[i], i % 4 == 3 ? 100 : 100 * (i % 4 + 1));
+}
+
 // Halves of a warp, and pairs of its lanes, each among themselves.
 TEST(PtxRun, MasksNameLanes) {
   Words words;

@@ -5,15 +5,15 @@
 namespace tw::vgpu {
 namespace {
 
-// The first word of every packed map: ASCII "twtilmap". A map of the driver never starts so,
-// because its first word is the tensor's address, and no address has these upper bits.
-constexpr std::uint64_t magic = 0x7477'7469'6c6d'6170;
+// The second word of every packed map: ASCII "twtilMap". CUTLASS clears its bit 21 when a tensor is
+// small, against a fault of drivers, so that bit is none of ours.
+constexpr std::uint64_t magic = 0x7477'7469'6c4d'6170;
 // What a CTA of Hopper may have (227 KiB). The driver does not look; no copy of more can succeed.
 constexpr std::uint64_t shared_memory_bytes = 232'448;
 
 enum Word {
-  MagicWord = 0,
-  BaseWord = 1,
+  BaseWord = 0,
+  MagicWord = 1,
   ExtentWords = 2,
   PitchWords = 5,
   ShapeWord = 9,

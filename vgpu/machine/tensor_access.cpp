@@ -166,7 +166,6 @@ void land_tensor_access(Engine& machine, void* operation) {
       }
     }
   }
-  op.landed = true;
   TensorTrack& track = track_of(warp, op.is_load);
   if (!op.is_load) {
     const TensorRegion region{op.cta, bands_of(op.lane, op.shape), op.column,
@@ -212,14 +211,16 @@ void tcgen05_register_access(const std::uint32_t* word) {
   for (const auto& op : tensor.ops) {
     std::uint32_t* const begin = op->is_load ? op->registers[thread.lane] : nullptr;
     if (begin == nullptr || word < begin || word >= begin + op->count) continue;
-    vgpu::TensorAccessOp* const wanted = op.get();
-    while (!wanted->landed) {
-      machine.sleep(tensor.loads.waiters, {vgpu::WaitKind::TensorAccess, &tensor.loads, 0});
+    // It is as good as a wait for this load, and those before it: a register has come from there.
+    const vgpu::Epoch epoch = op->epoch;
+    vgpu::TensorTrack& loads = tensor.loads;
+    while (loads.in_flight != 0) {
+      machine.sleep(loads.waiters, {vgpu::WaitKind::TensorAccess, &loads, 0});
     }
-    vgpu::deliver(*wanted, thread.lane);
-    std::erase_if(tensor.ops, [](const auto& known) {
-      return known->is_load && known->delivered == vgpu::warp_lanes;
-    });
+    vgpu::deliver(thread, epoch);
+    loads.waited = std::max(loads.waited, epoch);
+    vgpu::spread(machine, thread, loads, vgpu::TensorNews::Waited, epoch);
+    vgpu::spread(machine, thread, loads, vgpu::TensorNews::Fenced, epoch);
     return;
   }
 }

@@ -39,7 +39,7 @@ Standing standing_of_pipeline(const TensorCell& cell, const TensorAccess& access
                               std::vector<TensorOp::After>* after) {
   const TensorPipeline& writer = *cell.pipeline;
   const bool pipelined = is_pipelined(cell, access);
-  if (&writer == access.pipeline && pipelined) return Standing::Ordered;  // mostly
+  if (&writer == access.pipeline && (pipelined || access.in_order)) return Standing::Ordered;
   if (covers(access.known, writer.done, cell.write_epoch)) return Standing::Ordered;
   if (pipelined && covers(access.known, writer.ordered, cell.write_epoch)) {
     after->push_back({cell.pipeline, cell.write_epoch});
@@ -127,8 +127,9 @@ void judge_loads(Engine& machine, const TensorRegion& region, const TensorAccess
   }
 }
 
-// A product that reads scales is over when a commit says so; nothing else orders a write behind it.
+// A product that reads scales, or its A, is over when a commit says so.
 Standing standing_of_reader(const TensorCell& cell, const TensorAccess& access) {
+  if (cell.reader == access.pipeline && access.in_order) return Standing::Ordered;
   if (covers(access.known, cell.reader->done, cell.read_epoch)) return Standing::Ordered;
   return covers(access.heard, cell.reader->done, cell.read_epoch) ? Standing::AfterFenceMissing
                                                                   : Standing::Unordered;

@@ -18,6 +18,10 @@ struct TensorAccess {
   TensorPipeline* pipeline = nullptr;  // that a product or a copy was issued to
   Warp* warp = nullptr;                // that loads or stores
   std::uint32_t shape = 0;             // a product's shape
+  // It comes behind all products and copies of its own thread, as those of CUTLASS's block-scaled
+  // products do. PTX promises it of copies before products alone, and kernels of ours count on no
+  // more.
+  bool in_order = false;
   Epoch epoch = 0;
   std::uint64_t step = ~std::uint64_t{0};  // the k-tile that a copy brings
 };

@@ -106,6 +106,7 @@ TensorAccess tensor_access(const Thread& thread, TensorPipeline& pipeline, const
   access.known = fenced_knowledge(engine(), thread).get();
   access.heard = thread.view.known.get();
   access.pipeline = &pipeline;
+  access.in_order = static_cast<bool>(engine().launch.place);
   access.epoch = pipeline.issued;
   return access;
 }
@@ -160,6 +161,19 @@ void check_scales(Engine& machine, const Thread& thread, const TensorOp& op, Cta
   }
 }
 
+constexpr unsigned a_columns = 8;  // 32 bytes of k
+
+// A in tensor memory must be there when a product reads it, which is over with a commit.
+void check_tensor_a(Engine& machine, const TensorOp& op, Cta& cta, TensorAccess access,
+                    std::vector<TensorOp::After>* after) {
+  access.reads = true;
+  access.writes = false;
+  access.shape = ~0u;  // no product's: those write sums
+  const TensorRegion region{&cta, bands_of(op.product, 0), op.a_column, a_columns};
+  check_allocated(machine, region, access.what);
+  judge(machine, region, access, after);
+}
+
 // A row's scales: lane row % 32, column row / 32, the bytes from `id` on.
 void read_scales(Cta& cta, unsigned column, unsigned rows, unsigned id, unsigned per_row,
                  std::uint8_t (*scales)[4]) {
@@ -192,7 +206,10 @@ void land_product(const TensorPipeline& pipeline, const TensorOp& op) {
     Cta& cta = *group.ctas[i];
     for (unsigned piece = 0; piece < 2 * rows; ++piece) {
       data.a[i][piece] =
-          piece_data(cta, operand_piece(op.a, product.a_major, rows / per_piece, piece));
+          op.a_is_tensor
+              ? reinterpret_cast<const std::byte*>(
+                    cta.tensor->row(product.lane(piece / 2, 0), op.a_column + 4 * (piece % 2)))
+              : piece_data(cta, operand_piece(op.a, product.a_major, rows / per_piece, piece));
     }
     for (unsigned piece = 0; piece < 2 * columns; ++piece) {
       data.b[i][piece] =
@@ -272,7 +289,7 @@ void issue_product(Engine& machine, Thread& thread, const Group& group, TensorOp
   constexpr const char* instruction = "tcgen05.mma";
   op.kind = TensorOp::Product;
   op.accumulate = accumulate;
-  op.a = decode_operand(a);
+  if (!op.a_is_tensor) op.a = decode_operand(a);
   op.b = decode_operand(b);
   op.column = tensor_column(d);
   op.lane = tensor_lane(d);
@@ -292,8 +309,12 @@ void issue_product(Engine& machine, Thread& thread, const Group& group, TensorOp
     tensor_memory(machine, cta, product.cta_group, instruction);
     const TensorRegion region{&cta, bands_of(product, op.lane), op.column, product.part_columns()};
     check_allocated(machine, region, instruction);
-    check_operand(machine, thread, cta, op.a, product.a_major, rows / per_piece, 2 * rows, 1,
-                  piece_bytes(product, product.a_code), read);
+    if (op.a_is_tensor) {
+      check_tensor_a(machine, op, cta, access, &op.after);
+    } else {
+      check_operand(machine, thread, cta, op.a, product.a_major, rows / per_piece, 2 * rows, 1,
+                    piece_bytes(product, product.a_code), read);
+    }
     check_operand(machine, thread, cta, op.b, product.b_major, columns / per_piece, 2 * columns, 1,
                   piece_bytes(product, product.b_code), read);
     if (product.scales.per_row != 0) {
@@ -331,6 +352,21 @@ void tcgen05_mma(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_
     TensorOp op;
     op.product = decode_product(kind, cta_group, instruction);
     issue_product(machine, thread, group, op, d, a, b, accumulate);
+  });
+}
+
+void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
+                          std::uint32_t instruction, bool accumulate) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const Group group = group_of(machine, thread, 1, "tcgen05.mma");
+  if (tensor_lane(a) != 0) machine.report_exception("tcgen05.mma: A begins at lane 0.");
+  machine.refusing([&] {
+    TensorOp op;
+    op.product = decode_product(kind, 1, instruction);
+    op.a_is_tensor = true;
+    op.a_column = tensor_column(a);
+    issue_product(machine, thread, group, op, d, 0, b, accumulate);
   });
 }
 

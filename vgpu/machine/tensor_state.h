@@ -78,7 +78,6 @@ struct TensorAccessOp {
   unsigned lane = 0, column = 0, count = 0;
   std::uint64_t time = 0;
   TensorAccessShape shape = TensorAccessShape::Lanes32Bits32;
-  bool landed = false;
   std::uint32_t* registers[32] = {};                  // where a load writes
   std::array<std::vector<std::uint32_t>, 32> values;  // per lane
   unsigned delivered = 0;                             // lanes that have their registers
@@ -106,7 +105,9 @@ struct TensorOp {
   bool accumulate = false;
   TensorCopy form = {};
   unsigned cta_group = 1;
-  OperandPlacement a, b;                     // a copy's source is a
+  OperandPlacement a, b;     // a copy's source is a
+  bool a_is_tensor = false;  // A lies in tensor memory, from this column on
+  std::uint32_t a_column = 0;
   std::uint32_t a_scales = 0, b_scales = 0;  // columns of a block-scaled product's scales
   std::uint64_t time = 0;
   std::vector<Mbarrier*> barriers;  // that a commit arrives at
@@ -141,9 +142,12 @@ void tcgen05_load_shaped(std::uint32_t* values, unsigned count, TensorAddress so
                          vgpu::TensorAccessShape shape);
 void tcgen05_store_shaped(TensorAddress destination, const std::uint32_t* values, unsigned count,
                           vgpu::TensorAccessShape shape);
+// A product whose A lies in tensor memory, a row to a lane, 8 columns of it; of one CTA.
+void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
+                          std::uint32_t instruction, bool accumulate);
 // An instruction of a text is about to read or write a register that a load may still owe. ptxas
-// knows such registers, and CUTLASS counts on that: the instruction waits, and nobody learns of it.
-// Who reuses the columns needs tcgen05.wait::ld.
+// knows such registers, and CUTLASS counts on that: the instruction waits for the load, and those
+// before it.
 void tcgen05_register_access(const std::uint32_t* word);
 
 }  // namespace tw::model

@@ -149,6 +149,13 @@ struct ApproximateReciprocal {
 struct ApproximateExponential {
   static float of(float a) { return isa::ex2_approx(a); }
 };
+// Without .ftz subnormals count.
+struct Exponential {
+  static float of(float a) { return static_cast<float>(std::exp2(static_cast<double>(a))); }
+};
+struct Logarithm {
+  static float of(float a) { return static_cast<float>(std::log2(static_cast<double>(a))); }
+};
 struct ApproximateLogarithm {
   static float of(float a) { return isa::lg2_approx(a); }
 };
@@ -179,6 +186,32 @@ void add_approximate(FormTable& table, const std::string& name) {
   add_unary<float, Modified<Operation, true, false>>(table, name + ".approx.ftz.f32");
 }
 
+// Two floats in 64 bits, each alone.
+template <class Operation, int operands>
+void on_two(Frame& frame, const Step& step) {
+  float values[operands][2], result[2];
+  for (int i = 0; i < operands; ++i) {
+    std::memcpy(values[i], frame.words + step.slots[1 + i], sizeof values[i]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if constexpr (operands == 2) result[i] = Operation::of(values[0][i], values[1][i]);
+    if constexpr (operands == 3) {
+      result[i] = Operation::of(values[0][i], values[1][i], values[2][i]);
+    }
+  }
+  std::memcpy(frame.words + step.slots[0], result, sizeof result);
+}
+template <class Operation, int operands>
+void add_two(FormTable& table, const std::string& name) {
+  const std::string registers(operands + 1, '8');
+  for (const std::string rounding : {"", ".rn"}) {
+    table.add(name + rounding + ".f32x2", registers,
+              on_two<Modified<Operation, false, false>, operands>);
+    table.add(name + rounding + ".ftz.f32x2", registers,
+              on_two<Modified<Operation, true, false>, operands>);
+  }
+}
+
 }  // namespace
 
 void add_floating(FormTable& table) {
@@ -186,6 +219,10 @@ void add_floating(FormTable& table) {
   add_rounded<Subtract, 2>(table, "sub", {"", ".rn"});
   add_rounded<Multiply, 2>(table, "mul", {"", ".rn"});
   add_rounded<MultiplyAdd, 3>(table, "fma", {".rn"});
+  add_two<Add, 2>(table, "add");
+  add_two<Subtract, 2>(table, "sub");
+  add_two<Multiply, 2>(table, "mul");
+  add_two<MultiplyAdd, 3>(table, "fma");
   add_rounded<Divide, 2>(table, "div", {".rn"});
   add_rounded<Root, 1>(table, "sqrt", {".rn"});
   add_rounded<Reciprocal, 1>(table, "rcp", {".rn"});
@@ -205,6 +242,8 @@ void add_floating(FormTable& table) {
   add_unary<float, Reciprocal>(table, "rcp.approx.f32");
   add_unary<float, ApproximateReciprocal>(table, "rcp.approx.ftz.f32");
   add_unary<float, ApproximateExponential>(table, "ex2.approx.ftz.f32");
+  add_unary<float, Exponential>(table, "ex2.approx.f32");
+  add_unary<float, Logarithm>(table, "lg2.approx.f32");
   add_unary<float, ApproximateLogarithm>(table, "lg2.approx.ftz.f32");
   add_binary<float, ExtremeOrNan<false>>(table, "min.NaN.f32");
   add_binary<float, ExtremeOrNan<true>>(table, "max.NaN.f32");

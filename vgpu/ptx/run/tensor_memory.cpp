@@ -40,6 +40,20 @@ void multiply(Frame& frame, const Step& step) {
                      get<std::uint64_t>(frame, step.slots[1]),
                      get<std::uint32_t>(frame, step.slots[2]), get_predicate(frame, step.slots[3]));
 }
+// [d], [a], b, instruction, accumulate: A in tensor memory. detail: the kind, and words of a mask
+// of lanes that are not written.
+void multiply_tensor_a(Frame& frame, const Step& step) {
+  const unsigned words = group_in(step.detail);
+  for (unsigned i = 0; i < words; ++i) {
+    if (get<std::uint32_t>(frame, step.slots[2 + i]) != 0) {
+      stop_incomplete(frame, "leaves lanes out, which has no model yet");
+    }
+  }
+  model::tcgen05_mma_tensor_a(
+      static_cast<MmaKind>(more_in(step.detail)), tensor_address(frame, step.addresses[0]),
+      tensor_address(frame, step.addresses[1]), get<std::uint64_t>(frame, step.slots[0]),
+      get<std::uint32_t>(frame, step.slots[1]), get_predicate(frame, step.slots[2 + words]));
+}
 // The same with a mask of lanes that are not written, in detail's upper bits how many words of it:
 // one that is not zero has no model.
 void multiply_masked(Frame& frame, const Step& step) {
@@ -162,6 +176,12 @@ void add_group(FormTable& table, unsigned group) {
     table.add("tcgen05.mma" + of + ".kind::" + kind.name,
               "A884{" + std::string(4 * group, '4') + "}1", multiply_masked,
               detail_of(group, kind.kind));
+  }
+  for (const Kind& kind : kinds) {
+    if (group != 1) break;
+    const std::string form = "tcgen05.mma" + of + ".kind::" + kind.name;
+    table.add(form, "AA841", multiply_tensor_a, detail_of(0, kind.kind));
+    table.add(form, "AA84{4444}1", multiply_tensor_a, detail_of(4, kind.kind));
   }
   for (const Kind& kind : scaled_kinds) {
     table.add("tcgen05.mma" + of + ".kind::" + kind.name, "A884AA1", multiply_scaled,
