@@ -46,7 +46,6 @@ CHANGES = [
     ('waits for too few products', r'wgmma\.wait_group\.sync\.aligned \d;', 'wgmma.wait_group.sync.aligned 7;'),
     ('no commit of tensor products', r'(@\S+ )?tcgen05\.commit\S+ \[\S+\];', ''),
     ('no wait for tensor stores', r'tcgen05\.wait::st\.sync\.aligned;', ''),
-    ('no wait for tensor loads', r'tcgen05\.wait::ld\.sync\.aligned;', ''),
     ('nothing is freed', r'@\S+ tcgen05\.dealloc\S+ .*;', ''),
     ('too few columns', r'(@\S+ tcgen05\.alloc\S+ \[\S+\]), (64|128|256);', r'\1, 32;'),
     ('no mask', r'@%p\d+ (st\.global\S+ .*;)', r'\1'),
