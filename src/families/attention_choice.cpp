@@ -14,7 +14,7 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
                      unsigned sms, const LaunchOrder& order) {
   const double of_sm = config.swapped != 0 ? 33.5e3 : 28e3;
   const double of_pair = config.tiling.n < 128 ? 72e3 : 91e3;
-  constexpr double beside = 1, beside_part = 3.8, joining = 2, for_each_part = 0.1;
+  constexpr double beside = 1, beside_part = 3.8, joining = 2, for_each_part = 0.1, turn = 1.5;
   const AttentionParts made = attention_parts(problem, config, order);
   const auto bytes =
       static_cast<double>(std::min<std::int64_t>(problem.keys, made.part_blocks * config.keys)) *
@@ -33,6 +33,10 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
     const auto of_each = static_cast<double>(tiles) / static_cast<double>(wave);
     time = std::max(time, of_each * (bytes / of_pair + beside_part)) + joining +
            for_each_part * static_cast<double>(made.parts);
+  } else {
+    // A tile of few keys still takes its turn: queries, two products and a store.
+    time = std::max(time, std::ceil(static_cast<double>(tiles) / static_cast<double>(wave)) *
+                              (turn + bytes / of_pair));
   }
   // Where two read alike, the one with fewer columns is taken.
   return beside + time + 1e-3 * config.tiling.m;
