@@ -14,7 +14,8 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
                      unsigned sms, const LaunchOrder& order) {
   const double of_sm = config.swapped != 0 ? 33.5e3 : 28e3;
   const double of_pair = config.tiling.n < 128 ? 72e3 : 91e3;
-  constexpr double beside = 1, beside_part = 3.8, joining = 2, for_each_part = 0.1, turn = 1.5;
+  constexpr double beside = 1, beside_part = 3.8, joining = 2, for_each_part = 0.1;
+  const double turn = config.swapped != 0 ? 1.5 : 6;
   const AttentionParts made = attention_parts(problem, config, order);
   const auto bytes =
       static_cast<double>(std::min<std::int64_t>(problem.keys, made.part_blocks * config.keys)) *
