@@ -60,6 +60,7 @@ FUNCTIONS = {
     'tw_message': (c_char_p,),
     'tw_version': (c_char_p,),
     'tw_describe': (c_char_p, c_char_p),
+    'tw_load_plugin': (c_int, c_char_p),
     'tw_init': (c_int, c_char_p, AnyStruct, c_size_t, AnyStruct),
     'tw_extents': (c_int, POINTER(c_int64), c_size_t, AnyStruct),
     'tw_supported': (c_int, AnyStruct, AnyStruct),

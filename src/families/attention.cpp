@@ -142,7 +142,9 @@ void random_problem(Case& made, Random& random) {
     return lengths[random() % 5];
   };
   if (config.part_blocks != 0) return random_parts(made, random);
-  if (random() % 2 == 0) {
+  // Tiles from a counter are of sequences whose lengths the host knows.
+  const bool asks = config.scheduling == Scheduling::Dynamic;
+  if (random() % 2 == 0 || asks) {
     problem.sequences = between(random, 1, 2);
     problem.queries = std::max<std::int64_t>(length(rows), 1);
     problem.keys = length(block);

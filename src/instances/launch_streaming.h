@@ -31,7 +31,10 @@ struct LaunchStreaming {
     static_assert(plans_streams<Launch, Kernel, Params>());
     return Launch::template supports<Kernel>(problem);
   }
-  static bool is_empty(const Checked& problem) { return problem.is_empty(); }
+  // An empty problem is refused, too, where the kernel does not compute others of its kind.
+  static bool is_empty(const Checked& problem) {
+    return problem.is_empty() && Launch::template supports<Kernel>(problem).is_good();
+  }
   template <class Clusters>
   static Status workspace(std::size_t& bytes, const Checked&, const LaunchOrder&, const Clusters&) {
     bytes = 0;

@@ -11,7 +11,7 @@ namespace tw {
 // left.
 struct HilbertOrder {
   using Params = BandedOrder::Params;  // it reads none of them
-  template <bool foreseen = true>
+  template <bool foreseen = isa::foresees_divisions>
   static TW_DEVICE TileAt at(const Params&, int index, int tiles_m, int tiles_n) {
     // The curve starts at `at` and runs along `long_side`; both sides are signed vectors.
     Vector at = {0, 0};

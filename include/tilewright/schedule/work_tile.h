@@ -126,7 +126,7 @@ struct BandedOrder {
     }
   };
   // `foreseen`: the tiles are counted as the launch counted them.
-  template <bool foreseen = true>
+  template <bool foreseen = isa::foresees_divisions>
   static TW_DEVICE TileAt at(const Params& params, int index, int tiles_m, int tiles_n) {
     const bool along_m = params.raster == Raster::AlongM;
     const int fast = along_m ? tiles_m : tiles_n;
@@ -181,7 +181,8 @@ class TilePlace {
   // Tile `index` of all batches; the parts of its sum are left to the caller.
   TW_DEVICE WorkTile whole(int index) const {
     const int in_batch = params_.tiles_m * params_.tiles_n;
-    const int batch = params_.in_batch.quotient(index);
+    const int batch =
+        isa::foresees_divisions ? params_.in_batch.quotient(index) : index / in_batch;
     const TileAt at =
         Order::at(params_.order, index - batch * in_batch, params_.tiles_m, params_.tiles_n);
     return {at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),

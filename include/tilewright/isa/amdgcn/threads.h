@@ -66,6 +66,9 @@ TW_DEVICE void setmaxnreg_decrease() {}
 template <unsigned registers>
 TW_DEVICE void setmaxnreg_increase() {}
 
+// Multipliers for divisions would take scalar registers, of which kernels have too few.
+inline constexpr bool foresees_divisions = false;
+
 // s_waitcnt; s_barrier. It waits for no access by itself: the fences do.
 TW_DEVICE void barrier_sync(unsigned id, unsigned /*threads*/)
     __attribute__((diagnose_if(id != 0, "CDNA has one barrier, of the workgroup.", "error"))) {

@@ -147,6 +147,9 @@ TW_DEVICE void setmaxnreg_decrease() {
 #endif
 }
 
+// A division is a chain of 120 cycles: multipliers that the host made are worth their registers.
+inline constexpr bool foresees_divisions = true;
+
 // setmaxnreg.inc.sync.aligned.u32 n;  PTX 8.0, sm_90a
 template <unsigned registers>
 TW_DEVICE void setmaxnreg_increase() {
