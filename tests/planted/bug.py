@@ -45,8 +45,8 @@ class Config:
         values = {'NAME': 'planted', 'FAMILY': self.family, 'ARCH': self.page, 'CONFIG': self.fields,
                   'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
                   'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),
-                  'SKELETON': 'streaming' if streams else 'warp_specialized', 'SHOWN_TEXT': 'nullptr',
-                  'SKELETON_TYPE': '', 'WITH_DEVICE': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
+                  'SHOWN_TEXT': 'nullptr',
+                  'SKELETON_TYPE': 'Streaming' if streams else 'WarpSpecialized', 'WITH_DEVICE': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
                   'DECLARATIONS': '', 'ENTRIES': 'instances::make_planted(),'}
         text = ''.join((root / 'src' / name).read_text() for name in ('instances/instance.cpp.in', 'instances/table.cpp.in'))
         text = text.replace('tilewright/@PAGE_FOLDER@/@PAGE@.h', self.header)
