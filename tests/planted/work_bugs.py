@@ -75,7 +75,7 @@ BUGS = [
         [Site('cooperative_2x1', TWO_CTAS, STOPPED, text='The grid must consist of whole clusters.')]),
     Bug('shared_memory_beyond_an_sm',
         'no GPU launches a CTA with more shared memory than an SM has',
-        'launch/product.h', 'sizeof(typename Kernel::Storage)};', 'sizeof(typename Kernel::Storage) + (128 << 10)};',
+        'launch/device_kernel.h', 'sizeof(typename Skeleton::Storage),', 'sizeof(typename Skeleton::Storage) + (128 << 10),',
         [Site('cooperative_2x1', TWO_CTAS, STOPPED, text='A CTA has at most 227 KiB of shared memory.')]),
     Bug('part_not_announced',
         'who finishes the sum waits for a part for ever',
