@@ -1,6 +1,7 @@
 // Loads and stores, and the addresses that they take.
 #include "tilewright/isa/model/counter.h"
 #include "tilewright/isa/model/shared_memory.h"
+#include "vgpu/ptx/run/access_types.h"
 #include "vgpu/ptx/run/operation.h"
 #include "vgpu/ptx/run/spaces.h"
 
@@ -129,17 +130,6 @@ void prefetch(Frame&, const Step&) {}
 // A policy is a hint: any value serves.
 void create_policy(Frame& frame, const Step& step) { put<std::uint64_t>(frame, step.slots[0], 0); }
 
-struct Element {
-  const char* name;
-  unsigned bytes;
-  bool is_signed;
-};
-constexpr Element elements[] = {{".b8", 1, false},  {".u8", 1, false},  {".s8", 1, true},
-                                {".b16", 2, false}, {".u16", 2, false}, {".s16", 2, true},
-                                {".b32", 4, false}, {".u32", 4, false}, {".s32", 4, true},
-                                {".f32", 4, false}, {".b64", 8, false}, {".u64", 8, false},
-                                {".s64", 8, true},  {".f64", 8, false}, {".b128", 16, false}};
-
 struct Instructions {
   const char* space;
   Execute load, store;
@@ -153,7 +143,7 @@ constexpr Instructions spaces[] = {
 }  // namespace
 
 void add_memory(FormTable& table) {
-  for (const Element& element : elements) {
+  for (const AccessType& element : access_types) {
     // A narrow element may stand in any register.
     const std::string letter = element.bytes == 16 ? "f" : element.bytes == 8 ? "8" : "r";
     for (const unsigned count : {1u, 2u, 4u, 8u}) {

@@ -31,6 +31,25 @@ void ternary(Frame& frame, const Step& step) {
                        get<T>(frame, step.slots[3])));
 }
 
+struct And {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct Or {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct Xor {
+  template <class T>
+  static T of(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
 template <class T, class Operation>
 void add_unary(FormTable& table, const std::string& name) {
   table.add(name, letter<T>() + letter<T>(), unary<T, Operation>);

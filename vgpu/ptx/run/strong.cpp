@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "vgpu/machine/strong_access.h"
+#include "vgpu/ptx/run/access_types.h"
 #include "vgpu/ptx/run/half.h"
 #include "vgpu/ptx/run/operation.h"
 #include "vgpu/ptx/run/polling.h"
@@ -100,24 +101,6 @@ struct Decrease {
   template <class T>
   static T of(T a, T b) {
     return a == 0 || a > b ? b : static_cast<T>(a - 1);
-  }
-};
-struct And {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct Or {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct Xor {
-  template <class T>
-  static T of(T a, T b) {
-    return static_cast<T>(a ^ b);
   }
 };
 struct Exchange {
@@ -258,19 +241,9 @@ void add_halves_change(FormTable& table, const std::string& operation, const std
   }
 }
 
-struct Element {
-  const char* name;
-  unsigned bytes;
-  bool is_signed;
-};
-constexpr Element elements[] = {{".b8", 1, false},  {".u8", 1, false},  {".s8", 1, true},
-                                {".b16", 2, false}, {".u16", 2, false}, {".s16", 2, true},
-                                {".b32", 4, false}, {".u32", 4, false}, {".s32", 4, true},
-                                {".f32", 4, false}, {".b64", 8, false}, {".u64", 8, false},
-                                {".s64", 8, true},  {".f64", 8, false}};
-
 void add_accesses(FormTable& table) {
-  for (const Element& element : elements) {
+  for (const AccessType& element : access_types) {
+    if (element.bytes > 8) continue;
     const std::string letter = element.bytes == 8 ? "8" : "r";
     for (const unsigned count : {1u, 2u, 4u}) {
       if (element.bytes * count > most_bytes) continue;

@@ -157,15 +157,6 @@ struct Most {
     return a > b ? a : b;
   }
 };
-struct And {
-  static std::uint32_t of(std::uint32_t a, std::uint32_t b) { return a & b; }
-};
-struct Or {
-  static std::uint32_t of(std::uint32_t a, std::uint32_t b) { return a | b; }
-};
-struct Xor {
-  static std::uint32_t of(std::uint32_t a, std::uint32_t b) { return a ^ b; }
-};
 
 // elect d|p, mask: any of the lanes may be the one. Each that the mask names takes its lowest.
 void elect(Frame& frame, const Step& step) {
