@@ -4,11 +4,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).parents[2]
-WGMMA_KINDS = ['bf16', 'fp16', 'tf32', 'e4m3', 'e5m2', 's8', 'bf16_register', 'e4m3_register',
-               'fp16_register']
-GENERATED = {'tools/gen_tcgen05.py': 'include/tilewright/isa/ptx/tcgen05_access.h'}
-GENERATED |= {f'tools/gen_wgmma.py {kind}': f'include/tilewright/isa/ptx/wgmma_{kind}.h'
-              for kind in WGMMA_KINDS}
+GENERATED = {'tools/gen_tcgen05.py': 'include/tilewright/isa/ptx/tcgen05_access.h',
+             'tools/gen_wgmma.py': 'include/tilewright/isa/ptx/wgmma_operands.h'}
 
 for command, path in GENERATED.items():
     generator, *options = command.split()

@@ -3,12 +3,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/model.h"
-#include "tilewright/isa/ptx/wgmma_bf16.h"
-#include "tilewright/isa/ptx/wgmma_e4m3.h"
-#include "tilewright/isa/ptx/wgmma_e5m2.h"
-#include "tilewright/isa/ptx/wgmma_fp16.h"
-#include "tilewright/isa/ptx/wgmma_s8.h"
-#include "tilewright/isa/ptx/wgmma_tf32.h"
+#include "tilewright/isa/ptx/wgmma_instruction.h"
 #include "tilewright/isa/wgmma_shape.h"
 
 namespace tw::isa {

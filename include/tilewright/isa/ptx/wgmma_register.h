@@ -4,9 +4,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/model.h"
 #include "tilewright/isa/ptx/wgmma.h"
-#include "tilewright/isa/ptx/wgmma_bf16_register.h"
-#include "tilewright/isa/ptx/wgmma_e4m3_register.h"
-#include "tilewright/isa/ptx/wgmma_fp16_register.h"
+#include "tilewright/isa/ptx/wgmma_register_instruction.h"
 
 namespace tw::isa {
 
