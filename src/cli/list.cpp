@@ -17,20 +17,17 @@ void add_list(CLI::App& app, Verdict&) {
   command->callback([json] {
     nlohmann::json entries = nlohmann::json::array();
     constexpr const char* row =
-        "{:<11} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {:<16} {}\n";
+        "{:<11} {:<7} {:<20} {:<7} {:<30} {:>8} {:>7} {:<11} {:<8} {:<8} {:>6}  {}\n";
     fmt::print(row, "family", "target", "types", "layout", "instance", "tile", "cluster",
-               "consumers", "sums", "schedule", "stages", "built for", "kept for");
+               "consumers", "sums", "schedule", "stages", "built for");
     const auto add_words = [&](const char* family, const auto& instance, const InstanceWords& words,
                                unsigned stages, bool any_alignment) {
-      // What it shows, where the library has no use for it.
-      const char* const shown = instance.shown;
       const bool both = instance.simulate != nullptr && instance.launch != nullptr;
       const std::string built =
           fmt::format("{}{}{}", instance.simulate != nullptr ? "virtual GPU" : "", both ? ", " : "",
                       instance.launch != nullptr ? "GPU" : "");
       fmt::print(row, family, instance.target, words.types, words.layout, instance.name, words.tile,
-                 words.cluster, words.consumers, words.sums, words.schedule, stages, built,
-                 shown == nullptr ? "the library" : shown);
+                 words.cluster, words.consumers, words.sums, words.schedule, stages, built);
       entries.push_back({{"family", family},
                          {"target", instance.target},
                          {"types", words.types},
@@ -43,7 +40,6 @@ void add_list(CLI::App& app, Verdict&) {
                          {"schedule", words.schedule},
                          {"stages", stages},
                          {"any_alignment", any_alignment},
-                         {"shown", shown == nullptr ? "" : shown},
                          {"virtual", instance.simulate != nullptr},
                          {"gpu", instance.launch != nullptr}});
     };

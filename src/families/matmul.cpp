@@ -57,21 +57,10 @@ std::shared_ptr<const Answer> answer_on_gpu(const Case& of, const HostProblem& g
       reference_on_gpu(product_data(given, of.fill), product_shape(of)), of.fill, nullptr);
 }
 
-// Those of the library first.
-std::span<const Instance> all_instances() {
-  static const std::vector<Instance> all = [] {
-    const std::span<const Instance> shipped = matmul_instances();
-    std::vector<Instance> joined(shipped.begin(), shipped.end());
-    for (const Instance& shown : matmul_shown_instances()) joined.push_back(shown);
-    return joined;
-  }();
-  return all;
-}
-
 }  // namespace
 
 const Trial matmul_trial = {.description = &MatmulFamily::description,
-                            .instances = all_instances,
+                            .instances = matmul_instances,
                             .adopt = adopt,
                             .settle = nullptr,
                             .random = random_problem,

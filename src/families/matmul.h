@@ -6,10 +6,8 @@
 
 namespace tw {
 
-// src/instances/table.cpp.in makes both: those that the library has, and those that only show
-// something.
+// src/instances/table.cpp.in makes it.
 std::span<const Instance> matmul_instances();
-std::span<const Instance> matmul_shown_instances();
 
 extern const Trial matmul_trial;
 

@@ -37,7 +37,6 @@ struct Instance {
   // Null where the build has no virtual GPU.
   Status (*simulate)(const Checked&, const LaunchOptions&, const vgpu::Options&,
                      vgpu::Report&) = nullptr;
-  const char* shown = nullptr;  // what it shows, where the library has no use for it
   // Behind the last compute capability that runs it; 0: that of its target.
   int capability_end = 0;
   Efficiency efficiency = {};  // behind its configuration in instances.txt

@@ -61,13 +61,12 @@ Status simulate(const Checked& problem, const LaunchOptions& given, const vgpu::
 
 // What every build has of it: no kernel is compiled for a GPU.
 template <class Planned>
-Instance instance_on_host(const char* name, const char* shown = nullptr) {
+Instance instance_on_host(const char* name) {
   Instance made = {name, Planned::target.name, Planned::needs.cluster_size, Planned::facts,
                    Planned::supports};
 #if TW_INSTANCE_WITH_VGPU
   made.simulate = simulate<Planned>;
 #endif
-  made.shown = shown;
   made.capability_end = Planned::target.capability_end;
   return made;
 }

@@ -21,7 +21,7 @@ assert max(map(len, lines)) <= 130, max(lines, key=len)
 described = [path.parent.name for path in (ROOT / 'include/tilewright/family').glob('*/instances.txt')]
 assert described
 # The target of a page's kernels. Those of Ampere run on Hopper, too, and some on Blackwell; the table says so where there is no other.
-TARGET = {'sm80': 'sm80', 'sm80_onwards': 'sm80', 'sm90': 'sm90a', 'ladder': 'sm90a', 'sm100': 'sm100a',
+TARGET = {'sm80': 'sm80', 'sm80_onwards': 'sm80', 'sm90': 'sm90a', 'sm100': 'sm100a',
           'gfx942': 'gfx942', 'gfx950': 'gfx950'}
 header = next(line.split() for line in lines if line.split()[:1] == ['sm80'])
 shown = {line.split()[0]: [line[17 + 10 * i:27 + 10 * i].strip() for i in range(len(header))]

@@ -73,9 +73,9 @@ with tempfile.TemporaryDirectory() as folder:
     # Beside it, another instance; then the same run by its file.
     problem = ('matmul', '--m', '300', '--n', '600', '--k', '700')
     picture, kept = pathlib.Path(folder) / 'both.svg', pathlib.Path(folder) / 'kept.json'
-    trace(folder, *problem, '--beside', 'traced_128x192_2x1', '--svg', picture)
+    trace(folder, *problem, '--beside', 'bf16_64x64', '--svg', picture)
     first, second = numbers(folder)
-    assert 'traced_128x192_2x1' in second['title'] and 'traced' not in first['title'], (first['title'], second['title'])
+    assert 'bf16_64x64' in second['title'] and 'bf16_64x64' not in first['title'], (first['title'], second['title'])
     for run in first, second:
         assert 'role waits least for others' in run['bottleneck'], run
         multiply = next(role for role in run['roles'] if role['role'] == 'multiply 0')
@@ -85,7 +85,7 @@ with tempfile.TemporaryDirectory() as folder:
     words = {text.text for text in xml.etree.ElementTree.parse(picture).iter('{http://www.w3.org/2000/svg}text')}
     assert {first['title'], second['title']} <= words, words
     open_page(folder)
-    trace(folder, *problem, '--instance', 'traced_128x192_2x1', '--ctas', '256')
+    trace(folder, *problem, '--instance', 'bf16_64x64', '--ctas', '256')
     (pathlib.Path(folder) / 'trace.json').rename(kept)
     trace(folder, *problem, '--beside', str(kept))
     assert close(numbers(folder), [first, second]), (numbers(folder), first, second)

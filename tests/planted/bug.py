@@ -45,15 +45,12 @@ class Config:
         values = {'NAME': 'planted', 'FAMILY': self.family, 'ARCH': self.page, 'CONFIG': self.fields,
                   'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
                   'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),
-                  'SHOWN_TEXT': 'nullptr',
-                  'SKELETON_TYPE': 'Streaming' if streams else 'WarpSpecialized', 'WITH_DEVICE': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance', 'TABLE': self.family,
+                  'SKELETON_TYPE': 'Streaming' if streams else 'WarpSpecialized', 'WITH_DEVICE': '0', 'WITH_VGPU': '1', 'FOLDER': 'family', 'TYPE': 'Instance',
                   'DECLARATIONS': '', 'ENTRIES': 'instances::make_planted(),'}
         text = ''.join((root / 'src' / name).read_text() for name in ('instances/instance.cpp.in', 'instances/table.cpp.in'))
         text = text.replace('tilewright/@PAGE_FOLDER@/@PAGE@.h', self.header)
         text = re.sub('@([A-Z_]+)@', lambda name: values[name[1]], text)
-        shown = 'std::span<const Instance> matmul_shown_instances() { return {}; }' if self.family == 'matmul' else ''
         return text + f"""namespace tw {{
-{shown}
 struct Trial;
 extern const Trial {self.family}_trial;
 namespace planted {{

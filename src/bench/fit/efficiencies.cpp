@@ -93,10 +93,9 @@ Status write_efficiencies(const std::string& folder, const std::vector<FitShape>
       for (std::string cell; std::getline(stream, cell, '|');) cells.push_back(cell);
       const auto count = static_cast<std::ptrdiff_t>(cells.size());
       const bool is_kernel = !line.starts_with("#") && count > name_at && count >= fields;
-      const bool is_shown = count > fields && !std::isdigit(cells.back().front());
       const auto known =
           is_kernel ? kernels.find(cells[static_cast<std::size_t>(name_at)]) : kernels.end();
-      if (known != kernels.end() && !is_shown) {
+      if (known != kernels.end()) {
         if (count > fields) line.resize(line.rfind('|'));
         line += fmt::format("|{}", known->second);
       }

@@ -1,14 +1,14 @@
-// The specialisation ladder: the portable kernel on Hopper, and what one line at a time makes of
-// it. bench/results has what each step is worth.
+// Seven pages for Hopper: the portable kernel, and what one line at a time makes of it.
+// docs/adding_a_target.md says what each step is worth.
 #pragma once
 
-#include "tilewright/arch/sm80.h"
-#include "tilewright/epilogue/staged_store.h"
-#include "tilewright/io/tma_loader.h"
-#include "tilewright/op/wgmma.h"
-#include "tilewright/schedule/dynamic.h"
+#include <tilewright/arch/sm80.h>
+#include <tilewright/epilogue/staged_store.h>
+#include <tilewright/io/tma_loader.h>
+#include <tilewright/op/wgmma.h>
+#include <tilewright/schedule/dynamic.h>
 
-namespace tw {
+using namespace tw;
 
 // Copies through registers, atomic counters, products by single warps, stores by threads: what
 // every GPU can do.
@@ -59,5 +59,3 @@ struct LadderDynamic : LadderTmaStore {
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, AtomicTickets, roles.listening_warps()>;
 };
-
-}  // namespace tw
