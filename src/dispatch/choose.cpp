@@ -9,6 +9,11 @@ namespace tw {
 namespace {
 
 struct Products : DescribedProducts<matmul_instances, whole_product> {
+  // Who declares weights constant lets launches overlap. Others run amid foreign kernels.
+  static Situation situation(const Checked& problem) {
+    const bool overlaps = problem.as<MatmulFamily::Problem>().b_is_constant != 0;
+    return overlaps ? Situation::Following : Situation::Amid;
+  }
   static MatmulProblem matmul(const Instance& instance, const Checked& problem) {
     MatmulProblem product = as_read(problem, product_facts(instance));
     product.b_is_constant = problem.as<MatmulFamily::Problem>().b_is_constant != 0;

@@ -29,6 +29,8 @@ struct LaunchRejection {
 struct UsualChoice {
   // True where kernels that cut sums have no like that does not.
   static constexpr bool only_in_parts = false;
+  // Which of them prices are for: their kernels were measured in launches that follow each other.
+  static Situation situation(const Checked&) { return Situation::Following; }
   // Whether a kernel is of another kind than the problem's, and so no near one.
   static bool is_of_other_kind(const MatmulConfig&, const Checked&) { return false; }
 };
@@ -70,9 +72,10 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
     for (const LaunchOrder& order : orders) {
       if (order != usual && rejected(instance.supports(problem, {order}))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
-      found.push_back({&instance, order,
-                       expected_microseconds(facts, matmul, order, machine, request.situation,
-                                             Family::operand_bytes(problem))});
+      found.push_back(
+          {&instance, order,
+           expected_microseconds(facts, matmul, order, machine, Family::situation(problem),
+                                 Family::operand_bytes(problem))});
     }
   }
   return found;

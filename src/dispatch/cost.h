@@ -48,7 +48,7 @@ inline double expected_microseconds(const KernelFacts& kernel, const MatmulProbl
                                     Situation situation = Situation::Following,
                                     double operand_bytes = 0) {
   return price_of(kernel, problem, order, machine, situation, operand_bytes)
-      .microseconds(kernel.efficiency.in(situation));
+      .microseconds(kernel.efficiency);
 }
 
 // What it takes to copy an operand before the product.

@@ -14,13 +14,15 @@ namespace tw {
 
 struct MeasuredTable;
 
+// What a launch finds before it: a kernel of ours, which it may overlap, or somebody else's.
+enum class Situation : unsigned { Following, Amid };
+
 struct DispatchRequest {
   const char* target = usual_target;
   int capability = 0;  // the device's, where it is known: one target may have several
   unsigned sms = 132;
   double cycles_per_us = 0, bytes_per_us = 0;  // the device's clock and memory; 0: the H200's
-  const char* device = nullptr;  // its name; null: no table is about it
-  Situation situation = Situation::Following;
+  const char* device = nullptr;                // its name; null: no table is about it
   bool batch_invariant = false;
   bool fast_accumulation = true;
   bool by_table = true;                      // false: the cost model alone
@@ -40,7 +42,7 @@ struct KernelFacts {
   bool by_warps = false;       // each warp of a CTA makes a part of each sum
   unsigned positions = 1;      // positions of a filter that a stage's pixels are multiplied by
   int capability_end = 0;      // where devices that run it end; 0: where its target's do
-  Efficiency efficiency = {};
+  double efficiency = usual_efficiency;
 };
 
 // Whether a kernel may be asked at all.

@@ -39,10 +39,10 @@ struct Instance {
                      vgpu::Report&) = nullptr;
   // Behind the last compute capability that runs it; 0: that of its target.
   int capability_end = 0;
-  Efficiency efficiency = {};  // behind its configuration in instances.txt
+  double efficiency = usual_efficiency;  // behind its configuration in instances.txt
 };
 
-inline Instance with_efficiency(Instance instance, Efficiency efficiency) {
+inline Instance with_efficiency(Instance instance, double efficiency) {
   instance.efficiency = efficiency;
   return instance;
 }

@@ -22,9 +22,9 @@ auto likeness(const KnownKernel& kernel) {
 
 }  // namespace
 
-Efficiencies known_efficiencies(const std::vector<KnownKernel>& kernels, Situation situation) {
+Efficiencies known_efficiencies(const std::vector<KnownKernel>& kernels) {
   Efficiencies found;
-  for (const KnownKernel& one : kernels) found[&one] = one.facts.efficiency.in(situation);
+  for (const KnownKernel& one : kernels) found[&one] = one.facts.efficiency;
   return found;
 }
 
@@ -60,22 +60,14 @@ void move(Efficiencies& efficiencies, const std::map<const KnownKernel*, Slope>&
 }
 
 Status write_efficiencies(const std::string& folder, const std::vector<FitShape>& shapes,
-                          const Efficiencies& following, const std::vector<FitShape>& amid,
-                          const Efficiencies& among_others) {
+                          const Efficiencies& efficiencies) {
   std::map<std::string, std::map<std::string, std::string>> texts;
-  const auto add = [&texts](const std::vector<FitShape>& measured, const Efficiencies& fitted) {
-    std::set<const KnownKernel*> kernels;
-    for (const FitShape& shape : measured) {
-      for (const MeasuredKernel& one : shape.launches) kernels.insert(one.kernel);
+  for (const FitShape& shape : shapes) {
+    for (const MeasuredKernel& one : shape.launches) {
+      texts[one.kernel->family][one.kernel->name] =
+          fmt::format("{:.3g}", efficiencies.at(one.kernel));
     }
-    for (const KnownKernel* kernel : kernels) {
-      std::string& text = texts[kernel->family][kernel->name];
-      if (!text.empty()) text += ' ';
-      text += fmt::format("{:.3g}", fitted.at(kernel));
-    }
-  };
-  add(shapes, following);
-  add(amid, among_others);
+  }
   for (const auto& [family, kernels] : texts) {
     const std::string path = fmt::format("{}/{}/instances.txt", folder, family);
     std::ifstream file(path);

@@ -10,7 +10,7 @@ namespace tw::bench {
 using Efficiencies = std::map<const KnownKernel*, double>;
 
 // What the library has, and what it begins with where it has nothing.
-Efficiencies known_efficiencies(const std::vector<KnownKernel>& kernels, Situation situation);
+Efficiencies known_efficiencies(const std::vector<KnownKernel>& kernels);
 Efficiencies usual_efficiencies(const std::vector<FitShape>& shapes);
 
 // What errors of a kernel's prices say: off by how much, and how that changes with its efficiency.
@@ -24,7 +24,6 @@ void move(Efficiencies& efficiencies, const std::map<const KnownKernel*, Slope>&
 // Writes what was fitted behind the configurations of measured kernels, in FOLDER/FAMILY/
 // instances.txt: the efficiency, and where it was measured the one amid foreign kernels.
 Status write_efficiencies(const std::string& folder, const std::vector<FitShape>& shapes,
-                          const Efficiencies& following, const std::vector<FitShape>& amid,
-                          const Efficiencies& among_others);
+                          const Efficiencies& efficiencies);
 
 }  // namespace tw::bench

@@ -18,7 +18,8 @@ namespace tw::bench {
 
 namespace {
 
-constexpr double older_weight = 0.4;
+// Few shapes were measured amid foreign kernels, which is where most launches are.
+constexpr double older_weight = 0.4, amid_weight = 4;
 constexpr std::size_t fold_count = 5;
 
 struct Constant {
@@ -41,13 +42,13 @@ using Use = std::function<bool(const FitShape&)>;
 // Prices of a shape's launches, in their order.
 using Prices = std::vector<Price>;
 std::vector<Prices> prices_of(const std::vector<FitShape>& shapes, const Machine& machine,
-                              Situation situation, const Use& use) {
+                              const Use& use) {
   std::vector<Prices> found(shapes.size());
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     if (!use(shapes[i])) continue;
     for (const MeasuredKernel& one : shapes[i].launches) {
       found[i].push_back(
-          price_of(one.kernel->facts, shapes[i].problem, one.order, machine, situation));
+          price_of(one.kernel->facts, shapes[i].problem, one.order, machine, shapes[i].situation));
     }
   }
   return found;
@@ -64,7 +65,9 @@ struct Score {
   double loss = 0;        // what is minimised
   double log_regret = 0;  // the measured launch with the lowest price over the fastest
   double log_ratio = 0;   // the peer over the fastest, where there is one
+  double log_taken = 0;   // the peer over the one with the lowest price
   double weight = 0, peer_weight = 0;
+  int count = 0;
   double highest = 0;  // the highest log regret, and of which shape
   std::string of_shape;
 };
@@ -95,6 +98,7 @@ void add(Score& score, const FitShape& shape, const Prices& prices,
   const double regret = std::log(taken.microseconds / shape.best_us);
   score.log_regret += shape.weight * regret;
   score.weight += shape.weight;
+  ++score.count;
   if (regret > score.highest) {
     score.highest = regret;
     score.of_shape = std::to_string(shape.problem.m) + " x " + std::to_string(shape.problem.n) +
@@ -102,6 +106,7 @@ void add(Score& score, const FitShape& shape, const Prices& prices,
   }
   if (shape.peer_us > 0) {
     score.log_ratio += shape.weight * std::log(shape.peer_us / shape.best_us);
+    score.log_taken += shape.weight * std::log(shape.peer_us / taken.microseconds);
     score.peer_weight += shape.weight;
   }
 }
@@ -176,7 +181,7 @@ void fit(Machine& machine, Efficiencies& efficiencies, const std::vector<FitShap
   constexpr double first_step = 0.2, least_step = 0.01, most_step = 0.3;
   std::vector<Prices> prices;
   const auto loss = [&](const Machine& tried, Efficiencies& followed, int steps) {
-    prices = prices_of(shapes, tried, Situation::Following, use);
+    prices = prices_of(shapes, tried, use);
     settle(followed, shapes, prices, use, steps);
     const Score score = score_of(shapes, prices, followed, use);
     return score.loss / score.weight;
@@ -199,30 +204,33 @@ void fit(Machine& machine, Efficiencies& efficiencies, const std::vector<FitShap
       steps[i] = std::min(most_step, steps[i] * (moved ? 1.3 : 0.5));
     }
   }
-  prices = prices_of(shapes, machine, Situation::Following, use);
+  prices = prices_of(shapes, machine, use);
   polish(efficiencies, shapes, prices, use);
 }
 
 std::string title_of(const FitShape& shape) {
+  if (shape.situation == Situation::Amid) return shape.family + " " + shape.type + ", amid";
   return shape.weight == 1 ? shape.family + " " + shape.type : "older files";
 }
 
 void print(const std::map<std::string, Score>& scores) {
   for (const auto& [title, score] : scores) {
-    std::printf("  %-22s %5.0f shapes  regret %.3f  highest %.2f (%s)", title.c_str(), score.weight,
+    std::printf("  %-22s %5d shapes  regret %.3f  highest %.2f (%s)", title.c_str(), score.count,
                 std::exp(score.log_regret / score.weight), std::exp(score.highest),
                 score.of_shape.c_str());
     if (score.peer_weight > 0) {
-      std::printf("  peer / fastest %.3f", std::exp(score.log_ratio / score.peer_weight));
+      std::printf("  peer / taken %.3f, / fastest %.3f",
+                  std::exp(score.log_taken / score.peer_weight),
+                  std::exp(score.log_ratio / score.peer_weight));
     }
     std::puts("");
   }
 }
 
 void report(const std::vector<FitShape>& shapes, const Machine& machine,
-            const Efficiencies& efficiencies, Situation situation) {
+            const Efficiencies& efficiencies) {
   const auto all = [](const FitShape&) { return true; };
-  const std::vector<Prices> prices = prices_of(shapes, machine, situation, all);
+  const std::vector<Prices> prices = prices_of(shapes, machine, all);
   std::map<std::string, Score> scores;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     add(scores[title_of(shapes[i])], shapes[i], prices[i], efficiencies);
@@ -247,8 +255,7 @@ void cross_validate(const std::vector<FitShape>& shapes, int passes) {
     fit(
         machine, efficiencies, shapes, [&](const FitShape& one) { return !is_left_out(one); },
         passes);
-    const std::vector<Prices> prices =
-        prices_of(shapes, machine, Situation::Following, is_left_out);
+    const std::vector<Prices> prices = prices_of(shapes, machine, is_left_out);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (!prices[i].empty()) add(scores[title_of(shapes[i])], shapes[i], prices[i], efficiencies);
     }
@@ -293,32 +300,22 @@ int run(int argc, char** argv) {
     return 1;
   }
   std::erase_if(shapes, [](const FitShape& shape) { return shape.launches.size() < 2; });
-  const std::vector<FitShape> amid = amid_of(shapes);
+  for (FitShape& shape : shapes) {
+    if (shape.situation == Situation::Amid) shape.weight *= amid_weight;
+  }
   const auto all = [](const FitShape&) { return true; };
   Machine machine;
-  Efficiencies following = known_efficiencies(kernels, Situation::Following);
-  Efficiencies among_others = known_efficiencies(kernels, Situation::Amid);
+  Efficiencies efficiencies = known_efficiencies(kernels);
   std::puts("the model as it is:");
-  report(shapes, machine, following, Situation::Following);
-  if (!amid.empty()) {
-    std::puts("amid foreign kernels:");
-    report(amid, machine, among_others, Situation::Amid);
-  }
+  report(shapes, machine, efficiencies);
   if (validates) cross_validate(shapes, passes);
   if (!fits) return 0;
-  fit(machine, following, shapes, all, passes);
+  fit(machine, efficiencies, shapes, all, passes);
   std::puts("fitted:");
-  report(shapes, machine, following, Situation::Following);
-  if (!amid.empty()) {
-    const std::vector<Prices> prices = prices_of(amid, machine, Situation::Amid, all);
-    settle(among_others, amid, prices, all, 8);
-    polish(among_others, amid, prices, all);
-    std::puts("amid foreign kernels:");
-    report(amid, machine, among_others, Situation::Amid);
-  }
+  report(shapes, machine, efficiencies);
   for (const Constant& one : constants) std::printf("%s = %.3g\n", one.name, machine.*one.value);
   if (families.empty()) return 0;
-  status = write_efficiencies(families, shapes, following, amid, among_others);
+  status = write_efficiencies(families, shapes, efficiencies);
   if (!status.is_good()) std::fprintf(stderr, "%s\n", status.sentence().c_str());
   return status.is_good() ? 0 : 1;
 }

@@ -80,7 +80,7 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
       return Status::refused(fmt::format("'{}' has no column {}.", path, needed));
     }
   }
-  std::map<std::string, std::size_t> places;
+  std::map<std::pair<std::string, Situation>, std::size_t> places;
   while (std::getline(file, line)) {
     const std::vector<std::string> row = cells(line);
     const auto cell = [&](const char* name) -> std::string {
@@ -92,60 +92,46 @@ Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
     const std::string family = cell("family").empty() ? "matmul" : cell("family");
     const std::string key = cell("run") + "," + cell("slice_ms") + "," + family + "," +
                             cell("type") + "," + cell("m") + "," + cell("n") + "," + cell("k");
-    const auto [place, is_new] = places.try_emplace(key, shapes.size());
-    if (is_new) {
-      FitShape shape;
-      shape.family = family, shape.type = cell("type"), shape.weight = weight;
-      MatmulProblem& problem = shape.problem;
-      problem.m = number("m"), problem.n = number("n"), problem.k = number("k");
-      problem.a.pitch = problem.b.pitch = problem.k;
-      problem.d.pitch = problem.n;
-      const auto type = element_type_of(shape.type);
-      if (!type) return Status::refused(fmt::format("'{}' has a type '{}'.", path, shape.type));
-      problem.a.type = problem.b.type = *type;
-      const auto origin = origins.find({family, shape.type, problem.m, problem.n, problem.k});
-      shape.model =
-          origin != origins.end() ? origin->second : fmt::format("{}x{}", problem.n, problem.k);
-      shapes.push_back(shape);
-    }
-    FitShape& shape = shapes[place->second];
     std::string name = cell("kernel");
-    const double microseconds = std::atof(cell("us").c_str());
-    if (microseconds <= 0) continue;
-    if (cell("side") == "peer" || name.starts_with("cublaslt")) {
-      shape.peer_us = shape.peer_us == 0 ? microseconds : std::min(shape.peer_us, microseconds);
-      continue;
-    }
     LaunchOrder order;
     if (const auto slash = name.find(" /"); slash != std::string::npos) {
       order.split_k = std::atoi(name.c_str() + slash + 2);
       name.resize(slash);
     }
-    const KnownKernel* kernel = find(kernels, family, name);
-    if (kernel == nullptr) continue;  // an older tree had it
-    order.stream_k = kernel->facts.config.split == Split::Stream;
-    const double between = std::atof(cell("between_us").c_str());
-    const double foreign = std::atof(cell("foreign_us").c_str());
-    shape.launches.push_back({kernel, order, microseconds, std::max(0.0, between - foreign)});
-    shape.best_us = shape.best_us == 0 ? microseconds : std::min(shape.best_us, microseconds);
+    const bool is_peer = cell("side").starts_with("peer") || name.starts_with("cublaslt");
+    const KnownKernel* kernel = is_peer ? nullptr : find(kernels, family, name);
+    if (!is_peer && kernel == nullptr) continue;  // an older tree had it
+    order.stream_k = !is_peer && kernel->facts.config.split == Split::Stream;
+    const double amid =
+        std::atof(cell("between_us").c_str()) - std::atof(cell("foreign_us").c_str());
+    for (const auto& [situation, microseconds] :
+         {std::pair(Situation::Following, std::atof(cell("us").c_str())),
+          std::pair(Situation::Amid, amid)}) {
+      if (microseconds <= 0) continue;
+      const auto [place, is_new] = places.try_emplace({key, situation}, shapes.size());
+      if (is_new) {
+        FitShape shape;
+        shape.family = family, shape.type = cell("type"), shape.weight = weight;
+        shape.situation = situation;
+        MatmulProblem& problem = shape.problem;
+        problem.m = number("m"), problem.n = number("n"), problem.k = number("k");
+        problem.a.pitch = problem.b.pitch = problem.k;
+        problem.d.pitch = problem.n;
+        const auto type = element_type_of(shape.type);
+        if (!type) return Status::refused(fmt::format("'{}' has a type '{}'.", path, shape.type));
+        problem.a.type = problem.b.type = *type;
+        const auto origin = origins.find({family, shape.type, problem.m, problem.n, problem.k});
+        shape.model =
+            origin != origins.end() ? origin->second : fmt::format("{}x{}", problem.n, problem.k);
+        shapes.push_back(shape);
+      }
+      FitShape& shape = shapes[place->second];
+      double& least = is_peer ? shape.peer_us : shape.best_us;
+      least = least == 0 ? microseconds : std::min(least, microseconds);
+      if (!is_peer) shape.launches.push_back({kernel, order, microseconds});
+    }
   }
   return Status::good();
-}
-
-std::vector<FitShape> amid_of(const std::vector<FitShape>& shapes) {
-  std::vector<FitShape> found;
-  for (FitShape shape : shapes) {
-    std::erase_if(shape.launches, [](const MeasuredKernel& one) { return one.amid_us == 0; });
-    if (shape.launches.size() < 2) continue;
-    shape.best_us = shape.launches.front().amid_us;
-    for (MeasuredKernel& one : shape.launches) {
-      one.microseconds = one.amid_us;
-      shape.best_us = std::min(shape.best_us, one.amid_us);
-    }
-    shape.peer_us = 0;
-    found.push_back(shape);
-  }
-  return found;
 }
 
 }  // namespace bench

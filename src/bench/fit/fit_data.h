@@ -22,7 +22,6 @@ struct MeasuredKernel {
   const KnownKernel* kernel;
   LaunchOrder order;
   double microseconds;
-  double amid_us = 0;  // with a foreign kernel between launches, less that kernel's time; 0: none
 };
 
 struct FitShape {
@@ -31,6 +30,7 @@ struct FitShape {
   std::string model;  // the family of models that it is from, else its n and k: what is left out
   double weight = 1;
   double peer_us = 0;  // 0: none
+  Situation situation = Situation::Following;
   double best_us = 0;
   std::vector<MeasuredKernel> launches;
 };
@@ -42,12 +42,10 @@ using Origins =
 Status read_origins(Origins& origins, const std::string& suite);
 
 // Adds what a file of --csv, or one with the columns type, m, n, k, kernel and us, has of known
-// kernels. A run (column `run`, `slice_ms`) is a shape of its own: times are compared within it.
+// kernels. A run (column `run`, `slice_ms`) is a shape of its own: times are compared within it. So
+// are its times with a foreign kernel between launches, less that kernel's.
 Status read_measurements(std::vector<FitShape>& shapes, const std::string& path,
                          const std::vector<KnownKernel>& kernels, const Origins& origins,
                          double weight);
-
-// The same shapes with the times of launches amid foreign kernels, as far as they were measured.
-std::vector<FitShape> amid_of(const std::vector<FitShape>& shapes);
 
 }  // namespace tw::bench
