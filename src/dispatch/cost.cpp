@@ -87,7 +87,9 @@ Machine machine_of(const DispatchRequest& request) {
   machine.sms = request.sms;
   if (request.cycles_per_us > 0) machine.cycles_per_us = request.cycles_per_us;
   if (request.bytes_per_us > 0) machine.bytes_per_us = request.bytes_per_us;
-  if (request.target == std::string_view(target::sm100a.name)) machine.products_per_cycle *= 2;
+  const std::string_view target = request.target;
+  if (target == target::sm100a.name) machine.products_per_cycle *= 2;
+  if (target == target::sm80.name || target == target::gfx942.name) machine.products_per_cycle /= 2;
   // The H20 is the one Hopper whose tensor cores are slower than their clock says.
   const std::string_view name = request.device == nullptr ? "" : request.device;
   if (name == "NVIDIA H20" || name.starts_with("NVIDIA H20-")) machine.products_per_cycle *= 0.234;
@@ -165,7 +167,9 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& given, const Laun
   double lines = (((rows - rows_outside) * a_line + columns * b_line) * machine.line_cycles +
                   zeros * machine.zero_line_cycles) *
                  std::sqrt(running / machine.sms);
-  if (is_mma_sync(kernel) || kernel.by_threads || kernel.any_alignment) {
+  // AMD's loads go to LDS, or by registers, at the rate of TMA's lines: 64 bytes of a cycle.
+  const bool is_amd = kernel.target[0] == 'g';
+  if (is_mma_sync(kernel) || (!is_amd && (kernel.by_threads || kernel.any_alignment))) {
     lines = (tiling.m + tiling.n) * 128 / piece_bytes(kernel, problem) * machine.line_cycles / 6;
   }
   // Sums that are scaled before they are added up wait for as long as a stage takes at least.
