@@ -9,6 +9,7 @@
 
 #include "tilewright/arch/target.h"
 #include "tilewright/family/attention/kernel.h"
+#include "tilewright/launch/targets.h"
 
 namespace tw {
 
@@ -96,7 +97,8 @@ void random_parts(Case& made, Random& random) {
   made.order.stream_k = made.order.split_k == 1 && random() % 3 == 0;
   if (random() % 3 == 0) return;
   // Copies by threads take pages of any size.
-  const bool is_any = std::strcmp(made.instance->target, target::sm80.name) == 0;
+  const bool is_any = std::strcmp(made.instance->target, target::sm80.name) == 0 ||
+                      target_named(made.instance->target)->lanes == 64;
   problem.page_size = is_any ? between(random, 1, 200) : std::int64_t{8} << random() % 6;
   problem.heads_in_pages = random() % 2 == 0;
   for (std::int64_t i = 0; i < problem.sequences; ++i) {

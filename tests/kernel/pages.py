@@ -16,8 +16,8 @@ PARTS = ['target', 'shared_bytes', 'registers', 'in_clusters', 'Signal',
 # Limits and mechanisms that only some targets have, and who hands out work where somebody does.
 MORE = ['max_cluster', 'tensor_columns', 'StagedSources', 'ClusterReduction',
         'Turns', 'Tickets']
-# What attention has in place of a matmul's loader and TileOp, and whether its groups take turns.
-MORE += ['HeadLoader', 'PartLoader', 'ScoreOp', 'ValueOp', 'takes_turns']
+# What attention has in place of a matmul's loader and TileOp, whether its groups take turns, and whether a loop has all blocks.
+MORE += ['HeadLoader', 'PartLoader', 'ScoreOp', 'ValueOp', 'takes_turns', 'one_loop']
 # What ping-pong asks: how far apart its groups are, the LDS without signals, and the dies that work is dealt to.
 MORE += ['barriers_apart', 'lds_bytes', 'dies', 'chunk_of_die']
 LOOP = re.compile(r'\b(for|while|do|goto)\b')

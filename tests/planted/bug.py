@@ -243,6 +243,13 @@ CONFIGS = {
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
+    # The same by waves, two groups of two.
+    'attention_waves': Config('gfx942', 'tilewright/family/attention/gfx942.h', 'Gfx942Attention',
+                              fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
+    'attention_waves_950': Config('gfx950', 'tilewright/family/attention/gfx950.h', 'Gfx950Attention',
+                                  fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
+    'decode_waves': Config('gfx950', 'tilewright/family/attention/gfx950.h', 'Gfx950Attention',
+                           fields_of('.m = 64, .n = 128', '.keys = 32, .part_blocks = 2'), 'attention'),
     # Blocks of 96 keys, whose values are transposed.
     'attention_fp8': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                             fields_of('.m = 128, .n = 128', '.keys = 96, .from_e4m3 = 1, .e4m3_products = 1'), 'attention'),

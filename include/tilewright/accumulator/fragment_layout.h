@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include "tilewright/base/annotate.h"
 #include "tilewright/base/converts.h"
 
 namespace tw {
@@ -14,6 +15,17 @@ enum class FragmentLayout : unsigned {
   Matrix,
   // Tensor memory read by tcgen05.ld 32x32b: a thread has a row, and gets 32 columns at a time.
   Row,
+};
+
+// A number for each of the two rows of a block of sums that a thread holds values of.
+struct RowPair {
+  float upper;
+  float lower;
+  // The number for the row of a thread's value i, where `run` values of a row follow each other.
+  template <unsigned run = 2>
+  TW_DEVICE float of(unsigned i) const {
+    return i / run % 2 == 0 ? upper : lower;
+  }
 };
 
 // A tile of `blocks` blocks, each of block_rows by `columns`, held by one group of threads. Value i

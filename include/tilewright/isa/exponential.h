@@ -3,6 +3,8 @@
 // GPU's models stand in isa/ptx.
 #pragma once
 
-#if !defined(__HIP__)
+#if defined(__HIP__)
+#include "tilewright/isa/amdgcn/exponential.h"
+#else
 #include "tilewright/isa/ptx/exponential.h"
 #endif

@@ -17,14 +17,6 @@
 
 namespace tw {
 
-// A number for each of the two rows of a block of sums that a thread holds values of, eight apart.
-struct RowPair {
-  float upper;
-  float lower;
-  // The number for the row of a thread's value i.
-  TW_DEVICE float of(unsigned i) const { return i / 2 % 2 == 0 ? upper : lower; }
-};
-
 // Sums in the registers of one warpgroup: blocks of 64 rows by `columns`. `SumValue` is float or
 // std::int32_t. Immovable: while a product is in flight the tensor core owns these registers.
 template <unsigned block_count, unsigned n, class SumValue = float>

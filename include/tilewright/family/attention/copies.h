@@ -10,6 +10,14 @@
 
 namespace tw {
 
+// 16 bytes go to shared memory by cp.async.
+struct ByCpAsync {
+  static constexpr bool fetches = false;
+  static TW_DEVICE void chunk(SharedAddress to, const void* from, bool inside) {
+    isa::cp_async<16>(to, from, inside ? 16 : 0);
+  }
+};
+
 // AttentionLoader by all threads of `warps` warps. Rows behind a sequence's last are zero.
 template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps>
 class AttentionCopies {

@@ -6,25 +6,31 @@
 #include "tilewright/family/attention/head_tile.h"
 #include "tilewright/family/attention/sequences.h"
 #include "tilewright/io/completion.h"
-#include "tilewright/io/scaled_conversion.h"
 #include "tilewright/io/stage.h"
-#include "tilewright/isa/ptx/convert.h"
-#include "tilewright/isa/ptx/cp_async.h"
-#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/isa/convert.h"
+#include "tilewright/isa/shared_memory.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/layout/element.h"
+#include "tilewright/number/code_format.h"
 
 namespace tw {
 
+// 16 bytes go to shared memory through registers.
+struct ThroughRegisters {
+  static constexpr bool fetches = true;
+};
+
 // All threads of `warps` warps copy the tiles that DecodeTiles tells, or AttentionTiles, where one
 // head has all rows. Rows that no sequence or head has are zero, and are not read. Elements are
-// `type` in memory: that of the tiles, or e4m3, of which bf16 has every number.
+// `type` in memory: that of the tiles, or e4m3, of which bf16 has every number. `Copy` says how 16
+// bytes travel that nobody converts.
 template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, unsigned warps,
-          ElementType type>
+          ElementType type, class Copy, unsigned lanes = 32>
 class DecodeCopies {
-  static constexpr unsigned threads = warps * 32;
+  static constexpr unsigned threads = warps * lanes;
   static constexpr bool converts = type != query_tile.type;
-  using Bytes = Vector<std::uint32_t, 2>;
+  static constexpr bool fetches = converts || Copy::fetches;
+  using Bytes = Vector<std::uint32_t, converts ? 2 : 4>;
   static_assert(!converts || (type == ElementType::E4m3 && query_tile.type == ElementType::Bf16),
                 "Of the conversions to what is multiplied there is that of e4m3 to bf16.");
   using Element = std::conditional_t<converts, std::uint8_t, std::uint16_t>;
@@ -51,8 +57,8 @@ class DecodeCopies {
   static constexpr bool elected = false;
   static constexpr bool values_apart = false;
   static constexpr Completion completion =
-      converts ? Completion::WarpsArrive : Completion::CopiesArrive;
-  static constexpr unsigned arrivals = converts ? warps : threads;
+      fetches ? Completion::WarpsArrive : Completion::CopiesArrive;
+  static constexpr unsigned arrivals = fetches ? warps : threads;
   static constexpr bool clears_tail = true;
   static constexpr bool takes_any_page = true;
 
@@ -130,19 +136,19 @@ class DecodeCopies {
       for (unsigned span = 0; span < tile.spans(); ++span) {
         const auto column = static_cast<int>(span * HeadTile::span_columns + chunk * 8);
         const bool inside = row != nullptr && column < heads.columns;
-        if constexpr (converts) {
+        if constexpr (fetches) {
           fetched[i][span] = Bytes{};
           if (inside) {
             fetched[i][span] =
                 load_element<Space::Global>(reinterpret_cast<const Bytes*>(row + column));
           }
         } else {
-          isa::cp_async<16>(chunks.address(in_tile, chunk, span),
-                            inside ? row + column : heads.data, inside ? 16 : 0);
+          Copy::chunk(chunks.address(in_tile, chunk, span), inside ? row + column : heads.data,
+                      inside);
         }
       }
     }
-    if constexpr (converts) {
+    if constexpr (fetches) {
       TW_UNROLL
       for (unsigned i = 0; i < rows; ++i) {
         TW_UNROLL
@@ -155,12 +161,16 @@ class DecodeCopies {
   }
 
   static TW_DEVICE void store(SharedAddress to, const Bytes& bytes) {
-    constexpr CodeFormat code = CodeFormat::of(type);
     std::uint32_t words[4];
     TW_UNROLL
     for (unsigned i = 0; i < 4; ++i) {
-      const auto pair = static_cast<std::uint16_t>(bytes.get(i / 2) >> i % 2 * 16);
-      words[i] = isa::cvt_bf16x2(code.value(pair & 0xffu), code.value(pair >> 8));
+      if constexpr (converts) {
+        constexpr CodeFormat code = CodeFormat::of(type);
+        const auto pair = static_cast<std::uint16_t>(bytes.get(i / 2) >> i % 2 * 16);
+        words[i] = isa::cvt_bf16x2(code.value(pair & 0xffu), code.value(pair >> 8));
+      } else {
+        words[i] = bytes.get(i);
+      }
     }
     isa::store_shared_16(to, words);
   }

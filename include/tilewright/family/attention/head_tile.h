@@ -5,7 +5,7 @@
 
 #include "tilewright/io/major.h"
 #include "tilewright/io/operand_layout.h"
-#include "tilewright/isa/ptx/shared_memory.h"
+#include "tilewright/isa/shared_memory.h"
 #include "tilewright/layout/shared_tile.h"
 #include "tilewright/number/element_type.h"
 

@@ -9,14 +9,22 @@
 #include "tilewright/family/attention/decode_tiles.h"
 #include "tilewright/family/attention/head_tile.h"
 #include "tilewright/family/attention/program.h"
-#include "tilewright/family/attention/swapped_program.h"
 #include "tilewright/family/attention/tiles.h"
 #include "tilewright/kernel/contracts.h"
 #include "tilewright/pipeline/no_turns.h"
-#include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/reduction.h"
 
 namespace tw {
+
+// Pages include these where kernels of theirs use them.
+template <unsigned groups, unsigned group_warps>
+class Turns;
+namespace kernel {
+template <class Kernel>
+struct SwappedAttention;
+template <ElementType type, unsigned columns, unsigned n>
+class SwappedHeads;
+}  // namespace kernel
 
 struct AttentionConfig {
   // A tile of the output has m queries, 64 for each warpgroup, by n columns of a head.
@@ -29,6 +37,7 @@ struct AttentionConfig {
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;       // 0: groups issue their products as they come
   unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
+  unsigned value_stages = 0;    // the same
   unsigned staged_bytes = 128;  // a piece of an output row: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
@@ -161,7 +170,7 @@ struct Attention {
   // Queries, keys and values.
   using Trace = std::conditional_t<config.tracing == Tracing::On, RingTraces<3>, NoTrace>;
   static constexpr Tiling tiling = config.tiling;
-  static constexpr RoleTable roles = Target::roles(config);
+  static constexpr RoleTable roles = Target::roles(config).with_lanes(Target::target.lanes);
   static_assert(roles.registers() <= Target::registers,
                 "The roles ask for more registers than an SM has.");
   static constexpr bool in_clusters = Target::in_clusters;
@@ -206,6 +215,9 @@ struct Attention {
   using StepOrder =
       std::conditional_t<takes_turns, tw::Turns<roles.groups, roles.group_warps()>, NoTurns>;
   using Turns = NoTurns;  // groups share every tile
+  // One loop over all blocks, whether masks cut them or not: some compilers would move all sums to
+  // other registers between two.
+  static constexpr bool one_loop = requires { requires Target::one_loop; };
 
   using Store = typename Target::template Store<config, Trace>;
   static_assert(TileStore<Store>);
@@ -213,7 +225,7 @@ struct Attention {
   using Epilogue = std::conditional_t<in_parts, NothingLeft, FragmentLoop<Tree<node::Sum>, Store>>;
   using ManyHeads =
       std::conditional_t<swaps, kernel::SwappedHeads<config.d_type, tiling.n, tiling.m>,
-                         kernel::ManyHeads<config.d_type, tiling.n>>;
+                         kernel::ManyHeads<config.d_type, tiling.n, roles.lanes>>;
   using Rows = std::conditional_t<in_parts, ManyHeads, kernel::OneHead>;
   using Sources = DirectSources;
   using Reduction = NoReduction;
@@ -226,11 +238,13 @@ struct Attention {
   // a second tile of queries where there is room.
   // Where queries are columns, weights and maxima lie beside the rings.
   static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : 0;
-  static constexpr unsigned value_stages =
+  static constexpr unsigned usual_stages =
       in_parts ? (Target::shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
                      (key_tile.bytes() + value_tile.bytes())
                : 2;
-  static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : value_stages;
+  static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : usual_stages;
+  static constexpr unsigned value_stages =
+      config.value_stages != 0 ? config.value_stages : usual_stages;
   static constexpr unsigned buffer_bytes =
       std::is_empty_v<typename Epilogue::Buffers>
           ? 0

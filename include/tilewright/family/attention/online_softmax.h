@@ -6,23 +6,23 @@
 #include <cmath>
 #include <limits>
 
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
-#include "tilewright/isa/ptx/exponential.h"
-#include "tilewright/isa/ptx/scalar.h"
-#include "tilewright/isa/ptx/threads.h"
-#include "tilewright/op/wgmma.h"
+#include "tilewright/family/attention/thread_rows.h"
+#include "tilewright/isa/exponential.h"
+#include "tilewright/isa/scalar.h"
+#include "tilewright/isa/threads.h"
 
 namespace tw {
 
-// The softmax of a thread's two rows of a block of 64 by `keys` scores. Four lanes share a row: its
-// maximum is exchanged in every block, its sum once, at the end. The largest weight is 2 to
-// `exponent`.
-template <unsigned keys, int exponent = 0>
+// The softmax of a thread's two rows of a block of `Scores`. Four lanes share a row: its maximum is
+// exchanged in every block, its sum once, at the end. The largest weight is 2 to `exponent`.
+template <class Scores, int exponent = 0>
 class OnlineSoftmax {
-  static constexpr unsigned values = keys / 2;  // scores of a thread
+  static constexpr unsigned values = Scores::columns / 2;  // scores of a thread
+  using Shared = ThreadRows<Scores>;
   static constexpr float nothing = -std::numeric_limits<float>::infinity();
   static constexpr float log2_of_e = 1.44269504f;
-  using Scores = RegisterAccumulator<1, keys>;
 
  public:
   // `scale` goes to the scores before their exponential; with a `cap` above 0 they are
@@ -31,7 +31,7 @@ class OnlineSoftmax {
       : scale_((cap > 0 ? cap : scale) * log2_of_e),
         to_tanh_(cap > 0 ? 2 * log2_of_e * scale / cap : 0),
         window_(window),
-        lane_(thread % 32) {}
+        lane_(thread % Shared::lanes) {}
   // Takes another scale, for the rows that begin next.
   TW_DEVICE void rescale(float scale, float cap) {
     *this = OnlineSoftmax(scale, cap, window_, lane_);
@@ -41,8 +41,8 @@ class OnlineSoftmax {
   TW_DEVICE void begin(int upper_seen, int lower_seen) {
     TW_UNROLL
     for (unsigned half = 0; half < 2; ++half) {
-      first_seen_[half] =
-          (half == 0 ? upper_seen : lower_seen) - window_ - static_cast<int>(lane_ % 4 * 2);
+      first_seen_[half] = (half == 0 ? upper_seen : lower_seen) - window_ -
+                          static_cast<int>(Scores::column_of(lane_, 0));
       maximum_[half] = nothing;
       sum_[half] = 0;
     }
@@ -52,14 +52,14 @@ class OnlineSoftmax {
   TW_DEVICE bool caps() const { return to_tanh_ > 0; }
 
   // Finds the maxima so far of the thread's rows, with the scores of the keys from `first_key` on,
-  // and returns what earlier weights must be multiplied by. With `upper_only` the lower row is
-  // nobody's.
+  // and returns what earlier weights must be multiplied by. Of a `masked` block masks may still cut
+  // nothing. With `upper_only` the lower row is nobody's.
   template <bool masked, bool upper_only = false>
-  TW_DEVICE RowPair compare(Scores& scores, int first_key) {
+  TW_DEVICE RowPair compare(Scores& scores, int first_key, bool is_cut = true) {
     float(&block)[values] = scores.values(0);
     if constexpr (masked) {
       if (caps()) cap(block);
-      mask(block, first_key);
+      if (is_cut) mask(block, first_key);
     }
     const float upper = compare<masked>(block, 0);
     return {upper, upper_only ? 1 : compare<masked>(block, 1)};
@@ -71,7 +71,7 @@ class OnlineSoftmax {
     float(&block)[values] = scores.values(0);
     if (upper_only && half == 1) {
       TW_UNROLL
-      for (unsigned i = 2; i < values; i += 4) block[i] = block[i + 1] = 0;
+      for (unsigned i = 0; i < values / 2; ++i) block[Shared::value_of(1, i)] = 0;
     } else {
       weigh(block, half);
     }
@@ -97,8 +97,8 @@ class OnlineSoftmax {
   }
   // The maximum becomes an exponent of 2.
   TW_DEVICE float finish(unsigned half, float sink) {
-    sum_[half] += neighbour(sum_[half], 1);
-    sum_[half] += neighbour(sum_[half], 2);
+    sum_[half] += neighbour(sum_[half], Shared::step);
+    sum_[half] += neighbour(sum_[half], 2 * Shared::step);
     const float own = maximum_[half] * scale_ - exponent;
     const float maximum = std::fmax(own, sink * log2_of_e);
     const float subtracted = maximum == nothing ? 0 : maximum;
@@ -116,17 +116,17 @@ class OnlineSoftmax {
     }
   }
 
-  // Value i stands 8 (i / 4) + i % 2 columns behind the thread's first.
+  // A thread's values stand as those of the first do, behind its own first.
   TW_DEVICE void mask(float (&block)[values], int first_key) const {
     TW_UNROLL
     for (unsigned i = 0; i < values; ++i) {
-      const int column = static_cast<int>(i / 4 * 8 + i % 2);
-      const int behind = column + first_key - first_seen_[i / 2 % 2];
+      const int column = static_cast<int>(Scores::column_of(0, i));
+      const int behind = column + first_key - first_seen_[i / Shared::run % 2];
       if (static_cast<unsigned>(behind) >= static_cast<unsigned>(window_)) block[i] = nothing;
     }
   }
 
-  // Values 4 i + 2 half and the next are of one row. Two chains of each keep the units busy.
+  // Two chains of each row keep the units busy.
   template <bool masked>
   TW_DEVICE float compare(float (&block)[values], unsigned half) {
     float largest[2] = {maximum_[half], nothing};
@@ -134,12 +134,12 @@ class OnlineSoftmax {
     for (unsigned i = 0; i < values / 4; ++i) {
       TW_UNROLL
       for (unsigned j = 0; j < 2; ++j) {
-        largest[j] = std::fmax(largest[j], block[4 * i + 2 * half + j]);
+        largest[j] = std::fmax(largest[j], block[Shared::value_of(half, 2 * i + j)]);
       }
     }
     float maximum = std::fmax(largest[0], largest[1]);
-    maximum = std::fmax(maximum, neighbour(maximum, 1));
-    maximum = std::fmax(maximum, neighbour(maximum, 2));
+    maximum = std::fmax(maximum, neighbour(maximum, Shared::step));
+    maximum = std::fmax(maximum, neighbour(maximum, 2 * Shared::step));
     // A row that has seen no key yet weighs them all zero.
     subtracted_[half] = masked && maximum == nothing ? 0 : maximum * scale_ - exponent;
     const float correction =
@@ -154,7 +154,7 @@ class OnlineSoftmax {
     for (unsigned i = 0; i < values / 4; ++i) {
       TW_UNROLL
       for (unsigned j = 0; j < 2; ++j) {
-        float& value = block[4 * i + 2 * half + j];
+        float& value = block[Shared::value_of(half, 2 * i + j)];
         value = isa::ex2_approx(value * scale_ - subtracted_[half]);
         sum[j] += value;
       }

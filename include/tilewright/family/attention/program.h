@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/family/attention/byte_transpose.h"
+#include "tilewright/family/attention/head_tile.h"
 #include "tilewright/family/attention/online_softmax.h"
 #include "tilewright/family/attention/plan.h"
 #include "tilewright/family/attention/rows.h"
@@ -11,6 +11,12 @@
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/pipeline/ring_traces.h"
 #include "tilewright/pipeline/together.h"
+
+namespace tw {
+// The page of a target whose products take bytes along k alone includes it.
+template <class From, class To, unsigned warps>
+class ByteTranspose;
+}  // namespace tw
 
 namespace tw::kernel {
 
@@ -25,7 +31,7 @@ struct Attention {
   using Loader = typename Kernel::Loader;
   using ScoreOp = typename Kernel::ScoreOp;
   using Op = typename Kernel::Op;
-  using Softmax = OnlineSoftmax<Keys::Payload::tile.rows, Op::Operand::exponent>;
+  using Softmax = OnlineSoftmax<typename ScoreOp::Accumulator, Op::Operand::exponent>;
   using Trace = typename Kernel::Trace;
   using Order = typename Kernel::StepOrder;
   using LoaderParams = typename Loader::Params;
@@ -261,7 +267,7 @@ struct Attention {
         softmax_.rescale(params_.scale * params_.of_scores(tile.batch), params_.softcap);
       }
       softmax_.begin(rows.keys_seen(token + rows_.token(upper), causal),
-                     rows.keys_seen(token + rows_.token(upper + 8), causal));
+                     rows.keys_seen(token + rows_.token(upper + ThreadRows<Sum>::apart), causal));
       sum.clear();
       sum.start();
       if (tile.num_k_tiles() > 0) {
@@ -326,7 +332,7 @@ struct Attention {
         if (keys < first + int{block_keys}) clear_values(static_cast<unsigned>(keys - first));
       }
       typename ValueInput::Token value;
-      const auto step = [&]<bool masked>(std::bool_constant<masked>, int k) {
+      const auto step = [&]<bool masked>(std::bool_constant<masked>, int k, bool is_cut) {
         auto stage = keys_.consume();
         RowPair correction;
         const auto issue = [&]<Act what>(Constant<what>) {
@@ -353,7 +359,8 @@ struct Attention {
             score_op_.template wait<order.depth(what)>(scores);
             stage = typename KeyInput::Token();
           } else if constexpr (what == Act::Compare) {
-            correction = softmax_.template compare<masked, upper_only>(scores, first_key(k));
+            correction =
+                softmax_.template compare<masked, upper_only>(scores, first_key(k), is_cut);
           } else if constexpr (what == Act::WeighUpper || what == Act::WeighLower) {
             constexpr unsigned half = what == Act::WeighUpper ? 0 : 1;
             softmax_.template weigh<upper_only>(scores, half);
@@ -380,15 +387,21 @@ struct Attention {
       // step stands once.
       WorkTile blocks = tile;
       blocks.k_begin = tile.k_begin + 1;
-      blocks.k_end = masked_end;
-      while (true) {
-        for (const int k : blocks.k_tiles(key)) step(std::bool_constant<true>(), k);
-        if (blocks.k_end == tile.k_end) break;
-        blocks.k_begin = masked_end;
-        blocks.k_end = free_end;
-        for (const int k : blocks.k_tiles(key)) step(std::bool_constant<false>(), k);
-        blocks.k_begin = free_end;
-        blocks.k_end = tile.k_end;
+      if constexpr (Kernel::one_loop) {
+        for (const int k : blocks.k_tiles(key)) {
+          step(std::bool_constant<true>(), k, k < masked_end || k >= free_end);
+        }
+      } else {
+        blocks.k_end = masked_end;
+        while (true) {
+          for (const int k : blocks.k_tiles(key)) step(std::bool_constant<true>(), k, true);
+          if (blocks.k_end == tile.k_end) break;
+          blocks.k_begin = masked_end;
+          blocks.k_end = free_end;
+          for (const int k : blocks.k_tiles(key)) step(std::bool_constant<false>(), k, false);
+          blocks.k_begin = free_end;
+          blocks.k_end = tile.k_end;
+        }
       }
       query = typename QueryInput::Token();
       value = values_.consume();

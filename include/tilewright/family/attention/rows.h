@@ -7,8 +7,8 @@
 #include "tilewright/epilogue/element.h"
 #include "tilewright/family/attention/sequences.h"
 #include "tilewright/family/attention/softmax_parts.h"
+#include "tilewright/family/attention/thread_rows.h"
 #include "tilewright/layout/access.h"
-#include "tilewright/op/wgmma.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw::kernel {
@@ -57,13 +57,15 @@ class OneHead {
   template <class Sum, class Softmax>
   TW_DEVICE void finish(Sum& sum, Softmax& softmax, const WorkTile& tile, int first_token) const {
     sum.scale_rows(softmax.finish(sink_of(params_.sinks, tile.batch)));
-    if (params_.log_sums == nullptr || thread_ % 4 != 0) return;
-    // One of the four lanes that share a row.
+    using Shared = ThreadRows<Sum>;
+    if (params_.log_sums == nullptr || !Shared::speaks(thread_)) return;
     const RowPair logs = softmax.log_sum();
     const int upper = first_token + static_cast<int>(Sum::row_of(thread_, 0));
     float* const to = params_.log_sums + tile.batch * params_.log_sums_pitch + upper;
     if (upper < tile.m_end) store_element<Space::Global>(to, logs.upper);
-    if (upper + 8 < tile.m_end) store_element<Space::Global>(to + 8, logs.lower);
+    if (upper + Shared::apart < tile.m_end) {
+      store_element<Space::Global>(to + Shared::apart, logs.lower);
+    }
   }
 
  private:
@@ -73,9 +75,9 @@ class OneHead {
 
 // A tile has a few queries of each of the heads that share keys, head by head, and a part of the
 // keys: the one that has the last of them joins the parts, and stores the rows itself.
-template <ElementType type, unsigned columns>
+template <ElementType type, unsigned columns, unsigned lanes = 32>
 class ManyHeads {
-  using Parts = SoftmaxParts<columns>;
+  using Parts = SoftmaxParts<columns, lanes>;
 
  public:
   struct Params {
@@ -106,7 +108,7 @@ class ManyHeads {
       return is_used ? head * params_.shared.tokens + token(row) : -1;
     };
     const int rows[2] = {static_cast<int>(Sum::row_of(thread_, 0)),
-                         static_cast<int>(Sum::row_of(thread_, 2))};
+                         static_cast<int>(Sum::row_of(thread_, ThreadRows<Sum>::run))};
     const int places[2] = {place_of(rows[0]), place_of(rows[1])};
     const auto sink = [&](int row) {
       return sink_of(params_.sinks, tile.batch + row / params_.shared.room);
@@ -123,7 +125,7 @@ class ManyHeads {
     };
     if (!tile.finishes()) return parts_.deposit(sum, softmax.log2_sum(), tile, places);
     if (tile.parts > 1) {
-      const int first = static_cast<int>(thread_ / 32 * 16);  // row of the warp
+      const int first = static_cast<int>(thread_ / lanes) * Parts::warp_rows;  // row of the warp
       return parts_.join(
           sum, softmax.log2_sum(), tile, places, [&](int row) { return place_of(first + row); },
           [&](int row) { return sink(first + row); },
@@ -140,11 +142,12 @@ class ManyHeads {
     for (unsigned half = 0; half < 2; ++half) {
       if (places[half] < 0) continue;
       TW_UNROLL
-      for (unsigned i = 2 * half; i < columns / 2; i += 4) {
+      for (unsigned pair = 0; pair < columns / 8; ++pair) {
+        const unsigned i = ThreadRows<Sum>::value_of(half, 2 * pair);
         store(rows[half], Sum::column_of(thread_, i),
               Vector<float, 2>{{sum.value(0, i), sum.value(0, i + 1)}});
       }
-      if (thread_ % 4 == 0) store_log(rows[half], logs[half]);
+      if (ThreadRows<Sum>::speaks(thread_)) store_log(rows[half], logs[half]);
     }
   }
 

@@ -13,7 +13,7 @@ struct Sm80Attention : Sm80 {
   using HeadLoader = AttentionCopies<queries, keys, values, roles.load.warps>;
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles, ElementType type,
             bool>
-  using PartLoader = DecodeCopies<queries, keys, values, roles.load.warps, type>;
+  using PartLoader = DecodeCopies<queries, keys, values, roles.load.warps, type, ByCpAsync>;
   template <class Queries, class Keys>
   using ScoreOp = MmaOfTwoRings<Queries, Keys>;
   template <class Values, unsigned keys>

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "tilewright/arch/sm90.h"
+#include "tilewright/family/attention/byte_transpose.h"
 #include "tilewright/family/attention/decode_loader.h"
 #include "tilewright/family/attention/loader.h"
 #include "tilewright/family/attention/plan.h"
+#include "tilewright/family/attention/swapped_program.h"
 #include "tilewright/family/attention/wgmma_rings.h"
 #include "tilewright/family/attention/wgmma_swapped.h"
 

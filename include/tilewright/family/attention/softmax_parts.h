@@ -6,26 +6,29 @@
 #include <cmath>
 #include <limits>
 
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/thread_rows.h"
 #include "tilewright/isa/counter.h"
 #include "tilewright/isa/exponential.h"
 #include "tilewright/isa/threads.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/layout/element.h"
-#include "tilewright/op/wgmma.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {
 
 // The parts of a group of 64 rows by `columns`. Each warp leaves and joins its own rows. What a row
 // gets does not depend on how many of the last parts it sees nothing of: these weigh zero.
-template <unsigned columns>
+template <unsigned columns, unsigned lanes = 32>
 class SoftmaxParts {
   using Pair = Vector<float, 2>;
+  static constexpr int each = lanes;  // the parts of which each lane has one
 
  public:
   // A row of a part: its columns, the logarithm of its sum, and nothing up to 16 bytes.
   static constexpr unsigned pitch = columns + 4;
+  static constexpr int warp_rows = lanes / 2;
   struct Params {
     std::uint32_t* counters;  // (warp, slot): 0 before the launch, and again after it
     float* parts;             // (pitch, row, slot, part)
@@ -34,7 +37,7 @@ class SoftmaxParts {
   };
 
   TW_DEVICE SoftmaxParts(const Params& params, unsigned thread)
-      : params_(params), thread_(thread), lane_(thread % 32) {}
+      : params_(params), thread_(thread), lane_(thread % lanes) {}
 
   // `places` are the rows of a part where a thread's two rows lie; -1: nowhere. Logarithms are to
   // the base 2.
@@ -59,7 +62,7 @@ class SoftmaxParts {
     }
     isa::warp_sync();
     TW_ROLL
-    for (int row = 0; row < 16; ++row) {
+    for (int row = 0; row < warp_rows; ++row) {
       if (const int place = place_of(row); place >= 0) {
         const auto to = [&](unsigned column, const Pair& pair) { store(row, column, pair); };
         const float log = join_row(tile, place, sink_of(row) * log2_of_e, to);
@@ -96,18 +99,20 @@ class SoftmaxParts {
       if (places[half] < 0) continue;
       float* const to = row_of_part(tile, tile.part, places[half]);
       TW_UNROLL
-      for (unsigned i = 2 * half; i < columns / 2; i += 4) {
+      for (unsigned pair = 0; pair < columns / 8; ++pair) {
+        const unsigned i = ThreadRows<Sum>::value_of(half, 2 * pair);
         store_element<Space::Global>(reinterpret_cast<Pair*>(to + Sum::column_of(thread_, i)),
                                      Pair{{sum.value(0, i), sum.value(0, i + 1)}});
       }
-      if (lane_ % 4 == 0) {
+      if (ThreadRows<Sum>::speaks(lane_)) {
         store_element<Space::Global>(to + columns, half == 0 ? logs.upper : logs.lower);
       }
     }
   }
 
-  // Weights and sums come in the order of parts. Lane l has the weight of every 32nd part, and a
-  // pair of every 64 columns; columns of several parts are on their way at once.
+  // Weights and sums come in the order of parts. A lane has the weight of every 32nd part (64th in
+  // a wave), and a pair of every 64 columns (128); columns of several parts are on their way at
+  // once.
   template <class Store>
   TW_DEVICE float join_row(const WorkTile& tile, int place, float sink, const Store& store) const {
     const int parts = tile.parts;
@@ -116,7 +121,8 @@ class SoftmaxParts {
       return part < parts ? load_element<Space::Global>(row_of_part(tile, part, place) + columns)
                           : -std::numeric_limits<float>::infinity();
     };
-    constexpr unsigned pairs = columns / 64;  // that a lane joins
+    static_assert(columns % (2 * lanes) == 0, "All lanes join equally many pairs.");
+    constexpr unsigned pairs = columns / (2 * lanes);  // that a lane joins
     constexpr int at_once = 8;
     Pair loaded[at_once][pairs];
     const auto load = [&](int first) {
@@ -126,7 +132,7 @@ class SoftmaxParts {
         TW_UNROLL
         for (unsigned pair = 0; pair < pairs; ++pair) {
           loaded[i][pair] = load_element<Space::Global>(
-              reinterpret_cast<const Pair*>(from + 64 * pair + 2 * lane_));
+              reinterpret_cast<const Pair*>(from + 2 * lanes * pair + 2 * lane_));
         }
       }
     };
@@ -134,18 +140,18 @@ class SoftmaxParts {
     const float own_log = log_of(lane);
     const auto logs_from = [&](int first) { return first == 0 ? own_log : log_of(first + lane); };
     float largest = std::fmax(sink, own_log);
-    for (int part = lane + 32; part < parts; part += 32) {
+    for (int part = lane + each; part < parts; part += each) {
       largest = std::fmax(largest, log_of(part));
     }
     TW_UNROLL
-    for (unsigned distance = 16; distance > 0; distance /= 2) {
+    for (unsigned distance = lanes / 2; distance > 0; distance /= 2) {
       largest = std::fmax(largest, of_lane(largest, lane_ ^ distance));
     }
     const float subtracted = finite(largest);
     float total = isa::ex2_approx(sink - subtracted);
-    for (int first = 0; first < parts; first += 32) {
+    for (int first = 0; first < parts; first += each) {
       const float weight = isa::ex2_approx(logs_from(first) - subtracted);
-      for (int i = 0; i < 32 && first + i < parts; ++i) {
+      for (int i = 0; i < each && first + i < parts; ++i) {
         total += of_lane(weight, static_cast<unsigned>(i));
       }
     }
@@ -154,11 +160,11 @@ class SoftmaxParts {
     float weight = 0;
     TW_ROLL
     for (int first = 0; first < parts; first += at_once) {
-      if (first % 32 == 0) weight = isa::ex2_approx(logs_from(first) - subtracted) * inverse;
+      if (first % each == 0) weight = isa::ex2_approx(logs_from(first) - subtracted) * inverse;
       if (first > 0) load(first);
       TW_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        const float of_part = of_lane(weight, static_cast<unsigned>(first % 32 + i));
+        const float of_part = of_lane(weight, static_cast<unsigned>(first % each + i));
         if (first + i >= parts) continue;
         TW_UNROLL
         for (unsigned pair = 0; pair < pairs; ++pair) {
@@ -172,7 +178,7 @@ class SoftmaxParts {
     }
     TW_UNROLL
     for (unsigned pair = 0; pair < pairs; ++pair) {
-      store(64 * pair + 2 * lane_, Pair{{joined[2 * pair], joined[2 * pair + 1]}});
+      store(2 * lanes * pair + 2 * lane_, Pair{{joined[2 * pair], joined[2 * pair + 1]}});
     }
     return subtracted + isa::lg2_approx(total);
   }
@@ -185,7 +191,7 @@ class SoftmaxParts {
     return params_.parts + (slot * params_.rows + place) * pitch;
   }
   TW_DEVICE std::uint32_t* counter(const WorkTile& tile) const {
-    return params_.counters + std::int64_t{tile.slot} * 4 + thread_ / 32;
+    return params_.counters + std::int64_t{tile.slot} * 4 + thread_ / lanes;
   }
 
   const Params& params_;
