@@ -41,7 +41,9 @@ inline Copies copies_of(const NamedBox& box) {
     for (unsigned d = 0; d < 5; ++d) copies.at[copy][d] = box.at[copy][d];
   }
   const Tensor& tensor = box.tensor;
-  copies.counted_bytes = box_rows(tensor) * tensor.box[0] * tensor.element_bytes;
+  // Barriers count packed bytes.
+  const unsigned bits = tensor.packed_bits > 0 ? tensor.packed_bits : 8 * tensor.element_bytes;
+  copies.counted_bytes = box_rows(tensor) * tensor.box[0] * bits / 8;
   copies.slot_bytes = (box_rows(tensor) * row_pitch(tensor) + 1023) / 1024 * 1024;
   return copies;
 }

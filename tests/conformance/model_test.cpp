@@ -15,6 +15,7 @@ TensorMap encode(const Tensor& tensor, unsigned char* base) {
   vgpu::TileMap map;
   map.base = base + tensor.offset;
   map.element_bytes = tensor.element_bytes;
+  map.packed_bits = tensor.packed_bits;
   map.rank = tensor.rank;
   std::copy_n(tensor.extents, 5, map.extents);
   std::copy_n(tensor.pitch_bytes, 4, map.pitch_bytes);

@@ -89,8 +89,9 @@ enum class Swizzle : unsigned { None, Bytes32, Bytes64, Bytes128 };
 
 // The tensor that the copies move boxes of, or columns of pixels. Dimension 0 is the innermost.
 struct Tensor {
-  unsigned element_bytes = 4;
-  unsigned rank = 0;  // 0: the program copies nothing
+  unsigned element_bytes = 4;  // in shared memory
+  unsigned packed_bits = 0;  // in global memory, where 16 elements are unpacked to 16 bytes; 0: no
+  unsigned rank = 0;         // 0: the program copies nothing
   std::uint64_t extents[5] = {1, 1, 1, 1, 1};
   std::uint64_t pitch_bytes[4] = {};
   unsigned box[5] = {1, 1, 1, 1, 1};

@@ -199,8 +199,6 @@ inline std::vector<Program> list_tensor_products() {
   add_products<MmaKind::F8F6F4, 1>(programs, e2m3, e2m1, {64}, false);
   add_products<MmaKind::F8F6F4, 1>(programs, e3m2, e2m1, {64}, false);
   add_products<MmaKind::F8F6F4, 1>(programs, e2m1, e4m3, {64}, false);
-  add_products<MmaKind::I8, 1>(programs, s8, s8, {256}, true);
-  add_products<MmaKind::I8, 1>(programs, u8, s8, {64}, false);
   return programs;
 }
 
@@ -212,7 +210,6 @@ inline std::vector<Program> list_tensor_pairs() {
   }
   add_products<MmaKind::Tf32, 2>(programs, tf32, tf32, {64}, false);
   add_products<MmaKind::F8F6F4, 2>(programs, e4m3, e5m2, {256}, true);
-  add_products<MmaKind::I8, 2>(programs, s8, s8, {64}, false);
   return programs;
 }
 
