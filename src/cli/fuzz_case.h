@@ -32,31 +32,6 @@ struct AnyCase {
   std::function<ShrunkCase()> shrink;  // makes a failing case smaller
 };
 
-// Launches of this family have no order. `Verified` is a shape with data and the right answers.
-template <class Instance, class Shape, class Verified>
-struct UnorderedCase {
-  const Instance* instance;
-  Shape shape;
-  Fill fill;
-  std::uint64_t seed;
-  vgpu::Options schedule;
-
-  friend Outcome judge(const UnorderedCase& one) {
-    const auto run =
-        run_virtually(*one.instance, Verified(one.shape, one.fill, one.seed), one.schedule);
-    return {run.status, run.complaint()};
-  }
-  friend std::string line_of(const UnorderedCase& one) {
-    return run_line(*one.instance, one.shape, one.fill, one.seed) + schedule_words(one.schedule);
-  }
-};
-
-// Whether a change changed nothing.
-template <class Case>
-bool same_problem(const Case& one, const Case& other) {
-  return one.shape == other.shape && one.fill == other.fill;
-}
-
 // Makes a failing case smaller, one thing at a time. `fails` says whether a candidate still does.
 template <class Case>
 class CaseShrinker {
@@ -104,27 +79,6 @@ class CaseShrinker {
 
 // Makes a random case of one instance.
 using CaseMaker = std::function<AnyCase(std::mt19937_64& random)>;
-
-// For those of a family's instances that have this target and this name, where they are not empty.
-// `random_case` makes a Case of one, for which there are judge(), line_of() and shrink().
-template <class Instances, class RandomCase>
-void add_cases(std::vector<CaseMaker>& makers, const Instances& instances, const std::string& arch,
-               const std::string& name, const RandomCase& random_case) {
-  for (const auto& one : instances) {
-    if (one.simulate == nullptr || (!arch.empty() && arch != one.target) ||
-        (!name.empty() && name != one.name)) {
-      continue;
-    }
-    makers.push_back([&one, random_case](std::mt19937_64& random) -> AnyCase {
-      const auto made = random_case(one, random);
-      return {one.name, line_of(made), [made] { return judge(made); },
-              [made] {
-                const auto small = shrink(made);
-                return ShrunkCase{line_of(small), judge(small).complaint};
-              }};
-    });
-  }
-}
 
 inline vgpu::Options random_schedule(unsigned cluster, std::mt19937_64& random) {
   vgpu::Options schedule;

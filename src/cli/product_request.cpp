@@ -144,28 +144,4 @@ LaunchOrder OrderRequest::resolve() const {
   return {group, raster == "m" ? Raster::AlongM : Raster::AlongN, split_k, stream_k};
 }
 
-void ProductRequest::add_product_options(CLI::App& command) {
-  command.add_option("--m", m, "rows of A and D")->capture_default_str();
-  command.add_option("--n", n, "rows of B, columns of D")->capture_default_str();
-  command.add_option("--k", k, "columns of A and B")->capture_default_str();
-  command.add_option("--batch", batch, "products side by side")->capture_default_str();
-  command.add_flag("--shared-b", shared_b, "one B for the whole batch");
-  command.add_flag("--unaligned", unaligned, "lines of memory off 16 bytes");
-  add_epilogue_options(command);
-}
-
-void ProductRequest::fill_shape(MatmulShape& shape, Fill fill) const {
-  check_between("m", m, 0, 65536);
-  check_between("n", n, 0, 65536);
-  check_between("k", k, 0, 65536);
-  check_between("batch", batch, 1, 65535);
-  shape.m = m;
-  shape.n = n;
-  shape.k = k;
-  shape.batch = batch;
-  shape.shared_b = shared_b;
-  shape.unaligned = unaligned;
-  fill_epilogue(shape, fill);
-}
-
 }  // namespace tw::cli

@@ -59,17 +59,4 @@ struct OrderRequest {
   LaunchOrder resolve() const;
 };
 
-struct ProductRequest : EpilogueRequest {
-  std::int64_t m = 512;
-  std::int64_t n = 512;
-  std::int64_t k = 512;
-  std::int64_t batch = 1;
-  bool shared_b = false;
-  bool unaligned = false;
-
-  void add_product_options(CLI::App& command);
-  // Everything but types, which are there, and layouts. Throws Refused.
-  void fill_shape(MatmulShape& shape, Fill fill) const;
-};
-
 }  // namespace tw::cli

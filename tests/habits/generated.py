@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).parents[2]
-GENERATED = {'tools/gen_tcgen05.py': 'include/tilewright/isa/ptx/tcgen05_access.h',
+GENERATED = {'tools/gen_tcgen05.py': 'include/tilewright/isa/ptx/tcgen05_operands.h',
              'tools/gen_wgmma.py': 'include/tilewright/isa/ptx/wgmma_operands.h'}
 
 for command, path in GENERATED.items():

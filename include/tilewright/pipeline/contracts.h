@@ -21,8 +21,6 @@ consteval bool is_signal() {
       "A signal must have 'later_lap(lap, laps)': the same, several times around.");
   return true;
 }
-template <class Signal>
-concept RingSignal = is_signal<Signal>();
 
 // The same, asked when the ring is known.
 template <class Signal, class Ring>

@@ -107,11 +107,6 @@ inline constexpr AttentionPlan overlapped = AttentionPlan{
     {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
      Act::WeighLower, Act::AwaitSums, Act::TakeWeights,
      Act::CorrectSums}}.checked();
-// The sums are corrected before the weights are taken.
-inline constexpr AttentionPlan corrected_first = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::Compare, Act::WeighUpper,
-     Act::WeighLower, Act::AwaitSums, Act::CorrectSums,
-     Act::TakeWeights}}.checked();
 // The turn is passed on before the sums are issued.
 inline constexpr AttentionPlan scores_in_turn =
     AttentionPlan{
@@ -124,19 +119,9 @@ inline constexpr AttentionPlan late_sums = AttentionPlan{
     {Act::IssueScores, Act::AwaitScores, Act::IssueSums, Act::Compare, Act::WeighUpper,
      Act::WeighLower, Act::AwaitSums, Act::TakeWeights,
      Act::CorrectSums}}.checked();
-// The sums are issued first: both products are done before scores are weighed.
-inline constexpr AttentionPlan sums_first = AttentionPlan{
-    {Act::IssueSums, Act::IssueScores, Act::AwaitScores, Act::Compare, Act::WeighUpper,
-     Act::WeighLower, Act::AwaitSums, Act::TakeWeights,
-     Act::CorrectSums}}.checked();
 // The sums are issued first, and the values are released before the keys.
 inline constexpr AttentionPlan sums_awaited_first = AttentionPlan{
     {Act::IssueSums, Act::IssueScores, Act::AwaitSums, Act::AwaitScores, Act::Compare,
-     Act::WeighUpper, Act::WeighLower, Act::TakeWeights,
-     Act::CorrectSums}}.checked();
-// Both products are done before scores are weighed.
-inline constexpr AttentionPlan awaited_together = AttentionPlan{
-    {Act::IssueScores, Act::IssueSums, Act::AwaitScores, Act::AwaitSums, Act::Compare,
      Act::WeighUpper, Act::WeighLower, Act::TakeWeights,
      Act::CorrectSums}}.checked();
 // Nothing overlaps but what groups do.

@@ -16,9 +16,6 @@ enum class ScaledMmaKind : std::uint8_t { Mxf8f6f4, Mxf4, Mxf4nvf4 };
 constexpr unsigned scales_per_row(ScaledMmaKind kind) {
   return kind == ScaledMmaKind::Mxf8f6f4 ? 1 : kind == ScaledMmaKind::Mxf4 ? 2 : 4;
 }
-constexpr unsigned k_per_product(ScaledMmaKind kind) {
-  return kind == ScaledMmaKind::Mxf8f6f4 ? 32 : 64;
-}
 
 }  // namespace tw
 
