@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a family and what a target cost, in code lines: no blanks, no comments, no docstrings.
+"""What a family, a target and the product cost, in code lines: no blanks, no comments, no docstrings.
 
 usage: cost.py
 
@@ -23,6 +23,9 @@ TARGETS = (('gfx942', 'its page, and its lines of arch/target.h', ('arch/gfx942.
              'bind/wave_scaled_op.h', 'launch/hip.h')),
            ('gfx942', 'instructions', ('isa/amdgcn/*',)),
            ('gfx950', 'its pages, and its lines of arch/target.h', ('arch/gfx950*.h', 'arch/target.h')))
+
+PRODUCT = ('include', 'src', 'vgpu', 'python/tilewright')
+PTX = ('vgpu/ptx/', 'src/ptx_tool/', 'python/tilewright/ptx.py', 'python/tilewright/triton.py')
 
 
 def without_comments(name, text):
@@ -76,8 +79,22 @@ def target_lines(target, patterns):
     return total
 
 
+def product_lines():
+    """By folder; what reads and runs PTX stands apart."""
+    counted, ptx = dict.fromkeys(PRODUCT, 0), 0
+    for folder in PRODUCT:
+        for path in (ROOT / folder).rglob('*'):
+            if path.suffix in CODE and '__pycache__' not in path.parts:
+                name, lines = path.relative_to(ROOT).as_posix(), code_lines(path.name, path.read_text())
+                if name.startswith(PTX):
+                    ptx += lines
+                else:
+                    counted[folder] += lines
+    return counted, ptx
+
+
 def main():
-    parser = argparse.ArgumentParser(prog='./tw cost', description='What a family and what a target cost, in code lines.')
+    parser = argparse.ArgumentParser(prog='./tw cost', description='What a family, a target and the product cost, in code lines.')
     parser.parse_args()
     print(f'{"family":18}{"files":>6}{"lines":>7}')
     for family in families():
@@ -88,6 +105,9 @@ def main():
     print(f'\n{"target":24}{"lines":>7}')
     for target, what, patterns in TARGETS:
         print(f'{target:24}{target_lines(target, patterns):7}  {what}')
+    counted, ptx = product_lines()
+    what = ', '.join(f'{folder} {lines}' for folder, lines in counted.items())
+    print(f'\n{"product":24}{sum(counted.values()):7}  {what}; apart: what runs PTX {ptx}')
 
 
 if __name__ == '__main__':

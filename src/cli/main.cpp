@@ -21,9 +21,6 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "tw: %s\n", error.what());
-    return 2;
   }
   return verdict.status;
 }

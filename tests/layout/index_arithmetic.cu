@@ -1,6 +1,6 @@
 // Pairs of kernels: index arithmetic by hand, and the same through a TileTensor. count_ptx.py
 // compares how many instructions each takes.
-#include "tilewright/layout/register_tile.h"
+#include "register_tile.h"
 #include "tilewright/layout/text.h"
 
 using namespace tw;

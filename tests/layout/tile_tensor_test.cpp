@@ -7,10 +7,10 @@
 #include <set>
 #include <vector>
 
+#include "check_facts.h"
+#include "register_tile.h"
 #include "tilewright/base/status.h"
-#include "tilewright/layout/check_facts.h"
 #include "tilewright/layout/product.h"
-#include "tilewright/layout/register_tile.h"
 #include "tilewright/layout/text.h"
 
 namespace tw {

@@ -299,6 +299,20 @@ void fence_mbarrier_init() {
   publish_new_barriers(machine, machine.enter());
 }
 
+namespace {
+
+// At a barrier of any CTA of the cluster.
+void arrive_in_cluster(SharedAddress address, unsigned bytes, Scope scope,
+                       const char* instruction) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  const auto place = machine.resolve(address, 8, instruction);
+  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes,
+         scope);
+}
+
+}  // namespace
+
 void mbarrier_arrive(SharedAddress address) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
@@ -308,11 +322,7 @@ void mbarrier_arrive(SharedAddress address) {
 }
 
 void mbarrier_arrive_cluster(SharedAddress address) {
-  Engine& machine = engine();
-  Thread& thread = machine.enter();
-  const auto place = machine.resolve(address, 8, "mbarrier.arrive.cluster");
-  arrive(machine, thread,
-         usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.arrive.cluster"), 0);
+  arrive_in_cluster(address, 0, Scope::Cta, "mbarrier.arrive.cluster");
 }
 
 void mbarrier_arrive_expect_tx(SharedAddress address, unsigned bytes) {
@@ -324,39 +334,20 @@ void mbarrier_arrive_expect_tx(SharedAddress address, unsigned bytes) {
 }
 
 void mbarrier_arrive_release_cluster(SharedAddress address) {
-  constexpr const char* instruction = "mbarrier.arrive.release.cluster";
-  Engine& machine = engine();
-  Thread& thread = machine.enter();
-  const auto place = machine.resolve(address, 8, instruction);
-  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), 0,
-         Scope::Cluster);
+  arrive_in_cluster(address, 0, Scope::Cluster, "mbarrier.arrive.release.cluster");
 }
 
 void mbarrier_arrive_expect_tx_cluster(SharedAddress address, unsigned bytes) {
-  constexpr const char* instruction = "mbarrier.arrive.expect_tx.release.cluster";
-  Engine& machine = engine();
-  Thread& thread = machine.enter();
-  const auto place = machine.resolve(address, 8, instruction);
-  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes,
-         Scope::Cluster);
+  arrive_in_cluster(address, bytes, Scope::Cluster, "mbarrier.arrive.expect_tx.release.cluster");
 }
 
 void mbarrier_arrive_relaxed_cluster(SharedAddress address) {
-  constexpr const char* instruction = "mbarrier.arrive.relaxed.cluster";
-  Engine& machine = engine();
-  Thread& thread = machine.enter();
-  const auto place = machine.resolve(address, 8, instruction);
-  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), 0,
-         Scope::RelaxedCluster);
+  arrive_in_cluster(address, 0, Scope::RelaxedCluster, "mbarrier.arrive.relaxed.cluster");
 }
 
 void mbarrier_arrive_expect_tx_relaxed_cluster(SharedAddress address, unsigned bytes) {
-  constexpr const char* instruction = "mbarrier.arrive.expect_tx.relaxed.cluster";
-  Engine& machine = engine();
-  Thread& thread = machine.enter();
-  const auto place = machine.resolve(address, 8, instruction);
-  arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes,
-         Scope::RelaxedCluster);
+  arrive_in_cluster(address, bytes, Scope::RelaxedCluster,
+                    "mbarrier.arrive.expect_tx.relaxed.cluster");
 }
 
 void mbarrier_expect_tx(SharedAddress address, unsigned bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "tilewright/number/narrow_float.h"
 
@@ -51,55 +52,12 @@ constexpr const char* name_of(ElementType type) {
   }
 }
 
-// The C++ type of an element in memory.
+// The C++ type of an element in memory, in the order of ElementType.
 template <ElementType type>
-struct ElementOf;
-template <>
-struct ElementOf<ElementType::Bf16> {
-  using Type = Bf16;
-};
-template <>
-struct ElementOf<ElementType::Fp16> {
-  using Type = Fp16;
-};
-template <>
-struct ElementOf<ElementType::Fp32> {
-  using Type = float;
-};
-template <>
-struct ElementOf<ElementType::Tf32> {
-  using Type = Tf32;
-};
-template <>
-struct ElementOf<ElementType::E4m3> {
-  using Type = E4m3;
-};
-template <>
-struct ElementOf<ElementType::E5m2> {
-  using Type = E5m2;
-};
-template <>
-struct ElementOf<ElementType::S8> {
-  using Type = std::int8_t;
-};
-template <>
-struct ElementOf<ElementType::S32> {
-  using Type = std::int32_t;
-};
-template <>
-struct ElementOf<ElementType::E2m1> {
-  using Type = E2m1;
-};
-template <>
-struct ElementOf<ElementType::E2m3> {
-  using Type = E2m3;
-};
-template <>
-struct ElementOf<ElementType::E3m2> {
-  using Type = E3m2;
-};
-template <ElementType type>
-using Element = typename ElementOf<type>::Type;
+using Element =
+    std::tuple_element_t<static_cast<unsigned>(type),
+                         std::tuple<Bf16, Fp16, float, Tf32, E4m3, E5m2, std::int8_t, std::int32_t,
+                                    E2m1, E2m3, E3m2>>;
 
 // What sums of products of this type are held in.
 constexpr ElementType sum_type(ElementType operand) {

@@ -64,7 +64,7 @@ TW_DEVICE void clear_rows(const Rows& ring, unsigned stage, unsigned first, unsi
 template <HeadTile tile, Major major, unsigned stage_bytes = 0>
 struct HeadTensors {
   static constexpr ElementType type = tile.type;
-  using Element = typename ElementOf<type>::Type;
+  using Element = tw::Element<type>;
   using Rows = SharedTile<Element, in_stages(tile.by_columns(), stage_bytes, bytes_of(type))>;
   using Operand =
       SharedTile<Element, in_stages(major == Major::K ? tile.by_columns() : tile.by_rows(),
