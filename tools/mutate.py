@@ -47,7 +47,7 @@ def features(config):
     fields = config.fields
     for one, of in ('Fp16', 'Bf16'), ('E5m2', 'E4m3'), ('E2m3', 'E3m2'):
         fields = fields.replace(f'ElementType::{one}', f'ElementType::{of}')
-    choices = re.findall(r'\.\w+ = \w+::\w+|\.(?:exchanged|part_blocks|group|promote_every)\b', fields)
+    choices = re.findall(r'\.\w+ = \w+::\w+|\.(?:swap_ab|part_blocks|group|promote_every)\b', fields)
     cluster = re.search(r'\.cluster = \{(\d), (\d)(?:, (\d))?\}', fields)
     choices += [f'cluster along {side}' for side, ctas in zip('mnk', cluster.groups() if cluster else ()) if ctas not in (None, '1')]
     found = {(config.family, config.page, config.recipe)}

@@ -143,7 +143,7 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& given, const Laun
   const double rows = tiling.a_rows();
   const bool reaches_back = m >= tiling.m && !has_source;
   const double rows_outside = reaches_back ? 0 : std::max(0.0, rows * tiles_m - m) / tiles_m;
-  // Columns are few where operands are exchanged, rows of A, and where they are filters.
+  // Columns are few with swap_ab, rows of A, and where they are filters.
   const double columns_outside =
       (tiling.swap_ab != 0 || of_image) && n < tiling.n ? tiling.n - n : 0.0;
   const auto line = [&machine](unsigned sharers, double reads) {

@@ -142,19 +142,19 @@ TEST(Cost, ARowThatIsSentPaysForMatricesAndNotForImages) {
 }
 
 // Rows that are not there cost as rows of A, whichever operand the kernel takes them for.
-TEST(Cost, ExchangedOperandsAreAnotherProduct) {
+TEST(Cost, SwapAbIsAnotherProduct) {
   constexpr MatmulConfig as_given = {
       .tiling = {.n = 64}, .multiply_groups = 2, .dependent_launch = 1};
-  MatmulConfig exchanged = as_given;
-  exchanged.tiling.swap_ab = 1;
+  MatmulConfig swapped = as_given;
+  swapped.tiling.swap_ab = 1;
   // What the transposed store and the waiting take is in the kernels' efficiencies.
-  EXPECT_DOUBLE_EQ(microseconds(exchanged, 512, 4096, 4096),
+  EXPECT_DOUBLE_EQ(microseconds(swapped, 512, 4096, 4096),
                    microseconds(as_given, 4096, 512, 4096));
-  EXPECT_GT(microseconds(exchanged, 33, 4096, 4096), microseconds(exchanged, 64, 4096, 4096));
+  EXPECT_GT(microseconds(swapped, 33, 4096, 4096), microseconds(swapped, 64, 4096, 4096));
   // 40 of 40 rows in place of 33 of 64.
-  MatmulConfig narrow = exchanged;
+  MatmulConfig narrow = swapped;
   narrow.tiling.n = 40;
-  EXPECT_LT(microseconds(narrow, 33, 6144, 4096), microseconds(exchanged, 33, 6144, 4096));
+  EXPECT_LT(microseconds(narrow, 33, 6144, 4096), microseconds(swapped, 33, 6144, 4096));
 }
 
 TEST(Cost, SmallStagesTakeTheirTimeAndLongSumsArePaidForInParts) {

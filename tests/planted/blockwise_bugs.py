@@ -78,7 +78,7 @@ BUGS = [
         'a tile of 64 columns that share a scale begins amid a block of 128',
         'launch/product.h',
         'step = std::max(step, Parts::Scales::row_step);', ';',
-        [Site('exchanged_blockwise', SMALL, WRONG_RESULT)]),
+        [Site('swap_ab_blockwise', SMALL, WRONG_RESULT)]),
     Bug('rows_of_eight_apart',
         'both rows of a thread take the scale of the first',
         'bind/scaled_op.h', 'const unsigned row = j / row_scales * Partial::block_rows + j % row_scales * 8;',

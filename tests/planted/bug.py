@@ -150,7 +150,7 @@ CONFIGS = {
     'few_rows': hopper('.m = 64, .n = 224, .loaded_rows = 16', '.multiply_groups = 1'),
     'few_rows_2x1': hopper('.m = 64, .n = 96, .cluster = {2, 1}, .loaded_rows = 16', '.multiply_groups = 1'),
     # 18 stages; rows are D's columns, and there is a bias for each.
-    'exchanged': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+    'swap_ab': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                         fields_of('.m = 64, .n = 24, .swap_ab = 1', '.multiply_groups = 1'), options='--epilogue bias'),
     # The same, whose weights come before the earlier grid has ended.
     'weights_first': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
@@ -209,7 +209,7 @@ CONFIGS = {
     # FP8 with scales in every stage.
     'blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'blockwise_halves': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 128'),
-    'exchanged_blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 24', ', .swap_ab = 1'),
+    'swap_ab_blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 24', ', .swap_ab = 1'),
     'blockwise_copies': blockwise('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.n = 64'),
     # MXFP8, the scales in tensor memory: six stages.

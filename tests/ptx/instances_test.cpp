@@ -93,9 +93,9 @@ const std::vector<std::string>& usual_names() {
       // streams
       "ampere_stream", "attention_64_ampere", "gather_ampere", "wgrad_any_bf16",
       "rotary_cache_ampere", "to_nvfp4",
-      // TMA and wgmma: turns, shares, split sums, tickets, exchanged factors, rows, im2col, scales
+      // TMA and wgmma: turns, shares, split sums, tickets, swap_ab, rows, im2col, scales
       "pingpong_128x128_1x2", "hopper_stream", "bf16_64x64_k2", "attention_64_dynamic",
-      "exchanged_e4m3_64x8", "rows_bf16_16x8", "conv_groups_64", "blockwise_64x64_2x1",
+      "swap_ab_e4m3_64x8", "rows_bf16_16x8", "conv_groups_64", "blockwise_64x64_2x1",
       "attention_128_decode_few", "requantised_128x128",
       // tensor memory: pairs, launch control, shares, split sums, scales, im2col, groups
       "blackwell_residual", "blackwell_stream", "blackwell_cluster_split", "mxfp8_pair", "nvfp4",

@@ -63,7 +63,7 @@ struct Sm90 {
             "The tile's m must be a multiple of 64 rows for each warpgroup that shares the tile.");
     require(
         config.tiling.n % (config.tiling.swap_ab != 0 ? 8 : 16) == 0 && config.tiling.n <= 256,
-        "The tile's n must be a multiple of 16 up to 256; of 8 where operands are exchanged.");
+        "The tile's n must be a multiple of 16 up to 256; of 8 with swap_ab.");
     require(
         config.group_rows() * config.tiling.n * (config.promote_every == 0 ? 1 : 2) <=
             64 * (config.plain_epilogue != 0 ? 384 : 320),

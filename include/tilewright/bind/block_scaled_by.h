@@ -57,7 +57,7 @@ struct BlockScaledBy : Recipe {
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
     require(config.promote_every == 0, "Sums with block scales stay in tensor memory.");
     require(config.tiling.swap_ab == 0 && config.tiling.loaded_rows == 0,
-            "Operands with block scales are loaded whole, and not exchanged.");
+            "Operands with block scales are loaded whole, without swap_ab.");
     return Recipe::roles(table, config);
   }
   template <class Target, Tiling tiling, RoleTable table>

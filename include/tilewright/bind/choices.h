@@ -118,7 +118,7 @@ consteval bool ends_as_asked() {
   static_assert((config.output_buffers > 2) == Store::stores_tiles,
                 "This store has two buffers, or none: it does not store whole tiles.");
   static_assert((config.tiling.swap_ab != 0) == Store::transposes,
-                "Where operands are exchanged, a tile's rows are D's columns: the store must "
+                "With swap_ab a tile's rows are D's columns: the store must "
                 "transpose them.");
   static_assert((config.initial_c != 0) == Epilogue::begins,
                 "Sums begin at C if and only if the recipe's epilogue begins with it.");

@@ -66,7 +66,7 @@ struct MatmulConfig {
         tiling.swap_ab == 0 || (tiling.a_type == tiling.b_type && tiling.a_major == Major::K &&
                                   tiling.b_major == Major::K && tiling.loaded_rows == 0 &&
                                   bytes_of(d_type) == 2 && c_stages == 0),
-        "Operands that are exchanged are K-major, of one type and loaded whole; D has elements "
+        "With swap_ab operands are K-major, of one type and loaded whole; D has elements "
         "of two bytes, and no role brings C.");
     require(stagger == 0 || consumers == Consumers::Cooperative,
             "stagger is for cooperative groups; ping-pong groups take turns.");

@@ -63,7 +63,7 @@ struct ScaledBy : Recipe {
 template <unsigned b_rows, class Recipe = MatmulRecipe>
 struct WaveScaledBy : ScaledBy<b_rows, Recipe> {
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.tiling.swap_ab == 0, "Waves do not exchange operands.");
+    require(config.tiling.swap_ab == 0, "Waves have no swap_ab.");
     RoleTable fewer = given;
     --fewer.load.warps;
     return ScaledBy<b_rows, Recipe>::roles(fewer, config);

@@ -11,7 +11,7 @@ template <class Recipe = MatmulRecipe>
 struct WaveBlockScaledBy : Recipe {
   static constexpr BlockScaling block_scaling = BlockScaling::InWaves;
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.tiling.swap_ab == 0, "Waves do not exchange operands.");
+    require(config.tiling.swap_ab == 0, "Waves have no swap_ab.");
     RoleTable fewer = given;
     --fewer.load.warps;
     return Recipe::roles(fewer, config).with(Role::LoadScales);

@@ -167,7 +167,7 @@ inline std::string alignment_sentence(const char* name, std::int64_t pitch, unsi
 
 namespace detail {
 
-// Calls check(name, operand, type, major) with what a kernel takes. Where operands are exchanged,
+// Calls check(name, operand, type, major) with what a kernel takes. With swap_ab
 // the caller's are asked about: those of a kernel are alike.
 template <class Check>
 void each_operand(const MatmulProblem& given, const Tiling& tiling, const Check& check) {

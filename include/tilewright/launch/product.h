@@ -211,7 +211,7 @@ int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile,
 inline unsigned column_step(const MatmulProblem& problem) {
   return problem.epilogue.gated ? 32 : 16;
 }
-// Contiguous rows begin at multiples of 16 bytes. Where operands are exchanged, rows are D's
+// Contiguous rows begin at multiples of 16 bytes. With swap_ab rows are D's
 // columns, and columns its rows.
 template <class Parts>
 int last_row(const MatmulProblem& problem) {

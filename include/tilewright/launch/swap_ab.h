@@ -1,4 +1,4 @@
-// The same product with its operands exchanged: D^T = B A^T.
+// The same product with its operands swapped: D^T = B A^T.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 namespace tw {
 
 // The transposed product: rows and columns change places. D, C and the auxiliary output keep their
-// strides; a kernel for exchanged operands takes their lines for columns.
+// strides; a kernel with swap_ab takes their lines for columns.
 inline MatmulProblem swap_ab(const MatmulProblem& given) {
   MatmulProblem problem = given;
   std::swap(problem.m, problem.n);

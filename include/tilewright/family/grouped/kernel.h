@@ -19,7 +19,7 @@ template <class Recipe>
 struct GatheredRecipe : ThreadRecipe<Recipe, GatherLoader> {
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
     require(config.tiling.swap_ab == 0,
-            "Rows are gathered of a kernel's A: operands must not be exchanged.");
+            "Rows are gathered of a kernel's A: there is no swap_ab.");
     return ThreadRecipe<Recipe, GatherLoader>::roles(table, config);
   }
   template <class Scales>
