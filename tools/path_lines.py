@@ -20,7 +20,7 @@ ROOT = cost.ROOT
 INSTANCE = 'coop_128x256_2x1'
 SOURCES = ['src/library/' + name for name in ('apart', 'calls', 'checks', 'decisions', 'described', 'device', 'device_hip', 'device_none', 'failure', 'families',
                                               'formatting', 'interface', 'log', 'plugin', 'tuning')]
-SOURCES += ['src/dispatch/' + name for name in ('choose', 'cost', 'launch_options', 'tuning')]
+SOURCES += ['src/dispatch/' + name for name in ('cost', 'launch_options', 'tuning')]
 SOURCES += ['src/families/matmul_call', 'src/instances/names', 'src/instances/run_line']
 PROGRAM = '''
 #include <vector>

@@ -229,12 +229,13 @@ Status simulate_planned(const MatmulProblem& problem, const LaunchOrder& order,
 
 // Plans a product and runs it. A refusal makes the report incomplete.
 template <class Product>
-vgpu::Report simulate(const MatmulProblem& problem, const vgpu::Options& options = {}) {
+vgpu::Report simulate(const MatmulProblem& given, const vgpu::Options& options = {}) {
   vgpu::Report report;
-  Status status = check(problem);
+  Status status = check(given);
   if (status.is_good()) {
+    const MatmulProblem problem = product_of(Product::config.tiling, given);
     status = simulate_planned<Product>(
-        problem, {}, {}, options, report, TouchedMemory(problem),
+        problem, {}, {}, options, report, TouchedMemory(given),
         [&](auto& params, MatmulGrid& grid, unsigned max_clusters, const Workspace& workspace) {
           return plan<Product>(params, grid, problem, {}, max_clusters, workspace,
                                encode_for_virtual);

@@ -25,8 +25,28 @@ struct LaunchRejection {
   std::string sentence;
 };
 
+inline KernelFacts kernel_facts(const Instance& instance) {
+  const ProductFacts& facts = product_facts(instance);
+  return {.target = instance.target,
+          .config = facts.config,
+          .any_alignment = facts.any_alignment,
+          .by_threads = facts.by_threads,
+          .scales_sums = facts.b_scale_rows > 0 && facts.config.promote_every > 0,
+          .by_warps = facts.stages == 0,
+          .capability_end = instance.capability_end,
+          .efficiency = instance.efficiency};
+}
+
 // What a Family of launches has that does not say otherwise.
 struct UsualChoice {
+  static KernelFacts facts(const Instance& instance) { return kernel_facts(instance); }
+  // The product whose cost is asked for.
+  static MatmulProblem priced(const Instance&, const KernelProblem& problem) {
+    return problem.product;
+  }
+  static double operand_bytes(const Checked&) { return 0; }
+  static std::string call(const Checked& problem) { return call_of(problem); }
+  static const char* does(const Checked& problem) { return problem.description().does; }
   // True where kernels that cut sums have no like that does not.
   static constexpr bool only_in_parts = false;
   // Which of them prices are for: their kernels were measured in launches that follow each other.
@@ -35,17 +55,19 @@ struct UsualChoice {
   static bool is_of_other_kind(const MatmulConfig&, const Checked&) { return false; }
 };
 
+// The kernels of a family that multiplies, chosen as usual.
+template <std::span<const Instance> (*all)()>
+struct DescribedProducts : UsualChoice {
+  static auto instances() { return all(); }
+};
+
 // The order in which a kernel is asked first.
 inline LaunchOrder usual_order(const Instance& instance) {
   return {.stream_k = config_of(instance).split == Split::Stream};
 }
 
 // Every launch that computes the problem, none twice. A Family is a UsualChoice, and has
-//   instances()                          what is compiled
-//   facts(instance)                      its KernelFacts
-//   matmul(instance, problem)            the product that it is; asked where the kernel supports
-//   operand_bytes(problem)               as of price_of
-// `rejections` may be null.
+// instances(), what is compiled. `rejections` may be null.
 template <class Family>
 std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequest& request,
                                       std::vector<LaunchRejection>* rejections) {
@@ -62,15 +84,16 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
     if (rejected(suits(facts, request))) continue;
     const MatmulConfig& config = config_of(instance);
     const LaunchOrder usual = usual_order(instance);
-    if (rejected(instance.supports(problem, {usual}))) continue;
-    const MatmulProblem matmul = Family::matmul(instance, problem);
+    const KernelProblem taken = instance.take(problem);
+    if (rejected(instance.takes(taken, usual))) continue;
+    const MatmulProblem matmul = Family::priced(instance, taken);
     std::vector<LaunchOrder> orders = orders_of(config, matmul);
     // Sums too short for parts, or no other kernel leaves them whole.
     if (orders.empty() || (Family::only_in_parts && config.split == Split::Parts)) {
       orders.push_back(usual);
     }
     for (const LaunchOrder& order : orders) {
-      if (order != usual && rejected(instance.supports(problem, {order}))) continue;
+      if (order != usual && rejected(instance.takes(taken, order))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
       found.push_back(
           {&instance, order,
@@ -114,8 +137,7 @@ Status no_launch(const char* does, const DispatchRequest& request,
 }
 
 // A measured launch, or else the cheapest; where there is none, a sentence with what the nearest
-// lack. The Family also has does(problem), what a kernel of it does, and call(problem), by which
-// tables know it.
+// lack.
 template <class Family>
 Status choose_launch(LaunchChoice& choice, const Checked& problem, const DispatchRequest& request,
                      std::vector<LaunchRejection>* rejections) {

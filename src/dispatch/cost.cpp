@@ -7,8 +7,6 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "tilewright/launch/swap_ab.h"
-
 namespace tw {
 
 namespace {
@@ -100,11 +98,10 @@ double Price::microseconds(double efficiency) const {
   return fixed_us + together({busy_us / efficiency, memory_us});
 }
 
-Price price_of(const KernelFacts& kernel, const MatmulProblem& given, const LaunchOrder& order,
+Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const LaunchOrder& order,
                const Machine& machine, Situation situation, double operand_bytes) {
   const MatmulConfig& config = kernel.config;
   const Tiling& tiling = config.tiling;
-  const MatmulProblem problem = tiling.swap_ab != 0 ? swap_ab(given) : given;
   const ClusterShape& cluster = tiling.cluster;
   const double m = static_cast<double>(problem.m), n = static_cast<double>(problem.n);
   const double k = static_cast<double>(problem.k), batch = static_cast<double>(problem.batch);
@@ -230,11 +227,18 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& given, const Laun
   double fixed = machine.launch_us + (overlaps ? 0 : machine.alone_us * (1 + idle)) +
                  tiling.spans * lines / machine.cycles_per_us + store * (at_once ? 2 : 1) +
                  joining + machine.cluster_us * std::log2(static_cast<double>(cluster.size()));
-  if (overlaps && given.b_is_constant && tiling.weights_first != 0) {
+  if (overlaps && problem.b_is_constant && tiling.weights_first != 0) {
     const bool fills_rings = waves == 1 && are_neighbours && config.multiply_groups == 1;
     fixed -= machine.alone_us * (fills_rings ? 1 : 1.0 / 3);
   }
   return {fixed, busy, memory};
+}
+
+double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
+                             const LaunchOrder& order, const Machine& machine, Situation situation,
+                             double operand_bytes) {
+  return price_of(kernel, problem, order, machine, situation, operand_bytes)
+      .microseconds(kernel.efficiency);
 }
 
 double expected_copy_microseconds(double bytes, const Machine& machine) {

@@ -38,18 +38,15 @@ struct Price {
   double microseconds(double efficiency) const;
 };
 
-// `operand_bytes` are what A and B have in memory, where that is not m * k and n * k elements.
+// The product is the one that the kernel computes. `operand_bytes` are what A and B have in memory,
+// where that is not m * k and n * k elements.
 Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const LaunchOrder& order,
                const Machine& machine, Situation situation = Situation::Following,
                double operand_bytes = 0);
 
-inline double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
-                                    const LaunchOrder& order, const Machine& machine,
-                                    Situation situation = Situation::Following,
-                                    double operand_bytes = 0) {
-  return price_of(kernel, problem, order, machine, situation, operand_bytes)
-      .microseconds(kernel.efficiency);
-}
+double expected_microseconds(const KernelFacts& kernel, const MatmulProblem& problem,
+                             const LaunchOrder& order, const Machine& machine,
+                             Situation situation = Situation::Following, double operand_bytes = 0);
 
 // What it takes to copy an operand before the product.
 double expected_copy_microseconds(double bytes, const Machine& machine);

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "src/dispatch/choose_launch.h"
-#include "tilewright/launch/swap_ab.h"
 
 namespace tw {
 
@@ -60,9 +59,8 @@ Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
   return Status::good();
 }
 
-Status fits(const MatmulConfig& config, const MatmulProblem& given, const LaunchOrder& order,
+Status fits(const MatmulConfig& config, const MatmulProblem& problem, const LaunchOrder& order,
             const DispatchRequest& request) {
-  const MatmulProblem problem = config.tiling.swap_ab != 0 ? swap_ab(given) : given;
   if (config.split != Split::Parts && config.split != Split::Stream) return Status::good();
   const auto count = [](std::int64_t extent, std::int64_t tile) {
     return static_cast<double>((extent + tile - 1) / tile);

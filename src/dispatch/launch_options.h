@@ -5,9 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "src/instances/efficiency.h"
-#include "tilewright/launch/launch_order.h"
-#include "tilewright/launch/matmul_problem.h"
+#include "src/instances/instance.h"
 #include "tilewright/launch/targets.h"
 
 namespace tw {

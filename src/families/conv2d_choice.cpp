@@ -20,12 +20,14 @@ struct Convolutions : UsualChoice {
             .positions = own(instance).by_lines ? line_positions : 1,
             .efficiency = instance.efficiency};
   }
-  static MatmulProblem matmul(const Instance& instance, const Checked& checked) {
-    MatmulProblem matmul = Conv2dLaunch::product(checked, own(instance));
+  static MatmulProblem priced(const Instance& instance, const KernelProblem& taken) {
+    MatmulProblem matmul = taken.product;
+    const tw_conv2d_problem problem = with_patches(taken.checked.as<tw_conv2d_problem>());
+    const Conv2dFacts& facts = own(instance);
+    // Where threads read B's blocks, a line of memory has the channels of one group.
+    if (facts.spans_groups && !facts.by_threads) matmul.b.pitch /= groups_together(problem, facts);
     // Words are what is read of lines.
-    if (own(instance).spans_groups && by_lines(with_patches(checked.as<tw_conv2d_problem>()))) {
-      matmul.a.pitch = matmul.b.pitch = 2;
-    }
+    if (facts.spans_groups && by_lines(problem)) matmul.a.pitch = matmul.b.pitch = 2;
     return matmul;
   }
   // Image and filter, each read once: the matmul's operands repeat the image.

@@ -3,10 +3,8 @@
 
 #include <span>
 
-#include "src/instances/efficiency.h"
-#include "tilewright/launch/checked.h"
+#include "tilewright/launch/kernel_problem.h"
 #include "tilewright/launch/launch_order.h"
-#include "tilewright/launch/product_facts.h"
 #include "tilewright/pipeline/trace.h"
 
 namespace tw::vgpu {
@@ -15,6 +13,10 @@ struct Report;
 }  // namespace tw::vgpu
 
 namespace tw {
+
+// How near a kernel comes to what its SMs could do, the second half of its price: where nobody
+// measured.
+inline constexpr double usual_efficiency = 0.7;
 
 // How a problem is launched, beside what it computes.
 struct LaunchOptions {
@@ -28,8 +30,9 @@ struct Instance {
   const char* target;  // "sm90a"
   unsigned cluster;    // CTAs that run together
   const void* facts;   // the family's own type; those of a product begin with ProductFacts
+  KernelProblem (*take)(const Checked&);
   // Why this kernel cannot take a problem; good if it can.
-  Status (*supports)(const Checked&, const LaunchOptions&);
+  Status (*takes)(const KernelProblem&, const LaunchOrder&);
   // Null where no kernel is compiled for a GPU. `stream` is CUDA's, or HIP's. Nothing is allocated,
   // nothing waited for. The workspace is that of the current device.
   Status (*workspace)(std::size_t& bytes, const Checked&, const LaunchOptions&) = nullptr;
@@ -40,6 +43,10 @@ struct Instance {
   // Behind the last compute capability that runs it; 0: that of its target.
   int capability_end = 0;
   double efficiency = usual_efficiency;  // behind its configuration in instances.txt
+
+  Status supports(const Checked& problem, const LaunchOptions& options) const {
+    return takes(take(problem), options.order);
+  }
 };
 
 inline Instance with_efficiency(Instance instance, double efficiency) {

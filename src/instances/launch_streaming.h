@@ -27,22 +27,32 @@ struct LaunchStreaming {
   static constexpr unsigned tracks = 1;              // a CTA has one in a timeline
   static constexpr bool has_counters_apart = false;  // there are none
 
-  static Status supports(const Checked& problem, const LaunchOptions&) {
+  // The product is for prices: plans ask the problem.
+  static KernelProblem take(const Checked& problem) {
+    if constexpr (requires { Launch::template product<Kernel>(problem); }) {
+      return {problem,
+              product_of(Kernel::config.tiling, Launch::template product<Kernel>(problem))};
+    } else {
+      return {problem, {}};
+    }
+  }
+  static Status takes(const KernelProblem& problem, const LaunchOrder&) {
     static_assert(plans_streams<Launch, Kernel, Params>());
     return Launch::template supports<Kernel>(problem);
   }
   // An empty problem is refused, too, where the kernel does not compute others of its kind.
-  static bool is_empty(const Checked& problem) {
-    return problem.is_empty() && Launch::template supports<Kernel>(problem).is_good();
+  static bool is_empty(const KernelProblem& problem) {
+    return problem.checked.is_empty() && Launch::template supports<Kernel>(problem).is_good();
   }
   template <class Clusters>
-  static Status workspace(std::size_t& bytes, const Checked&, const LaunchOrder&, const Clusters&) {
+  static Status workspace(std::size_t& bytes, const KernelProblem&, const LaunchOrder&,
+                          const Clusters&) {
     bytes = 0;
     return Status::good();
   }
   template <class Encode>
-  static Status plan(Params& params, unsigned& ctas, const Checked& problem, const LaunchOptions&,
-                     unsigned max_ctas, const Encode&) {
+  static Status plan(Params& params, unsigned& ctas, const KernelProblem& problem,
+                     const LaunchOptions&, unsigned max_ctas, const Encode&) {
     Status status = Launch::template supports<Kernel>(problem);
     if (status.is_good()) Launch::template plan<Kernel>(params, ctas, problem, max_ctas);
     return status;

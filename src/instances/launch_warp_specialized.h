@@ -29,35 +29,39 @@ struct LaunchWarpSpecialized {
   // those of captured calls do.
   static constexpr bool has_counters_apart = !is_product;
 
+  static KernelProblem take(const Checked& problem) {
+    if constexpr (is_product) {
+      return {problem, product_of(Kernel::config.tiling, product(problem))};
+    } else {
+      return {problem, {}};
+    }
+  }
   // Asks the Launch, or makes a plan that nobody launches, with whatever workspace it needs.
-  static Status supports(const Checked& problem, const LaunchOptions& options) {
+  static Status takes(const KernelProblem& problem, const LaunchOrder& order) {
     static_assert(plans_grids<Launch, Kernel, Params>());
-    if (problem.is_empty()) return Status::good();
-    if constexpr (requires { Launch::template supports<Kernel>(problem, options.order); }) {
-      return Launch::template supports<Kernel>(problem, options.order);
+    if (problem.checked.is_empty()) return Status::good();
+    if constexpr (requires { Launch::template supports<Kernel>(problem, order); }) {
+      return Launch::template supports<Kernel>(problem, order);
     }
     Params params;
     MatmulGrid grid;
-    return Launch::template plan<Kernel>(params, grid, problem, options.order, 1,
-                                         {nullptr, SIZE_MAX}, EncodeNothing{});
+    return Launch::template plan<Kernel>(params, grid, problem, order, 1, {nullptr, SIZE_MAX},
+                                         EncodeNothing{});
   }
   // Groups of rows may be none, whatever D has.
-  static bool is_empty(const Checked& problem) {
-    if constexpr (is_product) {
-      if (problem.is_empty()) return true;
-      const MatmulProblem made = product(problem);
-      return made.m == 0 || made.n == 0 || made.batch == 0;
-    }
-    return problem.is_empty();
+  static bool is_empty(const KernelProblem& problem) {
+    const MatmulProblem& made = problem.product;
+    return problem.checked.is_empty() ||
+           (is_product && (made.m == 0 || made.n == 0 || made.batch == 0));
   }
   // Where it depends on how many clusters run at once, ask_clusters(clusters) says that.
   template <class AskClusters>
-  static Status workspace(std::size_t& bytes, const Checked& problem, const LaunchOrder& order,
-                          const AskClusters& ask_clusters) {
+  static Status workspace(std::size_t& bytes, const KernelProblem& problem,
+                          const LaunchOrder& order, const AskClusters& ask_clusters) {
     if constexpr (is_product) {
       unsigned clusters = 0;
       if (Status asked = ask_clusters(clusters); !asked.is_good()) return asked;
-      bytes = workspace_bytes<Kernel>(product(problem), order, clusters);
+      bytes = workspace_bytes<Kernel>(problem.product, order, clusters);
     } else {
       static_assert(asks_for_workspace<Launch, Kernel>());
       bytes = Launch::template workspace<Kernel>(problem, order);
@@ -65,7 +69,7 @@ struct LaunchWarpSpecialized {
     return Status::good();
   }
   template <class Encode>
-  static Status plan(Params& params, unsigned& ctas, const Checked& problem,
+  static Status plan(Params& params, unsigned& ctas, const KernelProblem& problem,
                      const LaunchOptions& options, unsigned max_clusters, const Encode& encode) {
     MatmulGrid grid = {};
     const Status planned = Launch::template plan<Kernel>(params, grid, problem, options.order,

@@ -14,7 +14,7 @@ namespace tw {
 
 // Bytes of the workspace of the current device.
 template <class Planned, class OnMachine>
-Status workspace_on(std::size_t& bytes, OnMachine& kernel, const Checked& problem,
+Status workspace_on(std::size_t& bytes, OnMachine& kernel, const KernelProblem& problem,
                     const LaunchOptions& options) {
   bytes = 0;
   if (Planned::is_empty(problem)) return Status::good();
@@ -24,7 +24,7 @@ Status workspace_on(std::size_t& bytes, OnMachine& kernel, const Checked& proble
 }
 
 template <class Planned, class OnMachine>
-Status launch_on(OnMachine& kernel, const Checked& problem, const LaunchOptions& options,
+Status launch_on(OnMachine& kernel, const KernelProblem& problem, const LaunchOptions& options,
                  void* stream) {
   if (Planned::is_empty(problem)) return Status::good();
   unsigned clusters = 0, ctas = 0;
@@ -40,15 +40,16 @@ Status launch_on(OnMachine& kernel, const Checked& problem, const LaunchOptions&
 #if TW_INSTANCE_WITH_VGPU
 // With a workspace of its own.
 template <class Planned>
-Status simulate(const Checked& problem, const LaunchOptions& given, const vgpu::Options& machine,
+Status simulate(const Checked& checked, const LaunchOptions& given, const vgpu::Options& machine,
                 vgpu::Report& report) {
+  const KernelProblem problem = Planned::take(checked);
   VirtualKernel<typename Planned::Skeleton> kernel(Planned::needs, machine, report);
   std::size_t bytes = 0;
   if (Status asked = workspace_on<Planned>(bytes, kernel, problem, given); !asked.is_good()) {
     return asked;
   }
   VirtualWorkspace workspace(bytes, Planned::has_counters_apart);
-  kernel.touched = touched_by(problem);
+  kernel.touched = touched_by(checked);
   workspace.add_to(kernel.touched);
   if constexpr (Planned::records) kernel.traces(given.trace, Planned::tracks);
   LaunchOptions options = given;
@@ -62,8 +63,8 @@ Status simulate(const Checked& problem, const LaunchOptions& given, const vgpu::
 // What every build has of it: no kernel is compiled for a GPU.
 template <class Planned>
 Instance instance_on_host(const char* name) {
-  Instance made = {name, Planned::target.name, Planned::needs.cluster_size, Planned::facts,
-                   Planned::supports};
+  Instance made = {name,           Planned::target.name, Planned::needs.cluster_size,
+                   Planned::facts, Planned::take,        Planned::takes};
 #if TW_INSTANCE_WITH_VGPU
   made.simulate = simulate<Planned>;
 #endif

@@ -32,10 +32,10 @@ void add_device(Instance& instance) {
   if (image[0] == 0) return;
   instance.workspace = [](std::size_t& bytes, const Checked& problem,
                           const LaunchOptions& options) {
-    return workspace_on<Planned>(bytes, kernel, problem, options);
+    return workspace_on<Planned>(bytes, kernel, Planned::take(problem), options);
   };
   instance.launch = [](const Checked& problem, const LaunchOptions& options, void* stream) {
-    return launch_on<Planned>(kernel, problem, options, stream);
+    return launch_on<Planned>(kernel, Planned::take(problem), options, stream);
   };
 }
 

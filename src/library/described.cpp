@@ -11,7 +11,7 @@
 #include "src/library/failure.h"
 #include "src/library/log.h"
 #include "src/library/tuning.h"
-#include "tilewright/launch/as_read.h"
+#include "tilewright/launch/kernel_problem.h"
 
 namespace tw::library {
 

@@ -1,7 +1,7 @@
 // What the library asks of a description and of the kernels behind it. What is wrong is thrown.
 #pragma once
 
-#include "src/dispatch/products.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/instances/instance.h"
 #include "src/library/device.h"
 #include "src/library/families.h"
@@ -40,26 +40,29 @@ Status launch_kernel(const Checked& problem, const Choice& choice, const Workspa
 // A line of ./tw run.
 std::string command_of(const Checked& problem, const Choice& choice, const char* on);
 
-// The product whose cost is asked for: a family may state another than its own.
-template <class Described>
-MatmulProblem priced_product(const Checked& problem) {
-  MatmulProblem product = problem.product();
-  if constexpr (requires { &Described::priced; }) {
-    const TensorExtents sums = Described::priced(problem.as<typename Described::Problem>());
+// A family may state another product than its own as the one whose cost is asked for.
+template <class Described, std::span<const Instance> (*all)()>
+struct PricedProducts : DescribedProducts<all> {
+  static MatmulProblem priced(const Instance& instance, const KernelProblem& problem) {
+    MatmulProblem product = problem.product;
+    const TensorExtents sums = Described::priced(problem.checked.as<typename Described::Problem>());
     product.batch = sums.batch;
     product.m = sums.rows;
     product.n = sums.columns;
+    if (config_of(instance).tiling.swap_ab != 0) std::swap(product.m, product.n);
+    return product;
   }
-  return product;
-}
+};
 
 // A family without a file of its own, src/families/NAME_call.cpp: where it multiplies, its kernels
 // are chosen by their cost.
 template <class Described, std::span<const Instance> (*all)()>
 constexpr Family usual_family() {
-  if constexpr (requires { Described::product; }) {
-    constexpr auto priced = priced_product<Described>;
-    using Products = DescribedProducts<all, priced>;
+  if constexpr (requires { &Described::priced; }) {
+    using Products = PricedProducts<Described, all>;
+    return {&Described::description, all, {launches_of<Products>, choose_launch<Products>}};
+  } else if constexpr (requires { Described::product; }) {
+    using Products = DescribedProducts<all>;
     return {&Described::description, all, {launches_of<Products>, choose_launch<Products>}};
   } else {
     return {&Described::description, all};

@@ -10,9 +10,10 @@ namespace tw::cli {
 namespace {
 
 // Takes whatever comes.
-Status takes(const Checked&, const LaunchOptions&) { return Status::good(); }
+KernelProblem take(const Checked& problem) { return {problem, {}}; }
+Status takes(const KernelProblem&, const LaunchOrder&) { return Status::good(); }
 constexpr ProductFacts facts = {{}, 4, 0, true, true, true, 0};
-const Instance any = {"any", "sm90a", 1, &facts, takes, nullptr, nullptr, nullptr};
+const Instance any = {"any", "sm90a", 1, &facts, take, takes, nullptr, nullptr, nullptr};
 
 // The type of biases that are gone is not said.
 MatmulShape shape_of_case(const ScheduledCase& one) {

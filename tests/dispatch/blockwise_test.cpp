@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/dispatch/products.h"
+#include "src/dispatch/choose_launch.h"
 
 namespace tw {
 namespace {

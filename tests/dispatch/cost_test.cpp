@@ -28,6 +28,14 @@ double listed(const std::string& family, const std::string& name) {
   return usual_efficiency;
 }
 
+// The price of the product that a kernel makes of a problem.
+double price(const KernelFacts& kernel, const MatmulProblem& problem, const LaunchOrder& order,
+             const Machine& machine, Situation situation = Situation::Following,
+             double operand_bytes = 0) {
+  return expected_microseconds(kernel, product_of(kernel.config.tiling, problem), order, machine,
+                               situation, operand_bytes);
+}
+
 double microseconds(const MatmulConfig& config, std::int64_t m, std::int64_t n, std::int64_t k,
                     double operand_bytes = 0, const LaunchOrder& order = {},
                     double efficiency = usual_efficiency) {
@@ -37,8 +45,8 @@ double microseconds(const MatmulConfig& config, std::int64_t m, std::int64_t n, 
   problem.k = k;
   problem.a.pitch = problem.b.pitch = k;
   problem.d.pitch = n;
-  return expected_microseconds({.target = "sm90a", .config = config, .efficiency = efficiency},
-                               problem, order, h200, Situation::Following, operand_bytes);
+  return price({.target = "sm90a", .config = config, .efficiency = efficiency}, problem, order,
+               h200, Situation::Following, operand_bytes);
 }
 
 double on_blackwell(const MatmulConfig& config, const std::array<std::int64_t, 3>& shape) {
@@ -49,7 +57,7 @@ double on_blackwell(const MatmulConfig& config, const std::array<std::int64_t, 3
   problem.a.pitch = problem.b.pitch = shape[2];
   problem.d.pitch = shape[1];
   const Machine machine = machine_of({.target = "sm100a", .sms = 148});
-  return expected_microseconds({.target = "sm100a", .config = config}, problem, {}, machine);
+  return price({.target = "sm100a", .config = config}, problem, {}, machine);
 }
 
 constexpr MatmulConfig pair_on_blackwell = {.tiling = {.cluster = {2, 1}, .group = 2},
@@ -212,9 +220,9 @@ TEST(Cost, ConstantWeightsComeEarly) {
     problem.n = problem.d.pitch = n;
     problem.k = problem.a.pitch = problem.b.pitch = 4096;
     const KernelFacts facts = {.target = "sm90a", .config = config};
-    const double usual = expected_microseconds(facts, problem, {}, h200);
+    const double usual = price(facts, problem, {}, h200);
     problem.b_is_constant = true;
-    return usual - expected_microseconds(facts, problem, {}, h200);
+    return usual - price(facts, problem, {}, h200);
   };
   EXPECT_EQ(saved(64, 0, 6144), 0);
   EXPECT_GT(saved(128, 1, 6144), 0.2);
@@ -226,9 +234,7 @@ TEST(Cost, ThreadsThatGatherAreSlowerThanTma) {
   problem.m = problem.n = problem.k = 4096;
   problem.a.pitch = problem.b.pitch = problem.d.pitch = 4096;
   constexpr MatmulConfig config = {.tiling = {.n = 128}, .dependent_launch = 1};
-  const auto by = [&](const KernelFacts& facts) {
-    return expected_microseconds(facts, problem, {}, h200);
-  };
+  const auto by = [&](const KernelFacts& facts) { return price(facts, problem, {}, h200); };
   const double tma = by({.target = "sm90a", .config = config});
   EXPECT_LT(tma * 1.5, by({.target = "sm90a", .config = config, .any_alignment = true}));
   EXPECT_LT(tma * 1.1, by({.target = "sm90a", .config = config, .by_threads = true}));
@@ -263,9 +269,8 @@ TEST(Cost, SumsThatBeginAtCAreTakenForIt) {
     if (adds) problem.epilogue.source = &source;
     problem.epilogue.beta = adds ? 1.0f : 0.0f;
     const char* name = config.initial_c != 0 ? "conv_first_160" : "conv_bf16_160";
-    return expected_microseconds(
-        {.target = "sm90a", .config = config, .efficiency = listed("conv2d", name)}, problem, {},
-        h200, Situation::Following, bytes);
+    return price({.target = "sm90a", .config = config, .efficiency = listed("conv2d", name)},
+                 problem, {}, h200, Situation::Following, bytes);
   };
   EXPECT_LT(by(first, true), by(behind, true));
   EXPECT_LT(by(first, false), by(behind, false));
@@ -281,11 +286,11 @@ TEST(Cost, FewRowsStream) {
     problem.m = m;
     problem.n = n;
     problem.k = problem.a.pitch = problem.b.pitch = k;
-    return expected_microseconds({.target = "sm90a",
-                                  .config = streams,
-                                  .by_warps = true,
-                                  .efficiency = listed("matmul", "rows_bf16_16x8")},
-                                 problem, {}, h200);
+    return price({.target = "sm90a",
+                  .config = streams,
+                  .by_warps = true,
+                  .efficiency = listed("matmul", "rows_bf16_16x8")},
+                 problem, {}, h200);
   };
   const auto copied = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 8, .spans = 2, .swap_ab = 1},
@@ -328,7 +333,7 @@ TEST(Cost, NoPriceBeatsThePeakOf78Sms) {
                 if (columns == 8) config.tiling.swap_ab = 1;
                 const KernelFacts facts = {
                     .target = "sm90a", .config = config, .by_warps = by_warps, .efficiency = 1};
-                EXPECT_GE(expected_microseconds(facts, problem, {.split_k = 2}, machine), least)
+                EXPECT_GE(price(facts, problem, {.split_k = 2}, machine), least)
                     << m << " x " << n << " x " << k << ", " << columns << " columns on " << name;
               }
             }
@@ -370,8 +375,8 @@ TEST(Cost, HalfEmptyGridsCostMoreAmidForeignKernels) {
     problem.n = problem.d.pitch = 8192;
     problem.k = problem.a.pitch = problem.b.pitch = 512;
     const KernelFacts facts = {.target = "sm90a", .config = config};
-    return expected_microseconds(facts, problem, {}, h200, Situation::Amid) -
-           expected_microseconds(facts, problem, {}, h200, Situation::Following);
+    return price(facts, problem, {}, h200, Situation::Amid) -
+           price(facts, problem, {}, h200, Situation::Following);
   };
   EXPECT_GT(more(full), 0);
   EXPECT_GT(more(half), more(full) + 0.3);

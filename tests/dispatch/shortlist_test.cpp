@@ -12,7 +12,7 @@ template <MatmulConfig config>
 constexpr ProductFacts facts = {config, 0, 0, false, false, false, 0};
 template <MatmulConfig config>
 constexpr Instance kernel(const char* name) {
-  return {name, "sm90a", 1, &facts<config>, nullptr};
+  return {name, "sm90a", 1, &facts<config>, nullptr, nullptr};
 }
 
 std::string names(const std::vector<LaunchChoice>& launches) {

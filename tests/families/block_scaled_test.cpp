@@ -8,7 +8,7 @@
 #include <limits>
 
 #define TW_INSTANCE_WITH_VGPU 1
-#include "src/dispatch/products.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/instances/launcher.h"
 #include "src/verify/virtual.h"
 #include "tests/families/schedule.h"

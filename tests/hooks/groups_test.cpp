@@ -58,8 +58,8 @@ std::int64_t run_groups(const vgpu::Options& options, vgpu::Report& report) {
   TouchedMemory inputs(problem), outputs(target);
   std::vector<vgpu::GlobalRange> memory = inputs.ranges();
   memory.insert(memory.end(), outputs.ranges().begin(), outputs.ranges().end());
-  report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
-                      [&params] { Kernel::run(params); }},
+  report = vgpu::run({grid.ctas, Parts::config.tiling.cluster.size(), Kernel::threads,
+                      sizeof(typename Kernel::Storage), [&params] { Kernel::run(params); }},
                      memory, options);
   std::int64_t wrong = output.d.padding_touched();
   for (int row = 0; row < rows; ++row) {

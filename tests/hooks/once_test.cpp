@@ -62,9 +62,10 @@ std::vector<std::uint32_t> seen(const vgpu::Options& options) {
   params.epilogue.epilogue.of.counts = counts.data();
   TouchedMemory memory(problem);
   memory.add({counts.data(), 4 * counts.size(), "counts"});
-  const vgpu::Report report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads,
-                                         grid.shared_bytes, [&params] { Kernel::run(params); }},
-                                        memory.ranges(), options);
+  const vgpu::Report report =
+      vgpu::run({grid.ctas, Parts::config.tiling.cluster.size(), Kernel::threads,
+                 sizeof(typename Kernel::Storage), [&params] { Kernel::run(params); }},
+                memory.ranges(), options);
   EXPECT_TRUE(clean(report));
   shape.epilogue.activation = Activation::Relu;
   const Comparison comparison = compare(data, reference_on_host(data, shape));

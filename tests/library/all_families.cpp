@@ -8,7 +8,11 @@ namespace tw {
 
 namespace {
 
-Status takes(const Checked&, const LaunchOptions&) { return Status::good(); }
+KernelProblem take(const Checked& problem) {
+  const bool multiplies = problem.description().product != nullptr;
+  return {problem, multiplies ? problem.product() : MatmulProblem{}};
+}
+Status takes(const KernelProblem&, const LaunchOrder&) { return Status::good(); }
 Status asks(std::size_t& bytes, const Checked&, const LaunchOptions&) {
   bytes = 0;
   return Status::good();
@@ -19,64 +23,73 @@ Status starts(const Checked&, const LaunchOptions&, void*) { return Status::good
 
 std::span<const Instance> blockwise_instances() {
   static constexpr ProductFacts facts = {};
-  static const Instance table[] = {{"scales", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"scales", "sm90a", 1, &facts, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> requantised_instances() {
   static constexpr ProductFacts facts = {};
-  static const Instance table[] = {{"again", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"again", "sm90a", 1, &facts, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> conv2d_instances() {
   static constexpr Conv2dFacts facts = {};
-  static const Instance table[] = {{"convolves", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"convolves", "sm90a", 1, &facts, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> grouped_instances() {
   static constexpr GroupedFacts facts = {};
-  static const Instance table[] = {{"groups", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"groups", "sm90a", 1, &facts, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> attention_instances() {
   static constexpr AttentionConfig facts = {};
-  static const Instance table[] = {{"attends", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"attends", "sm90a", 1, &facts, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> block_dequantise_instances() {
-  static const Instance table[] = {{"unpacks", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"unpacks", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> block_quantise_instances() {
-  static const Instance table[] = {{"packs", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"packs", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> block_scaled_instances() {
   static constexpr ProductFacts facts = {};
-  static const Instance table[] = {{"scaled", "sm90a", 1, &facts, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"scaled", "sm90a", 1, &facts, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> rms_norm_instances() {
   static const Instance table[] = {
-      {"normalises", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+      {"normalises", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> rotary_instances() {
-  static const Instance table[] = {{"rotates", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+  static const Instance table[] = {
+      {"rotates", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
   return table;
 }
 
 std::span<const Instance> quantise_instances() {
   static const Instance table[] = {
-      {"quantises", "sm90a", 1, nullptr, takes, asks, starts, nullptr}};
+      {"quantises", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
   return table;
 }
 

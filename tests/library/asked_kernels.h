@@ -9,31 +9,29 @@
 
 namespace tw::tests {
 
-inline Status takes(const Checked&, const LaunchOptions&) { return Status::good(); }
+inline Status takes(const KernelProblem&, const LaunchOrder&) { return Status::good(); }
 inline Status needs_nothing(std::size_t& bytes, const Checked&, const LaunchOptions&) {
   bytes = 0;
   return Status::good();
 }
 inline Status starts(const Checked&, const LaunchOptions&, void*) { return Status::good(); }
 
-using Supports = Status (*)(const Checked&, const LaunchOptions&);
-
 // Both for the device that stands in, whatever they are compiled for.
-template <class Launch, class Kernel>
-std::span<const Instance> asked_first(Supports supports) {
+template <class Launch, class Kernel, class Planned>
+std::span<const Instance> asked_first() {
   static const void* const facts = &Launch::template facts<Kernel>;
   static const Instance table[] = {
-      {"asked", "sm90a", 1, facts, supports, needs_nothing, starts, nullptr},
-      {"takes_all", "sm90a", 1, facts, takes, needs_nothing, starts, nullptr}};
+      {"asked", "sm90a", 1, facts, Planned::take, Planned::takes, needs_nothing, starts, nullptr},
+      {"takes_all", "sm90a", 1, facts, Planned::take, takes, needs_nothing, starts, nullptr}};
   return table;
 }
 template <class Launch, class Kernel>
 std::span<const Instance> warp_specialized() {
-  return asked_first<Launch, Kernel>(LaunchWarpSpecialized<Launch, Kernel>::supports);
+  return asked_first<Launch, Kernel, LaunchWarpSpecialized<Launch, Kernel>>();
 }
 template <class Launch, class Kernel>
 std::span<const Instance> streaming() {
-  return asked_first<Launch, Kernel>(LaunchStreaming<Launch, Kernel>::supports);
+  return asked_first<Launch, Kernel, LaunchStreaming<Launch, Kernel>>();
 }
 
 }  // namespace tw::tests

@@ -2,7 +2,7 @@
 // the kernels.
 #include <gtest/gtest.h>
 
-#include "src/dispatch/products.h"
+#include "src/dispatch/choose_launch.h"
 #include "tests/library/stand_in.h"
 #include "tilewright.h"
 #include "tilewright/family/blockwise/family.h"
@@ -35,9 +35,12 @@ std::span<const Instance> blockwise_instances() {
       128};
   static const Instance table[] = {
       {"only", "sm90a", 1, &facts,
-       [](const Checked& problem, const LaunchOptions&) {
+       [](const Checked& problem) {
+         return KernelProblem{problem, problem.product()};
+       },
+       [](const KernelProblem& problem, const LaunchOrder&) {
          ++tests::launched.asked;
-         return problem.product().a.type == ElementType::E4m3
+         return problem.checked.product().a.type == ElementType::E4m3
                     ? Status::good()
                     : Status::refused("It multiplies e4m3.");
        },

@@ -30,9 +30,12 @@ std::span<const Instance> conv2d_instances() {
   static constexpr Conv2dFacts facts = {};
   static const Instance table[] = {
       {"only", "sm90a", 1, &facts,
-       [](const Checked& problem, const LaunchOptions&) {
+       [](const Checked& problem) {
+         return KernelProblem{problem, Conv2dLaunch::product(problem, facts)};
+       },
+       [](const KernelProblem& problem, const LaunchOrder&) {
          ++tests::launched.asked;
-         return problem.as<tw_conv2d_problem>().type == TW_BF16
+         return problem.checked.as<tw_conv2d_problem>().type == TW_BF16
                     ? Status::good()
                     : Status::refused("It multiplies bf16.");
        },

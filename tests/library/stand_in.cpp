@@ -1,7 +1,6 @@
 #include "tests/library/stand_in.h"
 
 #include "src/dispatch/choose.h"
-#include "tilewright/launch/as_read.h"
 
 namespace tw {
 
@@ -15,10 +14,14 @@ Status record(const Event& event) {
 namespace {
 
 template <unsigned index>
-Status supports(const Checked& checked, const LaunchOptions& options) {
-  const ProductFacts& facts = product_facts(matmul_instances()[index]);
-  const MatmulConfig& config = facts.config;
-  const MatmulProblem problem = as_read(checked, facts);
+KernelProblem take(const Checked& checked) {
+  return {checked, as_read(checked, product_facts(matmul_instances()[index]))};
+}
+
+template <unsigned index>
+Status takes(const KernelProblem& taken, const LaunchOrder& order) {
+  const MatmulConfig& config = config_of(matmul_instances()[index]);
+  const MatmulProblem& problem = taken.product;
   if (problem.a.type != config.tiling.a_type) return Status::refused("It multiplies another type.");
   if (problem.d.type != config.d_type) return Status::refused("It stores another type.");
   if (stand_in().wants_alignment &&
@@ -26,8 +29,7 @@ Status supports(const Checked& checked, const LaunchOptions& options) {
     return Status::refused("It wants rows of A that begin at multiples of 16 bytes.");
   }
   if (problem.b.major != config.tiling.b_major) return Status::refused("It reads B the other way.");
-  return record(
-      {Event::Supports, nullptr, 0, nullptr, &matmul_instances()[index], problem, options.order});
+  return record({Event::Supports, nullptr, 0, nullptr, &matmul_instances()[index], problem, order});
 }
 
 template <std::size_t needed>
@@ -48,7 +50,8 @@ Status launch(const Checked& checked, const LaunchOptions& options, void* stream
 template <unsigned index>
 Instance instance(const char* name, const ProductFacts& facts) {
   constexpr std::size_t needed = index == 1 ? split_workspace_bytes : 0;
-  return {name, "sm90a", 1, &facts, supports<index>, workspace<needed>, launch<index>, nullptr};
+  return {name,          "sm90a", 1, &facts, take<index>, takes<index>, workspace<needed>,
+          launch<index>, nullptr};
 }
 
 constexpr ProductFacts facts_with(const MatmulConfig& config) {

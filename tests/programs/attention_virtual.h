@@ -47,7 +47,7 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
     ranges.push_back({data.query_ends.data(), bytes, "query ends", true, false});
     ranges.push_back({data.key_ends.data(), bytes, "key ends", true, false});
   }
-  vgpu::Report report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+  vgpu::Report report = vgpu::run({grid.ctas, 1, Kernel::threads, sizeof(typename Kernel::Storage),
                                    [&params] { Kernel::run(params); }, 32, Parts::dependent_launch},
                                   ranges, options);
   const auto is_set = [](std::uint64_t bits) { return bits != 0; };

@@ -24,8 +24,9 @@ vgpu::Report run(Case& data, const vgpu::Options& options) {
   TouchedMemory touched(first);
   touched.operand(second.a, second.m, second.k, "C");
   touched.operand(second.b, second.n, second.k, "E");
-  return vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
-                    [&params] { Kernel::run(params); }, 32, Bound::dependent_launch},
+  return vgpu::run({grid.ctas, Bound::config.tiling.cluster.size(), Kernel::threads,
+                    sizeof(typename Kernel::Storage), [&params] { Kernel::run(params); }, 32,
+                    Bound::dependent_launch},
                    touched.ranges(), options);
 }
 

@@ -44,7 +44,8 @@ Status run() {
   const Status status = plan<Parts>(params, grid, problem, {}, 1, {}, encode_for_virtual);
   if (!status.is_good()) return status;
   TouchedMemory touched(problem);
-  const vgpu::Launch launch = {grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
+  const vgpu::Launch launch = {grid.ctas, Parts::config.tiling.cluster.size(), Kernel::threads,
+                               sizeof(typename Kernel::Storage),
                                [&params] { Kernel::run(params); }};
   __gcov_reset();
   const vgpu::Report report = vgpu::run(launch, touched.ranges(), {});

@@ -1,7 +1,7 @@
 // What the launch of a family (family/NAME/launch.h) supplies for each of its kernels.
 #pragma once
 
-#include "tilewright/launch/checked.h"
+#include "tilewright/launch/kernel_problem.h"
 #include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/tensor_map.h"
 
@@ -29,8 +29,8 @@ consteval bool is_launch() {
 template <class Launch, class Kernel, class Params>
 consteval bool plans_grids() {
   static_assert(
-      requires(Params & params, MatmulGrid & grid, const Checked& problem, const LaunchOrder& order,
-               const Workspace& workspace) {
+      requires(Params & params, MatmulGrid & grid, const KernelProblem& problem,
+               const LaunchOrder& order, const Workspace& workspace) {
         Status(Launch::template plan<Kernel>(params, grid, problem, order, 1u, workspace,
                                              EncodeNothing{}));
       },

@@ -25,9 +25,6 @@ inline constexpr int shared_parts = 4;
 
 struct MatmulGrid {
   unsigned ctas;
-  unsigned cluster_size;
-  unsigned threads;
-  std::size_t shared_bytes;
 };
 
 // Memory of the caller's that a launch may use. Tickets and counters lie in its first bytes, never

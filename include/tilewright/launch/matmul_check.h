@@ -167,17 +167,18 @@ inline std::string alignment_sentence(const char* name, std::int64_t pitch, unsi
 
 namespace detail {
 
-// Calls check(name, operand, type, major) with what a kernel takes. With swap_ab
-// the caller's are asked about: those of a kernel are alike.
+// Calls check(name, operand, type, major) with what a kernel takes. With swap_ab operands have the
+// caller's names.
 template <class Check>
-void each_operand(const MatmulProblem& given, const Tiling& tiling, const Check& check) {
-  check("A", given.a, tiling.a_type, tiling.a_major);
-  check("B", given.b, tiling.b_type, tiling.b_major);
+void each_operand(const MatmulProblem& product, const Tiling& tiling, const Check& check) {
+  const bool swapped = tiling.swap_ab != 0;
+  check("A", swapped ? product.b : product.a, tiling.a_type, tiling.a_major);
+  check("B", swapped ? product.a : product.b, tiling.b_type, tiling.b_major);
 }
 
 }  // namespace detail
 
-inline Status check_types(const MatmulProblem& given, const MatmulConfig& config) {
+inline Status check_types(const MatmulProblem& product, const MatmulConfig& config) {
   Status found = Status::good();
   const auto check = [&](const char* name, const MatmulOperand& operand, ElementType type, Major) {
     found.unless(operand.type == type, [&] {
@@ -186,15 +187,15 @@ inline Status check_types(const MatmulProblem& given, const MatmulConfig& config
                       name_of(type), is_fp32 ? " tf32 (TW_TF32) is float32 in memory." : "");
     });
   };
-  detail::each_operand(given, config.tiling, check);
-  found.unless(given.d.type == config.d_type, [&] {
-    return sentence("D has type {}; this kernel stores {}.", name_of(given.d.type),
+  detail::each_operand(product, config.tiling, check);
+  found.unless(product.d.type == config.d_type, [&] {
+    return sentence("D has type {}; this kernel stores {}.", name_of(product.d.type),
                     name_of(config.d_type));
   });
   return found;
 }
 
-inline Status check_majors(const MatmulProblem& given, const MatmulConfig& config) {
+inline Status check_majors(const MatmulProblem& product, const MatmulConfig& config) {
   Status found = Status::good();
   const auto word = [](Major major) { return major == Major::K ? "K-major" : "MN-major"; };
   const auto check = [&](const char* name, const MatmulOperand& operand, ElementType, Major major) {
@@ -202,31 +203,31 @@ inline Status check_majors(const MatmulProblem& given, const MatmulConfig& confi
       return sentence("{} is {}; this kernel reads it {}.", name, word(operand.major), word(major));
     });
   };
-  detail::each_operand(given, config.tiling, check);
+  detail::each_operand(product, config.tiling, check);
   return found;
 }
 
-inline Status check_alignment(const MatmulProblem& given, const MatmulConfig& config,
+inline Status check_alignment(const MatmulProblem& product, const MatmulConfig& config,
                               unsigned least) {
   Status found = Status::good();
-  if (given.k == 0) return found;  // nothing is read
+  if (product.k == 0) return found;  // nothing is read
   const auto check = [&](const char* name, const MatmulOperand& operand, ElementType, Major) {
     const unsigned aligned =
-        alignment_of(operand.data, operand.pitch, given.batch, operand.batch_pitch, operand.type);
+        alignment_of(operand.data, operand.pitch, product.batch, operand.batch_pitch, operand.type);
     found.unless(aligned >= least,
                  [&] { return alignment_sentence(name, operand.pitch, aligned, least); });
   };
-  detail::each_operand(given, config.tiling, check);
+  detail::each_operand(product, config.tiling, check);
   return found;
 }
 
 // All that stands in the way, in this order. `any_layout`: the kernel reads operands of either
 // major.
-inline Status check_operands(const MatmulProblem& given, const MatmulConfig& config,
+inline Status check_operands(const MatmulProblem& product, const MatmulConfig& config,
                              bool any_layout, unsigned least_alignment) {
-  Status found = check_types(given, config);
-  if (!any_layout) found.add(check_majors(given, config));
-  found.add(check_alignment(given, config, least_alignment));
+  Status found = check_types(product, config);
+  if (!any_layout) found.add(check_majors(product, config));
+  found.add(check_alignment(product, config, least_alignment));
   return found;
 }
 

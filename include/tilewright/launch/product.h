@@ -1,5 +1,5 @@
-// The plan of a product: from what is multiplied to the parameters and the grid of one kernel's
-// launch.
+// The plan of a product, as one kernel computes it (launch/kernel_problem.h): the parameters and
+// the grid of a launch.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,12 @@
 #include "tilewright/bind/recipe.h"
 #include "tilewright/epilogue/begun.h"
 #include "tilewright/io/operand.h"
+#include "tilewright/launch/kernel_problem.h"
 #include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/matmul_check.h"
-#include "tilewright/launch/swap_ab.h"
 #include "tilewright/launch/tensor_map.h"
 
 namespace tw {
-
-// The product that a kernel computes: the given one, or its transpose.
-template <class Parts>
-MatmulProblem product_of(const MatmulProblem& given) {
-  return Parts::config.tiling.swap_ab != 0 ? swap_ab(given) : given;
-}
 
 // How much work a product is, and how it is cut. Counts that do not fit are the largest number.
 template <class Parts>
@@ -111,16 +105,15 @@ constexpr ProductFacts facts_of = {
 
 // Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
 template <class Parts>
-Status check_operands(const MatmulProblem& given) {
-  return check_operands(given, Parts::config, detail::reads_any_major<typename Parts::Loader>,
+Status check_operands(const MatmulProblem& problem) {
+  return check_operands(problem, Parts::config, detail::reads_any_major<typename Parts::Loader>,
                         Parts::Loader::least_alignment);
 }
 
 template <class Parts>
-Status supports(const MatmulProblem& given, const LaunchOrder& order) {
+Status supports(const MatmulProblem& problem, const LaunchOrder& order) {
   constexpr MatmulConfig config = Parts::config;
-  const MatmulProblem problem = product_of<Parts>(given);
-  Status status = check_operands<Parts>(given);
+  Status status = check_operands<Parts>(problem);
   if (!status.is_good()) return status;
   if (config.tiling.loaded_rows != 0 && problem.m > config.tiling.loaded_rows) {
     return Status::refused("m is " + std::to_string(problem.m) +
@@ -173,7 +166,7 @@ Status supports(const MatmulProblem& given, const LaunchOrder& order) {
 template <class Parts>
 std::size_t workspace_bytes(const MatmulProblem& problem, const LaunchOrder& order,
                             unsigned max_clusters) {
-  const MatmulExtent<Parts> extent(product_of<Parts>(problem), order, max_clusters);
+  const MatmulExtent<Parts> extent(problem, order, max_clusters);
   if constexpr (detail::keeps_parts<Parts>) {
     return workspace_counter_bytes +
            Parts::Reduction::part_bytes(static_cast<std::size_t>(extent.slots));
@@ -325,23 +318,22 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
 // the device at once. The problem has at least one output element.
 template <class Parts, class Encode, class FillLoader>
 Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-            const MatmulProblem& given, const LaunchOrder& order, unsigned max_clusters,
+            const MatmulProblem& problem, const LaunchOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode, const FillLoader& fill_loader) {
   constexpr MatmulConfig config = Parts::config;
-  const MatmulProblem problem = product_of<Parts>(given);
-  using Kernel = kernel::WarpSpecialized<Parts>;
-  static_assert(sizeof(typename Kernel::Storage) <= Parts::Target::shared_bytes,
+  using Skeleton = kernel::WarpSpecialized<Parts>;
+  static_assert(sizeof(typename Skeleton::Storage) <= Parts::Target::shared_bytes,
                 "Stages, staging and barriers do not fit the shared memory of an SM.");
-  if (Status status = supports<Parts>(given, order); !status.is_good()) return status;
+  if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
   constexpr unsigned cluster_size = config.tiling.cluster.size();
   if (max_clusters == 0) {
     return Status::refused("No cluster of " + std::to_string(cluster_size) + " CTAs with " +
-                           std::to_string(sizeof(typename Kernel::Storage)) +
+                           std::to_string(sizeof(typename Skeleton::Storage)) +
                            " bytes of shared memory each fits the device.");
   }
   const MatmulExtent<Parts> extent(problem, order, max_clusters);
   if (Status status = detail::countable(extent); !status.is_good()) return status;
-  const std::size_t needed = workspace_bytes<Parts>(given, order, max_clusters);
+  const std::size_t needed = workspace_bytes<Parts>(problem, order, max_clusters);
   if (workspace.bytes < needed) {
     return Status::refused("The workspace has " + std::to_string(workspace.bytes) +
                            " bytes, but this launch needs " + std::to_string(needed) + ".");
@@ -379,7 +371,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   map.tiles_n = static_cast<int>(extent.tiles_n);
   map.batches = static_cast<int>(problem.batch);
   map.k_tiles = static_cast<int>(extent.k_tiles);
-  map.m = static_cast<int>(given.m);
+  map.m = static_cast<int>(config.tiling.swap_ab != 0 ? problem.n : problem.m);
   map.last_row = detail::last_row<Parts>(problem);
   map.last_column = detail::last_column<Parts>(problem);
   map.splits = static_cast<int>(extent.splits);
@@ -411,8 +403,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
       if (finishers > 1) tiles.last_column = std::numeric_limits<int>::max();
     }
   }
-  grid = {static_cast<unsigned>(extent.clusters) * cluster_size, cluster_size, Kernel::threads,
-          sizeof(typename Kernel::Storage)};
+  grid = {static_cast<unsigned>(extent.clusters) * cluster_size};
   return Status::good();
 }
 
@@ -422,8 +413,7 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
             const Workspace& workspace, const Encode& encode) {
   return plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode,
                      [&](typename Parts::Loader::Params& loader) {
-                       return detail::fill_loader<typename Parts::Loader>(
-                           loader, product_of<Parts>(problem), encode);
+                       return detail::fill_loader<typename Parts::Loader>(loader, problem, encode);
                      });
 }
 

@@ -43,13 +43,12 @@ struct ScaledLaunch {
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
+                     const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    const MatmulProblem product = checked.product();
-    Status found = check_operands<Parts>(product);
-    found.add(take_scales<Family, Parts>(params.own, checked, product));
+    Status found = check_operands<Parts>(problem.product);
+    found.add(take_scales<Family, Parts>(params.own, problem.checked, problem.product));
     if (!found.is_good()) return found;
-    return tw::plan<Parts>(params, grid, product, order, max_clusters, workspace, encode);
+    return tw::plan<Parts>(params, grid, problem.product, order, max_clusters, workspace, encode);
   }
 };
 

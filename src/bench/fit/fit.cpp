@@ -47,8 +47,9 @@ std::vector<Prices> prices_of(const std::vector<FitShape>& shapes, const Machine
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     if (!use(shapes[i])) continue;
     for (const MeasuredKernel& one : shapes[i].launches) {
-      found[i].push_back(
-          price_of(one.kernel->facts, shapes[i].problem, one.order, machine, shapes[i].situation));
+      const KernelFacts& facts = one.kernel->facts;
+      const MatmulProblem product = product_of(facts.config.tiling, shapes[i].problem);
+      found[i].push_back(price_of(facts, product, one.order, machine, shapes[i].situation));
     }
   }
   return found;

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "src/dispatch/products.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/instances/names.h"
 #include "src/verify/trials.h"
 

@@ -10,7 +10,6 @@
 #include "src/bench/fit/fit_data.h"
 #include "src/dispatch/choose.h"
 #include "src/dispatch/cost.h"
-#include "src/dispatch/products.h"
 #include "src/instances/names.h"
 #include "src/program.h"
 #include "tilewright/family/matmul/family.h"
@@ -87,8 +86,8 @@ void predict(const Card& card, const Shape& shape) {
   Price least{};
   const std::vector<Choice> all = candidates(problem, request, nullptr);
   for (const Choice& one : all) {
-    const Price price = price_of(kernel_facts(*one.instance), problem.product(), one.order, machine,
-                                 Situation::Amid);
+    const Price price = price_of(kernel_facts(*one.instance), one.instance->take(problem).product,
+                                 one.order, machine, Situation::Amid);
     if (taken != nullptr &&
         price.microseconds(usual_efficiency) >= least.microseconds(usual_efficiency)) {
       continue;
@@ -124,8 +123,9 @@ void judge(const std::vector<FitShape>& measured) {
         if (shape.situation != situation) continue;
         for (const MeasuredKernel& one : shape.launches) {
           if ((one.microseconds >= 20) != is_long) continue;
-          const Price price =
-              price_of(one.kernel->facts, shape.problem, one.order, Machine{}, situation);
+          const KernelFacts& facts = one.kernel->facts;
+          const MatmulProblem product = product_of(facts.config.tiling, shape.problem);
+          const Price price = price_of(facts, product, one.order, Machine{}, situation);
           errors.push_back(std::abs(price.microseconds(usual_efficiency) / one.microseconds - 1));
         }
       }

@@ -112,7 +112,6 @@ struct AttentionLaunch {
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
                      const Checked& checked, const LaunchOrder& order, unsigned max_ctas,
                      const Workspace& workspace, const Encode& encode) {
-    using Kernel = kernel::WarpSpecialized<Parts>;
     const Problem& problem = checked.as<Problem>();
     if (Status status = takes<Parts>(checked, order); !status.is_good()) return status;
     const std::int64_t work = attention_work(problem, Parts::config, order);
@@ -146,8 +145,7 @@ struct AttentionLaunch {
       params.own.values = problem.v_scales;
       params.own.query_heads_per_key_head = number(problem.heads / problem.key_heads);
     }
-    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_ctas, work)), 1, Kernel::threads,
-            sizeof(typename Kernel::Storage)};
+    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_ctas, work))};
     if constexpr (Parts::in_parts) {
       return plan_parts<Parts>(params, checked, sequences, order, workspace, encode);
     } else {

@@ -5,7 +5,6 @@
 
 #include "tilewright/family/block_scaled/family.h"
 #include "tilewright/family/block_scaled/kernel.h"
-#include "tilewright/launch/as_read.h"
 #include "tilewright/launch/block_scales.h"
 #include "tilewright/launch/checked.h"
 
@@ -26,16 +25,21 @@ struct BlockScaledLaunch {
   static constexpr BlockScaledFacts facts = {facts_of<Parts>, block_scale_facts<Parts>,
                                              Parts::Recipe::quantises_d};
 
-  static MatmulProblem product(const Checked& checked) { return checked.product(); }
+  // What is K-major and MN-major at once is read K-major.
+  template <class Parts>
+  static MatmulProblem product(const Checked& checked) {
+    ProductFacts wanted = facts_of<Parts>;
+    wanted.any_layout = false;
+    return as_read(checked, wanted);
+  }
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
+                     const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    ProductFacts wanted = facts_of<Parts>;
-    wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
+    const Checked& checked = problem.checked;
     const BlockScaledOperands given(
-        as_read(checked, wanted), Family::BlockScales::type(checked.as<Problem>()),
+        problem.product, Family::BlockScales::type(checked.as<Problem>()),
         checked.tensor(Family::a_scales).data, checked.tensor(Family::b_scales).data);
     if constexpr (Parts::Recipe::quantises_d) {
       params.epilogue.epilogue.scales = {

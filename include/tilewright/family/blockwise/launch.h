@@ -10,15 +10,15 @@ namespace tw {
 struct BlockwiseLaunch : ScaledLaunch<BlockwiseFamily> {
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
+                     const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     if (Parts::Recipe::takes_exponents) {
-      Status found = check_operands<Parts>(checked.product());
-      found.unless(checked.as<BlockwiseFamily::Problem>().powers_of_two != 0,
+      Status found = check_operands<Parts>(problem.product);
+      found.unless(problem.checked.as<BlockwiseFamily::Problem>().powers_of_two != 0,
                    [] { return "This kernel takes scales that are powers of two: say so."; });
       if (!found.is_good()) return found;
     }
-    return ScaledLaunch::plan<Parts>(params, grid, checked, order, max_clusters, workspace, encode);
+    return ScaledLaunch::plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode);
   }
 };
 

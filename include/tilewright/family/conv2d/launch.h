@@ -312,7 +312,7 @@ struct Conv2dLaunch {
   static MatmulProblem product(const Checked& checked) {
     MatmulProblem matmul = product(checked, facts<Parts>);
     // Threads read B's blocks; nothing else of B is in memory.
-    if (spans_groups<Parts> && Parts::Loader::elected) {
+    if (facts<Parts>.spans_groups && !facts<Parts>.by_threads) {
       matmul.b.pitch = matmul.k;
       matmul.b.batch_pitch = matmul.n * matmul.k;
     }
@@ -320,9 +320,9 @@ struct Conv2dLaunch {
   }
 
   template <class Parts>
-  static Status supports(const Checked& checked, const LaunchOrder& order) {
-    const MatmulProblem matmul = product<Parts>(checked);
-    const Problem problem = with_patches(checked.as<Problem>());
+  static Status supports(const KernelProblem& taken, const LaunchOrder& order) {
+    const MatmulProblem& matmul = taken.product;
+    const Problem problem = with_patches(taken.checked.as<Problem>());
     Status found = check_operands<Parts>(matmul);
     found.add(takes_sides<Parts>(problem));
     if (!found.is_good()) return found;
@@ -372,13 +372,13 @@ struct Conv2dLaunch {
   // `encode` takes a MatrixBox or an Im2colBox.
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
+                     const KernelProblem& taken, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     using Loader = typename Parts::Loader;
-    if (Status status = supports<Parts>(checked, order); !status.is_good()) return status;
-    const Problem problem = with_patches(checked.as<Problem>());
+    if (Status status = supports<Parts>(taken, order); !status.is_good()) return status;
+    const Problem problem = with_patches(taken.checked.as<Problem>());
     const Problem seen = facts<Parts>.by_lines ? with_whole_lines(problem) : problem;
-    const MatmulProblem matmul = product<Parts>(checked);
+    const MatmulProblem& matmul = taken.product;
     Status planned = tw::plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
                                      [&](typename Loader::Params& loader) {
                                        // Nothing is summed up, and nothing loaded.
@@ -395,7 +395,7 @@ struct Conv2dLaunch {
                                      });
     if constexpr (spans_groups<Parts>) {
       const GroupSums groups =
-          detail::group_sums(params.loader, problem, product(checked, facts<Parts>),
+          detail::group_sums(params.loader, problem, product(taken.checked, facts<Parts>),
                              groups_together(problem, facts<Parts>));
       params.epilogue.epilogue.groups = groups;
       if constexpr (Loader::elected) {

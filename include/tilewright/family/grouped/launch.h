@@ -3,7 +3,6 @@
 
 #include "tilewright/family/grouped/family.h"
 #include "tilewright/family/grouped/kernel.h"
-#include "tilewright/launch/as_read.h"
 #include "tilewright/launch/block_scales.h"
 #include "tilewright/launch/checked.h"
 #include "tilewright/launch/scales.h"
@@ -30,21 +29,26 @@ struct GroupedLaunch {
   static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>, needs_index<Parts>,
                                          block_scale_facts<Parts>};
 
-  // A batch whose matrices share all that has rows.
+  // A batch whose matrices share all that has rows. Of operands with block scales, what is K-major
+  // and MN-major at once is read K-major.
+  template <class Parts>
   static MatmulProblem product(const Checked& checked) {
-    MatmulProblem batch = checked.product();
+    ProductFacts wanted = facts_of<Parts>;
+    wanted.any_layout = false;
+    MatmulProblem batch =
+        block_scale_facts<Parts>.present ? as_read(checked, wanted) : checked.product();
     batch.batch = checked.as<Problem>().matmul.batch;
     return batch;
   }
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
+                     const KernelProblem& taken, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    const Problem& problem = checked.as<Problem>();
+    const Problem& problem = taken.checked.as<Problem>();
+    const MatmulProblem& batch = taken.product;
     params.schedule.rows = problem.rows;
     params.schedule.capacity = static_cast<int>(problem.capacity);
-    const MatmulProblem batch = product(checked);
     constexpr bool by_blocks = block_scale_facts<Parts>.present;
     Status found = by_blocks ? Status::good() : check_operands<Parts>(batch);
     const bool has_index = problem.row_index != nullptr;
@@ -53,7 +57,7 @@ struct GroupedLaunch {
                                 : "This kernel takes rows of A as they lie: no row index.";
     });
     if constexpr (Parts::Recipe::b_scale_rows != 0) {
-      found.add(take_scales<Family, Parts>(params.own, checked, batch));
+      found.add(take_scales<Family, Parts>(params.own, taken.checked, batch));
       if constexpr (gathers<Parts>) params.own.index = problem.row_index;
     } else {
       found.unless(!Family::is_scaled(problem),
@@ -61,7 +65,7 @@ struct GroupedLaunch {
     }
     if constexpr (by_blocks) {
       if (!found.is_good()) return found;
-      return plan_by_blocks<Parts>(params, grid, checked, order, max_clusters, workspace, encode);
+      return plan_by_blocks<Parts>(params, grid, taken, order, max_clusters, workspace, encode);
     }
     found.unless(!Family::has_block_scales(problem),
                  [] { return "This kernel takes no block scales."; });
@@ -86,14 +90,12 @@ struct GroupedLaunch {
   // rows, which only capacities promise.
   template <class Parts, class Encode>
   static Status plan_by_blocks(typename kernel::WarpSpecialized<Parts>::Params& params,
-                               MatmulGrid& grid, const Checked& checked, const LaunchOrder& order,
-                               unsigned max_clusters, const Workspace& workspace,
-                               const Encode& encode) {
+                               MatmulGrid& grid, const KernelProblem& taken,
+                               const LaunchOrder& order, unsigned max_clusters,
+                               const Workspace& workspace, const Encode& encode) {
+    const Checked& checked = taken.checked;
     const Problem& problem = checked.as<Problem>();
-    ProductFacts wanted = facts_of<Parts>;
-    wanted.any_layout = false;  // what is K-major and MN-major at once is read K-major
-    MatmulProblem batch = as_read(checked, wanted);
-    batch.batch = problem.matmul.batch;
+    const MatmulProblem& batch = taken.product;
     if (!Family::has_block_scales(problem) && batch.k > 0 && !checked.is_empty()) {
       return Status::refused("This kernel takes block scales, but there are none.");
     }

@@ -3,7 +3,6 @@
 
 #include "tilewright/family/matmul/family.h"
 #include "tilewright/family/matmul/kernel.h"
-#include "tilewright/launch/as_read.h"
 #include "tilewright/launch/product.h"
 
 namespace tw {
@@ -28,23 +27,24 @@ struct MatmulLaunch {
 
   template <class Parts>
   static MatmulProblem product(const Checked& checked) {
-    return as_read(checked, facts<Parts>);
+    MatmulProblem product = as_read(checked, facts<Parts>);
+    product.b_is_constant = checked.as<Family::Problem>().b_is_constant != 0;
+    return product;
   }
 
   template <class Parts>
-  static Status supports(const Checked& checked, const LaunchOrder& order) {
-    return tw::supports<Parts>(product<Parts>(checked), order);
+  static Status supports(const KernelProblem& problem, const LaunchOrder& order) {
+    return tw::supports<Parts>(problem.product, order);
   }
 
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
+                     const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     if constexpr (Parts::Loader::loads_weights_first) {
-      params.loader.weights_are_constant = checked.as<Family::Problem>().b_is_constant != 0;
+      params.loader.weights_are_constant = problem.product.b_is_constant;
     }
-    return tw::plan<Parts>(params, grid, product<Parts>(checked), order, max_clusters, workspace,
-                           encode);
+    return tw::plan<Parts>(params, grid, problem.product, order, max_clusters, workspace, encode);
   }
 
   // rows_launch.h defines these for kernels that stream rows.

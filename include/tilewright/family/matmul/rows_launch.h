@@ -72,7 +72,7 @@ void MatmulLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsig
       Parts::Stream::threads / 32 * 128 * Parts::config.tiling.spans * Parts::config.tiling.m;
   const unsigned at_once = std::min(params.tiles, std::max(1u, max_ctas));
   stream.early_steps = std::max(1u, early_bytes / (at_once * step_bytes));
-  stream.early_tiles = checked.as<MatmulFamily::Problem>().b_is_constant != 0 ? at_once : 0;
+  stream.early_tiles = problem.b_is_constant ? at_once : 0;
   ctas = std::min(params.tiles, rounds * std::max(1u, max_ctas));
 }
 

@@ -11,15 +11,16 @@ namespace tw {
 struct RequantisedLaunch : ScaledLaunch<RequantisedFamily> {
   template <class Parts, class Encode>
   static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
-                     const Checked& checked, const LaunchOrder& order, unsigned max_clusters,
+                     const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
+    const Checked& checked = problem.checked;
     const TensorLines& scales = checked.tensor(RequantisedFamily::d_scales);
     params.epilogue.epilogue.scales = {
         static_cast<float*>(scales.data), scales.by_rows ? scales.pitch : 1,
         scales.by_rows ? 1 : scales.pitch, scales.batch_pitch,
         checked.as<tw_requantised_problem>().powers_of_two != 0 ? BlockScale::power_of_two
                                                                 : BlockScale::real};
-    return ScaledLaunch::plan<Parts>(params, grid, checked, order, max_clusters, workspace, encode);
+    return ScaledLaunch::plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode);
   }
 };
 
