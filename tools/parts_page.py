@@ -23,7 +23,7 @@ KINDS = {
     'store': ('Stores', '`epilogue/*_store.h`'),
     'epilogue': ('Epilogues', '`epilogue/tree.h`, `epilogue/runtime.h`'),
     'epilogue node': ('Epilogue nodes', '`epilogue/leaves.h`, `epilogue/nodes.h`'),
-    'source': ('Sources', '`epilogue/direct_sources.h`, `epilogue/source_supply.h`'),
+    'source': ('Sources', '`kernel/left_out.h`, `epilogue/source_supply.h`'),
     'order': ('Orders', '`schedule/work_tile.h`, `schedule/hilbert_order.h`'),
     'map': ('Maps', '`schedule/work_tile.h`, `schedule/split_tiles.h`, `family/grouped/group_tiles.h`'),
     'schedule': ('Schedules', '`schedule/work_tile.h`, `schedule/dynamic.h`'),

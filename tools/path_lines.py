@@ -18,8 +18,8 @@ import cost
 
 ROOT = cost.ROOT
 INSTANCE = 'coop_128x256_2x1'
-SOURCES = ['src/library/' + name for name in ('apart', 'calls', 'checks', 'decisions', 'described', 'device', 'device_hip', 'device_none', 'failure', 'families',
-                                              'formatting', 'interface', 'log', 'plugin', 'tuning')]
+SOURCES = ['src/library/' + name for name in ('apart', 'calls', 'checks', 'command', 'decisions', 'describe', 'described', 'device', 'device_hip', 'device_none', 'failure', 'families',
+                                              'formatting', 'gpu_calls', 'interface', 'log', 'plugin', 'tuning')]
 SOURCES += ['src/dispatch/' + name for name in ('cost', 'launch_options', 'tuning')]
 SOURCES += ['src/families/matmul_call', 'src/instances/names', 'src/instances/run_line']
 PROGRAM = '''
@@ -85,7 +85,8 @@ def main():
         main_file = folder / 'call.cpp'
         main_file.write_text(PROGRAM % {'instance': INSTANCE})
         sources = [ROOT / f'{source}.cpp' for source in SOURCES]
-        sources += [build / f'src/matmul/instances/on_demand/{INSTANCE}.cpp', build / 'src/tuned_table.cpp', main_file]
+        sources += [build / name for name in (f"src/matmul/instances/on_demand/{INSTANCE}.cpp", "src/tuned_table.cpp", "src/library/layouts.cpp")]
+        sources += [main_file]
         objects = []
         for index, source in enumerate(sources):
             objects.append(folder / f'{index}_{source.stem}.o')

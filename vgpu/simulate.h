@@ -8,6 +8,7 @@
 #include "tilewright/launch/checked.h"
 #include "tilewright/launch/device_kernel.h"
 #include "tilewright/launch/product.h"
+#include "tilewright/launch/stated_check.h"
 #include "vgpu/im2col_map.h"
 #include "vgpu/machine/machine.h"
 #include "vgpu/tensor_map.h"

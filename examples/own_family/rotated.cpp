@@ -15,6 +15,7 @@
 #include <tilewright/kernel/entry.h>
 #else
 #include <tilewright/command_line.h>
+#include <tilewright/launch/more_fields.h>
 #include <tilewright/launch/product_fields.h>
 #include <tilewright/plugin.h>
 #endif
@@ -135,8 +136,7 @@ struct Rotated : tw::UsualTrial {
                                                   &product};
 
   static std::span<const tw::Instance> instances() {
-    static const tw::Instance all[] = {hopper,
-                                       instance<tw::Sm80, Narrow>("rotated_ampere"),
+    static const tw::Instance all[] = {hopper, instance<tw::Sm80, Narrow>("rotated_ampere"),
                                        instance<tw::Sm100, OneGroup>("rotated_blackwell")};
     return all;
   }

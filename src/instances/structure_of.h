@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "src/instances/structure.h"
-#include "tilewright/io/cluster_shape.h"
+#include "tilewright/io/tiling.h"
 #include "tilewright/kernel/streaming.h"
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/pipeline/tensor_accumulators.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 
 #include "src/library/failure.h"
 
@@ -62,30 +62,31 @@ void refuse_overlap(const Memory& written, const Memory& other) {
                                         where, other.name, what)};
 }
 
-}  // namespace
-
-Memory memory_of(const char* name, const void* data, ElementType type, std::int64_t lines,
-                 std::int64_t length, std::int64_t pitch, std::int64_t batch,
-                 std::int64_t batch_pitch) {
-  const auto bytes = [bits = std::int64_t{bits_in(type)}](std::int64_t elements) {
-    return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
-  };
-  return {name,
-          data,
-          bytes(length),
-          lines,
-          bytes(lines > 1 ? pitch : length),
-          batch_pitch == 0 ? 1 : batch,
-          bytes(batch_pitch)};
-}
-
-void Touched::check_apart() const {
-  for (std::size_t i = 0; i < writes_; ++i) {
-    for (std::size_t j = 0; j < reads_; ++j) refuse_overlap(written_[i], read_[j]);
-    for (std::size_t j = 0; j < i; ++j) refuse_overlap(written_[i], written_[j]);
+// What a call touches: room for what the largest of them does.
+class Touched {
+ public:
+  void reads(const Memory& memory) { add(read_, reads_, memory); }
+  void writes(const Memory& memory) { add(written_, writes_, memory); }
+  // Throws a Failure with the names of two that overlap.
+  void check_apart() const {
+    for (std::size_t i = 0; i < writes_; ++i) {
+      for (std::size_t j = 0; j < reads_; ++j) refuse_overlap(written_[i], read_[j]);
+      for (std::size_t j = 0; j < i; ++j) refuse_overlap(written_[i], written_[j]);
+    }
   }
-}
 
+ private:
+  using List = std::array<Memory, 12>;
+  static void add(List& list, std::size_t& count, const Memory& memory) {
+    if (memory.data != nullptr && memory.line > 0 && memory.lines > 0 && memory.batch > 0) {
+      list[count++] = memory;
+    }
+  }
+  List read_, written_;  // only counted entries are set: small kernels pay for each byte
+  std::size_t reads_ = 0, writes_ = 0;
+};
+
+// All that the epilogue of an m by n product touches, and D.
 void add_outputs(Touched& touched, const MatmulProblem& problem) {
   const EpilogueArguments& epilogue = problem.epilogue;
   const std::int64_t m = problem.m, n = problem.n, batch = problem.batch;
@@ -111,6 +112,46 @@ void add_outputs(Touched& touched, const MatmulProblem& problem) {
     throw Failure{TW_INVALID,
                   "The source begins where D does, but has another type or other strides."};
   }
+}
+
+}  // namespace
+
+Memory memory_of(const char* name, const void* data, ElementType type, std::int64_t lines,
+                 std::int64_t length, std::int64_t pitch, std::int64_t batch,
+                 std::int64_t batch_pitch) {
+  const auto bytes = [bits = std::int64_t{bits_in(type)}](std::int64_t elements) {
+    return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
+  };
+  return {name,
+          data,
+          bytes(length),
+          lines,
+          bytes(lines > 1 ? pitch : length),
+          batch_pitch == 0 ? 1 : batch,
+          bytes(batch_pitch)};
+}
+
+Memory vector_of(const char* name, const void* data, ElementType type, std::int64_t length) {
+  return memory_of(name, data, type, 1, length, length);
+}
+
+void check_apart(const Checked& problem) {
+  const Description& description = problem.description();
+  Touched touched;
+  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
+    const TensorField& tensor = description.tensors[i];
+    const TensorLines& lines = problem.tensor(i);
+    if (description.product != nullptr && i == description.product->d) continue;
+    const Memory memory =
+        memory_of(tensor.one != nullptr ? tensor.one : tensor.title, lines.data, lines.type,
+                  lines.lines, lines.length, lines.pitch, lines.batch, lines.batch_pitch);
+    const bool is_read = tensor.flow == TensorField::Flow::Read;
+    is_read ? touched.reads(memory) : touched.writes(memory);
+  }
+  if (description.product != nullptr && !problem.is_empty()) {
+    add_outputs(touched, problem.product());
+  }
+  touched.check_apart();
 }
 
 }  // namespace tw::library

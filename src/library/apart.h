@@ -2,10 +2,7 @@
 // side by side do not, nor do matrices of a batch that take turns.
 #pragma once
 
-#include <array>
-#include <cstddef>
-
-#include "tilewright/launch/matmul_problem.h"
+#include "tilewright/launch/checked.h"
 
 namespace tw::library {
 
@@ -21,31 +18,10 @@ Memory memory_of(const char* name, const void* data, ElementType type, std::int6
                  std::int64_t length, std::int64_t pitch, std::int64_t batch = 1,
                  std::int64_t batch_pitch = 0);
 
-inline Memory vector_of(const char* name, const void* data, ElementType type, std::int64_t length) {
-  return memory_of(name, data, type, 1, length, length);
-}
+Memory vector_of(const char* name, const void* data, ElementType type, std::int64_t length);
 
-// What a call touches: room for what the largest of them does.
-class Touched {
- public:
-  void reads(const Memory& memory) { add(read_, reads_, memory); }
-  void writes(const Memory& memory) { add(written_, writes_, memory); }
-  // Throws a Failure with the names of two that overlap.
-  void check_apart() const;
-
- private:
-  using List = std::array<Memory, 12>;
-  static void add(List& list, std::size_t& count, const Memory& memory) {
-    if (memory.data != nullptr && memory.line > 0 && memory.lines > 0 && memory.batch > 0) {
-      list[count++] = memory;
-    }
-  }
-  List read_, written_;  // only counted entries are set: small kernels pay for each byte
-  std::size_t reads_ = 0, writes_ = 0;
-};
-
-// All that the epilogue of an m by n product touches, and D; in place D is the source, of the same
+// Throws where two tensors overlap of which one is written. In place D is the source, of the same
 // type and strides.
-void add_outputs(Touched& touched, const MatmulProblem& problem);
+void check_apart(const Checked& problem);
 
 }  // namespace tw::library

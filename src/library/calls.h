@@ -2,7 +2,7 @@
 // thrown.
 #pragma once
 
-#include "src/library/decisions.h"
+#include "src/library/prepared.h"
 
 struct tw_plan {
   tw_options options;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/library/checks.h"
 #include "src/library/described.h"
 #include "src/library/failure.h"
 #include "src/library/families.h"
@@ -248,6 +249,24 @@ Json describe_all() {
 }
 
 }  // namespace
+
+void tell_extents(std::span<std::int64_t> extents, const Family& family, const void* problem) {
+  const Description& description = *family.description;
+  check_size("problem", problem, stated_size(problem), description.size, "tw_init");
+  const std::size_t count = description.tensors.size();
+  if (extents.size() != 3 * count) {
+    throw Failure{TW_INVALID, sentence("{} has {} tensors, but there is room for {}.",
+                                       family.name(), count, extents.size() / 3)};
+  }
+  const Status status = check_stated(description, problem);
+  if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
+  auto next = extents.begin();
+  for (const TensorField& tensor : description.tensors) {
+    TensorExtents told = {};
+    if (detail::is_present(tensor, problem)) told = tensor.extents(problem);
+    for (const std::int64_t extent : {told.batch, told.rows, told.columns}) *next++ = extent;
+  }
+}
 
 }  // namespace tw::library
 

@@ -4,14 +4,12 @@
 
 #include <cstring>
 
-#include "src/instances/run_line.h"
 #include "src/library/apart.h"
 #include "src/library/checks.h"
 #include "src/library/copier.h"
 #include "src/library/failure.h"
 #include "src/library/log.h"
 #include "src/library/tuning.h"
-#include "tilewright/launch/kernel_problem.h"
 
 namespace tw::library {
 
@@ -73,43 +71,6 @@ Checked checked(const Description& description, const void* problem) {
   if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
   check_apart(result);
   return result;
-}
-
-void tell_extents(std::span<std::int64_t> extents, const Family& family, const void* problem) {
-  const Description& description = *family.description;
-  check_size("problem", problem, stated_size(problem), description.size, "tw_init");
-  const std::size_t count = description.tensors.size();
-  if (extents.size() != 3 * count) {
-    throw Failure{TW_INVALID, sentence("{} has {} tensors, but there is room for {}.",
-                                       family.name(), count, extents.size() / 3)};
-  }
-  const Status status = check_stated(description, problem);
-  if (!status.is_good()) throw Failure{TW_INVALID, status.sentence()};
-  auto next = extents.begin();
-  for (const TensorField& tensor : description.tensors) {
-    TensorExtents told = {};
-    if (detail::is_present(tensor, problem)) told = tensor.extents(problem);
-    for (const std::int64_t extent : {told.batch, told.rows, told.columns}) *next++ = extent;
-  }
-}
-
-void check_apart(const Checked& problem) {
-  const Description& description = problem.description();
-  Touched touched;
-  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
-    const TensorField& tensor = description.tensors[i];
-    const TensorLines& lines = problem.tensor(i);
-    if (description.product != nullptr && i == description.product->d) continue;
-    const Memory memory =
-        memory_of(tensor.one != nullptr ? tensor.one : tensor.title, lines.data, lines.type,
-                  lines.lines, lines.length, lines.pitch, lines.batch, lines.batch_pitch);
-    const bool is_read = tensor.flow == TensorField::Flow::Read;
-    is_read ? touched.reads(memory) : touched.writes(memory);
-  }
-  if (description.product != nullptr && !problem.is_empty()) {
-    add_outputs(touched, problem.product());
-  }
-  touched.check_apart();
 }
 
 std::vector<std::size_t> address_words(const Description& description) {
@@ -194,40 +155,6 @@ Choice chosen(const Checked& problem, const DispatchRequest& request, Choose cho
   const Status status = ask(choice, problem, request, choose);
   if (!status.is_good()) throw Failure{TW_UNSUPPORTED, status.sentence()};
   return choice;
-}
-
-std::string command_of(const Checked& problem, const Choice& choice, const char* on) {
-  const Description& description = problem.description();
-  std::vector<std::byte> copy(description.size);
-  std::memcpy(copy.data(), problem.problem(), description.size);
-  for (std::size_t i = 0; i < description.tensors.size(); ++i) {
-    tw_matrix matrix = description.tensors[i].get(copy.data());
-    matrix.column_stride = problem.tensor(i).by_rows ? 1 : 0;
-    description.tensors[i].set(copy.data(), matrix);
-  }
-  Lists lists;
-  std::string of_more, memory;
-  if (description.product != nullptr && !problem.is_empty()) {
-    const TensorLines& b = problem.tensor(description.product->b);
-    if (b.batch > 1 && b.batch_pitch == 0) memory += " --shared-b";
-    const MatmulProblem read = as_read(problem, product_facts(*choice.instance));
-    const auto is_aligned = [&](const MatmulOperand& operand) {
-      return alignment_of(operand.data, operand.pitch, read.batch, operand.batch_pitch,
-                          operand.type) == 16;
-    };
-    if (read.k > 0 && !(is_aligned(read.a) && is_aligned(read.b))) memory += " --unaligned";
-  }
-  for (const ListField& list : description.lists) {
-    const ListField::Guess guess = list.guess(copy.data());
-    const auto named = static_cast<std::int64_t>(guess.first.size());
-    if (named < guess.count)
-      of_more += fmt::format("  # {} of {} {}", named, guess.count, list.many);
-    lists.push_back(guess.first);
-  }
-  return fmt::format("./tw run {} --instance {}{}{}{} --data normal --seed 1 --on {}{}",
-                     description.name, choice.instance->name,
-                     problem_words(description, copy.data(), lists), memory,
-                     order_words(choice.order), on, of_more);
 }
 
 }  // namespace tw::library

@@ -13,8 +13,6 @@ void initialise(const Description& description, void* problem);
 
 // Keeps its description, and no two tensors overlap of which one is written.
 Checked checked(const Description& description, const void* problem);
-// No two tensors overlap of which one is written.
-void check_apart(const Checked& problem);
 
 // Writes batch, rows and columns of each tensor, where its numbers, rules and types are sound.
 void tell_extents(std::span<std::int64_t> extents, const Family& family, const void* problem);
@@ -36,9 +34,6 @@ Choice chosen(const Checked& problem, const DispatchRequest& request, Choose cho
 Status ask_workspace_of(std::size_t& bytes, const Checked& problem, const Choice& choice);
 Status launch_kernel(const Checked& problem, const Choice& choice, const Workspace& workspace,
                      void* stream);
-
-// A line of ./tw run.
-std::string command_of(const Checked& problem, const Choice& choice, const char* on);
 
 // A family may state another product than its own as the one whose cost is asked for.
 template <class Described, std::span<const Instance> (*all)()>

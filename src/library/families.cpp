@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "src/library/checks.h"
 #include "src/library/described.h"
+#include "src/library/failure.h"
 
 namespace tw::library {
 
@@ -52,7 +52,7 @@ std::uint64_t number_of(const Family& family) {
 }
 
 const Family& family_named(const char* name) {
-  not_null(name, "name of the family");
+  if (name == nullptr) throw Failure{TW_INVALID, "The name of the family is null."};
   load_named_plugins();
   std::string names;
   for (const Family* family : families()) {

@@ -356,7 +356,8 @@ TEST(Cost, FewSmsDrawLessThanTheMemoryHas) {
     problem.m = 1;
     problem.n = problem.d.pitch = 5120;
     problem.k = problem.a.pitch = problem.b.pitch = 6912;
-    return price_of({.target = "sm90a", .config = config}, problem, {}, h200, situation).memory_us;
+    const MatmulProblem product = product_of(config.tiling, problem);
+    return price_of({.target = "sm90a", .config = config}, product, {}, h200, situation).memory_us;
   };
   EXPECT_GT(memory(forty, Situation::Amid), 1.1 * memory(eighty, Situation::Amid));
   EXPECT_LT(memory(forty, Situation::Following), memory(eighty, Situation::Following));

@@ -14,8 +14,8 @@
 #include "tests/families/seed.h"
 #include "tests/families/task.h"
 #include "tilewright/io/tma_loader.h"
-#include "tilewright/launch/matmul_check.h"
 #include "tilewright/launch/product.h"
+#include "tilewright/launch/stated_check.h"
 
 namespace tw::tests {
 namespace {

@@ -5,7 +5,7 @@ from bug import (Bug, Site, COPIED, COPIED_SHORT, COPIED_TILES, FEW_ROWS, ONE_TI
 BUGS = [
     Bug('multicast_to_oneself',
         'each CTA keeps its half of B to itself; the other waits for it',
-        'io/cluster_shape.h', 'return ((1u << m) - 1) << (m * column(rank) + m * n * part(rank));',
+        'io/tiling.h', 'return ((1u << m) - 1) << (m * column(rank) + m * n * part(rank));',
         'return 1u << rank;',
         [Site('cooperative_2x1', TWO_CTAS, 'transaction-bytes', 'load', 0, also=('deadlock',),
               stops=True),

@@ -4,9 +4,8 @@
 
 #include "tilewright/bind/config.h"
 #include "tilewright/bind/contracts.h"
-#include "tilewright/epilogue/direct_sources.h"
-#include "tilewright/pipeline/no_turns.h"
-#include "tilewright/pipeline/trace.h"
+#include "tilewright/kernel/left_out.h"
+#include "tilewright/pipeline/event_trace.h"
 #include "tilewright/schedule/hilbert_order.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/shared_finish.h"

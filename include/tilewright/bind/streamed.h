@@ -5,7 +5,7 @@
 
 #include "tilewright/bind/config.h"
 #include "tilewright/kernel/streaming.h"
-#include "tilewright/pipeline/trace.h"
+#include "tilewright/pipeline/event_trace.h"
 
 namespace tw {
 

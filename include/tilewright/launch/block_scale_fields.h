@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/scale_bytes.h"
 
 namespace tw {

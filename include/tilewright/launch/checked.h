@@ -9,7 +9,6 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/launch/description.h"
-#include "tilewright/launch/epilogue_problem.h"
 #include "tilewright/launch/matmul_check.h"
 
 namespace tw {

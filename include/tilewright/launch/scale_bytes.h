@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/launch/byte_tensor.h"
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/number/scale_blocks.h"
 #include "tilewright/scale_type.h"
 

@@ -2,7 +2,7 @@
 // states, and a rule that they are those of its operand.
 #pragma once
 
-#include "tilewright/launch/description.h"
+#include "tilewright/launch/more_fields.h"
 
 namespace tw {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "tilewright/launch/matmul_check.h"
+#include "tilewright/launch/stated_check.h"
 #include "tilewright/number/convert.h"
 #include "tilewright/number/mx.h"
 #include "tilewright/number/nvfp4.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/product_fields.h"
 #include "tilewright/launch/scale_fields.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tilewright/number/codec.h"
+#include "tilewright/number/narrow_float.h"
 
 namespace tw {
 

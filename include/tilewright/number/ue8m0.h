@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "tilewright/number/codec.h"
+#include "tilewright/number/narrow_float.h"
 
 namespace tw {
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "tilewright/accumulator/fragment_layout.h"
+#include "tilewright/accumulator/promoted.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/io/stage.h"
 #include "tilewright/isa/describe.h"
@@ -118,37 +119,6 @@ class RegisterAccumulator {
   unsigned started_ = 0;
 };
 
-// Sums in registers, and beside them the partial sum of the latest products. Hopper's tensor core
-// keeps 14 bits of a sum of fp8 products; partial sums of few, added up in float32, keep the rest.
-// Only the tensor core sees the partial sum; whoever reads the sums finds a RegisterAccumulator.
-template <unsigned block_count, unsigned n, class SumValue>
-class PromotedAccumulator : public RegisterAccumulator<block_count, n, SumValue> {
- public:
-  using Partial = RegisterAccumulator<block_count, n, SumValue>;
-
-  // No product writes the sums themselves, so they start at zero.
-  TW_DEVICE PromotedAccumulator() {
-    this->clear();
-    this->start();
-  }
-
-  TW_DEVICE Partial& partial() { return partial_; }
-
-  // Counts a stage whose products are in the partial sum; true when there are `limit`.
-  TW_DEVICE bool is_full_after_stage(unsigned limit) { return ++stages_ == limit; }
-
-  // No product may be in flight.
-  TW_DEVICE void promote() {
-    this->add(partial_);
-    partial_.start_over();
-    stages_ = 0;
-  }
-
- private:
-  Partial partial_;
-  unsigned stages_ = 0;
-};
-
 // Issues the products of a stage as one group: every block of 64 rows of A by all of B, along
 // `spans` of k that take `steps` products each. `a` and `b` are descriptors of the first blocks.
 template <WgmmaShape shape, class BlocksA, class BlocksB, unsigned spans, unsigned steps, class Sum>
@@ -200,9 +170,8 @@ class WgmmaOp : public UsualOp {
   using Value = WgmmaSum<shape>;
 
  public:
-  using Accumulator =
-      std::conditional_t<promote_every == 0, RegisterAccumulator<blocks, columns, Value>,
-                         PromotedAccumulator<blocks, columns, Value>>;
+  using Sums = RegisterAccumulator<blocks, columns, Value>;
+  using Accumulator = std::conditional_t<promote_every == 0, Sums, PromotedAccumulator<Sums>>;
   // The same for 64 of the rows, and for half of the columns where these are many and the rows are
   // not.
   using Piece =

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/cluster_shape.h"
+#include "tilewright/io/tiling.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/cp_async.h"
 #include "tilewright/isa/ptx/tcgen05.h"

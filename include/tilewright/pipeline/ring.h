@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/cluster_shape.h"
+#include "tilewright/io/tiling.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/threads.h"
 #include "tilewright/layout/access.h"

@@ -1,7 +1,7 @@
 // Timelines of programs with several rings: every ring of a role has a track of its own.
 #pragma once
 
-#include "tilewright/pipeline/trace.h"
+#include "tilewright/pipeline/event_trace.h"
 
 namespace tw {
 

@@ -12,21 +12,6 @@
 
 namespace tw {
 
-// Every sum is whole.
-struct NoReduction {
-  static constexpr bool in_parts = false;
-  static constexpr bool in_shares = false;
-  struct Params {};
-  struct Storage {};
-  static TW_DEVICE void init(Storage&) {}
-  TW_DEVICE NoReduction(const Params&, Storage&, unsigned /*group*/, unsigned /*thread*/) {}
-  TW_DEVICE void drain() {}
-  template <class Sum>
-  TW_DEVICE const Sum& collect(const Sum& sum, const WorkTile&) const {
-    return sum;
-  }
-};
-
 // Where one thread's values of a part lie: by four, those of a warp side by side.
 template <class Value>
 struct PartValues {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/io/cluster_shape.h"
 #include "tilewright/io/divisor.h"
+#include "tilewright/io/tiling.h"
 #include "tilewright/pipeline/payload.h"
 
 namespace tw {
@@ -137,8 +137,8 @@ struct BandedOrder {
     const int in_band = index - band * band_size;
     const bool is_last = fast - first < params.group;
     const int width = is_last ? fast - first : params.group;
-    const int slow_index = foreseen ? (is_last ? params.last_width : params.width).quotient(in_band)
-                                    : in_band / width;
+    const int slow_index =
+        foreseen ? (is_last ? params.last_width : params.width).quotient(in_band) : in_band / width;
     const int fast_index = first + in_band - slow_index * width;
     return along_m ? TileAt{fast_index, slow_index} : TileAt{slow_index, fast_index};
   }
@@ -181,8 +181,7 @@ class TilePlace {
   // Tile `index` of all batches; the parts of its sum are left to the caller.
   TW_DEVICE WorkTile whole(int index) const {
     const int in_batch = params_.tiles_m * params_.tiles_n;
-    const int batch =
-        isa::foresees_divisions ? params_.in_batch.quotient(index) : index / in_batch;
+    const int batch = isa::foresees_divisions ? params_.in_batch.quotient(index) : index / in_batch;
     const TileAt at =
         Order::at(params_.order, index - batch * in_batch, params_.tiles_m, params_.tiles_n);
     return {at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_)),

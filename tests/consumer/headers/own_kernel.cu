@@ -4,6 +4,7 @@
 #include <tilewright/launch/cuda.h>
 #include <tilewright/family/matmul/launch.h>
 #include <tilewright/kernel/entry.h>
+#include <tilewright/launch/stated_check.h>
 
 #include <cstdio>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tilewright/family/attention/problem.h"
-#include "tilewright/launch/description.h"
+#include "tilewright/launch/more_fields.h"
 
 namespace tw {
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "tilewright/bind/choices.h"
-#include "tilewright/epilogue/direct_sources.h"
 #include "tilewright/epilogue/fragment_loop.h"
 #include "tilewright/epilogue/tree.h"
 #include "tilewright/family/attention/decode_tiles.h"
@@ -11,7 +10,7 @@
 #include "tilewright/family/attention/program.h"
 #include "tilewright/family/attention/tiles.h"
 #include "tilewright/kernel/contracts.h"
-#include "tilewright/pipeline/no_turns.h"
+#include "tilewright/kernel/left_out.h"
 #include "tilewright/schedule/reduction.h"
 
 namespace tw {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/family/block_quantise/problem.h"
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/scale_bytes.h"
 
 namespace tw {

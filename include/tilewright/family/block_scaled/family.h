@@ -3,6 +3,7 @@
 
 #include "tilewright/family/block_scaled/problem.h"
 #include "tilewright/launch/block_scale_fields.h"
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/product_fields.h"
 
 namespace tw {

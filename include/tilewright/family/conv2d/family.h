@@ -5,6 +5,7 @@
 
 #include "tilewright/base/status.h"
 #include "tilewright/family/conv2d/problem.h"
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/product_fields.h"
 
 namespace tw {

@@ -6,6 +6,7 @@
 
 #include "tilewright/family/grouped/problem.h"
 #include "tilewright/launch/block_scale_fields.h"
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/product_fields.h"
 #include "tilewright/launch/scale_fields.h"
 

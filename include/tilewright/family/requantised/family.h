@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/family/requantised/problem.h"
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/scaled_product_fields.h"
 
 namespace tw {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tilewright/family/rms_norm/problem.h"
-#include "tilewright/launch/description.h"
+#include "tilewright/launch/more_fields.h"
 
 namespace tw {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tilewright/family/rotated/problem.h"
+#include "tilewright/launch/more_fields.h"
 #include "tilewright/launch/product_fields.h"
 
 namespace tw {
