@@ -1,6 +1,6 @@
 """Makes the wheel: what pip asks of a backend (PEP 517, PEP 660), by the standard library alone.
 
-Where TILEWRIGHT_LIBRARY is set, that libtilewright.so goes into the wheel.
+Where TILEWRIGHT_LIBRARY is set, that libtilewright.so goes into the wheel, and so does TILEWRIGHT_PTX_LIBRARY.
 """
 import base64
 import hashlib
@@ -49,6 +49,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     if not library:
         return _write(wheel_directory, files)
     files[f'{NAME}/libtilewright.so'] = pathlib.Path(library).read_bytes()
+    if ptx := os.environ.get('TILEWRIGHT_PTX_LIBRARY'):
+        files[f'{NAME}/libtilewright_ptx.so'] = pathlib.Path(ptx).read_bytes()
     platform = re.sub(r'[^a-z0-9]', '_', sysconfig.get_platform())
     return _write(wheel_directory, files, f'py3-none-{platform}')
 

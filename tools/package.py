@@ -46,6 +46,9 @@ def make_archive(tree, folder):
 def make_wheel(tree, folder):
     library = next(path for path in tree.rglob('libtilewright.so') if path.exists())
     os.environ['TILEWRIGHT_LIBRARY'] = str(library)
+    # Where there is no Boost.Context, there is no virtual GPU.
+    for path in tree.rglob('libtilewright_ptx.so'):
+        os.environ['TILEWRIGHT_PTX_LIBRARY'] = str(path)
     return folder / build_backend.build_wheel(folder)
 
 

@@ -19,7 +19,13 @@ PROGRAM = ('import tilewright as tw\n'
            'print(tw.matmul(a, a.T).values())\n')
 # Without what leads into the repository.
 ELSEWHERE = {name: value for name, value in os.environ.items()
-             if name not in ('TILEWRIGHT_LIBRARY', 'PYTHONPATH')}
+             if name not in ('TILEWRIGHT_LIBRARY', 'TILEWRIGHT_PTX_LIBRARY', 'PYTHONPATH')}
+# All threads write one word of shared memory.
+RACE = ('import tilewright.ptx\n'
+        'text = ".version 9.0 .target sm_90 .address_size 64 .visible .entry k() { .shared .b32 x; .reg .b32 %t; "\n'
+        'text += "mov.u32 %t, %tid.x; st.shared.u32 [x], %t; ret; }"\n'
+        'print(tilewright.ptx._library()._name)\n'
+        'print(tilewright.ptx.launch(text, block=32, raises=False).findings[0][0])\n')
 
 
 class Package(unittest.TestCase):
@@ -52,6 +58,9 @@ class Package(unittest.TestCase):
                                  env=ELSEWHERE, text=True, cwd=self.folder, capture_output=True,
                                  check=True).stdout
         self.assertEqual(printed, f'{says}{places / "tilewright/libtilewright.so"}\n')
+        library = places / 'tilewright/libtilewright_ptx.so'
+        raced = subprocess.run([python, '-c', RACE], env=ELSEWHERE, text=True, cwd=self.folder, capture_output=True, check=True).stdout
+        self.assertEqual(raced, f'{library}\nrace\n')
 
     def test_pip(self):
         if importlib.util.find_spec('pip') is None:

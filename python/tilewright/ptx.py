@@ -31,6 +31,7 @@ class Report:
     incomplete  what has no model, in sentences
     clean       schedules that were clean, of `schedules`
     steps       instructions and accesses that the machine saw
+    printed     what printf wrote in the first schedule: 'CTA 0, thread 3: x = 17'
     """
 
     def __init__(self, said):
@@ -38,6 +39,7 @@ class Report:
         self.findings = [(one['name'], one['text']) for one in said['findings']]
         self.incomplete = said['incomplete']
         self.clean, self.schedules, self.steps = said['clean'], said['schedules'], said['steps']
+        self.printed = said['printed']
         self.verdict = 'found' if self.findings else 'incomplete' if self.incomplete else 'clean'
 
     def __str__(self):
@@ -199,6 +201,8 @@ def launch(text, entry=None, grid=1, block=None, cluster=None, shared=0, args=()
     if 'refused' in said:
         raise Invalid(said['refused'])
     report = Report(said)
+    for line in report.printed:
+        print(line)
     if raises and report.verdict != 'clean':
         error = (Found if report.verdict == 'found' else Incomplete)(str(report))
         error.report = report

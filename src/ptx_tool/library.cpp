@@ -66,13 +66,14 @@ vgpu::Options schedule(const json& request, unsigned index) {
 
 json run(std::string_view text, const json& request) {
   vgpu::ptx::DescribedLaunch launch(text, words_of(request), arrays_of(request));
-  json findings = json::array(), incomplete = json::array();
+  json findings = json::array(), incomplete = json::array(), printed = json::array();
   unsigned clean = 0;
   std::uint64_t steps = 0;
   const unsigned schedules = request.at("schedules");
   for (unsigned i = 0; i < schedules; ++i) {
     const vgpu::Report report = launch.run(schedule(request, i));
     steps += report.steps;
+    if (i == 0) printed = launch.printed();
     if (report.verdict() == vgpu::Report::Clean) ++clean;
     if (clean < i) continue;  // an earlier one has spoken
     for (const vgpu::Finding& finding : report.findings) {
@@ -86,7 +87,8 @@ json run(std::string_view text, const json& request) {
     std::memcpy(address_of(request.at("arrays").at(i)), array.data(), array.words().bytes);
   }
   return {{"title", launch.title()}, {"findings", findings},   {"incomplete", incomplete},
-          {"clean", clean},          {"schedules", schedules}, {"steps", steps}};
+          {"clean", clean},          {"schedules", schedules}, {"steps", steps},
+          {"printed", printed}};
 }
 
 }  // namespace

@@ -50,6 +50,14 @@ TEST(PtxArithmetic, IntegersWrap) {
   EXPECT_EQ(word("abs.s32 %w0, %wa;", 0x80000000), 0x80000000u);
 }
 
+TEST(PtxArithmetic, DotProductsOfBytes) {
+  EXPECT_EQ(word("dp4a.u32.u32 %w0, %wa, %wb, %wc;", 0x01020304, 0xff000102, 5), 255u + 3 + 8 + 5);
+  EXPECT_EQ(word("dp4a.s32.s32 %w0, %wa, %wb, %wc;", 0x01020304, 0xff000102, 5), 15u);
+  EXPECT_EQ(word("dp4a.s32.u32 %w0, %wa, %wb, %wc;", 0x80000000, 0xff000000, 1), 1u - 128 * 255);
+  EXPECT_EQ(word("dp2a.lo.s32.s32 %w0, %wa, %wb, %wc;", 0xffff0100, 0x000002ff, 7), 7u - 2 - 256);
+  EXPECT_EQ(word("dp2a.hi.u32.u32 %w0, %wa, %wb, %wc;", 0x00030100, 0xff020000, 0), 3u * 255 + 512);
+}
+
 TEST(PtxArithmetic, DivisionsAlwaysEnd) {
   EXPECT_EQ(word("div.s32 %w0, %wa, %wb;", static_cast<std::uint32_t>(-7), 2),
             static_cast<std::uint32_t>(-3));

@@ -1,47 +1,8 @@
 // Threads that run PTX: memory of every space, warps, barriers, and what has no model.
-#include <numeric>
-
-#include "tests/ptx/support.h"
+#include "tests/ptx/words.h"
 
 namespace tw::vgpu::ptx {
 namespace {
-
-std::string kernel(const std::string& body, const std::string& before = "") {
-  return before + R"(
-.visible .entry k(.param .u64 from, .param .u64 to)
-{
-  .reg .b64 %from, %to, %x<8>;
-  .reg .b32 %t, %r<16>;
-  .reg .pred %p<4>;
-  ld.param.u64 %from, [from];
-  ld.param.u64 %to, [to];
-  mov.u32 %t, %tid.x;
-  mul.wide.u32 %x7, %t, 4;
-  add.s64 %from, %from, %x7;
-  add.s64 %to, %to, %x7;
-)" + body +
-         "\n  ret;\n}\n";
-}
-
-// 64 threads that read a word each, 0 to 63, and write one.
-struct Words {
-  std::vector<std::uint32_t> from = std::vector<std::uint32_t>(64);
-  std::vector<std::uint32_t> to = std::vector<std::uint32_t>(64);
-  unsigned threads = 64;
-  std::size_t dynamic_shared = 0;
-
-  Words() { std::iota(from.begin(), from.end(), 0); }
-  Report run(const std::string& text, const Options& options = {}) {
-    const GlobalRange memory[] = {{from.data(), 256, "from", true, false},
-                                  {to.data(), 256, "to", false, true}};
-    Parameters parameters;
-    parameters.add(from.data()).add(to.data());
-    Request request;
-    request.block.x = threads;
-    request.dynamic_shared = dynamic_shared;
-    return run_text(text, request, parameters, memory, options);
-  }
-};
 
 constexpr const char* reversed_through_shared = R"(
   ld.global.u32 %r0, [%from];

@@ -1,5 +1,6 @@
-// wgmma of other types than bf16 on the machine: integer fragments, agreement of threads, and what
-// is not modelled.
+// wgmma of other types than bf16 on the machine: integer fragments, agreement of threads, and
+// operands along m and n.
+#include <bit>
 #include <cstring>
 
 #include "tests/vgpu/support.h"
@@ -102,17 +103,53 @@ TEST(WgmmaKinds, TransposedOperandsHaveBounds) {
   }
 }
 
-TEST(WgmmaKinds, OtherSwizzlesOfTransposedOperandsAreIncomplete) {
-  constexpr WgmmaShape shape = {ElementType::Bf16, ElementType::Bf16, 8, 0, 1};
-  const Report report = Kernel{}.run([] {
-    fill_operands();
-    float sum[4];
-    isa::wgmma_fence();
-    isa::wgmma<shape>(sum, descriptor(a_at), descriptor(b_at, 16, vgpu::MapSwizzle::Bytes64),
-                      false);
-  });
-  EXPECT_EQ(report.verdict(), Report::Incomplete) << text_of(report);
-  EXPECT_NE(text_of(report).find("MN-major operand"), std::string::npos) << text_of(report);
+// B of 16 x 64 along n, with every swizzle: elements are small integers, A is all ones, and so each
+// column's sum is that of its 16 elements.
+TEST(WgmmaKinds, TransposedOperandsOfEverySwizzle) {
+  constexpr WgmmaShape shape = {ElementType::Bf16, ElementType::Bf16, 64, 0, 1};
+  using vgpu::MapSwizzle;
+  for (const MapSwizzle swizzle :
+       {MapSwizzle::None, MapSwizzle::Bytes32, MapSwizzle::Bytes64, MapSwizzle::Bytes128}) {
+    const bool plain = swizzle == MapSwizzle::None;
+    const unsigned span = plain ? 16 : vgpu::swizzle_span(swizzle);
+    float sums[128][32];
+    const Report report = Kernel{}.run([&] {
+      // Blocks along n follow each other; plain ones have their two halves of k together.
+      const vgpu::MatrixDescriptor b = {address_at(b_at), plain ? 128 : 8 * span,
+                                        plain ? 256u : 1024u, 0, swizzle};
+      for (unsigned i = isa::thread_index(); i < 8192 / 4; i += 128) {
+        store_shared(shared_at(4 * i), 0x3f803f80u);
+      }
+      for (unsigned i = isa::thread_index(); i < 8 * 16; i += 128) {
+        const unsigned place = vgpu::transposed_chunk(b, i / 16, i % 16) - address_at(b_at) + b_at;
+        for (unsigned pair = 0; pair < 4; ++pair) {
+          const auto value = [&](unsigned n) {
+            return std::bit_cast<std::uint32_t>(static_cast<float>((n * 7 + i % 16) % 11)) >> 16;
+          };
+          const unsigned n = i / 16 * 8 + 2 * pair;
+          store_shared(shared_at(place + 4 * pair), value(n) | value(n + 1) << 16);
+        }
+      }
+      isa::fence_proxy_async();
+      isa::barrier_sync(0, 128);
+      float sum[32];
+      isa::wgmma_fence();
+      isa::wgmma<shape>(sum, descriptor(a_at), vgpu::encode_matrix_descriptor(b), false);
+      isa::wgmma_commit_group();
+      isa::wgmma_wait_group<0>();
+      isa::fragment_access(sum, 32);
+      std::memcpy(sums[isa::thread_index()], sum, sizeof sum);
+    });
+    ASSERT_TRUE(clean(report)) << span;
+    for (unsigned thread = 0; thread < 128; ++thread) {
+      for (unsigned v = 0; v < 32; ++v) {
+        const unsigned n = 2 * (thread % 4) + v % 2 + 8 * (v / 4);
+        unsigned wanted = 0;
+        for (unsigned k = 0; k < 16; ++k) wanted += (n * 7 + k) % 11;
+        ASSERT_EQ(sums[thread][v], static_cast<float>(wanted)) << span << " " << thread << " " << v;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -75,21 +75,23 @@ SharedAddress operand_chunk(const MatrixDescriptor& descriptor, unsigned row, un
 }
 
 SharedAddress transposed_chunk(const MatrixDescriptor& descriptor, unsigned group, unsigned k) {
-  if (descriptor.swizzle != MapSwizzle::Bytes128) {
-    throw Refusal(fmt::format(
-        "matrix descriptor: unsupported: an MN-major operand with a swizzle span of {} bytes; only "
-        "128 is modelled.",
-        swizzle_span(descriptor.swizzle)));
+  if (descriptor.swizzle == MapSwizzle::None) {
+    if (descriptor.base_offset != 0) refuse_operand(descriptor, "");
+    return descriptor.start + group * descriptor.stride_bytes + k / 8 * descriptor.leading_bytes +
+           k % 8 * 16;
   }
-  const bool misplaced = descriptor.start % 1024 >= 128 || descriptor.stride_bytes % 1024 != 0 ||
-                         (group >= 8 && descriptor.leading_bytes % 1024 != 0);
+  const std::uint32_t span = swizzle_span(descriptor.swizzle), pattern = 8 * span;
+  const unsigned chunks = span / 16;
+  const bool misplaced = descriptor.start % pattern >= span ||
+                         descriptor.stride_bytes % pattern != 0 ||
+                         (group >= chunks && descriptor.leading_bytes % pattern != 0);
   if (descriptor.base_offset != 0 || misplaced) {
     refuse_operand(descriptor,
                    fmt::format("the start {:#x} must lie in the first line of a pattern, and ",
                                descriptor.start));
   }
-  return swizzled(descriptor.start + group / 8 * descriptor.leading_bytes + group % 8 * 16 +
-                      k / 8 * descriptor.stride_bytes + k % 8 * 128,
+  return swizzled(descriptor.start + group / chunks * descriptor.leading_bytes +
+                      group % chunks * 16 + k / 8 * descriptor.stride_bytes + k % 8 * span,
                   descriptor.swizzle);
 }
 

@@ -31,9 +31,10 @@ std::uint64_t encode_matrix_descriptor(const MatrixDescriptor& descriptor);
 SharedAddress operand_chunk(const MatrixDescriptor& descriptor, unsigned row, unsigned chunk);
 
 // The shared address of the 16-byte chunk that holds the 16-bit elements 8 * group and following of
-// m or n, at this k: for a transposed (MN-major) operand with a swizzle of 128 bytes. Eight groups
-// of one k are a line of 128 bytes, eight k are a pattern of 1024. Refused: other swizzles, a base
-// offset, and patterns that start elsewhere.
+// m or n, at this k: for a transposed (MN-major) operand. As many groups of one k as a swizzle span
+// has chunks are a line, eight k are a pattern. Without a swizzle a line is one chunk, the stride
+// leads to the next group, and the leading offset to the next eight k. Refused: a base offset, and
+// patterns that start elsewhere.
 SharedAddress transposed_chunk(const MatrixDescriptor& descriptor, unsigned group, unsigned k);
 
 // Chunk `index` of an operand as WgmmaOperands counts them.

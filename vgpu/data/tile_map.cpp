@@ -135,11 +135,13 @@ Status check(const TileMap& map) {
 }
 
 std::uint32_t box_bytes(const TileMap& map) {
+  if (map.line_bytes != 0) return map.line_bytes;
   const std::uint32_t bits = map.packed_bits != 0 ? map.packed_bits : 8 * map.element_bytes;
   return static_cast<std::uint32_t>(rows_of(map) * map.box[0] * bits / 8);
 }
 
 std::uint32_t shared_box_bytes(const TileMap& map) {
+  if (map.line_bytes != 0) return map.line_bytes;
   return static_cast<std::uint32_t>(rows_of(map) * shared_row_pitch(map));
 }
 
@@ -214,7 +216,9 @@ TensorMap encode(const TileMap& map) {
   }
   shape |= std::uint64_t{map.element_bytes} << 40 | std::uint64_t{map.rank} << 48 |
            static_cast<std::uint64_t>(map.swizzle) << 56;
-  packed.words[PixelsWord] = map.im2col.pixels | std::uint64_t{map.packed_bits} << 32;
+  packed.words[PixelsWord] = map.im2col.pixels | std::uint64_t{map.packed_bits} << 32 |
+                             static_cast<std::uint64_t>(map.number) << 40 |
+                             std::uint64_t{map.nibbles} << 48;
   for (unsigned i = 0; map.is_im2col() && i + 2 < map.rank; ++i) {
     const auto corner = [](int at) { return std::uint64_t{static_cast<std::uint16_t>(at)}; };
     packed.words[PixelBoxWords + i] = corner(map.im2col.lower[i]) |
@@ -244,7 +248,9 @@ TileMap decode(const TensorMap& packed) {
     map.pitch_bytes[d - 1] = packed.words[PitchWords + d - 1];
   }
   map.im2col.pixels = static_cast<std::uint32_t>(packed.words[PixelsWord]);
-  map.packed_bits = static_cast<std::uint32_t>(packed.words[PixelsWord] >> 32);
+  map.packed_bits = packed.words[PixelsWord] >> 32 & 0xff;
+  map.number = static_cast<MapNumber>(packed.words[PixelsWord] >> 40 & 0xff);
+  map.nibbles = (packed.words[PixelsWord] >> 48 & 1) != 0;
   for (unsigned i = 0; map.is_im2col() && i + 2 < map.rank; ++i) {
     const std::uint64_t word = packed.words[PixelBoxWords + i];
     map.im2col.lower[i] = static_cast<std::int16_t>(word);

@@ -24,6 +24,9 @@ struct PixelBox {
   std::uint32_t steps[3] = {1, 1, 1};
 };
 
+// What the elements of a tensor are: copies that reduce ask.
+enum class MapNumber : std::uint8_t { Unknown, Unsigned, Signed, Half, Bfloat, Float };
+
 // Dimension 0 is the innermost. Entries of dimensions >= rank do not matter.
 struct TileMap {
   void* base = nullptr;
@@ -37,6 +40,13 @@ struct TileMap {
   // 4 or 6: elements are packed in global memory, and 16 of them take 16 bytes of shared memory, of
   // which the last are not written (16U4_ALIGN16B, 16U6_ALIGN16B); an element has one byte then.
   std::uint32_t packed_bits = 0;
+  // Coordinates of the first dimension count elements of 4 bits, which are packed in both memories
+  // (16U4_ALIGN8B); all else of this map counts bytes.
+  bool nibbles = false;
+  MapNumber number = MapNumber::Unknown;
+  // Not 0: no tensor, but so many bytes from the base on, in both memories. No map says it: copies
+  // of plain bytes do.
+  std::uint32_t line_bytes = 0;
 
   constexpr bool is_im2col() const { return im2col.pixels > 0; }
   std::int64_t last_pixel(unsigned d) const {
@@ -170,6 +180,10 @@ inline void next_row(const TileMap& map, const int* at, std::int64_t* row) {
 // rows are packed; if swizzled, each takes a whole span.
 template <class Visitor>
 void for_each_run(const TileMap& map, const int* at, SharedAddress shared_base, Visitor&& visit) {
+  if (map.line_bytes != 0) {
+    visit(Run{shared_base, static_cast<std::byte*>(map.base), map.line_bytes});
+    return;
+  }
   require(shared_base % 128 == 0, "TMA: the address in shared memory must be a multiple of 128.");
   // Elements [first, last) of a box side are inside the tensor; in 64 bits nothing overflows.
   const auto first = [&](unsigned d) {

@@ -87,7 +87,7 @@ enum class AgentKind : std::uint8_t {
   Copies,
   Products,
   Stores,       // they read shared memory
-  StoreWrites,  // they write global memory: no thread can know when they are done
+  StoreWrites,  // they write global memory
   ThreadCopies,
   TensorProducts,  // tcgen05.mma and .cp of one Thread
   WaveLoads,       // loads to LDS of one Warp

@@ -137,7 +137,7 @@ void load_box(SharedAddress destination, const TensorMap* packed_map, SharedAddr
   machine.enter();
   const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
                                   CopyDirection::Load, load_instruction);
-  load(destination, map, barrier, coordinates, mask, pair);
+  load(destination, map, barrier, in_memory(map, coordinates).data(), mask, pair);
 }
 
 }  // namespace
@@ -165,6 +165,19 @@ void tma_load_im2col(SharedAddress destination, const TensorMap* packed_map, Sha
   std::copy_n(coordinates, rank, at.begin());
   for (unsigned i = 0; i + 2 < rank; ++i) at[i + 1] += offsets[i];
   load(destination, at_offsets(map, offsets), barrier, at.data(), mask, false);
+}
+
+void bulk_load(SharedAddress destination, const void* source, std::uint32_t bytes,
+               SharedAddress barrier, std::uint16_t mask) {
+  constexpr const char* instruction = "cp.async.bulk load";
+  Engine& machine = engine();
+  machine.enter();
+  check_line(machine, destination, reinterpret_cast<std::uintptr_t>(source), bytes, instruction);
+  if (bytes == 0) return;
+  TileMap line;
+  line.base = const_cast<void*>(source);
+  line.line_bytes = bytes;
+  load(destination, line, barrier, nullptr, mask, false);
 }
 
 void tma_load_pair(SharedAddress destination, const TensorMap* map, SharedAddress barrier,

@@ -8,6 +8,7 @@
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/launch_control.h"
 #include "vgpu/machine/shared_access.h"
+#include "vgpu/machine/shared_copy.h"
 #include "vgpu/machine/swizzle_check.h"
 
 namespace tw::vgpu {
@@ -64,6 +65,13 @@ TileMap read_map(Engine& machine, const TensorMap* packed, const char* instructi
   return machine.refusing([&] { return decode(*packed); });
 }
 
+std::array<int, 5> in_memory(const TileMap& map, const int* coordinates) {
+  std::array<int, 5> at = {};
+  std::copy_n(coordinates, map.rank, at.begin());
+  if (map.nibbles) at[0] /= 2;
+  return at;
+}
+
 TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, unsigned rank,
                     SharedAddress shared, CopyDirection direction, const char* instruction) {
   const TileMap map = read_map(machine, packed, instruction);
@@ -81,7 +89,11 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, uns
     });
     machine.abandon();
   }
-  if (const Status status = check_copy(map, at, shared, direction); !status.is_good()) {
+  if (map.nibbles && at[0] % 2 != 0) {
+    machine.report_exception("cp.async.bulk.tensor: a coordinate of elements of 4 bits is odd.");
+  }
+  if (const Status status = check_copy(map, in_memory(map, at).data(), shared, direction);
+      !status.is_good()) {
     machine.report(Checker::Alignment, -1, instruction, [&] {
       return fmt::format("The {} executes {}. {}", who(machine.current()), instruction,
                          status.sentence());
@@ -92,12 +104,25 @@ TileMap checked_map(Engine& machine, const TensorMap* packed, const int* at, uns
   return map;
 }
 
+void check_line(Engine& machine, std::uint64_t one_side, std::uint64_t other_side,
+                std::uint32_t bytes, const char* instruction) {
+  if (one_side % 16 == 0 && other_side % 16 == 0 && bytes % 16 == 0) return;
+  machine.report(Checker::Alignment, -1, instruction, [&] {
+    return fmt::format(
+        "The {} executes {} of {} bytes between the addresses {:#x} and {:#x}: all three must be "
+        "multiples of 16.",
+        who(machine.current()), instruction, bytes, one_side, other_side);
+  });
+  machine.abandon();
+}
+
 void discard(const PendingLanding& landing) {
   switch (landing.kind) {
     case LandingKind::Load: delete static_cast<LoadOperation*>(landing.operation); return;
     case LandingKind::StoreRead:
     case LandingKind::StoreWrite: delete static_cast<StoreOperation*>(landing.operation); return;
     case LandingKind::ThreadCopies: discard_thread_copies(landing.operation); return;
+    case LandingKind::SharedCopy: discard_shared_copy(landing.operation); return;
     case LandingKind::StoreAsync: discard_store_async(landing.operation); return;
     case LandingKind::Cancel: discard_cancel(landing.operation); return;
     case LandingKind::WaveLoad: discard_wave_load(landing.operation); return;

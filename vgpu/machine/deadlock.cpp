@@ -101,7 +101,8 @@ std::string wait_text(Engine& machine, const Thread& thread) {
     case WaitKind::WarpCollective:
       return fmt::format("the other lanes of warp {} in {}{}", thread.warp->index,
                          name_of(static_cast<Collective>(wait.detail)), lanes_elsewhere(thread));
-    case WaitKind::BulkGroup: return fmt::format("its TMA stores, {} groups allowed", wait.detail);
+    case WaitKind::BulkGroup:
+      return fmt::format("its TMA stores, {} groups allowed", wait.detail >> 1);
     case WaitKind::WgmmaGroup: {
       const auto& warpgroup = *static_cast<const Warpgroup*>(wait.object);
       return fmt::format("wgmma number {} of warpgroup {}, which {} of 128 threads have issued",

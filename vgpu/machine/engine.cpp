@@ -125,7 +125,8 @@ void Engine::start_cluster() {
   for (auto& cta : cluster->ctas) {
     for (Thread& thread : cta->threads) {
       thread.stack = stacks().take();
-      poison_stack(thread.stack);
+      // An interpreter has the registers and variables of its threads elsewhere.
+      if (!launch.site) poison_stack(thread.stack);
       thread.context = context::make_fcontext(thread.stack.top, thread.stack.bytes, fiber_entry);
       schedule_.add_ready(thread);
     }
@@ -299,6 +300,7 @@ void Engine::land(const PendingLanding& landing) {
     case LandingKind::Wgmma: return land_wgmma(*this, landing.operation);
     case LandingKind::ThreadCopies: return land_thread_copies(*this, landing.operation);
     case LandingKind::StoreAsync: return land_store_async(*this, landing.operation);
+    case LandingKind::SharedCopy: return land_shared_copy(*this, landing.operation);
     case LandingKind::TensorPipeline: return land_tensor_pipeline(*this, landing.operation);
     case LandingKind::TensorAccess: return land_tensor_access(*this, landing.operation);
     case LandingKind::Cancel: return land_cancel(*this, landing.operation);

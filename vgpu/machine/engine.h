@@ -55,6 +55,7 @@ class Engine {
   // unknown of others.
   Site site_of(const Thread& thread) {
     if (current_ == nullptr || current_->warp != thread.warp || !order.enabled()) return {};
+    if (launch.site) return numbered_site(launch.site(), thread.step);
     return call_sites.here(current_->stack, thread.step);
   }
 
@@ -126,10 +127,13 @@ class Engine {
     const auto placed = [&] {
       std::string sentence = text();
       if (is_here && launch.place) sentence += " It is at " + launch.place() + ".";
+      if (other.calls != 0 && launch.place_of_site) {
+        sentence += " The other access is at " + launch.place_of_site(other.calls) + ".";
+      }
       return sentence;
     };
     findings.add(checker, role, stage, subject, is_here, placed,
-                 [&] { return call_sites.frames(other); });
+                 [&] { return launch.site ? Frames{} : call_sites.frames(other); });
     if (findings.full()) slice_ = 0;
   }
 
@@ -182,6 +186,7 @@ void land_store_write(Engine& engine, void* operation);
 void land_wgmma(Engine& engine, void* warpgroup);
 void land_thread_copies(Engine& engine, void* operation);
 void land_store_async(Engine& engine, void* operation);
+void land_shared_copy(Engine& engine, void* operation);
 void land_tensor_pipeline(Engine& engine, void* pipeline);
 void land_tensor_access(Engine& engine, void* operation);
 void land_cancel(Engine& engine, void* operation);

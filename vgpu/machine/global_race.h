@@ -1,6 +1,7 @@
 // Two accesses to the same bytes of global memory of which one writes need an order: by barriers,
-// or by counters, across clusters too. Two writes of the same value do not. Reads of values that
-// nobody wants and atomic operations are not judged.
+// or by counters, across clusters too. Two writes of the same value do not, nor do two strong
+// accesses or atomic operations. Reads of values that nobody wants are not judged, nor are
+// counters of kernels in C++.
 #pragma once
 
 #include "vgpu/machine/global_shadow.h"

@@ -91,8 +91,11 @@ void GlobalShadow::touch_cell(Engine& machine, std::size_t index, unsigned mask,
     // Later reads of one agent are over when earlier ones are.
     if (both_read && !is_first && known.actor != access.actor) return;
     if (!both_read && !is_first) {
+      if (known.atomic != 0 && access.atomic) return;
       // Tiles at an edge reach back and store rows again: whoever comes next must follow both.
-      if (known.writes != 0 && writes && !differs(index, common, mask, value)) return;
+      // What an atomic operation will write, nobody knows yet.
+      const bool is_known = !access.atomic;
+      if (known.writes != 0 && writes && is_known && !differs(index, common, mask, value)) return;
       const std::size_t place = index * cell_bytes;
       if (conflict.prior.mask == 0) {
         conflict = {known, place + static_cast<unsigned>(std::countr_zero(common)), 0};
@@ -102,7 +105,8 @@ void GlobalShadow::touch_cell(Engine& machine, std::size_t index, unsigned mask,
     // Whatever comes after this access comes after the known one.
     if (writes || both_read) known.mask &= ~mask;
   });
-  note(index, cell, {access.access.epoch, access.actor, writes, 0, mask, access.access.site});
+  note(index, cell,
+       {access.access.epoch, access.actor, writes, access.atomic, 0, mask, access.access.site});
 }
 
 void GlobalShadow::note(std::size_t index, Cell& cell, const GlobalRecord& record) {
@@ -111,7 +115,7 @@ void GlobalShadow::note(std::size_t index, Cell& cell, const GlobalRecord& recor
     if (known.mask == 0) {
       if (place == nullptr) place = &known;
     } else if (known.actor == record.actor && known.epoch == record.epoch &&
-               known.writes == record.writes) {
+               known.writes == record.writes && known.atomic == record.atomic) {
       known.mask |= record.mask;
       return;
     }

@@ -41,8 +41,9 @@ class GlobalActors {
 
 struct GlobalRecord {
   Epoch epoch = 0;
-  std::uint32_t actor : 26 = 0;
+  std::uint32_t actor : 25 = 0;
   std::uint32_t writes : 1 = 0;
+  std::uint32_t atomic : 1 = 0;    // two such accesses need no order
   std::uint32_t has_more : 1 = 0;  // a cell's first record: others lie elsewhere
   std::uint32_t mask : 4 = 0;      // bytes of the cell; 0: no access
   Site site = {};
@@ -51,6 +52,7 @@ struct GlobalRecord {
 // An access to one or more pieces of global memory.
 struct GlobalAccess {
   Access access = {};
+  bool atomic = false;        // two such accesses need no order
   std::uint32_t actor = 0;    // 0: not numbered yet
   std::uint64_t ordered = 0;  // the access that was last found to come before
 };

@@ -60,6 +60,10 @@ struct Launch {
   // Where in its text the running thread is, for programs that have no frames of the host: findings
   // say it. Empty: the frames tell.
   std::function<std::string()> place = {};
+  // The same for accesses that others may meet later: a number from 1 to 16383 of where the running
+  // thread is, or 0, and what findings say of such a number.
+  std::function<unsigned()> site = {};
+  std::function<std::string(unsigned)> place_of_site = {};
   // The bytes that the kernel gets, for who runs another text of it. Empty: nobody has said.
   std::span<const std::byte> parameters = {};
 };

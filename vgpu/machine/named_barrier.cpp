@@ -41,6 +41,17 @@ void check_whole_warps(Engine& machine, const Thread& last, const NamedBarrier& 
   }
 }
 
+// Threads that reduce at a barrier meet only such.
+void check_all_reduce(Engine& machine, const Thread& last, const NamedBarrier& barrier) {
+  if (barrier.reducing == 0 || barrier.reducing == barrier.expected) return;
+  machine.report(Checker::Divergence, -1, "barrier.red", [&] {
+    return fmt::format(
+        "The {} is the last of {} threads at named barrier {}, of which {} execute barrier.red and "
+        "the others barrier.sync or barrier.arrive.",
+        who(last), barrier.expected, barrier.id, barrier.reducing);
+  });
+}
+
 // Counts the running thread in; true if it was the last one.
 bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned threads,
             bool acquires) {
@@ -57,6 +68,12 @@ bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned thr
   machine.order.release(barrier.arriving, thread);
   if (++barrier.arrived < threads) return false;
   barrier.arrived = 0;
+  check_all_reduce(machine, thread, barrier);
+  barrier.reducing = 0;
+  thread.votes = std::exchange(barrier.votes, 0);
+  for (Thread* other = barrier.waiters.first; other != nullptr; other = other->next_waiter) {
+    other->votes = thread.votes;
+  }
   if (acquires && machine.order.enabled()) check_whole_warps(machine, thread, barrier);
   thread.time = barrier.time;
   machine.made_progress();
@@ -124,6 +141,19 @@ void barrier_sync(unsigned id, unsigned threads) {
   if (!arrive(machine, thread, barrier, threads, true)) {
     machine.sleep(barrier.waiters, {WaitKind::NamedBarrier, &barrier, id});
   }
+}
+
+unsigned barrier_reduce(unsigned id, unsigned threads, bool vote) {
+  Engine& machine = engine();
+  Thread& thread = machine.enter();
+  NamedBarrier& barrier = named_barrier(machine, thread, id, threads);
+  const TimedWait timed(machine, "barrier", static_cast<int>(id));
+  ++barrier.reducing;
+  barrier.votes += vote ? 1 : 0;
+  if (!arrive(machine, thread, barrier, threads, true)) {
+    machine.sleep(barrier.waiters, {WaitKind::NamedBarrier, &barrier, id});
+  }
+  return thread.votes;
 }
 
 void barrier_arrive(unsigned id, unsigned threads) {

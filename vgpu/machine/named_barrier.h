@@ -14,6 +14,8 @@ struct NamedBarrier {
   unsigned id = 0;
   unsigned expected = 0;  // threads; meaningful while some have arrived
   unsigned arrived = 0;
+  unsigned reducing = 0;  // who have arrived by barrier.red
+  unsigned votes = 0;     // those among them whose predicate holds
   WaitList waiters;
   ReleaseClock arriving;
   std::uint64_t time = 0;
@@ -31,3 +33,10 @@ struct ClusterBarrier {
 };
 
 }  // namespace tw::vgpu
+
+namespace tw::model {
+
+// barrier.red, which isa/ptx does not have: for how many threads the predicate holds.
+unsigned barrier_reduce(unsigned id, unsigned threads, bool vote);
+
+}  // namespace tw::model

@@ -20,6 +20,7 @@ enum class LandingKind : std::uint8_t {
   Wgmma,
   ThreadCopies,
   StoreAsync,
+  SharedCopy,
   TensorPipeline,
   TensorAccess,
   Cancel,
@@ -30,7 +31,7 @@ struct PendingLanding {
   LandingKind kind;
   Cluster* cluster;
   void* operation;  // LoadOperation, StoreOperation, Warpgroup, CopyBatch, StoreAsyncOperation,
-                    // TensorPipeline, TensorAccessOp, CancelOperation
+                    // SharedCopyOperation, TensorPipeline, TensorAccessOp, CancelOperation
 };
 
 class Schedule {

@@ -25,6 +25,13 @@ std::string step_words(const Site& site) {
   return site.step == Site::no_step ? "" : fmt::format(" at k-tile {}", unsigned{site.step});
 }
 
+Site numbered_site(unsigned number, std::uint64_t step) {
+  Site site;
+  if (step < Site::no_step) site.step = static_cast<std::uint32_t>(step);
+  if (number <= Site::most_calls) site.calls = number;
+  return site;
+}
+
 Site CallSites::here(const Stack& stack, std::uint64_t step) {
   // Where code is not optimised, an access lies deep below what is of interest; elsewhere
   // everything is one frame.

@@ -23,6 +23,9 @@ struct Site {
 // " at k-tile 3", or nothing.
 std::string step_words(const Site& site);
 
+// Where programs number their places themselves.
+Site numbered_site(unsigned number, std::uint64_t step);
+
 // The different ways on which a run's instructions are reached. Frames are found by their chain of
 // frame pointers: unwinding each access by tables would take longer than all the rest.
 class CallSites {

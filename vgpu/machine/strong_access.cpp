@@ -7,6 +7,7 @@
 
 #include "vgpu/machine/counter.h"
 #include "vgpu/machine/global_access.h"
+#include "vgpu/machine/global_race.h"
 #include "vgpu/machine/timed_wait.h"
 
 namespace tw::vgpu {
@@ -38,6 +39,15 @@ StrongPlace strong_global(std::uint64_t address, unsigned bytes, const StrongUse
   touch_global(machine, thread, data);
   if (use.reads && !may_read_global(machine, thread, data, bytes)) machine.abandon();
   if (use.writes && !may_write_global(machine, thread, data, bytes)) machine.abandon();
+  if (machine.order.enabled()) {
+    GlobalAccess access{Order::generic(thread, use.instruction)};
+    access.atomic = true;
+    if (use.writes) {
+      judge_global_write(machine, data, data, bytes, access);
+    } else {
+      judge_global_read(machine, data, bytes, access);
+    }
+  }
   return {data, bytes};
 }
 

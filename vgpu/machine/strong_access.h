@@ -1,6 +1,6 @@
-// Strong loads, stores and atomic operations of any memory, and the fences that go with them. They
-// are not judged as races; what they release and acquire orders the accesses that are. Every scope
-// counts as that of the GPU: an access whose scope is too narrow is not found.
+// Strong loads, stores and atomic operations of any memory, and the fences that go with them. Two
+// of them never race; with plain accesses of global memory they do, unless something orders the
+// two. Every scope counts as that of the GPU: an access whose scope is too narrow is not found.
 #pragma once
 
 #include <cstdint>

@@ -157,12 +157,18 @@ void land_tensor_access(Engine& machine, void* operation) {
     for (unsigned i = 0; i < op.count; ++i) {
       const TensorWord word = tensor_word(op.shape, lane, i, op.count);
       const unsigned at = op.lane + word.lane, column = op.column + word.column;
+      const bool halves = op.shape == TensorAccessShape::Lanes32Halves;
       if (!op.is_load) {
-        *memory.row(at, column) = values[i];
+        std::uint32_t* const into = memory.row(at, column);
+        into[0] = halves ? values[i] & 0xffff : values[i];
+        if (halves) into[1] = values[i] >> 16;
       } else {
         // What is still on its way is not there yet.
-        const bool is_there = memory.cell(at / band_lanes, column).in_flight == 0;
-        values[i] = is_there ? *memory.row(at, column) : tensor_poison;
+        const bool is_there = memory.cell(at / band_lanes, column).in_flight == 0 &&
+                              (!halves || memory.cell(at / band_lanes, column + 1).in_flight == 0);
+        const std::uint32_t* const from = memory.row(at, column);
+        const std::uint32_t word = halves ? (from[0] & 0xffff) | from[1] << 16 : from[0];
+        values[i] = is_there ? word : tensor_poison;
       }
     }
   }

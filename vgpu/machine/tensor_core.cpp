@@ -86,8 +86,10 @@ void check_without_rank(Engine& machine, const Thread& thread, std::uint64_t bit
 // Finds the chunks of an operand, and checks that they may be read now.
 void find_operand(Engine& machine, const Thread& thread, const WgmmaOp& op, Access& access,
                   std::uint64_t bits, bool transposed, unsigned rows, const std::byte** chunks) {
-  if (transposed) check_without_rank(machine, thread, bits);
   const MatrixDescriptor descriptor = decode_matrix_descriptor(bits);
+  if (transposed && descriptor.swizzle == MapSwizzle::Bytes128) {
+    check_without_rank(machine, thread, bits);
+  }
   check_operand_pattern(machine, *thread.cta, descriptor.start, descriptor.swizzle, instruction);
   for (unsigned index = 0; index < 2 * rows; ++index) {
     // A descriptor's addresses are of the own CTA, whatever its rank.

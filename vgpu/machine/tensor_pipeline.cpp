@@ -202,6 +202,9 @@ void land_product(const TensorPipeline& pipeline, const TensorOp& op) {
   const unsigned rows = product.rows_per_cta(), columns = product.columns_per_cta();
   const unsigned per_piece = 16 / element_bytes(product.kind);
   TensorProductData data;
+  // Lanes that are left out are written here, and what is there is read as ever.
+  std::vector<std::array<std::uint32_t, 256>> elsewhere;
+  elsewhere.reserve(2 * product.m);
   for (unsigned i = 0; i < group.count; ++i) {
     Cta& cta = *group.ctas[i];
     for (unsigned piece = 0; piece < 2 * rows; ++piece) {
@@ -217,8 +220,13 @@ void land_product(const TensorPipeline& pipeline, const TensorOp& op) {
     }
     for (unsigned row = 0; row < rows; ++row) {
       for (unsigned part = 0; part < product.parts(); ++part) {
-        data.d[i * rows + row][part] =
-            cta.tensor->row(op.lane + product.lane(row, part), op.column);
+        const unsigned lane = op.lane + product.lane(row, part);
+        std::uint32_t* d = cta.tensor->row(lane, op.column);
+        if ((op.left_out[4 * i + lane / 32] >> lane % 32 & 1) != 0) {
+          std::copy_n(d, product.part_columns(), elsewhere.emplace_back().begin());
+          d = elsewhere.back().data();
+        }
+        data.d[i * rows + row][part] = d;
       }
     }
   }
@@ -345,18 +353,26 @@ using namespace vgpu;
 
 void tcgen05_mma(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
                  std::uint64_t b, std::uint32_t instruction, bool accumulate) {
+  tcgen05_mma_masked(kind, cta_group, d, a, b, instruction, accumulate, {});
+}
+
+void tcgen05_mma_masked(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
+                        std::uint64_t b, std::uint32_t instruction, bool accumulate,
+                        const LanesLeftOut& left_out) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const Group group = group_of(machine, thread, cta_group, "tcgen05.mma");
   machine.refusing([&] {
     TensorOp op;
     op.product = decode_product(kind, cta_group, instruction);
+    op.left_out = left_out;
     issue_product(machine, thread, group, op, d, a, b, accumulate);
   });
 }
 
 void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
-                          std::uint32_t instruction, bool accumulate) {
+                          std::uint32_t instruction, bool accumulate,
+                          const LanesLeftOut& left_out) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const Group group = group_of(machine, thread, 1, "tcgen05.mma");
@@ -364,6 +380,7 @@ void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::u
   machine.refusing([&] {
     TensorOp op;
     op.product = decode_product(kind, 1, instruction);
+    op.left_out = left_out;
     op.a_is_tensor = true;
     op.a_column = tensor_column(a);
     issue_product(machine, thread, group, op, d, 0, b, accumulate);

@@ -41,7 +41,8 @@ enum class TensorAccessShape : std::uint8_t {
   Lanes16Bits64,
   Lanes16Bits128,
   Lanes16Bits256,
-  Lanes16Bits32Twice  // 16x32bx2: the upper lanes go on where the lower ones end
+  Lanes16Bits32Twice,  // 16x32bx2: the upper lanes go on where the lower ones end
+  Lanes32Halves        // 32x32b with .pack::16b: a word has the lower halves of two columns
 };
 struct TensorWord {
   unsigned lane, column;  // from where the access begins
@@ -51,6 +52,7 @@ constexpr TensorWord tensor_word(TensorAccessShape shape, unsigned lane, unsigne
                                  unsigned words) {
   switch (shape) {
     case TensorAccessShape::Lanes32Bits32: break;
+    case TensorAccessShape::Lanes32Halves: return {lane, 2 * word};
     case TensorAccessShape::Lanes16Bits64:
       return {lane % 2 * 8 + lane / 4, 2 * word + lane / 2 % 2};
     case TensorAccessShape::Lanes16Bits128:
@@ -63,9 +65,12 @@ constexpr TensorWord tensor_word(TensorAccessShape shape, unsigned lane, unsigne
 }
 // Lanes and columns that an access of so many words a lane touches.
 constexpr unsigned lanes_of(TensorAccessShape shape) {
-  return shape == TensorAccessShape::Lanes32Bits32 ? 32 : 16;
+  const bool all =
+      shape == TensorAccessShape::Lanes32Bits32 || shape == TensorAccessShape::Lanes32Halves;
+  return all ? 32 : 16;
 }
 constexpr unsigned columns_of(TensorAccessShape shape, unsigned words) {
+  if (shape == TensorAccessShape::Lanes32Halves) return 2 * words;
   return words * 32 / lanes_of(shape);
 }
 
@@ -94,6 +99,9 @@ struct WarpTensorState {
   std::array<std::vector<std::uint32_t>, 32> values;
 };
 
+// Lanes that a product does not write, by bits: those of the even CTA, then of the odd one.
+using LanesLeftOut = std::array<std::uint32_t, 8>;
+
 struct TensorPipeline;
 
 // What one thread has issued: a product, a copy, or a commit.
@@ -103,6 +111,7 @@ struct TensorOp {
   std::uint32_t column = 0, lane = 0;  // where the destination begins
   TensorProduct product;
   bool accumulate = false;
+  LanesLeftOut left_out = {};
   TensorCopy form = {};
   unsigned cta_group = 1;
   OperandPlacement a, b;     // a copy's source is a
@@ -144,7 +153,12 @@ void tcgen05_store_shaped(TensorAddress destination, const std::uint32_t* values
                           vgpu::TensorAccessShape shape);
 // A product whose A lies in tensor memory, a row to a lane, 8 columns of it; of one CTA.
 void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
-                          std::uint32_t instruction, bool accumulate);
+                          std::uint32_t instruction, bool accumulate,
+                          const vgpu::LanesLeftOut& left_out);
+// tcgen05_mma with a mask of lanes that are not written.
+void tcgen05_mma_masked(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
+                        std::uint64_t b, std::uint32_t instruction, bool accumulate,
+                        const vgpu::LanesLeftOut& left_out);
 // An instruction of a text is about to read or write a register that a load may still owe. ptxas
 // knows such registers, and CUTLASS counts on that: the instruction waits for the load, and those
 // before it.

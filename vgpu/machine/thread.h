@@ -113,10 +113,14 @@ struct Thread {
   Thread* next_waiter = nullptr;
   std::uint64_t time = 0;  // picoseconds
 
+  const void* program = nullptr;  // where an interpreter has the thread's state
+
   const char* role = nullptr;
   std::uint64_t step = no_step;
   const Mbarrier* passed = nullptr;  // the mbarrier that it waited for last
   LastArrival let_pass;              // who completed that phase
+
+  unsigned votes = 0;  // true ones at the barrier with a reduction that it waited for last
 
   bool cluster_arrived = false;         // at the cluster barrier, and has not waited yet
   std::uint64_t cluster_phase = 0;      // in which it arrived
@@ -136,7 +140,7 @@ struct Thread {
   BulkGroups bulk;
   Slot bulk_agent = no_slot;
   Slot bulk_writer = no_slot;
-  ClockRef bulk_done;
+  ClockRef bulk_done, bulk_written;
 
   // cp.async.
   CopyGroups copies;

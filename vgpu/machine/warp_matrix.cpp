@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "vgpu/data/warp_product.h"
 #include "vgpu/machine/warp_collective.h"
 
 namespace tw::vgpu {
@@ -66,13 +67,17 @@ void ldmatrix(std::uint32_t* registers, SharedAddress row, unsigned matrices, bo
   });
 }
 
-void mma_sync(MmaType type, void* d, const std::uint32_t* a, const std::uint32_t* b) {
+namespace {
+
+template <class Multiply>
+void multiply_by_warp(std::uint32_t shape, void* d, const std::uint32_t* a, const std::uint32_t* b,
+                      const Multiply& multiply) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   require_whole_warp(machine, thread, "mma.sync");
   Warp& warp = *thread.warp;
   warp.operands[thread.lane] = {d, a, b};
-  warp.brought[thread.lane] = static_cast<std::uint32_t>(type);
+  warp.brought[thread.lane] = shape;
   meet(machine, thread, Collective::Mma, [&] {
     check_same_in_all_lanes(machine, thread, "mma.sync");
     MmaLanes lanes;
@@ -81,8 +86,20 @@ void mma_sync(MmaType type, void* d, const std::uint32_t* a, const std::uint32_t
       lanes.a[lane] = warp.operands[lane].a;
       lanes.b[lane] = warp.operands[lane].b;
     }
-    mma_m16n8(type, lanes);
+    multiply(lanes);
   });
+}
+
+}  // namespace
+
+void mma_sync_shaped(std::uint32_t shape, void* d, const std::uint32_t* a, const std::uint32_t* b) {
+  const WarpProduct product = WarpProduct::of(shape);
+  multiply_by_warp(shape, d, a, b, [&](const MmaLanes& lanes) { multiply(product, lanes); });
+}
+
+void mma_sync(MmaType type, void* d, const std::uint32_t* a, const std::uint32_t* b) {
+  multiply_by_warp(static_cast<std::uint32_t>(type), d, a, b,
+                   [&](const MmaLanes& lanes) { mma_m16n8(type, lanes); });
 }
 
 }  // namespace tw::model

@@ -194,7 +194,7 @@ def attended(random, causal):
     # Each weight is rounded to f16 for the product, and the result once more.
     bound = np.einsum('hts,hsd->htd', weights, np.abs(v).astype('f8')) * (2 * ULP16 + 64 * APPROXIMATE) + np.abs(wanted) * ULP16 + 2.0 ** -24
     return Case('attention', (2, 2), [In(q), In(k), In(v), Out(np.empty((2, 128, 64), F16)), 128, scale],
-                {'T': 64, 'S': 32, 'D': 64, 'CAUSAL': causal}, [(wanted, bound)], targets=(90,), schedules=1)
+                {'T': 64, 'S': 32, 'D': 64, 'CAUSAL': causal}, [(wanted, bound)], schedules=1)
 
 
 @case

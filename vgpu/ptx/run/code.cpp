@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "vgpu/ptx/run/call.h"
 #include "vgpu/ptx/run/form_table.h"
 
 namespace tw::vgpu::ptx {
@@ -33,25 +34,33 @@ void place_shared(Code& code) {
     for (std::size_t i = 0; i < code.module->variables.size(); ++i) {
       place_if(code.placed_globally[i], code.module->variables[i]);
     }
-    for (std::size_t i = 0; i < code.function->variables.size(); ++i) {
-      place_if(code.placed[i], code.function->variables[i]);
+    for (const auto& body : code.bodies) {
+      for (std::size_t i = 0; body != nullptr && i < body->placed.size(); ++i) {
+        place_if(body->placed[i], body->function->variables[i]);
+      }
+    }
+  }
+}
+
+void place_in_function(Code& code, Body& body) {
+  const Function& function = *body.function;
+  body.placed.resize(function.variables.size());
+  for (std::size_t i = 0; i < function.variables.size(); ++i) {
+    const Variable& variable = function.variables[i];
+    if (function.is_entry && i < function.parameters) {
+      place(body.placed[i], variable, code.parameter_bytes);
+    } else if (variable.space == Space::Local || variable.space == Space::Parameter) {
+      place(body.placed[i], variable, body.local_bytes);
+    } else if (variable.space != Space::Shared) {
+      place(body.placed[i], variable, code.loaded_bytes);
     }
   }
 }
 
 void place_variables(Code& code) {
-  const Function& function = *code.function;
-  code.placed.resize(function.variables.size());
   code.placed_globally.resize(code.module->variables.size());
-  for (std::size_t i = 0; i < function.variables.size(); ++i) {
-    const Variable& variable = function.variables[i];
-    if (i < function.parameters) {
-      place(code.placed[i], variable, code.parameter_bytes);
-    } else if (variable.space == Space::Local || variable.space == Space::Parameter) {
-      place(code.placed[i], variable, code.local_bytes);
-    } else if (variable.space != Space::Shared) {
-      place(code.placed[i], variable, code.loaded_bytes);
-    }
+  for (const auto& body : code.bodies) {
+    if (body != nullptr) place_in_function(code, *body);
   }
   for (std::size_t i = 0; i < code.module->variables.size(); ++i) {
     const Variable& variable = code.module->variables[i];
@@ -61,6 +70,39 @@ void place_variables(Code& code) {
   }
   place_shared(code);
 }
+
+// Which functions an entry may call: all whose names stand in what it reaches. Tables of functions
+// in memory are for calls by address.
+class Reach {
+ public:
+  explicit Reach(Code& code) : code_(code) { code.bodies.resize(code.module->functions.size()); }
+
+  void add(std::uint32_t index) {
+    const Function& function = code_.module->functions[index];
+    if (!function.has_body || code_.bodies[index] != nullptr) return;
+    code_.bodies[index] = std::make_unique<Body>();
+    code_.bodies[index]->function = &function;
+    for (const Instruction& instruction : function.instructions) {
+      for (const Operand& operand : instruction.operands) look(operand);
+    }
+    for (const Table& table : function.tables) {
+      for (const Operand& target : table.targets) look(target);
+    }
+  }
+  void add_from_memory() {
+    for (const Variable& variable : code_.module->variables) {
+      for (const Initial& initial : variable.initial) look(initial.value);
+    }
+  }
+
+ private:
+  void look(const Operand& operand) {
+    if (operand.kind == Operand::Function) add(operand.index);
+    for (const Operand& part : operand.parts) look(part);
+  }
+
+  Code& code_;
+};
 
 // Products own the registers of their vectors while they run, and the model knows them by where
 // they begin. Those of a load of tensor memory are written later, too.
@@ -79,23 +121,32 @@ void not_together(Frame& frame, const Step&) {
   stop_incomplete(frame, "names registers in another order than an instruction before");
 }
 
+bool is_call(const Instruction& instruction) { return instruction.opcode() == "call"; }
+
+// Accesses of these may meet others in a finding.
+bool touches_memory(const Instruction& instruction) {
+  if (instruction.form.starts_with("wgmma.mma") || instruction.form.starts_with("tcgen05.")) {
+    return true;
+  }
+  return std::any_of(instruction.operands.begin(), instruction.operands.end(),
+                     [](const Operand& operand) { return operand.kind == Operand::Address; });
+}
+
 class Preparation {
  public:
-  Preparation(const Module& module, const Function& function) : slots_(function) {
-    code_.module = &module;
-    code_.function = &function;
-  }
+  Preparation(Code& code, Body& body)
+      : slots_(*body.function), code_(body), function_(*body.function), whole_(code) {}
 
-  Code make() {
-    place_variables(code_);
-    for (const Instruction& instruction : code_.function->instructions) {
+  void make() {
+    for (const Instruction& instruction : function_.instructions) {
       if (!writes_later(instruction)) continue;
+      code_.writes_later = true;
       code_.loads_tensor_memory |= loads_registers(instruction);
       for (const Operand& operand : instruction.operands) {
         if (operand.kind == Operand::Vector) slots_.keep_together(operand.parts, true);
       }
     }
-    for (const Instruction& instruction : code_.function->instructions) add(instruction);
+    for (const Instruction& instruction : function_.instructions) add(instruction);
     for (std::size_t i = 0; i < code_.steps.size(); ++i) {
       Step& step = code_.steps[i];
       step.slots = code_.slots.data() + first_slots_[i].slot;
@@ -104,7 +155,6 @@ class Preparation {
     }
     code_.image = slots_.image();
     code_.filled = slots_.filled();
-    return std::move(code_);
   }
 
  private:
@@ -121,7 +171,13 @@ class Preparation {
       step.guard = slots_.of(instruction.predicate);
       step.guard_negated = instruction.predicate.negated;
     }
-    if (const Form* form = form_table().find(*code_.function, instruction)) {
+    if (touches_memory(instruction)) {
+      whole_.sites.push_back({&function_, step.instruction});
+      step.site = static_cast<std::uint32_t>(whole_.sites.size());
+    }
+    if (is_call(instruction)) {
+      add_call(instruction, step);
+    } else if (const Form* form = form_table().find(function_, instruction)) {
       step.execute = form->execute;
       step.detail = form->detail;
       for (const Operand& operand : instruction.operands) flatten(operand, step);
@@ -136,6 +192,34 @@ class Preparation {
     }
     code_.steps.push_back(step);
     first_slots_.push_back(first);
+  }
+
+  // call (results), function, (arguments): the slots have the addresses of results and arguments;
+  // of a call by address the function's stands before them.
+  void add_call(const Instruction& instruction, Step& step) {
+    CallShape shape;
+    const Operand* callee = nullptr;
+    for (const Operand& operand : instruction.operands) {
+      if (operand.kind == Operand::Arguments) {
+        (callee == nullptr ? shape.results : shape.arguments) =
+            static_cast<unsigned>(operand.parts.size());
+      } else if (operand.kind == Operand::Function || operand.kind == Operand::Register) {
+        callee = &operand;
+      }
+    }
+    if (callee == nullptr) return;
+    shape.is_indirect = callee->kind == Operand::Register;
+    if (shape.is_indirect) code_.slots.push_back(slots_.of(*callee));
+    step.target = callee->index;
+    for (const Operand& operand : instruction.operands) {
+      if (operand.kind != Operand::Arguments) continue;
+      for (const Operand& part : operand.parts) {
+        if (part.kind != Operand::Variable) return;  // a register: no compiler does it now
+        code_.slots.push_back(slots_.of(part));
+      }
+    }
+    step.execute = call;
+    step.detail = shape.detail();
   }
 
   void flatten(const Operand& operand, Step& step) {
@@ -178,21 +262,23 @@ class Preparation {
   }
 
   Slots slots_;
-  Code code_;
+  Body& code_;
+  const Function& function_;
+  Code& whole_;
   std::vector<First> first_slots_;
 };
 
 }  // namespace
 
-std::string Code::place_of(std::uint32_t instruction) const {
-  if (instruction >= function->instructions.size()) return "the end";
-  const Instruction& at = function->instructions[instruction];
+std::string Code::place_of(const Function& in, std::uint32_t instruction) const {
+  if (instruction >= in.instructions.size()) return "the end";
+  const Instruction& at = in.instructions[instruction];
   const std::string source = module->source_line(at);
   return fmt::format("line {}{}", at.place.line, source.empty() ? "" : " (" + source + ")");
 }
 
 bool has_model(const Function& function, const Instruction& instruction) {
-  return form_table().find(function, instruction) != nullptr;
+  return is_call(instruction) || form_table().find(function, instruction) != nullptr;
 }
 
 Result<Code> prepare(const Module& module, const std::string& entry) {
@@ -200,7 +286,20 @@ Result<Code> prepare(const Module& module, const std::string& entry) {
     const Function* const function = module.find_entry(entry);
     if (function == nullptr) throw Refusal(fmt::format("The module has no entry '{}'.", entry));
     if (module.address_size != 64) throw Refusal("Only modules with .address_size 64 can run.");
-    return Preparation(module, *function).make();
+    Code code;
+    code.module = &module;
+    code.function = function;
+    Reach reach(code);
+    const auto index = static_cast<std::uint32_t>(function - module.functions.data());
+    reach.add(index);
+    reach.add_from_memory();
+    code.entry = code.bodies[index].get();
+    if (code.entry == nullptr) throw Refusal(fmt::format("The entry '{}' has no body.", entry));
+    place_variables(code);
+    for (const auto& body : code.bodies) {
+      if (body != nullptr) Preparation(code, *body).make();
+    }
+    return code;
   });
 }
 

@@ -155,8 +155,6 @@ void add_copies(FormTable& table) {
   table.add("cp.async.bulk.prefetch.L2.global.L2::cache_hint", "A48", prefetch_bytes);
   table.add("prefetch.tensormap", "A", prefetch_map);
   table.add("cp.async.bulk.commit_group", "", commit_stores);
-  // What is written is there when it has been read: the model lands both at once.
-  table.add("cp.async.bulk.wait_group", "4", wait_for_reads);
   table.add("cp.async.bulk.wait_group.read", "4", wait_for_reads);
 }
 

@@ -10,8 +10,12 @@ namespace {
 
 void branch(Frame& frame, const Step& step) { frame.next = step.target; }
 
-void end(Frame& frame, const Step&) {
-  frame.next = static_cast<std::uint32_t>(frame.running->code->steps.size());
+void leave(Frame& frame, const Step&) {
+  frame.next = static_cast<std::uint32_t>(frame.body->steps.size());
+}
+void exit(Frame& frame, const Step& step) {
+  frame.exits = true;
+  leave(frame, step);
 }
 
 void trap(Frame&, const Step&) {
@@ -23,7 +27,7 @@ void trap(Frame&, const Step&) {
 
 // brx.idx index, table.
 void branch_to_one(Frame& frame, const Step& step) {
-  const Table& table = frame.running->code->function->tables[step.target];
+  const Table& table = frame.body->function->tables[step.target];
   const auto index = get<std::uint32_t>(frame, step.slots[0]);
   if (index < table.targets.size()) {
     frame.next = table.targets[index].index;
@@ -42,7 +46,8 @@ void branch_to_one(Frame& frame, const Step& step) {
 void add_flow(FormTable& table) {
   table.add("bra", "L", branch);
   table.add("bra.uni", "L", branch);
-  for (const char* const name : {"ret", "ret.uni", "exit"}) table.add(name, "", end);
+  for (const char* const name : {"ret", "ret.uni"}) table.add(name, "", leave);
+  table.add("exit", "", exit);
   table.add("trap", "", trap);
   for (const char* const name : {"brx.idx", "brx.idx.uni"}) table.add(name, "4T", branch_to_one);
 }

@@ -78,7 +78,8 @@ class Matching {
       case Operand::Sink: return true;
       case Operand::Integer: return wanted != 'f' && wanted != '_';
       case Operand::Float: return wanted == '4' || wanted == 'r' || wanted == 'W';
-      case Operand::Double: return wanted == '8';
+      case Operand::Double:
+      case Operand::Function: return wanted == '8';
       case Operand::Special:
       case Operand::Variable:
       case Operand::Global: return wanted == '4' || wanted == '8' || wanted == 'r' || wanted == 'W';
@@ -157,9 +158,9 @@ const FormTable& form_table() {
   static const FormTable table = [] {
     FormTable made;
     for (const auto add :
-         {add_bits, add_comparisons, add_conversions, add_copies, add_flow, add_floating,
-          add_halves, add_integers, add_map_changes, add_matrices, add_memory, add_moves, add_pairs,
-          add_signals, add_strong, add_tensor_memory, add_warps}) {
+         {add_bits, add_bulk_copies, add_comparisons, add_conversions, add_copies, add_flow,
+          add_floating, add_halves, add_integers, add_map_changes, add_matrices, add_memory,
+          add_moves, add_pairs, add_signals, add_strong, add_tensor_memory, add_warps}) {
       add(made);
     }
     return made;

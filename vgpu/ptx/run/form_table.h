@@ -23,6 +23,7 @@ struct Form {
   //   _        the sink
   //   L        a label
   //   T        a list of labels
+  // Calls are no forms: call.h has them.
   std::string operands;
   Execute execute;
   std::uint32_t detail = 0;
@@ -51,6 +52,7 @@ std::string canonical_name(const std::string& form);
 
 // One file each.
 void add_bits(FormTable& table);
+void add_bulk_copies(FormTable& table);
 void add_comparisons(FormTable& table);
 void add_conversions(FormTable& table);
 void add_copies(FormTable& table);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "tilewright/isa/model.h"
 
@@ -36,14 +37,20 @@ struct Step {
   std::uint32_t detail = 0;       // what its form says; see who executes it
   std::uint32_t target = 0;       // the step to which a branch goes
   std::uint32_t instruction = 0;  // its number in the function
+  std::uint32_t site = 0;         // where it is, for findings; 0: it touches no memory
 };
 
+struct Body;
 struct Running;
 
+// A function that a thread is in.
 struct Frame {
+  const Body* body = nullptr;
+  const Frame* caller = nullptr;  // null: it is the entry
   std::uint32_t* words = nullptr;
-  std::byte* local = nullptr;
-  std::uint32_t local_bytes = 0;
+  std::vector<std::byte>* local = nullptr;  // the thread's: what a caller has lies before it
+  std::uint32_t local_base = 0;
+  bool exits = false;      // the thread ends, and not only the function
   std::uint32_t next = 0;  // the step to take
   std::uint32_t here = 0;  // the step that is taken
   const Running* running = nullptr;

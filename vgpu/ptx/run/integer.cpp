@@ -115,6 +115,28 @@ void multiply_add_wide(Frame& frame, const Step& step) {
                 Add::of(static_cast<Twice<T>>(a * b), get<Twice<T>>(frame, step.slots[3])));
 }
 
+// dp4a d, a, b, c: the products of the bytes of a and b, and c. dp2a: of the halves of a, and the
+// lower or upper two bytes of b.
+template <class A, class B, unsigned first>
+void dot(Frame& frame, const Step& step) {
+  constexpr unsigned count = 4 / sizeof(A);
+  const auto a = get<std::uint32_t>(frame, step.slots[1]),
+             b = get<std::uint32_t>(frame, step.slots[2]);
+  auto sum = get<std::uint32_t>(frame, step.slots[3]);
+  for (unsigned i = 0; i < count; ++i) {
+    const auto left = static_cast<A>(a >> (8 * sizeof(A) * i));
+    const auto right = static_cast<B>(b >> (8 * (first + i)));
+    sum += static_cast<std::uint32_t>(left) * static_cast<std::uint32_t>(right);
+  }
+  put(frame, step.slots[0], sum);
+}
+template <class A, class B, class Byte>
+void add_dots(FormTable& table, const std::string& types) {
+  table.add("dp4a" + types, "4444", dot<Byte, B, 0>);
+  table.add("dp2a.lo" + types, "4444", dot<A, B, 0>);
+  table.add("dp2a.hi" + types, "4444", dot<A, B, 2>);
+}
+
 template <class T>
 void add_wide(FormTable& table, const std::string& type) {
   const std::string a = letter<T>(), d = letter<Twice<T>>();
@@ -146,6 +168,10 @@ void add_integers(FormTable& table) {
   add_wide<std::int16_t>(table, ".s16");
   add_wide<std::uint32_t>(table, ".u32");
   add_wide<std::int32_t>(table, ".s32");
+  add_dots<std::uint16_t, std::uint8_t, std::uint8_t>(table, ".u32.u32");
+  add_dots<std::uint16_t, std::int8_t, std::uint8_t>(table, ".u32.s32");
+  add_dots<std::int16_t, std::uint8_t, std::int8_t>(table, ".s32.u32");
+  add_dots<std::int16_t, std::int8_t, std::int8_t>(table, ".s32.s32");
 }
 
 }  // namespace tw::vgpu::ptx

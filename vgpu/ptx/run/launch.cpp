@@ -29,66 +29,81 @@ AlignedBytes make_bytes(std::size_t bytes) {
   return made;
 }
 
-// Threads take their words from here and give them back; those of a run that was abandoned end with
+// Calls take their words from here and give them back; those of a run that was abandoned end with
 // it.
 class FramePool {
  public:
-  explicit FramePool(const Code& code) : code_(code) {}
-
   struct Storage {
     Frame frame;
     std::vector<std::uint32_t> words;
-    std::vector<std::byte> local;
+    std::vector<std::byte> local;  // an entry's: its thread's
   };
-  Storage& take() {
+  Storage& take(const Body& body, const Running& running) {
     if (free_.empty()) {
       all_.push_back(std::make_unique<Storage>());
       free_.push_back(all_.back().get());
     }
     Storage& storage = *free_.back();
     free_.pop_back();
-    storage.words = code_.image;
-    storage.local.assign(code_.local_bytes, std::byte{0xff});
+    storage.words = body.image;
+    storage.frame = {};
+    storage.frame.body = &body;
+    storage.frame.words = storage.words.data();
+    storage.frame.running = &running;
     return storage;
   }
-  void give_back(Storage& storage) { free_.push_back(&storage); }
+  // What writes registers later may still do so: those words are not used again.
+  void give_back(Storage& storage) {
+    if (!storage.frame.body->writes_later || storage.frame.caller == nullptr) {
+      free_.push_back(&storage);
+    }
+  }
 
  private:
-  const Code& code_;
   std::vector<std::unique_ptr<Storage>> all_;
   std::vector<Storage*> free_;
 };
 
+// "line 12 (kernel.cu:7), called at line 40 (kernel.cu:22)".
+std::string place_of(const Code& code, const Frame& frame) {
+  std::string place;
+  for (const Frame* at = &frame; at != nullptr; at = at->caller) {
+    place += (place.empty() ? "" : ", called at ") + code.place_of(*at->body->function, at->here);
+  }
+  return place;
+}
+
+constexpr std::uint32_t local_alignment = 128;
+// Frames of the host lie on the thread's stack, too.
+constexpr unsigned most_calls = 64;
+
 class Run {
  public:
-  Run(const Code& code, const Request& request) : code_(code), request_(request), frames_(code) {
+  Run(const Code& code, const Request& request) : code_(code), request_(request) {
     parameters_ = make_bytes(code.parameter_bytes);
     std::memcpy(parameters_.get(), request.parameters.data(), request.parameters.size());
     loaded_ = make_bytes(code.loaded_bytes);
-    running_ = {&code, &request, parameters_.get(), loaded_.get()};
-    for (std::size_t i = 0; i < code.module->variables.size(); ++i) {
-      initialise(code.module->variables[i], code.placed_globally[i]);
-    }
-    for (std::size_t i = code.function->parameters; i < code.function->variables.size(); ++i) {
-      initialise(code.function->variables[i], code.placed[i]);
-    }
+    running_ = {&code,
+                &request,
+                parameters_.get(),
+                loaded_.get(),
+                [this](Frame& caller, const Body& body, const Slot* parameters) {
+                  call(caller, body, parameters);
+                },
+                [this](const std::string& text) { print(text); }};
+    code.each_variable(
+        [&](const Variable& variable, const Placed& placed) { initialise(variable, placed); });
   }
 
   Report launch(std::span<const GlobalRange> memory, const Options& options) {
     std::vector<GlobalRange> ranges(memory.begin(), memory.end());
-    const auto add = [&](const Variable& variable, const Placed& placed) {
+    code_.each_variable([&](const Variable& variable, const Placed& placed) {
       if (variable.space != Space::Global && variable.space != Space::Constant) return;
       if (placed.bytes == 0) return;
       const bool is_constant = variable.space == Space::Constant;
       ranges.push_back({loaded_.get() + placed.offset, placed.bytes, variable.name.c_str(), true,
                         !is_constant, is_constant});
-    };
-    for (std::size_t i = 0; i < code_.module->variables.size(); ++i) {
-      add(code_.module->variables[i], code_.placed_globally[i]);
-    }
-    for (std::size_t i = code_.function->parameters; i < code_.function->variables.size(); ++i) {
-      add(code_.function->variables[i], code_.placed[i]);
-    }
+    });
     Launch launch;
     launch.ctas = static_cast<unsigned>(request_.grid.count());
     launch.cluster_size = static_cast<unsigned>(request_.cluster.count());
@@ -98,6 +113,14 @@ class Run {
     launch.dependent_launch = request_.dependent_launch;
     launch.registers = request_.registers;
     launch.place = [this] { return place(); };
+    launch.site = [] {
+      const Frame* const frame = current_frame();
+      return frame == nullptr ? 0u : unsigned{frame->body->steps[frame->here].site};
+    };
+    launch.place_of_site = [this](unsigned site) {
+      const Code::SitePlace& at = code_.sites[site - 1];
+      return code_.place_of(*at.function, at.instruction);
+    };
     return vgpu::run(launch, ranges, options);
   }
 
@@ -105,15 +128,9 @@ class Run {
   // Dynamic shared memory begins where the variable without a size that is aligned most does.
   std::size_t shared_bytes() const {
     std::uint64_t end = code_.static_shared_bytes;
-    const auto look = [&](const Variable& variable, const Placed& placed) {
+    code_.each_variable([&](const Variable& variable, const Placed& placed) {
       if (variable.space == Space::Shared && placed.bytes == 0) end = std::max(end, placed.offset);
-    };
-    for (std::size_t i = 0; i < code_.placed_globally.size(); ++i) {
-      look(code_.module->variables[i], code_.placed_globally[i]);
-    }
-    for (std::size_t i = 0; i < code_.placed.size(); ++i) {
-      look(code_.function->variables[i], code_.placed[i]);
-    }
+    });
     return static_cast<std::size_t>(end) + request_.dynamic_shared;
   }
 
@@ -122,11 +139,11 @@ class Run {
     if (variable.space != Space::Global && variable.space != Space::Constant) return;
     for (const Initial& initial : variable.initial) {
       std::uint64_t value = static_cast<std::uint64_t>(initial.value.value);
-      if (initial.value.kind == Operand::Global || initial.value.kind == Operand::Variable) {
-        const bool is_global = initial.value.kind == Operand::Global;
-        const auto& placed_all = is_global ? code_.placed_globally : code_.placed;
+      if (initial.value.kind == Operand::Global) {
         value += reinterpret_cast<std::uintptr_t>(loaded_.get()) +
-                 placed_all[initial.value.index].offset;
+                 code_.placed_globally[initial.value.index].offset;
+      } else if (initial.value.kind == Operand::Function) {
+        value = function_begin + initial.value.index;
       }
       std::memcpy(loaded_.get() + placed.offset + initial.element * bytes, &value,
                   std::min<std::size_t>(bytes, sizeof value));
@@ -134,25 +151,86 @@ class Run {
   }
 
   void run_thread() {
-    Thread* const thread = &engine().current();
-    if (engine().timeline != nullptr) thread->role = warp_name(thread->index / warp_lanes);
-    FramePool::Storage& storage = frames_.take();
+    Thread& thread = engine().current();
+    if (engine().timeline != nullptr) thread.role = warp_name(thread.index / warp_lanes);
+    FramePool::Storage& storage = frames_.take(*code_.entry, running_);
+    storage.local.assign(code_.entry->local_bytes, std::byte{0xff});
+    storage.frame.local = &storage.local;
+    thread.program = &storage.frame;
+    fill(storage.frame, thread);
+    execute(storage.frame);
+    thread.program = nullptr;
+    frames_.give_back(storage);
+    if (const auto left = printing_.find(&thread); left != printing_.end()) {
+      show(thread, left->second);
+      printing_.erase(left);
+    }
+  }
+
+  // A caller's parameters are copied to where the callee has its own, and its results back.
+  void call(Frame& caller, const Body& body, const Slot* parameters) {
+    Thread& thread = engine().current();
+    unsigned depth = 0;
+    for (const Frame* at = &caller; at != nullptr; at = at->caller) ++depth;
+    if (depth > most_calls) stop_incomplete(caller, "is deeper than 64 calls, which has no model");
+    FramePool::Storage& storage = frames_.take(body, running_);
     Frame& frame = storage.frame;
-    frame = {};
-    frame.words = storage.words.data();
-    frame.local = storage.local.data();
-    frame.local_bytes = static_cast<std::uint32_t>(storage.local.size());
-    frame.running = &running_;
-    current_[thread] = &frame;
-    fill(frame, *thread);
+    std::vector<std::byte>& local = *caller.local;
+    const std::size_t room = local.size();
+    frame.caller = &caller;
+    frame.local = &local;
+    frame.local_base = static_cast<std::uint32_t>((room + local_alignment - 1) / local_alignment *
+                                                  local_alignment);
+    local.resize(frame.local_base + body.local_bytes, std::byte{0xff});
+    const Function& function = *body.function;
+    const auto copy = [&](std::size_t i, bool is_result) {
+      const Placed& placed = body.placed[i];
+      const std::uint64_t theirs = get<std::uint64_t>(caller, parameters[i]) - local_begin;
+      if (theirs > room || placed.bytes > room - theirs) {
+        stop_incomplete(caller, "passes fewer bytes than the function takes");
+      }
+      std::byte* const inner = local.data() + frame.local_base + placed.offset;
+      std::byte* const outer = local.data() + theirs;
+      std::memcpy(is_result ? outer : inner, is_result ? inner : outer, placed.bytes);
+    };
+    for (std::size_t i = function.results; i < function.parameters; ++i) copy(i, false);
+    fill(frame, thread);
+    thread.program = &frame;
     execute(frame);
-    current_.erase(thread);
+    thread.program = &caller;
+    for (std::size_t i = 0; i < function.results; ++i) copy(i, true);
+    local.resize(room);
+    if (frame.exits) {
+      caller.exits = true;
+      caller.next = static_cast<std::uint32_t>(caller.body->steps.size());
+    }
+    caller.polled = nullptr;
     frames_.give_back(storage);
   }
 
+  void print(const std::string& text) {
+    if (!request_.print) return;
+    Thread& thread = engine().current();
+    std::string& line = printing_[&thread];
+    for (const char c : text) {
+      if (c != '\n') {
+        line += c;
+        continue;
+      }
+      show(thread, line);
+      line.clear();
+    }
+  }
+  void show(const Thread& thread, const std::string& line) {
+    if (!line.empty()) {
+      request_.print(fmt::format("CTA {}, thread {}: {}", thread.cta->index, thread.index, line));
+    }
+  }
+
   void execute(Frame& frame) const {
-    const Step* const steps = code_.steps.data();
-    const auto count = static_cast<std::uint32_t>(code_.steps.size());
+    const Body& body = *frame.body;
+    const Step* const steps = body.steps.data();
+    const auto count = static_cast<std::uint32_t>(body.steps.size());
     while (frame.next < count) {
       frame.here = frame.next;
       const Step& step = steps[frame.next++];
@@ -161,7 +239,7 @@ class Run {
       }
       for (std::uint32_t i = 0; i < step.owned_count; ++i) {
         const std::uint32_t* const word = frame.words + step.owned[i];
-        if (code_.loads_tensor_memory) {
+        if (body.loads_tensor_memory) {
           model::tcgen05_register_access(word);
         } else {
           model::fragment_access(word, 1);
@@ -179,10 +257,13 @@ class Run {
     return warp_names_[warp].c_str();
   }
 
+  static const Frame* current_frame() {
+    return static_cast<const Frame*>(engine().current().program);
+  }
   // Where the running thread is, for findings.
   std::string place() const {
-    const auto found = current_.find(&engine().current());
-    return found == current_.end() ? "" : code_.place_of(found->second->here);
+    const Frame* const frame = current_frame();
+    return frame == nullptr ? "the end" : place_of(code_, *frame);
   }
 
   const Code& code_;
@@ -190,7 +271,7 @@ class Run {
   AlignedBytes parameters_, loaded_;
   Running running_;
   FramePool frames_;
-  std::unordered_map<const Thread*, Frame*> current_;
+  std::unordered_map<const Thread*, std::string> printing_;  // lines that have not ended
   std::deque<std::string> warp_names_;
 };
 
@@ -234,12 +315,11 @@ Request request_of(const Launch& launch) {
 }
 
 void stop_incomplete(const Frame& frame, const char* why) {
-  const Code& code = *frame.running->code;
-  const Instruction& instruction = code.function->instructions[frame.here];
+  const Instruction& instruction = frame.body->function->instructions[frame.here];
   Engine& machine = engine();
-  machine.findings.add_incomplete(fmt::format("The {} stopped at {}: {} {}.",
-                                              who(machine.current()), code.place_of(frame.here),
-                                              instruction.form, why));
+  machine.findings.add_incomplete(
+      fmt::format("The {} stopped at {}: {} {}.", who(machine.current()),
+                  place_of(*frame.running->code, frame), instruction.form, why));
   machine.abandon();
 }
 

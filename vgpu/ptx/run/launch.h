@@ -1,6 +1,7 @@
 // Runs an entry of a module on the virtual GPU.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -22,6 +23,8 @@ struct Request {
   std::span<const std::byte> parameters;
   bool dependent_launch = false;
   unsigned registers = 0;  // a thread has so many at the launch; 0: unknown
+  // Takes the lines that printf writes: "CTA 2, thread 17: x = 3". Empty: nobody wants them.
+  std::function<void(const std::string&)> print = {};
 };
 
 // The request of a launch of ours, which has the bytes of its parameters.
@@ -33,6 +36,10 @@ struct Running {
   const Request* request = nullptr;
   const std::byte* parameters = nullptr;
   std::byte* loaded = nullptr;  // global and constant variables
+  // Runs a function of the module; the slots have the addresses of its results and arguments.
+  std::function<void(Frame& caller, const Body& body, const Slot* parameters)> call;
+  // Takes what the running thread prints.
+  std::function<void(const std::string& text)> print;
 };
 
 // `memory` is what the kernel may touch beside its parameters and variables. A request that does

@@ -20,7 +20,7 @@ struct Draft {
   std::uint64_t pitch_bytes[4];
   std::uint32_t extents[5];
   std::uint16_t box[5];
-  std::uint8_t rank, element_bytes, swizzle;
+  std::uint8_t rank, element_bytes, swizzle, number;
 };
 static_assert(sizeof(Draft) <= map_bytes);
 
@@ -40,6 +40,12 @@ enum class Field : std::uint32_t {
 // Bytes of what .elemtype says; 0: packed below a byte.
 constexpr std::uint8_t element_bytes[16] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4, 0, 0, 0};
 
+constexpr MapNumber element_numbers[16] = {
+    MapNumber::Unsigned, MapNumber::Unsigned, MapNumber::Unsigned, MapNumber::Signed,
+    MapNumber::Unsigned, MapNumber::Signed,   MapNumber::Half,     MapNumber::Float,
+    MapNumber::Float,    MapNumber::Float,    MapNumber::Bfloat,   MapNumber::Float,
+    MapNumber::Float,    MapNumber::Unknown,  MapNumber::Unknown,  MapNumber::Unknown};
+
 SharedAddress shared_part(const Frame& frame, const Address& address) {
   return static_cast<SharedAddress>(address_of(frame, address));
 }
@@ -56,6 +62,7 @@ Draft draft_of(const TensorMap& map) {
   draft.rank = static_cast<std::uint8_t>(known.rank);
   draft.element_bytes = static_cast<std::uint8_t>(known.element_bytes);
   draft.swizzle = static_cast<std::uint8_t>(known.swizzle);
+  draft.number = static_cast<std::uint8_t>(known.number);
   for (unsigned d = 0; d < known.rank; ++d) {
     draft.extents[d] = static_cast<std::uint32_t>(known.extents[d]);
     draft.box[d] = static_cast<std::uint16_t>(known.box[d]);
@@ -97,6 +104,7 @@ void replace(Frame& frame, const Step& step) {
       break;
     case Field::Type:
       draft.element_bytes = element_bytes[value & 15];
+      draft.number = static_cast<std::uint8_t>(element_numbers[value & 15]);
       if (draft.element_bytes == 0) stop_incomplete(frame, "of packed elements has no model yet");
       break;
     case Field::Swizzle: draft.swizzle = static_cast<std::uint8_t>(value); break;
@@ -118,6 +126,7 @@ TensorMap finished(const Draft& draft) {
   map.rank = draft.rank;
   map.element_bytes = draft.element_bytes;
   map.swizzle = static_cast<MapSwizzle>(draft.swizzle);
+  map.number = static_cast<MapNumber>(draft.number);
   for (unsigned d = 0; d < 5 && d < map.rank; ++d) {
     map.extents[d] = draft.extents[d];
     map.box[d] = draft.box[d];

@@ -1,5 +1,6 @@
 // Matrices: between shared memory and registers, and their products on tensor cores.
 #include "tilewright/isa/model/warp_matrix.h"
+#include "vgpu/data/warp_product.h"
 #include "vgpu/machine/warp_collective.h"
 #include "vgpu/ptx/run/form_table.h"
 
@@ -35,6 +36,18 @@ void multiply(Frame& frame, const Step& step) {
   for (unsigned i = 0; i < 4; ++i) d[i] = get<std::uint32_t>(frame, step.slots[10 + i]);
   model::mma_sync(type, d, a, b);
   for (unsigned i = 0; i < 4; ++i) put(frame, step.slots[i], d[i]);
+}
+
+// The same of other shapes: detail says which.
+void multiply_shaped(Frame& frame, const Step& step) {
+  const WarpProduct product = WarpProduct::of(step.detail);
+  const Slot* next = step.slots + product.d_registers();
+  std::uint32_t a[4], b[2], d[4];
+  for (unsigned i = 0; i < product.a_registers(); ++i) a[i] = get<std::uint32_t>(frame, *next++);
+  for (unsigned i = 0; i < product.b_registers(); ++i) b[i] = get<std::uint32_t>(frame, *next++);
+  for (unsigned i = 0; i < product.d_registers(); ++i) d[i] = get<std::uint32_t>(frame, *next++);
+  model::mma_sync_shaped(step.detail, d, a, b);
+  for (unsigned i = 0; i < product.d_registers(); ++i) put(frame, step.slots[i], d[i]);
 }
 
 // wgmma: detail has n / 8, the element types, and whether A comes from registers. Its operands: d,
@@ -122,6 +135,44 @@ void add_warp_product(FormTable& table, const std::string& shape) {
   table.add("mma.sync.aligned." + shape, "{4444}{4444}{44}{4444}", multiply<type>);
 }
 
+std::string vector_of(unsigned registers) { return "{" + std::string(registers, '4') + "}"; }
+
+void add_shaped(FormTable& table, const WarpProduct& product, const std::string& types,
+                const std::string& more = "") {
+  const std::string d = vector_of(product.d_registers());
+  table.add("mma.sync.aligned.m16n8k" + std::to_string(product.k) + ".row.col" + more + types,
+            d + vector_of(product.a_registers()) + vector_of(product.b_registers()) + d,
+            multiply_shaped, product.shape());
+}
+
+void add_other_warp_products(FormTable& table) {
+  using enum MmaElement;
+  add_shaped(table, {Bf16, Bf16, 8}, ".f32.bf16.bf16.f32");
+  add_shaped(table, {F16, F16, 8}, ".f32.f16.f16.f32");
+  add_shaped(table, {Tf32, Tf32, 4}, ".f32.tf32.tf32.f32");
+  for (const unsigned k : {8u, 16u}) add_shaped(table, {F16, F16, k, true}, ".f16.f16.f16.f16");
+  struct Named {
+    MmaElement element;
+    const char* name;
+  };
+  for (const unsigned k : {16u, 32u}) {
+    for (const Named& a : {Named{E4m3, ".e4m3"}, Named{E5m2, ".e5m2"}}) {
+      for (const Named& b : {Named{E4m3, ".e4m3"}, Named{E5m2, ".e5m2"}}) {
+        const std::string types = std::string(a.name) + b.name;
+        add_shaped(table, {a.element, b.element, k}, ".f32" + types + ".f32");
+        add_shaped(table, {a.element, b.element, k, true}, ".f16" + types + ".f16");
+      }
+    }
+    for (const Named& a : {Named{S8, ".s8"}, Named{U8, ".u8"}}) {
+      for (const Named& b : {Named{S8, ".s8"}, Named{U8, ".u8"}}) {
+        const std::string types = std::string(".s32") + a.name + b.name + ".s32";
+        add_shaped(table, {a.element, b.element, k}, types);
+        add_shaped(table, {a.element, b.element, k, false, true}, types, ".satfinite");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void add_matrices(FormTable& table) {
@@ -144,6 +195,7 @@ void add_matrices(FormTable& table) {
   add_warp_product<MmaType::F16>(table, "m16n8k16.row.col.f32.f16.f16.f32");
   add_warp_product<MmaType::Tf32>(table, "m16n8k8.row.col.f32.tf32.tf32.f32");
   add_warp_product<MmaType::S8>(table, "m16n8k32.row.col.s32.s8.s8.s32");
+  add_other_warp_products(table);
   add_products(table);
 }
 

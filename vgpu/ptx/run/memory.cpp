@@ -109,7 +109,10 @@ void to_generic(Frame& frame, const Step& step) {
   put<std::uint64_t>(frame, step.slots[0], get<std::uint64_t>(frame, step.slots[1]) | window);
 }
 void parameter_to_generic(Frame& frame, const Step& step) {
-  put(frame, step.slots[0], generic_parameter(frame, get<std::uint64_t>(frame, step.slots[1])));
+  const auto address = get<std::uint64_t>(frame, step.slots[1]);
+  // Those of functions lie in local memory.
+  put(frame, step.slots[0],
+      address < parameter_begin ? address | generic_local : generic_parameter(frame, address));
 }
 void from_generic(Frame& frame, const Step& step) {
   put<std::uint64_t>(frame, step.slots[0],
@@ -138,7 +141,8 @@ constexpr Instructions spaces[] = {
     {"", ld_generic, st_generic},           {".global", ld_global, st_global},
     {".const", ld_global, nullptr},         {".shared", ld_shared, st_shared},
     {".shared::cta", ld_shared, st_shared}, {".shared::cluster", ld_cluster, st_cluster},
-    {".local", ld_local, st_local},         {".param", ld_param, nullptr}};
+    {".local", ld_local, st_local},         {".param", ld_param, st_local},
+    {".param::entry", ld_param, nullptr},   {".param::func", ld_param, st_local}};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include "tilewright/isa/model/shared_memory.h"
 #include "vgpu/machine/engine.h"
 #include "vgpu/machine/mbarrier_model.h"
+#include "vgpu/machine/named_barrier.h"
 #include "vgpu/machine/strong_access.h"
 #include "vgpu/ptx/run/form_table.h"
 #include "vgpu/ptx/run/polling.h"
@@ -20,6 +21,27 @@ void barrier_sync(Frame& frame, const Step& step) {
 void barrier_sync_all(Frame& frame, const Step& step) {
   model::barrier_sync(get<std::uint32_t>(frame, step.slots[0]), engine().launch.threads);
 }
+// barrier.red result, barrier, threads, predicate. detail: whether the number of threads is given,
+// and whether the predicate stands negated.
+constexpr std::uint32_t has_threads = 1, is_negated = 2;
+unsigned reduce_at_barrier(const Frame& frame, const Step& step, unsigned& threads) {
+  const bool is_counted = (step.detail & has_threads) != 0;
+  threads = is_counted ? get<std::uint32_t>(frame, step.slots[2]) : engine().launch.threads;
+  const bool vote = get_predicate(frame, step.slots[is_counted ? 3 : 2]);
+  return model::barrier_reduce(get<std::uint32_t>(frame, step.slots[1]), threads,
+                               vote != ((step.detail & is_negated) != 0));
+}
+void barrier_count(Frame& frame, const Step& step) {
+  unsigned threads = 0;
+  put<std::uint32_t>(frame, step.slots[0], reduce_at_barrier(frame, step, threads));
+}
+template <bool all>
+void barrier_vote(Frame& frame, const Step& step) {
+  unsigned threads = 0;
+  const unsigned votes = reduce_at_barrier(frame, step, threads);
+  put_predicate(frame, step.slots[0], all ? votes == threads : votes != 0);
+}
+
 void barrier_arrive(Frame& frame, const Step& step) {
   model::barrier_arrive(get<std::uint32_t>(frame, step.slots[0]),
                         get<std::uint32_t>(frame, step.slots[1]));
@@ -100,17 +122,29 @@ void rank_of(Frame& frame, const Step& step) {
                      static_cast<SharedAddress>(get<T>(frame, step.slots[1])) >> window_rank_shift);
 }
 
+void add_barrier_reductions(FormTable& table, const std::string& name, const std::string& aligned) {
+  for (const std::uint32_t detail : {0u, has_threads, is_negated, has_threads | is_negated}) {
+    const std::string operands = std::string((detail & has_threads) != 0 ? "44" : "4") +
+                                 ((detail & is_negated) != 0 ? "!1" : "1");
+    table.add(name + ".popc" + aligned + ".u32", "4" + operands, barrier_count, detail);
+    table.add(name + ".and" + aligned + ".pred", "1" + operands, barrier_vote<true>, detail);
+    table.add(name + ".or" + aligned + ".pred", "1" + operands, barrier_vote<false>, detail);
+  }
+}
+
 void add_barriers(FormTable& table) {
   for (const std::string name : {"bar", "bar.cta", "barrier", "barrier.cta"}) {
     const std::string aligned = name.starts_with("barrier") ? ".aligned" : "";
     table.add(name + ".sync" + aligned, "4", barrier_sync_all);
     table.add(name + ".sync" + aligned, "44", barrier_sync);
     table.add(name + ".arrive" + aligned, "44", barrier_arrive);
+    add_barrier_reductions(table, name + ".red", aligned);
   }
   // Without .aligned the lanes of a warp may come by different ways, as they always do here.
   table.add("barrier.sync", "4", barrier_sync_all);
   table.add("barrier.sync", "44", barrier_sync);
   table.add("barrier.arrive", "44", barrier_arrive);
+  add_barrier_reductions(table, "barrier.red", "");
   for (const std::string aligned : {"", ".aligned"}) {
     table.add("barrier.cluster.arrive.relaxed" + aligned, "", alone<model::cluster_arrive>);
     for (const std::string release : {"", ".release"}) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "vgpu/ptx/run/code.h"
+
 namespace tw::vgpu::ptx {
 namespace {
 
@@ -65,6 +67,7 @@ Slot Slots::of(const Operand& operand) {
     case Operand::Integer:
     case Operand::Float:
     case Operand::Double: return constant(static_cast<std::uint64_t>(operand.value));
+    case Operand::Function: return constant(function_begin + operand.index);
     case Operand::Special:
     case Operand::Variable:
     case Operand::Global:

@@ -31,9 +31,9 @@ bool is_parameter(const Frame& frame, std::uint64_t address, unsigned bytes) {
 std::byte* local_place(const Frame& frame, std::uint64_t address, unsigned bytes,
                        const char* verb) {
   const std::uint64_t offset = address - local_begin;
-  if (address < local_begin || bytes > frame.local_bytes || offset > frame.local_bytes - bytes) {
-    report_outside("local memory", verb, static_cast<std::int64_t>(offset), bytes,
-                   frame.local_bytes);
+  const std::size_t room = frame.local->size();
+  if (address < local_begin || bytes > room || offset > room - bytes) {
+    report_outside("local memory", verb, static_cast<std::int64_t>(offset), bytes, room);
   }
   if (offset % bytes != 0) {
     Engine& machine = engine();
@@ -43,7 +43,7 @@ std::byte* local_place(const Frame& frame, std::uint64_t address, unsigned bytes
     });
     machine.abandon();
   }
-  return frame.local + offset;
+  return frame.local->data() + offset;
 }
 
 bool is_own(SharedAddress address) {
@@ -65,6 +65,7 @@ void store_global(std::uint64_t address, const void* value, unsigned bytes) {
 }
 
 void load_parameter(const Frame& frame, void* value, std::uint64_t address, unsigned bytes) {
+  if (address < parameter_begin) return load_local(frame, value, address, bytes);
   address = generic_parameter(frame, address);
   if (!is_parameter(frame, address, bytes)) {
     const auto begin = reinterpret_cast<std::uintptr_t>(frame.running->parameters);

@@ -75,17 +75,17 @@ std::optional<std::uint32_t> value_of(std::string_view name, const Request& requ
 }
 
 std::uint64_t address_in(const Variable& variable, const Placed& placed, bool is_parameter,
-                         const Running& running, const Thread& thread) {
+                         const Frame& frame, const Thread& thread) {
   if (is_parameter) return parameter_begin + placed.offset;
   switch (variable.space) {
     case Space::Shared:
       return thread.cta->rank << window_rank_shift | (window_begin + placed.offset);
     case Space::Local:
-    case Space::Parameter: return local_begin + placed.offset;
+    case Space::Parameter: return local_begin + frame.local_base + placed.offset;
     case Space::Global:
     case Space::Constant: break;
   }
-  return reinterpret_cast<std::uintptr_t>(running.loaded) + placed.offset;
+  return reinterpret_cast<std::uintptr_t>(frame.running->loaded) + placed.offset;
 }
 
 }  // namespace
@@ -93,28 +93,33 @@ std::uint64_t address_in(const Variable& variable, const Placed& placed, bool is
 void fill(Frame& frame, const Thread& thread) {
   const Running& running = *frame.running;
   const Code& code = *running.code;
-  for (const Filled& filled : code.filled) {
+  const Body& body = *frame.body;
+  for (const Filled& filled : body.filled) {
     const Operand& what = filled.what;
     std::uint64_t value = 0;
     if (what.kind == Operand::Special) {
       value = value_of(what.name, *running.request, &thread).value_or(0);
     } else if (what.kind == Operand::Global) {
       value = address_in(code.module->variables[what.index], code.placed_globally[what.index],
-                         false, running, thread);
+                         false, frame, thread);
     } else {
-      value = address_in(code.function->variables[what.index], code.placed[what.index],
-                         what.index < code.function->parameters, running, thread);
+      const Function& function = *body.function;
+      value = address_in(function.variables[what.index], body.placed[what.index],
+                         function.is_entry && what.index < function.parameters, frame, thread);
     }
     put<std::uint64_t>(frame, filled.slot, value + static_cast<std::uint64_t>(what.value));
   }
 }
 
 Status check_specials(const Code& code) {
-  for (const Filled& filled : code.filled) {
-    if (filled.what.kind != Operand::Special) continue;
-    if (value_of(filled.what.name, Request{}, nullptr).has_value()) continue;
-    return Status::refused(fmt::format("Line {} asks for {}, which has no model.",
-                                       filled.what.place.line, filled.what.name));
+  for (const auto& body : code.bodies) {
+    if (body == nullptr) continue;
+    for (const Filled& filled : body->filled) {
+      if (filled.what.kind != Operand::Special) continue;
+      if (value_of(filled.what.name, Request{}, nullptr).has_value()) continue;
+      return Status::refused(fmt::format("Line {} asks for {}, which has no model.",
+                                         filled.what.place.line, filled.what.name));
+    }
   }
   return Status::good();
 }

@@ -5,13 +5,14 @@
 
 #include "vgpu/machine/strong_access.h"
 #include "vgpu/ptx/run/access_types.h"
-#include "vgpu/ptx/run/half.h"
-#include "vgpu/ptx/run/operation.h"
+#include "vgpu/ptx/run/change.h"
 #include "vgpu/ptx/run/polling.h"
 #include "vgpu/ptx/run/spaces.h"
 
 namespace tw::vgpu::ptx {
 namespace {
+
+using namespace change;
 
 constexpr unsigned most_bytes = 16;
 
@@ -67,48 +68,6 @@ void store(Frame& frame, const Step& step) {
   }
   strong_written(place, use);
 }
-
-struct Add {
-  template <class T>
-  static T of(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
-      using Bits = std::make_unsigned_t<T>;
-      return static_cast<T>(static_cast<Bits>(a) + static_cast<Bits>(b));
-    } else {
-      return a + b;
-    }
-  }
-};
-struct Least {
-  template <class T>
-  static T of(T a, T b) {
-    return b < a ? b : a;
-  }
-};
-struct Most {
-  template <class T>
-  static T of(T a, T b) {
-    return a < b ? b : a;
-  }
-};
-struct Increase {
-  template <class T>
-  static T of(T a, T b) {
-    return a >= b ? T{0} : static_cast<T>(a + 1);
-  }
-};
-struct Decrease {
-  template <class T>
-  static T of(T a, T b) {
-    return a == 0 || a > b ? b : static_cast<T>(a - 1);
-  }
-};
-struct Exchange {
-  template <class T>
-  static T of(T, T b) {
-    return b;
-  }
-};
 
 // atom d, [a], b and red [a], b; of several elements, each alone.
 template <class T, class Operation, bool tells>
@@ -213,19 +172,7 @@ void add_bits_of(FormTable& table, const std::string& type) {
   add_compare_and_swap<T>(table, type);
 }
 
-// Halves of a word, each alone: the operations of half.h.
-template <class Format, class Operation>
-struct Halves {
-  static std::uint32_t of(std::uint32_t a, std::uint32_t b) {
-    return on_halves<Format, Operation>(a, b);
-  }
-};
-template <class Format, class Operation>
-struct Half {
-  static std::uint16_t of(std::uint16_t a, std::uint16_t b) {
-    return Format::round(Operation::of(Format::value(a), Format::value(b)));
-  }
-};
+// Halves of a word, each alone.
 template <class Format, class Operation>
 void add_halves_change(FormTable& table, const std::string& operation, const std::string& type) {
   for (const std::string flush : {"", ".noftz"}) {

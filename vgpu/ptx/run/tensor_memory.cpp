@@ -40,34 +40,29 @@ void multiply(Frame& frame, const Step& step) {
                      get<std::uint64_t>(frame, step.slots[1]),
                      get<std::uint32_t>(frame, step.slots[2]), get_predicate(frame, step.slots[3]));
 }
+// A mask of lanes that are not written.
+LanesLeftOut lanes_left_out(const Frame& frame, const Slot* slots, unsigned words) {
+  LanesLeftOut lanes = {};
+  for (unsigned i = 0; i < words; ++i) lanes[i] = get<std::uint32_t>(frame, slots[i]);
+  return lanes;
+}
 // [d], [a], b, instruction, accumulate: A in tensor memory. detail: the kind, and words of a mask
 // of lanes that are not written.
 void multiply_tensor_a(Frame& frame, const Step& step) {
   const unsigned words = group_in(step.detail);
-  for (unsigned i = 0; i < words; ++i) {
-    if (get<std::uint32_t>(frame, step.slots[2 + i]) != 0) {
-      stop_incomplete(frame, "leaves lanes out, which has no model yet");
-    }
-  }
   model::tcgen05_mma_tensor_a(
       static_cast<MmaKind>(more_in(step.detail)), tensor_address(frame, step.addresses[0]),
       tensor_address(frame, step.addresses[1]), get<std::uint64_t>(frame, step.slots[0]),
-      get<std::uint32_t>(frame, step.slots[1]), get_predicate(frame, step.slots[2 + words]));
+      get<std::uint32_t>(frame, step.slots[1]), get_predicate(frame, step.slots[2 + words]),
+      lanes_left_out(frame, step.slots + 2, words));
 }
-// The same with a mask of lanes that are not written, in detail's upper bits how many words of it:
-// one that is not zero has no model.
 void multiply_masked(Frame& frame, const Step& step) {
   const unsigned words = 4 * group_in(step.detail);
-  for (unsigned i = 0; i < words; ++i) {
-    if (get<std::uint32_t>(frame, step.slots[3 + i]) != 0) {
-      stop_incomplete(frame, "leaves lanes out, which has no model yet");
-    }
-  }
-  model::tcgen05_mma(
+  model::tcgen05_mma_masked(
       static_cast<MmaKind>(more_in(step.detail)), group_in(step.detail),
       tensor_address(frame, step.addresses[0]), get<std::uint64_t>(frame, step.slots[0]),
       get<std::uint64_t>(frame, step.slots[1]), get<std::uint32_t>(frame, step.slots[2]),
-      get_predicate(frame, step.slots[3 + words]));
+      get_predicate(frame, step.slots[3 + words]), lanes_left_out(frame, step.slots + 3, words));
 }
 // [d], a, b, instruction, [a_scales], [b_scales], accumulate.
 void multiply_scaled(Frame& frame, const Step& step) {
@@ -205,6 +200,13 @@ void add_accesses(FormTable& table, const std::string& name, TensorAccessShape s
     const std::uint32_t detail = count | static_cast<std::uint32_t>(shape) << 16;
     table.add("tcgen05.ld" + end, registers + "A", load, detail);
     table.add("tcgen05.st" + end, "A" + registers, store, detail);
+    if (shape == TensorAccessShape::Lanes32Bits32) {
+      const std::uint32_t halves =
+          count | static_cast<std::uint32_t>(TensorAccessShape::Lanes32Halves) << 16;
+      const std::string middle = ".sync.aligned." + name + ".x" + std::to_string(times);
+      table.add("tcgen05.ld" + middle + ".pack::16b.b32", registers + "A", load, halves);
+      table.add("tcgen05.st" + middle + ".unpack::16b.b32", "A" + registers, store, halves);
+    }
     // One register may stand without braces.
     if (count == 1) {
       table.add("tcgen05.ld" + end, "4A", load, detail);

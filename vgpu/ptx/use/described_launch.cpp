@@ -73,11 +73,12 @@ DescribedLaunch::DescribedLaunch(std::string_view text, const LaunchWords& words
   }
   parameters_.resize(code_->parameter_bytes);
   for (std::size_t i = 0; i < function.parameters; ++i) {
-    add_argument(function.variables[i], code_->placed[i], words.arguments[i]);
+    add_argument(function.variables[i], code_->entry->placed[i], words.arguments[i]);
   }
   request_.dynamic_shared = words.shared_bytes;
   request_.dependent_launch = words.dependent_launch;
   request_.parameters = parameters_;
+  request_.print = [this](const std::string& line) { printed_.push_back(line); };
 }
 
 void DescribedLaunch::place_extents(const LaunchWords& words) {
@@ -209,6 +210,7 @@ void DescribedLaunch::put_value(std::size_t offset, std::size_t bytes, std::stri
 }
 
 Report DescribedLaunch::run(const Options& options) {
+  printed_.clear();
   std::vector<GlobalRange> ranges;
   for (Array& array : arrays_) {
     array.reset();

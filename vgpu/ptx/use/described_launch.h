@@ -35,6 +35,8 @@ class DescribedLaunch {
   Report run(const Options& options);
 
   const std::vector<Array>& arrays() const { return arrays_; }
+  // What printf wrote in the last run, a line each.
+  const std::vector<std::string>& printed() const { return printed_; }
   // Throws Refusal where there is none.
   const Array& array(std::string_view name) const;
   // "matmul, grid 4x1x1, block 128x1x1".
@@ -54,6 +56,7 @@ class DescribedLaunch {
   std::vector<std::unique_ptr<TensorMap>> maps_;  // those that are passed by their address
   std::vector<std::byte> parameters_;
   Request request_;
+  std::vector<std::string> printed_;
 };
 
 }  // namespace tw::vgpu::ptx

@@ -71,23 +71,41 @@ std::uint64_t read_whole(std::string_view number, const Element& element,
 
 const Element* find_element(std::string_view name) {
   static const std::unordered_map<std::string_view, Element> known = {
-      {"u8", {Element::Unsigned, 1}},  {"uint8", {Element::Unsigned, 1}},
-      {"u16", {Element::Unsigned, 2}}, {"uint16", {Element::Unsigned, 2}},
-      {"u32", {Element::Unsigned, 4}}, {"uint32", {Element::Unsigned, 4}},
-      {"u64", {Element::Unsigned, 8}}, {"uint64", {Element::Unsigned, 8}},
-      {"s8", {Element::Signed, 1}},    {"int8", {Element::Signed, 1}},
-      {"s16", {Element::Signed, 2}},   {"int16", {Element::Signed, 2}},
-      {"s32", {Element::Signed, 4}},   {"int32", {Element::Signed, 4}},
-      {"s64", {Element::Signed, 8}},   {"int64", {Element::Signed, 8}},
-      {"f16", {Element::Half, 2}},     {"float16", {Element::Half, 2}},
-      {"bf16", {Element::Bfloat, 2}},  {"bfloat16", {Element::Bfloat, 2}},
-      {"f32", {Element::Float, 4}},    {"float32", {Element::Float, 4}},
-      {"f64", {Element::Float, 8}},    {"float64", {Element::Float, 8}},
-      {"tf32", {Element::Float, 4}},   {"b8", {Element::Bits, 1}},
-      {"b16", {Element::Bits, 2}},     {"b32", {Element::Bits, 4}},
-      {"b64", {Element::Bits, 8}},     {"e4m3", {Element::Bits, 1}},
-      {"e5m2", {Element::Bits, 1}},    {"bool", {Element::Unsigned, 1}},
-      {"u4", {Element::Bits, 1, 4}},   {"u6", {Element::Bits, 1, 6}},
+      {"u8", {Element::Unsigned, 1}},
+      {"uint8", {Element::Unsigned, 1}},
+      {"u16", {Element::Unsigned, 2}},
+      {"uint16", {Element::Unsigned, 2}},
+      {"u32", {Element::Unsigned, 4}},
+      {"uint32", {Element::Unsigned, 4}},
+      {"u64", {Element::Unsigned, 8}},
+      {"uint64", {Element::Unsigned, 8}},
+      {"s8", {Element::Signed, 1}},
+      {"int8", {Element::Signed, 1}},
+      {"s16", {Element::Signed, 2}},
+      {"int16", {Element::Signed, 2}},
+      {"s32", {Element::Signed, 4}},
+      {"int32", {Element::Signed, 4}},
+      {"s64", {Element::Signed, 8}},
+      {"int64", {Element::Signed, 8}},
+      {"f16", {Element::Half, 2}},
+      {"float16", {Element::Half, 2}},
+      {"bf16", {Element::Bfloat, 2}},
+      {"bfloat16", {Element::Bfloat, 2}},
+      {"f32", {Element::Float, 4}},
+      {"float32", {Element::Float, 4}},
+      {"f64", {Element::Float, 8}},
+      {"float64", {Element::Float, 8}},
+      {"tf32", {Element::Float, 4}},
+      {"b8", {Element::Bits, 1}},
+      {"b16", {Element::Bits, 2}},
+      {"b32", {Element::Bits, 4}},
+      {"b64", {Element::Bits, 8}},
+      {"e4m3", {Element::Bits, 1}},
+      {"e5m2", {Element::Bits, 1}},
+      {"bool", {Element::Unsigned, 1}},
+      {"u4", {Element::Bits, 1, 4}},
+      {"u6", {Element::Bits, 1, 6}},
+      {"b4x16", {Element::Bits, 1, 0, true}},
   };
   const auto found = known.find(name);
   return found == known.end() ? nullptr : &found->second;
@@ -95,7 +113,7 @@ const Element* find_element(std::string_view name) {
 
 std::uint64_t bits_of(std::string_view number, std::string_view type_name) {
   const Element* const element = find_element(type_name);
-  if (element == nullptr || element->packed_bits != 0) {
+  if (element == nullptr || element->packed_bits != 0 || element->nibbles) {
     throw Refusal(fmt::format("'{}' is no type of numbers.", type_name));
   }
   switch (element->kind) {

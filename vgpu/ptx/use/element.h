@@ -12,6 +12,7 @@ struct Element {
   Kind kind;
   unsigned bytes;
   unsigned packed_bits = 0;  // 4 or 6: sixteen of them take 16 bytes of shared memory
+  bool nibbles = false;      // two of them share a byte in both memories
 };
 
 // Null: nothing has this name. "b32" is Bits.

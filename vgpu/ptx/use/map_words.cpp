@@ -31,6 +31,18 @@ std::vector<std::int64_t> numbers(std::string_view key, std::string_view text) {
   return read;
 }
 
+MapNumber number_of(Element::Kind kind) {
+  switch (kind) {
+    case Element::Unsigned: return MapNumber::Unsigned;
+    case Element::Signed: return MapNumber::Signed;
+    case Element::Half: return MapNumber::Half;
+    case Element::Bfloat: return MapNumber::Bfloat;
+    case Element::Float: return MapNumber::Float;
+    case Element::Bits: break;
+  }
+  return MapNumber::Unknown;
+}
+
 class Words {
  public:
   explicit Words(const Array& array) : array_(array) {}
@@ -99,6 +111,20 @@ class Words {
         fmt::format("A tensor map has {} numbers of '{}', and not {}.", count, key, given.size()));
   }
 
+  // Elements of 4 bits: what is said counts them, and the map counts bytes, as the array does.
+  void halve_first() {
+    for (std::vector<std::int64_t>* const one : {&dims_, &box_}) {
+      if (one->empty()) continue;
+      if (one->front() % 32 != 0) {
+        throw Refusal(
+            fmt::format("Lines and boxes of elements of 4 bits are multiples of 32, and "
+                        "not {}.",
+                        one->front()));
+      }
+      one->front() /= 2;
+    }
+  }
+
   void describe_tensor(TileMap& map) {
     if (type_.empty()) type_ = array_.words().type;
     const Element* const element = find_element(type_);
@@ -108,6 +134,9 @@ class Words {
     }
     map.element_bytes = element->bytes;
     map.packed_bits = element->packed_bits;
+    map.number = number_of(element->kind);
+    map.nibbles = element->nibbles;
+    if (map.nibbles) halve_first();
     if (dims_.empty()) {
       for (auto i = array_.words().extents.rbegin(); i != array_.words().extents.rend(); ++i) {
         dims_.push_back(static_cast<std::int64_t>(*i));
