@@ -119,12 +119,10 @@ TEST_F(AmdLibrary, EveryFamilyIsPlannedAndLaunched) {
       if (served.empty() || served.back() != family) served.push_back(family);
     }
   }
-  // Requantised products have no kernels for AMD.
   std::vector<std::string> expected = {"attention", "block_dequantise", "block_quantise",
                                        "blockwise", "conv2d",           "grouped",
                                        "matmul",    "quantise",         "rms_norm",
-                                       "rotary"};
-  if (device().starts_with("gfx950")) expected.push_back("block_scaled");
+                                       "rotary",    "requantised",      "block_scaled"};
   std::sort(expected.begin(), expected.end());
   std::sort(served.begin(), served.end());
   EXPECT_EQ(served, expected);

@@ -1,4 +1,5 @@
-"""docs/commands.md has the table of commands and families that the programs and headers give.
+"""docs/commands.md has the tables of commands, families and targets that the programs and headers give, and a sentence for
+each family that a target has no kernel for.
 
 usage: commands.py TILEWRIGHT [--update]
 """
@@ -79,6 +80,24 @@ lines += [f'| `{row}` |' .replace('`C, C++`', 'C, C++').replace('`a Python funct
 holes = [f'{row.removeprefix("./tw ")} of {family}' for row, cells in table.items() for family in families if not cells[family]]
 lines += ['', f'Missing: {", ".join(holes) or "nothing"}.']
 
+# The targets of pages, and what runs on devices of others.
+TARGETS = re.findall(r'TargetFacts \w+ = \{"(\w+)"', text('include/tilewright/arch/target.h'))
+OLDER = {'sm90a': ('sm80', 'sm80_onwards'), 'sm100a': ('sm80_onwards',)}
+
+
+def cell(family, target):
+    listed = text(f'include/tilewright/family/{family}/instances.txt')
+    pages = {line.partition('|')[0] for line in listed.splitlines() if '|' in line and not line.startswith('#')}
+    if any(re.fullmatch(target.rstrip('a') + r'a?(_\w+)?', page) for page in pages):
+        return 'yes'
+    return 'as sm80' if pages & set(OLDER.get(target, ())) else '-'
+
+
+cells = {(family, target): cell(family, target) for family in families for target in TARGETS}
+lines += ['', '| | ' + ' | '.join(families) + ' |', '|---' * (len(families) + 1) + '|']
+lines += [f'| {target} |' + ''.join(f' {cells[family, target]} |' for family in families) for target in TARGETS]
+empty = {f'{family} on {target}' for (family, target), what in cells.items() if what == '-'}
+
 
 def wrapped(line):
     if line.startswith('|'):
@@ -94,6 +113,13 @@ def wrapped(line):
 made = BEGIN + '\n'.join(wrapped(line) for line in lines) + '\n' + END
 page = PAGE.read_text()
 begin, end = page.index(BEGIN), page.index(END) + len(END)
+told = set(re.findall(r'^- `(\w+ on \w+)`: ', page[end:], re.MULTILINE))
+if request.update:
+    for filled in told - empty:
+        page = re.sub(rf'^- `{filled}`: .*\n(?:  .*\n)*', '', page, flags=re.MULTILINE)
+    told &= empty
+if told != empty:
+    sys.exit(f'docs/commands.md has no sentence for {sorted(empty - told)}, and one too many for {sorted(told - empty)}.')
 if request.update:
     PAGE.write_text(page[:begin] + made + page[end:])
 elif page[begin:end] != made:

@@ -243,6 +243,11 @@ CONFIGS = {
     # Two warpgroups, blocks of 64 keys, two tiles of queries.
     'attention': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                         fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
+    # Two waves, of which each has blocks of 128 columns.
+    'requantised_waves': Config('gfx942', 'tilewright/family/requantised/gfx942.h', 'Gfx942Rows',
+                                fields_of(f'.m = 64, .n = 128, {FP8}',
+                                          '.d_type = ElementType::E4m3, .multiply_groups = 1, .promote_every = 1'),
+                                'requantised', 'WaveScaledBy<128>'),
     # The same by waves, two groups of two.
     'attention_waves': Config('gfx942', 'tilewright/family/attention/gfx942.h', 'Gfx942Attention',
                               fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
@@ -300,6 +305,7 @@ OPTIONS = {
     'matmul': lambda m, n, k, beta, sms, parts: f'{product(m, n, k, sms)} --beta {beta} --split-k {parts}',
     'conv2d': convolution,
     'blockwise': product,
+    'requantised': product,
     'block_scaled': product,
     # 70, 0, 130 and 9 rows, and 20 rows of nobody behind them; or each with room for so many.
     'grouped': lambda capacity, n, k, sms: f'--sizes 70,0,130,9 --spare {0 if capacity else 20} --capacity {capacity} '

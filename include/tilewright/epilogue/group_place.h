@@ -9,6 +9,7 @@ namespace tw {
 
 template <class Sums, unsigned columns, bool is_transposed>
 struct GroupPlace {
+  using OfSums = Sums;
   static constexpr FragmentLayout layout = Sums::layout;
   static constexpr bool transposed = is_transposed;
   const Place& chunk;

@@ -54,14 +54,29 @@ class Quantised : public UsualEpilogue {
       TW_UNROLL
       for (unsigned i = 0; i < pairs; ++i) {
         const FragmentPlace<2> place = place_of(i);
-        node::Largest& row = largest[PlaceOf::layout == FragmentLayout::Row ? 0 : i % 2];
+        node::Largest& row = largest[row_of<PlaceOf>(i)];
         row.see(values[i].first, place.column < place.n);
         row.see(values[i].second, place.column + 1 < place.n);
       }
       if constexpr (PlaceOf::layout == FragmentLayout::Row) {
         const auto scale = scale_of(largest[0].bits);
         store(scale, place_of(0));
-        multiply(values, Scales::inverse(scale), Scales::inverse(scale));
+        multiply<PlaceOf>(values, Scales::inverse(scale), Scales::inverse(scale));
+      } else if constexpr (in_waves<PlaceOf>) {
+        // Lanes 16 apart share two rows, of which each lane has pairs by twos.
+        float inverse[2];
+        TW_UNROLL
+        for (unsigned row = 0; row < 2; ++row) {
+          std::uint32_t amax = largest[row].bits;
+          TW_UNROLL
+          for (unsigned step = 16; step < 64; step *= 2) {
+            amax = Larger::of(amax, isa::shuffle(amax, (place_of.thread ^ step) % 64));
+          }
+          const auto scale = scale_of(amax);
+          if (place_of.thread % 64 < 16) store(scale, place_of(2 * row));
+          inverse[row] = Scales::inverse(scale);
+        }
+        multiply<PlaceOf>(values, inverse[0], inverse[1]);
       } else {
         // Four lanes share two rows: even pairs are of the first one. A lane makes the scale of
         // one.
@@ -70,8 +85,8 @@ class Quantised : public UsualEpilogue {
         const auto scale = scale_of(maximum_of_lanes<4>(amax, lane));
         if (lane % 4 < 2) store(scale, place_of(mine));
         const auto inverse = std::bit_cast<std::uint32_t>(Scales::inverse(scale));
-        multiply(values, std::bit_cast<float>(isa::shuffle(inverse, lane - mine)),
-                 std::bit_cast<float>(isa::shuffle(inverse, lane - mine + 1)));
+        multiply<PlaceOf>(values, std::bit_cast<float>(isa::shuffle(inverse, lane - mine)),
+                          std::bit_cast<float>(isa::shuffle(inverse, lane - mine + 1)));
       }
     }
 
@@ -79,10 +94,22 @@ class Quantised : public UsualEpilogue {
     TW_DEVICE auto scale_of(std::uint32_t amax) const {
       return scales.of(std::bit_cast<float>(amax));
     }
-    template <unsigned pairs>
-    static TW_DEVICE void multiply(FragmentPair (&values)[pairs], float even, float odd) {
+    template <class PlaceOf>
+    static constexpr bool in_waves = requires {
+      requires PlaceOf::OfSums::lanes == 64;
+    };
+    // Which of a thread's rows its pair is of.
+    template <class PlaceOf>
+    static constexpr unsigned row_of(unsigned pair) {
+      if (PlaceOf::layout == FragmentLayout::Row) return 0;
+      return in_waves<PlaceOf> ? pair / 2 % 2 : pair % 2;
+    }
+    template <class PlaceOf, unsigned pairs>
+    static TW_DEVICE void multiply(FragmentPair (&values)[pairs], float first, float second) {
       TW_UNROLL
-      for (unsigned i = 0; i < pairs; ++i) values[i] = values[i] * (i % 2 == 0 ? even : odd);
+      for (unsigned i = 0; i < pairs; ++i) {
+        values[i] = values[i] * (row_of<PlaceOf>(i) == 0 ? first : second);
+      }
     }
     template <class Scale>
     TW_DEVICE void store(Scale scale, const FragmentPlace<2>& place) const {

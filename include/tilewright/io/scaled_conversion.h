@@ -11,9 +11,9 @@
 namespace tw {
 
 // `shares_a`: all matrices of the batch have one A, whose scales are there once.
-template <Tiling tiling, unsigned warps, Completion how, bool shares_a = false>
-class ScaledConversion : public ThreadLoader<tiling, PlainCopy, warps, how> {
-  using Base = ThreadLoader<tiling, PlainCopy, warps, how>;
+template <Tiling tiling, unsigned warps, Completion how, bool shares_a = false, unsigned lanes = 32>
+class ScaledConversion : public ThreadLoader<tiling, PlainCopy, warps, how, lanes> {
+  using Base = ThreadLoader<tiling, PlainCopy, warps, how, lanes>;
 
  public:
   // The scales of an operand, and what its elements are.
