@@ -151,6 +151,8 @@ class VirtualKernel {
                                  needs_.dependent_launch,
                                  needs_.registers,
                                  {},
+                                 {},
+                                 {},
                                  std::as_bytes(std::span(&params, 1))};
     report_ = vgpu::run(launch, touched, machine_);
     return Status::good();
