@@ -139,7 +139,7 @@ BUGS = [
     Bug('parts_not_weighed',
         'parts count alike, whatever the sums of their exponentials',
         'family/attention/softmax_parts.h',
-        'if (first % 32 == 0) weight = isa::ex2_approx(logs_from(first) - subtracted) * inverse;',
+        'if (first % each == 0) weight = isa::ex2_approx(logs_from(first) - subtracted) * inverse;',
         'weight = inverse;',
         [Site('decode', PARTS, WRONG_RESULT)]),
     Bug('part_not_waited_for',
