@@ -42,7 +42,7 @@ void multiply(Frame& frame, const Step& step) {
 void multiply_shaped(Frame& frame, const Step& step) {
   const WarpProduct product = WarpProduct::of(step.detail);
   const Slot* next = step.slots + product.d_registers();
-  std::uint32_t a[4], b[2], d[4];
+  std::uint32_t a[4] = {}, b[2] = {}, d[4] = {};
   for (unsigned i = 0; i < product.a_registers(); ++i) a[i] = get<std::uint32_t>(frame, *next++);
   for (unsigned i = 0; i < product.b_registers(); ++i) b[i] = get<std::uint32_t>(frame, *next++);
   for (unsigned i = 0; i < product.d_registers(); ++i) d[i] = get<std::uint32_t>(frame, *next++);
