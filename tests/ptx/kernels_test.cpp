@@ -68,6 +68,7 @@ template <class Parts>
 class Product {
  public:
   using Kernel = kernel::WarpSpecialized<Parts>;
+  static constexpr const KernelNeeds& needs = needs_of<Parts, Kernel>;
 
   explicit Product(const LaunchOrder& order, const Options& options) : options_(options) {
     problem_.m = m, problem_.n = n, problem_.k = k;
@@ -82,20 +83,20 @@ class Product {
         plan<Parts>(params_, grid_, problem_, order, max_clusters, workspace, encode_for_virtual);
   }
   Report run_direct() const {
-    return vgpu::run({grid_.ctas, grid_.cluster_size, grid_.threads, grid_.shared_bytes,
-                      [this] { Kernel::run(params_); }, 32, Parts::dependent_launch,
-                      launched_registers<Parts>()},
+    return vgpu::run({grid_.ctas, needs.cluster_size, needs.threads, needs.shared_bytes,
+                      [this] { Kernel::run(params_); }, needs.lanes, needs.dependent_launch,
+                      needs.registers},
                      memory(), options_);
   }
   Report run_ptx(const Code& code) const {
     Request request;
     request.grid.x = grid_.ctas;
-    request.block.x = grid_.threads;
-    request.cluster.x = grid_.cluster_size;
-    request.dynamic_shared = grid_.shared_bytes;
+    request.block.x = needs.threads;
+    request.cluster.x = needs.cluster_size;
+    request.dynamic_shared = needs.shared_bytes;
     request.parameters = bytes_of_params(params_);
-    request.dependent_launch = Parts::dependent_launch;
-    request.registers = launched_registers<Parts>();
+    request.dependent_launch = needs.dependent_launch;
+    request.registers = needs.registers;
     return run(code, request, memory(), options_);
   }
 
