@@ -1,7 +1,7 @@
 """./tw COMMAND --help tells the options of every command without a build: in a tree of the script, tools/ and sources, without cmake and
 ninja. What it tells of programs is what they take.
 
-usage: help.py SCRIPT PROGRAM PTX_PROGRAM [--update]   (--update: writes what they print to tools/help)
+usage: help.py SCRIPT PROGRAM PTX_PROGRAM PROVE_PROGRAM [--update]   (--update: writes what they print to tools/help)
 """
 import os
 import pathlib
@@ -11,10 +11,11 @@ import subprocess
 import sys
 import tempfile
 
-SCRIPT, PROGRAM, PTX_PROGRAM = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+SCRIPT, PROGRAM = pathlib.Path(sys.argv[1]), sys.argv[2]
+OWN_PROGRAMS = {'ptx': sys.argv[3], 'prove': sys.argv[4]}
 ROOT = SCRIPT.parent
 NAMES = [path.parent.name for path in (ROOT / 'include/tilewright/family').glob('*/family.h')]
-OF_PROGRAM = ('ptx', 'run', 'check', 'trace', 'fuzz', 'explain', 'list', 'layout')
+OF_PROGRAM = (*OWN_PROGRAMS, 'run', 'check', 'trace', 'fuzz', 'explain', 'list', 'layout')
 
 
 def options_in(text):
@@ -30,12 +31,12 @@ def printed(*command, **how):
 environment = {name: value for name, value in os.environ.items() if name != 'TW_CHECKOUT'}
 for command in OF_PROGRAM:
     file = ROOT / f'tools/help/{command}.txt'
-    asked = [PTX_PROGRAM] if command == 'ptx' else [PROGRAM, command]
+    asked = [OWN_PROGRAMS[command]] if command in OWN_PROGRAMS else [PROGRAM, command]
     text = printed(*asked, '--help', env=environment)
     if '--update' in sys.argv:
         families = re.compile(rf'(?:^  (?:{"|".join(NAMES)}) +.*\n)+', re.MULTILINE)
         file.write_text(families.sub('@FAMILIES@\n', text))
-    assert printed(sys.executable, ROOT / 'tools/command_help.py', command) == text, f'{file} is not what {asked} --help prints; tests/cli/help.py {SCRIPT} {PROGRAM} {PTX_PROGRAM} --update writes it.'
+    assert printed(sys.executable, ROOT / 'tools/command_help.py', command) == text, f'{file} is not what {asked} --help prints; tests/cli/help.py {" ".join(sys.argv[1:5])} --update writes it.'
 
 commands = re.findall(r'^  (\w+) ', printed(SCRIPT, 'help'), re.MULTILINE)
 assert len(commands) >= 16, commands

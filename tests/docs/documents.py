@@ -4,7 +4,7 @@ and print what is said.
 usage: documents.py TILEWRIGHT
 
 Commands are executed as they stand, but for fewer schedules and shorter fuzzing, and files go to a folder that vanishes.
-What measures (bench, tune), builds (test, demo, library, package), is a program of its own (ptx) or asks for a GPU (--on gpu) is not executed here. Of a header
+What measures (bench, tune), builds (test, demo, library, package), is a program of its own (ptx, prove) or asks for a GPU (--on gpu) is not executed here. Of a header
 a part may be quoted.
 """
 import pathlib
@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
-ELSEWHERE = ('bench', 'tune', 'test', 'demo', 'library', 'package', 'cost', 'info', 'help', 'mutate', 'ptx')
+ELSEWHERE = ('bench', 'tune', 'test', 'demo', 'library', 'package', 'cost', 'info', 'help', 'mutate', 'ptx', 'prove')
 PRINTED = re.compile(r'<!-- (\./tw [^>]*) -->\n```\n(.*?)```\n', re.DOTALL)
 QUOTED = re.compile(r'<!-- ((?:examples|include)/\S+) -->\n```\w+\n(.*?)```\n', re.DOTALL)
 

@@ -55,6 +55,10 @@ void make_threads(Cta& cta, unsigned count, unsigned lanes) {
 
 }  // namespace
 
+Process Thread::process() const {
+  return {cta->index * static_cast<std::uint32_t>(cta->threads.size()) + index, 0};
+}
+
 void Cta::FreeArena::operator()(std::byte* arena) const { std::free(arena); }
 
 void Cta::lend(std::uint32_t offset, std::uint32_t bytes) {

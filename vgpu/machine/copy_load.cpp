@@ -25,6 +25,17 @@ void judge_source(Engine& machine, const TileMap& map, const int* at, std::uint3
   });
 }
 
+// Neither the issue nor the landing of a load commutes with other uses of what it touches.
+void step_on_runs(Engine& machine, const LoadOperation& load) {
+  if (!machine.step.is_on()) return;
+  const Mbarrier& barrier = *load.barrier;
+  machine.step.shared(TouchKind::Writes, barrier.cta->index, barrier.offset, 8);
+  for_each_run(load.map, load.at.data(), window_begin + load.offset, [&](const Run& run) {
+    machine.step.shared(TouchKind::Writes, load.cta->index, run.shared - window_begin, run.bytes);
+    if (run.global != nullptr) machine.step.global(TouchKind::Reads, run.global, run.bytes);
+  });
+}
+
 void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at, SharedPlace place,
               Mbarrier& barrier) {
   touch_global(machine, thread, map.base);
@@ -40,6 +51,7 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
   load->done_time = book_copy_engine(*place.cta->multiprocessor, thread.time, load->bytes);
   ++barrier.copies_in_flight;
   barrier.copying_role = thread.role;
+  step_on_runs(machine, *load);
   if (Shadow* shadow = place.cta->shadow.get()) {
     const Slot agent =
         machine.order.agent(*place.cta->cluster, AgentKind::Copies, &barrier, barrier.copies);
@@ -62,6 +74,8 @@ void issue_to(Engine& machine, Thread& thread, const TileMap& map, const int* at
 
 void land_load(Engine& machine, void* operation) {
   const std::unique_ptr<LoadOperation> load(static_cast<LoadOperation*>(operation));
+  machine.step.tells();
+  step_on_runs(machine, *load);
   std::byte* const shared = load->cta->shared.get();
   // Its own barriers are checked when it ends; those of its peer may count later.
   if (load->cta->exited() && load->barrier->cta != load->cta) {
@@ -135,6 +149,7 @@ void load_box(SharedAddress destination, const TensorMap* packed_map, SharedAddr
               const int* coordinates, unsigned rank, std::uint16_t mask, bool pair) {
   Engine& machine = engine();
   machine.enter();
+  machine.step.tells();
   const TileMap map = checked_map(machine, packed_map, coordinates, rank, destination,
                                   CopyDirection::Load, load_instruction);
   load(destination, map, barrier, in_memory(map, coordinates).data(), mask, pair);

@@ -79,6 +79,7 @@ std::uint32_t* writable_counter(Engine& machine, Thread& thread, std::uint32_t* 
   check_aligned(machine, counter, instruction);
   touch_global(machine, thread, counter);
   if (!may_write_global(machine, thread, counter, 4)) machine.abandon();
+  machine.step.global(TouchKind::Writes, counter, 4);
   return counter;
 }
 
@@ -96,6 +97,15 @@ bool wake_reached(Engine& machine, GlobalCounter& counter) {
     return waiter.wait.kind == WaitKind::GlobalChange ? *counter.place != value
                                                       : has_reached(*counter.place, value);
   });
+}
+
+// Where steps are chosen one by one, the wait is a step that is taken when it ends.
+Thread& enter_when_reached(Engine& machine, const std::uint32_t* place, unsigned target) {
+  if (!machine.step.is_on() || machine.global.find(place, 4) == nullptr) return machine.enter();
+  const auto begin = reinterpret_cast<std::uintptr_t>(place);
+  const Touch awaits = {TouchSpace::Global, TouchKind::Reads, 0, begin, begin + 4};
+  return machine.enter_when({WaitKind::GlobalCounter, &global_counter(machine, place), target},
+                            awaits, [place, target] { return has_reached(*place, target); });
 }
 
 // After an addition, which also hands on what was released before it.
@@ -173,6 +183,7 @@ void counter_wait_at_least(SharedAddress address, unsigned target) {
 void global_add_release(std::uint32_t* place, unsigned value) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   std::uint32_t& count = *atomic_counter(machine, thread, place, "global_add_release");
   GlobalCounter& counter = global_counter(machine, place);
   count += value;
@@ -183,6 +194,7 @@ void global_add_release(std::uint32_t* place, unsigned value) {
 void global_store_release(std::uint32_t* place, unsigned value) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   *writable_counter(machine, thread, place, "global_store_release") = value;
   GlobalCounter& counter = global_counter(machine, place);
   // Who reads this value does not read what earlier writers released.
@@ -193,7 +205,9 @@ void global_store_release(std::uint32_t* place, unsigned value) {
 
 void global_wait_at_least(const std::uint32_t* place, unsigned target) {
   Engine& machine = engine();
-  Thread& thread = machine.enter();
+  Thread& thread = enter_when_reached(machine, place, target);
+  machine.step.tells();
+  machine.step.global(TouchKind::Reads, place, 4);
   check_aligned(machine, place, "global_wait_at_least");
   touch_global(machine, thread, place);
   if (!may_read_global(machine, thread, place, 4)) machine.abandon();
@@ -210,6 +224,8 @@ void global_wait_at_least(const std::uint32_t* place, unsigned target) {
 std::uint32_t global_load_acquire(const std::uint32_t* place, const std::uint32_t* unwanted) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  if (unwanted == nullptr) machine.step.tells();  // it waits for nobody
+  machine.step.global(TouchKind::Reads, place, 4);
   check_aligned(machine, place, "global_load_acquire");
   touch_global(machine, thread, place);
   if (!may_read_global(machine, thread, place, 4)) machine.abandon();
@@ -228,6 +244,7 @@ std::uint32_t global_load_acquire(const std::uint32_t* place, const std::uint32_
 std::uint32_t global_fetch_add(std::uint32_t* place, unsigned value) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   std::uint32_t& count = *atomic_counter(machine, thread, place, "global_fetch_add");
   const std::uint32_t before = count;
   count += value;

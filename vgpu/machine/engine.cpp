@@ -58,7 +58,8 @@ Engine::Engine(const Launch& launch_, std::span<const GlobalRange> memory, const
       global(memory, options_.check),
       order(options_.check),
       timeline(recorded_timeline()),
-      schedule_(options_.landing, options_.seed),
+      step(options_.steps != nullptr),
+      schedule_(options_),
       multiprocessors_(std::max(options_.sm_count, launch_.cluster_size)) {
   [[maybe_unused]] static const Frames first_call = current_frames();
   for (Multiprocessor& multiprocessor : multiprocessors_) {
@@ -128,6 +129,7 @@ void Engine::start_cluster() {
       // An interpreter has the registers and variables of its threads elsewhere.
       if (!launch.site) poison_stack(thread.stack);
       thread.context = context::make_fcontext(thread.stack.top, thread.stack.bytes, fiber_entry);
+      step.process(TouchKind::Writes, thread.process().id());
       schedule_.add_ready(thread);
     }
   }
@@ -152,18 +154,39 @@ void Engine::run_threads() {
   const Entered entered(*this);
   const Watch watch(*this, options.stall_seconds);
   admit_clusters();
+  (void)step.take();
   Schedule::Choice choice;
   while (!stopped_ && !resident_.empty()) {
     if (!schedule_.choose(choice)) {
       if (wake_reached(*this)) continue;
       report_deadlock(*this, resident_);
       stopped_ = true;
+    } else if (options.steps != nullptr) {
+      take_step(choice);
     } else if (choice.thread != nullptr) {
       resume(*choice.thread);
     } else {
       land(choice.landing);
     }
   }
+}
+
+void Engine::take_step(const Schedule::Choice& choice) {
+  if (choice.thread != nullptr) {
+    Thread& thread = *choice.thread;
+    thread.wait = {};
+    thread.may_go = nullptr;
+    step.process(TouchKind::Reads, thread.process().id());
+    step.set_untold(std::exchange(thread.sleeps_untold, false));
+    resume(thread);
+  } else {
+    landing_ = choice.landing.process;
+    step.begin_instruction();
+    step.process(TouchKind::Reads, landing_.id());
+    step.exit_of(TouchKind::Reads, choice.landing.cluster->index());
+    land(choice.landing);
+  }
+  options.steps->stepped(step.take());
 }
 
 Report Engine::run() {
@@ -221,6 +244,25 @@ void Engine::give_way() {
   current_->state = ThreadState::Ready;
   schedule_.add_ready(*current_);
   switch_out();
+  if (step.is_on()) {
+    slice_ = 1;
+    step.begin_instruction();
+  }
+}
+
+Thread& Engine::enter_when(Wait wait, const Touch& awaits, std::function<bool()> may_go) {
+  if (!step.is_on()) return enter();
+  Thread& thread = *current_;
+  thread.time += instruction_picoseconds;
+  ++steps_;
+  thread.state = ThreadState::Sleeping;
+  thread.wait = wait;
+  thread.awaits = awaits;
+  thread.may_go = std::move(may_go);
+  schedule_.add_ready(thread);
+  switch_out();
+  step.begin_instruction();
+  return thread;
 }
 
 void Engine::abandon() {
@@ -261,6 +303,7 @@ void Engine::sleep(WaitList& list, Wait wait) {
   Thread& thread = *current_;
   thread.state = ThreadState::Sleeping;
   thread.wait = wait;
+  thread.sleeps_untold = step.is_untold();
   thread.next_waiter = nullptr;
   (list.first == nullptr ? list.first : list.last->next_waiter) = &thread;
   list.last = &thread;
@@ -271,6 +314,7 @@ void Engine::wake(Thread& thread, std::uint64_t time) {
   thread.time = std::max(thread.time, time);
   thread.wait = {};
   thread.state = ThreadState::Ready;
+  step.process(TouchKind::Writes, thread.process().id());
   schedule_.add_ready(thread);
 }
 
@@ -284,8 +328,17 @@ void Engine::wake_all(WaitList& list, std::uint64_t time) {
 }
 
 void Engine::submit(LandingKind kind, Cluster& cluster, void* operation) {
-  schedule_.add_landing({kind, &cluster, operation});
-  if (options.landing != Landing::Eager || current_ == nullptr) return;
+  // What a landing submits is told apart from it, for each submits one at most.
+  constexpr std::uint32_t submitted_by_landing = 1u << 20;
+  PendingLanding landing = {kind, &cluster, operation};
+  if (step.is_on()) {
+    landing.process = current_ == nullptr
+                          ? Process{landing_.thread, landing_.landing + submitted_by_landing}
+                          : Process{current_->process().thread, ++current_->submitted};
+    step.process(TouchKind::Writes, landing.process.id());
+  }
+  schedule_.add_landing(landing);
+  if (step.is_on() || options.landing != Landing::Eager || current_ == nullptr) return;
   current_->state = ThreadState::Ready;
   schedule_.add_ready_first(*current_);
   switch_out();
@@ -309,6 +362,11 @@ void Engine::land(const PendingLanding& landing) {
 }
 
 void Engine::finish(Thread& thread) {
+  if (step.is_on()) {
+    enter();
+    step.tells();
+    step.exit_of(TouchKind::Adds, thread.cta->cluster->index());
+  }
   made_progress();
   thread.state = ThreadState::Finished;
   Cta& cta = *thread.cta;
@@ -325,7 +383,10 @@ void Engine::finish(Thread& thread) {
 
 void Engine::retire(Cluster& cluster) {
   PendingLanding landing;
-  while (schedule_.take_landing(&cluster, landing)) land(landing);
+  while (schedule_.take_landing(&cluster, landing)) {
+    step.everything();
+    land(landing);
+  }
   for (auto& cta : cluster.ctas) {
     idle_multiprocessors_.push_back(cta->multiprocessor);
     // The next CTA has its shared memory there.
@@ -386,7 +447,9 @@ bool Engine::is_local(const void* address) const {
 
 Report run(const Launch& launch, std::span<const GlobalRange> memory, const Options& options) {
   require(launch.threads >= 1 && launch.threads <= 1024, "A CTA has 1 to 1024 threads.");
-  require(launch.lanes == 32 || launch.lanes == 64, "A warp has 32 or 64 lanes.");
+  require(launch.lanes == 32 || launch.lanes == 64 || launch.lanes == 1,
+          "A warp has 32 or 64 lanes, or 1 where every role is a thread.");
+  require(launch.lanes != 1 || launch.threads <= 32, "A CTA has at most 32 warps of one lane.");
   require(launch.cluster_size >= 1 && launch.cluster_size <= 16, "A cluster has 1 to 16 CTAs.");
   require(launch.ctas % launch.cluster_size == 0, "The grid must consist of whole clusters.");
   require(launch.shared_bytes <= 227 << 10, "A CTA has at most 227 KiB of shared memory.");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "vgpu/machine/cluster.h"
 #include "vgpu/machine/findings.h"
+#include "vgpu/machine/footprint.h"
 #include "vgpu/machine/global_memory.h"
 #include "vgpu/machine/machine.h"
 #include "vgpu/machine/order.h"
@@ -47,9 +49,13 @@ class Engine {
   Order order;
   Timeline* const timeline;        // null: nobody records
   GlobalCounters global_counters;  // hold clocks of the order's pool
+  StepRecord step;                 // what the step that runs now touches
 
   // Every instruction begins here: it costs time, and other threads may run first.
   Thread& enter();
+  // The same for an instruction that waits. Where steps are chosen one by one, the thread steps
+  // only when may_go() holds, which what it awaits decides.
+  Thread& enter_when(Wait wait, const Touch& awaits, std::function<bool()> may_go);
   Thread& current() { return *current_; }
   // Where this thread is, which runs now or meets the running one for an instruction of its warp;
   // unknown of others.
@@ -156,10 +162,12 @@ class Engine {
   void resume(Thread& thread);
   void switch_out();
   void give_way();
+  void take_step(const Schedule::Choice& choice);
   void land(const PendingLanding& landing);
 
   Schedule schedule_;
   Thread* current_ = nullptr;
+  Process landing_ = {};  // that lands now, where no thread runs
   void* scheduler_context_ = nullptr;
   std::uint64_t slice_ = 0;
   std::uint64_t steps_ = 0;

@@ -17,7 +17,9 @@ const char* name_of(Landing landing) {
 }
 
 void Findings::append(Checker checker, const char* role, int stage, std::string text) {
-  text += fmt::format(" Replay: seed {}, landing {}.", options_.seed, name_of(options_.landing));
+  if (options_.steps == nullptr) {  // who chooses steps has a schedule to show
+    text += fmt::format(" Replay: seed {}, landing {}.", options_.seed, name_of(options_.landing));
+  }
   report_.findings.push_back(
       {checker, name_of(checker), role == nullptr ? "" : role, stage, std::move(text)});
   frames_.emplace_back();

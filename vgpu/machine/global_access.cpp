@@ -127,15 +127,19 @@ void on_read(Space space, const void* element, unsigned bytes, unsigned alignmen
   check_aligned(machine, element, alignment, "reads");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
+    machine.step.tells();
     touch_global(machine, thread, element);
     if (!may_read_global(machine, thread, element, bytes)) machine.abandon();
+    machine.step.global(TouchKind::Reads, element, bytes);
     if (wanted) {
       GlobalAccess access{Order::generic(thread, "a load")};
       judge_global_read(machine, element, bytes, access);
     }
   } else if (space == Space::Shared) {
     Thread& thread = machine.enter();
+    machine.step.tells();
     const std::uint32_t offset = shared_offset(machine, element, bytes, "reads");
+    machine.step.shared(TouchKind::Reads, thread.cta->index, offset, bytes);
     if (Shadow* shadow = thread.cta->shadow.get()) {
       Access access = Order::generic(thread, "a load");
       shadow->read(machine, offset, bytes, access);
@@ -150,13 +154,17 @@ void on_write(Space space, const void* element, const void* value, unsigned byte
   check_aligned(machine, element, alignment, "writes");
   if (space == Space::Global) {
     Thread& thread = machine.enter();
+    machine.step.tells();
     touch_global(machine, thread, element);
     if (!may_write_global(machine, thread, element, bytes)) machine.abandon();
+    machine.step.global(TouchKind::Writes, element, bytes);
     GlobalAccess access{Order::generic(thread, "a store")};
     judge_global_write(machine, element, value, bytes, access);
   } else if (space == Space::Shared) {
     Thread& thread = machine.enter();
+    machine.step.tells();
     const std::uint32_t offset = shared_offset(machine, element, bytes, "writes");
+    machine.step.shared(TouchKind::Writes, thread.cta->index, offset, bytes);
     if (Shadow* shadow = thread.cta->shadow.get()) {
       Access access = Order::generic(thread, "a store");
       shadow->write(machine, offset, bytes, access);

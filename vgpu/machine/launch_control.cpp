@@ -120,6 +120,8 @@ CancelResponse load_cancel_response(SharedAddress address) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   const SharedPlace place = response_place(machine, address, what);
+  machine.step.tells();
+  machine.step.shared(TouchKind::Reads, place.cta->index, place.offset, response_bytes);
   if (place.cta->shadow != nullptr) {
     Access access = Order::generic(thread, what);
     place.cta->shadow->read(machine, place.offset, response_bytes, access);

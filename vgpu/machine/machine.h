@@ -16,6 +16,7 @@ namespace tw::vgpu {
 struct Launch;
 struct GlobalRange;
 struct Options;
+class StepChooser;
 
 // When the effects of asynchronous instructions come true.
 enum class Landing : std::uint8_t {
@@ -45,6 +46,8 @@ struct Options {
   // Runs the launch in place of its thread_body: from the kernel's PTX, say. It gets these options
   // without itself.
   std::function<Report(const Launch&, std::span<const GlobalRange>, const Options&)> instead = {};
+  // Decides every single step in place of landing and seed; null: nobody does.
+  StepChooser* steps = nullptr;
 };
 
 struct Launch {
@@ -53,7 +56,7 @@ struct Launch {
   unsigned threads = 128;
   std::size_t shared_bytes = 0;
   std::function<void()> thread_body;
-  unsigned lanes = 32;  // lanes a warp has: 32, or 64
+  unsigned lanes = 32;  // lanes a warp has: 32 or 64, or 1 for protocols of single threads
   // The grid may start while the grid before it still runs (programmatic stream serialisation).
   bool dependent_launch = false;
   unsigned registers = 0;  // a thread's at the launch, before setmaxnreg shifts them; 0: unknown

@@ -24,6 +24,10 @@ namespace {
 constexpr unsigned most_arrivals = (1u << 20) - 1;
 constexpr std::int64_t most_bytes = (1 << 20) - 1;
 
+void step_on(Engine& machine, TouchKind kind, const Mbarrier& barrier) {
+  machine.step.shared(kind, barrier.cta->index, barrier.offset, 8);
+}
+
 SharedPlace aligned_place(Engine& machine, SharedPlace place, const char* instruction) {
   if (place.offset % 8 == 0) return place;
   machine.report(Checker::Alignment, -1, instruction, [&] {
@@ -91,6 +95,7 @@ void publish_new_barriers(Engine& machine, Thread& thread) {
   if (thread.new_barriers.empty()) return;
   const Epoch epoch = machine.order.mark(thread);
   for (Mbarrier* barrier : thread.new_barriers) {
+    step_on(machine, TouchKind::Writes, *barrier);
     barrier->fence_epoch = epoch;
     thread.fenced_barriers.push_back(barrier);
   }
@@ -136,6 +141,7 @@ enum class Scope { Cta, Cluster, RelaxedCluster };
 
 void arrive(Engine& machine, Thread& thread, Mbarrier& barrier, unsigned expected_bytes,
             Scope scope = Scope::Cta) {
+  step_on(machine, TouchKind::Writes, barrier);
   if (!has_room(machine, thread, barrier)) return;
   check_last_phase_seen(machine, thread, barrier);
   expect_bytes(machine, thread, barrier, expected_bytes);
@@ -190,6 +196,9 @@ Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
                           const char* instruction) {
   place = aligned_place(machine, place, instruction);
   Mbarrier& barrier = place.cta->mbarriers.find_or_create(*place.cta, place.offset);
+  if (place.cta != machine.current().cta) {
+    machine.step.exit_of(TouchKind::Reads, place.cta->cluster->index());
+  }
   if (barrier.initialised && !place.cta->exited()) {
     check_init_visible(machine, machine.current(), barrier, use, instruction);
     return barrier;
@@ -204,6 +213,7 @@ Mbarrier& usable_mbarrier(Engine& machine, SharedPlace place, BarrierUse use,
 
 void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier, Epoch epoch,
                        std::uint64_t time) {
+  step_on(machine, TouchKind::Writes, barrier);
   if (!has_room(machine, thread, barrier)) return;
   barrier.tally.add(thread.role);
   if (machine.order.enabled() && thread.copy_agent != no_slot) {
@@ -219,6 +229,7 @@ void arrive_for_copies(Engine& machine, const Thread& thread, Mbarrier& barrier,
 void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarrier& barrier,
                          const ThreadView& view, std::uint64_t time) {
   const Thread& thread = *pipeline.thread;
+  step_on(machine, TouchKind::Writes, barrier);
   if (barrier.cta->exited()) {
     machine.report_about(thread.role, Checker::BarrierLife, barrier.stage, barrier.name, [&] {
       return fmt::format("A tcgen05.commit of the {} arrives at {}, but that CTA has exited.",
@@ -245,6 +256,7 @@ void arrive_for_products(Engine& machine, const TensorPipeline& pipeline, Mbarri
 
 void complete_transaction(Engine& machine, Mbarrier& barrier, std::uint32_t bytes,
                           std::uint64_t time) {
+  step_on(machine, TouchKind::Writes, barrier);
   --barrier.copies_in_flight;
   barrier.bytes -= bytes;
   barrier.arrived_bytes += bytes;
@@ -262,9 +274,11 @@ using namespace vgpu;
 void mbarrier_init(SharedAddress address, unsigned arrivals) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   const auto place =
       aligned_place(machine, machine.resolve_own(address, 8, "mbarrier.init"), "mbarrier.init");
   Mbarrier& barrier = place.cta->mbarriers.find_or_create(*place.cta, place.offset);
+  step_on(machine, TouchKind::Writes, barrier);
   if (arrivals == 0 || arrivals > most_arrivals) {
     machine.report(Checker::ArrivalCount, barrier.stage, barrier.name, [&] {
       return fmt::format("The {} initialises {} with {} arrivals; 1 to {} are possible.",
@@ -296,7 +310,9 @@ void mbarrier_init(SharedAddress address, unsigned arrivals) {
 
 void fence_mbarrier_init() {
   Engine& machine = engine();
-  publish_new_barriers(machine, machine.enter());
+  Thread& thread = machine.enter();
+  machine.step.tells();
+  publish_new_barriers(machine, thread);
 }
 
 namespace {
@@ -306,6 +322,7 @@ void arrive_in_cluster(SharedAddress address, unsigned bytes, Scope scope,
                        const char* instruction) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve(address, 8, instruction);
   arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes,
          scope);
@@ -316,6 +333,7 @@ void arrive_in_cluster(SharedAddress address, unsigned bytes, Scope scope,
 void mbarrier_arrive(SharedAddress address) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve_own(address, 8, "mbarrier.arrive");
   arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.arrive"),
          0);
@@ -328,6 +346,7 @@ void mbarrier_arrive_cluster(SharedAddress address) {
 void mbarrier_arrive_expect_tx(SharedAddress address, unsigned bytes) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve_own(address, 8, "mbarrier.arrive.expect_tx");
   arrive(machine, thread,
          usable_mbarrier(machine, place, BarrierUse::Threads, "mbarrier.arrive.expect_tx"), bytes);
@@ -354,8 +373,10 @@ void mbarrier_expect_tx(SharedAddress address, unsigned bytes) {
   constexpr const char* instruction = "mbarrier.expect_tx";
   Engine& machine = engine();
   machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve(address, 8, instruction);
   Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
+  step_on(machine, TouchKind::Writes, barrier);
   expect_bytes(machine, machine.current(), barrier, bytes);
   complete_phase_if_done(machine, barrier);
 }
@@ -364,6 +385,7 @@ std::uint64_t mbarrier_arrive_counted(SharedAddress address, unsigned count) {
   constexpr const char* instruction = "mbarrier.arrive";
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve(address, 8, instruction);
   Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
   const std::uint64_t phase = barrier.phase;
@@ -375,6 +397,7 @@ void mbarrier_arrive_expect_tx_peer(SharedAddress address, unsigned bytes) {
   constexpr const char* instruction = "mbarrier.arrive.expect_tx";
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve(address, 8, instruction);
   arrive(machine, thread, usable_mbarrier(machine, place, BarrierUse::Threads, instruction), bytes);
 }
@@ -383,8 +406,10 @@ void mbarrier_invalidate(SharedAddress address) {
   constexpr const char* instruction = "mbarrier.inval";
   Engine& machine = engine();
   const Thread& thread = machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve_own(address, 8, instruction);
   Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
+  step_on(machine, TouchKind::Writes, barrier);
   if (barrier.busy() || barrier.waiters.first != nullptr) {
     machine.report(Checker::BarrierLife, barrier.stage, barrier.name, [&] {
       return fmt::format("The {} ends {} while it is in use.", who(thread), barrier_name(barrier));
@@ -396,14 +421,32 @@ void mbarrier_invalidate(SharedAddress address) {
 
 namespace {
 
+// Where steps are chosen one by one, the wait is a step that is taken when it ends. A thread that
+// looked too late goes on looking, as it would on a GPU.
+Thread& enter_when_over(Engine& machine, SharedAddress address, unsigned parity,
+                        const char* instruction) {
+  if (!machine.step.is_on()) return machine.enter();
+  const auto place =
+      aligned_place(machine, machine.resolve_own(address, 8, instruction), instruction);
+  const Mbarrier& barrier = place.cta->mbarriers.find_or_create(*place.cta, place.offset);
+  const Touch awaits = {TouchSpace::Shared, TouchKind::Reads, place.cta->index, place.offset,
+                        place.offset + 8u};
+  return machine.enter_when({WaitKind::Mbarrier, &barrier, parity & 1}, awaits, [&barrier, parity] {
+    return !barrier.initialised || (barrier.phase & 1) != (parity & 1);
+  });
+}
+
 // Sleeps until the phase has completed, and learns what was released with the scope of the CTA; or
 // until the time limit of the instruction, and learns nothing: then null.
 Mbarrier* wait_for_phase(SharedAddress address, unsigned parity, bool may_sleep = true) {
   const char* const instruction = may_sleep ? "mbarrier.try_wait" : "mbarrier.test_wait";
   Engine& machine = engine();
-  Thread& thread = machine.enter();
+  Thread& thread =
+      may_sleep ? enter_when_over(machine, address, parity, instruction) : machine.enter();
+  machine.step.tells();
   const auto place = machine.resolve_own(address, 8, instruction);
   Mbarrier& barrier = usable_mbarrier(machine, place, BarrierUse::Threads, instruction);
+  step_on(machine, TouchKind::Reads, barrier);
   const TimedWait timed(machine, barrier.name == nullptr ? "an mbarrier" : barrier.name,
                         barrier.stage);
   if ((barrier.phase & 1) == (parity & 1)) {
@@ -449,6 +492,7 @@ bool mbarrier_test_wait_parity(SharedAddress address, unsigned parity) {
 void fence_proxy_async() {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   machine.order.fence_async(thread);
   publish_new_barriers(machine, thread);
 }
@@ -456,6 +500,7 @@ void fence_proxy_async() {
 void fence_async_release_cluster() {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   machine.order.fence_async(thread);
   thread.fenced_release = machine.order.release_after({}, thread);
 }
@@ -463,6 +508,7 @@ void fence_async_release_cluster() {
 void fence_async_acquire_cluster() {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   machine.order.acquire(thread, thread.awaited_fenced);
 }
 

@@ -52,6 +52,14 @@ void check_all_reduce(Engine& machine, const Thread& last, const NamedBarrier& b
   });
 }
 
+// A barrier of all threads of the CTA takes each of them once, in whatever order.
+void step_on(Engine& machine, const Thread& thread, unsigned id, unsigned threads, bool waits) {
+  const bool is_of_all = waits && threads == thread.cta->threads.size();
+  machine.step.tells();
+  machine.step.named_barrier(is_of_all ? TouchKind::Adds : TouchKind::Writes, thread.cta->index,
+                             id);
+}
+
 // Counts the running thread in; true if it was the last one.
 bool arrive(Engine& machine, Thread& thread, NamedBarrier& barrier, unsigned threads,
             bool acquires) {
@@ -137,6 +145,7 @@ void barrier_sync(unsigned id, unsigned threads) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   NamedBarrier& barrier = named_barrier(machine, thread, id, threads);
+  step_on(machine, thread, id, threads, true);
   const TimedWait timed(machine, "barrier", static_cast<int>(id));
   if (!arrive(machine, thread, barrier, threads, true)) {
     machine.sleep(barrier.waiters, {WaitKind::NamedBarrier, &barrier, id});
@@ -159,7 +168,9 @@ unsigned barrier_reduce(unsigned id, unsigned threads, bool vote) {
 void barrier_arrive(unsigned id, unsigned threads) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  arrive(machine, thread, named_barrier(machine, thread, id, threads), threads, false);
+  NamedBarrier& barrier = named_barrier(machine, thread, id, threads);
+  step_on(machine, thread, id, threads, false);
+  arrive(machine, thread, barrier, threads, false);
 }
 
 void cluster_arrive() {

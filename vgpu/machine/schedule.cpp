@@ -13,8 +13,11 @@ constexpr std::uint64_t short_wait_share = 8;  // one wait in eight reaches its 
 
 }  // namespace
 
-Schedule::Schedule(Landing landing, std::uint64_t seed)
-    : policy_(landing), random_(seed), limits_(~seed) {
+Schedule::Schedule(const Options& options)
+    : policy_(options.landing),
+      steps_(options.steps),
+      random_(options.seed),
+      limits_(~options.seed) {
   // Frequent and rare landings find different bugs: each seed has its own temper.
   landing_odds_ = std::uint64_t{1} << (1 + 2 * random_.below(5));
   preemption_odds_ = std::uint64_t{1} << (4 + 2 * random_.below(4));
@@ -41,17 +44,18 @@ bool Schedule::is_starved(const Thread& thread) const {
 }
 
 void Schedule::add_ready(Thread& thread) {
-  const bool starve = policy_ == Landing::Adversarial && is_starved(thread);
+  const bool starve = steps_ == nullptr && policy_ == Landing::Adversarial && is_starved(thread);
   (starve ? starved_ : ready_).push(&thread);
 }
 
 std::uint64_t Schedule::draw_time_slice() {
+  if (steps_ != nullptr) return 0;
   if (policy_ == Landing::Eager || policy_ == Landing::Lazy) return longest_slice;
   return 1 + std::min(longest_slice - 1, random_.below(2 * preemption_odds_));
 }
 
 bool Schedule::wait_runs_out() {
-  if (policy_ == Landing::Eager || policy_ == Landing::Lazy) return false;
+  if (steps_ != nullptr || policy_ == Landing::Eager || policy_ == Landing::Lazy) return false;
   return limits_.one_in(short_wait_share);
 }
 
@@ -82,6 +86,7 @@ std::size_t Schedule::pick_landing() {
 }
 
 bool Schedule::choose(Choice& choice) {
+  if (steps_ != nullptr) return choose_step(choice);
   if (policy_ == Landing::Eager && !landings_.empty()) {
     choice = {nullptr, take(0)};
     return true;
@@ -101,6 +106,39 @@ bool Schedule::choose(Choice& choice) {
   }
   if (landings_.empty()) return false;
   choice = {nullptr, take(pick_landing())};
+  return true;
+}
+
+bool Schedule::choose_step(Choice& choice) {
+  struct Candidate {
+    Process process;
+    bool is_landing;
+    std::size_t index;
+  };
+  std::vector<Candidate> candidates;
+  std::vector<BlockedProcess> blocked;
+  for (std::size_t i = 0; i < ready_.size(); ++i) {
+    const Thread& thread = *ready_[i];
+    if (thread.may_go && !thread.may_go()) {
+      blocked.push_back({thread.process(), thread.awaits});
+    } else {
+      candidates.push_back({thread.process(), false, i});
+    }
+  }
+  for (std::size_t i = 0; i < landings_.size(); ++i) {
+    candidates.push_back({landings_[i].process, true, i});
+  }
+  std::ranges::sort(candidates, {}, &Candidate::process);
+  std::vector<Process> enabled;
+  for (const Candidate& candidate : candidates) enabled.push_back(candidate.process);
+  const int chosen = steps_->choose(enabled, blocked);
+  if (chosen < 0) return false;
+  const Candidate& candidate = candidates[static_cast<std::size_t>(chosen)];
+  if (candidate.is_landing) {
+    choice = {nullptr, take(candidate.index)};
+  } else {
+    choice = {ready_.pop(candidate.index), {}};
+  }
   return true;
 }
 

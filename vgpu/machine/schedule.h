@@ -7,6 +7,7 @@
 
 #include "vgpu/machine/machine.h"
 #include "vgpu/machine/random.h"
+#include "vgpu/machine/step_chooser.h"
 
 namespace tw::vgpu {
 
@@ -32,11 +33,12 @@ struct PendingLanding {
   Cluster* cluster;
   void* operation;  // LoadOperation, StoreOperation, Warpgroup, CopyBatch, StoreAsyncOperation,
                     // SharedCopyOperation, TensorPipeline, TensorAccessOp, CancelOperation
+  Process process = {};  // where steps are chosen one by one
 };
 
 class Schedule {
  public:
-  Schedule(Landing landing, std::uint64_t seed);
+  explicit Schedule(const Options& options);
 
   void add_ready(Thread& thread);
   // Runs before anything else that is ready: a thread that only stepped aside for a landing.
@@ -65,6 +67,7 @@ class Schedule {
     std::size_t size() const { return threads_.size() - first_; }
     void push(Thread* thread) { threads_.push_back(thread); }
     Thread* pop(std::size_t index);
+    Thread* operator[](std::size_t index) const { return threads_[first_ + index]; }
 
    private:
     std::vector<Thread*> threads_;
@@ -75,8 +78,10 @@ class Schedule {
   PendingLanding take(std::size_t index);
   std::size_t pick_landing();
   bool choose_adversarial(Choice& choice);
+  bool choose_step(Choice& choice);
 
   Landing policy_;
+  StepChooser* steps_;
   Random random_;
   Random limits_;                  // dice of their own: they do not change who runs next
   std::uint64_t landing_odds_;     // one in so many choices lands something early

@@ -53,6 +53,7 @@ SharedPlace own_place(Engine& machine, SharedAddress address, unsigned bytes,
 
 void load(Engine& machine, const Thread& thread, SharedPlace place, void* value, unsigned bytes,
           const char* what) {
+  machine.step.shared(TouchKind::Reads, place.cta->index, place.offset, bytes);
   if (Shadow* shadow = place.cta->shadow.get()) {
     Access access = Order::generic(thread, what);
     shadow->read(machine, place.offset, bytes, access);
@@ -62,6 +63,7 @@ void load(Engine& machine, const Thread& thread, SharedPlace place, void* value,
 
 void store(Engine& machine, const Thread& thread, SharedPlace place, const void* value,
            unsigned bytes, const char* what) {
+  machine.step.shared(TouchKind::Writes, place.cta->index, place.offset, bytes);
   if (Shadow* shadow = place.cta->shadow.get()) {
     Access access = Order::generic(thread, what);
     access.same_bytes = machine.options.relaxed && std::memcmp(place.data(), value, bytes) == 0;
@@ -75,6 +77,8 @@ void store(Engine& machine, const Thread& thread, SharedPlace place, const void*
 
 void land_store_async(Engine& machine, void* operation) {
   const std::unique_ptr<StoreAsyncOperation> store(static_cast<StoreAsyncOperation*>(operation));
+  machine.step.tells();
+  machine.step.shared(TouchKind::Writes, store->cta->index, store->offset, store->bytes);
   std::memcpy(store->cta->shared.get() + store->offset, store->value, store->bytes);
   complete_transaction(machine, *store->barrier, store->bytes, store->done_time);
 }
@@ -90,12 +94,14 @@ using namespace vgpu;
 void load_shared(void* value, SharedAddress address, unsigned bytes) {
   Engine& machine = engine();
   const Thread& thread = machine.enter();
+  machine.step.tells();
   load(machine, thread, own_place(machine, address, bytes, "ld.shared"), value, bytes, "a load");
 }
 
 void store_shared(SharedAddress address, const void* value, unsigned bytes) {
   Engine& machine = engine();
   const Thread& thread = machine.enter();
+  machine.step.tells();
   store(machine, thread, own_place(machine, address, bytes, "st.shared"), value, bytes, "a store");
 }
 
@@ -119,6 +125,7 @@ void store_async(SharedAddress address, const void* value, unsigned bytes, Share
   constexpr const char* instruction = "st.async";
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  machine.step.tells();
   check_aligned(machine, address, bytes, instruction);
   const SharedPlace place = machine.resolve(address, bytes, instruction);
   const SharedPlace barrier_place = machine.resolve(signal, 8, instruction);
@@ -132,6 +139,8 @@ void store_async(SharedAddress address, const void* value, unsigned bytes, Share
     machine.abandon();
   }
   Mbarrier& barrier = usable_mbarrier(machine, barrier_place, BarrierUse::Threads, instruction);
+  machine.step.shared(TouchKind::Writes, barrier.cta->index, barrier.offset, 8);
+  machine.step.shared(TouchKind::Writes, place.cta->index, place.offset, bytes);
   auto* operation = new StoreAsyncOperation{place.cta, place.offset, bytes, &barrier, 0, {}};
   std::memcpy(operation->value, value, bytes);
   operation->done_time = book_copy_engine(*place.cta->multiprocessor, thread.time, bytes);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "vgpu/machine/mbarrier.h"
 #include "vgpu/machine/operand_registers.h"
 #include "vgpu/machine/stack_pool.h"
+#include "vgpu/machine/step_chooser.h"
 #include "vgpu/machine/tensor_state.h"
 #include "vgpu/machine/wait.h"
 #include "vgpu/machine/wave_memory.h"
@@ -111,7 +113,14 @@ struct Thread {
   ThreadState state = ThreadState::Ready;
   Wait wait;
   Thread* next_waiter = nullptr;
-  std::uint64_t time = 0;  // picoseconds
+  // Where steps are chosen one by one: whether it may go on, and what says so; empty: it may.
+  std::function<bool()> may_go;
+  Touch awaits = {};
+  bool sleeps_untold = false;   // it sleeps in an instruction that did not say what it touches
+  std::uint32_t submitted = 0;  // landings
+  std::uint64_t time = 0;       // picoseconds
+
+  Process process() const;  // cluster.cpp
 
   const void* program = nullptr;  // where an interpreter has the thread's state
 

@@ -139,11 +139,18 @@ using namespace vgpu;
 unsigned warp_lanes() { return engine().launch.lanes; }
 
 // Any lane may be the one; as lane 0 it needs nobody else.
-bool elect_one() { return engine().enter().lane == 0; }
+bool elect_one() {
+  Engine& machine = engine();
+  const Thread& thread = machine.enter();
+  machine.step.tells();
+  return thread.lane == 0;
+}
 
 void warp_sync() {
   Engine& machine = engine();
-  meet(machine, machine.enter(), Collective::Sync, [] {});
+  Thread& thread = machine.enter();
+  if (thread.warp->lanes == lane_bit(0)) machine.step.tells();  // it meets nobody
+  meet(machine, thread, Collective::Sync, [] {});
 }
 
 std::uint32_t shuffle(std::uint32_t value, unsigned source_lane) {
