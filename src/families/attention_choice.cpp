@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "src/families/attention.h"
+#include "tilewright/arch/target.h"
 #include "tilewright/family/attention/launch.h"
 
 namespace tw {
@@ -99,7 +100,7 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
   LaunchChoice best[2] = {};
   for (const Instance& instance : attention_instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
-    if (!runs_on(instance.target, request.target)) continue;
+    if (!runs_on(instance.target, request.target, instance.capability_end)) continue;
     const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
     const auto& asked = problem.as<tw_attention_problem>();
     // A cut that depends on the number of SMs and on the batch is no invariant one.
@@ -121,7 +122,10 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
       continue;
     }
     const bool is_native = std::strcmp(instance.target, request.target) == 0;
-    const double time = expected_time(config, asked, request.sms, is_native, order);
+    // Blackwell's tensor core multiplies twice as much in a clock; nobody has measured it.
+    const bool is_twice = is_native && std::strcmp(request.target, target::sm100a.name) == 0;
+    const double time =
+        expected_time(config, asked, request.sms, is_native, order) / (is_twice ? 2 : 1);
     // A kernel of the device itself goes before one of an older one that does the same.
     LaunchChoice& of_kind = best[config.part_blocks != 0 ? 1 : 0];
     const bool best_is_native =

@@ -199,31 +199,41 @@ TEST(AttentionParts, DecodedTokensAreWithinTheBoundOfPrefillsRows) {
   });
 }
 
+// The kernel that is chosen on a target for so many queries and keys of the first instance that
+// `has` what is asked for.
+std::string chosen_on(const char* target, bool (*has)(const AttentionConfig&), std::int64_t queries,
+                      std::int64_t keys) {
+  const auto all = attention_instances();
+  const auto like = std::find_if(all.begin(), all.end(), [&](const Instance& instance) {
+    return has(*static_cast<const AttentionConfig*>(instance.facts));
+  });
+  Case made = usual_case(attention_trial, *like);
+  auto& problem = made.as<Problem>();
+  problem.queries = queries;
+  problem.keys = keys;
+  const AnyProblem placed = problem_without_memory(made);
+  Checked checked;
+  LaunchChoice choice;
+  Status status = check(checked, Family::description, placed.data());
+  if (status.is_good()) status = choose_attention(choice, checked, {.target = target}, nullptr);
+  EXPECT_TRUE(status.is_good()) << status.sentence();
+  return choice.instance != nullptr ? choice.instance->name : "";
+}
+
 // On sm_90a e4m3 has a kernel of its own for many queries, but for few only those of sm_80, which
-// take keys in parts.
+// take keys in parts; these serve sm_100a, too.
 TEST(AttentionChoice, OfE4m3) {
-  const auto chosen = [](std::int64_t queries, std::int64_t keys) {
-    const auto all = attention_instances();
-    const auto e4m3 = std::find_if(all.begin(), all.end(), [](const Instance& instance) {
-      return static_cast<const AttentionConfig*>(instance.facts)->e4m3_products != 0;
-    });
-    Case made = usual_case(attention_trial, *e4m3);
-    auto& problem = made.as<Problem>();
-    problem.queries = queries;
-    problem.keys = keys;
-    HostProblem data(made);
-    const AnyProblem placed = data.placed();
-    Checked checked;
-    LaunchChoice choice;
-    Status status = check(checked, Family::description, placed.data());
-    if (status.is_good()) {
-      status = choose_attention(choice, checked, {.target = e4m3->target}, nullptr);
-    }
-    EXPECT_TRUE(status.is_good()) << status.sentence();
-    return std::string(choice.instance != nullptr ? choice.instance->name : "");
-  };
-  EXPECT_EQ(chosen(1000, 1000), "attention_128_e4m3");
-  EXPECT_EQ(chosen(1, 8000), "attention_128_e4m3_decode_ampere");
+  const auto e4m3 = [](const AttentionConfig& config) { return config.e4m3_products != 0; };
+  EXPECT_EQ(chosen_on("sm90a", e4m3, 1000, 1000), "attention_128_e4m3");
+  EXPECT_EQ(chosen_on("sm90a", e4m3, 1, 8000), "attention_128_e4m3_decode_ampere");
+  EXPECT_EQ(chosen_on("sm100a", e4m3, 1, 8000), "attention_128_e4m3_decode_ampere");
+}
+
+// A tile of the work has 256 queries there; few of them go to sm_80's kernel.
+TEST(AttentionChoice, OnBlackwell) {
+  const auto usual = [](const AttentionConfig& config) { return config.tiling.n == 128; };
+  EXPECT_EQ(chosen_on("sm100a", usual, 1000, 1000), "attention_128_blackwell");
+  EXPECT_EQ(chosen_on("sm100a", usual, 1, 8000), "attention_128_decode_ampere");
 }
 
 // Keys are cut for the SMs, where a row's bits may depend on the cut.

@@ -263,6 +263,9 @@ CONFIGS = {
     # Queries are columns; three stages of keys and of values.
     'swapped': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                       fields_of('.m = 8, .n = 256', '.keys = 64, .part_blocks = 2, .swapped = 1'), 'attention'),
+    # Two tiles of 128 queries, blocks of 32 keys.
+    'tensor_attention': Config('sm_100a', 'tilewright/family/attention/sm100.h', 'Sm100Attention',
+                               fields_of('.m = 256, .n = 64', '.keys = 32'), 'attention'),
 }
 # Lines of memory that lie otherwise: beyond 2^31 elements, at multiples of 4 or 8 bytes only, or with gaps.
 for name, usual, options in (

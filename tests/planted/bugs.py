@@ -16,6 +16,7 @@ import output_bugs
 import quantise_bugs
 import ring_bugs
 import rows_bugs
+import tensor_attention_bugs
 import tensor_bugs
 import wave_bugs
 import work_bugs
@@ -24,4 +25,4 @@ BUGS = [*ring_bugs.BUGS, *operand_bugs.BUGS, *tensor_bugs.BUGS, *wave_bugs.BUGS,
         *swap_ab_bugs.BUGS, *conv2d_bugs.BUGS, *conv2d_copy_bugs.BUGS, *conv2d_piece_bugs.BUGS, *depthwise_bugs.BUGS,
         *blockwise_bugs.BUGS, *block_scaled_bugs.BUGS,
         *grouped_bugs.BUGS, *quantise_bugs.BUGS, *layer_bugs.BUGS, *attention_bugs.BUGS, *rows_bugs.BUGS, *launch_bugs.BUGS,
-        *memory_bugs.BUGS]
+        *memory_bugs.BUGS, *tensor_attention_bugs.BUGS]

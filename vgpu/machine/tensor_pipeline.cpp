@@ -371,6 +371,11 @@ void tcgen05_mma_masked(MmaKind kind, unsigned cta_group, TensorAddress d, std::
 }
 
 void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
+                          std::uint32_t instruction, bool accumulate) {
+  tcgen05_mma_tensor_a(kind, d, a, b, instruction, accumulate, LanesLeftOut{});
+}
+
+void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
                           std::uint32_t instruction, bool accumulate,
                           const LanesLeftOut& left_out) {
   Engine& machine = engine();

@@ -151,11 +151,10 @@ void tcgen05_load_shaped(std::uint32_t* values, unsigned count, TensorAddress so
                          vgpu::TensorAccessShape shape);
 void tcgen05_store_shaped(TensorAddress destination, const std::uint32_t* values, unsigned count,
                           vgpu::TensorAccessShape shape);
-// A product whose A lies in tensor memory, a row to a lane, 8 columns of it; of one CTA.
+// tcgen05_mma_tensor_a and tcgen05_mma with a mask of lanes that are not written.
 void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
                           std::uint32_t instruction, bool accumulate,
                           const vgpu::LanesLeftOut& left_out);
-// tcgen05_mma with a mask of lanes that are not written.
 void tcgen05_mma_masked(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
                         std::uint64_t b, std::uint32_t instruction, bool accumulate,
                         const vgpu::LanesLeftOut& left_out);

@@ -349,8 +349,14 @@ class WarpSpecialized {
     const Key key;
     constexpr Release reading = Loads::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
-    Loads loads(given, storage.signals, storage.stages, thread,
-                trace(params, 0, leads && (Loads::elected || thread == 0)));
+    const Trace own = trace(params, 0, leads && (Loads::elected || thread == 0));
+    Loads loads = [&] {
+      if constexpr (requires { Loads::uses_accumulators; }) {
+        return Loads(given, storage.signals, storage.stages, storage.accumulators, thread, own);
+      } else {
+        return Loads(given, storage.signals, storage.stages, thread, own);
+      }
+    }();
     loads.template load<leads>(work, key);
     if constexpr (leads && Kernel::dependent_launch) isa::griddepcontrol_launch_dependents();
     loads.drain();
@@ -470,7 +476,9 @@ class WarpSpecialized {
     typename Program::Adds adds(storage.signals, storage.stages, thread, trace(params, 0, false));
     for (const WorkTile tile : work.tiles(key)) {
       storing.prepare(tile);
-      if constexpr (Accumulators::promote_every == 0) {
+      if constexpr (requires { adds.correct(accumulators, storing, tile, key); }) {
+        adds.correct(accumulators, storing, tile, key);
+      } else if constexpr (Accumulators::promote_every == 0) {
         const auto sum = accumulators.consume(tile.num_k_tiles() > 0);
         storing.store(sum, tile);
       } else {

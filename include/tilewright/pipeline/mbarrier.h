@@ -98,6 +98,7 @@ struct Mbarriers {
       }
     } else {
       if constexpr (completion == Completion::WarpsArriveFenced) isa::fence_proxy_async();
+      before_release<Ring>();
       isa::warp_sync();
       if (isa::thread_index() % isa::warp_lanes() == 0) isa::mbarrier_arrive(full);
     }

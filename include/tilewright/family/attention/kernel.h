@@ -74,8 +74,9 @@ struct FilledByWarps {
   static constexpr RoleArrivals role = {transpose_role, warps};
 };
 
-// The payload of a ring of tiles of one head.
-template <class Names, HeadTile tile_shape, Major major, class Filled, RoleArrivals reads>
+// The payload of a ring of tiles of one head, read by one role or by two.
+template <class Names, HeadTile tile_shape, Major major, class Filled, RoleArrivals reads,
+          RoleArrivals also_reads = RoleArrivals{}>
 struct HeadPayload : Names {
   static constexpr Space space = Space::Shared;
   static constexpr HeadTile tile = tile_shape;
@@ -84,7 +85,8 @@ struct HeadPayload : Names {
   };
   using StageTensors = HeadTensors<tile, major>;
   using RingTensors = HeadTensors<tile, major, unsigned{sizeof(Tiles)}>;
-  static constexpr Part parts[1] = {{tile.bytes(), Filled::completion, Filled::role, {reads}}};
+  static constexpr Part parts[1] = {
+      {tile.bytes(), Filled::completion, Filled::role, {reads, also_reads}}};
 };
 
 struct QueryNames {
@@ -116,6 +118,26 @@ struct SwappedRecipe {
   template <class Kernel>
   using Program = kernel::SwappedAttention<Kernel>;
 };
+
+// A target whose parts need another program says which.
+template <class Target, bool swaps>
+consteval auto recipe_of_heads() {
+  if constexpr (requires { typename Target::Recipe; }) {
+    return Chosen<typename Target::Recipe>();
+  } else {
+    return Chosen<std::conditional_t<swaps, SwappedRecipe, AttentionRecipe>>();
+  }
+}
+
+// Where the role that multiplies does not touch values, another clears what lies behind the last.
+template <class Target>
+consteval RoleArrivals clearing_role() {
+  if constexpr (requires { Target::clears_values; }) {
+    return Target::clears_values;
+  } else {
+    return {};
+  }
+}
 
 // An epilogue that has nothing to do.
 struct NothingLeft {
@@ -165,7 +187,7 @@ struct Attention {
   using Target = Page;
   static constexpr AttentionConfig config = Named::config;
   static constexpr bool swaps = config.swapped != 0;
-  using Recipe = std::conditional_t<swaps, SwappedRecipe, AttentionRecipe>;
+  using Recipe = typename decltype(recipe_of_heads<Target, swaps>())::Type;
   // Queries, keys and values.
   using Trace = std::conditional_t<config.tracing == Tracing::On, RingTraces<3>, NoTrace>;
   static constexpr Tiling tiling = config.tiling;
@@ -207,7 +229,7 @@ struct Attention {
   using ValuePayload =
       HeadPayload<ValueNames, taken_tile, value_major,
                   std::conditional_t<transposes, Transposed, FilledByLoader<Loader, values_apart>>,
-                  reads>;
+                  reads, clearing_role<Target>()>;
   using LoadedPayload = HeadPayload<LoadedNames, value_tile, Major::K, Loaded, transposing>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;

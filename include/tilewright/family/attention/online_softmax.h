@@ -4,13 +4,12 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/score_rule.h"
 #include "tilewright/family/attention/thread_rows.h"
 #include "tilewright/isa/exponential.h"
-#include "tilewright/isa/scalar.h"
 #include "tilewright/isa/threads.h"
 
 namespace tw {
@@ -18,20 +17,13 @@ namespace tw {
 // The softmax of a thread's two rows of a block of `Scores`. Four lanes share a row: its maximum is
 // exchanged in every block, its sum once, at the end. The largest weight is 2 to `exponent`.
 template <class Scores, int exponent = 0>
-class OnlineSoftmax {
+class OnlineSoftmax : public ScoreRule {
   static constexpr unsigned values = Scores::columns / 2;  // scores of a thread
   using Shared = ThreadRows<Scores>;
-  static constexpr float nothing = -std::numeric_limits<float>::infinity();
-  static constexpr float log2_of_e = 1.44269504f;
 
  public:
-  // `scale` goes to the scores before their exponential; with a `cap` above 0 they are
-  // cap tanh(scale score / cap). A row sees at most `window` keys.
   TW_DEVICE OnlineSoftmax(float scale, float cap, int window, unsigned thread)
-      : scale_((cap > 0 ? cap : scale) * log2_of_e),
-        to_tanh_(cap > 0 ? 2 * log2_of_e * scale / cap : 0),
-        window_(window),
-        lane_(thread % Shared::lanes) {}
+      : ScoreRule(scale, cap, window), lane_(thread % Shared::lanes) {}
   // Takes another scale, for the rows that begin next.
   TW_DEVICE void rescale(float scale, float cap) {
     *this = OnlineSoftmax(scale, cap, window_, lane_);
@@ -47,9 +39,6 @@ class OnlineSoftmax {
       sum_[half] = 0;
     }
   }
-
-  // Whether scores are capped: blocks that are not masked have no code for it.
-  TW_DEVICE bool caps() const { return to_tanh_ > 0; }
 
   // Finds the maxima so far of the thread's rows, with the scores of the keys from `first_key` on,
   // and returns what earlier weights must be multiplied by. Of a `masked` block masks may still cut
@@ -108,14 +97,6 @@ class OnlineSoftmax {
     return sum_[half] == 0 ? 0 : correction / sum_[half];
   }
 
-  // tanh(x) = 1 - 2 / (1 + e^2x); the approximation of the hardware misses it by 2^-11.
-  TW_DEVICE void cap(float (&block)[values]) const {
-    TW_UNROLL
-    for (unsigned i = 0; i < values; ++i) {
-      block[i] = 1 - 2 * isa::rcp_approx(1 + isa::ex2_approx(block[i] * to_tanh_));
-    }
-  }
-
   // A thread's values stand as those of the first do, behind its own first.
   TW_DEVICE void mask(float (&block)[values], int first_key) const {
     TW_UNROLL
@@ -162,9 +143,6 @@ class OnlineSoftmax {
     sum_[half] = sum[0] + sum[1];
   }
 
-  float scale_;    // turns scores into exponents of 2
-  float to_tanh_;  // to exponents of 2, of twice the tanh's argument; 0: no cap
-  int window_;
   unsigned lane_;
   int first_seen_[2];  // a row's, from the thread's first column on
   float maximum_[2];

@@ -31,7 +31,6 @@ struct Attention {
   using Loader = typename Kernel::Loader;
   using ScoreOp = typename Kernel::ScoreOp;
   using Op = typename Kernel::Op;
-  using Softmax = OnlineSoftmax<typename ScoreOp::Accumulator, Op::Operand::exponent>;
   using Trace = typename Kernel::Trace;
   using Order = typename Kernel::StepOrder;
   using LoaderParams = typename Loader::Params;
@@ -234,6 +233,7 @@ struct Attention {
     using ValueInput = Consumer<Values, Op::release, Trace>;
     using Scores = typename ScoreOp::Accumulator;
     using Weights = typename Op::Operand;
+    using Softmax = OnlineSoftmax<Scores, Weights::exponent>;
 
    public:
     TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages, unsigned group,

@@ -4,13 +4,11 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/score_rule.h"
 #include "tilewright/family/attention/swapped_weights.h"
 #include "tilewright/isa/describe.h"
-#include "tilewright/isa/ptx/exponential.h"
-#include "tilewright/isa/ptx/scalar.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
 #include "tilewright/layout/algebra.h"
@@ -29,11 +27,9 @@ struct ColumnNumbers {
 // The softmax of n columns, each of a query, by blocks of `keys` scores. Eight lanes of each of
 // four warps share a column: its maximum is exchanged in every block, its sum once, at the end.
 template <unsigned keys, unsigned n>
-class ColumnSoftmax {
+class ColumnSoftmax : public ScoreRule {
   static constexpr unsigned blocks = keys / 64;
   static constexpr unsigned warps = 4;
-  static constexpr float nothing = -std::numeric_limits<float>::infinity();
-  static constexpr float log2_of_e = 1.44269504f;
   using Columns = SumColumns<n>;
   using Scores = RegisterAccumulator<blocks, n>;
 
@@ -50,13 +46,10 @@ class ColumnSoftmax {
     }
   }
 
-  // Scale, cap and window are OnlineSoftmax's. The threads of the group have the named barrier for
-  // themselves.
+  // The threads of the group have the named barrier for themselves.
   TW_DEVICE ColumnSoftmax(float scale, float cap, int window, Storage& storage, unsigned barrier,
                           unsigned thread)
-      : scale_((cap > 0 ? cap : scale) * log2_of_e),
-        to_tanh_(cap > 0 ? 2 * log2_of_e * scale / cap : 0),
-        window_(window),
+      : ScoreRule(scale, cap, window),
         numbers_(isa::shared_address(&storage)),
         barrier_(barrier),
         thread_(thread) {}
@@ -184,14 +177,6 @@ class ColumnSoftmax {
         isa::shuffle(std::bit_cast<std::uint32_t>(value), (thread_ % 32) ^ distance));
   }
 
-  // The formula is OnlineSoftmax's.
-  TW_DEVICE void cap(float (&values)[n / 2]) const {
-    TW_UNROLL
-    for (unsigned i = 0; i < n / 2; ++i) {
-      values[i] = 1 - 2 * isa::rcp_approx(1 + isa::ex2_approx(values[i] * to_tanh_));
-    }
-  }
-
   // Value i stands 8 (i / 2 % 2) keys behind the thread's first.
   TW_DEVICE void mask(float (&values)[n / 2], int first_key) const {
     TW_UNROLL
@@ -202,9 +187,6 @@ class ColumnSoftmax {
     }
   }
 
-  float scale_;    // turns scores into exponents of 2
-  float to_tanh_;  // to exponents of 2, of twice the tanh's argument; 0: no cap
-  int window_;
   SharedTile<float, in_sets> numbers_;  // (column,warp,set)
   unsigned barrier_;
   unsigned thread_;

@@ -28,6 +28,9 @@ void tcgen05_relinquish_alloc_permit(unsigned cta_group);
 
 void tcgen05_mma(MmaKind kind, unsigned cta_group, TensorAddress d, std::uint64_t a,
                  std::uint64_t b, std::uint32_t instruction, bool accumulate);
+// A product whose A lies in tensor memory, a row to a lane, 8 columns of it; of one CTA.
+void tcgen05_mma_tensor_a(MmaKind kind, TensorAddress d, TensorAddress a, std::uint64_t b,
+                          std::uint32_t instruction, bool accumulate);
 void tcgen05_cp(TensorCopy form, unsigned cta_group, TensorAddress destination,
                 std::uint64_t source);
 // `mask` 0 means the barrier at this address alone; otherwise bit r stands for the CTA of rank r,
