@@ -104,6 +104,9 @@ TEST(Shrink, StopsWhenItHasAskedEnough) {
 struct Pair {
   std::pair<std::int64_t, std::int64_t> shape;
   Fill fill = Fill::Integers;
+  friend bool same_problem(const Pair& one, const Pair& other) {
+    return one.shape == other.shape && one.fill == other.fill;
+  }
 };
 
 TEST(Shrink, ReducesTheNumbersOfAnyCase) {

@@ -74,9 +74,13 @@ struct FilledByWarps {
   static constexpr RoleArrivals role = {transpose_role, warps};
 };
 
-// The payload of a ring of tiles of one head, read by one role or by two.
+struct NobodyClears {
+  static constexpr RoleArrivals role = {};
+};
+
+// The payload of a ring of tiles of one head, read by one role, and by one that clears its end.
 template <class Names, HeadTile tile_shape, Major major, class Filled, RoleArrivals reads,
-          RoleArrivals also_reads = RoleArrivals{}>
+          class Cleared = NobodyClears>
 struct HeadPayload : Names {
   static constexpr Space space = Space::Shared;
   static constexpr HeadTile tile = tile_shape;
@@ -86,7 +90,7 @@ struct HeadPayload : Names {
   using StageTensors = HeadTensors<tile, major>;
   using RingTensors = HeadTensors<tile, major, unsigned{sizeof(Tiles)}>;
   static constexpr Part parts[1] = {
-      {tile.bytes(), Filled::completion, Filled::role, {reads, also_reads}}};
+      {tile.bytes(), Filled::completion, Filled::role, {reads, Cleared::role}}};
 };
 
 struct QueryNames {
@@ -131,13 +135,12 @@ consteval auto recipe_of_heads() {
 
 // Where the role that multiplies does not touch values, another clears what lies behind the last.
 template <class Target>
-consteval RoleArrivals clearing_role() {
-  if constexpr (requires { Target::clears_values; }) {
-    return Target::clears_values;
-  } else {
-    return {};
-  }
-}
+struct ClearedBy : NobodyClears {};
+template <class Target>
+requires requires { Target::clears_values; }
+struct ClearedBy<Target> {
+  static constexpr RoleArrivals role = Target::clears_values;
+};
 
 // An epilogue that has nothing to do.
 struct NothingLeft {
@@ -229,7 +232,7 @@ struct Attention {
   using ValuePayload =
       HeadPayload<ValueNames, taken_tile, value_major,
                   std::conditional_t<transposes, Transposed, FilledByLoader<Loader, values_apart>>,
-                  reads, clearing_role<Target>()>;
+                  reads, ClearedBy<Target>>;
   using LoadedPayload = HeadPayload<LoadedNames, value_tile, Major::K, Loaded, transposing>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;
