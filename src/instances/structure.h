@@ -74,8 +74,8 @@ struct Structure {
   unsigned shared_limit = 0;    // what the target has
   unsigned tensor_columns = 0;  // allocated columns of tensor memory
   List<Played, 8> roles = {};
-  List<Flow, 4> flows = {};
-  List<Signal, 12> signals = {};
+  List<Flow, 8> flows = {};
+  List<Signal, 16> signals = {};
   List<Piece, 10> memory = {};
 };
 

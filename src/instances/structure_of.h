@@ -146,6 +146,19 @@ constexpr void add_tensor_sums(Structure& structure) {
   }
 }
 
+// What roles of attention hand to each other through tensor memory, and factors beside it.
+template <class Accumulators>
+constexpr void add_tensor_rings(Structure& structure) {
+  if constexpr (requires { typename Accumulators::Memory; }) {
+    using Memory = typename Accumulators::Memory;
+    add_ring<typename Memory::template RingOf<typename Memory::Scores>>(structure);
+    add_ring<typename Memory::template RingOf<typename Memory::Weights>>(structure);
+    add_ring<typename Memory::template RingOf<typename Memory::Sums>>(structure);
+    add_ring<typename Memory::template RingOf<typename Memory::Factors>>(structure);
+    structure.tensor_columns = Memory::tiles * Memory::tile_columns;
+  }
+}
+
 template <class Turns>
 constexpr void add_turns(Structure& structure) {
   if constexpr (TurnFacts<Turns>::groups > 0) {
@@ -300,6 +313,7 @@ constexpr Structure read_warp_specialized() {
     return structure;
   } else {
     detail::add_tensor_sums<typename Bound::Accumulators>(structure);
+    detail::add_tensor_rings<typename Bound::Accumulators>(structure);
     if constexpr (requires { typename Bound::Sources::Ring; }) {
       detail::add_ring<typename Bound::Sources::Ring>(structure, Skeleton::storing_groups);
     }
