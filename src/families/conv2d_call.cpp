@@ -36,12 +36,18 @@ void state_as_product(Rewritten& made, const library::Choice&, std::byte*) {
   made.state(MatmulFamily::description, product_of(made.given().as<tw_conv2d_problem>()));
 }
 
+// Priced as convolutions are, with which they are compared.
+struct PointwiseProducts : MatmulProducts {
+  static Situation situation(const Checked&) { return Situation::Following; }
+};
+
 // The best kernel of a product that computes the convolution.
 bool has_product(library::Choice& choice, const Checked& problem, const DispatchRequest& request) {
   choice.rewritten = 1;
   Rewritten product(problem);
   state_as_product(product, choice, nullptr);
-  return product.status().is_good() && ask(choice, product.stated(), request, choose).is_good();
+  return product.status().is_good() &&
+         ask(choice, product.stated(), request, choose_launch<PointwiseProducts>).is_good();
 }
 
 // A kernel of convolutions, or a matmul's where that is expected to be faster, or where tables

@@ -32,7 +32,8 @@ Matrix rows_of(const MatmulOperand& operand, const TensorLines& lines, std::int6
 template <RowKernel Parts>
 Status MatmulLaunch::supports(const Checked& checked) {
   const MatmulProblem problem = product<Parts>(checked);
-  const Status operands = check_operands(problem, Parts::config, false, 1);
+  const Tiling& tiling = Parts::config.tiling;
+  const Status operands = check_operands(product_of(tiling, problem), Parts::config, false, 1);
   if (!operands.is_good()) return operands;
   const std::int64_t tiles = detail::RowTiles<Parts>(problem).all;
   if (tiles < std::int64_t{1} << 31) return Status::good();
