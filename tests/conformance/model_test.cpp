@@ -1,6 +1,8 @@
 // Runs every program on the virtual GPU under every landing policy and compares with the files in
 // the tree, so that a change of the model shows as a change of these files. --write writes them.
+#include <algorithm>
 #include <cstdio>
+#include <memory>
 
 #include "tests/conformance/exact_products.h"
 #include "tests/conformance/expected.h"
@@ -35,17 +37,24 @@ struct Outcome {
 
 Outcome run(const Program& program, vgpu::Landing landing) {
   Outcome outcome;
-  std::vector<unsigned char> input = make_input(program.input);
+  const std::vector<unsigned char> made = make_input(program.input);
+  // It begins as the device's memory does: maps of packed elements ask for 32 bytes.
+  constexpr std::size_t alignment = 256;
+  std::vector<unsigned char> room(made.size() + alignment);
+  void* begin = room.data();
+  std::size_t space = room.size();
+  auto* const input = static_cast<unsigned char*>(std::align(alignment, made.size(), begin, space));
+  std::copy(made.begin(), made.end(), input);
   outcome.output.assign(program.output_bytes, untouched);
   Params params = program.params;
-  params.input = reinterpret_cast<const std::uint32_t*>(input.data());
+  params.input = reinterpret_cast<const std::uint32_t*>(input);
   params.output = reinterpret_cast<std::uint32_t*>(outcome.output.data());
   if (const Tensor& tensor = program.tensor; tensor.rank > 0) {
-    params.map = encode(tensor, tensor.in_output ? outcome.output.data() : input.data());
+    params.map = encode(tensor, tensor.in_output ? outcome.output.data() : input);
   }
   std::vector<vgpu::GlobalRange> memory = {
       {outcome.output.data(), outcome.output.size(), "output", false, true}};
-  if (!input.empty()) memory.push_back({input.data(), input.size(), "input", true, false});
+  if (!made.empty()) memory.push_back({input, made.size(), "input", true, false});
   const Grid& grid = program.grid;
   outcome.report = vgpu::run({grid.ctas, grid.cluster_size, grid.threads, grid.shared_bytes,
                               [&] { program.body(params); }},
