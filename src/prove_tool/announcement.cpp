@@ -113,17 +113,6 @@ class AnnouncementModel final : public Model {
   std::vector<std::uint32_t> times_;
 };
 
-std::unique_ptr<Model> make(const Bound& bound, unsigned fault) {
-  return with_constant<2>(bound.stages, [&]<unsigned slots> {
-    return with_constant<2>(bound.consumers, [&]<unsigned listeners> {
-      return with_constant<5>(fault + 1, [&]<unsigned fault_and_one>() -> std::unique_ptr<Model> {
-        return std::make_unique<AnnouncementModel<slots, listeners, fault_and_one - 1>>(
-            bound.steps);
-      });
-    });
-  });
-}
-
 }  // namespace
 
 constinit const Protocol announcement = {
@@ -135,6 +124,6 @@ constinit const Protocol announcement = {
     "works",
     "listeners",
     faults,
-    make};
+    model_of<AnnouncementModel, 2, 2, 4>};
 
 }  // namespace tw::prove

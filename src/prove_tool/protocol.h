@@ -57,4 +57,18 @@ auto with_constant(unsigned value, const Make& make) {
   return make.template operator()<most>();
 }
 
+// The Made<stages, consumers, fault> of a bound, each up to its largest.
+template <template <unsigned, unsigned, unsigned> class Made, unsigned most_stages,
+          unsigned most_consumers, unsigned most_faults>
+std::unique_ptr<Model> model_of(const Bound& bound, unsigned fault) {
+  return with_constant<most_stages>(bound.stages, [&]<unsigned stages> {
+    return with_constant<most_consumers>(bound.consumers, [&]<unsigned consumers> {
+      return with_constant<most_faults + 1>(
+          fault + 1, [&]<unsigned fault_and_one>() -> std::unique_ptr<Model> {
+            return std::make_unique<Made<stages, consumers, fault_and_one - 1>>(bound.steps);
+          });
+    });
+  });
+}
+
 }  // namespace tw::prove

@@ -75,22 +75,16 @@ class RingModel final : public Model {
   Input input_;
 };
 
-std::unique_ptr<Model> make(const Bound& bound, unsigned fault) {
-  return with_constant<3>(bound.stages, [&]<unsigned stages> {
-    return with_constant<3>(bound.consumers, [&]<unsigned readers> {
-      return with_constant<4>(fault + 1, [&]<unsigned fault_and_one>() -> std::unique_ptr<Model> {
-        return std::make_unique<RingModel<stages, readers, fault_and_one - 1>>(bound.steps);
-      });
-    });
-  });
-}
-
 }  // namespace
 
-constinit const Protocol ring = {"ring",    "one thread loads stages by TMA, others read them",
-                                 {2, 5, 2}, {3, 32, 3},
-                                 "stages",  "k-tiles",
-                                 "readers", faults,
-                                 make};
+constinit const Protocol ring = {"ring",
+                                 "one thread loads stages by TMA, others read them",
+                                 {2, 5, 2},
+                                 {3, 32, 3},
+                                 "stages",
+                                 "k-tiles",
+                                 "readers",
+                                 faults,
+                                 model_of<RingModel, 3, 3, 3>};
 
 }  // namespace tw::prove

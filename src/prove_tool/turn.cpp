@@ -82,22 +82,16 @@ class TurnModel final : public Model {
   Input input_;
 };
 
-std::unique_ptr<Model> make(const Bound& bound, unsigned fault) {
-  return with_constant<2>(bound.stages, [&]<unsigned stages> {
-    return with_constant<3>(bound.consumers, [&]<unsigned groups> {
-      return with_constant<4>(fault + 1, [&]<unsigned fault_and_one>() -> std::unique_ptr<Model> {
-        return std::make_unique<TurnModel<stages, groups, fault_and_one - 1>>(bound.steps);
-      });
-    });
-  });
-}
-
 }  // namespace
 
-constinit const Protocol turn = {"turn",    "groups take alternate tiles of one ring",
-                                 {2, 4, 2}, {2, 32, 3},
-                                 "stages",  "tiles",
-                                 "groups",  faults,
-                                 make};
+constinit const Protocol turn = {"turn",
+                                 "groups take alternate tiles of one ring",
+                                 {2, 4, 2},
+                                 {2, 32, 3},
+                                 "stages",
+                                 "tiles",
+                                 "groups",
+                                 faults,
+                                 model_of<TurnModel, 2, 3, 3>};
 
 }  // namespace tw::prove

@@ -56,10 +56,8 @@ TEST(PtxBulk, WrongBytesAndAddressesAreFound) {
   EXPECT_TRUE(finds(report, "alignment")) << text_of(report);
 }
 
-// Threads write 256 bytes to shared memory, and thread 0 sends them; it reads back what a full wait
-// has brought.
-std::string storing(const std::string& copy, const std::string& wait) {
-  return R"(
+// Threads write 256 bytes to shared memory; thread 0 goes on.
+const std::string filling = R"(
   setp.ne.u32 %p0, %t, 0;
   mov.u32 %r1, tile;
   shl.b32 %r2, %t, 2;
@@ -69,7 +67,11 @@ std::string storing(const std::string& copy, const std::string& wait) {
   fence.proxy.async.shared::cta;
   bar.sync 0;
   @%p0 bra over;
-  )" + copy +
+  )";
+
+// Thread 0 sends them, and reads back what a full wait has brought.
+std::string storing(const std::string& copy, const std::string& wait) {
+  return filling + copy +
          R"(
   cp.async.bulk.commit_group;
   )" + wait +
@@ -115,22 +117,13 @@ TEST(PtxBulk, CopiesThatReduce) {
     words.ctas = 3;  // reductions of several CTAs need no order
     for (unsigned i = 0; i < 64; ++i) words.to[i] = 17 * i % 50;
     const std::vector<std::uint32_t> before = words.to;
-    const Report report = words.run(kernel(R"(
-  setp.ne.u32 %p0, %t, 0;
-  mov.u32 %r1, tile;
-  shl.b32 %r2, %t, 2;
-  add.s32 %r3, %r1, %r2;
-  ld.global.u32 %r0, [%from];
-  st.shared.u32 [%r3], %r0;
-  fence.proxy.async.shared::cta;
-  bar.sync 0;
-  @%p0 bra over;
-  cp.reduce.async.bulk.global.shared::cta.bulk_group)" +
-                                               std::string(one.end) + R"( [%to], [%r1], 256;
+    const Report report =
+        words.run(kernel(filling + "cp.reduce.async.bulk.global.shared::cta.bulk_group" +
+                             std::string(one.end) + R"( [%to], [%r1], 256;
   cp.async.bulk.commit_group;
   cp.async.bulk.wait_group 0;
 over:)",
-                                           tile));
+                         tile));
     ASSERT_EQ(report.verdict(), Report::Clean) << one.end << text_of(report);
     for (unsigned i = 0; i < 64; ++i) {
       unsigned wanted = before[i];
