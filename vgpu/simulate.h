@@ -204,26 +204,26 @@ class VirtualWorkspace {
 
 // `make_plan` plans the launch, as plan() does; `touched` is what it may touch beside the
 // workspace.
-template <class Parts, class MakePlan>
+template <class Kernel, class MakePlan>
 Status simulate_planned(const MatmulProblem& problem, const LaunchOrder& order,
                         const TraceBuffer& trace, const vgpu::Options& options,
                         vgpu::Report& report, const TouchedMemory& touched,
                         const MakePlan& make_plan) {
-  using Kernel = kernel::WarpSpecialized<Parts>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return Status::good();
-  VirtualKernel<Kernel> kernel(needs_of<Parts, Kernel>, options, report);
+  VirtualKernel<Skeleton> kernel(needs_of<Kernel, Skeleton>, options, report);
   unsigned max_clusters = 0;
   (void)kernel.max_active_clusters(max_clusters);
-  VirtualWorkspace memory(workspace_bytes<Parts>(problem, order, max_clusters), false);
-  typename Kernel::Params params;
+  VirtualWorkspace memory(workspace_bytes<Kernel>(problem, order, max_clusters), false);
+  typename Skeleton::Params params;
   MatmulGrid grid = {};
   Status planned = make_plan(params, grid, max_clusters, memory.workspace());
   if (!planned.is_good()) return planned;
   kernel.touched = touched.ranges();
   memory.add_to(kernel.touched);
-  if constexpr (Parts::config.tracing == Tracing::On) {
+  if constexpr (Kernel::config.tracing == Tracing::On) {
     params.trace = trace;
-    kernel.traces(trace, Kernel::tracks);
+    kernel.traces(trace, Skeleton::tracks);
   }
   const Status launched = kernel.launch(params, grid.ctas, nullptr);
   memory.check(report);

@@ -43,7 +43,7 @@ constexpr int m = 300, n = 200, k = 128;
 alignas(128) static Bf16 a[m * k], b[n * k], d[m * n];
 static float bias[n], scale[n];
 static std::uint8_t signs[m * n];
-template <class Bound>
+template <class Kernel>
 bool is_right(const vgpu::Options& options, vgpu::Report& report) {
   MatmulProblem problem;
   problem.m = m, problem.n = n, problem.k = k;
@@ -54,12 +54,12 @@ bool is_right(const vgpu::Options& options, vgpu::Report& report) {
   touched.add({bias, sizeof bias, "bias", true, false});
   touched.add({scale, sizeof scale, "scale", true, false});
   touched.add({signs, sizeof signs, "signs", false, true});
-  const Status status = simulate_planned<Bound>(
+  const Status status = simulate_planned<Kernel>(
       problem, {}, {}, options, report, touched,
       [&](auto& params, MatmulGrid& grid, unsigned clusters, const Workspace& workspace) {
         // The outermost node first: signs, then the clamp's bounds, alpha, the bias, the scale.
         params.epilogue.epilogue = {signs, n, {{{-8, 8}, {{0.5f, {}}, {bias}}}, {scale}}};
-        return plan<Bound>(params, grid, problem, {}, clusters, workspace, encode_for_virtual);
+        return plan<Kernel>(params, grid, problem, {}, clusters, workspace, encode_for_virtual);
       });
   if (!status.is_good()) return std::puts(status.sentence().c_str()), false;
   for (int i = 0; i < m * n; ++i) {

@@ -37,17 +37,17 @@ Instance own_instance(const char* name) {
 
 }  // namespace detail
 
-// `Bound` is a Kernel<Target, Recipe, Named>.
-template <class Launch, class Bound, const auto&... image>
+// `Kernel` is a Kernel<Target, Recipe, Named>.
+template <class Launch, class Kernel, const auto&... image>
 Instance warp_specialized_instance(const char* name) {
-  static const KnownStructures known({{name, &structure_of_warp_specialized<Bound>}});
-  return detail::own_instance<LaunchWarpSpecialized<Launch, Bound>, image...>(name);
+  static const KnownStructures known({{name, &structure_of_warp_specialized<Kernel>}});
+  return detail::own_instance<LaunchWarpSpecialized<Launch, Kernel>, image...>(name);
 }
 
-template <class Launch, class Bound, const auto&... image>
+template <class Launch, class Kernel, const auto&... image>
 Instance streaming_instance(const char* name) {
-  static const KnownStructures known({{name, &structure_of_streaming<Bound>}});
-  return detail::own_instance<LaunchStreaming<Launch, Bound>, image...>(name);
+  static const KnownStructures known({{name, &structure_of_streaming<Kernel>}});
+  return detail::own_instance<LaunchStreaming<Launch, Kernel>, image...>(name);
 }
 
 }  // namespace tw

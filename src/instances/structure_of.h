@@ -289,22 +289,22 @@ constexpr void add_memory(Structure& structure) {
 
 }  // namespace detail
 
-// `Bound` is a kernel of the warp-specialised skeleton.
-template <class Bound>
+// `Kernel` is a kernel of the warp-specialised skeleton.
+template <class Kernel>
 constexpr Structure read_warp_specialized() {
-  using Skeleton = kernel::WarpSpecialized<Bound>;
-  using Program = typename Bound::Recipe::template Program<Bound>;
-  constexpr ClusterShape cluster = Bound::tiling.cluster;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
+  using Program = typename Kernel::Recipe::template Program<Kernel>;
+  constexpr ClusterShape cluster = Kernel::tiling.cluster;
   Structure structure;
   structure.threads = Skeleton::threads;
-  structure.lanes = Bound::roles.lanes;
+  structure.lanes = Kernel::roles.lanes;
   structure.cluster_m = cluster.m;
   structure.cluster_n = cluster.n;
   structure.cluster_k = cluster.k;
-  structure.pair = Bound::tiling.group;
+  structure.pair = Kernel::tiling.group;
   structure.shared_bytes = sizeof(typename Skeleton::Storage);
-  structure.shared_limit = Bound::Target::shared_bytes;
-  detail::add_roles<Bound>(structure);
+  structure.shared_limit = Kernel::Target::shared_bytes;
+  detail::add_roles<Kernel>(structure);
   each_ring<Program>([&]<class Ring>() { detail::add_ring<Ring>(structure); });
   detail::add_memory<Program, typename Skeleton::Storage>(structure);
   // Where nothing but stages is shared, all meet at one barrier, and nobody signals.
@@ -312,31 +312,31 @@ constexpr Structure read_warp_specialized() {
     structure.signals.count = 0;
     return structure;
   } else {
-    detail::add_tensor_sums<typename Bound::Accumulators>(structure);
-    detail::add_tensor_rings<typename Bound::Accumulators>(structure);
-    if constexpr (requires { typename Bound::Sources::Ring; }) {
-      detail::add_ring<typename Bound::Sources::Ring>(structure, Skeleton::storing_groups);
+    detail::add_tensor_sums<typename Kernel::Accumulators>(structure);
+    detail::add_tensor_rings<typename Kernel::Accumulators>(structure);
+    if constexpr (requires { typename Kernel::Sources::Ring; }) {
+      detail::add_ring<typename Kernel::Sources::Ring>(structure, Skeleton::storing_groups);
     }
-    detail::add_turns<typename Bound::Turns>(structure);
+    detail::add_turns<typename Kernel::Turns>(structure);
     if constexpr (requires { typename Program::Order; }) {
       detail::add_turns<typename Program::Order>(structure);
     }
-    detail::add_schedule<typename Bound::Schedule>(structure);
-    detail::add_reduction<typename Bound::Reduction>(
-        structure, Bound::roles.epilogue.played() ? Role::Epilogue : Role::Multiply);
+    detail::add_schedule<typename Kernel::Schedule>(structure);
+    detail::add_reduction<typename Kernel::Reduction>(
+        structure, Kernel::roles.epilogue.played() ? Role::Epilogue : Role::Multiply);
     return structure;
   }
 }
-template <class Bound>
-inline constexpr Structure structure_of_warp_specialized = read_warp_specialized<Bound>();
+template <class Kernel>
+inline constexpr Structure structure_of_warp_specialized = read_warp_specialized<Kernel>();
 
 // All threads of a streaming kernel play one role, and nothing flows between threads.
-template <class Bound>
+template <class Kernel>
 constexpr Structure read_streaming() {
-  using Skeleton = kernel::Streaming<Bound>;
+  using Skeleton = kernel::Streaming<Kernel>;
   Structure structure;
   structure.threads = Skeleton::threads;
-  structure.lanes = Bound::Target::target.lanes;
+  structure.lanes = Kernel::Target::target.lanes;
   structure.roles.add({"stream", 0, Skeleton::threads / structure.lanes});
   if constexpr (detail::Something<typename Skeleton::Storage>) {
     structure.shared_bytes = sizeof(typename Skeleton::Storage);
@@ -344,7 +344,7 @@ constexpr Structure read_streaming() {
   }
   return structure;
 }
-template <class Bound>
-inline constexpr Structure structure_of_streaming = read_streaming<Bound>();
+template <class Kernel>
+inline constexpr Structure structure_of_streaming = read_streaming<Kernel>();
 
 }  // namespace tw

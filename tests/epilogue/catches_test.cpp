@@ -42,7 +42,7 @@ TEST(EpilogueCatches, AnotherActivation) {
 
 // Without m_end the tile runs into rows that are somebody else's.
 struct ForgetsTheEnd : PlainRun {
-  static Place place(const Place& tile, const EpilogueData& data) {
+  static TileOrigin place(const TileOrigin& tile, const EpilogueData& data) {
     return {tile.batch, tile.row, tile.column, data.problem.m};
   }
 };

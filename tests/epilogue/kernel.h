@@ -40,9 +40,9 @@ void plan_store(StoreParams& params, EpilogueData& data, unsigned box_rows, unsi
 
 struct PlainRun {
   // What becomes of a tile's place before the store gets it.
-  static Place place(const Place& tile, const EpilogueData&) { return tile; }
+  static TileOrigin place(const TileOrigin& tile, const EpilogueData&) { return tile; }
   template <class Loop, class Sums>
-  void store(Loop& loop, const Sums& sum, const Place& place) const {
+  void store(Loop& loop, const Sums& sum, const TileOrigin& place) const {
     loop.store(sum, place);
   }
 };
@@ -59,7 +59,7 @@ vgpu::Report run_kernel(EpilogueData& data, const typename Epilogue::Params& nod
   params.m = data.problem.m;
   params.n = data.problem.n;
   params.epilogue = node;
-  const std::vector<Place> tiles = data.tiles(Sums::tile_rows, Sums::tile_columns);
+  const std::vector<TileOrigin> tiles = data.tiles(Sums::tile_rows, Sums::tile_columns);
   const auto body = [&] {
     const unsigned thread = isa::thread_index();
     auto& buffers = *static_cast<typename Loop::Buffers*>(isa::dynamic_shared());

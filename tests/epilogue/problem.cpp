@@ -203,10 +203,10 @@ EpilogueData::EpilogueData(const EpilogueCase& of) : problem(of), arguments(of.a
   if (arguments.amax != nullptr) arguments.amax = &amax;
 }
 
-std::vector<Place> EpilogueData::tiles(int tile_rows, int tile_columns) const {
+std::vector<TileOrigin> EpilogueData::tiles(int tile_rows, int tile_columns) const {
   std::vector<int> ends = problem.group_ends;
   if (ends.empty()) ends.push_back(problem.m);
-  std::vector<Place> result;
+  std::vector<TileOrigin> result;
   for (int batch = 0; batch < problem.batch; ++batch) {
     int begin = 0;
     for (const int end : ends) {

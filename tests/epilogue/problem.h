@@ -81,7 +81,7 @@ class EpilogueData {
   PaddedMatrix auxiliary;
   PaddedMatrix column_bias, row_bias, column_scale, row_scale;
   std::uint32_t amax = 0;
-  std::vector<Place> tiles(int tile_rows, int tile_columns) const;
+  std::vector<TileOrigin> tiles(int tile_rows, int tile_columns) const;
   std::vector<vgpu::GlobalRange> ranges() const;
 
  private:

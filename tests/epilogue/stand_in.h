@@ -14,7 +14,7 @@ struct KnownSums {
   const std::vector<double>& values;
   int m;
   int n;
-  Place place;  // where the tile begins
+  TileOrigin place;  // where the tile begins
 
   Value at(unsigned row, unsigned column) const {
     const int to_row = place.row + static_cast<int>(row);

@@ -200,7 +200,7 @@ struct StagedRun : PlainRun {
   int columns;
 
   template <class Loop, class Sums>
-  void store(Loop& loop, const Sums& sum, const Place& place) const {
+  void store(Loop& loop, const Sums& sum, const TileOrigin& place) const {
     auto* const buffer = static_cast<unsigned char*>(isa::dynamic_shared()) + (48 << 10);
     // Outside nobody has written; those values are not stored either, but they are read.
     for (unsigned at = isa::thread_index(); at < 16384 / 4; at += 128) {
@@ -220,8 +220,7 @@ void expect_right_from_shared_memory(EpilogueCase problem) {
   problem.arguments.source = &asked;
   EpilogueData data(problem);
   using Store = StagedStore<output, Sums::block_rows, NoTrace>;
-  const int columns =
-      static_cast<int>(128 / bytes_of(output)) / (problem.arguments.gated ? 2 : 1);
+  const int columns = static_cast<int>(128 / bytes_of(output)) / (problem.arguments.gated ? 2 : 1);
   const StagedRun how = {{}, data, static_cast<int>(Sums::block_rows), columns};
   const vgpu::Report report = run_kernel<RuntimeEpilogue, Store, Sums>(data, data.arguments, how);
   ASSERT_TRUE(clean(report)) << problem.name();

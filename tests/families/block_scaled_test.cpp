@@ -149,7 +149,7 @@ TEST(BlockScaled, EveryPairOfTypesIsConverted) {
 template <MatmulConfig given>
 struct Configured {
   static constexpr MatmulConfig config = given;
-  using Bound = BlockScaled<Sm100Scaled, BlockScaledBy<ScaleType::Ue8m0>, Configured>;
+  using Kernel = BlockScaled<Sm100Scaled, BlockScaledBy<ScaleType::Ue8m0>, Configured>;
 };
 constexpr MatmulConfig configured(Tiling tiling, MatmulConfig config) {
   tiling.n = 128;
@@ -161,9 +161,9 @@ constexpr MatmulConfig configured(Tiling tiling, MatmulConfig config) {
 }
 template <MatmulConfig config>
 void expect_configured() {
-  using Bound = typename Configured<config>::Bound;
+  using Kernel = typename Configured<config>::Kernel;
   const Instance instance =
-      instance_on_host<LaunchWarpSpecialized<BlockScaledLaunch, Bound>>("configured");
+      instance_on_host<LaunchWarpSpecialized<BlockScaledLaunch, Kernel>>("configured");
   Case made = sized(instance, 140, 270, 800);
   made.as<Problem>().matmul.a.column_stride = config.tiling.a_major == Major::K ? 1 : 0;
   made.as<Problem>().matmul.b.column_stride = config.tiling.b_major == Major::K ? 0 : 1;

@@ -37,18 +37,18 @@ void fill_codes(HostMatrix& matrix, Spread spread) {
 }
 
 // Sums that differ from the exact ones: of products that float32 holds, at most one not zero.
-template <class Parts>
+template <class Kernel>
 int wrong_sums(Spread a, Spread b, const vgpu::Options& options) {
   MatmulShape shape;
   shape.m = shape.n = codes;
   shape.k = k;
-  shape.a_type = Parts::config.tiling.a_type;
-  shape.b_type = Parts::config.tiling.b_type;
+  shape.a_type = Kernel::config.tiling.a_type;
+  shape.b_type = Kernel::config.tiling.b_type;
   shape.d_type = ElementType::Fp32;
   MatmulData data = make_matmul_data(shape, Fill::Integers, 1);
   fill_codes(data.a, a);
   fill_codes(data.b, b);
-  EXPECT_TRUE(clean(run_parts<Parts>(data, shape, options)));
+  EXPECT_TRUE(clean(run_parts<Kernel>(data, shape, options)));
   int wrong = 0;
   for (int row = 0; row < codes; ++row) {
     for (int column = 0; column < codes; ++column) {
@@ -61,14 +61,14 @@ int wrong_sums(Spread a, Spread b, const vgpu::Options& options) {
   return wrong;
 }
 
-template <class Parts>
+template <class Kernel>
 void expect_exact_sums() {
   // Everywhere, a NaN or an infinity meets a zero, so that the whole row is NaN; at five, they meet
   // each other and every finite value.
-  EXPECT_EQ(wrong_sums<Parts>(Spread::Everywhere, Spread::AtOwnPlace, {}), 0);
-  EXPECT_EQ(wrong_sums<Parts>(Spread::AtOwnPlace, Spread::Everywhere, {}), 0);
+  EXPECT_EQ(wrong_sums<Kernel>(Spread::Everywhere, Spread::AtOwnPlace, {}), 0);
+  EXPECT_EQ(wrong_sums<Kernel>(Spread::AtOwnPlace, Spread::Everywhere, {}), 0);
   under_every_schedule([](const vgpu::Options& options) {
-    ASSERT_EQ(wrong_sums<Parts>(Spread::AtFive, Spread::AtFive, options), 0);
+    ASSERT_EQ(wrong_sums<Kernel>(Spread::AtFive, Spread::AtFive, options), 0);
   });
 }
 

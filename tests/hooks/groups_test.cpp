@@ -23,16 +23,16 @@ constexpr int rows = groups * group_rows + unowned_rows;
 template <class Page, class Named, bool forgets_the_end>
 struct Groups : Matmul<Page, Named> {
   using Base = Matmul<Page, Named>;
-  static Place place(const WorkTile& tile, unsigned group) {
-    const Place in_group = Base::place(tile, group);
+  static TileOrigin place(const WorkTile& tile, unsigned group) {
+    const TileOrigin in_group = Base::place(tile, group);
     const int first = tile.batch * group_rows;
     return {0, first + in_group.row, in_group.column, forgets_the_end ? rows : first + tile.m_end};
   }
 };
 
-template <class Parts>
+template <class Kernel>
 std::int64_t run_groups(const vgpu::Options& options, vgpu::Report& report) {
-  using Kernel = kernel::WarpSpecialized<Parts>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
   MatmulShape whole;
   whole.m = rows;
   whole.n = columns;
@@ -45,21 +45,21 @@ std::int64_t run_groups(const vgpu::Options& options, vgpu::Report& report) {
   MatmulProblem problem = problem_on_host(data, stacked);
   MatmulProblem target = problem_on_host(output, whole);
 
-  typename Kernel::Params params, of_target;
+  typename Skeleton::Params params, of_target;
   MatmulGrid grid = {}, unused = {};
-  Status status = plan<Parts>(params, grid, problem, {}, groups, {}, encode_for_virtual);
+  Status status = plan<Kernel>(params, grid, problem, {}, groups, {}, encode_for_virtual);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   // A last tile that reached back would cover no row of the next group.
   params.schedule.last_row = params.schedule.last_column = std::numeric_limits<int>::max();
-  status = plan<Parts>(of_target, unused, target, {}, groups, {}, encode_for_virtual);
+  status = plan<Kernel>(of_target, unused, target, {}, groups, {}, encode_for_virtual);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   params.epilogue = of_target.epilogue;
 
   TouchedMemory inputs(problem), outputs(target);
   std::vector<vgpu::GlobalRange> memory = inputs.ranges();
   memory.insert(memory.end(), outputs.ranges().begin(), outputs.ranges().end());
-  report = vgpu::run({grid.ctas, Parts::config.tiling.cluster.size(), Kernel::threads,
-                      sizeof(typename Kernel::Storage), [&params] { Kernel::run(params); }},
+  report = vgpu::run({grid.ctas, Kernel::config.tiling.cluster.size(), Skeleton::threads,
+                      sizeof(typename Skeleton::Storage), [&params] { Skeleton::run(params); }},
                      memory, options);
   std::int64_t wrong = output.d.padding_touched();
   for (int row = 0; row < rows; ++row) {
@@ -100,10 +100,10 @@ using Pages = ::testing::Types<Ampere, Hopper, Blackwell>;
 TYPED_TEST_SUITE(HookGroups, Pages);
 
 TYPED_TEST(HookGroups, LeaveTheRowsOfTheNextAlone) {
-  using Parts = Groups<typename TypeParam::Page, TypeParam, false>;
+  using Kernel = Groups<typename TypeParam::Page, TypeParam, false>;
   under_every_schedule([](const vgpu::Options& options) {
     vgpu::Report report;
-    const std::int64_t wrong = run_groups<Parts>(options, report);
+    const std::int64_t wrong = run_groups<Kernel>(options, report);
     ASSERT_TRUE(clean(report));
     ASSERT_EQ(wrong, 0);
   });
@@ -112,10 +112,10 @@ TYPED_TEST(HookGroups, LeaveTheRowsOfTheNextAlone) {
 // With the matrix' end in place of the group's, sums of rows that the loader filled with zeros land
 // behind the last group always, and on the next group whenever that one was stored before.
 TYPED_TEST(HookGroups, TheEndOfTheMatrixIsTooFar) {
-  using Parts = Groups<typename TypeParam::Page, TypeParam, true>;
+  using Kernel = Groups<typename TypeParam::Page, TypeParam, true>;
   under_every_schedule([](const vgpu::Options& options) {
     vgpu::Report report;
-    ASSERT_GE(run_groups<Parts>(options, report), unowned_rows * columns);
+    ASSERT_GE(run_groups<Kernel>(options, report), unowned_rows * columns);
   });
 }
 

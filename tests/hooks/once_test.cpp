@@ -45,26 +45,26 @@ struct Tiles {
 // How often each row was seen; D is relu(A B^T) in any case.
 template <class Page, bool must_see_once>
 std::vector<std::uint32_t> seen(const vgpu::Options& options) {
-  using Parts = Kernel<Page, CountingRecipe<must_see_once>, Tiles>;
-  using Kernel = kernel::WarpSpecialized<Parts>;
+  using Kernel = tw::Kernel<Page, CountingRecipe<must_see_once>, Tiles>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
   MatmulShape shape;
   shape.m = rows;
   shape.n = columns;
   shape.k = k;
   MatmulData data = make_matmul_data(shape, Fill::Integers, options.seed);
   const MatmulProblem problem = problem_on_host(data, shape);
-  typename Kernel::Params params;
+  typename Skeleton::Params params;
   MatmulGrid grid = {};
   const Status status =
-      plan<Parts>(params, grid, problem, {}, options.sm_count, {}, encode_for_virtual);
+      plan<Kernel>(params, grid, problem, {}, options.sm_count, {}, encode_for_virtual);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   std::vector<std::uint32_t> counts(rows);
   params.epilogue.epilogue.of.counts = counts.data();
   TouchedMemory memory(problem);
   memory.add({counts.data(), 4 * counts.size(), "counts"});
   const vgpu::Report report =
-      vgpu::run({grid.ctas, Parts::config.tiling.cluster.size(), Kernel::threads,
-                 sizeof(typename Kernel::Storage), [&params] { Kernel::run(params); }},
+      vgpu::run({grid.ctas, Kernel::config.tiling.cluster.size(), Skeleton::threads,
+                 sizeof(typename Skeleton::Storage), [&params] { Skeleton::run(params); }},
                 memory.ranges(), options);
   EXPECT_TRUE(clean(report));
   shape.epilogue.activation = Activation::Relu;

@@ -69,7 +69,7 @@ TEST(HookPromote, TensorMemoryGivesWholeSums) {
 // The first partial sum is 2^24, the second and the third are 2, of ones. One by one, ones are lost
 // beside 2^24 in float32. (Hopper's tensor core loses them beside 2^14, tests/vgpu_data:
 // WgmmaKinds.SumsOfFp8AreShort; the virtual GPU adds up in float32.)
-template <class Parts>
+template <class Kernel>
 std::int64_t wrong_among_wide_sums() {
   const MatmulShape shape = shape_of(5 * tile_k);
   MatmulData data = make_matmul_data(shape, Fill::Integers, 1);
@@ -80,7 +80,7 @@ std::int64_t wrong_among_wide_sums() {
   };
   data.a.fill(value);
   data.b.fill(value);
-  EXPECT_TRUE(clean(run_parts<Parts>(data, shape, {})));
+  EXPECT_TRUE(clean(run_parts<Kernel>(data, shape, {})));
   std::int64_t wrong = 0;
   for (int row = 0; row < shape.m; ++row) {
     for (int column = 0; column < shape.n; ++column) {

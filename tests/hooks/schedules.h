@@ -24,10 +24,10 @@ void under_every_schedule(const Function& function) {
   }
 }
 
-// `Parts` may be a family's with one part of its own.
-template <class Parts>
+// `Kernel` may be a family's with one part of its own.
+template <class Kernel>
 vgpu::Report run_parts(MatmulData& data, const MatmulShape& shape, const vgpu::Options& options) {
-  return simulate<Parts>(problem_on_host(data, shape), options);
+  return simulate<Kernel>(problem_on_host(data, shape), options);
 }
 
 }  // namespace tw::hooks

@@ -77,7 +77,7 @@ BUGS = [
     Bug('blocks_of_columns_cut',
         'a tile of 64 columns that share a scale begins amid a block of 128',
         'launch/product.h',
-        'step = std::max(step, Parts::Scales::row_step);', ';',
+        'step = std::max(step, Kernel::Scales::row_step);', ';',
         [Site('swap_ab_blockwise', SMALL, WRONG_RESULT)]),
     Bug('rows_of_eight_apart',
         'both rows of a thread take the scale of the first',

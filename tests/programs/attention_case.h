@@ -126,8 +126,8 @@ AttentionShape random_attention_shape(std::uint64_t seed) {
 
 // The workspace has the counter of schedules that ask, or what kernels need that take keys in
 // parts.
-template <class Parts, class Encode>
-Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+template <class Kernel, class Encode>
+Status plan_attention(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                       const tw_attention_problem& problem, unsigned clusters,
                       const Workspace& workspace, const Encode& encode,
                       const LaunchOrder& order = {}) {
@@ -135,15 +135,15 @@ Status plan_attention(typename kernel::WarpSpecialized<Parts>::Params& params, M
   if (Status status = check(checked, AttentionFamily::description, &problem); !status.is_good()) {
     return status;
   }
-  return AttentionLaunch::plan<Parts>(params, grid, checked, order, clusters, workspace, encode);
+  return AttentionLaunch::plan<Kernel>(params, grid, checked, order, clusters, workspace, encode);
 }
-template <class Parts>
+template <class Kernel>
 std::size_t attention_workspace(const tw_attention_problem& problem,
                                 const LaunchOrder& order = {}) {
   Checked checked;
   const Status status = check(checked, AttentionFamily::description, &problem);
   return std::max<std::size_t>(
-      status.is_good() ? AttentionLaunch::workspace<Parts>(checked, order) : 0, 8);
+      status.is_good() ? AttentionLaunch::workspace<Kernel>(checked, order) : 0, 8);
 }
 
 class AttentionCase {

@@ -29,13 +29,13 @@ class Copy {
 
 template <class Named>
 void run(AttentionCase& data) {
-  using Parts = Attention<typename Named::Page, Named>;
-  using Kernel = kernel::WarpSpecialized<Parts>;
+  using Kernel = Attention<typename Named::Page, Named>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
   static CudaKernel entry(
-      reinterpret_cast<const void*>(&kernel::entry<Kernel>),
-      {Parts::config.tiling.cluster.size(), Parts::in_clusters,
-       Parts::Target::target.capability_begin, Parts::Target::target.capability_end,
-       Kernel::threads, sizeof(typename Kernel::Storage), Parts::dependent_launch});
+      reinterpret_cast<const void*>(&kernel::entry<Skeleton>),
+      {Kernel::config.tiling.cluster.size(), Kernel::in_clusters,
+       Kernel::Target::target.capability_begin, Kernel::Target::target.capability_end,
+       Skeleton::threads, sizeof(typename Skeleton::Storage), Kernel::dependent_launch});
   Copy q(data.q.bits), k(data.k.bits), v(data.v.bits), output(data.output.bits);
   Copy log_sums(data.log_sums);
   Copy query_ends(data.query_ends), key_ends(data.key_ends);
@@ -53,10 +53,10 @@ void run(AttentionCase& data) {
   unsigned clusters = 0;
   const Status asked = entry.max_active_clusters(clusters);
   ASSERT_TRUE(asked.is_good()) << asked.sentence();
-  typename Kernel::Params params;
+  typename Skeleton::Params params;
   MatmulGrid grid = {};
   const Status planned =
-      plan_attention<Parts>(params, grid, problem, clusters, workspace.given(), encode_for_cuda);
+      plan_attention<Kernel>(params, grid, problem, clusters, workspace.given(), encode_for_cuda);
   ASSERT_TRUE(planned.is_good()) << planned.sentence();
   const Status launched = entry.launch(params, grid.ctas, nullptr);
   ASSERT_TRUE(launched.is_good()) << launched.sentence();

@@ -8,18 +8,18 @@
 namespace tw::programs {
 
 // On so many SMs. A refusal, or a counter that is not zero again, makes the report incomplete.
-template <class Parts>
+template <class Kernel>
 vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Options& options,
                               const LaunchOrder& order = {}) {
-  using Kernel = kernel::WarpSpecialized<Parts>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
   const tw_attention_problem problem = data.problem();
-  typename Kernel::Params params;
+  typename Skeleton::Params params;
   MatmulGrid grid = {};
-  std::vector<std::uint64_t> memory(attention_workspace<Parts>(problem, order) / 8);
+  std::vector<std::uint64_t> memory(attention_workspace<Kernel>(problem, order) / 8);
   const std::size_t counters = std::min(memory.size() * 8, workspace_counter_bytes);
   const Workspace workspace = {memory.data(), memory.size() * 8};
   const Status status =
-      plan_attention<Parts>(params, grid, problem, sms, workspace, encode_for_virtual, order);
+      plan_attention<Kernel>(params, grid, problem, sms, workspace, encode_for_virtual, order);
   if (!status.is_good()) {
     vgpu::Report refused;
     refused.incomplete.push_back(status.sentence());
@@ -47,9 +47,10 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
     ranges.push_back({data.query_ends.data(), bytes, "query ends", true, false});
     ranges.push_back({data.key_ends.data(), bytes, "key ends", true, false});
   }
-  vgpu::Report report = vgpu::run({grid.ctas, 1, Kernel::threads, sizeof(typename Kernel::Storage),
-                                   [&params] { Kernel::run(params); }, 32, Parts::dependent_launch},
-                                  ranges, options);
+  vgpu::Report report =
+      vgpu::run({grid.ctas, 1, Skeleton::threads, sizeof(typename Skeleton::Storage),
+                 [&params] { Skeleton::run(params); }, 32, Kernel::dependent_launch},
+                ranges, options);
   const auto is_set = [](std::uint64_t bits) { return bits != 0; };
   if (report.verdict() == vgpu::Report::Clean &&
       std::any_of(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(counters / 8),

@@ -40,13 +40,13 @@ struct Case {
 };
 
 // Plans both products: the first as a matmul is, the second's operands for the program's own role.
-template <class Bound, class Encode>
-Status plan_two(typename kernel::WarpSpecialized<Bound>::Params& params, MatmulGrid& grid,
+template <class Kernel, class Encode>
+Status plan_two(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                 const MatmulProblem& first, const MatmulProblem& second, unsigned max_clusters,
                 const Encode& encode) {
-  Status planned = plan<Bound>(params, grid, first, {}, max_clusters, {}, encode);
+  Status planned = plan<Kernel>(params, grid, first, {}, max_clusters, {}, encode);
   if (!planned.is_good()) return planned;
-  return detail::fill_loader<typename Bound::Loader>(params.own, second, encode);
+  return detail::fill_loader<typename Kernel::Loader>(params.own, second, encode);
 }
 
 }  // namespace tw::programs

@@ -11,15 +11,15 @@
 namespace tw::programs {
 namespace {
 
-template <class Bound>
+template <class Kernel>
 void expect_exact(int m, int n, int k, std::uint64_t seed) {
-  using Kernel = kernel::WarpSpecialized<Bound>;
-  using Target = typename Bound::Target;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
+  using Target = typename Kernel::Target;
   static CudaKernel entry(
-      reinterpret_cast<const void*>(&kernel::entry<Kernel>),
-      {Bound::config.tiling.cluster.size(), Bound::in_clusters, Target::target.capability_begin,
-       Target::target.capability_end, Kernel::threads, sizeof(typename Kernel::Storage),
-       Bound::dependent_launch});
+      reinterpret_cast<const void*>(&kernel::entry<Skeleton>),
+      {Kernel::config.tiling.cluster.size(), Kernel::in_clusters, Target::target.capability_begin,
+       Target::target.capability_end, Skeleton::threads, sizeof(typename Skeleton::Storage),
+       Kernel::dependent_launch});
   Case data(m, n, k, seed);
   tests::OnDevice first(data.first), second(data.second);
   MatmulProblem one = problem_on_host(data.first, data.shape);
@@ -32,9 +32,9 @@ void expect_exact(int m, int n, int k, std::uint64_t seed) {
   unsigned clusters = 0;
   const Status asked = entry.max_active_clusters(clusters);
   ASSERT_TRUE(asked.is_good()) << asked.sentence();
-  typename Kernel::Params params;
+  typename Skeleton::Params params;
   MatmulGrid grid = {};
-  const Status planned = plan_two<Bound>(params, grid, one, two, clusters, encode_for_cuda);
+  const Status planned = plan_two<Kernel>(params, grid, one, two, clusters, encode_for_cuda);
   ASSERT_TRUE(planned.is_good()) << planned.sentence();
   const Status launched = entry.launch(params, grid.ctas, nullptr);
   ASSERT_TRUE(launched.is_good()) << launched.sentence();

@@ -12,21 +12,21 @@
 namespace tw::programs {
 namespace {
 
-template <class Bound>
+template <class Kernel>
 vgpu::Report run(Case& data, const vgpu::Options& options) {
-  using Kernel = kernel::WarpSpecialized<Bound>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
   const MatmulProblem first = problem_on_host(data.first, data.shape);
   const MatmulProblem second = problem_on_host(data.second, data.shape);
-  typename Kernel::Params params;
+  typename Skeleton::Params params;
   MatmulGrid grid = {};
-  const Status status = plan_two<Bound>(params, grid, first, second, 4, encode_for_virtual);
+  const Status status = plan_two<Kernel>(params, grid, first, second, 4, encode_for_virtual);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   TouchedMemory touched(first);
   touched.operand(second.a, second.m, second.k, "C");
   touched.operand(second.b, second.n, second.k, "E");
-  return vgpu::run({grid.ctas, Bound::config.tiling.cluster.size(), Kernel::threads,
-                    sizeof(typename Kernel::Storage), [&params] { Kernel::run(params); }, 32,
-                    Bound::dependent_launch},
+  return vgpu::run({grid.ctas, Kernel::config.tiling.cluster.size(), Skeleton::threads,
+                    sizeof(typename Skeleton::Storage), [&params] { Skeleton::run(params); }, 32,
+                    Kernel::dependent_launch},
                    touched.ranges(), options);
 }
 

@@ -64,11 +64,11 @@ void poison(std::vector<Bf16>& values) {
   for (Bf16& value : values) value = Bf16::from_bits(0xffff);
 }
 
-template <class Parts>
+template <class Kernel>
 class Product {
  public:
-  using Kernel = kernel::WarpSpecialized<Parts>;
-  static constexpr const KernelNeeds& needs = needs_of<Parts, Kernel>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
+  static constexpr const KernelNeeds& needs = needs_of<Kernel, Skeleton>;
 
   explicit Product(const LaunchOrder& order, const Options& options) : options_(options) {
     problem_.m = m, problem_.n = n, problem_.k = k;
@@ -76,17 +76,17 @@ class Product {
     problem_.b = {b_.data(), k, 0, ElementType::Bf16, Major::K};
     problem_.d = {d.data(), n, 0, ElementType::Bf16};
     poison(d);
-    const unsigned max_clusters = options.sm_count / Parts::config.tiling.cluster.size();
-    room_.resize(workspace_bytes<Parts>(problem_, order, max_clusters) / 8 + 1);
+    const unsigned max_clusters = options.sm_count / Kernel::config.tiling.cluster.size();
+    room_.resize(workspace_bytes<Kernel>(problem_, order, max_clusters) / 8 + 1);
     const Workspace workspace = {room_.data(), room_.size() * 8};
     planned =
-        plan<Parts>(params_, grid_, problem_, order, max_clusters, workspace, encode_for_virtual);
+        plan<Kernel>(params_, grid_, problem_, order, max_clusters, workspace, encode_for_virtual);
   }
   Report run_direct() const {
-    return vgpu::run({grid_.ctas, needs.cluster_size, needs.threads, needs.shared_bytes,
-                      [this] { Kernel::run(params_); }, needs.lanes, needs.dependent_launch,
-                      needs.registers},
-                     memory(), options_);
+    return vgpu::run(
+        {grid_.ctas, needs.cluster_size, needs.threads, needs.shared_bytes,
+         [this] { Skeleton::run(params_); }, needs.lanes, needs.dependent_launch, needs.registers},
+        memory(), options_);
   }
   Report run_ptx(const Code& code) const {
     Request request;
@@ -118,10 +118,10 @@ class Product {
   MatmulProblem problem_;
   MatmulGrid grid_ = {};
   std::vector<std::uint64_t> room_;
-  typename Kernel::Params params_{};
+  typename Skeleton::Params params_{};
 };
 
-template <class Parts>
+template <class Kernel>
 void product_twice(const char* name, const char* architecture, const LaunchOrder& order = {}) {
   const std::string& text = text_of_kernel(name, "WarpSpecialized", architecture);
   if (text.empty()) GTEST_SKIP() << "there is no nvcc";
@@ -130,7 +130,7 @@ void product_twice(const char* name, const char* architecture, const LaunchOrder
   for (const Landing landing : landings) {
     Options options;
     options.landing = landing;
-    const Product<Parts> direct(order, options), from_ptx(order, options);
+    const Product<Kernel> direct(order, options), from_ptx(order, options);
     ASSERT_TRUE(direct.planned.is_good()) << direct.planned.sentence();
     const Report expected = direct.run_direct();
     ASSERT_EQ(expected.verdict(), Report::Clean) << text_of(expected);
@@ -155,7 +155,7 @@ struct Planted {
 class PtxPlanted : public ::testing::TestWithParam<Planted> {};
 
 TEST_P(PtxPlanted, IsFound) {
-  using Parts = twice::SmallWgmma;
+  using Kernel = twice::SmallWgmma;
   const std::string& text = text_of_kernel("SmallWgmma", "WarpSpecialized", "sm_90a");
   if (text.empty()) GTEST_SKIP() << "there is no nvcc";
   const std::string changed = without(text, GetParam().instruction, GetParam().instead);
@@ -166,7 +166,7 @@ TEST_P(PtxPlanted, IsFound) {
   for (const Landing landing : landings) {
     Options options;
     options.landing = landing;
-    const Report report = Product<Parts>({}, options).run_ptx(entry.code());
+    const Report report = Product<Kernel>({}, options).run_ptx(entry.code());
     for (const Finding& finding : report.findings) {
       if (finding.checker == GetParam().checker) return;
     }

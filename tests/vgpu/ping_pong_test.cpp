@@ -107,20 +107,20 @@ struct Outcome {
   Report report;
   std::string wrong;  // a sentence; empty: nothing is
 };
-template <class Parts>
+template <class Kernel>
 Outcome run(std::int64_t m, std::int64_t n, std::int64_t k, const vgpu::Options& options) {
   MatmulShape shape;
   shape.m = m;
   shape.n = n;
   shape.k = k;
-  shape.a_type = Parts::config.tiling.a_type;
-  shape.b_type = Parts::config.tiling.b_type;
-  shape.a_major = Parts::config.tiling.a_major;
-  shape.b_major = Parts::config.tiling.b_major;
+  shape.a_type = Kernel::config.tiling.a_type;
+  shape.b_type = Kernel::config.tiling.b_type;
+  shape.a_major = Kernel::config.tiling.a_major;
+  shape.b_major = Kernel::config.tiling.b_major;
   MatmulData data = make_matmul_data(shape, Fill::Integers, options.seed);
   Outcome result;
   threads.clear();
-  result.report = simulate<Parts>(problem_on_host(data, shape), options);
+  result.report = simulate<Kernel>(problem_on_host(data, shape), options);
   result.wrong = compare(data, reference_on_host(data, shape)).complaint();
   return result;
 }
@@ -142,11 +142,11 @@ TEST(PingPong, IsExactAndCleanUnderEverySchedule) {
   }
 }
 
-template <class Parts>
+template <class Kernel>
 void omit_each(std::int64_t m, std::int64_t n, std::int64_t k) {
   const auto with = [&](const Mutation& given, Landing landing) {
     mutation = given;
-    const Outcome result = run<Parts>(m, n, k, options_of(landing, 1));
+    const Outcome result = run<Kernel>(m, n, k, options_of(landing, 1));
     mutation = {};
     return result.report;
   };

@@ -23,30 +23,30 @@ struct NoEpilogue : UsualEpilogue {
   template <class Trace>
   NoEpilogue(const Params&, Buffers&, unsigned, unsigned, Trace) {}
   template <class Sum, class Sources>
-  void store(const Sum&, const Place&, Sources&) {}
-  void prepare(const Place&, unsigned) const {}
+  void store(const Sum&, const TileOrigin&, Sources&) {}
+  void prepare(const TileOrigin&, unsigned) const {}
   void drain() {}
 };
-struct Parts : Matmul<Sm90, Named> {
+struct Kernel : Matmul<Sm90, Named> {
   using Epilogue = NoEpilogue;
 };
 
 Status run() {
-  using Kernel = kernel::WarpSpecialized<Parts>;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
   MatmulShape shape;
   shape.m = 128;
   shape.n = 64;
   shape.k = 64 * 20;  // more k-tiles than stages
   MatmulData data = make_matmul_data(shape, Fill::Integers, 1);
   const MatmulProblem problem = problem_on_host(data, shape);
-  typename Kernel::Params params{};
+  typename Skeleton::Params params{};
   MatmulGrid grid = {};
-  const Status status = plan<Parts>(params, grid, problem, {}, 1, {}, encode_for_virtual);
+  const Status status = plan<Kernel>(params, grid, problem, {}, 1, {}, encode_for_virtual);
   if (!status.is_good()) return status;
   TouchedMemory touched(problem);
-  const vgpu::Launch launch = {grid.ctas, Parts::config.tiling.cluster.size(), Kernel::threads,
-                               sizeof(typename Kernel::Storage),
-                               [&params] { Kernel::run(params); }};
+  const vgpu::Launch launch = {grid.ctas, Kernel::config.tiling.cluster.size(), Skeleton::threads,
+                               sizeof(typename Skeleton::Storage),
+                               [&params] { Skeleton::run(params); }};
   __gcov_reset();
   const vgpu::Report report = vgpu::run(launch, touched.ranges(), {});
   __gcov_dump();

@@ -78,7 +78,7 @@ struct Kernel {
   // From one group's first row of a tile to the next group's.
   static constexpr unsigned group_step =
       config.consumers == Consumers::Cooperative ? config.group_rows() : 0;
-  static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
+  static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {
     return {tile.batch, tile.first_row(config.tiling.m) + static_cast<int>(group * group_step),
             tile.first_column(config.tiling.n), tile.m_end};
   }

@@ -146,7 +146,7 @@ consteval bool is_source() {
       "chunk of C that begins there.");
   if constexpr (Sources::has_role) {
     static_assert(
-        requires(typename Sources::Loader loader, const Place& place) {
+        requires(typename Sources::Loader loader, const TileOrigin& place) {
           loader.load(place, 0u);
           loader.drain();
         },

@@ -46,7 +46,7 @@ class DirectStore : public UsualStore {
     }
   }
 
-  TW_DEVICE void close(const NoBuffer&, const Place&, int /*m*/, int /*n*/, bool /*gates*/) {}
+  TW_DEVICE void close(const NoBuffer&, const TileOrigin&, int /*m*/, int /*n*/, bool /*gates*/) {}
   TW_DEVICE void drain() {}
 
  private:

@@ -29,7 +29,7 @@ TW_DEVICE FragmentPair operator+(FragmentPair left, FragmentPair right) {
 
 // Where a tile of sums begins. Rows of the output from m_end on belong to somebody else; where sums
 // are transposed, those rows are their columns.
-struct Place {
+struct TileOrigin {
   int batch;
   int row;
   int column;

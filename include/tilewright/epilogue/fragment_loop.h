@@ -36,7 +36,7 @@ class FragmentLoop {
         thread_(thread_in_group) {}
 
   // Before the sums of a tile of so many columns are made.
-  TW_DEVICE void prepare(const Place& place, unsigned columns) const {
+  TW_DEVICE void prepare(const TileOrigin& place, unsigned columns) const {
     const int left = params_.n - place.column;
     const int inside = left < static_cast<int>(columns) ? left : static_cast<int>(columns);
     Epilogue::prepare(params_.epilogue,
@@ -47,7 +47,7 @@ class FragmentLoop {
   // Sums begin at what the epilogue adds to them. Of C in memory, all values of a block of rows are
   // on their way at once; of C that was brought, chunk by chunk.
   template <class Sums, class Sources>
-  TW_DEVICE void begin(Sums& sum, const Place& place, Sources& sources) const {
+  TW_DEVICE void begin(Sums& sum, const TileOrigin& place, Sources& sources) const {
     constexpr bool is_staged = decltype(sources.next(0, 0))::is_staged;
     constexpr unsigned columns = is_staged ? Store::chunk_columns : Sums::columns;
     const auto program = Epilogue::template beginning<Store::output>(params_.epilogue);
@@ -55,8 +55,8 @@ class FragmentLoop {
     for (unsigned first = 0; first < Sums::blocks * Sums::columns; first += columns) {
       const unsigned block = first / Sums::columns;
       const unsigned column = first % Sums::columns;
-      const Place at = {place.batch, place.row + static_cast<int>(block * Sums::block_rows),
-                        place.column + static_cast<int>(column), place.m_end};
+      const TileOrigin at = {place.batch, place.row + static_cast<int>(block * Sums::block_rows),
+                             place.column + static_cast<int>(column), place.m_end};
       const GroupPlace<Sums, columns> place_of = {at, 0, params_.n, thread_};
       FragmentPair values[columns / 4];
       program.first(values, place_of, sources.next(at.row, at.column));
@@ -72,7 +72,7 @@ class FragmentLoop {
 
   // All threads of the group call it. `sources` is asked for a SourceChunk before each chunk.
   template <FragmentSums Sums, class Sources>
-  TW_DEVICE void store(const Sums& sum, const Place& place, Sources& sources) {
+  TW_DEVICE void store(const Sums& sum, const TileOrigin& place, Sources& sources) {
     static_assert(Sums::columns % Store::chunk_columns == 0,
                   "The tile's columns must be whole chunks of the output's row.");
     using Chunk = decltype(sources.next(0, 0));
@@ -81,7 +81,7 @@ class FragmentLoop {
         [&](const auto& program) { run(program, sum, place, sources); });
   }
   template <FragmentSums Sums>
-  TW_DEVICE void store(const Sums& sum, const Place& place) {
+  TW_DEVICE void store(const Sums& sum, const TileOrigin& place) {
     GlobalSource global;
     store(sum, place, global);
   }
@@ -110,7 +110,7 @@ class FragmentLoop {
   using GroupPlace = tw::GroupPlace<Sums, columns, Store::transposes>;
 
   template <class Program, class Sums, class Sources>
-  TW_DEVICE void run(const Program& program, const Sums& sum, const Place& place,
+  TW_DEVICE void run(const Program& program, const Sums& sum, const TileOrigin& place,
                      Sources& sources) {
     constexpr unsigned chunks = Sums::blocks * (Sums::columns / Store::chunk_columns);
     typename Program::State state{};
@@ -127,7 +127,8 @@ class FragmentLoop {
 
   template <class Program, class Sums, class Sources>
   TW_DEVICE void store_chunk(const Program& program, typename Program::State& state,
-                             const Sums& sum, unsigned index, const Place& tile, Sources& sources) {
+                             const Sums& sum, unsigned index, const TileOrigin& tile,
+                             Sources& sources) {
     if constexpr (requires { sum.finishes(index); }) {
       if (!sum.finishes(index)) return;  // others do
     }
@@ -136,8 +137,8 @@ class FragmentLoop {
     if constexpr (OverlappedSums<Sums>) chunk = sum.chunk_at(index, chunks_in_row);
     const bool gates = program.gates();
     // Where the chunk begins, in columns of sums and of the output.
-    const Place sums_at = sums_place<Sums>(chunk, tile);
-    const Place output_at = output_place(sums_at, gates);
+    const TileOrigin sums_at = sums_place<Sums>(chunk, tile);
+    const TileOrigin output_at = output_place(sums_at, gates);
     auto buffer = store_.open();
     write_chunk(program, state, sum, chunk, sums_at, output_at, buffer, sources);
     if constexpr (OverlappedSums<Sums>) {
@@ -157,26 +158,26 @@ class FragmentLoop {
   // All chunks are written before the first is stored: the group meets once.
   template <unsigned chunks, class Program, class Sums, class Sources>
   TW_DEVICE void store_tile(const Program& program, typename Program::State& state, const Sums& sum,
-                            const Place& tile, Sources& sources) {
+                            const TileOrigin& tile, Sources& sources) {
     static_assert(in_registers<Sums>, "Who stores a whole tile has its sums in registers.");
     auto buffers = store_.template open_tile<chunks>();
     const bool gates = program.gates();
     for_each<chunks, Program::unrolled>([&](unsigned chunk) TW_LOOP_BODY {
-      const Place sums_at = sums_place<Sums>(chunk, tile);
+      const TileOrigin sums_at = sums_place<Sums>(chunk, tile);
       write_chunk(program, state, sum, chunk, sums_at, output_place(sums_at, gates),
                   buffers.buffer(chunk), sources);
     });
     const bool stores = buffers.publish();
     TW_ROLL
     for (unsigned chunk = 0; chunk < chunks; ++chunk) {
-      const Place output_at = output_place(sums_place<Sums>(chunk, tile), gates);
+      const TileOrigin output_at = output_place(sums_place<Sums>(chunk, tile), gates);
       store_.put(buffers.buffer(chunk), output_at, params_.m, gates ? params_.n >> 1 : params_.n,
                  gates, stores);
     }
   }
 
   template <class Sums>
-  static TW_DEVICE Place sums_place(unsigned chunk, const Place& tile) {
+  static TW_DEVICE TileOrigin sums_place(unsigned chunk, const TileOrigin& tile) {
     constexpr unsigned chunks_in_row = Sums::columns / Store::chunk_columns;
     const unsigned block = Sums::blocks == 1 ? 0 : chunk / chunks_in_row;
     const unsigned first_column = (chunk - block * chunks_in_row) * Store::chunk_columns;
@@ -186,8 +187,8 @@ class FragmentLoop {
 
   template <class Program, class Sums, class Buffer, class Sources>
   TW_DEVICE void write_chunk(const Program& program, typename Program::State& state,
-                             const Sums& sum, unsigned chunk, const Place& sums_at,
-                             const Place& output_at, const Buffer& buffer, Sources& sources) {
+                             const Sums& sum, unsigned chunk, const TileOrigin& sums_at,
+                             const TileOrigin& output_at, const Buffer& buffer, Sources& sources) {
     constexpr unsigned groups = Store::chunk_columns / columns_together<Program, Sums>();
     const auto source = sources.next(output_at.row, output_at.column);
     for_each<groups, Program::unrolled>([&](unsigned group) TW_LOOP_BODY {
@@ -196,7 +197,7 @@ class FragmentLoop {
   }
 
   // A gate makes one column of the output of two.
-  static TW_DEVICE Place output_place(const Place& sums, bool gates) {
+  static TW_DEVICE TileOrigin output_place(const TileOrigin& sums, bool gates) {
     if constexpr (Store::transposes) {
       return {sums.batch, gates ? sums.row >> 1 : sums.row, sums.column, sums.m_end};
     } else {
@@ -207,7 +208,7 @@ class FragmentLoop {
   // Group `index` of all groups of the tile, row by row of blocks.
   template <class Program, class Sums, class Buffer, class SourceChunk>
   TW_DEVICE void write_group(const Program& program, typename Program::State& state,
-                             const Sums& sum, unsigned index, const Place& chunk,
+                             const Sums& sum, unsigned index, const TileOrigin& chunk,
                              const Buffer& buffer, const SourceChunk& source) {
     constexpr unsigned columns = columns_together<Program, Sums>();
     constexpr bool is_row = Sums::layout == FragmentLayout::Row;

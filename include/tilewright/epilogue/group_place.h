@@ -12,7 +12,7 @@ struct GroupPlace {
   using OfSums = Sums;
   static constexpr FragmentLayout layout = Sums::layout;
   static constexpr bool transposed = is_transposed;
-  const Place& chunk;
+  const TileOrigin& chunk;
   int column;  // where the group begins in its chunk
   int n;       // columns of the output
   unsigned thread;

@@ -62,7 +62,7 @@ struct StagedSources {
     TW_DEVICE Loader(const Params& params, Storage& storage)
         : params_(params), ring_(storage.barriers, storage.tiles, NoTrace({}, 0, false)) {}
     // Chunk `index` of the tile that stands at `place`.
-    TW_DEVICE void load(const Place& place, unsigned index) {
+    TW_DEVICE void load(const TileOrigin& place, unsigned index) {
       auto stage = ring_.produce();
       const int at[3] = {place.column + static_cast<int>(index % row_chunks * chunk_columns),
                          place.row + static_cast<int>(index / row_chunks * lines), place.batch};

@@ -57,12 +57,12 @@ class StagedChunk : public UsualStore {
 
   // The chunk begins at `place` of D, which has m rows and n columns.
   template <class Buffer>
-  TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
+  TW_DEVICE void close(Buffer& buffer, const TileOrigin& place, int m, int n, bool gates) {
     put(buffer, place, m, n, gates, buffer.publish());
   }
   // `stores` in the thread that issues the store of a chunk.
   template <class Buffer>
-  TW_DEVICE void put(const Buffer& buffer, const Place& place, int m, int n, bool gates,
+  TW_DEVICE void put(const Buffer& buffer, const TileOrigin& place, int m, int n, bool gates,
                      bool stores) {
     const int columns = gates ? line_elements / 2 : line_elements;
     const bool runs_over_rows =
@@ -99,7 +99,7 @@ class StagedChunk : public UsualStore {
 
   // All threads of the group take part.
   template <class Buffer>
-  TW_DEVICE void copy_elements(const Buffer& buffer, const Place& place, int n, int columns) {
+  TW_DEVICE void copy_elements(const Buffer& buffer, const TileOrigin& place, int n, int columns) {
     const auto staged = elements(buffer);
     Bits* const d = static_cast<Bits*>(params_.d) + place.batch * params_.batch_pitch;
     TW_ROLL

@@ -65,7 +65,7 @@ class TransposedStore : public StagedChunk<output_type, transposed_lines(tile_co
 
   // The chunk begins at `place`, in rows and columns of sums. D has m rows and n columns.
   template <class Buffer>
-  TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
+  TW_DEVICE void close(Buffer& buffer, const TileOrigin& place, int m, int n, bool gates) {
     Staged::close(buffer, {place.batch, place.column, place.row, place.m_end}, m, n, gates);
   }
 

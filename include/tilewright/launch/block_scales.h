@@ -16,12 +16,12 @@ struct BlockScaleFacts {
   bool converts;   // elements of any type, with any scales
   ScaleType type;  // that it multiplies with, where it does not convert
 };
-template <class Parts>
-constexpr bool converts_elements = Parts::Recipe::block_scaling == BlockScaling::Converted;
-template <class Parts>
-constexpr BlockScaleFacts block_scale_facts = {Parts::Recipe::block_scaling != BlockScaling::None,
-                                               converts_elements<Parts>,
-                                               Parts::Recipe::block_scale_type};
+template <class Kernel>
+constexpr bool converts_elements = Kernel::Recipe::block_scaling == BlockScaling::Converted;
+template <class Kernel>
+constexpr BlockScaleFacts block_scale_facts = {Kernel::Recipe::block_scaling != BlockScaling::None,
+                                               converts_elements<Kernel>,
+                                               Kernel::Recipe::block_scale_type};
 
 namespace detail {
 
@@ -76,26 +76,26 @@ Status fill_maps(typename Loader::Params& params, BlockScaledOperands given, con
 
 }  // namespace detail
 
-template <class Parts, class Encode>
-Status plan_block_scaled(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+template <class Kernel, class Encode>
+Status plan_block_scaled(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                          const BlockScaledOperands& given, const LaunchOrder& order,
                          unsigned max_clusters, const Workspace& workspace, const Encode& encode) {
   MatmulProblem converted = given.matmul;
-  if (converts_elements<Parts>) converted.a.type = converted.b.type = ElementType::Bf16;
-  Status found = check_types(converted, Parts::config);
+  if (converts_elements<Kernel>) converted.a.type = converted.b.type = ElementType::Bf16;
+  Status found = check_types(converted, Kernel::config);
   found.add(given.are_packed_along_k());
-  if (!detail::reads_any_major<typename Parts::Loader>) {
-    found.add(check_majors(converted, Parts::config));
+  if (!detail::reads_any_major<typename Kernel::Loader>) {
+    found.add(check_majors(converted, Kernel::config));
   }
-  if (!converts_elements<Parts>) found.add(given.are_scaled_by(Parts::Recipe::block_scale_type));
+  if (!converts_elements<Kernel>) found.add(given.are_scaled_by(Kernel::Recipe::block_scale_type));
   if (!found.is_good()) return found;
-  if constexpr (converts_elements<Parts>) {
-    return tw::plan<Parts>(params, grid, converted, order, max_clusters, workspace, encode,
-                           [&](typename Parts::Loader::Params& loader) {
-                             detail::fill_conversion(loader, given);
-                             return Status::good();
-                           });
-  } else if constexpr (Parts::Recipe::block_scaling == BlockScaling::InWaves) {
+  if constexpr (converts_elements<Kernel>) {
+    return tw::plan<Kernel>(params, grid, converted, order, max_clusters, workspace, encode,
+                            [&](typename Kernel::Loader::Params& loader) {
+                              detail::fill_conversion(loader, given);
+                              return Status::good();
+                            });
+  } else if constexpr (Kernel::Recipe::block_scaling == BlockScaling::InWaves) {
     if (Status status = given.suit_waves(); !status.is_good()) return status;
     const auto blocks = [](const void* scales, const ScaleExtent& extent) {
       return decltype(params.own.a){static_cast<const std::uint8_t*>(scales),
@@ -103,14 +103,14 @@ Status plan_block_scaled(typename kernel::WarpSpecialized<Parts>::Params& params
                                     static_cast<int>(extent.k_blocks())};
     };
     params.own = {blocks(given.a_scales, given.a_extent), blocks(given.b_scales, given.b_extent)};
-    return tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode);
+    return tw::plan<Kernel>(params, grid, given.matmul, order, max_clusters, workspace, encode);
   } else {
     if (Status status = given.suit_tma(); !status.is_good()) return status;
     Status planned =
-        tw::plan<Parts>(params, grid, given.matmul, order, max_clusters, workspace, encode,
-                        [&](typename Parts::Loader::Params& loader) {
-                          return detail::fill_maps<typename Parts::Loader>(loader, given, encode);
-                        });
+        tw::plan<Kernel>(params, grid, given.matmul, order, max_clusters, workspace, encode,
+                         [&](typename Kernel::Loader::Params& loader) {
+                           return detail::fill_maps<typename Kernel::Loader>(loader, given, encode);
+                         });
     // Tiles begin where blocks of scales do: the last rows are not reached back for.
     detail::tile_map(params.schedule).last_row = std::numeric_limits<int>::max();
     return planned;

@@ -19,9 +19,9 @@
 namespace tw {
 
 // How much work a product is, and how it is cut. Counts that do not fit are the largest number.
-template <class Parts>
+template <class Kernel>
 struct MatmulExtent {
-  static constexpr MatmulConfig config = Parts::config;
+  static constexpr MatmulConfig config = Kernel::config;
   std::int64_t tiles_m, tiles_n, k_tiles, splits, tiles, clusters, slots;
 
   MatmulExtent(const MatmulProblem& problem, const LaunchOrder& order, unsigned max_clusters) {
@@ -32,13 +32,13 @@ struct MatmulExtent {
     tiles_n = count(problem.n, config.tiling.n * config.tiling.cluster.n);
     tiles = saturated_product(saturated_product(tiles_m, tiles_n), problem.batch);
     // A scale of zero means that the operand is not read: it may hold anything, NaN too.
-    k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Parts::tiling.k());
+    k_tiles = problem.epilogue.alpha == 0.0f ? 0 : count(problem.k, Kernel::tiling.k());
     splits = config.split == Split::Parts
                  ? std::clamp<std::int64_t>(order.split_k, 1, std::max<std::int64_t>(k_tiles, 1))
                  : 1;
     std::int64_t work = saturated_product(tiles, splits);
     if (config.split == Split::Stream && k_tiles > 0) work = saturated_product(tiles, k_tiles);
-    clusters = Parts::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
+    clusters = Kernel::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
     slots = 0;
     if (config.split == Split::Parts) {
       slots = saturated_product(tiles, config.finishers == 1 ? splits - 1 : splits);
@@ -53,16 +53,17 @@ namespace detail {
 constexpr std::size_t ticket_bytes = 256;
 
 // Parts of sums wait for each other in a workspace.
-template <class Parts>
+template <class Kernel>
 constexpr bool keeps_parts =
-    Parts::config.split == Split::Parts || Parts::config.split == Split::Stream;
+    Kernel::config.split == Split::Parts || Kernel::config.split == Split::Stream;
 
 // Tiles, slots and CTAs are counted with 31 bits, in kernels and by CUDA.
-template <class Parts>
-Status countable(const MatmulExtent<Parts>& extent) {
+template <class Kernel>
+Status countable(const MatmulExtent<Kernel>& extent) {
   constexpr std::int64_t limit = std::int64_t{1} << 31;
   const std::int64_t tiles = saturated_product(extent.tiles, extent.splits);
-  const std::int64_t ctas = saturated_product(extent.clusters, Parts::config.tiling.cluster.size());
+  const std::int64_t ctas =
+      saturated_product(extent.clusters, Kernel::config.tiling.cluster.size());
   if (tiles < limit && extent.slots < limit && ctas < limit) return Status::good();
   return Status::refused("The problem has " + std::to_string(tiles) +
                          " tiles; at most 2^31 - 1 can be counted.");
@@ -81,9 +82,9 @@ template <class Loader>
 requires(!Loader::elected) constexpr bool copies_by_threads<Loader> = true;
 
 // Where sums are made in parts, each warp counts in each slot.
-template <class Parts>
+template <class Kernel>
 Status counters_fit(std::int64_t slots) {
-  const std::size_t needed = Parts::Reduction::counter_bytes(static_cast<std::size_t>(slots));
+  const std::size_t needed = Kernel::Reduction::counter_bytes(static_cast<std::size_t>(slots));
   constexpr std::size_t room = workspace_counter_bytes - ticket_bytes;
   if (needed <= room) return Status::good();
   return Status::refused("The sums have " + std::to_string(slots) + " parts, whose counters need " +
@@ -93,27 +94,27 @@ Status counters_fit(std::int64_t slots) {
 
 }  // namespace detail
 
-template <class Parts>
+template <class Kernel>
 constexpr ProductFacts facts_of = {
-    Parts::config,
-    Parts::stages,
-    kernel::WarpSpecialized<Parts>::tracks,
-    Parts::Loader::least_alignment <= bytes_of(Parts::config.tiling.a_type),
-    detail::reads_any_major<typename Parts::Loader>,
-    detail::copies_by_threads<typename Parts::Loader>,
-    Parts::Recipe::b_scale_rows};
+    Kernel::config,
+    Kernel::stages,
+    kernel::WarpSpecialized<Kernel>::tracks,
+    Kernel::Loader::least_alignment <= bytes_of(Kernel::config.tiling.a_type),
+    detail::reads_any_major<typename Kernel::Loader>,
+    detail::copies_by_threads<typename Kernel::Loader>,
+    Kernel::Recipe::b_scale_rows};
 
 // Why a kernel's operands must be what they are: TMA reads rows at multiples of 16 bytes.
-template <class Parts>
+template <class Kernel>
 Status check_operands(const MatmulProblem& problem) {
-  return check_operands(problem, Parts::config, detail::reads_any_major<typename Parts::Loader>,
-                        Parts::Loader::least_alignment);
+  return check_operands(problem, Kernel::config, detail::reads_any_major<typename Kernel::Loader>,
+                        Kernel::Loader::least_alignment);
 }
 
-template <class Parts>
+template <class Kernel>
 Status supports(const MatmulProblem& problem, const LaunchOrder& order) {
-  constexpr MatmulConfig config = Parts::config;
-  Status status = check_operands<Parts>(problem);
+  constexpr MatmulConfig config = Kernel::config;
+  Status status = check_operands<Kernel>(problem);
   if (!status.is_good()) return status;
   if (config.tiling.loaded_rows != 0 && problem.m > config.tiling.loaded_rows) {
     return Status::refused("m is " + std::to_string(problem.m) +
@@ -133,7 +134,7 @@ Status supports(const MatmulProblem& problem, const LaunchOrder& order) {
           "type, n even and pairs of columns aligned, and behind the sums is relu or nothing.");
     }
   }
-  if constexpr (Parts::Sources::has_role) {
+  if constexpr (Kernel::Sources::has_role) {
     const EpilogueArguments& epilogue = problem.epilogue;
     if (epilogue.source != nullptr && epilogue.beta != 0.0f) {
       if (epilogue.source_type != config.d_type || epilogue.gated) {
@@ -156,22 +157,22 @@ Status supports(const MatmulProblem& problem, const LaunchOrder& order) {
     return Status::refused(order.stream_k ? "This kernel does not stream k."
                                           : "This kernel streams k, which was not asked for.");
   }
-  const MatmulExtent<Parts> extent(problem, order, 1);
+  const MatmulExtent<Kernel> extent(problem, order, 1);
   status = detail::countable(extent);
   if (!status.is_good()) return status;
-  if constexpr (config.split == Split::Parts) return detail::counters_fit<Parts>(extent.slots);
+  if constexpr (config.split == Split::Parts) return detail::counters_fit<Kernel>(extent.slots);
   return Status::good();
 }
 
-template <class Parts>
+template <class Kernel>
 std::size_t workspace_bytes(const MatmulProblem& problem, const LaunchOrder& order,
                             unsigned max_clusters) {
-  const MatmulExtent<Parts> extent(problem, order, max_clusters);
-  if constexpr (detail::keeps_parts<Parts>) {
+  const MatmulExtent<Kernel> extent(problem, order, max_clusters);
+  if constexpr (detail::keeps_parts<Kernel>) {
     return workspace_counter_bytes +
-           Parts::Reduction::part_bytes(static_cast<std::size_t>(extent.slots));
+           Kernel::Reduction::part_bytes(static_cast<std::size_t>(extent.slots));
   }
-  return Parts::Schedule::draws_tickets ? workspace_counter_bytes : 0;
+  return Kernel::Schedule::draws_tickets ? workspace_counter_bytes : 0;
 }
 
 namespace detail {
@@ -192,10 +193,10 @@ inline OperandView view_of(const MatmulOperand& operand, const MatmulProblem& pr
 // Where tiles of `tile` may begin, at multiples of `step`. What the last one reaches back over is
 // stored twice, so C must not be D (without a C it is not), sums must be cut alike, and no node of
 // the epilogue may have to see each element once.
-template <class Parts>
+template <class Kernel>
 int last_begin(const MatmulProblem& problem, std::int64_t extent, unsigned tile, unsigned step) {
   const bool reads = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
-  if (extent < tile || reads || Parts::config.split == Split::Stream || Parts::Epilogue::once) {
+  if (extent < tile || reads || Kernel::config.split == Split::Stream || Kernel::Epilogue::once) {
     return std::numeric_limits<int>::max();
   }
   return static_cast<int>((extent - tile + step - 1) / step * step);
@@ -206,18 +207,18 @@ inline unsigned column_step(const MatmulProblem& problem) {
 }
 // Contiguous rows begin at multiples of 16 bytes. With swap_ab rows are D's
 // columns, and columns its rows.
-template <class Parts>
+template <class Kernel>
 int last_row(const MatmulProblem& problem) {
-  if (Parts::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
-  unsigned step = Parts::config.tiling.swap_ab ? column_step(problem) : 1;
-  step = std::max(step, Parts::Scales::row_step);
-  return last_begin<Parts>(problem, problem.m, Parts::config.tiling.m, step);
+  if (Kernel::config.tiling.a_major == Major::MN) return std::numeric_limits<int>::max();
+  unsigned step = Kernel::config.tiling.swap_ab ? column_step(problem) : 1;
+  step = std::max(step, Kernel::Scales::row_step);
+  return last_begin<Kernel>(problem, problem.m, Kernel::config.tiling.m, step);
 }
-template <class Parts>
+template <class Kernel>
 int last_column(const MatmulProblem& problem) {
-  const unsigned step = Parts::config.tiling.swap_ab ? 1 : column_step(problem);
-  return last_begin<Parts>(problem, problem.n, Parts::config.tiling.n,
-                           std::max(step, Parts::Scales::column_step));
+  const unsigned step = Kernel::config.tiling.swap_ab ? 1 : column_step(problem);
+  return last_begin<Kernel>(problem, problem.n, Kernel::config.tiling.n,
+                            std::max(step, Kernel::Scales::column_step));
 }
 
 // Where an operand has at most so many rows, the kernel reads the other operand about once.
@@ -316,35 +317,35 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
 // Fills the kernel's parameters. `encode` makes a TensorMap of a MatrixBox for the GPU or the
 // virtual GPU and returns a Status; `fill_loader` fills the loader's; `max_clusters` clusters fit
 // the device at once. The problem has at least one output element.
-template <class Parts, class Encode, class FillLoader>
-Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+template <class Kernel, class Encode, class FillLoader>
+Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
             const MatmulProblem& problem, const LaunchOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode, const FillLoader& fill_loader) {
-  constexpr MatmulConfig config = Parts::config;
-  using Skeleton = kernel::WarpSpecialized<Parts>;
-  static_assert(sizeof(typename Skeleton::Storage) <= Parts::Target::shared_bytes,
+  constexpr MatmulConfig config = Kernel::config;
+  using Skeleton = kernel::WarpSpecialized<Kernel>;
+  static_assert(sizeof(typename Skeleton::Storage) <= Kernel::Target::shared_bytes,
                 "Stages, staging and barriers do not fit the shared memory of an SM.");
-  if (Status status = supports<Parts>(problem, order); !status.is_good()) return status;
+  if (Status status = supports<Kernel>(problem, order); !status.is_good()) return status;
   constexpr unsigned cluster_size = config.tiling.cluster.size();
   if (max_clusters == 0) {
     return Status::refused("No cluster of " + std::to_string(cluster_size) + " CTAs with " +
                            std::to_string(sizeof(typename Skeleton::Storage)) +
                            " bytes of shared memory each fits the device.");
   }
-  const MatmulExtent<Parts> extent(problem, order, max_clusters);
+  const MatmulExtent<Kernel> extent(problem, order, max_clusters);
   if (Status status = detail::countable(extent); !status.is_good()) return status;
-  const std::size_t needed = workspace_bytes<Parts>(problem, order, max_clusters);
+  const std::size_t needed = workspace_bytes<Kernel>(problem, order, max_clusters);
   if (workspace.bytes < needed) {
     return Status::refused("The workspace has " + std::to_string(workspace.bytes) +
                            " bytes, but this launch needs " + std::to_string(needed) + ".");
   }
 
   if (Status loads = fill_loader(params.loader); !loads.is_good()) return loads;
-  Status stores = detail::fill_epilogue<typename Parts::Epilogue, typename Parts::Store>(
+  Status stores = detail::fill_epilogue<typename Kernel::Epilogue, typename Kernel::Store>(
       params.epilogue, problem, encode);
   if (!stores.is_good()) return stores;
 
-  if constexpr (Parts::Sources::has_role) {
+  if constexpr (Kernel::Sources::has_role) {
     const EpilogueArguments& epilogue = problem.epilogue;
     params.sources.map = {};
     params.sources.present = epilogue.source != nullptr && epilogue.beta != 0.0f ? 1 : 0;
@@ -359,21 +360,21 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
                            .batch = problem.batch,
                            .pitch_bytes = std::max<std::int64_t>(epilogue.source_pitch * bytes, 16),
                            .batch_pitch_bytes = epilogue.source_batch_pitch * bytes,
-                           .box_inner = Parts::Sources::chunk_columns,
-                           .box_outer = Parts::Sources::chunk_rows,
-                           .swizzle = swizzle_of_rows(Parts::Store::line_bytes)});
+                           .box_inner = Kernel::Sources::chunk_columns,
+                           .box_outer = Kernel::Sources::chunk_rows,
+                           .swizzle = swizzle_of_rows(Kernel::Store::line_bytes)});
       if (!brings.is_good()) return brings;
     }
   }
 
-  TileMapParams<typename Parts::Order> map;
+  TileMapParams<typename Kernel::Order> map;
   map.tiles_m = static_cast<int>(extent.tiles_m);
   map.tiles_n = static_cast<int>(extent.tiles_n);
   map.batches = static_cast<int>(problem.batch);
   map.k_tiles = static_cast<int>(extent.k_tiles);
   map.m = static_cast<int>(config.tiling.swap_ab != 0 ? problem.n : problem.m);
-  map.last_row = detail::last_row<Parts>(problem);
-  map.last_column = detail::last_column<Parts>(problem);
+  map.last_row = detail::last_row<Kernel>(problem);
+  map.last_column = detail::last_column<Kernel>(problem);
   map.splits = static_cast<int>(extent.splits);
   map.order.raster = order.raster;
   const int fast = order.raster == Raster::AlongM ? map.tiles_m : map.tiles_n;
@@ -382,14 +383,15 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
 
   [[maybe_unused]] auto* const memory = static_cast<unsigned char*>(workspace.data);
   [[maybe_unused]] auto* const counters = static_cast<unsigned char*>(workspace.counters());
-  TileMapParams<typename Parts::Order>& tiles = detail::tile_map(params.schedule);
+  TileMapParams<typename Kernel::Order>& tiles = detail::tile_map(params.schedule);
   tiles = map;
-  if constexpr (Parts::Schedule::draws_tickets) {
+  if constexpr (Kernel::Schedule::draws_tickets) {
     params.schedule.counter = reinterpret_cast<std::uint32_t*>(counters);
     params.schedule.work = static_cast<int>(extent.tiles * extent.splits);
   }
-  if constexpr (detail::keeps_parts<Parts>) {
-    if (Status status = detail::counters_fit<Parts>(extent.slots); !status.is_good()) return status;
+  if constexpr (detail::keeps_parts<Kernel>) {
+    if (Status status = detail::counters_fit<Kernel>(extent.slots); !status.is_good())
+      return status;
     params.reduction.counters = reinterpret_cast<std::uint32_t*>(counters + detail::ticket_bytes);
     params.reduction.parts = memory + workspace_counter_bytes;
     if constexpr (config.finishers != 1) {
@@ -407,14 +409,15 @@ Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid&
   return Status::good();
 }
 
-template <class Parts, class Encode>
-Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+template <class Kernel, class Encode>
+Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
             const MatmulProblem& problem, const LaunchOrder& order, unsigned max_clusters,
             const Workspace& workspace, const Encode& encode) {
-  return plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode,
-                     [&](typename Parts::Loader::Params& loader) {
-                       return detail::fill_loader<typename Parts::Loader>(loader, problem, encode);
-                     });
+  return plan<Kernel>(params, grid, problem, order, max_clusters, workspace, encode,
+                      [&](typename Kernel::Loader::Params& loader) {
+                        return detail::fill_loader<typename Kernel::Loader>(loader, problem,
+                                                                            encode);
+                      });
 }
 
 }  // namespace tw

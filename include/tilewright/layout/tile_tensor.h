@@ -56,7 +56,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
   TW_HOST_DEVICE Value load(Indices... indices) const {
     static_assert(space != Space::Tensor, "load: tensor memory is read by its own instructions");
     if constexpr (is_packed) {
-      const Place place = locate(indices...);
+      const ElementPlace place = locate(indices...);
       return load_packed_element<space, Value>(place.data, place.index);
     } else {
       return load_element<space>(address(indices...));
@@ -69,7 +69,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
                   "store: tensor memory is written by its own instructions");
     static_assert(!std::is_const_v<T>, "store: the elements are const");
     if constexpr (is_packed) {
-      const Place place = locate(indices...);
+      const ElementPlace place = locate(indices...);
       store_packed_element<space>(place.data, place.index, value);
     } else {
       store_element<space>(address(indices...), value);
@@ -96,7 +96,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     if constexpr (num_origins == 0) {
       return contents_.data + detail::weighted_sum<plain>(indices...);
     } else {
-      const Place place = locate(indices...);
+      const ElementPlace place = locate(indices...);
       return place.data + static_cast<std::int32_t>(place.index);
     }
   }
@@ -175,7 +175,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
 
   static constexpr Layout plain = detail::on_axis(layout, 0);
 
-  struct Place {
+  struct ElementPlace {
     Address data;
     unsigned index;  // in elements from there
   };
@@ -201,7 +201,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
     if constexpr (num_origins == 0) {
       return Target(moved(selection...), extents, {}, {});
     } else if constexpr (num_axes == 0) {
-      const Place place = split(selection...);
+      const ElementPlace place = split(selection...);
       return Target(place.data, extents, {}, {place.index});
     } else {
       const auto pitches = first_pitches(typename Target::Axes());
@@ -264,7 +264,7 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
 
   // Without pitches: what is a multiple of the unit goes to the pointer, the rest to the index.
   template <class... Indices>
-  TW_HOST_DEVICE constexpr Place split(Indices... indices) const {
+  TW_HOST_DEVICE constexpr ElementPlace split(Indices... indices) const {
     if constexpr (sizeof...(Indices) == 0) {
       return {contents_.data, contents_.values[0]};
     } else {
@@ -282,11 +282,11 @@ class TileTensor : public TensorViews<TileTensor<T, space, layout>, layout> {
 
   // The element, with the swizzle applied.
   template <class... Indices>
-  TW_HOST_DEVICE constexpr Place locate(Indices... indices) const {
+  TW_HOST_DEVICE constexpr ElementPlace locate(Indices... indices) const {
     if constexpr (num_axes > 0) {
       return {pitched<0>(Axes(), indices...), static_cast<unsigned>(on_axis<0>(indices...))};
     } else if constexpr (detail::sum_kind(plain) == detail::SumKind::wide) {
-      const Place place = split(indices...);
+      const ElementPlace place = split(indices...);
       return {place.data, layout.swizzle(place.index)};
     } else {
       return {contents_.data, layout.swizzle(static_cast<unsigned>(on_axis<0>(indices...)))};

@@ -1,9 +1,9 @@
 // A kernel that the library has not, 64 by 192 tiles of fp16, made of the headers alone.
 #include <tilewright/arch/sm90.h>
 #include <tilewright/bind/recipe.h>
-#include <tilewright/launch/cuda.h>
 #include <tilewright/family/matmul/launch.h>
 #include <tilewright/kernel/entry.h>
+#include <tilewright/launch/cuda.h>
 #include <tilewright/launch/stated_check.h>
 
 #include <cstdio>
@@ -17,21 +17,22 @@ struct Own {
                                               .d_type = tw::ElementType::Fp32,
                                               .multiply_groups = 1};
 };
-using Parts = tw::Matmul<tw::Sm90, Own>;
-using Kernel = tw::MatmulKernel<tw::Sm90, Own>;
+using Kernel = tw::Matmul<tw::Sm90, Own>;
+using Skeleton = tw::MatmulKernel<tw::Sm90, Own>;
 
 tw::Status multiply(const tw::MatmulProblem& problem, cudaStream_t stream) {
-  static tw::CudaKernel kernel(reinterpret_cast<const void*>(&tw::kernel::entry<Kernel>),
-                               {Parts::config.tiling.cluster.size(), Parts::in_clusters,
-                                tw::Sm90::target.capability_begin, tw::Sm90::target.capability_end,
-                                Kernel::threads, sizeof(Kernel::Storage), Parts::dependent_launch});
+  static tw::CudaKernel kernel(
+      reinterpret_cast<const void*>(&tw::kernel::entry<Skeleton>),
+      {Kernel::config.tiling.cluster.size(), Kernel::in_clusters, tw::Sm90::target.capability_begin,
+       tw::Sm90::target.capability_end, Skeleton::threads, sizeof(Skeleton::Storage),
+       Kernel::dependent_launch});
   if (tw::Status status = tw::check(problem); !status.is_good()) return status;
   unsigned clusters = 0;
   if (tw::Status asked = kernel.max_active_clusters(clusters); !asked.is_good()) return asked;
-  Kernel::Params params;
+  Skeleton::Params params;
   tw::MatmulGrid grid = {};
   tw::Status planned =
-      tw::plan<Parts>(params, grid, problem, {}, clusters, {}, tw::encode_for_cuda);
+      tw::plan<Kernel>(params, grid, problem, {}, clusters, {}, tw::encode_for_cuda);
   if (!planned.is_good()) return planned;
   return kernel.launch(params, grid.ctas, stream);
 }

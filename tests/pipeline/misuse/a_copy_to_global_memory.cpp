@@ -5,7 +5,7 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
 
 constexpr tw::OperandTile tile = {64, 1, 64, tw::Major::K, 1, 64};
 constexpr tw::Layout layout = tw::operand_layout(64, 64, 1, tw::Major::K, 2);

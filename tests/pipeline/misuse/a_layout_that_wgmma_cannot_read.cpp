@@ -6,7 +6,7 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
 
 constexpr tw::Layout swizzled =
     tw::in_stages(tw::operand_layout(64, 64, 1, tw::Major::K, 2), 8192, 2);

@@ -6,9 +6,9 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
-using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
-using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Kernel::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Kernel::Ring, tw::Release::Group, tw::NoTrace>;
 
 tw::CopySignal use(Output& output) {
   auto empty = output.produce();

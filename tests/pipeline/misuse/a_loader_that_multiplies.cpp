@@ -6,11 +6,11 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
-using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
-using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Kernel::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Kernel::Ring, tw::Release::Group, tw::NoTrace>;
 
-void use(Output& output, Input& input, Bound::Op& op, Bound::Op::Accumulator& sum) {
+void use(Output& output, Input& input, Kernel::Op& op, Kernel::Op::Accumulator& sum) {
   auto filled = output.produce();
   auto full = input.consume();
   op.multiply(sum, full);

@@ -18,5 +18,5 @@ struct Recipe : tw::MatmulRecipe {
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Kernel<tw::Sm90, Recipe, Named>;
-constexpr unsigned stages = Bound::stages;
+using Kernel = tw::Kernel<tw::Sm90, Recipe, Named>;
+constexpr unsigned stages = Kernel::stages;

@@ -10,5 +10,5 @@ class Page : public tw::Sm90 {
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<Page, Named>;
-constexpr unsigned stages = Bound::stages;
+using Kernel = tw::Matmul<Page, Named>;
+constexpr unsigned stages = Kernel::stages;

@@ -6,9 +6,9 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
-using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
-using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Kernel::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Kernel::Ring, tw::Release::Group, tw::NoTrace>;
 
 struct Narrow {
   static constexpr tw::MatmulConfig config = {.tiling = {.n = 128}};
@@ -16,7 +16,7 @@ struct Narrow {
 using OtherInput =
     tw::Consumer<tw::Matmul<tw::Sm90, Narrow>::Ring, tw::Release::Group, tw::NoTrace>;
 
-void use(Input& input, OtherInput& other, Bound::Op& op, Bound::Op::Accumulator& sum) {
+void use(Input& input, OtherInput& other, Kernel::Op& op, Kernel::Op::Accumulator& sum) {
   auto own = input.consume();
   auto foreign = other.consume();
 #if defined(TW_MISUSE)

@@ -6,7 +6,7 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
 #include "tilewright/family/blockwise/kernel.h"
 
 struct Scaled {

@@ -6,11 +6,11 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
-using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
-using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Kernel::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Kernel::Ring, tw::Release::Group, tw::NoTrace>;
 
-void use(Bound::Epilogue::Buffers& buffers, Bound::Ring::Barriers& barriers) {
+void use(Kernel::Epilogue::Buffers& buffers, Kernel::Ring::Barriers& barriers) {
 #if defined(TW_MISUSE)
   Input input(buffers, 0, tw::NoTrace({}, 0, false));
 #else

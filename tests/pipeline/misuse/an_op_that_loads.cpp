@@ -5,11 +5,11 @@
 struct Named {
   static constexpr tw::MatmulConfig config = {};
 };
-using Bound = tw::Matmul<tw::Sm90, Named>;
-using Output = tw::Producer<Bound::Ring, tw::Role::Load, tw::NoTrace>;
-using Input = tw::Consumer<Bound::Ring, tw::Release::Group, tw::NoTrace>;
+using Kernel = tw::Matmul<tw::Sm90, Named>;
+using Output = tw::Producer<Kernel::Ring, tw::Role::Load, tw::NoTrace>;
+using Input = tw::Consumer<Kernel::Ring, tw::Release::Group, tw::NoTrace>;
 
-void use(Output& output, Input& input, Bound::Loader& loader, const tw::WorkTile& tile) {
+void use(Output& output, Input& input, Kernel::Loader& loader, const tw::WorkTile& tile) {
   auto empty = output.produce();
   auto full = input.consume();
   loader.load(empty, tile, 0);

@@ -149,7 +149,7 @@ struct NothingLeft {
   struct Params {};
   template <class... Arguments>
   TW_DEVICE explicit NothingLeft(const Arguments&...) {}
-  TW_DEVICE void prepare(const Place&, unsigned) const {}
+  TW_DEVICE void prepare(const TileOrigin&, unsigned) const {}
   template <class... Arguments>
   TW_DEVICE void store(const Arguments&...) {}
   TW_DEVICE void drain() {}
@@ -289,7 +289,7 @@ struct Attention {
       std::conditional_t<transposes, Ring<LoadedPayload, 2, typename Target::Signal>, Values>;
 
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
-  static TW_DEVICE Place place(const WorkTile& tile, unsigned group) {
+  static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {
     return {tile.batch, tile.first_row(tiling.m) + static_cast<int>(group_row(group)), 0,
             tile.m_end};
   }

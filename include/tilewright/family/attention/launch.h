@@ -88,33 +88,33 @@ struct AttentionLaunch {
   using Family = AttentionFamily;
   using Problem = Family::Problem;
 
-  template <class Parts>
-  static constexpr AttentionConfig facts = Parts::config;
+  template <class Kernel>
+  static constexpr AttentionConfig facts = Kernel::config;
 
   // Counters, then what tiles leave of parts of their keys.
-  template <class Parts>
+  template <class Kernel>
   static std::size_t workspace(const Checked& checked, const LaunchOrder& order) {
-    constexpr bool asks = Parts::config.scheduling == Scheduling::Dynamic;
-    if constexpr (Parts::in_parts) {
-      const AttentionParts parts = attention_parts(checked.as<Problem>(), Parts::config, order);
+    constexpr bool asks = Kernel::config.scheduling == Scheduling::Dynamic;
+    if constexpr (Kernel::in_parts) {
+      const AttentionParts parts = attention_parts(checked.as<Problem>(), Kernel::config, order);
       const std::int64_t rows = parts.shared.heads * parts.shared.tokens;
       if (parts.parts > 1) {
         return workspace_counter_bytes +
                static_cast<std::size_t>(parts.parts * parts.slots * rows) *
-                   SoftmaxParts<Parts::tiling.n>::pitch * 4;
+                   SoftmaxParts<Kernel::tiling.n>::pitch * 4;
       }
     }
     return asks ? workspace_counter_bytes : 0;
   }
 
   // A grid of no CTAs is not launched. Schedules that ask have a counter in the workspace.
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const Checked& checked, const LaunchOrder& order, unsigned max_ctas,
                      const Workspace& workspace, const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
-    if (Status status = takes<Parts>(checked, order); !status.is_good()) return status;
-    const std::int64_t work = attention_work(problem, Parts::config, order);
+    if (Status status = takes<Kernel>(checked, order); !status.is_good()) return status;
+    const std::int64_t work = attention_work(problem, Kernel::config, order);
     if (work > std::numeric_limits<int>::max() - 65536) {
       return Status::refused(sentence("There are {} tiles; 31 bits count them.", work));
     }
@@ -139,29 +139,29 @@ struct AttentionLaunch {
     params.own.rows.sinks = problem.sinks;
     params.own.rows.log_sums = static_cast<float*>(log_sums.data);
     params.own.rows.log_sums_pitch = log_sums.pitch;
-    if constexpr (Parts::Scales::are_there) {
+    if constexpr (Kernel::Scales::are_there) {
       params.own.queries = problem.q_scales;
       params.own.keys = problem.k_scales;
       params.own.values = problem.v_scales;
       params.own.query_heads_per_key_head = number(problem.heads / problem.key_heads);
     }
     grid = {static_cast<unsigned>(std::min<std::int64_t>(max_ctas, work))};
-    if constexpr (Parts::in_parts) {
-      return plan_parts<Parts>(params, checked, sequences, order, workspace, encode);
+    if constexpr (Kernel::in_parts) {
+      return plan_parts<Kernel>(params, checked, sequences, order, workspace, encode);
     } else {
-      return plan_tiles<Parts>(params, checked, sequences, work, workspace, encode);
+      return plan_tiles<Kernel>(params, checked, sequences, work, workspace, encode);
     }
   }
 
  private:
-  template <class Parts, class Params, class Encode>
+  template <class Kernel, class Params, class Encode>
   static Status plan_tiles(Params& params, const Checked& checked, const Sequences& sequences,
                            std::int64_t work, const Workspace& workspace, const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-    const typename Parts::Map::Params map = {sequences, number(problem.heads),
-                                             attention_section(problem)};
-    if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
+    const typename Kernel::Map::Params map = {sequences, number(problem.heads),
+                                              attention_section(problem)};
+    if constexpr (Kernel::config.scheduling == Scheduling::Dynamic) {
       params.schedule = {map, static_cast<std::uint32_t*>(workspace.counters()), number(work)};
     } else {
       params.schedule = map;
@@ -176,19 +176,19 @@ struct AttentionLaunch {
       params.epilogue.output.by_tma = 1;
       const Status status =
           encode(params.epilogue.output.map,
-                 box_of(output, Parts::Store::chunk_columns, Parts::Store::chunk_rows));
+                 box_of(output, Kernel::Store::chunk_columns, Kernel::Store::chunk_rows));
       if (!status.is_good()) return status;
     }
-    return fill_loader<Parts>(params.loader, checked, encode);
+    return fill_loader<Kernel>(params.loader, checked, encode);
   }
 
-  template <class Parts, class Params, class Encode>
+  template <class Kernel, class Params, class Encode>
   static Status plan_parts(Params& params, const Checked& checked, const Sequences& sequences,
                            const LaunchOrder& order, const Workspace& workspace,
                            const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-    const AttentionParts parts = attention_parts(problem, Parts::config, order);
+    const AttentionParts parts = attention_parts(problem, Kernel::config, order);
     constexpr std::int64_t most = attention_counters;
     if (parts.parts > 1 && parts.slots > most) {
       return Status::refused(
@@ -196,14 +196,14 @@ struct AttentionLaunch {
                    "{}.",
                    parts.slots, most));
     }
-    const typename Parts::Map::Params map = {sequences,
-                                             parts.shared,
-                                             number(parts.groups),
-                                             number(parts.chunks),
-                                             number(parts.parts),
-                                             number(parts.part_blocks)};
+    const typename Kernel::Map::Params map = {sequences,
+                                              parts.shared,
+                                              number(parts.groups),
+                                              number(parts.chunks),
+                                              number(parts.parts),
+                                              number(parts.part_blocks)};
     auto* const counters = static_cast<std::uint32_t*>(workspace.counters());
-    if constexpr (Parts::config.scheduling == Scheduling::Dynamic) {
+    if constexpr (Kernel::config.scheduling == Scheduling::Dynamic) {
       params.schedule = {map, counters + most * 4, number(parts.slots * parts.parts)};
     } else {
       params.schedule = map;
@@ -227,18 +227,18 @@ struct AttentionLaunch {
     loader.pages_pitch = number(problem.table_pitch);
     loader.page_rows = number(problem.page_size);
     loader.heads_of_page = problem.heads_in_pages != 0 ? number(problem.key_heads) : 0;
-    if constexpr (Parts::Loader::takes_any_page) {
+    if constexpr (Kernel::Loader::takes_any_page) {
       loader.num_pages = number(problem.pages);
-      return fill_heads<Parts>(loader, checked);
+      return fill_heads<Kernel>(loader, checked);
     } else {
       const std::int64_t box = is_paged
-                                   ? std::min<std::int64_t>(problem.page_size, Parts::config.keys)
-                                   : std::int64_t{Parts::config.keys};
+                                   ? std::min<std::int64_t>(problem.page_size, Kernel::config.keys)
+                                   : std::int64_t{Kernel::config.keys};
       loader.heads_of_box =
-          Parts::swaps ? static_cast<int>(Parts::query_tile.rows) / parts.shared.room : 1;
+          Kernel::swaps ? static_cast<int>(Kernel::query_tile.rows) / parts.shared.room : 1;
       loader.box_rows = number(box);
       loader.blocks_of_page =
-          number(std::max<std::int64_t>(problem.page_size / std::int64_t{Parts::config.keys}, 1));
+          number(std::max<std::int64_t>(problem.page_size / std::int64_t{Kernel::config.keys}, 1));
       const Status status = fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
                                       static_cast<unsigned>(loader.heads_of_box),
                                       static_cast<unsigned>(box), true, encode);
@@ -250,16 +250,16 @@ struct AttentionLaunch {
   // A window that leaves out none. Kernels add it to the place of a key.
   static constexpr std::int64_t every_key = 1 << 30;
 
-  template <class Parts>
+  template <class Kernel>
   static Status takes(const Checked& checked, const LaunchOrder& order) {
     const Problem& problem = checked.as<Problem>();
     Status found = Status::good();
     const ElementType type = checked.tensor(Family::q).type;
-    constexpr ElementType taken = Parts::config.memory_type();
+    constexpr ElementType taken = Kernel::config.memory_type();
     found.unless(type == taken, [&] {
       return sentence("The elements are {}; this kernel is for {}.", name_of(type), name_of(taken));
     });
-    constexpr unsigned columns = Parts::config.head_columns(), values = Parts::tiling.n;
+    constexpr unsigned columns = Kernel::config.head_columns(), values = Kernel::tiling.n;
     const std::int64_t value_size = Family::value_size(problem);
     const bool has_columns = problem.head_size <= columns && problem.head_size % 8 == 0 &&
                              value_size <= values && value_size % 8 == 0;
@@ -272,25 +272,25 @@ struct AttentionLaunch {
     found.unless(problem.keys <= every_key, [&] {
       return sentence("keys = {}; kernels count up to {}.", problem.keys, every_key);
     });
-    found.add(takes_pages<Parts>(problem));
-    found.unless(Parts::in_parts || order.split_k == 1, [&] {
+    found.add(takes_pages<Kernel>(problem));
+    found.unless(Kernel::in_parts || order.split_k == 1, [&] {
       return sentence("split_k = {}; this kernel does not cut keys.", order.split_k);
     });
-    found.unless(!Parts::in_parts || !Family::is_ragged(problem),
+    found.unless(!Kernel::in_parts || !Family::is_ragged(problem),
                  [] { return "This kernel takes sequences with equally many queries."; });
-    const bool has_rows = Parts::config.upper_rows == 0 ||
-                          (shared_rows(problem, Parts::config).room >= 16 && problem.queries <= 8);
+    const bool has_rows = Kernel::config.upper_rows == 0 ||
+                          (shared_rows(problem, Kernel::config).room >= 16 && problem.queries <= 8);
     found.unless(has_rows, [&] {
       return sentence("{} heads share keys, with queries = {}; this kernel is for up to 4 and 8.",
                       problem.heads / problem.key_heads, problem.queries);
     });
-    const bool asks = Parts::config.scheduling == Scheduling::Dynamic;
+    const bool asks = Kernel::config.scheduling == Scheduling::Dynamic;
     found.unless(!asks || !Family::is_ragged(problem),
                  [] { return "Lengths on the device need a kernel with a static schedule."; });
     for (const unsigned tensor : {Family::q, Family::k, Family::v, Family::output}) {
       const TensorLines& lines = checked.tensor(tensor);
       // Copies that convert take 8 bytes.
-      const int count = Parts::config.e4m3_products != 0 && tensor != Family::output ? 16 : 8;
+      const int count = Kernel::config.e4m3_products != 0 && tensor != Family::output ? 16 : 8;
       const bool is_aligned = reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0 &&
                               lines.pitch % count == 0 && lines.batch_pitch % count == 0;
       found.unless(is_aligned, [&] {
@@ -303,15 +303,15 @@ struct AttentionLaunch {
     return found;
   }
 
-  template <class Parts>
+  template <class Kernel>
   static Status takes_pages(const Problem& problem) {
     if (!Family::is_paged(problem)) return Status::good();
-    if constexpr (!Parts::in_parts) {
+    if constexpr (!Kernel::in_parts) {
       return Status::refused("This kernel does not take keys in pages.");
     } else {
-      const std::int64_t keys = Parts::config.keys, size = problem.page_size;
+      const std::int64_t keys = Kernel::config.keys, size = problem.page_size;
       const bool fits = size >= 8 && (keys % size == 0 || size % keys == 0);
-      if (fits || Parts::Loader::takes_any_page) return Status::good();
+      if (fits || Kernel::Loader::takes_any_page) return Status::good();
       return Status::refused(
           sentence("page_size = {}; this kernel is for pages of 8 tokens or more that divide {} or "
                    "are multiples of it.",
@@ -332,31 +332,31 @@ struct AttentionLaunch {
             .swizzle = swizzle_of_rows(box_columns * bytes_of(heads.type))};
   }
 
-  template <class Parts, class Encode>
-  static Status fill_loader(typename Parts::Loader::Params& loader, const Checked& checked,
+  template <class Kernel, class Encode>
+  static Status fill_loader(typename Kernel::Loader::Params& loader, const Checked& checked,
                             const Encode& encode) {
     // A loader of several heads brings one here, which has all rows of a tile.
     if constexpr (requires { loader.shared; }) {
       loader.heads = static_cast<int>(checked.as<Problem>().heads);
-      loader.shared = {1, static_cast<int>(Parts::query_tile.rows),
-                       static_cast<int>(Parts::query_tile.rows)};
+      loader.shared = {1, static_cast<int>(Kernel::query_tile.rows),
+                       static_cast<int>(Kernel::query_tile.rows)};
     }
     if constexpr (requires { loader.queries.token_stride; }) {
-      return fill_heads<Parts>(loader, checked);
+      return fill_heads<Kernel>(loader, checked);
     } else {
-      return fill_maps(loader, checked, Parts::query_tile.rows, 1, Parts::key_tile.rows, false,
+      return fill_maps(loader, checked, Kernel::query_tile.rows, 1, Kernel::key_tile.rows, false,
                        encode);
     }
   }
 
   // Loaders that copy by threads take addresses and strides instead of tensor maps.
-  template <class Parts>
-  static Status fill_heads(typename Parts::Loader::Params& loader, const Checked& checked) {
+  template <class Kernel>
+  static Status fill_heads(typename Kernel::Loader::Params& loader, const Checked& checked) {
     const auto view = [&](unsigned tensor) {
       const TensorLines& heads = checked.tensor(tensor);
       using Data = decltype(loader.queries.data);
-      return typename Parts::Loader::Heads{static_cast<Data>(heads.data), heads.pitch,
-                                           heads.batch_pitch, static_cast<int>(heads.length)};
+      return typename Kernel::Loader::Heads{static_cast<Data>(heads.data), heads.pitch,
+                                            heads.batch_pitch, static_cast<int>(heads.length)};
     };
     loader.queries = view(Family::q);
     loader.keys = view(Family::k);

@@ -13,11 +13,11 @@ struct BlockDequantiseLaunch {
   using Family = BlockDequantiseFamily;
   using Problem = Family::Problem;
 
-  template <class Parts>
-  static constexpr BlockDequantiseConfig facts = Parts::config;
+  template <class Kernel>
+  static constexpr BlockDequantiseConfig facts = Kernel::config;
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
     const Problem& problem = checked.as<Problem>();
     if (checked.is_empty() || tiles_of(problem) < std::int64_t{1} << 31) return Status::good();
@@ -27,8 +27,8 @@ struct BlockDequantiseLaunch {
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas) {
     const Problem& problem = checked.as<Problem>();
     const TensorLines &elements = checked.tensor(Family::elements),

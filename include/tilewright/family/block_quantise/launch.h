@@ -14,8 +14,8 @@ struct BlockQuantiseLaunch {
   using Family = BlockQuantiseFamily;
   using Problem = Family::Problem;
 
-  template <class Parts>
-  static constexpr BlockQuantiseConfig facts = Parts::Stream::config;
+  template <class Kernel>
+  static constexpr BlockQuantiseConfig facts = Kernel::Stream::config;
 
   static BlockQuantiseProblem stated(const Checked& checked) {
     const Problem& problem = checked.as<Problem>();
@@ -37,9 +37,9 @@ struct BlockQuantiseLaunch {
   }
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
-    using Stream = typename Parts::Stream;
+    using Stream = typename Kernel::Stream;
     const BlockQuantiseProblem problem = stated(checked);
     const std::int64_t bits = bits_in(problem.element_type);
     if (problem.element_type != Stream::config.element_type ||
@@ -64,10 +64,10 @@ struct BlockQuantiseLaunch {
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas) {
-    using Stream = typename Parts::Stream;
+    using Stream = typename Kernel::Stream;
     const BlockQuantiseProblem problem = stated(checked);
     const ScaleExtent extent = problem.extent();
     const std::int64_t line_bytes =

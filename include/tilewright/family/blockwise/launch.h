@@ -8,17 +8,18 @@
 namespace tw {
 
 struct BlockwiseLaunch : ScaledLaunch<BlockwiseFamily> {
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    if (Parts::Recipe::takes_exponents) {
-      Status found = check_operands<Parts>(problem.product);
+    if (Kernel::Recipe::takes_exponents) {
+      Status found = check_operands<Kernel>(problem.product);
       found.unless(problem.checked.as<BlockwiseFamily::Problem>().powers_of_two != 0,
                    [] { return "This kernel takes scales that are powers of two: say so."; });
       if (!found.is_good()) return found;
     }
-    return ScaledLaunch::plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode);
+    return ScaledLaunch::plan<Kernel>(params, grid, problem, order, max_clusters, workspace,
+                                      encode);
   }
 };
 

@@ -5,9 +5,9 @@
 
 namespace tw {
 
-template <DepthwiseKernel Parts>
+template <DepthwiseKernel Kernel>
 Status Conv2dLaunch::supports(const Checked& checked) {
-  constexpr ElementType type = Parts::config.tiling.a_type, output = Parts::config.d_type;
+  constexpr ElementType type = Kernel::config.tiling.a_type, output = Kernel::config.d_type;
   const Problem& problem = checked.as<Problem>();
   const auto given = static_cast<ElementType>(problem.type);
   const auto d_type = static_cast<ElementType>(problem.d_type);
@@ -26,7 +26,7 @@ Status Conv2dLaunch::supports(const Checked& checked) {
   if (problem.epilogue.gated != 0) {
     return Status::refused("This kernel stores a column for each that it sums up: no gate.");
   }
-  constexpr std::int64_t most = Parts::Stream::filter_room / 2;
+  constexpr std::int64_t most = Kernel::Stream::filter_room / 2;
   // So that tiles, which are of at least 256 elements but at the edges, are fewer than 2^32.
   constexpr std::int64_t most_elements = (std::int64_t{1} << 39) - 1;
   return check_ranges({{"n * p * q * k", output_pixels(problem) * problem.k, 0, most_elements},
@@ -35,10 +35,10 @@ Status Conv2dLaunch::supports(const Checked& checked) {
 
 // The kernel supports the problem, which is not empty. `max_ctas`: how many the device holds at
 // once.
-template <DepthwiseKernel Parts>
-void Conv2dLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+template <DepthwiseKernel Kernel>
+void Conv2dLaunch::plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                         const Checked& checked, unsigned max_ctas) {
-  using Stream = typename Parts::Stream;
+  using Stream = typename Kernel::Stream;
   constexpr unsigned rounds = 4;  // waves of CTAs at most: the last is then a small share of all
   const Problem& problem = checked.as<Problem>();
   const auto in_parts = [](auto count, auto by) { return unsigned((count + by - 1) / by); };

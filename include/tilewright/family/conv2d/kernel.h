@@ -172,9 +172,9 @@ struct Kernel<Page, DepthwiseRecipe, Named> : Streamed<Page, Named> {
   static constexpr MatmulConfig config = Named::config;
   using Stream = DepthwiseStream<config.tiling.a_type, config.d_type>;
 };
-template <class Bound>
+template <class Kernel>
 concept DepthwiseKernel = requires {
-  typename Bound::Stream;
+  typename Kernel::Stream;
 };
 
 #endif

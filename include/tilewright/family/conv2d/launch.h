@@ -211,15 +211,15 @@ inline MatrixBox matrix_box(const tw_conv2d_problem& whole, ElementType type, Tm
   return matrix;
 }
 
-template <class Parts, class Encode>
-Status fill_im2col(typename Parts::Loader::Params& loader, const tw_conv2d_problem& whole,
+template <class Kernel, class Encode>
+Status fill_im2col(typename Kernel::Loader::Params& loader, const tw_conv2d_problem& whole,
                    const Encode& encode) {
-  using Loader = typename Parts::Loader;
-  constexpr ElementType type = Parts::config.tiling.a_type;
+  using Loader = typename Kernel::Loader;
+  constexpr ElementType type = Kernel::config.tiling.a_type;
   const tw_conv2d_problem problem = as_forward(whole);
   loader.deep = is_deep(problem) ? 1 : 0;
   const std::int64_t channels = problem.c / problem.groups;
-  loader.c_tiles = divisor_of((channels - 1) / Parts::tiling.k() + 1);
+  loader.c_tiles = divisor_of((channels - 1) / Kernel::tiling.k() + 1);
   loader.group_channels = static_cast<int>(channels);
   loader.group_filters = static_cast<int>(whole.k / whole.groups * positions_of(whole));
   const bool sums_pixels = problem.direction == TW_BACKWARD_FILTER;
@@ -238,12 +238,12 @@ Status fill_im2col(typename Parts::Loader::Params& loader, const tw_conv2d_probl
 }
 
 // What threads copy, so many groups together.
-template <class Parts, class Encode>
-Status fill_copies(typename Parts::Loader::Params& loader, const tw_conv2d_problem& problem,
+template <class Kernel, class Encode>
+Status fill_copies(typename Kernel::Loader::Params& loader, const tw_conv2d_problem& problem,
                    const MatmulProblem& matmul, std::int64_t together, const Encode& encode) {
-  const Status status = fill_loader<typename Parts::Loader>(loader, matmul, encode);
+  const Status status = fill_loader<typename Kernel::Loader>(loader, matmul, encode);
   const std::int64_t c = as_forward(problem).c / problem.groups;
-  if constexpr (Parts::Loader::spans_groups) {
+  if constexpr (Kernel::Loader::spans_groups) {
     loader.line = by_lines(problem) ? static_cast<int>(problem.w.filter * c) : 0;
     loader.channels = divisor_of(loader.line != 0 ? padded_line(problem) : together * c);
     loader.filter_channels = divisor_of(together == 1 ? matmul.k : together * c);
@@ -279,15 +279,15 @@ inline GroupSums group_sums(const Im2colAxes<1>& axes, const tw_conv2d_problem& 
 struct Conv2dLaunch {
   using Problem = tw_conv2d_problem;
 
-  template <class Parts>
-  static constexpr bool spans_groups = Parts::Loader::spans_groups;
-  template <class Parts>
+  template <class Kernel>
+  static constexpr bool spans_groups = Kernel::Loader::spans_groups;
+  template <class Kernel>
   static constexpr Conv2dFacts facts = [] {
-    if constexpr (DepthwiseKernel<Parts>) {
-      return Conv2dFacts{{Parts::config, 0, 1, true, false, true, 0}, true, true, false, false};
+    if constexpr (DepthwiseKernel<Kernel>) {
+      return Conv2dFacts{{Kernel::config, 0, 1, true, false, true, 0}, true, true, false, false};
     } else {
-      return Conv2dFacts{facts_of<Parts>, !Parts::Loader::elected, false, spans_groups<Parts>,
-                         Parts::Loader::is_by_lines};
+      return Conv2dFacts{facts_of<Kernel>, !Kernel::Loader::elected, false, spans_groups<Kernel>,
+                         Kernel::Loader::is_by_lines};
     }
   }();
 
@@ -308,108 +308,107 @@ struct Conv2dLaunch {
     matmul.epilogue = checked.product().epilogue;
     return matmul;
   }
-  template <class Parts>
+  template <class Kernel>
   static MatmulProblem product(const Checked& checked) {
-    MatmulProblem matmul = product(checked, facts<Parts>);
+    MatmulProblem matmul = product(checked, facts<Kernel>);
     // Threads read B's blocks; nothing else of B is in memory.
-    if (facts<Parts>.spans_groups && !facts<Parts>.by_threads) {
+    if (facts<Kernel>.spans_groups && !facts<Kernel>.by_threads) {
       matmul.b.pitch = matmul.k;
       matmul.b.batch_pitch = matmul.n * matmul.k;
     }
     return matmul;
   }
 
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const KernelProblem& taken, const LaunchOrder& order) {
     const MatmulProblem& matmul = taken.product;
     const Problem problem = with_patches(taken.checked.as<Problem>());
-    Status found = check_operands<Parts>(matmul);
-    found.add(takes_sides<Parts>(problem));
+    Status found = check_operands<Kernel>(matmul);
+    found.add(takes_sides<Kernel>(problem));
     if (!found.is_good()) return found;
-    if (Status status = tw::supports<Parts>(matmul, order); !status.is_good()) return status;
+    if (Status status = tw::supports<Kernel>(matmul, order); !status.is_good()) return status;
     // Kernels that read one layout have refused the others' operands already.
-    if (problem.direction != direction_of(Parts::config)) {
+    if (problem.direction != direction_of(Kernel::config)) {
       return Status::refused(sentence("direction = {} must be {} for this kernel.",
-                                      int{problem.direction}, int{direction_of(Parts::config)}));
+                                      int{problem.direction}, int{direction_of(Kernel::config)}));
     }
     return Status::good();
   }
 
   // Whether a kernel takes the image's sides, the filter's and groups.
-  template <class Parts>
+  template <class Kernel>
   static Status takes_sides(const Problem& problem) {
-    if (Parts::Sources::has_role && problem.groups > 1 && problem.epilogue.beta != 0.0f) {
+    if (Kernel::Sources::has_role && problem.groups > 1 && problem.epilogue.beta != 0.0f) {
       return Status::refused(
           sentence("This kernel stages C, whose columns groups = {} would shift; it must be 1.",
                    problem.groups));
     }
-    if constexpr (Parts::Loader::elected) {
+    if constexpr (Kernel::Loader::elected) {
       Problem seen = as_forward(problem);
-      if (spans_groups<Parts>) {
-        const std::int64_t together = groups_together(problem, facts<Parts>);
+      if (spans_groups<Kernel>) {
+        const std::int64_t together = groups_together(problem, facts<Kernel>);
         const std::int64_t channels = together * (problem.c / problem.groups);
-        if (together == 1 || channels != Parts::tiling.k()) {
+        if (together == 1 || channels != Kernel::tiling.k()) {
           return Status::refused(
               sentence("A tile takes {} groups of together {} channels; several must have {} in "
                        "this kernel.",
-                       together, channels, Parts::tiling.k()));
+                       together, channels, Kernel::tiling.k()));
         }
         seen.groups /= together;
       }
-      if (facts<Parts>.by_lines) {
+      if (facts<Kernel>.by_lines) {
         if (Status status = detail::check_lines(problem); !status.is_good()) return status;
         seen = with_whole_lines(seen);
       }
-      Status status = detail::check_im2col(seen, Parts::tiling.k());
+      Status status = detail::check_im2col(seen, Kernel::tiling.k());
       if (!status.is_good()) return status;
     }
-    if (facts<Parts>.spans_groups && is_deep(problem)) {
+    if (facts<Kernel>.spans_groups && is_deep(problem)) {
       return Status::refused("Images of this kernel have two sides, and no depth.");
     }
     return Status::good();
   }
 
   // `encode` takes a MatrixBox or an Im2colBox.
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const KernelProblem& taken, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    using Loader = typename Parts::Loader;
-    if (Status status = supports<Parts>(taken, order); !status.is_good()) return status;
+    using Loader = typename Kernel::Loader;
+    if (Status status = supports<Kernel>(taken, order); !status.is_good()) return status;
     const Problem problem = with_patches(taken.checked.as<Problem>());
-    const Problem seen = facts<Parts>.by_lines ? with_whole_lines(problem) : problem;
+    const Problem seen = facts<Kernel>.by_lines ? with_whole_lines(problem) : problem;
     const MatmulProblem& matmul = taken.product;
-    Status planned = tw::plan<Parts>(params, grid, matmul, order, max_clusters, workspace, encode,
-                                     [&](typename Loader::Params& loader) {
-                                       // Nothing is summed up, and nothing loaded.
-                                       if (matmul.k == 0)
-                                         return detail::fill_loader<Loader>(loader, matmul, encode);
-                                       detail::fill_axes(loader, seen, side_of);
-                                       if constexpr (Loader::elected) {
-                                         return detail::fill_im2col<Parts>(loader, problem, encode);
-                                       } else {
-                                         return detail::fill_copies<Parts>(
-                                             loader, problem, matmul,
-                                             groups_together(problem, facts<Parts>), encode);
-                                       }
-                                     });
-    if constexpr (spans_groups<Parts>) {
+    Status planned = tw::plan<Kernel>(
+        params, grid, matmul, order, max_clusters, workspace, encode,
+        [&](typename Loader::Params& loader) {
+          // Nothing is summed up, and nothing loaded.
+          if (matmul.k == 0) return detail::fill_loader<Loader>(loader, matmul, encode);
+          detail::fill_axes(loader, seen, side_of);
+          if constexpr (Loader::elected) {
+            return detail::fill_im2col<Kernel>(loader, problem, encode);
+          } else {
+            return detail::fill_copies<Kernel>(loader, problem, matmul,
+                                               groups_together(problem, facts<Kernel>), encode);
+          }
+        });
+    if constexpr (spans_groups<Kernel>) {
       const GroupSums groups =
-          detail::group_sums(params.loader, problem, product(taken.checked, facts<Parts>),
-                             groups_together(problem, facts<Parts>));
+          detail::group_sums(params.loader, problem, product(taken.checked, facts<Kernel>),
+                             groups_together(problem, facts<Kernel>));
       params.epilogue.epilogue.groups = groups;
       if constexpr (Loader::elected) {
         params.own = {groups.filters, groups.group_filters, groups.group_channels};
       }
     }
-    if constexpr (facts<Parts>.by_lines) {
+    if constexpr (facts<Kernel>.by_lines) {
       LineView& view = params.epilogue.output.view;
       view.line = detail::divisor_of(outputs_of(seen.w));
       view.outputs = static_cast<int>(outputs_of(problem.w));
       view.pixels = static_cast<int>(output_pixels(problem));
       static_cast<LineView&>(params.epilogue.epilogue) = view;
     }
-    if constexpr (is_backward_data(Parts::config)) {
+    if constexpr (is_backward_data(Kernel::config)) {
       PixelView& view = params.epilogue.output.view;
       detail::fill_axes(view, problem, pixels_of);
       view.pixels = static_cast<int>(image_pixels(problem));
@@ -423,10 +422,10 @@ struct Conv2dLaunch {
   }
 
   // Depthwise, on the streaming skeleton: family/conv2d/depthwise_launch.h.
-  template <DepthwiseKernel Parts>
+  template <DepthwiseKernel Kernel>
   static Status supports(const Checked& checked);
-  template <DepthwiseKernel Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <DepthwiseKernel Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas);
 };
 

@@ -81,7 +81,7 @@ class PixelStore : public Plain {
 
   static constexpr bool stores_tiles = false;
   template <class Buffer>
-  TW_DEVICE void close(Buffer& buffer, const Place& place, int m, int n, bool gates) {
+  TW_DEVICE void close(Buffer& buffer, const TileOrigin& place, int m, int n, bool gates) {
     if constexpr (Plain::stores_by_tma) {
       if (params_.view.has_gaps()) {
         buffer.meet();
@@ -100,7 +100,7 @@ class PixelStore : public Plain {
   };
   // All threads of the group call it.
   template <class Unit, class Buffer>
-  TW_DEVICE void copy(const Buffer& buffer, const Place& place, int n, bool gates) {
+  TW_DEVICE void copy(const Buffer& buffer, const TileOrigin& place, int n, bool gates) {
     constexpr unsigned elements = sizeof(Unit) / sizeof(Bits);
     constexpr unsigned units = Plain::chunk_columns / elements;
     TW_ROLL

@@ -21,64 +21,64 @@ struct GroupedLaunch {
   using Family = GroupedFamily;
   using Problem = Family::Problem;
 
-  template <class Parts>
-  static constexpr bool gathers = gathers_rows<typename Parts::Loader>;
-  template <class Parts>
-  static constexpr bool needs_index = needs_row_index<typename Parts::Loader>;
-  template <class Parts>
-  static constexpr GroupedFacts facts = {facts_of<Parts>, gathers<Parts>, needs_index<Parts>,
-                                         block_scale_facts<Parts>};
+  template <class Kernel>
+  static constexpr bool gathers = gathers_rows<typename Kernel::Loader>;
+  template <class Kernel>
+  static constexpr bool needs_index = needs_row_index<typename Kernel::Loader>;
+  template <class Kernel>
+  static constexpr GroupedFacts facts = {facts_of<Kernel>, gathers<Kernel>, needs_index<Kernel>,
+                                         block_scale_facts<Kernel>};
 
   // A batch whose matrices share all that has rows. Of operands with block scales, what is K-major
   // and MN-major at once is read K-major.
-  template <class Parts>
+  template <class Kernel>
   static MatmulProblem product(const Checked& checked) {
-    ProductFacts wanted = facts_of<Parts>;
+    ProductFacts wanted = facts_of<Kernel>;
     wanted.any_layout = false;
     MatmulProblem batch =
-        block_scale_facts<Parts>.present ? as_read(checked, wanted) : checked.product();
+        block_scale_facts<Kernel>.present ? as_read(checked, wanted) : checked.product();
     batch.batch = checked.as<Problem>().matmul.batch;
     return batch;
   }
 
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const KernelProblem& taken, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const Problem& problem = taken.checked.as<Problem>();
     const MatmulProblem& batch = taken.product;
     params.schedule.rows = problem.rows;
     params.schedule.capacity = static_cast<int>(problem.capacity);
-    constexpr bool by_blocks = block_scale_facts<Parts>.present;
-    Status found = by_blocks ? Status::good() : check_operands<Parts>(batch);
+    constexpr bool by_blocks = block_scale_facts<Kernel>.present;
+    Status found = by_blocks ? Status::good() : check_operands<Kernel>(batch);
     const bool has_index = problem.row_index != nullptr;
-    found.unless(has_index ? gathers<Parts> : !needs_index<Parts>, [] {
-      return needs_index<Parts> ? "This kernel gathers rows of A, but there is no row index."
-                                : "This kernel takes rows of A as they lie: no row index.";
+    found.unless(has_index ? gathers<Kernel> : !needs_index<Kernel>, [] {
+      return needs_index<Kernel> ? "This kernel gathers rows of A, but there is no row index."
+                                 : "This kernel takes rows of A as they lie: no row index.";
     });
-    if constexpr (Parts::Recipe::b_scale_rows != 0) {
-      found.add(take_scales<Family, Parts>(params.own, taken.checked, batch));
-      if constexpr (gathers<Parts>) params.own.index = problem.row_index;
+    if constexpr (Kernel::Recipe::b_scale_rows != 0) {
+      found.add(take_scales<Family, Kernel>(params.own, taken.checked, batch));
+      if constexpr (gathers<Kernel>) params.own.index = problem.row_index;
     } else {
       found.unless(!Family::is_scaled(problem),
                    [] { return "This kernel takes no scales of blocks."; });
     }
     if constexpr (by_blocks) {
       if (!found.is_good()) return found;
-      return plan_by_blocks<Parts>(params, grid, taken, order, max_clusters, workspace, encode);
+      return plan_by_blocks<Kernel>(params, grid, taken, order, max_clusters, workspace, encode);
     }
     found.unless(!Family::has_block_scales(problem),
                  [] { return "This kernel takes no block scales."; });
     if (!found.is_good()) return found;
-    Status planned = tw::plan<Parts>(params, grid, batch, order, max_clusters, workspace, encode);
-    gather<Parts>(params, problem);
+    Status planned = tw::plan<Kernel>(params, grid, batch, order, max_clusters, workspace, encode);
+    gather<Kernel>(params, problem);
     return planned;
   }
 
  private:
-  template <class Parts, class Params>
+  template <class Kernel, class Params>
   static void gather(Params& params, const Problem& problem) {
-    if constexpr (gathers<Parts>) {
+    if constexpr (gathers<Kernel>) {
       params.loader.index = problem.row_index;
       if (problem.row_index != nullptr) {
         params.loader.a.rows = static_cast<int>(problem.a_rows);
@@ -88,8 +88,8 @@ struct GroupedLaunch {
 
   // Kernels that do not convert take blocks of scales whole: their tiles begin at multiples of 128
   // rows, which only capacities promise.
-  template <class Parts, class Encode>
-  static Status plan_by_blocks(typename kernel::WarpSpecialized<Parts>::Params& params,
+  template <class Kernel, class Encode>
+  static Status plan_by_blocks(typename kernel::WarpSpecialized<Kernel>::Params& params,
                                MatmulGrid& grid, const KernelProblem& taken,
                                const LaunchOrder& order, unsigned max_clusters,
                                const Workspace& workspace, const Encode& encode) {
@@ -100,7 +100,7 @@ struct GroupedLaunch {
       return Status::refused("This kernel takes block scales, but there are none.");
     }
     const bool aligned = problem.capacity > 0 && problem.capacity % ScaleBlock::rows == 0;
-    if (!converts_elements<Parts> && !aligned && batch.k > 0) {
+    if (!converts_elements<Kernel> && !aligned && batch.k > 0) {
       return Status::refused(
           sentence("The capacity is {} rows; this kernel needs a multiple of {}, where blocks of "
                    "scales begin.",
@@ -113,8 +113,8 @@ struct GroupedLaunch {
     operands.a_extent =
         ScaleExtent::of(Family::rows_of_a(problem), batch.k, Family::BlockScales::type(problem));
     Status planned =
-        plan_block_scaled<Parts>(params, grid, operands, order, max_clusters, workspace, encode);
-    gather<Parts>(params, problem);
+        plan_block_scaled<Kernel>(params, grid, operands, order, max_clusters, workspace, encode);
+    gather<Kernel>(params, problem);
     return planned;
   }
 };

@@ -23,9 +23,9 @@ struct Kernel<Rows<Page>, MatmulRecipe, Named> : Streamed<Page, Named> {
   using Stream = RowStream<config.tiling.a_type, config.d_type, config.tiling.m, config.tiling.n,
                            4 * config.multiply_groups, config.tiling.spans>;
 };
-template <class Bound>
+template <class Kernel>
 concept RowKernel = requires {
-  typename Bound::Stream;
+  typename Kernel::Stream;
 };
 #endif
 

@@ -10,10 +10,10 @@ namespace tw {
 struct MatmulLaunch {
   using Family = MatmulFamily;
 
-  template <class Parts>
+  template <class Kernel>
   static constexpr ProductFacts facts = [] {
-    if constexpr (RowKernel<Parts>) {
-      return ProductFacts{.config = Parts::config,
+    if constexpr (RowKernel<Kernel>) {
+      return ProductFacts{.config = Kernel::config,
                           .stages = 0,
                           .tracks = 1,
                           .any_alignment = true,
@@ -21,37 +21,37 @@ struct MatmulLaunch {
                           .by_threads = true,
                           .b_scale_rows = 0};
     } else {
-      return facts_of<Parts>;
+      return facts_of<Kernel>;
     }
   }();
 
-  template <class Parts>
+  template <class Kernel>
   static MatmulProblem product(const Checked& checked) {
-    MatmulProblem product = as_read(checked, facts<Parts>);
+    MatmulProblem product = as_read(checked, facts<Kernel>);
     product.b_is_constant = checked.as<Family::Problem>().b_is_constant != 0;
     return product;
   }
 
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const KernelProblem& problem, const LaunchOrder& order) {
-    return tw::supports<Parts>(problem.product, order);
+    return tw::supports<Kernel>(problem.product, order);
   }
 
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
-    if constexpr (Parts::Loader::loads_weights_first) {
+    if constexpr (Kernel::Loader::loads_weights_first) {
       params.loader.weights_are_constant = problem.product.b_is_constant;
     }
-    return tw::plan<Parts>(params, grid, problem.product, order, max_clusters, workspace, encode);
+    return tw::plan<Kernel>(params, grid, problem.product, order, max_clusters, workspace, encode);
   }
 
   // rows_launch.h defines these for kernels that stream rows.
-  template <RowKernel Parts>
+  template <RowKernel Kernel>
   static Status supports(const Checked& checked);
-  template <RowKernel Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <RowKernel Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas);
 };
 

@@ -8,11 +8,11 @@ namespace tw {
 namespace detail {
 
 // Tiles along m, n and the batch.
-template <RowKernel Parts>
+template <RowKernel Kernel>
 struct RowTiles {
   std::int64_t m, n, all;
   explicit RowTiles(const MatmulProblem& problem) {
-    const Tiling& tiling = Parts::config.tiling;
+    const Tiling& tiling = Kernel::config.tiling;
     m = (problem.m + tiling.n - 1) / tiling.n;
     n = (problem.n + tiling.m - 1) / tiling.m;
     all = saturated_product(saturated_product(m, n), problem.batch);
@@ -29,24 +29,24 @@ Matrix rows_of(const MatmulOperand& operand, const TensorLines& lines, std::int6
 
 }  // namespace detail
 
-template <RowKernel Parts>
+template <RowKernel Kernel>
 Status MatmulLaunch::supports(const Checked& checked) {
-  const MatmulProblem problem = product<Parts>(checked);
-  const Tiling& tiling = Parts::config.tiling;
-  const Status operands = check_operands(product_of(tiling, problem), Parts::config, false, 1);
+  const MatmulProblem problem = product<Kernel>(checked);
+  const Tiling& tiling = Kernel::config.tiling;
+  const Status operands = check_operands(product_of(tiling, problem), Kernel::config, false, 1);
   if (!operands.is_good()) return operands;
-  const std::int64_t tiles = detail::RowTiles<Parts>(problem).all;
+  const std::int64_t tiles = detail::RowTiles<Kernel>(problem).all;
   if (tiles < std::int64_t{1} << 31) return Status::good();
   return Status::refused(
       sentence("The problem has {} tiles; at most 2^31 - 1 can be counted.", tiles));
 }
 
-template <RowKernel Parts>
-void MatmulLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+template <RowKernel Kernel>
+void MatmulLaunch::plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                         const Checked& checked, unsigned max_ctas) {
   constexpr unsigned rounds = 4;  // waves of CTAs at most: the last is then a small share of all
-  const MatmulProblem problem = product<Parts>(checked);
-  const detail::RowTiles<Parts> tiles(problem);
+  const MatmulProblem problem = product<Kernel>(checked);
+  const detail::RowTiles<Kernel> tiles(problem);
   const auto is_aligned = [&](const MatmulOperand& operand) {
     return alignment_of(operand.data, operand.pitch, problem.batch, operand.batch_pitch,
                         operand.type) == 16;
@@ -70,7 +70,7 @@ void MatmulLaunch::plan(typename kernel::Streaming<Parts>::Params& params, unsig
   // begins. To ask for more would delay the lines that are needed first.
   constexpr unsigned early_bytes = 9 << 20;
   constexpr unsigned step_bytes =
-      Parts::Stream::threads / 32 * 128 * Parts::config.tiling.spans * Parts::config.tiling.m;
+      Kernel::Stream::threads / 32 * 128 * Kernel::config.tiling.spans * Kernel::config.tiling.m;
   const unsigned at_once = std::min(params.tiles, std::max(1u, max_ctas));
   stream.early_steps = std::max(1u, early_bytes / (at_once * step_bytes));
   stream.early_tiles = problem.b_is_constant ? at_once : 0;

@@ -13,8 +13,8 @@ struct QuantiseLaunch {
   using Family = QuantiseFamily;
   using Problem = Family::Problem;
 
-  template <class Parts>
-  static constexpr QuantiseConfig facts = Parts::config;
+  template <class Kernel>
+  static constexpr QuantiseConfig facts = Kernel::config;
 
   // `m` rows of each of `batch` matrices. Matrices whose rows lie one behind the other are one,
   // where no block reaches over two of them.
@@ -59,36 +59,36 @@ struct QuantiseLaunch {
   }
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
     const Problem& problem = checked.as<Problem>();
-    if (problem.scale_rows != Parts::Stream::scale_rows) {
-      if (Parts::Stream::scale_rows == 0 || Family::copies(problem)) {
+    if (problem.scale_rows != Kernel::Stream::scale_rows) {
+      if (Kernel::Stream::scale_rows == 0 || Family::copies(problem)) {
         return Status::refused(Family::copies(problem) ? "This kernel makes scales."
                                                        : "This kernel copies: it makes no scales.");
       }
       return Status::refused(sentence("A scale is of {} rows; this kernel makes one for {}.",
-                                      problem.scale_rows, Parts::Stream::scale_rows));
+                                      problem.scale_rows, Kernel::Stream::scale_rows));
     }
     if (checked.is_empty()) return Status::good();
     const Rows rows(checked);
-    const std::int64_t tiles = tiles_of_one<typename Parts::Stream>(checked, rows);
+    const std::int64_t tiles = tiles_of_one<typename Kernel::Stream>(checked, rows);
     // Pieces of a matrix that is copied are counted, too.
     constexpr std::int64_t most =
-        (std::int64_t{1} << 31) / (Parts::Stream::scale_rows == 0 ? CopyStream::tile_pieces : 1);
+        (std::int64_t{1} << 31) / (Kernel::Stream::scale_rows == 0 ? CopyStream::tile_pieces : 1);
     if (tiles < most / rows.batch) return Status::good();
     return Status::refused(sentence(
         "The {} matrices of {} x {} have {} tiles each, but must have "
         "fewer than {} in all.",
-        rows.batch, rows.m, problem.k, tiles, Parts::Stream::scale_rows == 0 ? "2^21" : "2^31"));
+        rows.batch, rows.m, problem.k, tiles, Kernel::Stream::scale_rows == 0 ? "2^21" : "2^31"));
   }
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas) {
-    using Stream = typename Parts::Stream;
+    using Stream = typename Kernel::Stream;
     const Problem& problem = checked.as<Problem>();
     const TensorLines &source = checked.tensor(Family::source),
                       &elements = checked.tensor(Family::elements),

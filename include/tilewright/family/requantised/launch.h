@@ -9,8 +9,8 @@
 namespace tw {
 
 struct RequantisedLaunch : ScaledLaunch<RequantisedFamily> {
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const KernelProblem& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const Checked& checked = problem.checked;
@@ -20,7 +20,8 @@ struct RequantisedLaunch : ScaledLaunch<RequantisedFamily> {
         scales.by_rows ? 1 : scales.pitch, scales.batch_pitch,
         checked.as<tw_requantised_problem>().powers_of_two != 0 ? BlockScale::power_of_two
                                                                 : BlockScale::real};
-    return ScaledLaunch::plan<Parts>(params, grid, problem, order, max_clusters, workspace, encode);
+    return ScaledLaunch::plan<Kernel>(params, grid, problem, order, max_clusters, workspace,
+                                      encode);
   }
 };
 

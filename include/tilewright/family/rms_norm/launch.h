@@ -12,13 +12,13 @@ namespace tw {
 struct RmsNormLaunch {
   using Family = RmsNormFamily;
 
-  template <class Parts>
-  static constexpr RmsNormConfig facts = Parts::Stream::config;
+  template <class Kernel>
+  static constexpr RmsNormConfig facts = Kernel::Stream::config;
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
-    using Stream = typename Parts::Stream;
+    using Stream = typename Kernel::Stream;
     const std::int64_t k = checked.as<Family::Problem>().k;
     if (k % Stream::length != 0 || k > Stream::most_columns) {
       return Status::refused(sentence("k = {} must be a multiple of {}, at most {}.", k,
@@ -30,13 +30,13 @@ struct RmsNormLaunch {
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas) {
     const Family::Problem& problem = checked.as<Family::Problem>();
     const auto matrix = [&](unsigned tensor) {
       const TensorLines& lines = checked.tensor(tensor);
-      return typename Parts::Stream::Matrix{lines.data, lines.pitch};
+      return typename Kernel::Stream::Matrix{lines.data, lines.pitch};
     };
     params.stream = {matrix(Family::source), matrix(Family::residual),
                      matrix(Family::output), matrix(Family::sum),

@@ -12,13 +12,13 @@ namespace tw {
 struct RotaryLaunch {
   using Family = RotaryFamily;
 
-  template <class Parts>
-  static constexpr RotaryConfig facts = Parts::config;
+  template <class Kernel>
+  static constexpr RotaryConfig facts = Kernel::config;
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
-    using Stream = typename Parts::Stream;
+    using Stream = typename Kernel::Stream;
     const std::int64_t size = checked.as<Family::Problem>().head_size;
     constexpr std::int64_t of_thread = 2 * Stream::length, most = of_thread * Stream::threads;
     if (size % of_thread != 0 || size > most) {
@@ -34,10 +34,10 @@ struct RotaryLaunch {
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas) {
-    using Stream = typename Parts::Stream;
+    using Stream = typename Kernel::Stream;
     const Family::Problem& problem = checked.as<Family::Problem>();
     const auto place = [&]<class Element>(typename Stream::template Matrix<Element>& matrix,
                                           unsigned tensor) {

@@ -10,16 +10,16 @@
 namespace tw {
 
 struct RotatedLaunch {
-  template <class Parts>
-  static constexpr ProductFacts facts = facts_of<Parts>;
+  template <class Kernel>
+  static constexpr ProductFacts facts = facts_of<Kernel>;
   static MatmulProblem product(const Checked& problem) { return problem.product(); }
-  template <class Parts, class Encode>
-  static Status plan(typename kernel::WarpSpecialized<Parts>::Params& params, MatmulGrid& grid,
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
                      const Checked& problem, const LaunchOrder& order, unsigned max_clusters,
                      const Workspace& workspace, const Encode& encode) {
     const auto& rotated = problem.as<tw_rotated_problem>();
     params.loader.shift = static_cast<int>(rotated.shift % rotated.matmul.m);
-    return tw::plan<Parts>(params, grid, product(problem), order, max_clusters, workspace, encode);
+    return tw::plan<Kernel>(params, grid, product(problem), order, max_clusters, workspace, encode);
   }
 };
 
