@@ -15,7 +15,6 @@ prefill and decode as often, encoders in full.
 """
 import csv
 import json
-import math
 import pathlib
 import random
 import re
@@ -31,11 +30,6 @@ MOST_BYTES = 1e9
 MOST_ATTENTION_FLOPS = 4e12
 MOST_CACHE_BYTES = 4e9
 USUAL_COLUMNS = (64, 64, 128, 128, 128, 80, 96, 256)
-
-
-def log_uniform(random_, low, high, step=1):
-    value = 2 ** random_.uniform(math.log2(low), math.log2(high))
-    return max(step, round(value / step) * step)
 
 
 def fits(kind, m, n, k, matrices=1):
@@ -54,14 +48,14 @@ def model_product(random_, kind, table):
 
 def any_product(random_, kind, index):
     steps = (1, 1, 1) if kind == 'bf16' and index % 5 == 0 else STEPS[kind]
-    m, n, k = (log_uniform(random_, low, high, step) for low, high, step in zip((1, 64, 64), (8192, 32768, 32768), steps))
+    m, n, k = (shapes.log_uniform(random_, low, high, step) for low, high, step in zip((1, 64, 64), (8192, 32768, 32768), steps))
     return {'m': m, 'n': n, 'k': k, 'from': 'log-uniform'} if fits(kind, m, n, k) else None
 
 
 def model_group(random_, table):
     model = random_.choice([model for model in table['decoders'] if 'experts' in model])
     shards, hidden, inner = random_.choice(shapes.SHARDS), model['hidden'], model['expert']
-    groups, tokens = model['experts'] // shards, log_uniform(random_, 16, 16384)
+    groups, tokens = model['experts'] // shards, shapes.log_uniform(random_, 16, 16384)
     what, n, k = random_.choice([('gate_up', 2 * inner, hidden), ('down', hidden, inner)])
     rows = max(1, tokens * model['taken'] // shards)
     if groups < 2 or not fits('grouped', rows, n, k, groups):
@@ -70,8 +64,8 @@ def model_group(random_, table):
 
 
 def any_group(random_):
-    groups, rows = log_uniform(random_, 2, 128), log_uniform(random_, 16, 32768)
-    n, k = (log_uniform(random_, 128, 16384, 8) for _ in range(2))
+    groups, rows = shapes.log_uniform(random_, 2, 128), shapes.log_uniform(random_, 16, 32768)
+    n, k = (shapes.log_uniform(random_, 128, 16384, 8) for _ in range(2))
     return {'groups': groups, 'rows': rows, 'n': n, 'k': k, 'from': 'log-uniform'} if fits('grouped', rows, n, k, groups) else None
 
 
@@ -94,16 +88,16 @@ def model_convolution(random_, table):
 
 
 def any_convolution(random_, index):
-    h = log_uniform(random_, 6, 160)
-    w = log_uniform(random_, max(6, h // 2), 2 * h)
+    h = shapes.log_uniform(random_, 6, 160)
+    w = shapes.log_uniform(random_, max(6, h // 2), 2 * h)
     filter_, groups = random_.choice([1, 1, 3, 3, 3, 3, 5, 7]), random_.choice([1, 1, 1, 1, 1, 1, 1, 1, 4, 16])
     step = 1 if index % 5 == 0 else 8
-    c, k = (log_uniform(random_, 8, 1024, step) * groups for _ in range(2))
+    c, k = (shapes.log_uniform(random_, 8, 1024, step) * groups for _ in range(2))
     stride = random_.choice([1, 1, 1, 2])
     dilation = random_.choice([1, 1, 1, 1, 2]) if filter_ > 1 and stride == 1 else 1
     if max(c, k) > 2048:
         return None
-    return convolution(log_uniform(random_, 1, 64), h, w, c, k, filter_, stride, groups, dilation, 'log-uniform')
+    return convolution(shapes.log_uniform(random_, 1, 64), h, w, c, k, filter_, stride, groups, dilation, 'log-uniform')
 
 
 def attended(batch, heads, key_heads, queries, keys, columns, causal, label):
@@ -131,16 +125,16 @@ def model_attention(random_, table):
     if heads % key_heads:
         return None
     if random_.random() < 0.5:
-        tokens = log_uniform(random_, 128, 16384, random_.choice([1, 128]))
+        tokens = shapes.log_uniform(random_, 128, 16384, random_.choice([1, 128]))
         return attended(random_.choice([1, 1, 2, 4]), heads, key_heads, tokens, tokens, model['head'], True, label + ', prefill')
-    return attended(log_uniform(random_, 1, 128), heads, key_heads, 1, log_uniform(random_, 256, 65536, 16), model['head'], False,
+    return attended(shapes.log_uniform(random_, 1, 128), heads, key_heads, 1, shapes.log_uniform(random_, 256, 65536, 16), model['head'], False,
                     label + ', decode')
 
 
 def any_attention(random_, index):
-    key_heads, ratio = log_uniform(random_, 1, 32), random_.choice([1, 1, 2, 4, 8])
-    columns, batch = random_.choice(USUAL_COLUMNS), log_uniform(random_, 1, 64)
-    queries, keys = log_uniform(random_, 64, 16384), log_uniform(random_, 64, 32768)
+    key_heads, ratio = shapes.log_uniform(random_, 1, 32), random_.choice([1, 1, 2, 4, 8])
+    columns, batch = random_.choice(USUAL_COLUMNS), shapes.log_uniform(random_, 1, 64)
+    queries, keys = shapes.log_uniform(random_, 64, 16384), shapes.log_uniform(random_, 64, 32768)
     queries, keys, causal = ((queries, queries, True), (queries, keys, False), (1, keys, False))[index % 3]
     return attended(batch, key_heads * ratio, key_heads, queries, keys, columns, causal, 'log-uniform')
 

@@ -2,7 +2,8 @@
 """Makes suites of shapes out of the dimensions of models. usage: shapes.py [FOLDER]
 
 FOLDER (bench/shapes) has models.json. For each side of the fit, train and development, a suite is drawn of bf16, of e4m3, of
-block scales and of convolutions; a third, development-2, is of convolutions alone. Constants were fitted to train. The others were
+block scales and of convolutions; a third, development-2, is of convolutions alone. any-train has products of no model, log-uniform
+in m, n and k, which models leave out: few columns, short sums, odd rows. Constants were fitted to train and any-train. The others were
 held out before the first fit; they were measured many times since, and kernels and prices were made after what they showed: what
 judges today is drawn by tools/held_out.py. The seed is fixed: the same table makes the same suites. No product of a development
 model has the n and k of a model that is trained on, nor those of bench/suites, to which earlier models were fitted.
@@ -16,7 +17,8 @@ import sys
 SEED = 20261116
 COUNTS = {'train': {'bf16': 220, 'e4m3': 100, 'blockwise': 100, 'conv2d': 60},
           'development': {'bf16': 100, 'e4m3': 60, 'blockwise': 60, 'conv2d': 60},
-          'development-2': {'conv2d': 60}}
+          'development-2': {'conv2d': 60},
+          'any-train': {'bf16': 100, 'e4m3': 80}}
 DRAWN_AS = {'development': 'held_out', 'development-2': 'judge'}  # what they were called when they were drawn
 SHARDS = (1, 2, 4, 8)
 USUAL_ROWS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 256, 320, 384, 512, 640, 768,
@@ -141,6 +143,21 @@ def draw_convolutions(random_, networks, count):
     return shapes
 
 
+def log_uniform(random_, low, high, step=1):
+    value = 2 ** random_.uniform(math.log2(low), math.log2(high))
+    return max(step, round(value / step) * step)
+
+
+def draw_any(random_, kind, count):
+    """m to 8192, n and k 64 to 32768, rows of whole 16 bytes; at most 0.3 ms of tensor cores."""
+    shapes, step = [], 8 if kind == 'bf16' else 16
+    while len(shapes) < count:
+        m, n, k = log_uniform(random_, 1, 8192), log_uniform(random_, 64, 32768, step), log_uniform(random_, 64, 32768, step)
+        if 2 * m * n * k <= 2e11 and (n * k + m * n) <= 4e8:
+            shapes.append({'m': m, 'n': n, 'k': k, 'from': 'log-uniform'})
+    return shapes
+
+
 def suite_text(head, shapes):
     lines = ',\n'.join(json.dumps(shape) for shape in shapes)
     return json.dumps(head)[:-1] + ', "shapes": [\n' + lines + '\n]}\n'
@@ -168,7 +185,7 @@ def suites(folder):
                 head, shapes = {'about': about, 'family': 'conv2d', 'type': 'bf16'}, draw_convolutions(random_, networks, count)
             else:
                 head = {'about': about, 'family': 'matmul', 'a': 'bf16' if kind == 'bf16' else 'e4m3'}
-                shapes = draw_products(random_, families, kind, count, avoided)
+                shapes = draw_any(random_, kind, count) if side == 'any-train' else draw_products(random_, families, kind, count, avoided)
             texts[f'{kind}-{side}.json'] = suite_text(head, shapes)
     return texts
 
