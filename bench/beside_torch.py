@@ -2,15 +2,17 @@
 """A set of attention or grouped shapes by libtilewright's own choice, beside torch, in interleaved slices of CUDA graphs.
 
 usage: beside_torch.py SET --library FILE [--between] [--slice 20] [--rounds 3] [--seconds N]
-                       [--csv FILE] [--json FILE]
+                       [--fa3 FILE] [--csv FILE] [--json FILE]
 
 SET is a file as in bench/held_out. Attention: the peer is the fastest of torch's flash, cuDNN's and memory-efficient kernels that
-run, found in a pass of its own for each column; products of groups: torch's grouped matmul. Data are standard normal, buffers
+run, and with --fa3 of what a shared library computes (docs/attention.md names its function), found in a pass of its own for
+each column; products of groups: torch's grouped matmul. Data are standard normal, buffers
 rotate beyond the L2, times are medians of rounds. --between puts a small kernel (torch's fill of one number) behind each launch
 of both sides; its own time is measured as a graph of it alone. Ours runs by a plan with a workspace that is ready. Results
 are compared: a difference above 2 % of the norm counts as wrong.
 """
 import argparse
+import ctypes
 import datetime
 import gc
 import json
@@ -57,9 +59,27 @@ def sets_of(torch, bytes_):
     return max(2, min(64, 3 * l2_bytes // bytes_ + 1))
 
 
+def function_of(path):
+    """The function of a shared library that attends: tw_peer_attention. OSError, or a sentence in ValueError."""
+    function = getattr(ctypes.CDLL(str(path)), 'tw_peer_attention', None)
+    if function is None:
+        raise ValueError(f'{path} has no function tw_peer_attention.')
+    function.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int64] * 6 + [ctypes.c_int, ctypes.c_void_p]
+    function.restype = ctypes.c_int
+    return function
+
+
+def call_function(function, addresses, shape, is_causal, stream):
+    """`addresses` are those of output, q, k and v."""
+    sizes = (shape[name] for name in ('batch', 'heads', 'key_heads', 'queries', 'keys', 'columns'))
+    status = function(*addresses, *sizes, int(is_causal), stream)
+    if status != 0:
+        raise RuntimeError(f'tw_peer_attention returned {status}')
+
+
 class Attention:
-    def __init__(self, torch, shape):
-        self.torch, self.shape = torch, shape
+    def __init__(self, torch, shape, function=None):
+        self.torch, self.shape, self.function = torch, shape, function
         batch, columns_, causal = shape['batch'], shape['columns'], shape['causal']
         normal = lambda tokens, heads: torch.randn(batch, tokens, heads, columns_, device='cuda', dtype=torch.bfloat16)
         bytes_ = 4 * batch * columns_ * (shape['heads'] * shape['queries'] + shape['key_heads'] * shape['keys'])
@@ -82,7 +102,14 @@ class Attention:
             return call
         backends = {'flash': SDPBackend.FLASH_ATTENTION, 'cudnn': SDPBackend.CUDNN_ATTENTION,
                     'efficient': SDPBackend.EFFICIENT_ATTENTION}
-        return {name: caller(backend) for name, backend in backends.items()}
+        calls = {name: caller(backend) for name, backend in backends.items()}
+
+        def call_fa3(index):
+            *inputs, output = self.sets[index]
+            addresses = [tensor.data_ptr() for tensor in (output, *inputs)]
+            call_function(self.function, addresses, self.shape, self.is_causal, self.torch.cuda.current_stream().cuda_stream)
+            return output
+        return {**calls, 'fa3': call_fa3} if self.function else calls
 
     def problem(self, index, new_problem):
         shape, problem = self.shape, new_problem('attention')
@@ -255,6 +282,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('set', type=pathlib.Path)
     parser.add_argument('--library', help='libtilewright.so; without it, the one that the package finds')
+    parser.add_argument('--fa3', type=pathlib.Path, help='a shared library with tw_peer_attention, one more peer of attention')
     parser.add_argument('--between', action='store_true')
     parser.add_argument('--slice', type=float, default=20)
     parser.add_argument('--rounds', type=int, default=3)
@@ -266,6 +294,13 @@ def main():
     given = json.loads(options.set.read_text())
     if options.library:
         os.environ['TILEWRIGHT_LIBRARY'] = options.library
+    function = None
+    if options.fa3:
+        try:
+            function = function_of(options.fa3)
+        except (OSError, ValueError) as error:
+            print(f'beside_torch.py: --fa3: {error}', file=sys.stderr)
+            sys.exit(2)
     import torch
     torch.manual_seed(1)
     gc.freeze()  # torch may collect before each capture, and finds little then
@@ -285,7 +320,8 @@ def main():
             left_out.append(words)
             continue
         try:
-            row = measure(torch, (Groups if family == 'grouped' else Attention)(torch, shape), options, foreign)
+            problem = Groups(torch, shape) if family == 'grouped' else Attention(torch, shape, function)
+            row = measure(torch, problem, options, foreign)
         except Exception as error:  # one shape that fails is said, and does not end the run
             failed.append(f'{words}: {type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ""}')
             print(f'{words}: not computed, or wrong: {failed[-1]}', flush=True)

@@ -1,5 +1,7 @@
 """The reports of programs in Python, of made-up numbers. usage: columns.py REPOSITORY"""
+import ctypes.util
 import pathlib
+import subprocess
 import sys
 
 repository = pathlib.Path(sys.argv[1])
@@ -51,4 +53,19 @@ spread = {f'{side}{column}{end}_us': 1.0 for side in ('own_', 'peer_') for colum
 text = beside_torch.csv_of(head, 'grouped', [{**rows[0], **spread, 'own': 'ours', 'peer': 'torch', 'peer_between': 'torch', 'tried': 1}])
 assert text.splitlines()[0] == '# NVIDIA H200, driver 580.0, commit abc, today; 3 rounds of slices of 20 ms', text
 assert text.splitlines()[3].startswith('grouped,"a",ours,torch,torch,1,5.000,1.000,1.000,10.000,'), text
+
+# A function of another library gets addresses, sizes and the mask in the order that docs/attention.md states.
+told = []
+beside_torch.call_function(lambda *given: told.append(given) or 0, [1, 2, 3, 4], shape, False, 9)
+assert told == [(1, 2, 3, 4, 2, 8, 2, 1, 4096, 128, 0, 9)], told
+try:
+    beside_torch.call_function(lambda *given: 7, [1, 2, 3, 4], shape, False, 9)
+    raise SystemExit('A status other than 0 was taken for a result.')
+except RuntimeError as error:
+    assert str(error) == 'tw_peer_attention returned 7'
+for library, words in ((repository / 'no.so', 'no.so: cannot open'), (None, 'has no function tw_peer_attention.')):
+    given = str(library or ctypes.util.find_library('c'))
+    ran = subprocess.run([sys.executable, str(repository / 'bench/beside_torch.py'), str(repository / 'bench/suites/attention-bf16.json'),
+                          '--fa3', given], capture_output=True, text=True)
+    assert ran.returncode == 2 and words in ran.stderr, (ran.returncode, ran.stderr)
 print('Columns, pages and lines are as they should be.')
