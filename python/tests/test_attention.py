@@ -74,6 +74,30 @@ class Attention(unittest.TestCase):
         self.assertIs(tilewright.attention(q, k, v, out), out)
         numpy.testing.assert_array_equal(out, expected)
 
+    def test_values_in_keys(self):
+        """Latent attention: one head of keys, whose first columns are the values; in rows, and in pages."""
+        q, k = self.normal(2, 1, 16, 576), self.normal(2, 100, 1, 576)
+        given = dict(values_in_keys=512, target='sm90a')
+        output, sums = tilewright.attention(q, k, None, log_sums=True, **given)
+        self.assertEqual(output.shape, (2, 1, 16, 512))
+        numbers = [tilewright.from_bf16(x) for x in (q, k)]
+        for sequence in range(2):
+            for head in range(16):
+                expected = reference(numbers[0][sequence, :, head], numbers[1][sequence, :, 0], numbers[1][sequence, :, 0, :512])
+                self.near(output[sequence, :, head], expected)
+                numpy.testing.assert_allclose(sums[sequence, head], expected[2], rtol=0, atol=1e-3)
+        pages = tilewright.to_bf16(numpy.zeros((4, 64, 1, 576)))
+        table = numpy.array([[2, 0], [3, 1]], numpy.int32)
+        for sequence in range(2):
+            pages[table[sequence, 0]] = k[sequence, :64]
+            pages[table[sequence, 1], :36] = k[sequence, 64:]
+        paged = tilewright.attention_paged(q, pages, None, table, numpy.array([100, 100], numpy.int32), keys=100, **given)
+        numpy.testing.assert_array_equal(paged, output)
+        for wrong, said in ((dict(v=k), 'v is given'), (dict(values_in_keys=577), 'k has 576 columns'),
+                            (dict(values_in_keys=0), 'v')):
+            with self.assertRaisesRegex(tilewright.Invalid, said):
+                tilewright.attention(**{**dict(q=q, k=k, v=None), **given, **wrong})
+
     def test_against_float64(self):
         self.check(self.normal(2, 33, 2, COLUMNS), self.normal(2, 70, 1, COLUMNS), self.normal(2, 70, 1, COLUMNS), causal=True)
         sinks = self.random.standard_normal(2).astype(numpy.float32)

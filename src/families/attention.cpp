@@ -31,6 +31,12 @@ void adopt(void* given, const Instance& instance,
   if (!is_given("queries") && config.upper_rows != 0) problem.queries = 5;
   if (!is_given("value_size")) {
     problem.value_size = config.head_columns() == config.tiling.n ? 0 : config.tiling.n;
+    if (config.values_in_keys != 0) {
+      problem.value_size = std::min(problem.value_size, problem.head_size);
+    }
+  }
+  if (!is_given("values_in_keys")) {
+    problem.values_in_keys = static_cast<int>(config.values_in_keys);
   }
   for (const auto& [name, tensor] :
        {std::pair("q_type", &problem.q), std::pair("k_type", &problem.k),
@@ -129,6 +135,9 @@ void random_problem(Case& made, Random& random) {
   if (caps && random() % 3 != 0) problem.causal = 1;
   if (problem.causal != 0 && random() % 3 == 0) problem.window = between(random, 1, 3 * block);
   if (random() % 4 == 0) problem.head_size = 8 * between(random, 1, problem.head_size / 8);
+  if (problem.values_in_keys != 0) {
+    problem.value_size = std::min(problem.value_size, problem.head_size);
+  }
   // One-hot rows of e4m3 need theirs.
   if (config.from_e4m3 != 0 && made.fill == Fill::Normal) {
     for (const float** const scales : {&problem.q_scales, &problem.k_scales, &problem.v_scales}) {
@@ -182,6 +191,8 @@ class Codes {
   }
   // What scores are multiplied by, beside the units of queries and keys.
   double scale() const { return scale_; }
+  // Columns that queries do not see: those of keys may have any number.
+  bool is_free(std::int64_t column) const { return column >= half_ + digits_; }
 
   double key(std::int64_t j, std::int64_t column) const {
     if (column < half_) return key_unit_ * (2 * digit(j, column) - 1);
@@ -227,13 +238,16 @@ void fill_one_hot(HostProblem& data, const Case& of) {
     for (std::int64_t j = 0; j < sequence.keys; ++j) {
       for (std::int64_t head = 0; head < problem.key_heads; ++head) {
         const auto [matrix, row] = sequence.place(problem, head, j);
-        for (std::int64_t column = 0; column < k.columns; ++column) {
-          k.set(matrix, row, column, codes.key(j, column));
-        }
-        for (std::int64_t column = 0; column < v.columns; ++column) {
+        const auto value = [&](std::int64_t column) {
           const auto place = static_cast<double>((head * 101 + j * 31 + column * 7) % 251 - 125);
-          v.set(matrix, row, column,
-                of.fill == Fill::Position ? place : static_cast<double>(random() % 255) - 127);
+          return of.fill == Fill::Position ? place : static_cast<double>(random() % 255) - 127;
+        };
+        for (std::int64_t column = 0; column < k.columns; ++column) {
+          const bool is_value = problem.values_in_keys != 0 && codes.is_free(column);
+          k.set(matrix, row, column, is_value ? value(column) : codes.key(j, column));
+        }
+        for (std::int64_t column = 0; v.exists() && column < v.columns; ++column) {
+          v.set(matrix, row, column, value(column));
         }
       }
     }
@@ -261,6 +275,7 @@ void fill_normal(HostProblem& data, const Case& of) {
   data.tensor(Family::q).fill([&](auto, auto, auto) { return normal(random); });
   for (const unsigned tensor : {Family::k, Family::v}) {
     HostMatrix& matrix = data.tensor(tensor);
+    if (!matrix.exists()) continue;  // values in keys
     for (const Sequence& sequence : sequences_of(of)) {
       for (std::int64_t at = 0; at < problem.key_heads * sequence.keys * matrix.columns; ++at) {
         const std::int64_t of_head = at / matrix.columns;

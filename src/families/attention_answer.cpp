@@ -1,10 +1,9 @@
-#include "src/families/attention.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "src/families/attention.h"
 #include "src/verify/parallel.h"
 
 namespace tw {
@@ -45,7 +44,8 @@ class Reference {
       : problem_(of.problem.as<Problem>()),
         q_(given.tensor(Family::q)),
         k_(given.tensor(Family::k)),
-        v_(given.tensor(Family::v)),
+        v_(given.tensor(problem_.values_in_keys != 0 ? Family::k : Family::v)),
+        value_columns_(Family::value_size(problem_)),
         sinks_(given.tensor(Family::sinks)),
         scales_{&given.tensor(Family::q_scales), &given.tensor(Family::k_scales),
                 &given.tensor(Family::v_scales)},
@@ -105,7 +105,7 @@ class Reference {
     // No product of a block, 32 at a time, is larger than all of them together; once more for what
     // rounded weights and lost digits add.
     const double truncating = is_truncated() ? (block_keys_ / 32 + 1) * lost_of_32 : 0;
-    for (std::int64_t c = 0; c < v_.columns; ++c) {
+    for (std::int64_t c = 0; c < value_columns_; ++c) {
       double value = 0, error = 0, magnitude = 0;
       for (std::size_t j = 0; j < scores.size(); ++j) {
         const auto [matrix, row] =
@@ -168,7 +168,9 @@ class Reference {
   }
 
   const Problem& problem_;
-  const HostMatrix &q_, &k_, &v_, &sinks_;
+  const HostMatrix &q_, &k_, &v_;
+  std::int64_t value_columns_;
+  const HostMatrix& sinks_;
   const HostMatrix* scales_[3];  // queries', keys' and values'
   double scale_;
   bool has_exact_scores_;  // integers that are added up without an error
@@ -182,20 +184,21 @@ class AttentionAnswer : public Answer {
  public:
   AttentionAnswer(const Case& of, const HostProblem& given, const AttentionRounding& rounding) {
     const Problem& problem = of.problem.as<Problem>();
-    const HostMatrix &q = given.tensor(Family::q), &v = given.tensor(Family::v);
-    output_.resize(static_cast<std::size_t>(problem.heads * q.rows * v.columns));
+    const HostMatrix& q = given.tensor(Family::q);
+    const std::int64_t columns = Family::value_size(problem);
+    output_.resize(static_cast<std::size_t>(problem.heads * q.rows * columns));
     log_sums_.resize(static_cast<std::size_t>(problem.heads * q.rows));
     const Reference reference(of, given, rounding);
     for (const Sequence& sequence : sequences_of(of)) {
       const std::int64_t count = sequence.queries * problem.heads;
       const double work = static_cast<double>(count) * static_cast<double>(sequence.keys) *
-                          static_cast<double>(q.columns + v.columns);
+                          static_cast<double>(q.columns + columns);
       in_parallel(count, 10 * work, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           const std::int64_t head = i / sequence.queries, query = i % sequence.queries;
           const std::int64_t row = sequence.query_begin + query;
           const auto at = static_cast<std::size_t>(head * q.rows + row);
-          reference.attend(output_.data() + at * static_cast<std::size_t>(v.columns), log_sums_[at],
+          reference.attend(output_.data() + at * static_cast<std::size_t>(columns), log_sums_[at],
                            head, row, sequence, sequence.first(query, problem),
                            sequence.end(query, problem));
         }

@@ -15,12 +15,18 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
                      unsigned sms, const LaunchOrder& order) {
   const double of_sm = config.swapped != 0 ? 33.5e3 : 28e3;
   const double of_pair = config.tiling.n < 128 ? 72e3 : 91e3;
-  constexpr double beside = 1, beside_part = 3.8, joining = 2, for_each_part = 0.1;
+  constexpr double beside = 1, beside_part = 3.8;
   const double turn = config.swapped != 0 ? 1.5 : 6;
   const AttentionParts made = attention_parts(problem, config, order);
+  // Where values are columns of keys, two products read what memory brings once, and rows are long.
+  const bool has_values = config.values_in_keys != 0;
+  const double of_alone = has_values ? 60e3 - 0.7e3 * config.tiling.m : of_pair;
+  const double joining = has_values ? 3 : 2;
+  const double for_each_part =
+      has_values ? 7e-5 * made.shared.heads * made.shared.tokens * config.tiling.n : 0.1;
   const auto bytes =
       static_cast<double>(std::min<std::int64_t>(problem.keys, made.part_blocks * config.keys)) *
-      (config.head_columns() + config.tiling.n) * 2;
+      (config.head_columns() + (has_values ? 0 : config.tiling.n)) * 2;
   const std::int64_t wave = std::max(sms, 1u), tiles = made.slots * made.parts;
   const std::int64_t rest = tiles % wave;
   const bool has_pairs = tiles > wave / 2;
@@ -29,16 +35,17 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
                 (has_pairs ? 1 : 1.05);
   if (rest > 0) {
     const auto before = static_cast<double>(tiles - rest) / static_cast<double>(wave);
-    time = std::max(time, before * bytes / of_sm + (has_pairs ? 2 : 1) * bytes / of_pair);
+    time = std::max(time, before * bytes / of_sm +
+                              std::max((has_pairs ? 2 : 1) * bytes / of_pair, bytes / of_alone));
   }
   if (made.parts > 1) {
     const auto of_each = static_cast<double>(tiles) / static_cast<double>(wave);
-    time = std::max(time, of_each * (bytes / of_pair + beside_part)) + joining +
+    time = std::max(time, of_each * (bytes / of_alone + beside_part)) + joining +
            for_each_part * static_cast<double>(made.parts);
   } else {
     // A tile of few keys still takes its turn: queries, two products and a store.
     time = std::max(time, std::ceil(static_cast<double>(tiles) / static_cast<double>(wave)) *
-                              (turn + bytes / of_pair));
+                              (turn + bytes / of_alone));
   }
   // Where two read alike, the one with fewer columns is taken.
   return beside + time + 1e-3 * config.tiling.m;

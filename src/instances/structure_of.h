@@ -24,7 +24,10 @@ constexpr void each_ring(const Visit& visit) {
     if constexpr (Program::transposes) visit.template operator()<typename Program::LoadedValues>();
     visit.template operator()<typename Program::Queries>();
     visit.template operator()<typename Program::Keys>();
-    visit.template operator()<typename Program::Values>();
+    // Values may be columns of the keys.
+    if constexpr (requires { typename Program::Values; }) {
+      visit.template operator()<typename Program::Values>();
+    }
   } else {
     visit.template operator()<typename Program::Ring>();
   }

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 SKELETONS = {'kernel/warp_specialized.h'}
-PROGRAMS = {'family/attention/program.h', 'family/attention/swapped_program.h', 'family/attention/tensor_program.h'}  # loops over k of programs that stand alone, with the skeleton's key
+PROGRAMS = {'family/attention/latent_program.h', 'family/attention/program.h', 'family/attention/swapped_program.h', 'family/attention/tensor_program.h'}  # loops over k of programs that stand alone, with the skeleton's key
 KEY = 'kernel/key.h'
 ITERATES = re.compile(r'\b(tiles|k_tiles|sums)\(\s*(key\b|kernel::Key\s*[({]|Key\s*[({])')
 MAKES_A_KEY = re.compile(r'\bKey\s+\w+\s*[;({=]|\bKey\s*(\(\)|\{\})')

@@ -181,6 +181,7 @@ void each_field(tw_attention_problem& problem, const std::string& name, const Vi
   visit(name + "q_scales", problem.q_scales);
   visit(name + "k_scales", problem.k_scales);
   visit(name + "v_scales", problem.v_scales);
+  visit(name + "values_in_keys", problem.values_in_keys);
 }
 
 template <class Visit>

@@ -18,6 +18,7 @@ struct AttentionShape {
   int heads = 1;
   int key_heads = 1;
   int columns = 64;
+  int value_columns = 0;     // above 0: values are so many of the first columns of keys
   std::vector<int> queries;  // one for each sequence
   std::vector<int> keys;
   bool causal = false;
@@ -153,6 +154,7 @@ class AttentionCase {
   std::vector<float> log_sums;  // (head,token), NaN where nobody wrote
   std::vector<std::int32_t> query_ends, key_ends;
   float scale = 1;
+  bool has_values;  // the keys
 
   explicit AttentionCase(const AttentionShape& given) : shape(given) {
     int query_rows = 0, key_rows = 0;
@@ -162,8 +164,9 @@ class AttentionCase {
     }
     q = HostHeads(query_rows, shape.heads, shape.columns);
     k = HostHeads(key_rows, shape.key_heads, shape.columns);
-    v = HostHeads(key_rows, shape.key_heads, shape.columns);
-    output = HostHeads(query_rows, shape.heads, shape.columns);
+    has_values = shape.value_columns > 0;
+    v = HostHeads(has_values ? 0 : key_rows, shape.key_heads, shape.columns);
+    output = HostHeads(query_rows, shape.heads, has_values ? shape.value_columns : shape.columns);
     log_sums.assign(static_cast<std::size_t>(query_rows) * shape.heads,
                     std::numeric_limits<float>::quiet_NaN());
   }
@@ -186,7 +189,12 @@ class AttentionCase {
     made.scale = scale;
     made.q = q.tensor();
     made.k = k.tensor();
-    made.v = v.tensor();
+    if (has_values) {
+      made.values_in_keys = 1;
+      made.value_size = shape.value_columns;
+    } else {
+      made.v = v.tensor();
+    }
     made.output = output.tensor();
     made.log_sums = {log_sums.data(), q.rows, 1, 0, TW_FP32};
     return made;
@@ -215,6 +223,9 @@ class AttentionCase {
     }
     return begin;
   }
+  float value_at(int row, int head, int column) const {
+    return (has_values ? k : v).at(row, head, column);
+  }
   int key_head(int head) const { return head / (shape.heads / shape.key_heads); }
 
   // Every query picks one key that it sees: its row of V, integers but zero, comes out bit by bit.
@@ -226,6 +237,8 @@ class AttentionCase {
   void fill_one_hot(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const int half = shape.columns / 2;
+    // Where the digits are values, too, none of them is zero.
+    const int least = has_values ? 1 : 0;
     const auto digit = [](int number, int column) { return number >> (column % 12) & 1; };
     for (std::size_t s = 0; s < shape.keys.size(); ++s) {
       for (int j = 0; j < shape.keys[s]; ++j) {
@@ -235,10 +248,12 @@ class AttentionCase {
             const int counted = column - half;
             k.set(row, head, column,
                   counted < 0    ? static_cast<float>(2 * digit(j, column) - 1)
-                  : counted < 12 ? static_cast<float>(digit(j, counted))
+                  : counted < 12 ? static_cast<float>(digit(j, counted) + least)
                                  : 0.0f);
+            // Columns of keys without a digit are no query's, and may be any values.
+            if (has_values && counted < 12) continue;
             const float magnitude = static_cast<float>(1 + random() % 127);
-            v.set(row, head, column, random() % 2 == 0 ? magnitude : -magnitude);
+            (has_values ? k : v).set(row, head, column, random() % 2 == 0 ? magnitude : -magnitude);
           }
         }
       }
@@ -254,7 +269,10 @@ class AttentionCase {
       const int j = picks - key_begin_of(picks);
       if (seen > 0) {
         picked[at] = picks;
-        expected_log_sums[at] = scale * static_cast<float>(last ? j : first ? -j : half);
+        const int counted = j + 4095 * least;
+        expected_log_sums[at] = scale * static_cast<float>(last    ? counted
+                                                           : first ? -counted
+                                                                   : half);
       }
       for (int column = 0; column < shape.columns; ++column) {
         const int counted = column - half;
@@ -270,8 +288,8 @@ class AttentionCase {
     std::int64_t wrong = output.guards_hold() ? 0 : 1;
     for_each_row([&](int head, int row, int, int) {
       const std::size_t at = static_cast<std::size_t>(head) * q.rows + row;
-      for (int column = 0; column < shape.columns; ++column) {
-        const float expected = picked[at] < 0 ? 0 : v.at(picked[at], key_head(head), column);
+      for (int column = 0; column < output.columns; ++column) {
+        const float expected = picked[at] < 0 ? 0 : value_at(picked[at], key_head(head), column);
         wrong += output.at(row, head, column) != expected;
       }
       const float log_sum = expected_log_sums[at];
@@ -315,10 +333,10 @@ class AttentionCase {
         maximum = std::max(maximum, scores[j]);
       }
       for (double& score : scores) sum += score = std::exp(score - maximum);
-      for (int c = 0; c < shape.columns; ++c) {
+      for (int c = 0; c < output.columns; ++c) {
         double expected = 0, magnitude = 0;
         for (int j = 0; j < seen; ++j) {
-          const double term = scores[j] / sum * v.at(key_begin + j, of, c);
+          const double term = scores[j] / sum * value_at(key_begin + j, of, c);
           expected += term;
           magnitude += std::abs(term);
         }

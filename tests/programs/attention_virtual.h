@@ -40,7 +40,7 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
   }
   if (data.k.rows > 0) {
     ranges.push_back(range(data.k, "K", false));
-    ranges.push_back(range(data.v, "V", false));
+    if (!data.has_values) ranges.push_back(range(data.v, "V", false));
   }
   if (data.shape.ragged) {
     const std::size_t bytes = data.query_ends.size() * 4;

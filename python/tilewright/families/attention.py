@@ -11,7 +11,7 @@ __all__ = ['attention', 'attention_paged']
 MUST_BE.update(dict.fromkeys(('query_ends', 'key_ends', 'key_lengths', 'page_table'), 'int32'),
                **dict.fromkeys(('sinks', 'q_scales', 'k_scales', 'v_scales'), 'float32'))
 SCALES = ('q_scales', 'k_scales', 'v_scales')
-SCALARS = ('causal', 'window', 'scale', 'softcap', 'keys')  # the last is there where keys are in pages
+SCALARS = ('causal', 'window', 'scale', 'softcap', 'values_in_keys', 'keys')  # the last is there where keys are in pages
 EXTENTS = '[sequences, tokens, heads, columns]'
 
 
@@ -45,9 +45,14 @@ def _matrices(extents, strides, by_tokens):
 
 class Layout:
     """What a call's tensors say, each as (extents, strides): the output's shape, and how heads lie in memory. `out` may be
-    None. Packed sequences have ends; pages are keys and values in pages."""
+    None. Packed sequences have ends; pages are keys and values in pages. v is None where values are the first `values_in_keys`
+    columns of k."""
 
-    def __init__(self, q, k, v, out=None, packed=False, pages=False):
+    def __init__(self, q, k, v, out=None, packed=False, pages=False, values_in_keys=0):
+        if values_in_keys and v is not None:
+            raise Invalid(f'values_in_keys is {values_in_keys}: values are columns of k, but v is given.')
+        if values_in_keys:
+            v = ((*k[0][:-1], values_in_keys), k[1])
         tensors = [(name, *tensor) for name, tensor in (('q', q), ('k', k), ('v', v), ('out', out)) if tensor is not None]
         rank = 4 if pages else 3 if packed else len(q[0])
         for name, extents, _ in tensors:
@@ -55,6 +60,8 @@ class Layout:
                 kind = ', of pages,' if pages else ', of packed sequences,' if packed else ''
                 raise Invalid(f'{name}{kind} has shape {extents}, but must be {EXTENTS[:1] + EXTENTS[12:] if rank == 3 else EXTENTS}.')
         self.queries, self.keys, values = q[0], k[0], v[0]
+        if values_in_keys > self.keys[-1]:
+            raise Invalid(f'values_in_keys is {values_in_keys}, but k has {self.keys[-1]} columns.')
         together = len(self.queries) == 4 and not pages
         if self.keys[:-1] != values[:-1] or self.keys[-1] != self.queries[-1] or together and self.keys[0] != self.queries[0]:
             raise Invalid(f'q has shape {self.queries}, k has shape {self.keys} and v has shape {values}: k and v must have as '
@@ -109,12 +116,12 @@ def _argument(name, paged):
 def problem_of(views, scalars):
     """The tw_attention_problem of Views by their names in tw_describe; `scalars` are in the order of SCALARS."""
     table, ends = views.get('page_table'), views.get('query_ends')
-    layout = Layout(*(_memory(views[name]) for name in ('q', 'k', 'v', 'output')), packed=ends is not None,
-                    pages=table is not None)
-    numbers = layout.numbers()
+    *scalars, values_in_keys, most_keys = scalars
+    layout = Layout(*(_memory(views.get(name)) for name in ('q', 'k', 'v', 'output')), packed=ends is not None,
+                    pages=table is not None, values_in_keys=values_in_keys)
+    numbers = {**layout.numbers(), 'values_in_keys': values_in_keys > 0}
     if ends is not None:
         numbers['sequences'] = ends.shape[0] if ends.shape else 0
-    *scalars, most_keys = scalars
     if table is not None:
         pages, page_size = layout.keys[:2]
         if len(table.shape) != 2 or table.strides[1] != 1 and table.shape[1] > 1 or table.type != 's32':
@@ -144,7 +151,8 @@ def problem_of(views, scalars):
             fill_vector(_argument(name, table is not None), views[name], numbers[length], (type,))
     given = dict(views)
     for name in ('q', 'k', 'v', 'output'):
-        view = views[name]
+        if (view := views.get(name)) is None:
+            continue
         by_tokens = layout.keys_by_tokens if name in 'kv' else layout.by_tokens
         given[name] = View(view.address, *_matrices(view.shape, view.strides, by_tokens), view.type, view.writable, view.owner)
     given.update(zip(SCALARS, scalars))
@@ -163,11 +171,12 @@ def _new(example, extents, strides, type):
 def _on_host(arrays, scalars, log_sums, stream, options):
     """`arrays` by their names in tw_describe; where there is no output, one is made."""
     check_on_host(stream)
-    paged = 'page_table' in arrays
+    paged, values_in_keys = 'page_table' in arrays, scalars[SCALARS.index('values_in_keys')]
     views = {name: view_of(_argument(name, paged), array) for name, array in arrays.items()
-             if array is not None or name in ('q', 'k', 'v', 'page_table') or paged and name == 'key_ends'}
-    layout = Layout(*(_memory(views[name]) for name in 'qkv'), _memory(views.get('output')),
-                    packed='query_ends' in views, pages=paged)
+             if array is not None or name in ('q', 'k', 'page_table') or paged and name == 'key_ends'
+             or name == 'v' and not values_in_keys}
+    layout = Layout(*(_memory(views.get(name)) for name in 'qkv'), _memory(views.get('output')),
+                    packed='query_ends' in views, pages=paged, values_in_keys=values_in_keys)
     out = arrays['output']
     if out is None:
         type = output_type(views['q'].type)
@@ -187,9 +196,10 @@ def _on_host(arrays, scalars, log_sums, stream, options):
     return (out, sums) if log_sums else out
 
 
-def _scalars(causal, window, scale, softcap, keys):
+def _scalars(causal, window, scale, softcap, values_in_keys, keys):
     return (flag('causal', causal), integer('window', window), 0.0 if scale is None else real('scale', scale),
-            real('softcap', softcap), None if keys is None else integer('keys', keys, 0))
+            real('softcap', softcap), integer('values_in_keys', values_in_keys, 0),
+            None if keys is None else integer('keys', keys, 0))
 
 
 def _attend(arrays, scalars, log_sums, stream, batch_invariant, instance, target):
@@ -203,7 +213,7 @@ def _attend(arrays, scalars, log_sums, stream, batch_invariant, instance, target
 
 
 def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
-              key_ends=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None,
+              key_ends=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, log_sums=False, stream=None,
               batch_invariant=False, instance=None, target=None):
     """softmax(scale * q k^T) v for every sequence and head, in bf16, fp16 or e4m3 (whose result is bf16): q is [sequences, tokens, heads, columns], k and v
     have as many heads, or a divisor of it; the result is as q, with v's columns. Tensors of [sequences, heads, tokens, columns],
@@ -216,6 +226,8 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     scale: of the scores; None: 1 / sqrt(columns). softcap: scores are softcap * tanh(score / softcap); 0: as they are.
     sinks: float32, for every head a score that has no value.
     q_scales, k_scales, v_scales: float32, of e4m3: for every head of k, what elements are multiplied by.
+    values_in_keys: values are the first so many columns of k, which is read once for both, and v is None (multi-head latent
+        attention has 576 columns, of which 512 are values); 0: they are v.
     log_sums: returns (result, log_sums): float32 logarithms of the sums of exponentials, [sequences, heads, tokens], or
         [heads, tokens] of packed sequences.
     batch_invariant: keys of few queries are cut where they stand, so that a row's bits depend on neither the batch nor the
@@ -224,12 +236,13 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     """
     arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales)
-    return _attend(arrays, _scalars(causal, window, scale, softcap, None), log_sums, stream, batch_invariant, instance, target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, values_in_keys, None), log_sums, stream, batch_invariant, instance,
+                   target)
 
 
 def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, causal=False, window=0, scale=None, softcap=0.0,
-                    sinks=None, q_scales=None, k_scales=None, v_scales=None, log_sums=False, stream=None, batch_invariant=False,
-                    instance=None, target=None):
+                    sinks=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, log_sums=False, stream=None,
+                    batch_invariant=False, instance=None, target=None):
     """attention with keys and values in a cache of pages: q is [sequences, tokens, heads, columns], k and v are
     [pages, tokens of a page, heads, columns] (a cache by heads, [pages, heads, tokens of a page, columns], is x.transpose(1, 2)).
 
@@ -240,22 +253,26 @@ def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, ca
     """
     arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales)
-    return _attend(arrays, _scalars(causal, window, scale, softcap, keys), log_sums, stream, batch_invariant, instance, target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, values_in_keys, keys), log_sums, stream, batch_invariant, instance,
+                   target)
 
 
 def _tensor_layout(tensors):
     q, k, v, out = (None if tensor is None else (tuple(tensor.shape), tuple(tensor.stride()))
                     for tensor in (*(tensors[name] for name in 'qkv'), tensors.get('output')))
-    return Layout(q, k, v, out, packed=tensors.get('query_ends') is not None, pages=tensors.get('page_table') is not None)
+    return Layout(q, k, v, out, packed=tensors.get('query_ends') is not None, pages=tensors.get('page_table') is not None,
+                  values_in_keys=tensors.get('values_in_keys', 0))
 
 
 def _of_tensors(operators, arrays, scalars, log_sums, stream, options):
+    if arrays['v'] is None and not scalars[SCALARS.index('values_in_keys')]:
+        raise Invalid('v is None, but values_in_keys is 0.')
     given = {**dict(zip(SCALARS, scalars)), 'log_sums': log_sums, **options,
              **{name: tensor for name, tensor in arrays.items() if name != 'output'}}
     out, sums = operators(given, {'output': arrays['output'], 'log_sums': None}, stream)
     if not log_sums:
         return out
-    _, seen, order = _tensor_layout({**arrays, 'output': out}).log_sums()
+    _, seen, order = _tensor_layout({**arrays, **dict(zip(SCALARS, scalars)), 'output': out}).log_sums()
     return out, sums.view(seen).permute(order)
 
 
@@ -266,7 +283,7 @@ def _operators():
     from .._torch_operators import Operators
     from .._torch_schema import KERNEL, OPTIONS, number_schema, read_schema
     described = describe('attention')
-    scalars = number_schema(described, {name: name for name in SCALARS[:-1]})
+    scalars = {**number_schema(described, {name: name for name in SCALARS[:-1]}), 'values_in_keys': 'SymInt'}
 
     def outputs(given):
         layout = _tensor_layout(given)
@@ -285,7 +302,7 @@ def _operators():
             no_gradient='{name} requires a gradient, and none goes through tilewright.{operator} yet; call with '
                         'torch.no_grad(), or give {name}.detach().')
 
-    read = read_schema(described)
+    read = {**read_schema(described), 'v': 'Tensor?'}
     paged = {name: 'Tensor' if name in ('page_table', 'key_ends') else read[name]
              for name in ('q', 'k', 'v', 'page_table', 'key_ends', 'sinks', *SCALES)}
     del read['page_table']

@@ -80,9 +80,10 @@ class DecodeLoader {
                        isa::CacheHint::EvictNormal);
     }
   }
-  template <StageToFill Stage>
+  // Where keys come in slices of their columns, one after the other, which are `sliced`.
+  template <unsigned slice = 0, bool sliced = false, StageToFill Stage>
   TW_DEVICE void keys(const Stage& stage, int k) {
-    load<key_tile>(stage, params_.keys, k);
+    load<key_tile, slice, sliced>(stage, params_.keys, k);
   }
   template <StageToFill Stage>
   TW_DEVICE void values(const Stage& stage, int k) {
@@ -122,16 +123,19 @@ class DecodeLoader {
 
   // The pages of a block are asked for while the block before is copied, so that nothing waits for
   // them.
-  template <HeadTile tile, class Stage>
+  template <HeadTile tile, unsigned slice = 0, bool sliced = false, class Stage>
   TW_DEVICE void load(const Stage& stage, const TensorMap& map, int k) {
     if (params_.pages == nullptr) {
       const int first = last_block_ - k * static_cast<int>(tile.rows);
-      copy<tile>(stage, map, 0, rows_.key_begin + first, key_head_, hint);
+      copy<tile, slice>(stage, map, 0, rows_.key_begin + first, key_head_, hint);
       return;
     }
     const Block at = block(k);
-    Pages pages = next_;
-    next_ = pages_of(k + 1, 0);
+    Pages pages = slice == 0 ? next_ : of_block_;
+    if constexpr (slice == 0) {
+      if constexpr (sliced) of_block_ = pages;
+      next_ = pages_of(k + 1, 0);
+    }
     TW_ROLL
     for (unsigned first_box = 0; first_box < tile.rows / 8; first_box += boxes_at_once) {
       if (first_box > 0) pages = pages_of(k, first_box);
@@ -144,10 +148,10 @@ class DecodeLoader {
         const int row = is_there ? at.slot : -params_.box_rows;
         if (params_.heads_of_page == 0) {
           const int page_row = is_there ? pages.of_box[i] * params_.page_rows : 0;
-          copy<tile>(stage, map, in_tile, page_row + row, key_head_, hint);
+          copy<tile, slice>(stage, map, in_tile, page_row + row, key_head_, hint);
         } else {
-          copy<tile>(stage, map, in_tile, row, pages.of_box[i] * params_.heads_of_page + key_head_,
-                     hint);
+          copy<tile, slice>(stage, map, in_tile, row,
+                            pages.of_box[i] * params_.heads_of_page + key_head_, hint);
         }
       }
     }
@@ -159,13 +163,14 @@ class DecodeLoader {
   }
 
   // Fills the rows from `in_tile` on, a multiple of 8.
-  template <HeadTile tile, class Stage>
+  template <HeadTile tile, unsigned slice = 0, class Stage>
   static TW_DEVICE void copy(const Stage& stage, const TensorMap& map, int in_tile, int row,
                              int head, isa::CacheHint hint_of) {
     const auto whole_tile = stage.tensors().rows;
     TW_UNROLL
     for (unsigned span = 0; span < tile.spans(); ++span) {
-      const int at[3] = {static_cast<int>(span * HeadTile::span_columns), row, head};
+      const int at[3] = {static_cast<int>(slice * tile.columns + span * HeadTile::span_columns),
+                         row, head};
       const auto part =
           whole_tile.slice(whole, whole, span).template from<8>(static_cast<unsigned>(in_tile));
       isa::cp_async_bulk_tensor_load(part.address(), &map, stage.full(), at, hint_of);
@@ -177,6 +182,7 @@ class DecodeLoader {
   int sequence_ = 0;
   int last_block_ = 0;  // the key at which k-tile 0 begins: they count from the last to the first
   int key_head_ = 0;
+  Pages of_block_ = {};
   Pages next_ = {};
 };
 

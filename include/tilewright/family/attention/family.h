@@ -66,7 +66,9 @@ struct AttentionFamily {
       number<&Problem::pages>("pages", {.meaning = "in the cache, where keys are in pages"}),
       number<&Problem::table_pitch>("table_pitch",
                                     {.meaning = "pages that the table has for a sequence"}),
-      flag<&Problem::heads_in_pages>("heads_in_pages", "heads of a page lie one behind the other")};
+      flag<&Problem::heads_in_pages>("heads_in_pages", "heads of a page lie one behind the other"),
+      flag<&Problem::values_in_keys>("values_in_keys",
+                                     "values are the first columns of keys: v is not given")};
 
   static constexpr RealField reals[] = {
       real<&Problem::scale>("scale", "of the products of queries and keys; 0: by the head size", 0),
@@ -110,6 +112,20 @@ struct AttentionFamily {
            [](const Problem& p) {
              return sentence("softcap = {} must be a positive number, or 0.", p.softcap);
            }),
+      rule([](const Problem& p) { return p.values_in_keys == 0 || value_size(p) <= p.head_size; },
+           [](const Problem& p) {
+             return sentence(
+                 "values_in_keys: value_size = {}, but keys have head_size = {} columns.",
+                 p.value_size, p.head_size);
+           }),
+      rule(
+          [](const Problem& p) {
+            return p.values_in_keys == 0 || (p.v.data == nullptr && p.v_scales == nullptr);
+          },
+          [](const Problem&) {
+            return sentence(
+                "values_in_keys: values are columns of the keys, but v or its scales are given.");
+          }),
       rule([](const Problem& p) { return p.window == 0 || p.causal != 0; },
            [](const Problem& p) {
              return sentence("window = {} is of causal attention, but causal is 0.", p.window);
@@ -117,7 +133,8 @@ struct AttentionFamily {
       rule(
           [](const Problem& p) {
             const tw_type output = p.q.type == TW_E4M3 ? TW_BF16 : p.q.type;
-            return p.k.type == p.q.type && p.v.type == p.q.type && p.output.type == output;
+            return p.k.type == p.q.type && (p.values_in_keys != 0 || p.v.type == p.q.type) &&
+                   p.output.type == output;
           },
           [](const Problem&) {
             return sentence(
@@ -181,9 +198,10 @@ struct AttentionFamily {
                          [](const Problem& p) { return of_queries(p); }),
       reads<&Problem::k>("k", {.title = "the keys", .types = inputs, .one = "the tensor of keys"},
                          [](const Problem& p) { return of_keys(p); }),
-      reads<&Problem::v>("v",
-                         {.title = "the values", .types = inputs, .one = "the tensor of values"},
-                         [](const Problem& p) { return of_values(p); }),
+      where([](const Problem& p) { return p.values_in_keys == 0; },
+            reads<&Problem::v>(
+                "v", {.title = "the values", .types = inputs, .one = "the tensor of values"},
+                [](const Problem& p) { return of_values(p); })),
       where([](const Problem& p) { return is_ragged(p); },
             integers<&Problem::query_ends>("query_ends", "the ends of queries",
                                            [](const Problem& p) { return p.sequences; })),

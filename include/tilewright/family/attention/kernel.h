@@ -21,6 +21,8 @@ class Turns;
 namespace kernel {
 template <class Kernel>
 struct SwappedAttention;
+template <class Kernel>
+struct LatentAttention;
 template <ElementType type, unsigned columns, unsigned n>
 class SwappedHeads;
 }  // namespace kernel
@@ -50,6 +52,10 @@ struct AttentionConfig {
   unsigned upper_rows = 0;
   // 1: keys are the rows of products and queries their columns, m of them.
   unsigned swapped = 0;
+  // 1: values are the first columns of keys, which are read once for both, in slices of their
+  // columns.
+  unsigned values_in_keys = 0;
+  unsigned key_slices = 1;
   Tracing tracing = Tracing::Off;
 
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
@@ -93,6 +99,21 @@ struct HeadPayload : Names {
       {tile.bytes(), Filled::completion, Filled::role, {reads, Cleared::role}}};
 };
 
+// Tiles that are keys, and seen along their rows values.
+template <HeadTile tile, unsigned stage_bytes>
+struct KeysAndValues : HeadTensors<tile, Major::K, stage_bytes>,
+                       HeadTensors<tile, Major::MN, stage_bytes> {
+  using AsKeys = HeadTensors<tile, Major::K, stage_bytes>;
+  TW_DEVICE explicit KeysAndValues(SharedAddress first_stage)
+      : AsKeys(first_stage), HeadTensors<tile, Major::MN, stage_bytes>(first_stage) {}
+  TW_DEVICE const typename AsKeys::Rows& key_rows() const { return AsKeys::rows; }
+};
+template <class Names, HeadTile tile, class Filled, RoleArrivals reads>
+struct LatentPayload : HeadPayload<Names, tile, Major::K, Filled, reads> {
+  using RingTensors = KeysAndValues<tile, tile.bytes()>;
+  using KeyRows = typename RingTensors::AsKeys::Rows;
+};
+
 struct QueryNames {
   static constexpr const char* name = "queries";
   static constexpr const char* full_name = "queries.full";
@@ -123,13 +144,19 @@ struct SwappedRecipe {
   using Program = kernel::SwappedAttention<Kernel>;
 };
 
+struct LatentRecipe {
+  template <class Kernel>
+  using Program = kernel::LatentAttention<Kernel>;
+};
+
 // A target whose parts need another program says which.
-template <class Target, bool swaps>
+template <class Target, bool swaps, bool has_values>
 consteval auto recipe_of_heads() {
   if constexpr (requires { typename Target::Recipe; }) {
     return Chosen<typename Target::Recipe>();
   } else {
-    return Chosen<std::conditional_t<swaps, SwappedRecipe, AttentionRecipe>>();
+    return Chosen<std::conditional_t<has_values, LatentRecipe,
+                                     std::conditional_t<swaps, SwappedRecipe, AttentionRecipe>>>();
   }
 }
 
@@ -175,9 +202,9 @@ struct TwoProducts {
 template <class Target, AttentionConfig config, class Queries, class Keys, class Values>
 consteval auto products_of_heads() {
   if constexpr (config.swapped != 0) {
-    return Chosen<TwoProducts<
-        typename Target::template SwappedScoreOp<Keys, Queries, config.keys>,
-        typename Target::template SwappedValueOp<Values, config.tiling.m, config.keys>>>();
+    return Chosen<TwoProducts<typename Target::template SwappedScoreOp<Keys, Queries, config.keys>,
+                              typename Target::template SwappedValueOp<
+                                  Values, config.tiling.m, config.keys, config.tiling.n>>>();
   } else {
     return Chosen<TwoProducts<typename Target::template ScoreOp<Queries, Keys>,
                               typename Target::template ValueOp<Values, config.keys>>>();
@@ -190,7 +217,8 @@ struct Attention {
   using Target = Page;
   static constexpr AttentionConfig config = Named::config;
   static constexpr bool swaps = config.swapped != 0;
-  using Recipe = typename decltype(recipe_of_heads<Target, swaps>())::Type;
+  static constexpr bool has_values = config.values_in_keys != 0;  // the keys
+  using Recipe = typename decltype(recipe_of_heads<Target, swaps, has_values>())::Type;
   // Queries, keys and values.
   using Trace = std::conditional_t<config.tracing == Tracing::On, RingTraces<3>, NoTrace>;
   static constexpr Tiling tiling = config.tiling;
@@ -202,8 +230,10 @@ struct Attention {
 
   static constexpr ElementType type = config.product_type();
   static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), type};
-  static constexpr HeadTile key_tile = {config.keys, config.head_columns(), type};
-  static constexpr HeadTile value_tile = {config.keys, tiling.n, type};
+  static constexpr HeadTile key_tile = {config.keys, config.head_columns() / config.key_slices,
+                                        type};
+  static constexpr HeadTile value_tile =
+      has_values ? key_tile : HeadTile{config.keys, tiling.n, type};
   // The tensor core takes 8-bit elements along k only: values by columns.
   static constexpr bool transposes = bytes_of(type) == 1;
   static constexpr Major value_major = transposes ? Major::K : Major::MN;
@@ -225,7 +255,9 @@ struct Attention {
   static constexpr RoleArrivals reads = {Role::Multiply, Op::releases* roles.groups};
   using Loaded = FilledByLoader<Loader>;
   using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loaded, reads>;
-  using KeyPayload = HeadPayload<KeyNames, key_tile, Major::K, Loaded, reads>;
+  using KeyPayload =
+      std::conditional_t<has_values, LatentPayload<KeyNames, key_tile, Loaded, reads>,
+                         HeadPayload<KeyNames, key_tile, Major::K, Loaded, reads>>;
   static constexpr bool values_apart = Loader::values_apart;
   static constexpr RoleArrivals transposing = {transpose_role, roles.spec_of(transpose_role).warps};
   using Transposed = FilledByWarps<transposing.arrivals>;
@@ -263,12 +295,14 @@ struct Attention {
   // Where queries are columns, weights and maxima lie beside the rings.
   static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : 0;
   static constexpr unsigned usual_stages =
-      in_parts ? (Target::shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
-                     (key_tile.bytes() + value_tile.bytes())
-               : 2;
+      has_values ? (Target::shared_bytes - 1024 - own_bytes - query_tile.bytes()) / key_tile.bytes()
+      : in_parts ? (Target::shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
+                       (key_tile.bytes() + value_tile.bytes())
+                 : 2;
   static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : usual_stages;
-  static constexpr unsigned value_stages =
-      config.value_stages != 0 ? config.value_stages : usual_stages;
+  static constexpr unsigned value_stages = has_values                 ? 0
+                                           : config.value_stages != 0 ? config.value_stages
+                                                                      : usual_stages;
   static constexpr unsigned buffer_bytes =
       std::is_empty_v<typename Epilogue::Buffers>
           ? 0

@@ -242,7 +242,7 @@ struct AttentionLaunch {
       const Status status = fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
                                       static_cast<unsigned>(loader.heads_of_box),
                                       static_cast<unsigned>(box), true, encode);
-      params.own.loader = loader;
+      if constexpr (!Kernel::has_values) params.own.loader = loader;
       return status;
     }
   }
@@ -269,6 +269,12 @@ struct AttentionLaunch {
           "multiples of 8.",
           problem.head_size, value_size, columns, values);
     });
+    found.unless(problem.values_in_keys == 0 || Kernel::has_values, [] {
+      return "Values are columns of the keys; this kernel reads them from a tensor of their own.";
+    });
+    found.unless(problem.values_in_keys != 0 || !Kernel::has_values, [] {
+      return "This kernel is for values that are columns of the keys (values_in_keys).";
+    });
     found.unless(problem.keys <= every_key, [&] {
       return sentence("keys = {}; kernels count up to {}.", problem.keys, every_key);
     });
@@ -288,6 +294,7 @@ struct AttentionLaunch {
     found.unless(!asks || !Family::is_ragged(problem),
                  [] { return "Lengths on the device need a kernel with a static schedule."; });
     for (const unsigned tensor : {Family::q, Family::k, Family::v, Family::output}) {
+      if (tensor == Family::v && problem.values_in_keys != 0) continue;
       const TensorLines& lines = checked.tensor(tensor);
       // Copies that convert take 8 bytes.
       const int count = Kernel::config.e4m3_products != 0 && tensor != Family::output ? 16 : 8;
@@ -368,8 +375,7 @@ struct AttentionLaunch {
   static Status fill_maps(Loader& loader, const Checked& checked, unsigned query_rows,
                           unsigned query_heads, unsigned key_rows, bool once,
                           const Encode& encode) {
-    const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k),
-                      &v = checked.tensor(Family::v);
+    const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k);
     const unsigned span = 128 / bytes_of(q.type);
     MatrixBox queries = box_of(q, span, query_rows);
     queries.box_batch = query_heads;
@@ -377,9 +383,13 @@ struct AttentionLaunch {
     // Without keys no tile reads them, but the maps must be some.
     loader.keys = loader.values = loader.queries;
     if (!status.is_good() || k.data == nullptr) return status;
-    MatrixBox keys = box_of(k, span, key_rows), values = box_of(v, span, key_rows);
-    keys.read_once = values.read_once = once;
+    MatrixBox keys = box_of(k, span, key_rows);
+    keys.read_once = once;
     if (Status encoded = encode(loader.keys, keys); !encoded.is_good()) return encoded;
+    loader.values = loader.keys;
+    if (checked.as<Problem>().values_in_keys != 0) return Status::good();
+    MatrixBox values = box_of(checked.tensor(Family::v), span, key_rows);
+    values.read_once = once;
     return encode(loader.values, values);
   }
 };

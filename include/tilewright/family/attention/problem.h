@@ -41,6 +41,8 @@ typedef struct tw_attention_problem {
   const float* q_scales;
   const float* k_scales;
   const float* v_scales;
+  /* Values are the first value_size columns of k, which is read once for both: v has no data. */
+  int values_in_keys;
 } tw_attention_problem;
 
 #endif /* TILEWRIGHT_FAMILY_ATTENTION_PROBLEM_H */

@@ -4,6 +4,7 @@
 #include "tilewright/arch/sm90.h"
 #include "tilewright/family/attention/byte_transpose.h"
 #include "tilewright/family/attention/decode_loader.h"
+#include "tilewright/family/attention/latent_program.h"
 #include "tilewright/family/attention/loader.h"
 #include "tilewright/family/attention/plan.h"
 #include "tilewright/family/attention/swapped_program.h"
@@ -24,8 +25,8 @@ struct Sm90Attention : Sm90 {
   // The same where keys are rows and queries columns.
   template <class Keys, class Queries, unsigned keys>
   using SwappedScoreOp = WgmmaOfTwoRings<Keys, Queries, keys>;
-  template <class Values, unsigned queries, unsigned keys>
-  using SwappedValueOp = WgmmaOfValues<Values, SharedWeights<queries, keys, Values::type>>;
+  template <class Values, unsigned queries, unsigned keys, unsigned columns>
+  using SwappedValueOp = WgmmaOfValues<Values, SharedWeights<queries, keys, Values::type>, columns>;
   // One group's products run while the others weigh their scores.
   static constexpr bool takes_turns = true;
   template <auto config, class Trace>
@@ -45,9 +46,15 @@ struct Sm90Attention : Sm90 {
             "block 64 keys for each block of rows.");
     require(config.keys % 16 == 0 && config.keys >= 16 && config.keys <= 256,
             "A block has 16 to 256 keys, a multiple of 16.");
-    require(config.tiling.n % 64 == 0 && config.tiling.n <= 256 &&
-                config.head_columns() % 64 == 0 && config.head_columns() <= 256,
+    const bool has_values = config.values_in_keys != 0;
+    require(has_values || (config.tiling.n % 64 == 0 && config.tiling.n <= 256 &&
+                           config.head_columns() % 64 == 0 && config.head_columns() <= 256),
             "A head has 64, 128, 192 or 256 columns.");
+    require(!has_values || (swaps && config.from_e4m3 == 0 && config.keys == 64 &&
+                            config.head_columns() % (64 * config.key_slices) == 0 &&
+                            config.tiling.n % 64 == 0 && config.tiling.n <= config.head_columns()),
+            "Where values are columns of keys, queries are columns, a block has 64 keys of 16 "
+            "bits, and a slice of keys is a multiple of 64 columns.");
     require(config.tiling.cluster.size() == 1, "CTAs of attention share nothing.");
     const bool is_fp8 = config.e4m3_products != 0;
     require(config.from_e4m3 == config.e4m3_products,
@@ -62,7 +69,10 @@ struct Sm90Attention : Sm90 {
     require(config.part_blocks == 0 || config.tiling.m == 64 || swaps,
             "Where heads share a tile, it has 64 rows.");
     const unsigned groups = swaps ? 1 : config.tiling.m / 64;
-    const unsigned helping = groups == 3 ? 32 : groups == 2 ? (is_fp8 ? 40 : 24) : 56;
+    const unsigned helping = groups == 3   ? 32
+                             : groups == 2 ? (is_fp8 ? 40 : 24)
+                             : has_values  ? 96  // pages of a block are held for all of its slices
+                                           : 56;
     const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? (is_fp8 ? 232 : 240) : 256 - 8;
     const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.tiling.m
                                 : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
@@ -73,7 +83,7 @@ struct Sm90Attention : Sm90 {
                      .schedule = {1, asks ? 1u : 0u, helping},
                      .multiply = {4, 4 * groups, multiplying},
                      .groups = groups,
-                     .own = {{value_role, {2, config.part_blocks != 0 ? 1u : 0u}},
+                     .own = {{value_role, {2, config.part_blocks != 0 && !has_values ? 1u : 0u}},
                              {transpose_role, {1, is_fp8 ? 3u : 0u}}}}
         .checked();
   }

@@ -132,66 +132,105 @@ class SwappedHeads {
     }
   }
 
+  // A lane joins four columns of a row.
+  struct Joined {
+    int row;
+    int place;  // -1: nowhere
+    float largest;
+    float total;
+    float sums[4];
+  };
+
   // Parts are weighed and added up in their order. A lane has four columns of a row, as many rows
-  // as there are lanes for are joined at once, and several parts are on their way at once.
+  // as there are lanes for are joined at once, or where one takes all lanes four of them, and
+  // several parts are on their way at once.
   TW_DEVICE void join(const WorkTile& tile, int first_token, int tokens) const {
     constexpr unsigned quads = columns / 16;  // a row has so many in the columns of the warp
     static_assert(quads <= 32);
+    constexpr unsigned each = quads == 32 ? 4 : 1;  // rows of a lane
+    constexpr int at_once = quads == 32 ? 4 : 8;
     const unsigned quad = lane_ % quads;
     const unsigned column = quad / 4 * 64 + 16 * warp_ + quad % 4 * 4;
     TW_ROLL
-    for (unsigned first = 0; first < n; first += 32 / quads) {
-      const int row = static_cast<int>(first + lane_ / quads);
-      const int place = row < static_cast<int>(n) ? place_of(row, tokens) : -1;
-      if (place < 0) continue;
-      float largest = sink(tile, row);
-      float total = largest == nothing ? 0 : 1;
-      float joined[4] = {};
-      constexpr int at_once = 8;
+    for (unsigned first = 0; first < n; first += each * (32 / quads)) {
+      Joined rows[each];
+      TW_UNROLL
+      for (unsigned r = 0; r < each; ++r) {
+        rows[r].row = static_cast<int>(first + r + lane_ / quads);
+        rows[r].place = rows[r].row < static_cast<int>(n) ? place_of(rows[r].row, tokens) : -1;
+      }
+      if (each == 1 && rows[0].place < 0) continue;
+      TW_UNROLL
+      for (Joined& row : rows) {
+        row.largest = each > 1 && row.place < 0 ? nothing : sink(tile, row.row);
+        row.total = row.largest == nothing ? 0 : 1;
+        for (float& sum : row.sums) sum = 0;
+      }
       TW_ROLL
       for (int part = 0; part < tile.parts; part += at_once) {
-        Quad loaded[at_once];
-        float logs[at_once];
+        Quad loaded[each][at_once];
+        float logs[each][at_once];
         TW_UNROLL
-        for (int i = 0; i < at_once; ++i) {
-          const bool is_there = part + i < tile.parts;
-          const float* const from = row_of_part(tile, is_there ? part + i : part, place);
-          const float log = load_element<Space::Global>(from + columns + warp_);
-          logs[i] = is_there ? log : nothing;
-          loaded[i] = load_element<Space::Global>(reinterpret_cast<const Quad*>(from + column));
-        }
-        float next = largest;
-        TW_UNROLL
-        for (int i = 0; i < at_once; ++i) next = std::fmax(next, logs[i]);
-        const float correction = isa::ex2_approx(largest - finite(next));
-        largest = next;
-        total *= correction;
-        TW_UNROLL
-        for (unsigned j = 0; j < 4; ++j) joined[j] *= correction;
-        TW_UNROLL
-        for (int i = 0; i < at_once; ++i) {
-          const float weight = isa::ex2_approx(logs[i] - finite(next));
-          total += weight;
+        for (unsigned r = 0; r < each; ++r) {
           TW_UNROLL
-          for (unsigned j = 0; j < 4; ++j) {
-            joined[j] = std::fma(weight, loaded[i].get(j), joined[j]);
+          for (int i = 0; i < at_once; ++i) {
+            const bool is_there = part + i < tile.parts;
+            const int place = each == 1 || rows[r].place > 0 ? rows[r].place : 0;
+            const float* const from = row_of_part(tile, is_there ? part + i : part, place);
+            const float log = load_element<Space::Global>(from + columns + warp_);
+            logs[r][i] = is_there ? log : nothing;
+            loaded[r][i] =
+                load_element<Space::Global>(reinterpret_cast<const Quad*>(from + column));
           }
         }
+        TW_UNROLL
+        for (unsigned r = 0; r < each; ++r) add_parts(rows[r], logs[r], loaded[r]);
       }
-      const float inverse = total == 0 ? 0 : 1 / total;
-      if (static_cast<int>(column) < params_.value_columns) {
-        const Vector<std::uint32_t, 2> packed = {
-            {pack<type>(FragmentPair{joined[0] * inverse, joined[1] * inverse}),
-             pack<type>(FragmentPair{joined[2] * inverse, joined[3] * inverse})}};
-        store_element<Space::Global>(
-            reinterpret_cast<Vector<std::uint32_t, 2>*>(output(tile, row, first_token) + column),
-            packed);
-      }
-      if (warp_ == 0 && quad == 0) {
-        store_log(tile, row, first_token, finite(largest) + isa::lg2_approx(total));
+      TW_UNROLL
+      for (unsigned r = 0; r < each; ++r) {
+        if (each == 1 || rows[r].place >= 0) store(rows[r], tile, first_token, column, quad);
       }
     }
     isa::warp_sync();
+  }
+
+  template <int count>
+  static TW_DEVICE void add_parts(Joined& to, const float (&logs)[count],
+                                  const Quad (&loaded)[count]) {
+    float next = to.largest;
+    TW_UNROLL
+    for (int i = 0; i < count; ++i) next = std::fmax(next, logs[i]);
+    const float correction = isa::ex2_approx(to.largest - finite(next));
+    to.largest = next;
+    to.total *= correction;
+    TW_UNROLL
+    for (unsigned j = 0; j < 4; ++j) to.sums[j] *= correction;
+    TW_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const float weight = isa::ex2_approx(logs[i] - finite(next));
+      to.total += weight;
+      TW_UNROLL
+      for (unsigned j = 0; j < 4; ++j) {
+        to.sums[j] = std::fma(weight, loaded[i].get(j), to.sums[j]);
+      }
+    }
+  }
+
+  TW_DEVICE void store(const Joined& joined, const WorkTile& tile, int first_token, unsigned column,
+                       unsigned quad) const {
+    const float inverse = joined.total == 0 ? 0 : 1 / joined.total;
+    if (static_cast<int>(column) < params_.value_columns) {
+      const Vector<std::uint32_t, 2> packed = {
+          {pack<type>(FragmentPair{joined.sums[0] * inverse, joined.sums[1] * inverse}),
+           pack<type>(FragmentPair{joined.sums[2] * inverse, joined.sums[3] * inverse})}};
+      store_element<Space::Global>(reinterpret_cast<Vector<std::uint32_t, 2>*>(
+                                       output(tile, joined.row, first_token) + column),
+                                   packed);
+    }
+    if (warp_ == 0 && quad == 0) {
+      store_log(tile, joined.row, first_token,
+                finite(joined.largest) + isa::lg2_approx(joined.total));
+    }
   }
 
   TW_DEVICE std::uint16_t* output(const WorkTile& tile, int row, int first_token) const {

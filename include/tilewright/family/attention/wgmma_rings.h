@@ -49,7 +49,8 @@ class WgmmaOfTwoRings {
       : a_(in_descriptor(a.operand.template from<64>(first_row).address())),
         b_(in_descriptor(b.operand.address())) {}
 
-  template <StageToRead StageA, StageToRead StageB>
+  // Where A comes in slices of k, B has all of them, and the first starts the sum.
+  template <unsigned slice = 0, StageToRead StageA, StageToRead StageB>
   TW_DEVICE void issue(Accumulator& sum, const StageA& a, const StageB& b) const {
     static_assert(is_stage_of<StageA, TensorsA> && is_stage_of<StageB, TensorsB>,
                   "The stages are of other rings than this TileOp was made for.");
@@ -62,7 +63,7 @@ class WgmmaOfTwoRings {
       TW_UNROLL
       for (unsigned block = 0; block < rows / 64; ++block) {
         isa::wgmma<shape>(sum.fragment(block), of_a.of(i % steps, i / steps, block),
-                          of_b.of(i % steps, i / steps), i > 0);
+                          of_b.of(i % steps, slice * spans + i / steps), slice > 0 || i > 0);
       }
     }
     isa::wgmma_commit_group();

@@ -7,13 +7,14 @@
 namespace tw {
 
 // Adds the products of all columns of values, the rows of A, by the weights of all keys. The
-// tensors' `operand` is (column,key,1,stage), M-major.
-template <class TensorsA, class Weights>
+// tensors' `operand` is (column,key,1,stage), M-major: all columns, or where there are more of them
+// a slice, of which the last may have others behind them.
+template <class TensorsA, class Weights, unsigned columns>
 class WgmmaOfValues {
   using A = typename TensorsA::Operand;
   using B = typename Weights::Tensors::Operand;
-  static constexpr unsigned columns = A::template static_extent<0>;
   static constexpr unsigned blocks = columns / 64;
+  static constexpr unsigned slice_blocks = A::template static_extent<0> / 64;
   static constexpr WgmmaShape shape = {
       .a = TensorsA::type, .b = TensorsA::type, .n = Weights::rows, .a_transposed = 1};
   static constexpr unsigned span_steps = B::template static_extent<1> / shape.k();
@@ -22,6 +23,7 @@ class WgmmaOfValues {
   using BlocksB = OperandBlocks<B, Major::K, Weights::rows, shape.k()>;
 
  public:
+  static constexpr unsigned slices = (blocks + slice_blocks - 1) / slice_blocks;
   using Accumulator = RegisterAccumulator<blocks, Weights::rows>;
   using Operand = Weights;
   static constexpr bool elected = false;
@@ -33,11 +35,12 @@ class WgmmaOfValues {
       : a_(isa::shuffle(in_descriptor(a.operand.address()), 0)),
         b_(isa::shuffle(in_descriptor(weights.tensors().operand.address()), 0)) {}
 
-  template <StageToRead Stage>
+  template <unsigned slice = 0, StageToRead Stage>
   TW_DEVICE void issue(Accumulator& sum, const Stage& stage, const Weights& weights) const {
     static_assert(is_stage_of<Stage, TensorsA>,
                   "The stage is of another ring than this TileOp was made for.");
     isa::describe_no_step();
+    constexpr unsigned first = slice * slice_blocks;
     const std::uint64_t a =
         wgmma_descriptor(BlocksA::layout) + a_ + BlocksA::units(0, 0, 0, stage.slot());
     const std::uint64_t b =
@@ -46,14 +49,20 @@ class WgmmaOfValues {
     TW_UNROLL
     for (unsigned step = 0; step < steps; ++step) {
       TW_UNROLL
-      for (unsigned block = 0; block < blocks; ++block) {
-        isa::wgmma<shape>(sum.fragment(block), a + BlocksA::units(block, step, 0, 0),
+      for (unsigned block = 0; block < slice_blocks && first + block < blocks; ++block) {
+        isa::wgmma<shape>(sum.fragment(first + block), a + BlocksA::units(block, step, 0, 0),
                           b + BlocksB::units(0, step % span_steps, step / span_steps, 0),
                           step > 0 || sum.started());
       }
     }
     isa::wgmma_commit_group();
     sum.start();
+  }
+  // Until no more than so many calls of issue() are in flight: the stages of those before may be
+  // let go.
+  template <unsigned issued>
+  static TW_DEVICE void wait_for_reads() {
+    isa::wgmma_wait_group<issued>();
   }
   // Until no products are in flight.
   TW_DEVICE void wait(Accumulator& sum) const {

@@ -1,0 +1,212 @@
+// The program of attention whose values are columns of its keys: one read of memory serves both
+// products.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/swapped_program.h"
+
+namespace tw::kernel {
+
+// Keys are the rows of products and queries their columns, as in SwappedAttention, but a block of
+// keys comes in slices of its columns, each a stage of one ring, and there is no ring of values.
+// The scores of a block add up slice by slice, as they come; then the slices that have values are
+// multiplied once more, along their rows, by the weights that came of all of them. A block is done
+// before the next begins: memory brings a block in about twice the time that it takes, and no stage
+// is held for longer than it must be.
+template <class Kernel>
+struct LatentAttention {
+  using Queries = typename Kernel::Queries;
+  using Keys = typename Kernel::Keys;
+  using Loader = typename Kernel::Loader;
+  using ScoreOp = typename Kernel::ScoreOp;
+  using Op = typename Kernel::Op;
+  using Trace = typename Kernel::Trace;
+  using Rows = typename Kernel::Rows;
+  using Weights = typename Op::Operand;
+  using LoaderParams = typename Loader::Params;
+  struct OwnParams {
+    Sequences sequences;
+    float scale;    // multiplies scores, above 0
+    float softcap;  // 0: none
+    typename Rows::Params rows;
+  };
+  static constexpr unsigned block_keys = Keys::Payload::tile.rows;
+  static constexpr unsigned slices = Kernel::config.key_slices;
+  // The first of them have values, the last of these perhaps not in all of its columns.
+  static constexpr unsigned value_slices = Op::slices;
+  static_assert(value_slices <= slices);
+  using Softmax = ColumnSoftmax<block_keys, Weights::rows>;
+  static constexpr bool transposes = false;
+  static_assert(Kernel::roles.groups == 1 && Kernel::roles.group_threads() == 128,
+                "One warpgroup has all columns.");
+
+  struct Stages {
+    alignas(1024) typename Queries::Tiles queries[Queries::stages];
+    alignas(1024) typename Keys::Tiles keys[Keys::stages];
+    alignas(1024) typename Weights::Tiles weights[Weights::count];
+    typename Softmax::Storage columns;
+  };
+  struct Signals {
+    typename Queries::Barriers queries;
+    typename Keys::Barriers keys;
+  };
+  // Memory of the stages behind the rings.
+  struct Beside {
+    const char* name;
+    unsigned bytes;
+  };
+  static constexpr Beside beside[] = {{"weights", sizeof(Stages::weights)},
+                                      {"columns", sizeof(Stages::columns)}};
+  static TW_DEVICE void init(Signals& signals, Stages& stages) {
+    Queries::init(signals.queries, stages.queries);
+    Keys::init(signals.keys, stages.keys);
+    Weights::init(stages.weights);
+    Softmax::init(stages.columns);
+  }
+  static constexpr bool clears = false;
+
+  // Calls do_with(slice) for the first `count` slices, each a constant.
+  template <unsigned count, class Do>
+  static TW_DEVICE void each_slice(const Do& do_with) {
+    [&]<unsigned... slice>(std::integer_sequence<unsigned, slice...>) {
+      (do_with(std::integral_constant<unsigned, slice>()), ...);
+    }
+    (std::make_integer_sequence<unsigned, count>());
+  }
+
+  // Queries come behind the first block of keys, which takes longer.
+  class Loads {
+   public:
+    static constexpr bool elected = Loader::elected;
+    static constexpr bool waits = false;
+    static constexpr Role plays = Role::Load;
+
+    TW_DEVICE Loads(const LoaderParams& params, Signals& signals, Stages& stages, unsigned thread,
+                    Trace trace)
+        : loader_(params, thread),
+          queries_(signals.queries, stages.queries, trace.ring(0)),
+          keys_(signals.keys, stages.keys, trace.ring(1)) {}
+
+    template <bool leads, class Work>
+    TW_DEVICE void load(Work& work, const Key& key) {
+      for (const WorkTile tile : work.tiles(key)) {
+        if constexpr (leads) work.begin();
+        if (tile.num_k_tiles() == 0) continue;
+        loader_.begin(tile);
+        for (const int k : tile.k_tiles(key)) {
+          each_slice<slices>([&](auto slice) {
+            const auto stage = keys_.produce();
+            loader_.template keys<slice, true>(stage, k);
+          });
+          if (k == tile.k_begin) {
+            const auto stage = queries_.produce();
+            loader_.queries(stage, tile);
+          }
+        }
+      }
+    }
+    TW_DEVICE void drain() {
+      queries_.drain();
+      keys_.drain();
+    }
+
+   private:
+    Loader loader_;
+    Producer<Queries, Role::Load, Trace> queries_;
+    Producer<Keys, Role::Load, Trace> keys_;
+  };
+  // Nobody else loads.
+  template <unsigned>
+  using Own = Loads;
+
+  class Multiplies {
+    using QueryInput = Consumer<Queries, Op::release, Trace>;
+    using KeyInput = Consumer<Keys, Op::release, Trace>;
+    using Scores = typename ScoreOp::Accumulator;
+    static constexpr unsigned barrier = 2;  // the group's
+
+   public:
+    TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages,
+                         unsigned /*group*/, unsigned thread, Trace trace)
+        : params_(params),
+          queries_(signals.queries, Op::speaker(thread), trace.ring(0)),
+          keys_(signals.keys, Op::speaker(thread), trace.ring(1)),
+          weights_(stages.weights, barrier, thread),
+          score_op_(Keys::tensors(stages.keys), Queries::tensors(stages.queries), 0, thread),
+          op_(Keys::tensors(stages.keys), weights_),
+          key_rows_(Keys::tensors(stages.keys).key_rows()),
+          softmax_(params.scale, params.softcap, params.sequences.window, stages.columns, barrier,
+                   thread),
+          rows_(params.rows, thread),
+          thread_(thread) {}
+
+    TW_DEVICE bool leads() const { return true; }
+
+    template <class Sum>
+    TW_DEVICE void multiply(Sum& sum, const WorkTile& tile, const Key& key) {
+      const SequenceRows rows = params_.sequences.rows(tile.n);
+      const int token = tile.first_row(Kernel::config.tiling.m);
+      const bool causal = params_.sequences.causal != 0;
+      softmax_.begin([&](int row) { return rows.keys_seen(token + rows_.token(row), causal); });
+      sum.clear();
+      sum.start();
+      if (tile.num_k_tiles() > 0) add_blocks(sum, tile, rows.keys(), key);
+      rows_.template finish<Op>(sum, softmax_, tile, token);
+    }
+
+   private:
+    template <class Sum>
+    TW_DEVICE void add_blocks(Sum& sum, const WorkTile& tile, int keys, const Key& key) {
+      const auto query = queries_.consume();
+      Scores scores;
+      for (const int k : tile.k_tiles(key)) {
+        const int first = (tile.k_begin + tile.k_end - 1 - k) * int{block_keys};
+        typename KeyInput::Token stages[slices];
+        each_slice<slices>([&](auto slice) {
+          stages[slice] = keys_.consume();
+          score_op_.template issue<slice>(scores, stages[slice], query);
+        });
+        score_op_.template wait<0>(scores);
+        Op::correct(sum, softmax_.next(scores, first));
+        // All warps have met since their scores were there, and meet again for the weights, with a
+        // fence for the tensor core.
+        if (keys < first + int{block_keys}) clear_from(static_cast<unsigned>(keys - first), stages);
+        weights_.take(scores);
+        each_slice<value_slices>(
+            [&](auto slice) { op_.template issue<slice>(sum, stages[slice], weights_); });
+        each_slice<value_slices>([&](auto slice) {
+          Op::template wait_for_reads<value_slices - 1 - slice>();
+          stages[slice] = typename KeyInput::Token();
+        });
+        op_.wait(sum);
+      }
+    }
+
+    // What lies behind the last key is another's, and may be no number: zero times that is none.
+    TW_DEVICE void clear_from(unsigned row,
+                              const typename KeyInput::Token (&stages)[slices]) const {
+      TW_UNROLL
+      for (unsigned slice = 0; slice < value_slices; ++slice) {
+        clear_rows(key_rows_, stages[slice].slot(), row, thread_, 128);
+      }
+    }
+
+    const OwnParams& params_;
+    QueryInput queries_;
+    KeyInput keys_;
+    Weights weights_;
+    ScoreOp score_op_;
+    Op op_;
+    typename Keys::Payload::KeyRows key_rows_;
+    Softmax softmax_;
+    Rows rows_;
+    unsigned thread_;
+  };
+
+  // Sums are not handed over.
+  struct Adds {
+    TW_DEVICE Adds(Signals&, Stages&, unsigned, Trace) {}
+  };
+};
+
+}  // namespace tw::kernel
