@@ -124,6 +124,8 @@ def _of_memory(name, array, asked):
 
 def view_of(name, array, asked=None):
     """A View of host memory; `asked` is the type where the memory does not tell it."""
+    if isinstance(array, View):
+        return array
     if isinstance(array, Buffer):
         if asked is not None and type_name(asked) != array.type:
             raise Invalid(f'{name} is a Buffer of {array.type}, not of {type_name(asked)}.')

@@ -165,6 +165,16 @@ def _extents(signature, problem):
     return {name: told[3 * place:3 * place + 3] for place, name in enumerate(signature.tensors)}
 
 
+def extents_by_description(family, name, types, **numbers):
+    """Rows and columns of a tensor that is to be made, by the problem's numbers and the types of its tensors."""
+    signature, problem = signature_of(family), new_problem(family)
+    for tensor, type in types.items():
+        _set(problem, signature.tensors[tensor]['fields']['type']['path'], CODES[type])
+    for number, value in numbers.items():
+        _set(problem, signature.numbers[number]['field']['path'], _number(number, signature.numbers[number], value))
+    return _extents(signature, problem)[name][1:]
+
+
 def _views(signature, arguments, view):
     """Of all tensors that are given, and which extent (-1 or -2) of packed ones counts bytes."""
     views, packed = {}, {}

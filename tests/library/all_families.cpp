@@ -75,6 +75,12 @@ std::span<const Instance> block_scaled_instances() {
   return table;
 }
 
+std::span<const Instance> pack_weights_instances() {
+  static const Instance table[] = {
+      {"reorders", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
+  return table;
+}
+
 std::span<const Instance> rms_norm_instances() {
   static const Instance table[] = {
       {"normalises", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};

@@ -10,6 +10,7 @@
 #include "tilewright/family/blockwise/launch.h"
 #include "tilewright/family/conv2d/launch.h"
 #include "tilewright/family/grouped/launch.h"
+#include "tilewright/family/pack_weights/launch.h"
 #include "tilewright/family/quantise/launch.h"
 #include "tilewright/family/requantised/launch.h"
 #include "tilewright/family/rms_norm/launch.h"
@@ -39,6 +40,9 @@ struct Conv2dNamed {
 struct GroupedNamed {
   static constexpr GroupedConfig config = {.stagger = 2};
 };
+struct PackWeightsNamed {
+  static constexpr PackWeightsConfig config = {};
+};
 struct QuantiseNamed {
   static constexpr QuantiseConfig config = {.scale_rows = 1};
 };
@@ -65,14 +69,16 @@ std::span<const Instance> block_quantise_instances() {
   return tests::streaming<BlockQuantiseLaunch, BlockQuantise<Sm80, BlockQuantiseNamed>>();
 }
 std::span<const Instance> blockwise_instances() {
-  return tests::warp_specialized<BlockwiseLaunch,
-                                 Blockwise<Sm90, ScaledBy<128>, BlockwiseNamed>>();
+  return tests::warp_specialized<BlockwiseLaunch, Blockwise<Sm90, ScaledBy<128>, BlockwiseNamed>>();
 }
 std::span<const Instance> conv2d_instances() {
   return tests::warp_specialized<Conv2dLaunch, Conv2d<Sm90, Conv2dRecipe, Conv2dNamed>>();
 }
 std::span<const Instance> grouped_instances() {
   return tests::warp_specialized<GroupedLaunch, Grouped<Sm90, MatmulRecipe, GroupedNamed>>();
+}
+std::span<const Instance> pack_weights_instances() {
+  return tests::streaming<PackWeightsLaunch, PackWeights<Sm80, PackWeightsNamed>>();
 }
 std::span<const Instance> quantise_instances() {
   return tests::streaming<QuantiseLaunch, Quantise<Sm90, QuantiseNamed>>();

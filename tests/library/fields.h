@@ -124,6 +124,22 @@ void each_field(tw_block_quantise_problem& problem, const std::string& name, con
   visit(name + "scale_order", problem.scale_order);
 }
 template <class Visit>
+void each_field(tw_pack_weights_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "n", problem.n);
+  visit(name + "k", problem.k);
+  visit(name + "batch", problem.batch);
+  visit(name + "format", problem.format);
+  visit(name + "group", problem.group);
+  visit(name + "activation", problem.activation);
+  visit(name + "exponent", problem.exponent);
+  visit(name + "order", problem.order);
+  visit(name + "zero_offset", problem.zero_offset);
+  each_field(problem.codes, name + "codes", visit);
+  each_field(problem.scales, name + "scales", visit);
+  each_field(problem.zeros, name + "zeros", visit);
+  visit(name + "packed", problem.packed);
+}
+template <class Visit>
 void each_field(tw_rms_norm_problem& problem, const std::string& name, const Visit& visit) {
   visit(name + "m", problem.m);
   visit(name + "k", problem.k);

@@ -326,6 +326,26 @@ TEST(FrozenRefusals, BlockScaled) {
   expect_frozen("block_scaled", found + refusals_of("NVFP4 and epilogue", problem, call));
 }
 
+// MXFP4 by rows, then int4 of AWQ with zero points.
+TEST(FrozenRefusals, PackWeights) {
+  const auto call = planned<tw_pack_weights_plan_create>;
+  tw_pack_weights_problem problem;
+  tw_pack_weights_init(&problem, nullptr);
+  problem.n = 16;
+  problem.k = 64;
+  problem.codes = {at<void>(0), 8, 1, 0, TW_S32};
+  problem.scales = {at<void>(2), 2, 1, 0, TW_S8};
+  problem.packed = at<void>(12);
+  const std::string found = refusals_of("MXFP4", problem, call);
+  problem.format = TW_INT4_ZEROS;
+  problem.order = TW_CODES_OF_AWQ;
+  problem.zero_offset = 1;
+  problem.codes = {at<void>(0), 1, 2, 0, TW_S32};
+  problem.scales = {at<void>(2), 1, 16, 0, TW_BF16};
+  problem.zeros = {at<void>(6), 1, 2, 0, TW_S32};
+  expect_frozen("pack_weights", found + refusals_of("AWQ with zero points", problem, call));
+}
+
 TEST(FrozenRefusals, BlockDequantise) {
   tw_block_dequantise_problem problem;
   tw_block_dequantise_init(&problem, nullptr);
