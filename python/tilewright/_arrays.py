@@ -190,6 +190,8 @@ def rows_of(name, array):
     return array
 
 
-def new_like(name, array, shape):
-    """Of the array's kind, type and device."""
-    return array.new_empty(shape) if is_torch(array) else empty_like_kind(array, shape, view_of(name, array).type)
+def new_like(name, array, shape, type=None):
+    """Of the array's kind and device, and of its type where none is told."""
+    if not is_torch(array):
+        return empty_like_kind(array, shape, type or view_of(name, array).type)
+    return array.new_empty(shape, dtype=None if type is None else getattr(sys.modules['torch'], NUMPY_NAMES[type]))

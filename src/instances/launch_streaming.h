@@ -24,8 +24,8 @@ struct LaunchStreaming {
                                         target.lanes};
   static constexpr const void* facts = &Launch::template facts<Kernel>;
   static constexpr bool records = Kernel::Trace::records;
-  static constexpr unsigned tracks = 1;              // a CTA has one in a timeline
-  static constexpr bool has_counters_apart = false;  // there are none
+  static constexpr unsigned tracks = 1;  // a CTA has one in a timeline
+  static constexpr bool has_counters_apart = false;
 
   // The product is for prices: plans ask the problem.
   static KernelProblem take(const Checked& problem) {
@@ -44,20 +44,34 @@ struct LaunchStreaming {
   static bool is_empty(const KernelProblem& problem) {
     return problem.checked.is_empty() && Launch::template supports<Kernel>(problem).is_good();
   }
-  template <class Clusters>
-  static Status workspace(std::size_t& bytes, const KernelProblem&, const LaunchOrder&,
-                          const Clusters&) {
+  // A Launch may ask for memory through which CTAs tell each other something: they run at once.
+  template <class AskClusters>
+  static Status workspace(std::size_t& bytes, const KernelProblem& problem, const LaunchOrder&,
+                          const AskClusters& ask_clusters) {
     bytes = 0;
+    if constexpr (requires { Launch::template workspace<Kernel>(problem, 1u); }) {
+      unsigned max_ctas = 0;
+      if (Status asked = ask_clusters(max_ctas); !asked.is_good()) return asked;
+      bytes = Launch::template workspace<Kernel>(problem, max_ctas);
+    }
     return Status::good();
   }
   template <class Encode>
   static Status plan(Params& params, unsigned& ctas, const KernelProblem& problem,
-                     const LaunchOptions&, unsigned max_ctas, const Encode&) {
+                     const LaunchOptions& options, unsigned max_ctas, const Encode&) {
     Status status = Launch::template supports<Kernel>(problem);
-    if (status.is_good()) Launch::template plan<Kernel>(params, ctas, problem, max_ctas);
+    if (!status.is_good()) return status;
+    if constexpr (requires { Launch::template workspace<Kernel>(problem, 1u); }) {
+      Launch::template plan<Kernel>(params, ctas, problem, max_ctas, options.workspace);
+    } else {
+      Launch::template plan<Kernel>(params, ctas, problem, max_ctas);
+    }
     return status;
   }
-  static bool runs_at_once(const Params&) { return false; }
+  static bool runs_at_once(const Params& params) {
+    if constexpr (requires { params.stream.runs_at_once; }) return params.stream.runs_at_once;
+    return false;
+  }
 };
 
 }  // namespace tw

@@ -119,10 +119,10 @@ TEST_F(AmdLibrary, EveryFamilyIsPlannedAndLaunched) {
       if (served.empty() || served.back() != family) served.push_back(family);
     }
   }
-  std::vector<std::string> expected = {"attention", "block_dequantise", "block_quantise",
-                                       "blockwise", "conv2d",           "grouped",
-                                       "matmul",    "quantise",         "rms_norm",
-                                       "rotary",    "requantised",      "block_scaled"};
+  std::vector<std::string> expected = {
+      "attention",   "block_dequantise", "block_quantise", "blockwise", "conv2d",
+      "grouped",     "matmul",           "quantise",       "rms_norm",  "rotary",
+      "requantised", "block_scaled",     "route",          "combine"};
   std::sort(expected.begin(), expected.end());
   std::sort(served.begin(), served.end());
   EXPECT_EQ(served, expected);

@@ -93,6 +93,18 @@ std::span<const Instance> rotary_instances() {
   return table;
 }
 
+std::span<const Instance> route_instances() {
+  static const Instance table[] = {
+      {"routes", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
+  return table;
+}
+
+std::span<const Instance> combine_instances() {
+  static const Instance table[] = {
+      {"combines", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
+  return table;
+}
+
 std::span<const Instance> quantise_instances() {
   static const Instance table[] = {
       {"quantises", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};

@@ -8,6 +8,7 @@
 #include "tilewright/family/block_dequantise/launch.h"
 #include "tilewright/family/block_quantise/launch.h"
 #include "tilewright/family/blockwise/launch.h"
+#include "tilewright/family/combine/launch.h"
 #include "tilewright/family/conv2d/launch.h"
 #include "tilewright/family/grouped/launch.h"
 #include "tilewright/family/pack_weights/launch.h"
@@ -15,6 +16,7 @@
 #include "tilewright/family/requantised/launch.h"
 #include "tilewright/family/rms_norm/launch.h"
 #include "tilewright/family/rotary/launch.h"
+#include "tilewright/family/route/launch.h"
 
 namespace tw {
 
@@ -33,6 +35,9 @@ struct BlockQuantiseNamed {
 };
 struct BlockwiseNamed {
   static constexpr BlockwiseConfig config = {.tiling = fp8, .promote_every = 1};
+};
+struct CombineNamed {
+  static constexpr CombineConfig config = {};
 };
 struct Conv2dNamed {
   static constexpr Conv2dConfig config = {.tiling = {.n = 128}, .c_stages = 2};
@@ -56,6 +61,9 @@ struct RmsNormNamed {
 struct RotaryNamed {
   static constexpr RotaryConfig config = {};
 };
+struct RouteNamed {
+  static constexpr RouteConfig config = {};
+};
 
 }  // namespace
 
@@ -70,6 +78,9 @@ std::span<const Instance> block_quantise_instances() {
 }
 std::span<const Instance> blockwise_instances() {
   return tests::warp_specialized<BlockwiseLaunch, Blockwise<Sm90, ScaledBy<128>, BlockwiseNamed>>();
+}
+std::span<const Instance> combine_instances() {
+  return tests::streaming<CombineLaunch, Combine<Sm80, CombineNamed>>();
 }
 std::span<const Instance> conv2d_instances() {
   return tests::warp_specialized<Conv2dLaunch, Conv2d<Sm90, Conv2dRecipe, Conv2dNamed>>();
@@ -92,6 +103,9 @@ std::span<const Instance> rms_norm_instances() {
 }
 std::span<const Instance> rotary_instances() {
   return tests::streaming<RotaryLaunch, Rotary<Sm80, RotaryNamed>>();
+}
+std::span<const Instance> route_instances() {
+  return tests::streaming<RouteLaunch, Route<Sm80, RouteNamed>>();
 }
 
 }  // namespace tw

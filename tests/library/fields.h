@@ -169,6 +169,37 @@ void each_field(tw_rotary_problem& problem, const std::string& name, const Visit
   each_field(problem.v, name + "v", visit);
 }
 template <class Visit>
+void each_field(tw_route_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "tokens", problem.tokens);
+  visit(name + "experts", problem.experts);
+  visit(name + "k", problem.k);
+  visit(name + "groups", problem.groups);
+  visit(name + "top_groups", problem.top_groups);
+  visit(name + "group_scores", problem.group_scores);
+  visit(name + "scoring", problem.scoring);
+  visit(name + "normalise", problem.normalise);
+  visit(name + "scale", problem.scale);
+  each_field(problem.logits, name + "logits", visit);
+  visit(name + "bias", problem.bias);
+  visit(name + "weights", problem.weights);
+  visit(name + "chosen", problem.chosen);
+  visit(name + "places", problem.places);
+  visit(name + "index", problem.index);
+  visit(name + "ends", problem.ends);
+}
+template <class Visit>
+void each_field(tw_combine_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "tokens", problem.tokens);
+  visit(name + "columns", problem.columns);
+  visit(name + "k", problem.k);
+  visit(name + "rows", problem.rows);
+  each_field(problem.source, name + "source", visit);
+  each_field(problem.output, name + "output", visit);
+  each_field(problem.addend, name + "addend", visit);
+  visit(name + "weights", problem.weights);
+  visit(name + "places", problem.places);
+}
+template <class Visit>
 void each_field(tw_attention_problem& problem, const std::string& name, const Visit& visit) {
   visit(name + "heads", problem.heads);
   visit(name + "key_heads", problem.key_heads);

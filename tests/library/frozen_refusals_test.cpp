@@ -306,6 +306,43 @@ TEST(FrozenRefusals, Rotary) {
   expect_frozen("rotary", found + refusals_of("slots", problem, call));
 }
 
+// Softmaxes, then sigmoids with a bias and groups.
+TEST(FrozenRefusals, Route) {
+  const auto call = planned<tw_route_plan_create>;
+  tw_route_problem problem;
+  tw_route_init(&problem, nullptr);
+  problem.tokens = problem.k = 2;
+  problem.experts = 8;
+  problem.logits = {at<void>(0), 8, 1, 0, TW_FP32};
+  problem.weights = at<float>(2);
+  problem.chosen = at<std::int32_t>(3);
+  problem.places = at<std::int32_t>(4);
+  problem.index = at<std::int32_t>(5);
+  problem.ends = at<std::int32_t>(6);
+  const std::string found = refusals_of("softmax", problem, call);
+  problem.scoring = TW_SIGMOID;
+  problem.groups = 4;
+  problem.top_groups = problem.group_scores = 2;
+  problem.bias = at<float>(7);
+  expect_frozen("route", found + refusals_of("groups", problem, call));
+}
+
+TEST(FrozenRefusals, Combine) {
+  const auto call = planned<tw_combine_plan_create>;
+  tw_combine_problem problem;
+  tw_combine_init(&problem, nullptr);
+  problem.tokens = problem.k = 2;
+  problem.columns = 16;
+  problem.rows = 4;
+  problem.source = {at<void>(0), 16, 1, 0, TW_BF16};
+  problem.output = {at<void>(2), 16, 1, 0, TW_BF16};
+  problem.places = at<std::int32_t>(5);
+  const std::string found = refusals_of("plain", problem, call);
+  problem.weights = at<float>(4);
+  problem.addend = {at<void>(6), 16, 1, 0, TW_BF16};
+  expect_frozen("combine", found + refusals_of("addend", problem, call));
+}
+
 // MXFP8, then NVFP4 in a batch and with an epilogue.
 TEST(FrozenRefusals, BlockScaled) {
   const auto call = planned<tw_block_scaled_plan_create>;

@@ -41,7 +41,7 @@ class Config:
 
     def source(self, root):
         """As the families' instances are made, with a table of this one."""
-        streams = self.family.endswith('quantise') or self.family in ('rms_norm', 'rotary') or self.recipe == 'DepthwiseRecipe' or self.page.startswith('Rows<')
+        streams = self.family.endswith('quantise') or self.family in ('combine', 'rms_norm', 'rotary', 'route') or self.recipe == 'DepthwiseRecipe' or self.page.startswith('Rows<')
         values = {'NAME': 'planted', 'FAMILY': self.family, 'ARCH': self.page, 'CONFIG': self.fields,
                   'KIND': ''.join(word.capitalize() for word in self.family.split('_')),
                   'BOUND': ', '.join(filter(None, [self.page, self.recipe, 'planted'])),
@@ -235,6 +235,8 @@ CONFIGS = {
     'quantise_blocks': quantise('sm_90a', 'Sm90', 128),
     'rms_norm': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rms_norm'),
     'rotary': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'rotary'),
+    'route': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'route'),
+    'combine': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80', '', 'combine'),
     # The same by waves of 64 lanes.
     'rms_norm_waves': Config('gfx942', 'tilewright/arch/gfx942.h', 'Gfx942', '', 'rms_norm'),
     'to_mxfp8_waves': Config('gfx942', 'tilewright/arch/gfx942.h', 'Gfx942',
@@ -323,6 +325,8 @@ OPTIONS = {
     'rms_norm': lambda m, k, sms: f'--m {m} --k {k} --sms {sms} --residual --data position',
     'rotary': lambda tokens, heads, key_heads, sms: f'--tokens {tokens} --heads {heads} --key-heads {key_heads} --sms {sms} '
                                                     '--positions --slots --data position',
+    'route': lambda tokens, experts, k, sms: f'--tokens {tokens} --experts {experts} --k {k} --sms {sms}',
+    'combine': lambda tokens, columns, k, sms: f'--tokens {tokens} --columns {columns} --k {k} --rows 9 --sms {sms} --weights --addend',
     'attention': attention,
 }
 

@@ -129,6 +129,12 @@ constexpr TensorField integers(const char* name, const char* title, CountOf coun
   return vector_of<path...>(name, title, ElementType::S32, count);
 }
 
+// The same tensor, which kernels write.
+constexpr TensorField written(TensorField tensor) {
+  tensor.flow = TensorField::Flow::Written;
+  return tensor;
+}
+
 // The same tensor, which a problem has only where `present`, a function of it, says so.
 template <class Present>
 constexpr TensorField where(Present present, TensorField tensor) {

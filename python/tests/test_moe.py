@@ -1,0 +1,78 @@
+"""A layer of experts of plain buffers, on the virtual GPU: where tokens go, and what comes back."""
+import unittest
+
+import support
+import tilewright
+
+TARGETS = ('sm80', 'sm90a', 'sm100a', 'gfx942', 'gfx950')
+LOGITS = [[1, 3, 3, 0], [5, 2, 2, 2], [0, float('nan'), 7, 7]]
+
+
+def buffer(values, shape, type):
+    return tilewright.Buffer.of(values, shape, type)
+
+
+def rounded(values):
+    return buffer(values, (len(values),), 'bf16').values()
+
+
+class Route(unittest.TestCase):
+    logits = buffer([value for row in LOGITS for value in row], (3, 4), 'fp32')
+
+    def test_rows_are_sorted(self):
+        for target in TARGETS:
+            with self.subTest(target):
+                routed = tilewright.route(self.logits, 2, target=target)
+                self.assertEqual(routed.chosen.values(), [1, 2, 0, 1, 2, 3])
+                self.assertEqual(routed.ends.values(), [1, 3, 5, 6])
+                self.assertEqual(routed.index.values(), [1, 0, 1, 0, 2, 2])
+                self.assertEqual(routed.places.values(), [1, 3, 0, 2, 4, 5])
+                for weights, right in zip(zip(*[iter(routed.weights.values())] * 2), (0.5, 1 / (1 + 2.718281828 ** -3), 0.5)):
+                    self.assertAlmostEqual(weights[0], right, 6)
+                    self.assertAlmostEqual(sum(weights), 1, 6)
+
+    def test_groups_and_bias(self):
+        """Two experts of the better group, which the bias makes the second; weights are without it."""
+        logits = buffer([4, 4, 0, 0], (1, 4), 'bf16')
+        routed = tilewright.route(logits, 2, scoring='sigmoid', bias=buffer([0, 0, 1, 2], (4,), 'fp32'), groups=2, top_groups=1, scale=3)
+        self.assertEqual(routed.chosen.values(), [3, 2])
+        self.assertEqual(routed.weights.values(), [1.5, 1.5])
+
+    def test_refusals(self):
+        for sentence, options in (('A bias is added to sigmoids alone', dict(bias=buffer([0] * 4, (4,), 'fp32'))),
+                                  ('There are 4 experts, but must be a multiple of the 3 groups', dict(groups=3)),
+                                  ('k = 2 must be at most 1, the experts of 1 groups', dict(groups=4, top_groups=1))):
+            with self.assertRaisesRegex(tilewright.Invalid, sentence):
+                tilewright.route(self.logits, 2, **options)
+        with self.assertRaisesRegex(tilewright.Invalid, 'scoring'):
+            tilewright.route(self.logits, 2, scoring='tanh')
+
+
+class Layer(unittest.TestCase):
+    tokens, hidden, inner, experts = 5, 16, 8, 3
+
+    def test_against_the_definition(self):
+        """Of integers, and of relu; logits are so far apart that a token has one expert of weight 1."""
+        random = support.generator()
+        tokens, hidden, inner, experts = self.tokens, self.hidden, self.inner, self.experts
+        x, added = (support.integers(random, tokens * hidden) for _ in range(2))
+        gate_up, down = support.integers(random, experts * 2 * inner * hidden), support.integers(random, experts * hidden * inner)
+        best = [random.randrange(experts) for _ in range(tokens)]
+        logits = [1000.0 if expert == best[token] else -expert for token in range(tokens) for expert in range(experts)]
+        right = list(added)
+        for token, expert in enumerate(best):
+            rows = [[x[token * hidden + i] * gate_up[((expert * 2 * inner) + row) * hidden + i] for i in range(hidden)] for row in range(2 * inner)]
+            both = [sum(row) for row in rows]
+            middle = rounded([max(gate, 0) * up for gate, up in zip(both[::2], both[1::2])])
+            columns = [down[(expert * hidden + column) * inner:][:inner] for column in range(hidden)]
+            for column, value in enumerate(rounded([sum(a * b for a, b in zip(middle, weights)) for weights in columns])):
+                right[token * hidden + column] += value
+        shape = (tokens, hidden)
+        made = tilewright.moe(buffer(x, shape, 'bf16'), buffer(logits, (tokens, experts), 'fp32'),
+                              buffer(gate_up, (experts, 2 * inner, hidden), 'bf16').T, buffer(down, (experts, hidden, inner), 'bf16').T, 2,
+                              activation='relu', addend=buffer(added, shape, 'bf16'))
+        self.assertEqual(made.values(), rounded(right))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

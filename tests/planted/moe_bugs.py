@@ -1,0 +1,29 @@
+"""Bugs of what stands around the experts' products: whom tokens go to, where, and how they come back."""
+from bug import Bug, STOPPED, Site, WRONG_RESULT
+
+# 70 tokens are two rounds and a part of a third: of three CTAs, or of one.
+MANY = (70, 20, 3, 4)
+ONE = (70, 20, 3, 1)
+ROWS = (6, 1040, 9, 2)
+
+BUGS = [
+    Bug('higher_expert_of_equal_ones', 'of two experts with the same score the higher one is chosen',
+        'family/route/scores.h', 'other.key > best.key || (other.key == best.key && other.expert < best.expert);',
+        'other.key > best.key || (other.key == best.key && other.expert > best.expert);',
+        [Site('route', ONE, WRONG_RESULT)]),
+    Bug('chooses_while_others_count', 'the next round of tokens is written over those that are being counted',
+        'family/route/kernel.h', 'CtaMeeting<threads>::meet();', '',
+        [Site('route', ONE, 'overwrite-while-read', 'stream', 0)], of=4, occurrence=1),
+    Bug('takes_rows_of_other_ctas', 'a CTA begins at the first row of an expert, whoever came before it',
+        'family/route/kernel.h', 'if (first + i < run) before += some[i];', '',
+        [Site('route', MANY, 'global-race', 'stream', text='with another value')]),
+    Bug('ctas_do_not_meet', 'a CTA reads the counts of others before they are there',
+        'pipeline/meeting.h', 'isa::global_wait_at_least(counters_, isa::cta_count());', '',
+        [Site('route', MANY, 'global-race', 'stream')]),
+    Bug('meeting_leaves_its_counters', 'the counters are not zero for the next launch',
+        'pipeline/meeting.h', 'isa::global_store_release(counters_ + 1, 0);', '',
+        [Site('route', MANY, STOPPED, text='are not zero after the launch')]),
+    Bug('rows_that_are_not_there', 'a place outside of the source is read',
+        'family/combine/kernel.h', 'is_there[i] = row < params_.rows;', 'is_there[i] = true;',
+        [Site('combine', ROWS, 'bounds', 'stream', stops=True)]),
+]
