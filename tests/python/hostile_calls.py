@@ -126,6 +126,29 @@ class Calls:
                                                  scale_type=scale, **told, **self.sometimes(0.2, dict(k=k - self.draw.randint(0, 1))),
                                                  **self.options())
 
+    def pack_weights(self):
+        layout = self.draw.choice(('gptq', 'gptq_v2', 'awq', 'compressed_tensors', 'mxfp4', 'gpt_oss', 'nvfp4'))
+        n, k, type = 8 * self.extent(10), 32 * self.extent(6), self.draw.choice(('bf16', 'fp16'))
+        experts = self.draw.choice(((), (), (2,)))
+
+        def drawn(dtype, *shape):
+            count = numpy.prod((*experts, *shape)) * numpy.dtype(dtype).itemsize
+            return numpy.frombuffer(bytearray(self.draw.randbytes(count)), dtype).reshape(*experts, *shape)
+
+        if layout in ('mxfp4', 'gpt_oss', 'nvfp4'):
+            codes = drawn('uint8', n, k // 32, 16) if layout == 'gpt_oss' else drawn('uint8', n, k // 2)
+            scales = drawn('uint8', n, k // 16 if layout == 'nvfp4' else k // 32)
+            scales = scales & 0x3f if layout == 'nvfp4' else 118 + scales % 12
+            told = self.sometimes(0.5, dict(activation=type))
+            return tilewright.pack_weights, dict(codes=codes, scales=scales, layout=layout, **told, **self.options())
+        groups = k // self.draw.choice([group for group in (32, 64, 128, k) if k % group == 0])
+        turned = layout != 'compressed_tensors'
+        codes = drawn('int32', *{'awq': (k, n // 8), 'compressed_tensors': (n, k // 8)}.get(layout, (k // 8, n)))
+        zeros = self.sometimes(0.5, dict(zeros=drawn('uint32', *((groups, n // 8) if turned else (n // 8, groups)))))
+        scales = self.arrays.sound((*experts, *((groups, n) if turned else (n, groups))), type)
+        order = self.sometimes(0.2, dict(g_idx=[place // (k // groups) for place in range(k)]))
+        return tilewright.pack_weights, dict(codes=codes, scales=scales, layout=layout, **zeros, **order, **self.options())
+
     def matmul_grouped(self):
         groups, n, k = self.extent(4), self.extent(), self.extent(64, 8)
         sizes = [self.draw.randint(0, 5) for _ in range(groups)]
@@ -225,7 +248,7 @@ class Calls:
                                        **self.sometimes(0.3, dict(strides=(shape[1], 1))), **self.sometimes(0.3, dict(offset=8)))
 
     makers = (matmul, matmul, matmul_blockwise, matmul_requantised, quantise_blocks, matmul_block_scaled, matmul_block_scaled, block_quantise,
-              block_dequantise, matmul_grouped, conv2d, attention, attention_paged, rms_norm, rotary, call, call, numbers, buffers)
+              block_dequantise, pack_weights, matmul_grouped, conv2d, attention, attention_paged, rms_norm, rotary, call, call, numbers, buffers)
 
     # Hostile ones.
 

@@ -5,6 +5,7 @@ import numpy
 
 from hostile_values import (LARGEST, TABLES, TOLERANCE, Meaningless, bits_of, differs, elements_of, finished, rows_of_scales, scale_of,
                             values_of)
+from hostile_weights import unpacked_weights, weights_of
 
 NEXT = {'bf16': 'bf16', 'fp16': 'fp16', 'fp32': 'fp32', 's8': 's32', 'e4m3': 'bf16', 'e5m2': 'bf16'}
 
@@ -122,6 +123,11 @@ def block_quantise(x, out=None, out_dtype='e4m3', scale_type='ue8m0', scale_orde
 def block_dequantise(elements, scales, out=None, elements_type=None, scale_type='ue8m0', scale_order='blocks', tensor_scale=1.0, k=None, **options):
     values = elements_of(elements, elements_type)
     return judge_of(values[:, :values.shape[1] if k is None else int(k)] * scale_of(scales, scale_type) * float(tensor_scale))
+
+
+def pack_weights(codes, scales, zeros=None, layout=None, scales_type=None, zero_offset=None, **options):
+    right = weights_of(codes, scales, zeros, layout, scales_type, zero_offset)
+    return lambda made: differs(unpacked_weights(made), right, 0, 0)
 
 
 def matmul_grouped(a, b, rows, out=None, row_index=None, epilogue=None, a_scales=None, a_type=None, b_type=None, **options):
@@ -274,5 +280,5 @@ def buffers(shape, type, values=None, data=None, strides=None, offset=0):
 
 
 REFERENCES = {name: globals()[name] for name in (
-    'matmul', 'matmul_blockwise', 'matmul_requantised', 'quantise_blocks', 'matmul_block_scaled', 'block_quantise', 'block_dequantise',
+    'matmul', 'matmul_blockwise', 'matmul_requantised', 'quantise_blocks', 'matmul_block_scaled', 'block_quantise', 'block_dequantise', 'pack_weights',
     'matmul_grouped', 'conv2d', 'attention', 'attention_paged', 'rms_norm', 'rotary', 'call', 'numbers', 'buffers')}

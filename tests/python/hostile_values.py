@@ -65,7 +65,7 @@ def values_of(given, type=None):
     array, found = bits_of(given)
     type = type or found
     if type == 'bf16' and array.dtype.itemsize == 2:
-        return (array.view('uint16').astype('uint32') << 16).view('float32').astype('float64')
+        return (array.view('uint16').astype('uint32') << numpy.uint32(16)).view('float32').astype('float64')
     if type in ('e4m3', 'e5m2'):
         return TABLES[type][array.view('uint8')]
     if array.dtype.kind not in 'fi' or array.dtype.itemsize > 4:

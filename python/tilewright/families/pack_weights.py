@@ -7,6 +7,7 @@ from .._call import call
 from .._described import extents_by_description
 from .._library import BYTES, Invalid, Unsupported, integer
 from .._packed import new_bytes
+from .._packed_weights import PackedWeights
 from .._values import real, several, shown, word
 
 __all__ = ['PackedWeights', 'pack_weights']
@@ -31,19 +32,6 @@ LAYOUTS = {'gptq': Layout('int4', by_columns=True, zero_offset=1),
            'mxfp4': Layout('mxfp4', group=32),
            'gpt_oss': Layout('mxfp4', group=32),
            'nvfp4': Layout('nvfp4', group=16)}
-
-
-class PackedWeights:
-    """Weights of n outputs by k inputs, or [experts, n, k], in the order that products read them: no array, so that nobody
-    takes it for one. `data` are its bytes; the weights are those times 2^exponent and tensor_scale."""
-    __slots__ = ('data', 'shape', 'format', 'group', 'activation', 'exponent', 'tensor_scale')
-
-    def __init__(self, data, shape, format, group, activation, exponent, tensor_scale):
-        self.data, self.shape, self.format, self.group = data, shape, format, group
-        self.activation, self.exponent, self.tensor_scale = activation, exponent, tensor_scale
-
-    def __repr__(self):
-        return f'PackedWeights({self.format} {self.shape} for {self.activation}, groups of {self.group})'
 
 
 class _Host:
