@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A set of attention or grouped shapes by libtilewright's own choice, beside torch, in interleaved slices of CUDA graphs.
+"""A set of attention, grouped or streamed shapes by libtilewright's own choice, beside torch, in interleaved slices of CUDA graphs.
 
 usage: beside_torch.py SET --library FILE [--between] [--slice 20] [--rounds 3] [--seconds N]
-                       [--fa3 FILE] [--csv FILE] [--json FILE]
+                       [--fa3 FILE] [--csv FILE] [--json FILE] [--prepare]
 
 SET is a file as in bench/held_out. Attention: the peer is the fastest of torch's flash, cuDNN's and memory-efficient kernels that
 run, and with --fa3 of what a shared library computes (docs/attention.md names its function), found in a pass of its own for
-each column; products of groups: torch's grouped matmul. Data are standard normal, buffers
+each column; products of groups: torch's grouped matmul; rms_norm, rotary and quantisers: torch.compile's, which --prepare
+makes without measuring anything. Data are standard normal, buffers
 rotate beyond the L2, times are medians of rounds. --between puts a small kernel (torch's fill of one number) behind each launch
 of both sides; its own time is measured as a graph of it alone. Ours runs by a plan with a workspace that is ready. Results
 are compared: a difference above 2 % of the norm counts as wrong.
@@ -28,6 +29,7 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(REPOSITORY / 'bench'), str(REPOSITORY / 'python')]
 import columns  # noqa: E402
 import grouped_torch  # noqa: E402
+import streams_torch  # noqa: E402
 
 MOST_LAUNCHES = 400  # of a graph
 CHOOSING_MS = 2
@@ -48,6 +50,8 @@ def kind_of(shape):
 
 
 def words_of(shape):
+    if 'family' in shape:
+        return streams_torch.words_of(shape)
     if 'groups' in shape:
         return '{groups} groups, {rows} x {n} x {k}'.format(**shape)
     heads = '{heads} heads of {key_heads}'.format(**shape)
@@ -124,6 +128,12 @@ class Attention:
 
     def output(self, index):
         return self.sets[index][3]
+
+
+def problem_of(torch, shape, function=None):
+    if 'family' in shape:
+        return streams_torch.Streams(torch, shape, sets_of)
+    return Groups(torch, shape) if 'groups' in shape else Attention(torch, shape, function)
 
 
 class Groups:
@@ -248,6 +258,14 @@ def measure(torch, problem, options, foreign):
     return row
 
 
+def prepare(torch, shapes):
+    for shape in shapes:
+        problem = problem_of(torch, shape)
+        for call in problem.peers().values():
+            call(0)
+        torch.cuda.synchronize()
+
+
 def head_of(torch, options):
     def run(*words):
         try:
@@ -284,6 +302,7 @@ def main():
     parser.add_argument('--library', help='libtilewright.so; without it, the one that the package finds')
     parser.add_argument('--fa3', type=pathlib.Path, help='a shared library with tw_peer_attention, one more peer of attention')
     parser.add_argument('--between', action='store_true')
+    parser.add_argument('--prepare', action='store_true', help='only compile what torch makes of the shapes, into its cache')
     parser.add_argument('--slice', type=float, default=20)
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--seconds', type=float, default=1e9, help='no shape is begun later; those left out are named')
@@ -304,7 +323,10 @@ def main():
     import torch
     torch.manual_seed(1)
     gc.freeze()  # torch may collect before each capture, and finds little then
-    family = 'grouped' if 'groups' in given['shapes'][0] else 'attention'
+    first = given['shapes'][0]
+    family = 'streams' if 'family' in first else 'grouped' if 'groups' in first else 'attention'
+    if options.prepare:
+        return prepare(torch, given['shapes'])
     head, rows, failed, left_out = head_of(torch, options), [], [], []
     marker = torch.zeros(1, device='cuda')
     foreign = lambda *_: marker.fill_(1)
@@ -320,14 +342,14 @@ def main():
             left_out.append(words)
             continue
         try:
-            problem = Groups(torch, shape) if family == 'grouped' else Attention(torch, shape, function)
-            row = measure(torch, problem, options, foreign)
+            row = measure(torch, problem_of(torch, shape, function), options, foreign)
         except Exception as error:  # one shape that fails is said, and does not end the run
             failed.append(f'{words}: {type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ""}')
             print(f'{words}: not computed, or wrong: {failed[-1]}', flush=True)
             torch.cuda.empty_cache()
             continue
-        row |= {'shape': words, 'foreign_us': foreign_us} | ({'m': shape['rows']} if family == 'grouped' else {'kind': kind_of(shape)})
+        row |= {'shape': words, 'foreign_us': foreign_us} | (
+            {'kind': shape['family'] if family == 'streams' else kind_of(shape)} if family != 'grouped' else {'m': shape['rows']})
         rows.append(row)
         torch.cuda.empty_cache()
         ratios = [f'{times[0] / times[1]:.3f}' for column in columns.COLUMNS if (times := columns.times_of(row, column))]
