@@ -43,7 +43,12 @@ struct RmsNormLaunch {
                      problem.weight,         static_cast<unsigned>(problem.k),
                      problem.epsilon,        checked.tensor(Family::source).type};
     params.tiles = static_cast<unsigned>(problem.m);
-    ctas = std::min(params.tiles, std::max(1u, max_ctas));
+    // Rows that employ all threads have a CTA each, up to a number that every target can launch:
+    // who is done makes room for the next. Shorter ones are taken one after the other, and so are
+    // those of which an SM holds two.
+    using Stream = typename Kernel::Stream;
+    const bool each = Stream::pieces <= 4 && problem.k >= Stream::threads * Stream::length;
+    ctas = std::min(params.tiles, each ? 1u << 20 : std::max(1u, max_ctas));
   }
 };
 

@@ -60,7 +60,11 @@ struct RotaryLaunch {
     stream.last_position = static_cast<int>(problem.all_positions) - 1;
     stream.type = checked.tensor(Family::qkv).type;
     params.tiles = static_cast<unsigned>(problem.tokens);
-    ctas = std::min(params.tiles, std::max(1u, max_ctas));
+    // Tokens whose heads take several rounds of loads have a CTA each, up to a number that every
+    // target can launch: who is done makes room for the next.
+    const unsigned at_once = Stream::threads / (stream.head_size / 2 / Stream::length);
+    const bool each = stream.heads + 2 * stream.key_heads > Stream::pieces * at_once;
+    ctas = std::min(params.tiles, each ? 1u << 20 : std::max(1u, max_ctas));
   }
 };
 
