@@ -52,11 +52,14 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   return bytes;
 }
 
+// What loads of constant weights hide, ahead of the kernel before.
+double hidden_start(const Machine& machine) { return 0.78 * machine.launch_us; }
+
 // Rows of B that stream through registers, by CTAs of which an SM holds 16 warps. A warp alone
 // waits for a load as long as four stages of a ring take, by which rings hide that; among others,
 // whose loads fill the time, half as long.
 Price streamed(const KernelFacts& kernel, const MatmulProblem& problem, double dram_bytes,
-               const Machine& machine) {
+               const Machine& machine, Situation situation) {
   const Tiling& tiling = kernel.config.tiling;
   const double warps = 4.0 * kernel.config.multiply_groups, slots = machine.sms * 16 / warps;
   const double tiles = up(static_cast<double>(problem.m), tiling.m) *
@@ -73,8 +76,8 @@ Price streamed(const KernelFacts& kernel, const MatmulProblem& problem, double d
   const bool is_aligned = pitch_bytes(problem.a) % 16 == 0 && pitch_bytes(problem.b) % 16 == 0;
   const double memory = std::max(dram_bytes, tiles * steps * step_bytes) * (is_aligned ? 1 : 1.3) /
                         machine.bytes_per_us;
-  double fixed = machine.launch_us;
-  if (problem.b_is_constant) fixed -= machine.alone_us / 2;
+  double fixed = machine.launch_us + (situation == Situation::Amid ? machine.alone_us : 0);
+  if (problem.b_is_constant) fixed -= hidden_start(machine) / 2;
   return {fixed, std::max(alone, products), memory + waiting / 2};
 }
 
@@ -109,7 +112,7 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   const bool of_image = operand_bytes != 0;
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
-  if (kernel.by_warps) return streamed(kernel, problem, dram_bytes, machine);
+  if (kernel.by_warps) return streamed(kernel, problem, dram_bytes, machine, situation);
   if (kernel.streams) {
     const double memory = dram_bytes / machine.bytes_per_us;
     // Columns by themselves, where there are several: a product takes as long as a line.
@@ -181,7 +184,8 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   // that store in rows with gaps hide nothing. A tile that is stored at once is let go of earlier,
   // the last one is stored later.
   const double size = tiling.m * tiling.n / 16384.0;
-  const double store = machine.store_us * size;
+  // Small tiles take a store's latency.
+  const double store = machine.store_us * std::max(0.125, size);
   const bool at_once = config.output_buffers > 2;
   const double hidden = kernel.positions > 1 ? 0.0
                         : in_turns           ? std::min(0.9, busy / waves / store)
@@ -229,7 +233,7 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
                  joining + machine.cluster_us * std::log2(static_cast<double>(cluster.size()));
   if (overlaps && problem.b_is_constant && tiling.weights_first != 0) {
     const bool fills_rings = waves == 1 && are_neighbours && config.multiply_groups == 1;
-    fixed -= machine.alone_us * (fills_rings ? 1 : 1.0 / 3);
+    fixed -= hidden_start(machine) * (fills_rings ? 1 : 1.0 / 3);
   }
   return {fixed, busy, memory};
 }

@@ -14,7 +14,7 @@ struct Machine {
   double products_per_cycle = 32;  // an SM: elements of a tile by a span of 128 bytes
   double bytes_per_us = 4.917e6;   // memory
   double launch_us = 1.52;         // behind another kernel of ours: start and end that show
-  double alone_us = 1.19;          // more, where the kernel before is not overlapped
+  double alone_us = 0.4;           // more, where the kernel before is not overlapped
   double cluster_us = 0.283;       // more, for each doubling of a cluster
   double line_cycles = 2.24;       // a line of 128 bytes that TMA brings to an SM, where all load
   // The share of a line that it costs who gets it from another CTA, and that is read again where

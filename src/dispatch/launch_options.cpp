@@ -13,7 +13,7 @@ namespace tw {
 
 namespace {
 
-constexpr int most_parts = 16;
+constexpr int most_parts = 64;
 
 // The epilogue reads or writes more than vectors beside D.
 bool moves_matrices(const EpilogueArguments& epilogue) {
@@ -28,7 +28,8 @@ std::vector<LaunchOrder> orders_of(const MatmulConfig& config, const MatmulProbl
   if (config.split != Split::Parts) return {LaunchOrder{}};
   std::vector<LaunchOrder> orders;
   const std::int64_t stages = problem.k / config.tiling.k();
-  for (int parts = 2; parts <= most_parts && parts <= stages; ++parts) {
+  // Many parts differ by little from one more.
+  for (int parts = 2; parts <= most_parts && parts <= stages; parts += std::max(1, parts / 8)) {
     orders.push_back({.split_k = parts});
   }
   return orders;

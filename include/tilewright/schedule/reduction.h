@@ -2,6 +2,9 @@
 // and who does adds the parts in their order, whatever the order in which they came.
 #pragma once
 
+#include <limits>
+#include <type_traits>
+
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/counter.h"
@@ -48,12 +51,56 @@ struct PartValues {
   }
 };
 
+// The same where registers are free: up to `in_flight` values are on their way at once, for a part
+// is a trip to the L2.
+template <class Value, unsigned in_flight>
+struct PartsInFlight {
+  using Four = Vector<Value, 4>;
+  const Four* first;
+  std::int64_t part_stride;                   // from one part of the tile to the next, in fours
+  int parts;                                  // without the own one
+  int own = std::numeric_limits<int>::max();  // which is skipped; the last needs no skipping
+
+  // Adds up `count` values from v on, over the parts in their order.
+  template <unsigned count>
+  TW_DEVICE void sum(Value (&sums)[count], unsigned v) const {
+    static_assert(count % 4 == 0, "Values lie by four.");
+    constexpr int at_once = count < in_flight ? in_flight / count : 1;
+    TW_UNROLL
+    for (unsigned i = 0; i < count; ++i) sums[i] = Value{};
+    TW_ROLL
+    for (int begin = 0; begin < parts; begin += at_once) {
+      Four fours[at_once][count / 4];
+      TW_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if (begin + i >= parts) continue;
+        const int part = begin + i + (begin + i >= own ? 1 : 0);
+        const Four* const from = first + part * part_stride;
+        TW_UNROLL
+        for (unsigned four = 0; four < count / 4; ++four) {
+          fours[i][four] = load_element<Space::Global>(from + (v / 4 + four) * isa::warp_lanes());
+        }
+      }
+      TW_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if (begin + i >= parts) continue;
+        TW_UNROLL
+        for (unsigned j = 0; j < count; ++j) sums[j] += fours[i][j / 4].get(j % 4);
+      }
+    }
+  }
+};
+
+// Sums of which a thread holds few.
+template <class Sum>
+constexpr bool is_small = Sum::blocks* Sum::columns <= 64;
+
 // A sum and the parts of it that others made: read like any sum.
 template <class Sum, FragmentLayout = Sum::layout>
 struct CollectedSums : SumsLike<Sum> {
   using Value = typename Sum::Value;
   const Sum& own;
-  PartValues<Value> others;
+  std::conditional_t<is_small<Sum>, PartsInFlight<Value, 64>, PartValues<Value>> others;
   // This thread's own part.
   TW_DEVICE Value value(unsigned block, unsigned i) const { return own.value(block, i); }
 };

@@ -6,53 +6,13 @@
 
 namespace tw {
 
-// One thread's values of all parts of a tile but its own; up to `in_flight` of them are on their
-// way at once.
-template <class Value, unsigned in_flight>
-struct OtherPartValues {
-  using Four = Vector<Value, 4>;
-  const Four* first;
-  std::int64_t part_stride;  // from one part of the tile to the next, in fours
-  int parts;                 // without the own one
-  int own;
-
-  // Adds up `count` values from v on, over the parts in their order.
-  template <unsigned count>
-  TW_DEVICE void sum(Value (&sums)[count], unsigned v) const {
-    static_assert(count % 4 == 0, "Values lie by four.");
-    constexpr int at_once = count < in_flight ? in_flight / count : 1;
-    TW_UNROLL
-    for (unsigned i = 0; i < count; ++i) sums[i] = Value{};
-    TW_ROLL
-    for (int begin = 0; begin < parts; begin += at_once) {
-      Four fours[at_once][count / 4];
-      TW_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        if (begin + i >= parts) continue;
-        const int part = begin + i + (begin + i >= own ? 1 : 0);
-        const Four* const from = first + part * part_stride;
-        TW_UNROLL
-        for (unsigned four = 0; four < count / 4; ++four) {
-          fours[i][four] = load_element<Space::Global>(from + (v / 4 + four) * isa::warp_lanes());
-        }
-      }
-      TW_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        if (begin + i >= parts) continue;
-        TW_UNROLL
-        for (unsigned j = 0; j < count; ++j) sums[j] += fours[i][j / 4].get(j % 4);
-      }
-    }
-  }
-};
-
 // A sum of which this CTA finishes some chunks of columns.
 template <class Sum>
 struct SharedSums : SumsLike<Sum> {
   using Value = typename Sum::Value;
   const Sum& own;
   // Beside the own sums there are registers for so many.
-  OtherPartValues<Value, (Sum::blocks * Sum::columns > 192 ? 32 : 64)> others;
+  PartsInFlight<Value, (Sum::blocks * Sum::columns > 192 ? 32 : 64)> others;
   unsigned finishers;
   unsigned share;
   TW_DEVICE bool finishes(unsigned chunk) const { return (chunk & (finishers - 1)) == share; }
