@@ -42,7 +42,7 @@ def route(logits, k, *, scoring='softmax', bias=None, groups=1, top_groups=None,
         raise Invalid(f'normalise is {normalise!r}, but must be True or False.')
     new = lambda shape, type: new_like('logits', logits, shape, type)  # noqa: E731
     made = Routed(new((tokens, k), 'fp32'), *(new(shape, 's32') for shape in ((tokens, k), (tokens, k), (tokens * k,), (experts,))))
-    call('route', logits=logits, bias=bias, **made._asdict(), experts=experts, k=k, groups=groups, top_groups=top_groups,
+    call('route', logits=logits, bias=bias, **dict(zip(Routed._fields, made)), experts=experts, k=k, groups=groups, top_groups=top_groups,
          group_scores=integer('group_scores', group_scores, 1, 2), scoring=scoring, normalise=int(normalise), scale=real('scale', scale),
          stream=stream, instance=instance, target=target)
     return made

@@ -53,6 +53,7 @@ class RouteStream : public UsualStream {
   static constexpr unsigned segments = (most_experts + 31) / 32;
   struct Storage {
     std::uint32_t chosen[round * most_chosen];  // by the tokens of a round; or nobody
+    std::uint32_t ranks[round * most_chosen];   // how many came before them to their experts
     std::uint32_t sums[segments];               // rows of each 32 experts
     std::uint32_t firsts[most_experts];         // the row of an expert's first token of this CTA
   };
@@ -60,10 +61,12 @@ class RouteStream : public UsualStream {
   TW_DEVICE RouteStream(const Params& params, Storage& storage, unsigned thread)
       : params_(params), thread_(thread), lane_(thread % token_lanes) {
     chosen_ = isa::shared_address(storage.chosen);
+    ranks_ = isa::shared_address(storage.ranks);
     sums_ = isa::shared_address(storage.sums);
     firsts_ = isa::shared_address(storage.firsts);
     if (thread != 0) return;
     isa::describe_shared(chosen_, sizeof storage.chosen, "chosen", 0);
+    isa::describe_shared(ranks_, sizeof storage.ranks, "ranks", 0);
     isa::describe_shared(sums_, sizeof storage.sums, "sums", 0);
     isa::describe_shared(firsts_, sizeof storage.firsts, "firsts", 0);
   }
@@ -84,7 +87,7 @@ class RouteStream : public UsualStream {
       }
       CtaMeeting<threads>::meet();
       count(counts, begin, tokens);
-      CtaMeeting<threads>::meet();
+      if (begin + round < end) CtaMeeting<threads>::meet();
     }
     find_firsts(counts, run);
     CtaMeeting<threads>::meet();
@@ -155,11 +158,21 @@ class RouteStream : public UsualStream {
           TW_UNROLL
           for (unsigned mine = 0; mine < own; ++mine) {
             if (four[j] != mine * threads + thread_) continue;
-            store_element<Space::Global>(params_.places + (begin + slot) * params_.k + i + j,
-                                         static_cast<std::int32_t>(counts[mine]++));
+            keep_rank(begin + slot, slot * most_chosen + i + j, i + j, counts[mine]++);
           }
         }
       }
+    }
+  }
+
+  // A CTA of one round keeps ranks in shared memory.
+  TW_DEVICE bool has_one_round() const { return params_.run <= round; }
+  TW_DEVICE void keep_rank(unsigned token, unsigned at, unsigned i, unsigned rank) const {
+    if (has_one_round()) {
+      isa::store_shared_4(ranks_ + at * 4, rank);
+    } else {
+      store_element<Space::Global>(params_.places + token * params_.k + i,
+                                   static_cast<std::int32_t>(rank));
     }
   }
 
@@ -245,19 +258,25 @@ class RouteStream : public UsualStream {
   TW_DEVICE void place(unsigned first, unsigned end) const {
     const unsigned rows_end = end * params_.k;
     for (unsigned at = first * params_.k + thread_; at < rows_end; at += threads) {
-      const std::int32_t expert = load_element<Space::Global>(params_.chosen + at);
-      const std::int32_t rank = load_element<Space::Global>(params_.places + at);
-      const auto row = static_cast<std::int32_t>(
-                           isa::load_shared_4(firsts_ + static_cast<unsigned>(expert) * 4)) +
-                       rank;
-      store_element<Space::Global>(params_.places + at, row);
-      store_element<Space::Global>(params_.index + row, static_cast<std::int32_t>(at / params_.k));
+      const unsigned token = at / params_.k;
+      std::uint32_t expert, rank;
+      if (has_one_round()) {
+        const unsigned slot = (token - first) * most_chosen + at % params_.k;
+        expert = isa::load_shared_4(chosen_ + slot * 4);
+        rank = isa::load_shared_4(ranks_ + slot * 4);
+      } else {
+        expert = static_cast<std::uint32_t>(load_element<Space::Global>(params_.chosen + at));
+        rank = static_cast<std::uint32_t>(load_element<Space::Global>(params_.places + at));
+      }
+      const std::uint32_t row = isa::load_shared_4(firsts_ + expert * 4) + rank;
+      store_element<Space::Global>(params_.places + at, static_cast<std::int32_t>(row));
+      store_element<Space::Global>(params_.index + row, static_cast<std::int32_t>(token));
     }
   }
 
   const Params& params_;
   unsigned thread_, lane_;
-  SharedAddress chosen_, sums_, firsts_;
+  SharedAddress chosen_, ranks_, sums_, firsts_;
 };
 
 template <class Page, class Named>

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Layers of experts by tilewright beside torch.compile with grouped_mm, in CUDA graphs, in interleaved rounds.
+
+usage: PYTHONPATH=python moe_layer.py [--layers 3] [--rounds 7] [--csv FILE] [CASE...]      with torch, on a GPU
+       PYTHONPATH=python moe_layer.py --prepare [CASE...]   torch's side alone, compiled into its cache
+
+Cases: mixtral_N and qwen3_N (30B-A3B) of N tokens, 1, 16 or 4096, in bf16. Both sides take logits, not the router's weights, and add
+the hidden states to what the experts made. Layers have weights and logits of their own. Hidden states behind all layers are held against
+float32: those of tilewright may be 1.25 times as far from it as those of torch's operators, or the exit status is 1; so it is where a
+second replay has other bits. `gather` is tilewright's side with rows brought by matmul_grouped's index.
+"""
+import argparse
+import math
+import pathlib
+import statistics
+import sys
+
+import torch
+import torch.nn.functional as functional
+
+import tilewright
+from grouped_torch import grouped_mm
+from llama_layer import captured, microseconds, shares
+
+MULTIPLY = grouped_mm(torch)
+GATE = tilewright.Epilogue(activation='silu', gated=True)
+
+
+class Sizes:
+    def __init__(self, experts, chosen, hidden, inner):
+        self.experts, self.chosen, self.hidden, self.inner = experts, chosen, hidden, inner
+
+
+MODELS = {'mixtral': Sizes(8, 2, 4096, 14336), 'qwen3': Sizes(128, 8, 2048, 768)}
+CASES = [f'{model}_{tokens}' for model in MODELS for tokens in (1, 16, 4096)]
+
+
+class Case:
+    def __init__(self, name, sizes, tokens, layers, device):
+        def normal(*shape):
+            return (torch.randn(shape, device=device, dtype=torch.bfloat16) / math.sqrt(shape[-1]))
+        self.name, self.sizes = name, sizes
+        self.layers = range(layers)
+        self.x = torch.randn(tokens, sizes.hidden, device=device).bfloat16()
+        self.logits = [torch.randn(tokens, sizes.experts, device=device) for _ in self.layers]
+        self.gate_up = [normal(sizes.experts, 2 * sizes.inner, sizes.hidden) for _ in self.layers]
+        self.in_turns = [w.unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2).contiguous().mT for w in self.gate_up]
+        self.down = [normal(sizes.experts, sizes.hidden, sizes.inner) for _ in self.layers]
+
+    def ours(self, x, i):
+        return tilewright.moe(x, self.logits[i], self.in_turns[i], self.down[i].mT, self.sizes.chosen, addend=x)
+
+    def gather(self, x, i):
+        routed = tilewright.route(self.logits[i], self.sizes.chosen)
+        gated = tilewright.matmul_grouped(x, self.in_turns[i], routed.ends, row_index=routed.index, epilogue=GATE)
+        made = tilewright.matmul_grouped(gated, self.down[i].mT, routed.ends)
+        return tilewright.combine(made, routed.places, routed.weights, x)
+
+    def theirs(self, x, i):
+        k = self.sizes.chosen
+        best, chosen = self.logits[i].topk(k)
+        experts, order = chosen.flatten().sort(stable=True)
+        ends = torch.searchsorted(experts, torch.arange(self.sizes.experts, device=x.device), right=True).int()
+        gate, up = MULTIPLY(x[order // k], self.gate_up[i].mT, ends).chunk(2, -1)
+        made = MULTIPLY(functional.silu(gate) * up, self.down[i].mT, ends)
+        rows = made[order.argsort()].unflatten(0, (-1, k)) * best.softmax(-1)[..., None]
+        return (rows.sum(1) + x).to(x.dtype)
+
+    def right(self, x, i):
+        """In float32, expert by expert."""
+        best, chosen = self.logits[i].topk(self.sizes.chosen)
+        weights, result = best.softmax(-1), x.clone()
+        for expert in range(self.sizes.experts):
+            tokens, slots = (chosen == expert).nonzero(as_tuple=True)
+            gate, up = (x[tokens] @ self.gate_up[i][expert].mT.float()).chunk(2, -1)
+            made = (functional.silu(gate) * up) @ self.down[i][expert].mT.float()
+            result.index_add_(0, tokens, made * weights[tokens, slots, None])
+        return result
+
+    def all_layers(self, layer):
+        def forward(x):
+            for i in self.layers:
+                x = layer(x, i)
+            return x
+        return forward
+
+
+def distances(case, results):
+    """From float32, in the root of the mean square; and whether the first is near enough to the second."""
+    right = case.all_layers(case.right)(case.x.float())
+    apart = {name: (y.float() - right).square().mean().sqrt().item() for name, y in results.items()}
+    ours, theirs = list(apart.values())[:2]
+    return ', '.join(f'{name} {value:.2e}' for name, value in apart.items()) + ' from float32', ours <= 1.25 * theirs
+
+
+def measure(case, rounds, lines):
+    with torch.no_grad():
+        sides = {'tilewright': case.all_layers(case.ours),
+                 'torch.compile': torch.compile(case.all_layers(case.theirs), fullgraph=True),
+                 'gather': case.all_layers(case.gather)}
+        graphs, results = {}, {}
+        for name, function in sides.items():
+            graphs[name], results[name] = captured(function, case.x)
+            graphs[name].replay()
+        torch.cuda.synchronize()
+        first = results['tilewright'].clone()
+        results['torch'] = case.all_layers(case.theirs)(case.x)
+        words, near = distances(case, {name: results[name] for name in ('tilewright', 'torch', 'torch.compile', 'gather')})
+    times = {name: [] for name in graphs}
+    once = max(microseconds(graph, 3) for graph in graphs.values())
+    repeats = max(3, min(50, int(20000 / once)))
+    for _ in range(rounds):
+        for name, graph in graphs.items():
+            times[name].append(microseconds(graph, repeats) / len(case.layers))
+    same = torch.equal(first.view(torch.int16), results['tilewright'].view(torch.int16))
+    medians = {name: statistics.median(of) for name, of in times.items()}
+    print(f'{case.name}: ' + ', '.join(f'{name} {time:.1f} us' for name, time in medians.items()) +
+          f' a layer; ratio {medians["torch.compile"] / medians["tilewright"]:.3f}; {words}; bits are {"the same" if same else "OTHERS"}', flush=True)
+    for name, graph in graphs.items():
+        for kernel, share in shares(graph):
+            print(f'  {name} {share:6.1%} {kernel}', flush=True)
+            lines.append(f'{case.name},{name},"{kernel}",{medians[name]:.2f},{share:.4f}')
+    return near and same
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--layers', type=int, default=3)
+    parser.add_argument('--rounds', type=int, default=7)
+    parser.add_argument('--csv', type=pathlib.Path)
+    parser.add_argument('--prepare', action='store_true')
+    parser.add_argument('cases', nargs='*', metavar='CASE')
+    options = parser.parse_args()
+    if unknown := [name for name in options.cases if name not in CASES]:
+        sys.exit(f'There is no case {unknown[0]}; there are {", ".join(CASES)}.')
+    torch.manual_seed(1)
+    lines, good = ['case,side,kernel,layer_us,share'], True
+    for name in options.cases or CASES:
+        model, tokens = name.split('_')
+        case = Case(name, MODELS[model], int(tokens), options.layers, 'cuda')
+        if options.prepare:
+            with torch.no_grad():
+                torch.compile(case.all_layers(case.theirs), fullgraph=True)(case.x)
+        else:
+            good = measure(case, options.rounds, lines) and good
+        del case
+        torch._dynamo.reset()
+    if options.csv is not None and not options.prepare:
+        options.csv.write_text('\n'.join(lines) + '\n')
+    sys.exit(0 if good else 1)
+
+
+if __name__ == '__main__':
+    main()
