@@ -362,7 +362,8 @@ std::shared_ptr<const Answer> answer_of_any_kernel(const Case& of, const HostPro
 // One role loads, each group multiplies and stores, and each of the three rings has a track.
 unsigned tracks(const Instance& instance) {
   const AttentionConfig& config = config_of_instance(instance);
-  return config.tracing == Tracing::On ? 3 * (1 + 2 * (config.tiling.m / 64)) : 0;
+  const unsigned groups = config.swapped != 0 ? config.column_groups() : config.tiling.m / 64;
+  return config.tracing == Tracing::On ? 3 * (1 + 2 * groups) : 0;
 }
 
 InstanceWords list(const Instance& instance) {

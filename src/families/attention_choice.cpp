@@ -20,10 +20,10 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
   const AttentionParts made = attention_parts(problem, config, order);
   // Where values are columns of keys, two products read what memory brings once, and rows are long.
   const bool has_values = config.values_in_keys != 0;
-  const double of_alone = has_values ? 60e3 - 0.7e3 * config.tiling.m : of_pair;
-  const double joining = has_values ? 3 : 2;
+  const double of_alone = has_values ? 60e3 - 0.7e3 * std::min(config.tiling.m, 40u) : of_pair;
+  const double joining = has_values ? 5 : 2;
   const double for_each_part =
-      has_values ? 7e-5 * made.shared.heads * made.shared.tokens * config.tiling.n : 0.1;
+      has_values ? 1.2e-4 * made.shared.heads * made.shared.tokens * config.tiling.n : 0.1;
   const auto bytes =
       static_cast<double>(std::min<std::int64_t>(problem.keys, made.part_blocks * config.keys)) *
       (config.head_columns() + (has_values ? 0 : config.tiling.n)) * 2;

@@ -269,6 +269,10 @@ CONFIGS = {
     'latent': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                      fields_of('.m = 8, .n = 128', '.keys = 64, .head = 192, .key_stages = 5, .part_blocks = 2, '
                                                    '.swapped = 1, .values_in_keys = 1, .key_slices = 3'), 'attention'),
+    # The same for two groups of 32 queries.
+    'latent_groups': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
+                            fields_of('.m = 64, .n = 128', '.keys = 64, .head = 192, .key_stages = 5, .part_blocks = 2, '
+                                                           '.swapped = 1, .values_in_keys = 1, .key_slices = 3'), 'attention'),
     # Two tiles of 128 queries, blocks of 32 keys.
     'tensor_attention': Config('sm_100a', 'tilewright/family/attention/sm100.h', 'Sm100Attention',
                                fields_of('.m = 256, .n = 64', '.keys = 32'), 'attention'),

@@ -23,7 +23,7 @@ template <class Kernel>
 struct SwappedAttention;
 template <class Kernel>
 struct LatentAttention;
-template <ElementType type, unsigned columns, unsigned n>
+template <ElementType type, unsigned columns, unsigned n, unsigned groups>
 class SwappedHeads;
 }  // namespace kernel
 
@@ -58,6 +58,9 @@ struct AttentionConfig {
   unsigned key_slices = 1;
   Tracing tracing = Tracing::Off;
 
+  // Where queries are columns, a warpgroup has up to 32 of those whose sums are long.
+  constexpr unsigned column_groups() const { return values_in_keys != 0 && tiling.m > 32 ? 2 : 1; }
+  constexpr unsigned group_columns() const { return tiling.m / column_groups(); }
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
   // The type that queries, keys and values have in memory.
   constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
@@ -202,9 +205,10 @@ struct TwoProducts {
 template <class Target, AttentionConfig config, class Queries, class Keys, class Values>
 consteval auto products_of_heads() {
   if constexpr (config.swapped != 0) {
-    return Chosen<TwoProducts<typename Target::template SwappedScoreOp<Keys, Queries, config.keys>,
+    return Chosen<TwoProducts<typename Target::template SwappedScoreOp<Keys, Queries, config.keys,
+                                                                       config.group_columns()>,
                               typename Target::template SwappedValueOp<
-                                  Values, config.tiling.m, config.keys, config.tiling.n>>>();
+                                  Values, config.group_columns(), config.keys, config.tiling.n>>>();
   } else {
     return Chosen<TwoProducts<typename Target::template ScoreOp<Queries, Keys>,
                               typename Target::template ValueOp<Values, config.keys>>>();
@@ -279,9 +283,10 @@ struct Attention {
   static_assert(TileStore<Store>);
   // Where keys are taken in parts, the program stores its rows.
   using Epilogue = std::conditional_t<in_parts, NothingLeft, FragmentLoop<Tree<node::Sum>, Store>>;
-  using ManyHeads =
-      std::conditional_t<swaps, kernel::SwappedHeads<config.d_type, tiling.n, tiling.m>,
-                         kernel::ManyHeads<config.d_type, tiling.n, roles.lanes>>;
+  using ManyHeads = std::conditional_t<
+      swaps,
+      kernel::SwappedHeads<config.d_type, tiling.n, config.group_columns(), config.column_groups()>,
+      kernel::ManyHeads<config.d_type, tiling.n, roles.lanes>>;
   using Rows = std::conditional_t<in_parts, ManyHeads, kernel::OneHead>;
   using Sources = DirectSources;
   using Reduction = NoReduction;

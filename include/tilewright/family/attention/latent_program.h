@@ -37,14 +37,15 @@ struct LatentAttention {
   static_assert(value_slices <= slices);
   using Softmax = ColumnSoftmax<block_keys, Weights::rows>;
   static constexpr bool transposes = false;
-  static_assert(Kernel::roles.groups == 1 && Kernel::roles.group_threads() == 128,
-                "One warpgroup has all columns.");
+  // Each has a share of the queries, and meets all keys.
+  static constexpr unsigned groups = Kernel::roles.groups;
+  static_assert(groups == Kernel::config.column_groups() && Kernel::roles.group_threads() == 128);
 
   struct Stages {
     alignas(1024) typename Queries::Tiles queries[Queries::stages];
     alignas(1024) typename Keys::Tiles keys[Keys::stages];
-    alignas(1024) typename Weights::Tiles weights[Weights::count];
-    typename Softmax::Storage columns;
+    alignas(1024) typename Weights::Tiles weights[groups][Weights::count];
+    typename Softmax::Storage columns[groups];
   };
   struct Signals {
     typename Queries::Barriers queries;
@@ -60,8 +61,10 @@ struct LatentAttention {
   static TW_DEVICE void init(Signals& signals, Stages& stages) {
     Queries::init(signals.queries, stages.queries);
     Keys::init(signals.keys, stages.keys);
-    Weights::init(stages.weights);
-    Softmax::init(stages.columns);
+    for (unsigned group = 0; group < groups; ++group) {
+      Weights::init(stages.weights[group]);
+      Softmax::init(stages.columns[group]);
+    }
   }
   static constexpr bool clears = false;
 
@@ -123,21 +126,23 @@ struct LatentAttention {
     using QueryInput = Consumer<Queries, Op::release, Trace>;
     using KeyInput = Consumer<Keys, Op::release, Trace>;
     using Scores = typename ScoreOp::Accumulator;
-    static constexpr unsigned barrier = 2;  // the group's
+    // Named barriers: one of all groups, and one of each.
+    static constexpr unsigned of_all = 1, of_first = 2;
 
    public:
-    TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages,
-                         unsigned /*group*/, unsigned thread, Trace trace)
+    TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages, unsigned group,
+                         unsigned thread, Trace trace)
         : params_(params),
           queries_(signals.queries, Op::speaker(thread), trace.ring(0)),
           keys_(signals.keys, Op::speaker(thread), trace.ring(1)),
-          weights_(stages.weights, barrier, thread),
-          score_op_(Keys::tensors(stages.keys), Queries::tensors(stages.queries), 0, thread),
+          weights_(stages.weights[group], of_first + group, thread),
+          score_op_(Keys::tensors(stages.keys), Queries::tensors(stages.queries), 0, thread,
+                    group * Weights::rows),
           op_(Keys::tensors(stages.keys), weights_),
           key_rows_(Keys::tensors(stages.keys).key_rows()),
-          softmax_(params.scale, params.softcap, params.sequences.window, stages.columns, barrier,
-                   thread),
-          rows_(params.rows, thread),
+          softmax_(params.scale, params.softcap, params.sequences.window, stages.columns[group],
+                   of_first + group, thread),
+          group_(group),
           thread_(thread) {}
 
     TW_DEVICE bool leads() const { return true; }
@@ -147,11 +152,17 @@ struct LatentAttention {
       const SequenceRows rows = params_.sequences.rows(tile.n);
       const int token = tile.first_row(Kernel::config.tiling.m);
       const bool causal = params_.sequences.causal != 0;
-      softmax_.begin([&](int row) { return rows.keys_seen(token + rows_.token(row), causal); });
+      const Rows of_tile(params_.rows, thread_, group_);
+      softmax_.begin([&](int row) {
+        return rows.keys_seen(token + of_tile.token(of_tile.first_row() + row), causal);
+      });
       sum.clear();
       sum.start();
       if (tile.num_k_tiles() > 0) add_blocks(sum, tile, rows.keys(), key);
-      rows_.template finish<Op>(sum, softmax_, tile, token);
+      // The compiler does not know that the thread is this one: it would keep what follows from
+      // that in registers over all blocks.
+      Rows(params_.rows, isa::shuffle(thread_, thread_ % 32), group_)
+          .template finish<Op>(sum, softmax_, tile, token);
     }
 
    private:
@@ -168,8 +179,6 @@ struct LatentAttention {
         });
         score_op_.template wait<0>(scores);
         Op::correct(sum, softmax_.next(scores, first));
-        // All warps have met since their scores were there, and meet again for the weights, with a
-        // fence for the tensor core.
         if (keys < first + int{block_keys}) clear_from(static_cast<unsigned>(keys - first), stages);
         weights_.take(scores);
         each_slice<value_slices>(
@@ -183,11 +192,21 @@ struct LatentAttention {
     }
 
     // What lies behind the last key is another's, and may be no number: zero times that is none.
+    // All warps of a group have met since their scores were there, and meet again for the weights,
+    // with a fence for the tensor core.
     TW_DEVICE void clear_from(unsigned row,
                               const typename KeyInput::Token (&stages)[slices]) const {
-      TW_UNROLL
-      for (unsigned slice = 0; slice < value_slices; ++slice) {
-        clear_rows(key_rows_, stages[slice].slot(), row, thread_, 128);
+      const auto clear = [&] {
+        TW_UNROLL
+        for (unsigned slice = 0; slice < value_slices; ++slice) {
+          clear_rows(key_rows_, stages[slice].slot(), row, group_ * 128 + thread_, 128 * groups);
+        }
+      };
+      if constexpr (groups == 1) {
+        clear();
+      } else {
+        write_for_threads(of_all, 128 * groups, [] {});
+        write_for_products(of_all, 128 * groups, clear);
       }
     }
 
@@ -199,7 +218,7 @@ struct LatentAttention {
     Op op_;
     typename Keys::Payload::KeyRows key_rows_;
     Softmax softmax_;
-    Rows rows_;
+    unsigned group_;
     unsigned thread_;
   };
 

@@ -189,7 +189,7 @@ struct AttentionLaunch {
     const Problem& problem = checked.as<Problem>();
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     const AttentionParts parts = attention_parts(problem, Kernel::config, order);
-    constexpr std::int64_t most = attention_counters;
+    constexpr std::int64_t most = attention_counters / Kernel::config.column_groups();
     if (parts.parts > 1 && parts.slots > most) {
       return Status::refused(
           sentence("There are {} tiles that share keys, with parts of them; there are counters for "
@@ -204,7 +204,7 @@ struct AttentionLaunch {
                                               number(parts.part_blocks)};
     auto* const counters = static_cast<std::uint32_t*>(workspace.counters());
     if constexpr (Kernel::config.scheduling == Scheduling::Dynamic) {
-      params.schedule = {map, counters + most * 4, number(parts.slots * parts.parts)};
+      params.schedule = {map, counters + attention_counters * 4, number(parts.slots * parts.parts)};
     } else {
       params.schedule = map;
     }

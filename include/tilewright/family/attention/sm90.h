@@ -23,8 +23,8 @@ struct Sm90Attention : Sm90 {
   template <class Values, unsigned keys>
   using ValueOp = WgmmaOfRegisters<Values, keys>;
   // The same where keys are rows and queries columns.
-  template <class Keys, class Queries, unsigned keys>
-  using SwappedScoreOp = WgmmaOfTwoRings<Keys, Queries, keys>;
+  template <class Keys, class Queries, unsigned keys, unsigned queries>
+  using SwappedScoreOp = WgmmaOfTwoRings<Keys, Queries, keys, queries>;
   template <class Values, unsigned queries, unsigned keys, unsigned columns>
   using SwappedValueOp = WgmmaOfValues<Values, SharedWeights<queries, keys, Values::type>, columns>;
   // One group's products run while the others weigh their scores.
@@ -68,13 +68,17 @@ struct Sm90Attention : Sm90 {
         "Of e4m3 a tile has one head and all its keys, by a static schedule.");
     require(config.part_blocks == 0 || config.tiling.m == 64 || swaps,
             "Where heads share a tile, it has 64 rows.");
-    const unsigned groups = swaps ? 1 : config.tiling.m / 64;
-    const unsigned helping = groups == 3   ? 32
+    const unsigned groups = swaps ? config.column_groups() : config.tiling.m / 64;
+    // Where values are columns of keys, the pages of a block are held for all of its slices.
+    const unsigned helping = has_values    ? (groups == 2 ? 56 : 96)
+                             : groups == 3 ? 32
                              : groups == 2 ? (is_fp8 ? 40 : 24)
-                             : has_values  ? 96  // pages of a block are held for all of its slices
                                            : 56;
-    const unsigned multiplying = groups == 3 ? 160 : groups == 2 ? (is_fp8 ? 232 : 240) : 256 - 8;
-    const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.tiling.m
+    const unsigned multiplying = has_values && groups == 2 ? 224
+                                 : groups == 3             ? 160
+                                 : groups == 2             ? (is_fp8 ? 232 : 240)
+                                                           : 256 - 8;
+    const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.group_columns()
                                 : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
                                       config.tiling.n / (is_fp8 ? 1 : 2);
     require(held + 30 <= multiplying, "Scores, weights and sums must fit a thread's registers.");

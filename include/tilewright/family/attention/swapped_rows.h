@@ -16,8 +16,8 @@ namespace tw::kernel {
 // A tile has a few queries of each of the heads that share keys, head by head, as columns of the
 // sums, whose rows are `columns` of values. Each warp has rows of its own there, a quarter, and
 // leaves and joins these alone. What a row gets does not depend on how many of the last parts it
-// sees nothing of: these weigh zero.
-template <ElementType type, unsigned columns, unsigned n>
+// sees nothing of: these weigh zero. Each of `groups` has n of the queries.
+template <ElementType type, unsigned columns, unsigned n, unsigned groups>
 class SwappedHeads {
   using Columns = SumColumns<n>;
   using Numbers = ColumnNumbers<n>;
@@ -31,8 +31,11 @@ class SwappedHeads {
 
  public:
   using Params = typename ManyHeads<type, columns>::Params;
-  TW_DEVICE SwappedHeads(const Params& params, unsigned thread)
-      : params_(params), warp_(thread / 32), lane_(thread % 32) {}
+  TW_DEVICE SwappedHeads(const Params& params, unsigned thread, unsigned group = 0)
+      : params_(params), warp_(thread / 32), lane_(thread % 32), group_(groups == 1 ? 0 : group) {}
+
+  // The tile's row that is the group's first.
+  TW_DEVICE int first_row() const { return static_cast<int>(group_ * n); }
 
   // Which query, from the tile's first on, a row is of.
   TW_DEVICE int token(int row) const { return row % params_.shared.room; }
@@ -66,7 +69,9 @@ class SwappedHeads {
     const bool is_used = head(row) < params_.shared.heads && token(row) < tokens;
     return is_used ? head(row) * params_.shared.tokens + token(row) : -1;
   }
-  TW_DEVICE int row_of(unsigned c) const { return static_cast<int>(Columns::place(lane_, c)); }
+  TW_DEVICE int row_of(unsigned c) const {
+    return first_row() + static_cast<int>(Columns::place(lane_, c));
+  }
   TW_DEVICE float sink(const WorkTile& tile, int row) const {
     return sink_of(params_.sinks, tile.batch + head(row)) * log2_of_e;
   }
@@ -142,13 +147,13 @@ class SwappedHeads {
   };
 
   // Parts are weighed and added up in their order. A lane has four columns of a row, as many rows
-  // as there are lanes for are joined at once, or where one takes all lanes four of them, and
+  // as there are lanes for are joined at once, or where one takes all lanes a few of them, and
   // several parts are on their way at once.
   TW_DEVICE void join(const WorkTile& tile, int first_token, int tokens) const {
     constexpr unsigned quads = columns / 16;  // a row has so many in the columns of the warp
     static_assert(quads <= 32);
-    constexpr unsigned each = quads == 32 ? 4 : 1;  // rows of a lane
-    constexpr int at_once = quads == 32 ? 4 : 8;
+    constexpr unsigned each = quads < 32 ? 1 : 8;  // rows of a lane
+    constexpr int at_once = quads < 32 ? 8 : 2;
     const unsigned quad = lane_ % quads;
     const unsigned column = quad / 4 * 64 + 16 * warp_ + quad % 4 * 4;
     TW_ROLL
@@ -156,10 +161,12 @@ class SwappedHeads {
       Joined rows[each];
       TW_UNROLL
       for (unsigned r = 0; r < each; ++r) {
-        rows[r].row = static_cast<int>(first + r + lane_ / quads);
-        rows[r].place = rows[r].row < static_cast<int>(n) ? place_of(rows[r].row, tokens) : -1;
+        const int row = static_cast<int>(first + r + lane_ / quads);
+        rows[r].row = first_row() + row;
+        rows[r].place = row < static_cast<int>(n) ? place_of(rows[r].row, tokens) : -1;
       }
-      if (each == 1 && rows[0].place < 0) continue;
+      // Where the first is nowhere, all are.
+      if (rows[0].place < 0) continue;
       TW_UNROLL
       for (Joined& row : rows) {
         row.largest = each > 1 && row.place < 0 ? nothing : sink(tile, row.row);
@@ -175,7 +182,8 @@ class SwappedHeads {
           TW_UNROLL
           for (int i = 0; i < at_once; ++i) {
             const bool is_there = part + i < tile.parts;
-            const int place = each == 1 || rows[r].place > 0 ? rows[r].place : 0;
+            const bool is_somewhere = each == 1 || rows[r].place >= 0;
+            const int place = is_somewhere ? rows[r].place : rows[0].place;
             const float* const from = row_of_part(tile, is_there ? part + i : part, place);
             const float log = load_element<Space::Global>(from + columns + warp_);
             logs[r][i] = is_there ? log : nothing;
@@ -250,12 +258,13 @@ class SwappedHeads {
     return params_.parts.parts + (slot * params_.parts.rows + place) * pitch;
   }
   TW_DEVICE std::uint32_t* counter(const WorkTile& tile) const {
-    return params_.parts.counters + std::int64_t{tile.slot} * 4 + warp_;
+    return params_.parts.counters + (std::int64_t{tile.slot} * groups + group_) * 4 + warp_;
   }
 
   const Params& params_;
   unsigned warp_;
   unsigned lane_;
+  unsigned group_;
 };
 
 }  // namespace tw::kernel

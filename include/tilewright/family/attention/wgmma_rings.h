@@ -27,13 +27,13 @@ class StageDescriptors {
   std::uint32_t low_;
 };
 
-// A warpgroup multiplies its `rows` of A, 64 or more, by all of B, both K-major, into a sum that
-// starts anew. The tensors' `operand` is (row,k,span,stage).
-template <class TensorsA, class TensorsB, unsigned rows = 64>
+// A warpgroup multiplies its `rows` of A, 64 or more, by `columns` rows of B, usually all, both
+// K-major, into a sum that starts anew. The tensors' `operand` is (row,k,span,stage).
+template <class TensorsA, class TensorsB, unsigned rows = 64,
+          unsigned columns = TensorsB::Operand::template static_extent<0>>
 class WgmmaOfTwoRings {
   using A = typename TensorsA::Operand;
   using B = typename TensorsB::Operand;
-  static constexpr unsigned columns = B::template static_extent<0>;
   static constexpr unsigned spans = A::template static_extent<2>;
   static constexpr WgmmaShape shape = {.a = TensorsA::type, .b = TensorsB::type, .n = columns};
   static constexpr unsigned steps = A::template static_extent<1> / shape.k();
@@ -43,11 +43,11 @@ class WgmmaOfTwoRings {
  public:
   using Accumulator = RegisterAccumulator<rows / 64, columns>;
 
-  // This warpgroup's first row of A is a multiple of 64.
+  // This warpgroup's first row of A is a multiple of 64, its first of B one of `columns`.
   TW_DEVICE WgmmaOfTwoRings(const TensorsA& a, const TensorsB& b, unsigned first_row,
-                            unsigned /*thread*/)
+                            unsigned /*thread*/, unsigned first_column = 0)
       : a_(in_descriptor(a.operand.template from<64>(first_row).address())),
-        b_(in_descriptor(b.operand.address())) {}
+        b_(in_descriptor(b.operand.template from<columns>(first_column).address())) {}
 
   // Where A comes in slices of k, B has all of them, and the first starts the sum.
   template <unsigned slice = 0, StageToRead StageA, StageToRead StageB>
