@@ -112,6 +112,21 @@ void random_parts(Case& made, Random& random) {
   }
 }
 
+// Chunks of prompts whose keys lie in pages.
+void random_pages(Case& made, Random& random) {
+  Problem& problem = made.as<Problem>();
+  const AttentionConfig& config = config_of_instance(*made.instance);
+  problem.queries = between(random, 1, config.tiling.m + 5);
+  problem.page_size = std::int64_t{8} << random() % 6;
+  problem.heads_in_pages = random() % 2 == 0;
+  const std::int64_t sequences = between(random, 1, 3);
+  for (std::int64_t i = 0; i < sequences; ++i) {
+    const std::int64_t keys[] = {0, 1, between(random, 2, config.keys),
+                                 between(random, config.keys, 2 * config.keys)};
+    made.lists[Family::key_lengths].push_back(keys[random() % 4]);
+  }
+}
+
 // Heads that share keys or do not, sequences of one length or of several, among them empty ones and
 // such of one token, keys that end before, at and behind the end of a block; windows, caps, sinks.
 void random_problem(Case& made, Random& random) {
@@ -153,6 +168,7 @@ void random_problem(Case& made, Random& random) {
     return lengths[random() % 5];
   };
   if (config.part_blocks != 0) return random_parts(made, random);
+  if (config.pages != 0) return random_pages(made, random);
   // Tiles from a counter are of sequences whose lengths the host knows.
   const bool asks = config.scheduling == Scheduling::Dynamic;
   if (random() % 2 == 0 || asks) {

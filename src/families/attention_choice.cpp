@@ -9,6 +9,8 @@ namespace tw {
 
 namespace {
 
+constexpr double launching = 4.2;  // microseconds of a launch and of its first copies
+
 // Keys and values in bytes, and time in microseconds, measured on an H200. Two SMs share a port of
 // the L2 cache: of tiles that do not fill a wave the last ones have pairs of them for themselves.
 double time_of_parts(const AttentionConfig& config, const tw_attention_problem& problem,
@@ -68,15 +70,33 @@ LaunchOrder cut_of_keys(const AttentionConfig& config, const tw_attention_proble
   return best;
 }
 
+// In a microsecond an SM multiplies so much. Where products are short, three groups keep the tensor
+// core busy for longer than two do. Kernels of an older device are slow, and none of them waits for
+// memory.
+double flop_of_sm(const AttentionConfig& config, bool is_native) {
+  if (!is_native) return 0.7e6;
+  if (config.head_columns() != 64) return 5.2e6;
+  return config.residents > 1 ? 3.7e6 : config.tiling.m == 128 ? 3.6e6 : 4.0e6;
+}
+
+// The keys of a tile, about.
+double seen_keys(const tw_attention_problem& problem) {
+  const bool are_of_all =
+      AttentionFamily::is_ragged(problem) && !AttentionFamily::is_paged(problem);
+  const auto sequences = static_cast<double>(std::max<std::int64_t>(problem.sequences, 1));
+  const double keys = static_cast<double>(problem.keys) / (are_of_all ? sequences : 1) *
+                      (problem.causal != 0 ? 0.5 : 1.0);
+  return problem.window > 0 ? std::min(keys, static_cast<double>(problem.window)) : keys;
+}
+
 // Products are padded to whole tiles and blocks; what a block costs beside them is as long as the
-// products of `beside` keys. The last CTA counts: they take tiles in turn.
+// products of `beside` keys. A tile waits for its first copies and stores its rows, which CTAs of
+// one SM hide from each other. The last CTA counts, unless several share an SM: they take tiles in
+// turn.
 double expected_time(const AttentionConfig& config, const tw_attention_problem& problem,
                      unsigned sms, bool is_native, const LaunchOrder& order) {
-  constexpr double beside = 12;
-  // Where products are short, three groups keep the tensor core busy for longer than two do.
-  const bool is_idle = config.head_columns() == 64 && config.tiling.m == 128;
-  // In a microsecond. Kernels of an older device are slow, and none of them waits for memory.
-  const double flop_of_sm = is_native ? (is_idle ? 3.7e6 : 4.5e6) : 0.7e6;
+  constexpr double beside = 11;
+  const double speed = flop_of_sm(config, is_native);
   const auto work = static_cast<double>(attention_work(problem, config, order));
   if (config.part_blocks != 0) {
     // Keys and values come once for all heads that share them.
@@ -84,17 +104,29 @@ double expected_time(const AttentionConfig& config, const tw_attention_problem& 
     const double part = config.part_blocks * config.keys;
     const double elements = std::min(static_cast<double>(problem.keys), part) *
                             (config.head_columns() + config.tiling.n);
-    return std::ceil(work / std::max(sms, 1u)) * (1 + 2 * elements * config.tiling.m / flop_of_sm);
+    return std::ceil(work / std::max(sms, 1u)) * (1 + 2 * elements * config.tiling.m / speed);
   }
-  double keys = static_cast<double>(problem.keys) * (problem.causal != 0 ? 0.5 : 1.0);
-  if (problem.window > 0) keys = std::min(keys, static_cast<double>(problem.window));
-  const double blocks = std::ceil(keys / config.keys) + (problem.causal != 0 ? 0.5 : 0.0);
-  const double tile_time = blocks * (config.keys + beside) * config.tiling.m * 2 *
-                           (config.head_columns() + config.tiling.n) / flop_of_sm;
+  const bool is_causal = problem.causal != 0, shares = config.residents > 1;
+  const double blocks = std::ceil(seen_keys(problem) / config.keys) + (is_causal ? 0.5 : 0.0);
+  const double block_time = (config.keys + beside) * config.tiling.m * 2 *
+                            (config.head_columns() + config.tiling.n) / speed;
+  const double once = shares ? 4.0 / config.residents : config.head_columns() == 64 ? 2.6 : 3.0;
   // Who is done takes the next tile, where tiles differ: nobody waits for who had the long ones.
   const bool asks = config.scheduling == Scheduling::Dynamic;
-  const double share = asks ? (problem.causal != 0 ? 0.97 : 0.995) : 1;
-  return std::ceil(work / std::max(sms, 1u)) * tile_time * share;
+  const double alike = asks && !shares ? 0.995 : 1;
+  const double share = !is_causal ? alike : shares ? (asks ? 0.85 : 0.95) : asks ? 0.9 : 1;
+  const double of_sm = work / std::max(sms, 1u), at_once = config.residents;
+  double turns = std::ceil(of_sm / at_once) * at_once;
+  if (shares && (!asks || of_sm <= at_once)) turns = std::max(of_sm, 1.55);
+  return launching + turns * (once + blocks * block_time) * share;
+}
+
+// The same of a kernel that takes keys in parts, whose numbers are fitted to each other: what they
+// leave out.
+double beside_tiles(const LaunchChoice& parts, const tw_attention_problem& problem) {
+  const auto& config = *static_cast<const AttentionConfig*>(parts.instance->facts);
+  if (config.swapped == 0) return 1.3 * parts.microseconds + launching - 1;
+  return parts.microseconds + launching + (problem.queries > 8 ? 2 : -1);
 }
 
 }  // namespace
@@ -144,7 +176,8 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
   }
   const bool takes_parts =
       best[1].instance != nullptr &&
-      (best[0].instance == nullptr || best[1].microseconds < best[0].microseconds);
+      (best[0].instance == nullptr ||
+       beside_tiles(best[1], problem.as<tw_attention_problem>()) < best[0].microseconds);
   choice = best[takes_parts ? 1 : 0];
   if (choice.instance != nullptr) return Status::good();
   return Status::refused(sentence("No compiled kernel {} on {}. {}", problem.description().does,

@@ -199,6 +199,54 @@ TEST(AttentionParts, DecodedTokensAreWithinTheBoundOfPrefillsRows) {
   });
 }
 
+const Instance* instance_named(const char* name) {
+  for (const Instance& instance : attention_instances()) {
+    if (std::strcmp(instance.name, name) == 0) return &instance;
+  }
+  return nullptr;
+}
+
+// Chunks of prompts over keys in pages: the bits are those of the same keys in rows.
+TEST(AttentionPages, ChunksHaveTheBitsOfRows) {
+  const Instance *const in_pages = instance_named("attention_128_paged"), *const in_rows =
+                                                                              instance_named(
+                                                                                  "attention_128");
+  ASSERT_TRUE(in_pages != nullptr && in_rows != nullptr);
+  const auto case_of = [](const Instance& instance, std::int64_t page_size) {
+    Case made = usual_case(attention_trial, instance);
+    auto& problem = made.as<Problem>();
+    problem.heads = 2;
+    problem.causal = 1;
+    problem.page_size = page_size;
+    problem.queries = 130;
+    made.lists[Family::key_lengths] = {200, 131, 40};
+    if (page_size == 0) made.lists[Family::query_lengths] = {130, 130, 130};
+    made.fill = Fill::Normal;
+    EXPECT_TRUE(serves(made).is_good()) << serves(made).sentence();
+    return made;
+  };
+  const Case paged = case_of(*in_pages, 16), packed = case_of(*in_rows, 0);
+  const HostProblem pages(paged);
+  HostProblem rows(packed);
+  rows.tensor(Family::q).fill([&](std::int64_t head, std::int64_t row, std::int64_t column) {
+    return pages.tensor(Family::q).at(head, row, column);
+  });
+  const auto from = sequences_of(paged), to = sequences_of(packed);
+  for (const unsigned tensor : {Family::k, Family::v}) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      for (std::int64_t key = 0; key < to[i].keys; ++key) {
+        const auto [matrix, row] = from[i].place(paged.problem.as<Problem>(), 0, key);
+        for (std::int64_t column = 0; column < 128; ++column) {
+          const double number = pages.tensor(tensor).at(matrix, row, column);
+          rows.tensor(tensor).set(0, to[i].key_begin + key, column, number);
+        }
+      }
+    }
+  }
+  const auto nothing = [](Problem&) {};
+  expect_rows(output_of(pages, *in_pages, nothing), output_of(rows, *in_rows, nothing), 0, 390);
+}
+
 // The kernel that is chosen on a target for so many queries and keys of the first instance that
 // `has` what is asked for.
 std::string chosen_on(const char* target, bool (*has)(const AttentionConfig&), std::int64_t queries,
@@ -234,6 +282,32 @@ TEST(AttentionChoice, OnBlackwell) {
   const auto usual = [](const AttentionConfig& config) { return config.tiling.n == 128; };
   EXPECT_EQ(chosen_on("sm100a", usual, 1000, 1000), "attention_128_blackwell");
   EXPECT_EQ(chosen_on("sm100a", usual, 1, 8000), "attention_128_decode_ampere");
+}
+
+// Short sequences go to tiles of which several CTAs of an SM have one each, long ones do not.
+TEST(AttentionChoice, OfShortSequences) {
+  const auto chosen = [](std::int64_t columns, std::int64_t sequences, std::int64_t heads,
+                         std::int64_t tokens) {
+    Case made = usual_case(attention_trial,
+                           *instance_named(columns == 64 ? "attention_64" : "attention_128"));
+    auto& problem = made.as<Problem>();
+    problem.heads = problem.key_heads = heads;
+    problem.sequences = sequences;
+    problem.queries = problem.keys = tokens;
+    const AnyProblem placed = problem_without_memory(made);
+    Checked checked;
+    LaunchChoice choice;
+    Status status = check(checked, Family::description, placed.data());
+    if (status.is_good()) {
+      status = choose_attention(choice, checked, {.target = "sm90a", .sms = 132}, nullptr);
+    }
+    EXPECT_TRUE(status.is_good()) << status.sentence();
+    return std::string(choice.instance != nullptr ? choice.instance->name : "");
+  };
+  EXPECT_EQ(chosen(64, 8, 12, 197), "attention_64_x4");
+  EXPECT_EQ(chosen(64, 4, 32, 4096), "attention_64_dynamic");
+  EXPECT_EQ(chosen(128, 2, 10, 128), "attention_128_x2");
+  EXPECT_EQ(chosen(128, 4, 32, 2048), "attention_128_dynamic");
 }
 
 // Keys are cut for the SMs, where a row's bits may depend on the cut.

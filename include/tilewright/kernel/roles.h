@@ -35,8 +35,9 @@ struct RoleTable {
   RoleSpec epilogue = {};  // where the accumulator stays in the multiplying warps they play it, too
   unsigned groups = 1;
   Consumers consumers = Consumers::Cooperative;
-  OwnRole own[2] = {};  // roles that the program adds
-  unsigned lanes = 32;  // threads of a warp on the target
+  OwnRole own[2] = {};     // roles that the program adds
+  unsigned lanes = 32;     // threads of a warp on the target
+  unsigned residents = 1;  // CTAs that share an SM, and its registers
 
   static constexpr unsigned warpgroup_warps = 4;
 
@@ -78,7 +79,7 @@ struct RoleTable {
   }
   // A CTA is launched with as many for each thread, by eights; setmaxnreg hands out no others.
   constexpr unsigned launched_registers(unsigned of_sm) const {
-    return of_sm / threads() / 8 * 8 * threads();
+    return of_sm / residents / threads() / 8 * 8 * threads();
   }
 
   // The same on a target of so many lanes.

@@ -230,6 +230,7 @@ class WarpSpecialized {
 
  public:
   static constexpr unsigned threads = roles.threads();
+  static constexpr unsigned least_ctas = roles.residents;
   static constexpr unsigned storing_groups = hands_over ? 1 : roles.groups;
   // A CTA's timeline has tracks: loading, then each group's multiplying, then each group's storing.
   static constexpr unsigned tracks = 1 + roles.groups + storing_groups;

@@ -56,6 +56,11 @@ struct AttentionConfig {
   // columns.
   unsigned values_in_keys = 0;
   unsigned key_slices = 1;
+  // 1: keys and values lie in pages.
+  unsigned pages = 0;
+  // CTAs that share an SM: while one of them waits for its first keys or stores, the others
+  // multiply. Where there are several, and none asks for work, each has one tile.
+  unsigned residents = 1;
   Tracing tracing = Tracing::Off;
 
   // Where queries are columns, a warpgroup has up to 32 of those whose sums are long.
@@ -186,9 +191,9 @@ struct NothingLeft {
 };
 
 template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles,
-          bool in_parts, ElementType memory_type, bool keeps>
+          bool in_pieces, ElementType memory_type, bool keeps>
 consteval auto loader_of_heads() {
-  if constexpr (in_parts || memory_type != queries.type) {
+  if constexpr (in_pieces || memory_type != queries.type) {
     return Chosen<
         typename Target::template PartLoader<queries, keys, values, roles, memory_type, keeps>>();
   } else {
@@ -227,10 +232,14 @@ struct Attention {
   using Trace = std::conditional_t<config.tracing == Tracing::On, RingTraces<3>, NoTrace>;
   static constexpr Tiling tiling = config.tiling;
   static constexpr RoleTable roles = Target::roles(config).with_lanes(Target::target.lanes);
-  static_assert(roles.registers() <= Target::registers,
+  static_assert(roles.registers() <= roles.launched_registers(Target::registers),
                 "The roles ask for more registers than an SM has.");
   static constexpr bool in_clusters = Target::in_clusters;
   static constexpr bool dependent_launch = config.dependent_launch != 0;
+  static constexpr unsigned residents = config.residents;
+  static constexpr bool has_one_tile = residents > 1 && config.scheduling == Scheduling::Static;
+  // A kilobyte of an SM's is charged to each CTA.
+  static constexpr unsigned shared_bytes = (Target::shared_bytes + 1024) / residents - 1024;
 
   static constexpr ElementType type = config.product_type();
   static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), type};
@@ -244,9 +253,11 @@ struct Attention {
   static constexpr HeadTile taken_tile =
       transposes ? HeadTile{tiling.n, (config.keys + 127) / 128 * 128, type} : value_tile;
   static constexpr bool in_parts = config.part_blocks != 0;
-  using Loader =
-      typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles, in_parts,
-                                        config.memory_type(), config.keeps_keys != 0>())::Type;
+  static constexpr bool in_pages = config.pages != 0;
+  static_assert(!(in_parts && in_pages), "Parts of keys are taken from pages as from rows.");
+  using Loader = typename decltype(loader_of_heads < Target, query_tile, key_tile, value_tile,
+                                   roles, in_parts || in_pages, config.memory_type(),
+                                   config.keeps_keys != 0 > ())::Type;
   using Scales = std::conditional_t<config.from_e4m3 != 0, kernel::ScalesOfHeads, kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
@@ -300,8 +311,8 @@ struct Attention {
   // Where queries are columns, weights and maxima lie beside the rings.
   static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : 0;
   static constexpr unsigned usual_stages =
-      has_values ? (Target::shared_bytes - 1024 - own_bytes - query_tile.bytes()) / key_tile.bytes()
-      : in_parts ? (Target::shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
+      has_values ? (shared_bytes - 1024 - own_bytes - query_tile.bytes()) / key_tile.bytes()
+      : in_parts ? (shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
                        (key_tile.bytes() + value_tile.bytes())
                  : 2;
   static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : usual_stages;
@@ -316,11 +327,11 @@ struct Attention {
   static constexpr unsigned taken_bytes =
       1024 + own_bytes + buffer_bytes + key_stages * key_tile.bytes() +
       value_stages * taken_tile.bytes() + loaded_stages * value_tile.bytes();
-  static_assert(taken_bytes + query_tile.bytes() <= Target::shared_bytes,
+  static_assert(taken_bytes + query_tile.bytes() <= shared_bytes,
                 "Blocks of keys and values and a tile of queries must fit shared memory.");
   // Where there is one alone, the keys of the next tile wait for it.
   static constexpr unsigned query_stages =
-      taken_bytes + 2 * query_tile.bytes() <= Target::shared_bytes ? 2 : 1;
+      !has_one_tile && taken_bytes + 2 * query_tile.bytes() <= shared_bytes ? 2 : 1;
   using Queries = Ring<QueryPayload, query_stages, typename Target::Signal>;
   using Keys = Ring<KeyPayload, key_stages, typename Target::Signal>;
   using Values = Ring<ValuePayload, value_stages, typename Target::Signal>;

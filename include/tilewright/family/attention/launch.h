@@ -145,7 +145,8 @@ struct AttentionLaunch {
       params.own.values = problem.v_scales;
       params.own.query_heads_per_key_head = number(problem.heads / problem.key_heads);
     }
-    grid = {static_cast<unsigned>(std::min<std::int64_t>(max_ctas, work))};
+    const std::int64_t ctas = Kernel::has_one_tile ? work : std::min<std::int64_t>(max_ctas, work);
+    grid = {static_cast<unsigned>(ctas)};
     if constexpr (Kernel::in_parts) {
       return plan_parts<Kernel>(params, checked, sequences, order, workspace, encode);
     } else {
@@ -179,7 +180,12 @@ struct AttentionLaunch {
                  box_of(output, Kernel::Store::chunk_columns, Kernel::Store::chunk_rows));
       if (!status.is_good()) return status;
     }
-    return fill_loader<Kernel>(params.loader, checked, encode);
+    if constexpr (Kernel::in_pages) {
+      constexpr int rows = Kernel::query_tile.rows;
+      return fill_pieces<Kernel>(params, checked, {1, rows, rows}, false, encode);
+    } else {
+      return fill_loader<Kernel>(params.loader, checked, encode);
+    }
   }
 
   template <class Kernel, class Params, class Encode>
@@ -219,9 +225,19 @@ struct AttentionLaunch {
     rows.token_pitch = output.pitch;
     rows.head_pitch = output.batch_pitch;
     rows.value_columns = number(output.length);
+    return fill_pieces<Kernel>(params, checked, parts.shared, true, encode);
+  }
+
+  // A loader that brings rows of several heads, and keys and values from pages; these are read
+  // `once`.
+  template <class Kernel, class Params, class Encode>
+  static Status fill_pieces(Params& params, const Checked& checked, const SharedRows& shared,
+                            bool once, const Encode& encode) {
+    const Problem& problem = checked.as<Problem>();
+    const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     auto& loader = params.loader;
     loader.heads = number(problem.heads);
-    loader.shared = parts.shared;
+    loader.shared = shared;
     const bool is_paged = Family::is_paged(problem);
     loader.pages = is_paged ? problem.page_table : nullptr;
     loader.pages_pitch = number(problem.table_pitch);
@@ -235,13 +251,13 @@ struct AttentionLaunch {
                                    ? std::min<std::int64_t>(problem.page_size, Kernel::config.keys)
                                    : std::int64_t{Kernel::config.keys};
       loader.heads_of_box =
-          Kernel::swaps ? static_cast<int>(Kernel::query_tile.rows) / parts.shared.room : 1;
+          Kernel::swaps ? static_cast<int>(Kernel::query_tile.rows) / shared.room : 1;
       loader.box_rows = number(box);
       loader.blocks_of_page =
           number(std::max<std::int64_t>(problem.page_size / std::int64_t{Kernel::config.keys}, 1));
-      const Status status = fill_maps(loader, checked, static_cast<unsigned>(parts.shared.room),
+      const Status status = fill_maps(loader, checked, static_cast<unsigned>(shared.room),
                                       static_cast<unsigned>(loader.heads_of_box),
-                                      static_cast<unsigned>(box), true, encode);
+                                      static_cast<unsigned>(box), once, encode);
       if constexpr (!Kernel::has_values) params.own.loader = loader;
       return status;
     }
@@ -312,8 +328,11 @@ struct AttentionLaunch {
 
   template <class Kernel>
   static Status takes_pages(const Problem& problem) {
-    if (!Family::is_paged(problem)) return Status::good();
-    if constexpr (!Kernel::in_parts) {
+    if (!Family::is_paged(problem)) {
+      return Kernel::in_pages ? Status::refused("This kernel takes keys in pages alone.")
+                              : Status::good();
+    }
+    if constexpr (!Kernel::in_parts && !Kernel::in_pages) {
       return Status::refused("This kernel does not take keys in pages.");
     } else {
       const std::int64_t keys = Kernel::config.keys, size = problem.page_size;

@@ -69,26 +69,38 @@ struct Sm90Attention : Sm90 {
     require(config.part_blocks == 0 || config.tiling.m == 64 || swaps,
             "Where heads share a tile, it has 64 rows.");
     const unsigned groups = swaps ? config.column_groups() : config.tiling.m / 64;
+    const bool is_alone = config.residents == 1, is_paged = config.pages != 0;
+    require(config.residents >= 1 && config.residents <= 4,
+            "Up to four CTAs share an SM: it has 64 named barriers, and each may use 16.");
+    require(is_alone || (groups == 1 && !is_fp8 && !is_paged && config.part_blocks == 0),
+            "CTAs that share an SM have one multiplying warpgroup each, and all keys in rows.");
+    require(!is_paged || (groups == 2 && !is_fp8), "Tiles whose keys lie in pages have 128 rows.");
     // Where values are columns of keys, the pages of a block are held for all of its slices.
-    const unsigned helping = has_values    ? (groups == 2 ? 56 : 96)
-                             : groups == 3 ? 32
-                             : groups == 2 ? (is_fp8 ? 40 : 24)
-                                           : 56;
-    const unsigned multiplying = has_values && groups == 2 ? 224
-                                 : groups == 3             ? 160
-                                 : groups == 2             ? (is_fp8 ? 232 : 240)
-                                                           : 256 - 8;
+    const unsigned helping = !is_alone                 ? (config.residents == 2 ? 40 : 24)
+                             : has_values              ? (groups == 2 ? 56 : 96)
+                             : groups == 3             ? 32
+                             : groups == 1 || is_paged ? 56
+                             : is_fp8                  ? 40
+                                                       : 24;
+    // CTAs that share an SM leave a warpgroup what the helpers of its own do not keep.
+    const unsigned of_cta = 512 / config.residents / (groups + 1) / 8 * 8 * (groups + 1);
+    const unsigned multiplying = !is_alone     ? (of_cta - helping) / groups / 8 * 8
+                                 : groups == 3 ? 160
+                                 : groups == 1 ? 256 - 8
+                                               : (504 - helping) / 2;
     const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.group_columns()
                                 : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
                                       config.tiling.n / (is_fp8 ? 1 : 2);
     require(held + 30 <= multiplying, "Scores, weights and sums must fit a thread's registers.");
     const bool asks = config.scheduling != decltype(config.scheduling){};
-    return RoleTable{.load = {0, 1, helping},
-                     .schedule = {1, asks ? 1u : 0u, helping},
-                     .multiply = {4, 4 * groups, multiplying},
-                     .groups = groups,
-                     .own = {{value_role, {2, config.part_blocks != 0 && !has_values ? 1u : 0u}},
-                             {transpose_role, {1, is_fp8 ? 3u : 0u}}}}
+    return RoleTable{
+        .load = {0, 1, helping},
+        .schedule = {1, asks ? 1u : 0u, helping},
+        .multiply = {4, 4 * groups, multiplying},
+        .groups = groups,
+        .own = {{value_role, {2, (config.part_blocks != 0 && !has_values) || is_paged ? 1u : 0u}},
+                {transpose_role, {1, is_fp8 ? 3u : 0u}}},
+        .residents = config.residents}
         .checked();
   }
 };
