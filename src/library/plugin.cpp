@@ -1,7 +1,5 @@
 // Families of plug-ins in the library's table.
-#include "src/library/plugin.h"
-
-#include <dlfcn.h>
+#include "src/instances/plugin.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,24 +16,6 @@ namespace {
 
 [[noreturn]] void refuse(const char* path, const std::string& why) {
   throw Failure{TW_INVALID, fmt::format("The plug-in '{}' {}.", path, why)};
-}
-
-// Checks all that a plug-in must have before it is read.
-const Plugin& opened(void* library, const char* path) {
-  const auto find = reinterpret_cast<const Plugin* (*)()>(dlsym(library, "tw_plugin"));
-  if (find == nullptr) {
-    refuse(path,
-           "has no function tw_plugin, which TW_PLUGIN_FAMILIES of tilewright/plugin.h makes");
-  }
-  const Plugin& plugin = *find();
-  if (std::strcmp(plugin.version, tw_version()) != 0) {
-    refuse(path,
-           fmt::format("was made for Tilewright {}, but this is {}", plugin.version, tw_version()));
-  }
-  if (!std::equal(std::begin(plugin.sizes), std::end(plugin.sizes), own_plugin.sizes)) {
-    refuse(path, "was compiled with structs of other sizes than this library has");
-  }
-  return plugin;
 }
 
 void check_family(const PluginFamily& family, const char* path) {
@@ -62,10 +42,12 @@ void load_plugin(const char* path) {
   static auto& loaded = *new std::vector<void*>;
   static auto& added = *new std::deque<Family>;
   const std::lock_guard lock(mutex);
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) refuse(path, fmt::format("cannot be loaded: {}", dlerror()));
-  if (std::find(loaded.begin(), loaded.end(), library) != loaded.end()) return;
-  const Plugin& plugin = opened(library, path);
+  OpenedPlugin opened;
+  if (const Status status = open_plugin(opened, path); !status.is_good()) {
+    throw Failure{TW_INVALID, status.sentence()};
+  }
+  if (std::find(loaded.begin(), loaded.end(), opened.library) != loaded.end()) return;
+  const Plugin& plugin = *opened.plugin;
   if (const std::size_t many = families().size() + plugin.families.size(); many > most_families) {
     refuse(path, fmt::format("makes {} families of those that there are, but there is room for {}",
                              many, most_families));
@@ -75,7 +57,7 @@ void load_plugin(const char* path) {
     added.push_back({family.description, family.instances});
     add_family(added.back());
   }
-  loaded.push_back(library);
+  loaded.push_back(opened.library);
 }
 
 }  // namespace tw::library

@@ -1,13 +1,15 @@
 """Unpacks the archive of ./tw package into an empty folder, builds a project that finds Tilewright there, runs its programs.
 
-usage: consume.py ARCHIVE|BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [--page FILE PROGRAM] [-D SETTING...]
+usage: consume.py ARCHIVE|BUILD PROJECT [PROGRAM...] [--finds PROGRAM WORDS] [--lists TILEWRIGHT PLUGIN WORDS] [--page FILE PROGRAM] [-D SETTING...]
 
+With --lists ./tw list is asked for the kernels of a PLUGIN of the project, and prints a line with the words; and for those of another file, which it refuses.
 Of a build folder the parts alone are installed, which need no library. A program may have arguments behind it, in one word. A program
 of --finds ends with 1 and prints the words. The lines of a page of docs that call the PROGRAM of --page are executed, shortened as those
 of ./tw are: a line that is followed by "tw: ..." is refused in these words. What other programs print stands behind their name, where the
 page has that as a line. Blocks of the page that begin with ./tw library --prefix are executed but for that line.
 """
 import argparse
+import os
 import pathlib
 import re
 import shlex
@@ -25,13 +27,15 @@ parser.add_argument('archive')
 parser.add_argument('project')
 parser.add_argument('programs', nargs='*')
 parser.add_argument('--finds', nargs=2, action='append', default=[])
+parser.add_argument('--lists', nargs=3, default=())
 parser.add_argument('--page', nargs=2, default=())
 parser.add_argument('-D', dest='settings', action='append', default=[])
 request = parser.parse_args()
 
 
-def run(*command, status=0, folder=None):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
+def run(*command, status=0, folder=None, plugin=''):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder,
+                          env=os.environ | {'TW_PLUGIN': str(plugin)})
     if done.returncode != status:
         sys.exit(f'{" ".join(map(str, command))} ends with {done.returncode}:\n{done.stdout[:4000]}')
     return done.stdout
@@ -92,4 +96,12 @@ with tempfile.TemporaryDirectory() as folder:
         if words not in printed:
             sys.exit(f'{program} does not print "{words}":\n{printed[:4000]}')
         print(f'{program}: {printed}')
+    if request.lists:
+        tilewright, plugin, words = request.lists
+        if words not in [' '.join(line.split()) for line in run(tilewright, 'list', plugin=build / plugin).splitlines()]:
+            sys.exit(f'./tw list does not print "{words}" of the plug-in {plugin}.')
+        refusal = run(tilewright, 'list', plugin='libm.so.6', status=2)
+        if not refusal.startswith("tw: TW_PLUGIN: The plug-in 'libm.so.6' has no function tw_plugin"):
+            sys.exit(f'./tw list takes libm.so.6 for a plug-in:\n{refusal}')
+        print(f'./tw list: {words}')
 print(f'{pathlib.Path(request.project).name} is built against {pathlib.Path(request.archive).name}.')

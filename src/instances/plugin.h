@@ -27,6 +27,14 @@ inline constexpr Plugin own_plugin = {
     {sizeof(Description), sizeof(Checked), sizeof(Instance), sizeof(LaunchOptions)},
     {}};
 
+struct OpenedPlugin {
+  void* library = nullptr;  // the same for every opening of one file
+  const Plugin* plugin = nullptr;
+};
+
+// Loads the file of a plug-in and checks all that it must have before its families are read.
+Status open_plugin(OpenedPlugin& opened, const char* path);
+
 // A Family has a description and instances().
 template <class... Family>
 const Plugin& plugin_of() {
