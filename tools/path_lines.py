@@ -18,10 +18,10 @@ import cost
 
 ROOT = cost.ROOT
 INSTANCE = 'coop_128x256_2x1'
-SOURCES = ['src/library/' + name for name in ('apart', 'calls', 'checks', 'command', 'decisions', 'describe', 'described', 'device', 'device_hip', 'device_none', 'failure', 'families',
-                                              'formatting', 'gpu_calls', 'interface', 'log', 'plugin', 'tuning')]
+SOURCES = ['src/library/' + name for name in ('apart', 'calls', 'checks', 'command', 'decisions', 'describe', 'described', 'environment', 'device', 'device_hip', 'device_none', 'failure', 'families',
+                                              'formatting', 'gpu_calls', 'interface', 'plugin')]
 SOURCES += ['src/dispatch/' + name for name in ('cost', 'launch_options', 'tuning')]
-SOURCES += ['src/families/matmul_call', 'src/instances/names', 'src/instances/run_line']
+SOURCES += ['src/families/matmul_call', 'src/instances/names', 'src/instances/open_plugin', 'src/instances/run_line']
 PROGRAM = '''
 #include <vector>
 #include "src/instances/instance.h"

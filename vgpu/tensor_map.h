@@ -19,7 +19,8 @@ inline Status encode_for_virtual(TensorMap& map, const MatrixBox& box) {
   tile_map.extents[1] = static_cast<std::uint64_t>(box.outer);
   tile_map.extents[2] = static_cast<std::uint64_t>(box.batch);
   tile_map.pitch_bytes[0] = static_cast<std::uint64_t>(box.pitch_bytes);
-  tile_map.pitch_bytes[1] = static_cast<std::uint64_t>(box.encoded_batch_pitch());
+  tile_map.pitch_bytes[1] =
+      static_cast<std::uint64_t>(box.batch == 1 ? box.pitch_bytes : box.batch_pitch_bytes);
   tile_map.box[0] = box.box_inner;
   tile_map.box[1] = box.box_outer;
   tile_map.box[2] = box.box_batch;

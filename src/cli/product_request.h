@@ -9,7 +9,7 @@
 #include <string>
 
 #include "src/instances/shape.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 
 namespace tw::cli {
 

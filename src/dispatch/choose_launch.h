@@ -154,4 +154,19 @@ Status choose_launch(LaunchChoice& choice, const Checked& problem, const Dispatc
   });
 }
 
+// Matmul's own kernels, whichever family asks for a product.
+std::span<const Instance> matmul_instances();
+
+using Choice = LaunchChoice;
+
+struct MatmulProducts : DescribedProducts<matmul_instances> {
+  // Who declares weights constant lets launches overlap. Others run amid foreign kernels.
+  static Situation situation(const Checked& problem) {
+    const bool overlaps = problem.as<tw_matmul_problem>().b_is_constant != 0;
+    return overlaps ? Situation::Following : Situation::Amid;
+  }
+};
+inline constexpr auto candidates = launches_of<MatmulProducts>;
+inline constexpr auto choose = choose_launch<MatmulProducts>;
+
 }  // namespace tw

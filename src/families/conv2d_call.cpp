@@ -1,5 +1,5 @@
 // Convolutions, behind the functions of tilewright.h.
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/families/conv2d_choice.h"
 #include "src/library/described.h"
 #include "src/library/failure.h"

@@ -1,5 +1,5 @@
 // Products, behind the functions of tilewright.h.
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/library/copier.h"
 #include "src/library/described.h"
 #include "src/library/failure.h"

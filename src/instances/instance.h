@@ -4,7 +4,6 @@
 #include <span>
 
 #include "tilewright/launch/kernel_problem.h"
-#include "tilewright/launch/launch_order.h"
 #include "tilewright/pipeline/trace.h"
 
 namespace tw::vgpu {

@@ -6,7 +6,7 @@
 
 #include "src/instances/shape.h"
 #include "tilewright/launch/description.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 
 namespace tw {
 

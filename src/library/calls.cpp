@@ -8,8 +8,7 @@
 #include "src/library/command.h"
 #include "src/library/copier.h"
 #include "src/library/described.h"
-#include "src/library/log.h"
-#include "src/library/tuning.h"
+#include "src/library/environment.h"
 #include "vgpu/machine/machine.h"
 
 namespace tw::library {
@@ -50,10 +49,8 @@ Prepared::Prepared(const Family& family, const void* given, const tw_options* gi
       instance(index_of(family, options.instance)) {}
 
 void Prepared::decide_on(const void* given, const Device& device) {
-  // Lives as long as the process: threads may still call while it ends.
-  static auto& recent = *new Recent;
   key = ProblemKey(*family, given, options, instance, device);
-  if (recent.find(decision, key)) return;
+  if (find_recent(decision, key)) return;
   std::optional<LoadsWhileCapturing> loads;
   if (device.gpu != nullptr) loads.emplace(*device.gpu);
   const DispatchRequest request = request_of(options, device);
@@ -66,7 +63,7 @@ void Prepared::decide_on(const void* given, const Device& device) {
   const Stated stated(*family, problem, decision.choice);
   if (device.gpu != nullptr) ask_workspace(stated);
   if (logs_distinct_calls()) log_call(stated, device);
-  recent.store(decision, key);
+  remember(decision, key);
 }
 
 void Prepared::log_call(const Stated& stated, const Device& device) {

@@ -8,7 +8,7 @@
 
 #include "src/library/failure.h"
 #include "tilewright.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 
 namespace tw::vgpu {
 struct Report;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+
 namespace tw::library {
 
 namespace {
@@ -65,7 +67,39 @@ void key_words(const Description& description, const void* problem, const tw_opt
   visit("The instance", nullptr, instance);
 }
 
+// A set is locked for the time of a copy, so that threads meet only where they ask for the same
+// shapes.
+constexpr std::size_t recent_sets = 1024;
+constexpr std::size_t recent_ways = 4;
+struct RecentEntry {
+  ProblemKey key;
+  Decision decision;
+};
+struct RecentSet {
+  std::mutex mutex;
+  std::size_t oldest = 0;
+  RecentEntry entries[recent_ways];
+};
+
+RecentSet& recent_set(const ProblemKey& key) {
+  // They live as long as the process: threads may still call while it ends.
+  static RecentSet* const sets = new RecentSet[recent_sets];
+  return sets[key.hash() % recent_sets];
+}
+
 }  // namespace
+
+std::int64_t alignment_word(const void* address) {
+  if (address == nullptr) return 0;
+  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(address) | 16;
+  return static_cast<std::int64_t>(bits & (~bits + 1));
+}
+
+ProblemKey::ProblemKey() = default;
+
+bool ProblemKey::operator==(const ProblemKey& other) const {
+  return family_ == other.family_ && words_ == other.words_;
+}
 
 ProblemKey::ProblemKey(const Family& family, const void* problem, const tw_options& options,
                        std::int64_t instance, const Device& device)
@@ -99,6 +133,24 @@ std::string ProblemKey::difference(const ProblemKey& planned) const {
                                of == nullptr ? "" : " of ", of == nullptr ? "" : of, mine, theirs);
       });
   return sentence;
+}
+
+bool find_recent(Decision& decision, const ProblemKey& key) {
+  RecentSet& set = recent_set(key);
+  const std::lock_guard lock(set.mutex);
+  for (const RecentEntry& entry : set.entries) {
+    if (!(entry.key == key)) continue;
+    decision = entry.decision;
+    return true;
+  }
+  return false;
+}
+
+void remember(const Decision& decision, const ProblemKey& key) {
+  RecentSet& set = recent_set(key);
+  const std::lock_guard lock(set.mutex);
+  set.entries[set.oldest] = {key, decision};
+  set.oldest = (set.oldest + 1) % recent_ways;
 }
 
 }  // namespace tw::library

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,11 +12,7 @@
 namespace tw::library {
 
 // 0: null.
-constexpr std::int64_t alignment_word(const void* address) {
-  if (address == nullptr) return 0;
-  const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(address) | 16;
-  return static_cast<std::int64_t>(bits & (~bits + 1));
-}
+std::int64_t alignment_word(const void* address);
 
 // Everything that the choice of a kernel depends on, as numbers that are compared and hashed: of
 // addresses only their alignment.
@@ -27,9 +22,9 @@ class ProblemKey {
   ProblemKey(const Family& family, const void* problem, const tw_options& options,
              std::int64_t instance, const Device& device);
   // Equal to no key of a problem.
-  ProblemKey() = default;
+  ProblemKey();
 
-  bool operator==(const ProblemKey&) const = default;
+  bool operator==(const ProblemKey& other) const;
   std::uint64_t hash() const;
 
   // A sentence about the first word in which this differs from a plan's key, of the same family;
@@ -48,41 +43,8 @@ struct Decision {
   std::size_t kernel_bytes = 0;  // what the kernel itself asks for, counters first
 };
 
-// What was decided lately. A set is locked for the time of a copy, so that threads meet only where
-// they ask for the same shapes.
-class Recent {
- public:
-  bool find(Decision& decision, const ProblemKey& key) {
-    Set& set = set_of(key);
-    const std::lock_guard lock(set.mutex);
-    for (const Entry& entry : set.entries) {
-      if (entry.key != key) continue;
-      decision = entry.decision;
-      return true;
-    }
-    return false;
-  }
-  void store(const Decision& decision, const ProblemKey& key) {
-    Set& set = set_of(key);
-    const std::lock_guard lock(set.mutex);
-    set.entries[set.oldest] = {key, decision};
-    set.oldest = (set.oldest + 1) % ways;
-  }
-
- private:
-  static constexpr std::size_t sets = 1024;
-  static constexpr std::size_t ways = 4;
-  struct Entry {
-    ProblemKey key;
-    Decision decision;
-  };
-  struct Set {
-    std::mutex mutex;
-    std::size_t oldest = 0;
-    Entry entries[ways];
-  };
-  Set& set_of(const ProblemKey& key) { return sets_[key.hash() % sets]; }
-  Set sets_[sets];
-};
+// What was decided lately, by any thread: whether there is a decision for the key.
+bool find_recent(Decision& decision, const ProblemKey& key);
+void remember(const Decision& decision, const ProblemKey& key);
 
 }  // namespace tw::library

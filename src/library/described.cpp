@@ -7,9 +7,8 @@
 #include "src/library/apart.h"
 #include "src/library/checks.h"
 #include "src/library/copier.h"
+#include "src/library/environment.h"
 #include "src/library/failure.h"
-#include "src/library/log.h"
-#include "src/library/tuning.h"
 
 namespace tw::library {
 
@@ -17,6 +16,13 @@ const Copier*& copier() {
   static const Copier* one = nullptr;
   return one;
 }
+
+Rewritten::Rewritten(const Checked& given) : given_(given), stated_(&given) {}
+const Checked& Rewritten::given() const { return given_; }
+const Checked& Rewritten::stated() const { return *stated_; }
+const Status& Rewritten::status() const { return status_; }
+std::size_t Rewritten::copied_bytes() const { return bytes_; }
+std::span<const Rewritten::Copy> Rewritten::copies() const { return {copies_, num_copies_}; }
 
 const TensorLines& Rewritten::add_copy(const char* title, const TensorLines& from,
                                        std::byte* memory) {

@@ -22,6 +22,10 @@ constinit std::atomic<std::size_t> num_registered = 0;
 
 }  // namespace
 
+const char* Family::name() const { return description->name; }
+
+Registered::Registered(const Family& family) { add_family(family); }
+
 void add_family(const Family& family) {
   const std::size_t number = num_registered.load();
   registered.at(number) = &family;

@@ -21,20 +21,20 @@ struct Choice : LaunchChoice {
 // longer than the problem.
 class Rewritten {
  public:
-  explicit Rewritten(const Checked& given) : given_(given), stated_(&given) {}
+  explicit Rewritten(const Checked& given);
   Rewritten(const Rewritten&) = delete;
   Rewritten& operator=(const Rewritten&) = delete;
 
-  const Checked& given() const { return given_; }
-  const Checked& stated() const { return *stated_; }
-  const Status& status() const { return status_; }
-  std::size_t copied_bytes() const { return bytes_; }
+  const Checked& given() const;
+  const Checked& stated() const;
+  const Status& status() const;
+  std::size_t copied_bytes() const;
 
   struct Copy {
     const char* title;
     TensorLines to, from;
   };
-  std::span<const Copy> copies() const { return {copies_, num_copies_}; }
+  std::span<const Copy> copies() const;
 
   // For Family::rewrite. Copies have lines that begin at multiples of 128 bytes, in `memory`.
   static constexpr std::size_t alignment = 256;
@@ -65,7 +65,7 @@ struct Family {
   // The words by which tables know a problem, where they are not those of its product.
   std::string (*call)(const Checked& problem) = nullptr;
 
-  const char* name() const { return description->name; }
+  const char* name() const;
 };
 
 inline constexpr std::size_t most_families = 64;
@@ -75,7 +75,7 @@ void add_family(const Family& family);
 
 // A family's file has one, which hands out its number when the library is loaded.
 struct Registered {
-  explicit Registered(const Family& family) { add_family(family); }
+  explicit Registered(const Family& family);
 };
 
 // Adds the families of a shared object; or throws, and adds none.

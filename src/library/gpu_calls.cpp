@@ -10,7 +10,7 @@
 #include "src/library/command.h"
 #include "src/library/copier.h"
 #include "src/library/described.h"
-#include "src/library/log.h"
+#include "src/library/environment.h"
 
 namespace tw::library {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/verify/stated.h"
 
 namespace tw {

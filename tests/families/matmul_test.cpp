@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/verify/stated.h"
 #include "src/verify/virtual.h"
 #include "src/verify/virtual_run.h"

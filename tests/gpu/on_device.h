@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "src/verify/data.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 #include "tilewright/launch/targets.h"
 
 namespace tw::tests {

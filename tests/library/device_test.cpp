@@ -10,7 +10,7 @@
 #include "tilewright.h"
 #include "tilewright/family/rms_norm/family.h"
 #include "tilewright/family/rotary/family.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 
 namespace tw {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <thread>
 
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/library/calls.h"
 #include "src/library/copier.h"
 #include "src/library/described.h"
@@ -13,7 +13,7 @@
 #include "tests/library/stand_in.h"
 #include "tilewright.hpp"
 #include "tilewright/family/matmul/family.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 
 namespace tw::tests {
 namespace {

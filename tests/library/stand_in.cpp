@@ -1,6 +1,6 @@
 #include "tests/library/stand_in.h"
 
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 
 namespace tw {
 

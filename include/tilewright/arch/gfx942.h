@@ -2,12 +2,12 @@
 // by threads.
 #pragma once
 
-#include "tilewright/accumulator/in_registers.h"
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/io/fnuz_copy.h"
 #include "tilewright/io/lds_loader.h"
 #include "tilewright/io/vector_copy.h"
+#include "tilewright/kernel/left_out.h"
 #include "tilewright/kernel/ping_pong.h"
 #include "tilewright/op/mfma.h"
 #include "tilewright/pipeline/counter.h"

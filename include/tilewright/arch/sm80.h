@@ -2,11 +2,11 @@
 // The portable baseline: later GPUs run it, too.
 #pragma once
 
-#include "tilewright/accumulator/in_registers.h"
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/io/async_copy.h"
 #include "tilewright/io/thread_loader.h"
+#include "tilewright/kernel/left_out.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/mma_sync.h"
 #include "tilewright/pipeline/counter.h"

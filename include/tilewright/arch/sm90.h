@@ -1,7 +1,6 @@
 // Hopper, sm_90a: TMA loads with multicast, wgmma into registers, TMA stores.
 #pragma once
 
-#include "tilewright/accumulator/in_registers.h"
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/epilogue/source_supply.h"
@@ -9,6 +8,7 @@
 #include "tilewright/epilogue/transposed_store.h"
 #include "tilewright/io/shifted_copy.h"
 #include "tilewright/io/weights_first.h"
+#include "tilewright/kernel/left_out.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/wgmma.h"
 #include "tilewright/pipeline/mbarrier.h"
@@ -61,9 +61,8 @@ struct Sm90 {
   static consteval RoleTable roles(const Config& config) {
     require(config.tiling.m % (64 * config.groups_per_tile()) == 0,
             "The tile's m must be a multiple of 64 rows for each warpgroup that shares the tile.");
-    require(
-        config.tiling.n % (config.tiling.swap_ab != 0 ? 8 : 16) == 0 && config.tiling.n <= 256,
-        "The tile's n must be a multiple of 16 up to 256; of 8 with swap_ab.");
+    require(config.tiling.n % (config.tiling.swap_ab != 0 ? 8 : 16) == 0 && config.tiling.n <= 256,
+            "The tile's n must be a multiple of 16 up to 256; of 8 with swap_ab.");
     require(
         config.group_rows() * config.tiling.n * (config.promote_every == 0 ? 1 : 2) <=
             64 * (config.plain_epilogue != 0 ? 384 : 320),

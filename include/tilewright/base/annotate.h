@@ -53,3 +53,11 @@
 #define TW_BORN(state)
 #define TW_NOT_AFTER_MOVE
 #endif
+
+// Stands before the body of a lambda that a loop of ours calls. clang would inline it late, and
+// keep the values that it captures in scratch memory until then.
+#if defined(__HIP__)
+#define TW_LOOP_BODY __attribute__((always_inline))
+#else
+#define TW_LOOP_BODY
+#endif

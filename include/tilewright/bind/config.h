@@ -37,7 +37,7 @@ struct MatmulConfig {
   Scheduling scheduling = Scheduling::Static;
   TileSweep sweep = TileSweep::Grouped;
   unsigned c_stages = 0;          // chunks of C that a role brings ahead of a group's epilogue
-  unsigned initial_c = 0;           // 1: sums begin at C and the bias; relu, or nothing, is behind
+  unsigned initial_c = 0;         // 1: sums begin at C and the bias; relu, or nothing, is behind
   unsigned dependent_launch = 0;  // 1: the grid starts while the grid before it ends
   unsigned plain_epilogue = 0;    // 1: D = alpha * sums alone, which leaves registers to the sums
   Tracing tracing = Tracing::Off;
@@ -46,6 +46,10 @@ struct MatmulConfig {
     return consumers == Consumers::Cooperative ? multiply_groups : 1;
   }
   constexpr unsigned group_rows() const { return tiling.m / groups_per_tile(); }
+  // From one group's first row of a tile to the next group's.
+  constexpr unsigned group_step() const {
+    return consumers == Consumers::Cooperative ? group_rows() : 0;
+  }
   // A tile's rows and columns of the caller's D.
   constexpr unsigned output_rows() const { return tiling.swap_ab != 0 ? tiling.n : tiling.m; }
   constexpr unsigned output_columns() const { return tiling.swap_ab != 0 ? tiling.m : tiling.n; }
@@ -62,12 +66,11 @@ struct MatmulConfig {
         tiling.loaded_rows == 0 || (tiling.loaded_rows % 8 == 0 && tiling.loaded_rows < tiling.m &&
                                     tiling.a_major == Major::K && tiling.cluster.n == 1),
         "loaded_rows are a multiple of 8 below the tile's m of a K-major A that no CTAs share.");
-    require(
-        tiling.swap_ab == 0 || (tiling.a_type == tiling.b_type && tiling.a_major == Major::K &&
-                                  tiling.b_major == Major::K && tiling.loaded_rows == 0 &&
-                                  bytes_of(d_type) == 2 && c_stages == 0),
-        "With swap_ab operands are K-major, of one type and loaded whole; D has elements "
-        "of two bytes, and no role brings C.");
+    require(tiling.swap_ab == 0 || (tiling.a_type == tiling.b_type && tiling.a_major == Major::K &&
+                                    tiling.b_major == Major::K && tiling.loaded_rows == 0 &&
+                                    bytes_of(d_type) == 2 && c_stages == 0),
+            "With swap_ab operands are K-major, of one type and loaded whole; D has elements "
+            "of two bytes, and no role brings C.");
     require(stagger == 0 || consumers == Consumers::Cooperative,
             "stagger is for cooperative groups; ping-pong groups take turns.");
     require((split == Split::Cluster) == (tiling.cluster.k > 1),

@@ -12,7 +12,8 @@ namespace tw {
 // A recipe is what a family replaces in a matmul, with a matmul's own parts as defaults
 // (bind/recipe.h). `Named` carries the configuration, because nvcc cannot spell it as a value.
 template <TargetPage Page, class RecipeType, class Named>
-struct Kernel {
+struct Kernel : kernel::GroupPlaces<Named::config.tiling.m, Named::config.tiling.n,
+                                    Named::config.group_step()> {
   using Target = Page;
   using Recipe = RecipeType;
   static_assert(KernelRecipe<Recipe>);
@@ -74,14 +75,6 @@ struct Kernel {
   static_assert(signals<typename Target::Signal, Ring>());
   static_assert(every_role_is_played<Payload>(roles),
                 "A part of a stage is loaded by a role that nobody plays.");
-
-  // From one group's first row of a tile to the next group's.
-  static constexpr unsigned group_step =
-      config.consumers == Consumers::Cooperative ? config.group_rows() : 0;
-  static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {
-    return {tile.batch, tile.first_row(config.tiling.m) + static_cast<int>(group * group_step),
-            tile.first_column(config.tiling.n), tile.m_end};
-  }
 };
 
 }  // namespace tw

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/epilogue/packed.h"
+#include "tilewright/epilogue/fragment.h"
 #include "tilewright/isa/scalar.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/layout/element.h"

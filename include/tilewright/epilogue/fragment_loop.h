@@ -3,13 +3,25 @@
 #pragma once
 
 #include "tilewright/accumulator/fragment_layout.h"
-#include "tilewright/base/for_each.h"
 #include "tilewright/epilogue/contracts.h"
 #include "tilewright/epilogue/global_source.h"
 #include "tilewright/epilogue/group_place.h"
 #include "tilewright/epilogue/tree.h"
 
 namespace tw {
+
+// A loop that is unrolled or not: registers have no index, so that what picks them by number must
+// be unrolled.
+template <unsigned count, bool unrolled, class Use>
+TW_DEVICE void for_each(const Use& use) {
+  if constexpr (unrolled) {
+    TW_UNROLL
+    for (unsigned i = 0; i < count; ++i) use(i);
+  } else {
+    TW_ROLL
+    for (unsigned i = 0; i < count; ++i) use(i);
+  }
+}
 
 // `Epilogue` is a Tree or RuntimeEpilogue, `Store` a StagedStore, DirectStore or TransposedStore.
 template <class Epilogue, class Store>

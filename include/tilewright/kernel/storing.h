@@ -2,9 +2,20 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/epilogue/fragment.h"
 #include "tilewright/schedule/contracts.h"
 
 namespace tw::kernel {
+
+// A group's rows of a tile of m by n begin `step` rows behind those of the group before.
+template <unsigned m, unsigned n, unsigned step>
+struct GroupPlaces {
+  static constexpr unsigned group_step = step;
+  static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {
+    return {tile.batch, tile.first_row(m) + static_cast<int>(group * step),  //
+            tile.first_column(n), tile.m_end};
+  }
+};
 
 template <class Kernel, bool active>
 class Storing {

@@ -287,9 +287,10 @@ class WarpSpecialized {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();
       }
-      const unsigned group = (warp - roles.multiply.first_warp) / roles.group_warps();
+      constexpr unsigned warps = roles.group_warps(), threads = roles.group_threads();
+      const unsigned group = (warp - roles.multiply.first_warp) / warps;
       multiply(params, storage, group,
-               thread - roles.multiply.first_warp * roles.lanes - group * roles.group_threads());
+               thread - roles.multiply.first_warp * roles.lanes - group * threads);
     } else {
       if constexpr (roles.shifts_registers()) isa::setmaxnreg_decrease<roles.load.registers>();
       help(params, storage, warp, thread);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "tilewright/launch/kernel_problem.h"
-#include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/tensor_map.h"
 
 namespace tw {

@@ -100,8 +100,9 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
   const cuuint64_t extents[3] = {static_cast<cuuint64_t>(box.inner),
                                  static_cast<cuuint64_t>(box.outer),
                                  static_cast<cuuint64_t>(box.batch)};
-  const cuuint64_t pitches[2] = {static_cast<cuuint64_t>(box.pitch_bytes),
-                                 static_cast<cuuint64_t>(box.encoded_batch_pitch())};
+  const cuuint64_t pitches[2] = {
+      static_cast<cuuint64_t>(box.pitch_bytes),
+      static_cast<cuuint64_t>(box.batch == 1 ? box.pitch_bytes : box.batch_pitch_bytes)};
   const cuuint32_t box_extents[3] = {box.box_inner, box.box_outer, box.box_batch};
   const cuuint32_t steps[3] = {1, 1, 1};
   CUtensorMap encoded;
@@ -116,7 +117,7 @@ inline Status encode_for_cuda(TensorMap& map, const MatrixBox& box) {
                            " matrices of " + std::to_string(box.outer) + " by " +
                            std::to_string(box.inner) + " " + name_of(box.type) +
                            " with pitches of " + std::to_string(box.pitch_bytes) + " and " +
-                           std::to_string(box.encoded_batch_pitch()) + " bytes (error " +
+                           std::to_string(pitches[1]) + " bytes (error " +
                            std::to_string(static_cast<int>(result)) + ").");
   }
   std::memcpy(&map, &encoded, sizeof map);

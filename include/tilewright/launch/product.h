@@ -12,7 +12,6 @@
 #include "tilewright/epilogue/begun.h"
 #include "tilewright/io/operand.h"
 #include "tilewright/launch/kernel_problem.h"
-#include "tilewright/launch/launch_order.h"
 #include "tilewright/launch/matmul_check.h"
 #include "tilewright/launch/tensor_map.h"
 

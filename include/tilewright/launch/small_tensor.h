@@ -11,7 +11,7 @@ namespace tw {
 // From a tensor's first byte to the end of its last line.
 constexpr std::int64_t span_bytes(const MatrixBox& box) {
   return box.inner * bits_in(box.type) / 8 + (box.outer - 1) * box.pitch_bytes +
-         (box.batch - 1) * box.encoded_batch_pitch();
+         (box.batch - 1) * box.batch_pitch_bytes;
 }
 constexpr std::int64_t span_bytes(const Im2colBox& box) {
   std::int64_t bytes = box.extents[0] * bytes_of(box.type);

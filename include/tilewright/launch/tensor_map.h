@@ -18,8 +18,9 @@ constexpr BoxSwizzle swizzle_of_rows(unsigned bytes) {
 // A tensor of rank 3 (inner, outer, batch), contiguous along `inner`, and the box that one copy
 // moves: box_inner by box_outer of box_batch matrices. Extents count elements and are at least 1;
 // pitches count bytes and are multiples of 16. A batch pitch of 0 shows every matrix of the batch
-// the same memory. Elements of fewer than 8 bits are packed there, and a byte each in shared
-// memory: `inner` is a multiple of 128 then, and box_inner 128.
+// the same memory; that of one matrix is never used, and descriptors then have a legal one.
+// Elements of fewer than 8 bits are packed there, and a byte each in shared memory: `inner` is a
+// multiple of 128 then, and box_inner 128.
 struct MatrixBox {
   const void* base = nullptr;
   ElementType type = ElementType::Bf16;
@@ -33,12 +34,6 @@ struct MatrixBox {
   BoxSwizzle swizzle = BoxSwizzle::Bytes128;
   // Copies of much that is read once gain nothing of lines that the L2 cache fetches beside.
   bool read_once = false;
-
-  // What stands in the descriptor: with one matrix the batch pitch is never used, so it may be
-  // anything that is legal.
-  constexpr std::int64_t encoded_batch_pitch() const {
-    return batch == 1 ? pitch_bytes : batch_pitch_bytes;
-  }
 };
 
 // A tensor of images (c, w, h, n) or (c, w, h, depth, n), contiguous along c, and the column that

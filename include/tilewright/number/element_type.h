@@ -54,10 +54,9 @@ constexpr const char* name_of(ElementType type) {
 
 // The C++ type of an element in memory, in the order of ElementType.
 template <ElementType type>
-using Element =
-    std::tuple_element_t<static_cast<unsigned>(type),
-                         std::tuple<Bf16, Fp16, float, Tf32, E4m3, E5m2, std::int8_t, std::int32_t,
-                                    E2m1, E2m3, E3m2>>;
+using Element = std::tuple_element_t<
+    static_cast<unsigned>(type),
+    std::tuple<Bf16, Fp16, float, Tf32, E4m3, E5m2, std::int8_t, std::int32_t, E2m1, E2m3, E3m2>>;
 
 // What sums of products of this type are held in.
 constexpr ElementType sum_type(ElementType operand) {

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "src/bench/fit/fit_data.h"
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/dispatch/cost.h"
 #include "src/instances/names.h"
 #include "src/program.h"

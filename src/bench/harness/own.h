@@ -6,7 +6,7 @@
 
 #include "src/bench/harness/buffers.h"
 #include "src/bench/harness/measure.h"
-#include "src/dispatch/choose.h"
+#include "src/dispatch/choose_launch.h"
 #include "src/dispatch/shortlist.h"
 
 namespace tw::bench {

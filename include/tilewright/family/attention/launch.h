@@ -7,7 +7,7 @@
 #include "tilewright/family/attention/family.h"
 #include "tilewright/family/attention/kernel.h"
 #include "tilewright/launch/checked.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 #include "tilewright/launch/tensor_map.h"
 
 namespace tw {

@@ -3,13 +3,25 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
-#include "tilewright/base/for_each.h"
 #include "tilewright/bind/block_pieces.h"
 #include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
 #include "tilewright/number/code_format.h"
 
 namespace tw {
+
+// Unrolled; it ends where `use` says false, as that says of every number behind. clang unrolls no
+// loop that ends early: there the others are asked, too.
+template <unsigned count, class Use>
+TW_DEVICE void for_each_while(const Use& use) {
+  TW_UNROLL
+  for (unsigned i = 0; i < count; ++i) {
+    [[maybe_unused]] const bool goes_on = use(i);
+#if !defined(__HIP__)
+    if (!goes_on) break;
+#endif
+  }
+}
 
 // The configuration of an instance: there is nothing else to choose.
 struct BlockDequantiseConfig {

@@ -12,8 +12,8 @@ namespace tw {
 struct CombineLaunch {
   using Family = CombineFamily;
 
-  template <class Parts>
-  static constexpr CombineConfig facts = Parts::config;
+  template <class Kernel>
+  static constexpr CombineConfig facts = Kernel::config;
 
   static std::int64_t column_tiles(const Family::Problem& problem) {
     constexpr std::int64_t columns = CombineStream::tile_columns;
@@ -21,7 +21,7 @@ struct CombineLaunch {
   }
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
     const Family::Problem& problem = checked.as<Family::Problem>();
     constexpr std::int64_t length = CombineStream::length;
@@ -40,8 +40,8 @@ struct CombineLaunch {
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas) {
     const Family::Problem& problem = checked.as<Family::Problem>();
     const auto matrix = [&](unsigned tensor) {

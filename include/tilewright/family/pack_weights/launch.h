@@ -13,11 +13,11 @@ struct PackWeightsLaunch {
   using Family = PackWeightsFamily;
   using Problem = Family::Problem;
 
-  template <class Parts>
-  static constexpr PackWeightsConfig facts = Parts::config;
+  template <class Kernel>
+  static constexpr PackWeightsConfig facts = Kernel::config;
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
     if (checked.is_empty()) return Status::good();
     const Problem& problem = checked.as<Problem>();
@@ -31,8 +31,8 @@ struct PackWeightsLaunch {
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas) {
     const Problem& problem = checked.as<Problem>();
     const auto matrix = [&](unsigned tensor) -> PackWeightsStream::Matrix {

@@ -6,20 +6,20 @@
 #include "tilewright/family/route/family.h"
 #include "tilewright/family/route/kernel.h"
 #include "tilewright/launch/checked.h"
-#include "tilewright/launch/launch_order.h"
+#include "tilewright/launch/kernel_problem.h"
 
 namespace tw {
 
 struct RouteLaunch {
   using Family = RouteFamily;
 
-  template <class Parts>
-  static constexpr RouteConfig facts = Parts::Stream::config;
+  template <class Kernel>
+  static constexpr RouteConfig facts = Kernel::Stream::config;
 
   // Why a kernel cannot take the problem.
-  template <class Parts>
+  template <class Kernel>
   static Status supports(const Checked& checked) {
-    using Stream = typename Parts::Stream;
+    using Stream = typename Kernel::Stream;
     const std::int64_t experts = checked.as<Family::Problem>().experts;
     if (experts <= Stream::most_experts) return Status::good();
     return Status::refused(
@@ -40,21 +40,21 @@ struct RouteLaunch {
   };
 
   // Counters, then the counts of every CTA.
-  template <class Parts>
+  template <class Kernel>
   static std::size_t workspace(const Checked& checked, unsigned max_ctas) {
     const Family::Problem& problem = checked.as<Family::Problem>();
-    const unsigned ctas = Grid<typename Parts::Stream>(problem, max_ctas).ctas;
+    const unsigned ctas = Grid<typename Kernel::Stream>(problem, max_ctas).ctas;
     if (ctas == 1) return 0;
     return workspace_counter_bytes + ctas * static_cast<std::size_t>(problem.experts) * 4;
   }
 
   // `max_ctas`: how many the device holds at once. The kernel takes the problem, which is not
   // empty.
-  template <class Parts>
-  static void plan(typename kernel::Streaming<Parts>::Params& params, unsigned& ctas,
+  template <class Kernel>
+  static void plan(typename kernel::Streaming<Kernel>::Params& params, unsigned& ctas,
                    const Checked& checked, unsigned max_ctas, const Workspace& workspace = {}) {
     const Family::Problem& problem = checked.as<Family::Problem>();
-    const Grid<typename Parts::Stream> grid(problem, max_ctas);
+    const Grid<typename Kernel::Stream> grid(problem, max_ctas);
     const TensorLines& logits = checked.tensor(Family::logits);
     auto& stream = params.stream;
     stream = {.logits = logits.data,

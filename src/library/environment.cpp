@@ -1,7 +1,6 @@
-#include "src/library/tuning.h"
+#include "src/library/environment.h"
 
-#include <fmt/format.h>
-
+#include <cstdio>
 #include <cstdlib>
 
 #include "src/dispatch/tuning.h"
@@ -10,6 +9,23 @@
 namespace tw::library {
 
 namespace {
+
+enum class LogLevel { None, Calls, Info, Dispatch };
+
+LogLevel level() {
+  static const LogLevel asked = [] {
+    const char* value = std::getenv("TW_LOG");
+    const std::string word = value == nullptr ? "" : value;
+    if (word == "calls") return LogLevel::Calls;
+    if (word == "info") return LogLevel::Info;
+    if (word == "dispatch") return LogLevel::Dispatch;
+    if (!word.empty()) {
+      log_line(fmt::format("tw: TW_LOG is '{}', but must be calls, info or dispatch.", word));
+    }
+    return LogLevel::None;
+  }();
+  return asked;
+}
 
 struct OwnFile {
   std::string path;  // empty: there is none
@@ -32,6 +48,12 @@ const OwnFile& own_file() {
 }
 
 }  // namespace
+
+bool logs_distinct_calls() { return level() == LogLevel::Calls; }
+bool logs_calls() { return level() >= LogLevel::Info; }
+bool logs_dispatch() { return level() == LogLevel::Dispatch; }
+
+void log_line(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 
 const MeasuredTable* own_table(const Device& device) {
   const OwnFile& file = own_file();
