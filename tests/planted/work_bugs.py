@@ -144,7 +144,7 @@ BUGS = [
         'const Four* const from = first + (part - 1) * part_stride;',
         [Site('copies_in_parts', (64, 64, 256, 0, 4, 3), WRONG_RESULT),
          Site('one_group_in_parts', (64, 64, 256, 0, 4, 3), WRONG_RESULT),
-         Site('tensor_in_parts', (128, 64, 256, 0, 4, 3), WRONG_RESULT)]),
+         Site('tensor_in_parts', (128, 64, 256, 0, 4, 3), WRONG_RESULT)], of=2),
     Bug('parts_of_other_columns',
         'the other parts are taken from columns that the own part does not have here',
         'epilogue/fragment_loop.h',
