@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <utility>
 
 namespace tw::library {
 
@@ -71,14 +72,10 @@ void key_words(const Description& description, const void* problem, const tw_opt
 // shapes.
 constexpr std::size_t recent_sets = 1024;
 constexpr std::size_t recent_ways = 4;
-struct RecentEntry {
-  ProblemKey key;
-  Decision decision;
-};
 struct RecentSet {
   std::mutex mutex;
   std::size_t oldest = 0;
-  RecentEntry entries[recent_ways];
+  std::pair<ProblemKey, Decision> entries[recent_ways];
 };
 
 RecentSet& recent_set(const ProblemKey& key) {
@@ -138,9 +135,9 @@ std::string ProblemKey::difference(const ProblemKey& planned) const {
 bool find_recent(Decision& decision, const ProblemKey& key) {
   RecentSet& set = recent_set(key);
   const std::lock_guard lock(set.mutex);
-  for (const RecentEntry& entry : set.entries) {
-    if (!(entry.key == key)) continue;
-    decision = entry.decision;
+  for (const auto& [known, decided] : set.entries) {
+    if (!(known == key)) continue;
+    decision = decided;
     return true;
   }
   return false;

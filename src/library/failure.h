@@ -12,10 +12,6 @@ struct Failure {
   std::string sentence;
 };
 
-// Runs `body` for a C function: whatever it throws becomes a status and the thread's message.
-template <class Body>
-tw_status guarded(const Body& body) noexcept;
-
 // The thread's message; never null.
 void set_message(const char* sentence) noexcept;
 const char* message() noexcept;
@@ -23,6 +19,7 @@ const char* message() noexcept;
 // Tells the exception that is being handled.
 tw_status report_failure() noexcept;
 
+// Runs `body` for a C function: whatever it throws becomes a status and the thread's message.
 template <class Body>
 tw_status guarded(const Body& body) noexcept {
   set_message("");
