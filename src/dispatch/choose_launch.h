@@ -67,7 +67,8 @@ inline LaunchOrder usual_order(const Instance& instance) {
 }
 
 // Every launch that computes the problem, none twice. A Family is a UsualChoice, and has
-// instances(), what is compiled. `rejections` may be null.
+// instances(), what is compiled; it may have microseconds(), where products' prices do not tell.
+// `rejections` may be null.
 template <class Family>
 std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequest& request,
                                       std::vector<LaunchRejection>* rejections) {
@@ -95,10 +96,15 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
     for (const LaunchOrder& order : orders) {
       if (order != usual && rejected(instance.takes(taken, order))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
-      found.push_back(
-          {&instance, order,
-           expected_microseconds(facts, matmul, order, machine, Family::situation(problem),
-                                 Family::operand_bytes(problem))});
+      const auto expected = [&] {
+        if constexpr (requires { Family::microseconds(instance, matmul, order, machine); }) {
+          return Family::microseconds(instance, matmul, order, machine);
+        } else {
+          return expected_microseconds(facts, matmul, order, machine, Family::situation(problem),
+                                       Family::operand_bytes(problem));
+        }
+      };
+      found.push_back({&instance, order, expected()});
     }
   }
   return found;

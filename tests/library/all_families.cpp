@@ -2,6 +2,7 @@
 #include "src/instances/instance.h"
 #include "tilewright/family/attention/launch.h"
 #include "tilewright/family/conv2d/launch.h"
+#include "tilewright/family/four_bit/launch.h"
 #include "tilewright/family/grouped/launch.h"
 
 namespace tw {
@@ -78,6 +79,13 @@ std::span<const Instance> block_scaled_instances() {
 std::span<const Instance> pack_weights_instances() {
   static const Instance table[] = {
       {"reorders", "sm90a", 1, nullptr, take, takes, asks, starts, nullptr}};
+  return table;
+}
+
+std::span<const Instance> four_bit_instances() {
+  static constexpr FourBitFacts facts = {};
+  static const Instance table[] = {
+      {"four bits", "sm90a", 1, &facts, take, takes, asks, starts, nullptr}};
   return table;
 }
 

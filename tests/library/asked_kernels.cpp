@@ -10,6 +10,7 @@
 #include "tilewright/family/blockwise/launch.h"
 #include "tilewright/family/combine/launch.h"
 #include "tilewright/family/conv2d/launch.h"
+#include "tilewright/family/four_bit/launch.h"
 #include "tilewright/family/grouped/launch.h"
 #include "tilewright/family/pack_weights/launch.h"
 #include "tilewright/family/quantise/launch.h"
@@ -41,6 +42,9 @@ struct CombineNamed {
 };
 struct Conv2dNamed {
   static constexpr Conv2dConfig config = {.tiling = {.n = 128}, .c_stages = 2};
+};
+struct FourBitNamed {
+  static constexpr FourBitConfig config = {.tiling = {.n = 16, .spans = 2, .swap_ab = 1}};
 };
 struct GroupedNamed {
   static constexpr GroupedConfig config = {.stagger = 2};
@@ -84,6 +88,10 @@ std::span<const Instance> combine_instances() {
 }
 std::span<const Instance> conv2d_instances() {
   return tests::warp_specialized<Conv2dLaunch, Conv2d<Sm90, Conv2dRecipe, Conv2dNamed>>();
+}
+std::span<const Instance> four_bit_instances() {
+  return tests::warp_specialized<
+      FourBitLaunch, FourBit<Sm90, FourBitBy<WeightFormat::Mxfp4, 32>, FourBitNamed>>();
 }
 std::span<const Instance> grouped_instances() {
   return tests::warp_specialized<GroupedLaunch, Grouped<Sm90, MatmulRecipe, GroupedNamed>>();

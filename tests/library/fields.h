@@ -140,6 +140,21 @@ void each_field(tw_pack_weights_problem& problem, const std::string& name, const
   visit(name + "packed", problem.packed);
 }
 template <class Visit>
+void each_field(tw_four_bit_problem& problem, const std::string& name, const Visit& visit) {
+  visit(name + "m", problem.m);
+  visit(name + "n", problem.n);
+  visit(name + "k", problem.k);
+  visit(name + "batch", problem.batch);
+  each_field(problem.a, name + "a", visit);
+  visit(name + "weights", problem.weights);
+  visit(name + "format", problem.format);
+  visit(name + "scale_group", problem.scale_group);
+  visit(name + "exponent", problem.exponent);
+  each_field(problem.d, name + "d", visit);
+  each_field(problem.epilogue, name + "epilogue", visit);
+  visit(name + "weights_are_constant", problem.weights_are_constant);
+}
+template <class Visit>
 void each_field(tw_rms_norm_problem& problem, const std::string& name, const Visit& visit) {
   visit(name + "m", problem.m);
   visit(name + "k", problem.k);

@@ -383,6 +383,27 @@ TEST(FrozenRefusals, PackWeights) {
   expect_frozen("pack_weights", found + refusals_of("AWQ with zero points", problem, call));
 }
 
+// Plain, then in a batch and with an epilogue.
+TEST(FrozenRefusals, FourBit) {
+  const auto call = planned<tw_four_bit_plan_create>;
+  tw_four_bit_problem problem;
+  tw_four_bit_init(&problem, nullptr);
+  problem.m = 4;
+  problem.n = 8;
+  problem.k = 16;
+  problem.a = {at<void>(0), 16, 1, 0, TW_BF16};
+  problem.weights = at<void>(20);
+  problem.d = {at<void>(2), 8, 1, 0, TW_BF16};
+  std::string found = refusals_of("mxfp4", problem, call);
+  problem.batch = 2;
+  problem.a.batch_stride = 64;
+  problem.exponent = 3;
+  add_epilogue(problem.epilogue);
+  problem.d.batch_stride = problem.epilogue.source.batch_stride = 32;
+  problem.epilogue.auxiliary.batch_stride = 32;
+  expect_frozen("four_bit", found + refusals_of("batch and epilogue", problem, call));
+}
+
 TEST(FrozenRefusals, BlockDequantise) {
   tw_block_dequantise_problem problem;
   tw_block_dequantise_init(&problem, nullptr);

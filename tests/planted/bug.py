@@ -218,6 +218,11 @@ CONFIGS = {
     # The same of float32 scales that are powers of two.
     'exponents': Config('sm_100a', 'tilewright/arch/sm100_scaled.h', 'Sm100Scaled',
                         fields_of(f'.n = 128, {FP8}', '.multiply_groups = 1'), 'blockwise', 'ScaledByExponents<128>'),
+    # Weights of four bits: 17 stages of 64 features by 128 of k, and tiles of 16 rows of A.
+    'four_bit': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                       fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1, .weights_first = 1',
+                                 '.multiply_groups = 1, .dependent_launch = 1'), 'four_bit',
+                       'FourBitBy<WeightFormat::Mxfp4, 32>'),
     # Groups of rows.
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
@@ -320,6 +325,7 @@ OPTIONS = {
     'blockwise': product,
     'requantised': product,
     'block_scaled': product,
+    'four_bit': lambda m, n, k: f'{product(m, n, k, 1)} --exponent 3',
     # 70, 0, 130 and 9 rows, and 20 rows of nobody behind them; or each with room for so many.
     'grouped': lambda capacity, n, k, sms: f'--sizes 70,0,130,9 --spare {0 if capacity else 20} --capacity {capacity} '
                                            f'--n {n} --k {k} --sms {sms}',

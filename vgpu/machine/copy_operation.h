@@ -65,9 +65,7 @@ void check_line(Engine& machine, std::uint64_t one_side, std::uint64_t other_sid
 // Instructions that isa/ptx does not have.
 namespace tw::model {
 
-// cp.async.bulk: plain bytes. `mask` is as tma_load has it.
-void bulk_load(SharedAddress destination, const void* source, std::uint32_t bytes,
-               SharedAddress barrier, std::uint16_t mask);
+// cp.async.bulk: plain bytes.
 void bulk_store(void* destination, SharedAddress source, std::uint32_t bytes, vgpu::Reduce reduce);
 // From the own CTA's shared memory to that of a CTA of the cluster, where the barrier lies, too.
 void bulk_copy(SharedAddress destination, SharedAddress source, std::uint32_t bytes,

@@ -75,6 +75,9 @@ void fence_proxy_async();
 // and destination and barrier are taken at the same offsets in each.
 void tma_load(SharedAddress destination, const TensorMap* map, SharedAddress barrier,
               const int* coordinates, unsigned rank, std::uint16_t mask);
+// Plain bytes.
+void bulk_load(SharedAddress destination, const void* source, std::uint32_t bytes,
+               SharedAddress barrier, std::uint16_t mask);
 // A column of pixels; `offsets` are the filter position's, of all coordinates but the first and
 // last.
 void tma_load_im2col(SharedAddress destination, const TensorMap* map, SharedAddress barrier,

@@ -223,33 +223,40 @@ int last_column(const MatmulProblem& problem) {
 // Where an operand has at most so many rows, the kernel reads the other operand about once.
 constexpr std::int64_t few_rows = 64;
 
+// What TMA copies of an operand with so many rows, of which kernels read boxes of this shape; the
+// other operand has `others`.
+inline MatrixBox operand_box(const MatmulProblem& problem, const MatmulOperand& operand,
+                             std::int64_t rows, std::int64_t others, TmaBox shape) {
+  const bool by_k = operand.major == Major::K;
+  // With k = 0 nothing is loaded; the map must still be valid, so it shows one line of D.
+  if (problem.k == 0) {
+    const auto d = reinterpret_cast<std::uintptr_t>(problem.d.data);
+    return MatrixBox{.base = reinterpret_cast<const void*>(d / 16 * 16),
+                     .type = operand.type,
+                     .pitch_bytes = 128,
+                     .box_inner = shape.inner,
+                     .box_outer = shape.outer};
+  }
+  const std::int64_t bytes = bytes_of(operand.type);
+  return MatrixBox{.base = operand.data,
+                   .type = operand.type,
+                   .inner = by_k ? problem.k : rows,
+                   .outer = by_k ? rows : problem.k,
+                   .batch = problem.batch,
+                   .pitch_bytes = std::max<std::int64_t>(operand.pitch * bytes, 16),
+                   .batch_pitch_bytes = operand.batch_pitch * bytes,
+                   .box_inner = shape.inner,
+                   .box_outer = shape.outer,
+                   .read_once = others <= few_rows};
+}
+
 template <class Loader, class Encode>
 Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem,
                    const Encode& encode) {
   if constexpr (Loader::elected) {
     const auto box = [&](const MatmulOperand& operand, std::int64_t rows, std::int64_t others,
                          TmaBox shape) {
-      const bool by_k = operand.major == Major::K;
-      // With k = 0 nothing is loaded; the map must still be valid, so it shows one line of D.
-      if (problem.k == 0) {
-        const auto d = reinterpret_cast<std::uintptr_t>(problem.d.data);
-        return MatrixBox{.base = reinterpret_cast<const void*>(d / 16 * 16),
-                         .type = operand.type,
-                         .pitch_bytes = 128,
-                         .box_inner = shape.inner,
-                         .box_outer = shape.outer};
-      }
-      const std::int64_t bytes = bytes_of(operand.type);
-      return MatrixBox{.base = operand.data,
-                       .type = operand.type,
-                       .inner = by_k ? problem.k : rows,
-                       .outer = by_k ? rows : problem.k,
-                       .batch = problem.batch,
-                       .pitch_bytes = std::max<std::int64_t>(operand.pitch * bytes, 16),
-                       .batch_pitch_bytes = operand.batch_pitch * bytes,
-                       .box_inner = shape.inner,
-                       .box_outer = shape.outer,
-                       .read_once = others <= few_rows};
+      return operand_box(problem, operand, rows, others, shape);
     };
     Status a = encode(params.a, box(problem.a, problem.m, problem.n, Loader::box_a()));
     if (!a.is_good()) return a;

@@ -1,0 +1,102 @@
+// Activations by weights of four bits: the description of their problem.
+#pragma once
+
+#include "tilewright/family/four_bit/problem.h"
+#include "tilewright/launch/byte_tensor.h"
+#include "tilewright/launch/more_fields.h"
+#include "tilewright/launch/product_fields.h"
+#include "tilewright/layout/packed_weights.h"
+
+namespace tw {
+
+struct FourBitFamily {
+  using Problem = tw_four_bit_problem;
+  static constexpr const char* format_words[] = {"mxfp4", "nvfp4", "int4", "int4_zeros"};
+
+  static constexpr PackedWeights packed(const Problem& p) {
+    return {static_cast<WeightFormat>(p.format), static_cast<ElementType>(p.a.type),
+            static_cast<unsigned>(p.scale_group)};
+  }
+  // What sums of packed weights lack.
+  static constexpr int exponent(const Problem& p) {
+    return p.format == TW_NVFP4 ? 8 : static_cast<int>(p.exponent);
+  }
+  static constexpr bool has_group(const Problem& p) {
+    if (p.format == TW_MXFP4) return p.scale_group == 32;
+    if (p.format == TW_NVFP4) return p.scale_group == 16;
+    return p.scale_group == 32 || p.scale_group == 64 || p.scale_group == 128;
+  }
+
+  static constexpr IntegerField numbers[] = {
+      number<&Problem::m>("m", {.meaning = "rows of A and D", .usual = 16}),
+      number<&Problem::n>("n", {.meaning = "columns of W and D", .usual = 200}),
+      number<&Problem::k>("k", {.meaning = "columns of A, rows of W", .usual = 200}),
+      number<&Problem::batch>("batch",
+                              {.meaning = "products side by side", .usual = 1, .initial = 1}),
+      choice<&Problem::format>("format", "of the weights: mxfp4, nvfp4, int4 or int4_zeros",
+                               format_words, "weight_format"),
+      number<&Problem::scale_group>("scale_group", {.meaning = "of k that share a scale",
+                                                    .usual = 32,
+                                                    .initial = 32,
+                                                    .low = 16,
+                                                    .limit = 129}),
+      number<&Problem::exponent>("exponent", {.meaning = "weights were packed times 2^-exponent",
+                                              .low = -127,
+                                              .limit = 128,
+                                              .title = "The exponent of the weights"}),
+      flag<&Problem::weights_are_constant>("weights_are_constant",
+                                           "nothing before this on the stream writes the weights")};
+
+  static constexpr Rule rules[] = {
+      rule([](const Problem& p) { return has_group(p); },
+           [](const Problem& p) {
+             return sentence("{} of k share a scale, but of {} it is {}.", p.scale_group,
+                             format_words[p.format],
+                             p.format == TW_MXFP4   ? "32"
+                             : p.format == TW_NVFP4 ? "16"
+                                                    : "32, 64 or 128");
+           }),
+      rule([](const Problem& p) { return p.format == TW_MXFP4 || p.exponent == 0; },
+           [](const Problem& p) {
+             return sentence("The exponent of the weights is {}, but only of mxfp4 it may be set.",
+                             p.exponent);
+           })};
+
+  enum TensorIndex : unsigned { a, weights, d };
+  static constexpr Types types = {ElementType::Bf16, ElementType::Fp16};
+  static constexpr TensorField tensors[] = {
+      reads<&Problem::a>("a", {.title = "A", .types = types},
+                         [](const Problem& p) {
+                           return TensorExtents{p.batch, p.m, p.k};
+                         }),
+      constant_where([](const Problem& p) { return p.weights_are_constant != 0; },
+                     bytes<&Problem::weights>(
+                         "weights", TensorField::Flow::Read, "the weights", "the packed weights",
+                         [](const Problem& p) {
+                           const PackedWeights blocks = packed(p);
+                           return TensorExtents{
+                               1, saturated_product(p.batch, blocks.row_blocks(p.n)),
+                               saturated_product(blocks.k_blocks(p.k), blocks.block_bytes())};
+                         })),
+      writes<&Problem::d>("d", {.title = "D", .types = types}, [](const Problem& p) {
+        return TensorExtents{p.batch, p.m, p.epilogue.gated != 0 ? p.n / 2 : p.n};
+      })};
+  static constexpr ProductField product = product_with<&Problem::epilogue>(
+      a, weights, d,
+      [](const Problem& p) {
+        return TensorExtents{p.batch, p.m, p.n};
+      },
+      [](const Problem& p) { return p.k; });
+
+  static constexpr Description description = {"four_bit",
+                                              "activations by weights of four bits",
+                                              "multiplies by these weights of four bits",
+                                              sizeof(Problem),
+                                              numbers,
+                                              {},
+                                              rules,
+                                              tensors,
+                                              &product};
+};
+
+}  // namespace tw

@@ -1,0 +1,101 @@
+// A word of packed weights as the registers of A of one product of 16 of k.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/isa/ptx/packed_arithmetic.h"
+#include "tilewright/isa/ptx/permute.h"
+#include "tilewright/layout/packed_weights.h"
+
+namespace tw {
+
+// What a thread reads of the scales of a block: those of its two rows.
+template <PackedWeights packed>
+struct ScaleRecord {
+  static constexpr unsigned words = packed.record_bytes() / 4;
+  std::uint32_t word[words];
+};
+
+// Weights are exact: of e2m1 every value times its scale is a number of bf16, or of fp16 where
+// packing found it so. Int4 times its scale is rounded once.
+//
+// Logical operations, shifts and permutations share a pipe of half the others' width, and would be
+// what a product of few rows waits for. So bits are moved by multiplications where that is
+// possible, by factors that the compiler does not know: of known ones it makes shifts.
+template <PackedWeights packed>
+class FourBitFragments {
+  static constexpr ElementType type = packed.activation;
+  static constexpr bool is_bf16 = type == ElementType::Bf16;
+  static constexpr bool has_zeros = packed.format == WeightFormat::Int4Zeros;
+  static_assert(is_bf16 || type == ElementType::Fp16,
+                "Weights of four bits become numbers of 16 bits.");
+
+ public:
+  // The registers of the product of k = 16 * step onwards of a block.
+  static TW_DEVICE void convert(std::uint32_t (&a)[4], std::uint32_t word,
+                                const ScaleRecord<packed>& record, unsigned step) {
+    const unsigned group = 16 * step / packed.group;
+    std::uint32_t pairs[4];
+    if constexpr (packed.is_e2m1())
+      values_of_e2m1(pairs, word);
+    else
+      values_of_int4(pairs, word, record, group);
+    TW_UNROLL
+    for (unsigned row = 0; row < 2; ++row) {
+      const std::uint32_t scale = scale_of(record, group, row);
+      a[row] = isa::multiply_pairs<type>(pairs[row], scale);
+      a[row + 2] = isa::multiply_pairs<type>(pairs[row + 2], scale);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t both(std::uint32_t half) { return half << 16 | half; }
+
+  // Sign and magnitude where a number has its sign, its lowest bits of the exponent and the highest
+  // of the fraction. A product moves the two of a pair by different numbers of bits at once.
+  static TW_DEVICE void values_of_e2m1(std::uint32_t (&pairs)[4], std::uint32_t word) {
+    constexpr std::uint32_t magnitude = both(is_bf16 ? 0x01C0 : 0x0E00), sign = both(0x8000);
+    pairs[0] = word & (sign | magnitude);
+    pairs[1] = isa::shifted_by_product<3>(word) & (sign | magnitude);
+    if constexpr (is_bf16) {
+      pairs[2] = (word & both(0x4007)) * (2 + 64) & (sign | magnitude);
+      pairs[3] = (word >> 3 & magnitude) | (isa::shifted_by_product<2>(word) & sign);
+    } else {
+      pairs[2] = (word & both(0x4038)) * (2 + 64) & (sign | magnitude);
+      pairs[3] = (word & both(0x2007)) * (4 + 512) & (sign | magnitude);
+    }
+  }
+
+  // The bias + code is a number whose last bits the code is; less bias + zero point it is exact.
+  static TW_DEVICE void values_of_int4(std::uint32_t (&pairs)[4], std::uint32_t word,
+                                       const ScaleRecord<packed>& record, unsigned group) {
+    constexpr std::uint32_t bias = both(is_bf16 ? 0x4300 : 0x6400);
+    TW_UNROLL
+    for (unsigned pair = 0; pair < 4; ++pair) {
+      std::uint32_t zero = bias + both(0x0008);
+      if constexpr (has_zeros) zero = half_of(record, 2 * (2 * group + pair % 2) + 1);
+      pairs[pair] = isa::subtract_pairs<type>((word >> 4 * pair & both(0x000F)) | bias, zero);
+    }
+  }
+
+  // The scale of a row, twice.
+  static TW_DEVICE std::uint32_t scale_of(const ScaleRecord<packed>& record, unsigned group,
+                                          unsigned row) {
+    const unsigned index = 2 * group + row;
+    if constexpr (!packed.is_e2m1()) {
+      return half_of(record, index * packed.scale_bytes() / 2);
+    } else {
+      const unsigned byte = index % 4;  // digits 4 name a zero
+      const std::uint32_t bytes =
+          isa::permute_bytes(record.word[index / 4], 0, 0x4040 | byte << 8 | byte);
+      if constexpr (packed.format == WeightFormat::Nvfp4 && is_bf16)
+        return (bytes << 4) + both(0x7000);
+      else
+        return isa::shifted_by_product<7>(bytes);
+    }
+  }
+  static TW_DEVICE std::uint32_t half_of(const ScaleRecord<packed>& record, unsigned index) {
+    return isa::permute_bytes(record.word[index / 2], 0, index % 2 == 0 ? 0x1010 : 0x3232);
+  }
+};
+
+}  // namespace tw

@@ -1,0 +1,61 @@
+// Weights of four bits by activations: a product with swap_ab whose weights are packed, and whose
+// TileOp converts them.
+#pragma once
+
+#include "tilewright/bind/recipe.h"
+#include "tilewright/family/four_bit/loader.h"
+#include "tilewright/family/four_bit/op.h"
+
+namespace tw {
+
+// Scales come with the weights: nobody else brings them. Tiles begin where blocks do.
+struct ScalesInBlocks : NoScales {
+  static constexpr unsigned row_step = PackedWeights::rows;
+};
+
+// Rows of a tile that one warpgroup multiplies, as the target's TileOp is told.
+template <class Op>
+constexpr unsigned rows_of_op = 0;
+template <Tiling tiling, unsigned rows, unsigned stage_bytes>
+constexpr unsigned rows_of_op<WgmmaOp<tiling, rows, stage_bytes>> = rows;
+
+template <WeightFormat format, unsigned group, ElementType activation>
+inline constexpr PackedWeights packed_for = {format, activation, group};
+
+template <WeightFormat format, unsigned group>
+struct FourBitBy : MatmulRecipe {
+  template <Tiling tiling>
+  static constexpr PackedWeights weights = packed_for<format, group, tiling.b_type>;
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    require(config.tiling.swap_ab != 0 && config.promote_every == 0,
+            "Packed weights are A, from registers: with swap_ab, and sums of the tensor core.");
+    require(config.consumers == Consumers::Cooperative && config.initial_c == 0,
+            "Groups that multiply packed weights share tiles, and sums begin at zero.");
+    return table;
+  }
+  template <class Target, Tiling tiling, RoleTable>
+  using Loader = FourBitLoader<tiling, packed_for<format, group, tiling.b_type>>;
+  template <Tiling, RoleTable>
+  using Scales = ScalesInBlocks;
+  template <Tiling tiling, class>
+  using Stage = FourBitTiles<tiling, packed_for<format, group, tiling.b_type>>;
+  template <Tiling tiling, class Loader, class, RoleArrivals reads, RoleArrivals>
+  using Payload = FourBitPayload<tiling, packed_for<format, group, tiling.b_type>, Loader, reads>;
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op = FourBitOp<tiling, packed_for<format, group, tiling.b_type>, rows_of_op<TargetOp>,
+                       stage_bytes>;
+};
+
+// The same for few rows of activations.
+template <WeightFormat format, unsigned group>
+struct FewRowsBy : FourBitBy<format, group> {
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op = FourBitWarpOp<tiling, packed_for<format, group, tiling.b_type>, rows_of_op<TargetOp>,
+                           stage_bytes>;
+};
+
+using FourBitConfig = MatmulConfig;
+template <class Page, class Recipe, class Named>
+using FourBit = Kernel<Page, Recipe, Named>;
+
+}  // namespace tw

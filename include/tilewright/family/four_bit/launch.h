@@ -1,0 +1,92 @@
+// The launch of activations by weights of four bits: a product's, with packed weights in place of
+// an operand.
+#pragma once
+
+#include <cmath>
+
+#include "tilewright/family/four_bit/family.h"
+#include "tilewright/family/four_bit/kernel.h"
+#include "tilewright/launch/checked.h"
+#include "tilewright/launch/product.h"
+
+namespace tw {
+
+// The facts that a launch asks of a compiled kernel.
+struct FourBitFacts {
+  ProductFacts product;
+  PackedWeights weights;
+};
+
+struct FourBitLaunch {
+  using Family = FourBitFamily;
+  using Problem = Family::Problem;
+
+  template <class Kernel>
+  static constexpr PackedWeights weights_of =
+      Kernel::Recipe::template weights<Kernel::config.tiling>;
+  template <class Kernel>
+  static constexpr FourBitFacts facts = {facts_of<Kernel>, weights_of<Kernel>};
+
+  // Weights as the product counts them: of the activations' type, along k.
+  template <class Kernel>
+  static MatmulProblem product(const Checked& checked) {
+    MatmulProblem product = checked.product();
+    const Problem& problem = checked.as<Problem>();
+    product.b.type = product.a.type;
+    product.b.major = Major::K;
+    product.b.pitch = PackedWeights::k_blocks(product.k) * PackedWeights::k;
+    product.b_is_constant = problem.weights_are_constant != 0;
+    product.epilogue.alpha = std::ldexp(product.epilogue.alpha, Family::exponent(problem));
+    return product;
+  }
+
+  template <class Kernel>
+  static Status supports(const KernelProblem& problem, const LaunchOrder& order) {
+    const Problem& given = problem.checked.as<Problem>();
+    constexpr PackedWeights own = weights_of<Kernel>;
+    if (static_cast<WeightFormat>(given.format) != own.format || given.scale_group != own.group) {
+      return Status::refused(
+          sentence("The weights are {} with scales of {} of k; this kernel takes {} of {}.",
+                   Family::format_words[given.format], given.scale_group,
+                   Family::format_words[static_cast<unsigned>(own.format)], own.group));
+    }
+    const auto address = reinterpret_cast<std::uintptr_t>(given.weights);
+    if (address % 16 != 0) {
+      return Status::refused(sentence(
+          "The weights begin at a multiple of {} bytes, but blocks of them are copied from "
+          "multiples of 16.",
+          address & (~address + 1)));
+    }
+    const float alpha = problem.product.epilogue.alpha;
+    if (!std::isfinite(alpha) && std::isfinite(given.epilogue.alpha)) {
+      return Status::refused(
+          sentence("alpha is {} and the weights' exponent {}: 2 to that times "
+                   "alpha is no finite number.",
+                   given.epilogue.alpha, given.exponent));
+    }
+    return tw::supports<Kernel>(problem.product, order);
+  }
+
+  template <class Kernel, class Encode>
+  static Status plan(typename kernel::WarpSpecialized<Kernel>::Params& params, MatmulGrid& grid,
+                     const KernelProblem& taken, const LaunchOrder& order, unsigned max_clusters,
+                     const Workspace& workspace, const Encode& encode) {
+    using Loader = typename Kernel::Loader;
+    if (Status status = supports<Kernel>(taken, order); !status.is_good()) return status;
+    const MatmulProblem& product = taken.product;
+    return tw::plan<Kernel>(
+        params, grid, product, order, max_clusters, workspace, encode,
+        [&](typename Loader::Params& loader) {
+          // The kernel's A is the weights: with swap_ab operands have changed places.
+          loader.weights = static_cast<const unsigned char*>(product.a.data);
+          loader.batch_bytes = weights_of<Kernel>.bytes(product.m, product.k);
+          loader.row_blocks = static_cast<int>(PackedWeights::row_blocks(product.m));
+          loader.k_blocks = static_cast<int>(PackedWeights::k_blocks(product.k));
+          loader.weights_are_constant = product.b_is_constant ? 1 : 0;
+          return encode(loader.b, detail::operand_box(product, product.b, product.n, product.m,
+                                                      Loader::box_b()));
+        });
+  }
+};
+
+}  // namespace tw

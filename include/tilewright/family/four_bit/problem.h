@@ -1,0 +1,27 @@
+/* Activations by weights of four bits, as a caller states it. */
+#ifndef TILEWRIGHT_FAMILY_FOUR_BIT_PROBLEM_H
+#define TILEWRIGHT_FAMILY_FOUR_BIT_PROBLEM_H
+
+#include "tilewright/types.h"
+#include "tilewright/weight_format.h"
+
+/* D = epilogue(A W): A is m by k, W is k by n and packed, as tw_pack_weights does it
+ * (docs/four_bit.md). NVFP4's scales of whole tensors go into alpha. */
+typedef struct tw_four_bit_problem {
+  size_t size;     /* this struct's: what tw_four_bit_init wrote */
+  uint64_t family; /* likewise */
+  int64_t m, n, k;
+  int64_t batch;       /* products side by side, each with weights of its own */
+  tw_matrix a;         /* bf16 or fp16, as the weights were packed for; rows contiguous */
+  const void* weights; /* aligned to 16 bytes; those of a batch one behind the other */
+  tw_weight_format format;
+  int64_t scale_group; /* so many of k share a scale: MXFP4 32, NVFP4 16, int4 32, 64 or 128 */
+  int64_t exponent;    /* MXFP4's, as the weights were packed; elsewhere 0 */
+  tw_matrix d;         /* its type is A's */
+  tw_epilogue epilogue;
+  /* Whether the weights were complete before the work before this on the stream began: kernels then
+   * read the first of them before that work has ended. */
+  int weights_are_constant;
+} tw_four_bit_problem;
+
+#endif /* TILEWRIGHT_FAMILY_FOUR_BIT_PROBLEM_H */

@@ -1,0 +1,156 @@
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "src/verify/product.h"
+#include "src/verify/trial_of.h"
+#include "tilewright/family/four_bit/launch.h"
+
+namespace tw {
+
+std::span<const Instance> four_bit_instances();  // by src/instances/table.cpp.in
+
+namespace {
+
+const FourBitFacts& facts_of_instance(const Instance& instance) {
+  return *static_cast<const FourBitFacts*>(instance.facts);
+}
+
+// The bytes of one matrix of the batch.
+struct Packed {
+  Packed(const HostMatrix& bytes, const FourBitFamily::Problem& problem)
+      : data(static_cast<const unsigned char*>(bytes.data())),
+        layout(FourBitFamily::packed(problem)),
+        k(problem.k),
+        matrix_bytes(layout.bytes(problem.n, problem.k)),
+        exponent(FourBitFamily::exponent(problem)) {}
+
+  // The weight at a row of n and k, from the definition of the packed format.
+  double weight(std::int64_t matrix, std::int64_t row, std::int64_t at_k) const {
+    const unsigned char* const block = data + matrix * matrix_bytes + layout.block_at(row, at_k, k);
+    const auto in_row = static_cast<unsigned>(row % PackedWeights::rows);
+    const auto in_k = static_cast<unsigned>(at_k % PackedWeights::k);
+    const PackedWeights::Place place = PackedWeights::place_of(in_row, in_k);
+    std::uint32_t word;
+    std::memcpy(&word, block + place.byte, sizeof word);
+    const unsigned code = layout.code_in(word, place.pair, place.half);
+    const unsigned char* const scale = block + layout.scale_at(in_row, in_k / layout.group);
+    if (!layout.is_e2m1()) {
+      const double factor = read_element(layout.activation, scale);
+      const double bias = layout.activation == ElementType::Bf16 ? 128 : 1024;
+      const double zero = layout.format == WeightFormat::Int4
+                              ? 8
+                              : read_element(layout.activation, scale + 2) - bias;
+      return rounded_to(layout.activation, (code - zero) * factor);
+    }
+    if (*scale == 255) return std::numeric_limits<double>::quiet_NaN();
+    const double value = static_cast<float>(E2m1::from_bits(static_cast<std::uint8_t>(code)));
+    if (layout.format == WeightFormat::Nvfp4) {
+      return std::ldexp(value * (8 + *scale % 8), *scale / 8 - 24);
+    }
+    return std::ldexp(value, exponent + (layout.activation == ElementType::Bf16 ? *scale - 253
+                                                                                : *scale / 8 - 29));
+  }
+
+  const unsigned char* data;
+  PackedWeights layout;
+  std::int64_t k, matrix_bytes;
+  int exponent;
+};
+
+struct FourBitTrial : FourBitFamily, UsualTrial {
+  static std::span<const Instance> instances() { return four_bit_instances(); }
+
+  static void adopt(void* given, const Instance& instance, const IsGiven& is_given) {
+    Problem& problem = *static_cast<Problem*>(given);
+    const FourBitFacts& facts = facts_of_instance(instance);
+    if (!is_given("format")) problem.format = static_cast<tw_weight_format>(facts.weights.format);
+    if (!is_given("scale_group")) problem.scale_group = facts.weights.group;
+    const auto type = static_cast<tw_type>(facts.weights.activation);
+    if (!is_given("a_type")) problem.a.type = type;
+    if (!is_given("d_type")) problem.d.type = type;
+  }
+
+  // Ragged, of several k-tiles and tiles of features; rows of A begin at multiples of 16 bytes.
+  static void random(Case& made, Random& random) {
+    Problem& problem = made.as<Problem>();
+    const Tiling& tiling = facts_of_instance(*made.instance).product.config.tiling;
+    problem.m = between(random, 1, random() % 3 == 0 ? 2 * tiling.n + 9 : tiling.n);
+    problem.n = between(random, 1, random() % 3 == 0 ? 400 : 150);
+    problem.k = between(random, 1, random() % 3 == 0 ? 1200 : 300);
+    if (random() % 4 == 0) problem.batch = between(random, 2, 3);
+    if (problem.format == TW_MXFP4) problem.exponent = between(random, 0, 3);
+    problem.weights_are_constant = random() % 2 == 0;
+  }
+
+  // Packed weights of any code. Scales of integers make integers.
+  static void fill(HostProblem& data, const Case& of) {
+    HostMatrix bytes = data.tensor(weights);
+    const Problem& problem = of.problem.as<Problem>();
+    const PackedWeights layout = packed(problem);
+    Random random(of.seed + 1);
+    auto* const packed_bytes = static_cast<unsigned char*>(bytes.data());
+    const std::int64_t count = bytes.exists() ? bytes.rows * bytes.columns : 0;
+    for (std::int64_t at = 0; at < count; ++at) {
+      const auto in_block = static_cast<unsigned>(at % layout.block_bytes());
+      packed_bytes[at] = static_cast<unsigned char>(
+          in_block < PackedWeights::code_bytes
+              ? random() >> 32
+              : scale_byte(layout, in_block, exponent(problem), of.fill, random));
+    }
+    MatmulShape shape = product_shape(of);
+    shape.b_type = shape.a_type;
+    MatmulData made = make_matmul_data(shape, of.fill, of.seed);
+    made.b = transposed(std::move(bytes));
+    take_product(data, std::move(made));
+  }
+
+  static std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
+    const Problem& problem = of.problem.as<Problem>();
+    MatmulShape shape = product_shape(of);
+    shape.b_type = shape.a_type;
+    shape.b_major = Major::K;
+    MatmulData data = product_data(given, of.fill);
+    const Packed source(given.tensor(weights), problem);
+    data.b = HostMatrix(ElementType::Fp32, Major::K, problem.batch, problem.n, problem.k, false);
+    data.b.allocate();
+    data.b.fill([&](std::int64_t matrix, std::int64_t row, std::int64_t at_k) {
+      return source.weight(matrix, row, at_k);
+    });
+    return std::make_shared<ProductAnswer>(reference_on_host(data, shape), of.fill, nullptr);
+  }
+
+ private:
+  // A byte of the scales, `at` bytes into a block.
+  static unsigned scale_byte(const PackedWeights& layout, unsigned at, int exponent, Fill fill,
+                             Random& random) {
+    const auto drawn = static_cast<unsigned>(random() >> 32);
+    const bool whole = fill != Fill::Normal;
+    switch (layout.format) {
+      case WeightFormat::Mxfp4: {
+        const auto range = static_cast<unsigned>(exponent);
+        if (layout.activation == ElementType::Bf16)
+          return 254 - (whole ? drawn % (range + 1) : drawn % 16);
+        return 240 - 8 * (whole ? drawn % (range + 1) : drawn % 16);
+      }
+      case WeightFormat::Nvfp4:
+        return whole ? (21 + 1 + drawn % 3) * 8 : drawn % 8 + 8 * (13 + drawn / 8 % 16);
+      default: break;
+    }
+    // Little endian: of a scale of two bytes, then of bias + zero point.
+    const bool is_bf16 = layout.activation == ElementType::Bf16;
+    const bool is_upper = at % 2 == 1;
+    if (layout.format == WeightFormat::Int4Zeros && at % 4 >= 2) {
+      return is_upper ? (is_bf16 ? 0x43 : 0x64) : drawn % 16;
+    }
+    if (whole) return is_upper ? (is_bf16 ? 0x3F : 0x3C) : is_bf16 ? 0x80 : 0x00;
+    return is_upper ? (is_bf16 ? 0x3C : 0x20) : drawn % 256;
+  }
+};
+
+}  // namespace
+
+extern const Trial four_bit_trial;
+const Trial four_bit_trial = trial_of<FourBitTrial>();
+
+}  // namespace tw

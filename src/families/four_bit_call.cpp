@@ -1,0 +1,55 @@
+// Activations by weights of four bits, behind the functions of tilewright.h.
+#include <algorithm>
+#include <cmath>
+
+#include "src/dispatch/choose_launch.h"
+#include "src/library/described.h"
+#include "tilewright/family/four_bit/launch.h"
+
+namespace tw {
+
+std::span<const Instance> four_bit_instances();
+
+namespace library {
+namespace {
+
+// Prices in microseconds of an SM, fitted to launches amid foreign kernels on an H200
+// (bench/results/2026-11-17-four-bit-h200.md).
+struct FourBitProducts : DescribedProducts<four_bit_instances> {
+  static constexpr bool only_in_parts = true;
+  // The product is the kernel's: rows are features, columns are tokens.
+  static double microseconds(const Instance& instance, const MatmulProblem& product,
+                             const LaunchOrder& order, const Machine& machine) {
+    const FourBitFacts& facts = *static_cast<const FourBitFacts*>(instance.facts);
+    const MatmulConfig& config = facts.product.config;
+    const Tiling& tiling = config.tiling;
+    const auto count = [](std::int64_t extent, unsigned tile) {
+      return static_cast<double>((extent + tile - 1) / tile);
+    };
+    const double parts = std::max(order.split_k, 1) * tiling.cluster.k;
+    const double k = count(product.k, PackedWeights::k) * PackedWeights::k / parts;
+    const double tiles = count(product.m, tiling.m * tiling.cluster.m) *
+                         count(product.n, tiling.n) * static_cast<double>(product.batch);
+    const double ctas = tiles * tiling.cluster.m * parts;
+    const double rounds = std::ceil(ctas / machine.sms);
+    // What one CTA does of a tile: weights come, are converted and multiplied side by side.
+    const double weights = tiling.m * k;
+    const double bytes =
+        weights * facts.weights.block_bytes() / (PackedWeights::rows * PackedWeights::k);
+    const double loads = bytes / (machine.bytes_per_us / machine.sms * 0.85);
+    const double converts = weights / (config.multiply_groups == 1 ? 40e3 : 46e3);
+    const double multiplies = weights * std::max(tiling.n, 32u) / 3.7e6;
+    const double joins = parts == 1 ? 0 : tiling.cluster.k > 1 ? 1.0 : 2.0;
+    return 3.2 + rounds * (std::max({loads, converts, multiplies}) + 0.4) + joins;
+  }
+};
+
+constexpr Family four_bit = {&FourBitFamily::description,
+                             four_bit_instances,
+                             {launches_of<FourBitProducts>, choose_launch<FourBitProducts>}};
+const Registered registered_four_bit(four_bit);
+
+}  // namespace
+}  // namespace library
+
+}  // namespace tw

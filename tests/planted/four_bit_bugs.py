@@ -1,0 +1,34 @@
+"""Bugs of packed weights: who brings them, when they are converted, and which scale is whose."""
+from bug import Bug, Site, WRONG_RESULT
+
+# Two tiles of 64 features, ragged, three blocks of k; more blocks than the ring has stages.
+SMALL = (12, 100, 300)
+LONG = (12, 64, 4000)
+
+BUGS = [
+    Bug('converted_too_early',
+        'weights are converted into registers that a product still reads',
+        'family/four_bit/op.h', 'isa::wgmma_wait_group<1>();', 'isa::wgmma_wait_group<2>();',
+        [Site('four_bit', SMALL, 'operand-in-flight', 'multiply 0', -1)]),
+    Bug('one_warp_lets_go_of_codes',
+        'a stage is free when the first warp has read its codes',
+        'family/four_bit/op.h', 'static constexpr unsigned releases = 4;  // arrivals by each group',
+        'static constexpr unsigned releases = 1;',
+        [Site('four_bit', LONG, 'overwrite-while-read', 'load', 0, also=('arrival-count', 'phase-skipped'))]),
+    Bug('activations_of_the_first_stage',
+        'weights of any stage are multiplied by the activations of the first',
+        'family/four_bit/op.h', 'const std::uint64_t b = b_descriptor + b_ + BlocksB::units(0, 0, 0, stage.slot());',
+        'const std::uint64_t b = b_descriptor + b_;',
+        [Site('four_bit', SMALL, 'wrong-step', 'multiply 0', 0)]),
+    Bug('scales_of_the_lane_s_other_row',
+        'the two rows of a lane have each other\'s scales',
+        'family/four_bit/fragments.h', 'const unsigned index = 2 * group + row;',
+        'const unsigned index = 2 * group + 1 - row;',
+        [Site('four_bit', SMALL, WRONG_RESULT)]),
+    Bug('features_beyond_the_last',
+        'blocks that the weights do not have are read',
+        'family/four_bit/loader.h',
+        'const int row_block = std::min(first_row + static_cast<int>(row), params_.row_blocks - 1);',
+        'const int row_block = first_row + static_cast<int>(row) + 1;',
+        [Site('four_bit', SMALL, 'bounds', 'load', -1)]),
+]
