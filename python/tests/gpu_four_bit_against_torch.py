@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""tilewright.matmul_four_bit against torch on a GPU: random products of every layout, and the layer that vLLM would have.
+
+usage: PYTHONPATH=python python3 python/tests/gpu_four_bit_against_torch.py [--problems 100] [--seed N]
+With --virtual the products, small ones, run on the virtual GPU.
+
+The weights are those of gpu_pack_weights_against_torch.py, which are numbers of 16 bits; activations are small integers. A sum of k products
+in float32 is off by at most k * 2^-24 of the sum of magnitudes, and its rounding by 2^-8 (bf16) or 2^-11 (fp16) of itself.
+"""
+import sys
+import types
+
+import torch
+
+import tilewright
+import tilewright.vllm
+import torch_script
+from gpu_pack_weights_against_torch import HALF, drawn
+
+HALF_UNIT = {'bf16': 2.0 ** -8, 'fp16': 2.0 ** -11}
+
+
+def check_product(words, d, a, weights, type, bias=None):
+    right = a.double() @ weights.mT + (0 if bias is None else bias.double())
+    bound = a.double().abs() @ weights.abs().mT * a.shape[-1] * 2.0 ** -24 + right.abs() * HALF_UNIT[type] + 2.0 ** -24
+    wrong = (d.cpu().double() - right).abs() > bound
+    if d.dtype != HALF[type] or d.shape != right.shape or wrong.any():
+        sys.exit(f'{words}: {tuple(d.shape)} {d.dtype}, {int(wrong.sum())} of {wrong.numel()} elements are wrong.')
+
+
+def check_random_products(draw, device, wanted):
+    layouts, refused = ('gptq', 'awq', 'compressed_tensors', 'mxfp4', 'gpt_oss', 'nvfp4'), 0
+    for place in range(wanted):
+        layout = layouts[place % len(layouts)]
+        arguments, weights = drawn(draw, layout)
+        given = {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in arguments.items()}
+        packed = tilewright.pack_weights(layout=layout, **given)
+        shape = (*weights.shape[:-2], draw.choice((1, 3, 16, 40, 200)), weights.shape[-1])
+        a = torch.randint(-2, 3, shape).to(HALF[packed.activation])
+        words = f'{layout} {packed} by {tuple(shape)}'
+        try:
+            d = tilewright.matmul_four_bit(a.to(device), packed, weights_are_constant=draw.random() < 0.5)
+        except tilewright.Unsupported as error:
+            refused += 1
+            if packed.group != 32 or not packed.format.startswith('int4'):
+                sys.exit(f'{words} is refused: {error}')
+            continue
+        check_product(words, d, a, weights, packed.activation)
+    print(f'{wanted - refused} products are right, {refused} of int4 in groups of 32 are refused')
+
+
+class Base:
+    """What vLLM's MPLinearKernel does for its kernels."""
+
+    def __init__(self, c, w_q, w_s, w_zp=None):
+        self.config, self.w_q_name, self.w_s_name, self.w_zp_name = c, w_q, w_s, w_zp
+
+
+def check_layer():
+    """A layer of compressed-tensors and one of GPTQ, loaded and called as vLLM does."""
+    kernel = tilewright.vllm.kernel_class(Base)
+    n, k, group = 512, 1024, 128
+    codes = torch.randint(0, 16, (n, k))
+    scales = (torch.randint(1, 16, (n, k // group)) / 8).to(torch.bfloat16)
+    weights = (codes - 8) * scales.double().repeat_interleave(group, -1)
+    words = (codes.unflatten(-1, (-1, 8)) << torch.arange(0, 32, 4)).sum(-1).to(torch.int32)
+    config = types.SimpleNamespace(full_weight_shape=(k, n), partition_weight_shape=(k, n), weight_type='uint4b8', act_type=torch.bfloat16,
+                                   group_size=group, zero_points=False, has_g_idx=False)
+    for by_columns in (False, True):
+        layer = torch.nn.Module()
+        turned = lambda tensor: tensor.mT.contiguous() if by_columns else tensor
+        layer.weight = torch.nn.Parameter(turned(words).cuda(), requires_grad=False)
+        layer.scales = torch.nn.Parameter(turned(scales).cuda(), requires_grad=False)
+        layer.weight.input_dim = 0 if by_columns else 1
+        served, reason = kernel.can_implement(config)
+        if not served:
+            sys.exit(f'The layer is refused: {reason}')
+        one = kernel(config, 'weight', 'scales')
+        one.process_weights_after_loading(layer)
+        x, bias = torch.randint(-2, 3, (2, 7, k)).to(torch.bfloat16), torch.randint(-8, 9, (n,)).to(torch.bfloat16)
+        d = one.apply_weights(layer, x.cuda(), bias.cuda())
+        check_product('the layer', d.flatten(0, 1), x.flatten(0, 1), weights, 'bf16', bias)
+    print('layers as vLLM calls them are right')
+
+
+if __name__ == '__main__':
+    torch_script.run(100, check_random_products, check_layer)

@@ -1,0 +1,73 @@
+"""matmul_four_bit of plain buffers on the virtual GPU. Weights and activations are such that every sum is exact in the result's type."""
+import unittest
+
+import support
+import tilewright
+from test_pack_weights import E2M1, along_rows, codes_of, in_bytes, matrix, two_in_bytes
+from tilewright import Buffer
+
+
+def sparse(generator, m, k, entries=4):
+    """Rows with few entries that are not 0."""
+    rows = [[0.0] * k for _ in range(m)]
+    for row in rows:
+        for place in generator.sample(range(k), entries):
+            row[place] = generator.choice((-1.0, 1.0, 2.0))
+    return rows
+
+
+def product(a, weights):
+    return [sum(x * y for x, y in zip(row, column) if x) for row in a for column in weights]
+
+
+class FourBit(unittest.TestCase):
+    def setUp(self):
+        self.generator = support.generator()
+
+    def check(self, activation, packed, weights, m=5, scale=1.0, **options):
+        a = sparse(self.generator, m, len(weights[0]))
+        d = tilewright.matmul_four_bit(matrix(a, activation), packed, **options)
+        self.assertEqual((d.shape, d.type), ((m, len(weights)), activation))
+        self.assertEqual(d.values(), [scale * value for value in product(a, weights)])
+
+    def test_mxfp4(self):
+        n, k = 72, 160
+        codes = codes_of(self.generator, n, k)
+        scales = [[self.generator.choice((126, 127, 130))] * (k // 32) for _ in range(n)]
+        weights = [[E2M1[codes[row][i]] * 2.0 ** (scales[row][i // 32] - 127) for i in range(k)] for row in range(n)]
+        packed = tilewright.pack_weights(in_bytes(two_in_bytes(codes)), in_bytes(scales), layout='mxfp4')
+        self.assertEqual(packed.exponent, 2)
+        self.check('bf16', packed, weights)
+        self.check('bf16', packed, weights, weights_are_constant=True, scale=-2.0, epilogue=tilewright.Epilogue(alpha=-2.0))
+
+    def test_nvfp4(self):
+        n, k = 64, 128
+        codes = codes_of(self.generator, n, k)
+        scales = [[self.generator.choice((0.5, 1.0))] * (k // 16) for _ in range(n)]
+        weights = [[E2M1[codes[row][i]] * scales[row][i // 16] for i in range(k)] for row in range(n)]
+        packed = tilewright.pack_weights(in_bytes(two_in_bytes(codes)), matrix(scales, 'e4m3'), layout='nvfp4', tensor_scale=0.25)
+        self.check('bf16', packed, weights, scale=0.25)
+
+    def test_int4(self):
+        n, k = 64, 128
+        codes = codes_of(self.generator, n, k)
+        weights = [[0.5 * (code - 8) for code in row] for row in codes]
+        for activation in ('bf16', 'fp16'):
+            packed = tilewright.pack_weights(matrix(along_rows(codes), 's32'), Buffer.of([0.5] * n, (n, 1), activation),
+                                             layout='compressed_tensors')
+            self.check(activation, packed, weights)
+
+    def test_refusals(self):
+        packed = tilewright.pack_weights(Buffer.zeros((16, 64), 's8'), Buffer.zeros((16, 4), 's8'), layout='mxfp4')
+        for text, a, weights in (('a has shape (4, 64)', Buffer.zeros((4, 64), 'bf16'), packed),
+                                 ('a has type fp16, but the weights were packed for bf16', Buffer.zeros((4, 128), 'fp16'), packed),
+                                 ('weights is a Buffer', Buffer.zeros((4, 128), 'bf16'), packed.data)):
+            with self.assertRaises(tilewright.Invalid) as caught:
+                tilewright.matmul_four_bit(a, weights)
+            self.assertIn(text, str(caught.exception))
+        with self.assertRaises(tilewright.Invalid):
+            tilewright.matmul(Buffer.zeros((4, 128), 'bf16'), packed)
+
+
+if __name__ == '__main__':
+    unittest.main()

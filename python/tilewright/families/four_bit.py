@@ -1,0 +1,48 @@
+"""matmul_four_bit: activations by four-bit weights."""
+import dataclasses
+
+from .._arrays import is_torch, new_like, rows_of, shape_of, view_of
+from .._call import call
+from .._library import Invalid
+from .._packed_weights import PackedWeights
+from .._problem import checked_epilogue
+from .._values import flag
+
+__all__ = ['matmul_four_bit']
+
+
+def _told_type(a):
+    if is_torch(a):
+        from .._torch import type_of
+        return type_of('a', a)
+    return view_of('a', a).type
+
+
+def matmul_four_bit(a, weights, out=None, *, epilogue=None, weights_are_constant=False, stream=None, batch_invariant=False,
+                    instance=None, target=None):
+    """epilogue(a @ w.T) of weights [n, k] that pack_weights packed: a is [.., m, k] in the type that they were packed for, the result
+    [.., m, n] in that type. Of experts, weights [experts, n, k], a is [experts, m, k].
+
+    weights_are_constant: they were complete before the kernel before this one on the stream began. All else is as for matmul.
+    """
+    epilogue = checked_epilogue(epilogue)
+    if not isinstance(weights, PackedWeights):
+        raise Invalid(f'weights is a {type(weights).__name__}, but must be tilewright.PackedWeights, which pack_weights makes.')
+    *experts, n, k = weights.shape
+    shape = shape_of('a', a)
+    if len(shape) < 2 or shape[-1] != k or experts and list(shape[:-2]) != experts:
+        wanted = ', '.join(map(str, (*experts, 'm', k)))
+        raise Invalid(f'a has shape {tuple(shape)}, but weights of {tuple(weights.shape)} need [{"" if experts else ".., "}{wanted}].')
+    if _told_type(a) != weights.activation:
+        raise Invalid(f'a has type {_told_type(a)}, but the weights were packed for {weights.activation}.')
+    if weights.tensor_scale != 1.0:
+        epilogue = dataclasses.replace(epilogue, alpha=epilogue.alpha * weights.tensor_scale)
+    columns = n // 2 if epilogue.gated else n
+    if out is None:
+        out = new_like('a', a, (*shape[:-1], columns))
+    one = len(shape) > 2 and not experts  # a matrix of all rows
+    call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, d=rows_of('out', out) if one else out, n=n, k=k,
+         format=weights.format, scale_group=weights.group, exponent=weights.exponent,
+         weights_are_constant=flag('weights_are_constant', weights_are_constant), epilogue=epilogue, stream=stream,
+         batch_invariant=batch_invariant, instance=instance, target=target)
+    return out
