@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Weights of four bits by bf16 activations, by libtilewright's own choice, beside its own bf16 product and torch's.
+
+usage: four_bit_torch.py --library FILE [--format mxfp4] [--slice 10] [--rounds 3] [--seconds N] [--csv FILE]      with torch, on a GPU
+
+8192 x 8192 and the four products of a Llama-3-8B layer, for m of 1, 4, 16, 64, 256 and 2048. Graphs of both sides are replayed in
+turns, with a small kernel (torch's fill of one number) behind each launch, whose own time is subtracted; weights rotate over at
+least 180 MB. TB/s count the packed weights. Each product is compared with torch's by decoded weights, within 2 % of the norm.
+"""
+import argparse
+import os
+import pathlib
+import random
+import statistics
+import sys
+import time
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(REPOSITORY / 'bench'), str(REPOSITORY / 'python')]
+from beside_torch import Slice, head_of  # noqa: E402
+
+PRODUCTS = ((8192, 8192), (6144, 4096), (4096, 4096), (28672, 4096), (4096, 14336))  # n and k
+ROWS = (1, 4, 16, 64, 256, 2048)
+ROTATING_BYTES = 180e6
+TOLERANCE = 0.02
+
+
+def mxfp4(torch, n, k):
+    """Codes, scales, and what they say."""
+    codes = torch.randint(0, 256, (n, k // 2), dtype=torch.uint8, device='cuda')
+    scales = torch.randint(118, 124, (n, k // 32), dtype=torch.uint8, device='cuda')
+    table = torch.tensor([0, .5, 1, 1.5, 2, 3, 4, 6, -0., -.5, -1, -1.5, -2, -3, -4, -6], device='cuda')
+    values = table[torch.stack((codes & 15, codes >> 4), -1).long()].view(n, k)
+    return codes, scales, values * torch.exp2(scales.float() - 127).repeat_interleave(32, -1)
+
+
+def int4(torch, n, k):
+    """compressed-tensors, groups of 128."""
+    codes = torch.randint(-2**31, 2**31 - 1, (n, k // 8), dtype=torch.int32, device='cuda')
+    scales = (torch.rand(n, k // 128, device='cuda') / 64 + 2**-7).bfloat16()
+    nibbles = codes.view(torch.uint8)
+    values = torch.stack((nibbles & 15, nibbles >> 4), -1).view(n, k).float() - 8
+    return codes, scales, values * scales.float().repeat_interleave(128, -1)
+
+
+FORMATS = {'mxfp4': ('mxfp4', mxfp4), 'int4': ('compressed_tensors', int4)}
+
+
+def measure(torch, tilewright, options, foreign, n, k):
+    """A line for each m: microseconds of four bits, of our bf16 and of torch's."""
+    layout, make = FORMATS[options.format]
+    codes, scales, values = make(torch, n, k)
+    packed = tilewright.pack_weights(codes, scales, layout=layout)
+    bytes_ = packed.data.numel() * packed.data.element_size()
+    copies = max(2, -(-int(ROTATING_BYTES) // bytes_))
+    weights = [packed] + [tilewright.pack_weights(codes, scales, layout=layout) for _ in range(copies - 1)]
+    wide = [values.bfloat16() for _ in range(max(2, -(-int(ROTATING_BYTES) // (2 * n * k))))]
+    for m in ROWS:
+        a, d = torch.randn(m, k, device='cuda').bfloat16(), torch.empty(m, n, device='cuda', dtype=torch.bfloat16)
+        right = a.float() @ wide[0].float().T
+        calls = {'own': (lambda i: tilewright.matmul_four_bit(a, weights[i], d), copies),
+                 'bf16': (lambda i: tilewright.matmul(a, wide[i].T, d), len(wide)),
+                 'torch': (lambda i: torch.matmul(a, wide[i].T, out=d), len(wide))}
+        slices = {}
+        for name, (call, sets) in calls.items():
+            d.fill_(float('nan'))
+            call(0)
+            off = ((d.float() - right).square().sum() / right.square().sum()).sqrt().item()
+            if not off <= TOLERANCE:
+                sys.exit(f'{name} of {m} x {n} x {k} is off by {off:.3g} of the norm.')
+            slices[name] = Slice(torch, call, sets, options.slice, foreign)
+        order = random.Random(1)
+        for _ in range(options.rounds):
+            for name in order.sample(sorted(slices), len(slices)):
+                slices[name].time()
+        yield m, bytes_, {name: statistics.median(one.times) for name, one in slices.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--library', required=True)
+    parser.add_argument('--format', choices=FORMATS, default='mxfp4')
+    parser.add_argument('--slice', type=float, default=10)
+    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--seconds', type=float, default=1e9, help='no product is begun later')
+    parser.add_argument('--commit')
+    parser.add_argument('--csv', type=pathlib.Path)
+    options = parser.parse_args()
+    os.environ['TILEWRIGHT_LIBRARY'] = options.library
+    options.set = ''
+    import torch
+    import tilewright
+    torch.manual_seed(1)
+    number = torch.zeros(1, device='cuda')
+    foreign = lambda: number.fill_(1)
+    alone = Slice(torch, lambda _: foreign(), 1, 2)
+    foreign_us = statistics.median(alone.time() for _ in range(5))
+    began, lines = time.monotonic(), ['format,m,n,k,us,bf16_us,torch_us,tb_per_s']
+    for n, k in PRODUCTS:
+        if time.monotonic() - began > options.seconds:
+            print(f'No time was left for {n} x {k}.')
+            continue
+        for m, bytes_, times in measure(torch, tilewright, options, foreign, n, k):
+            us = {name: value - foreign_us for name, value in times.items()}
+            rate = bytes_ / us['own'] / 1e6
+            lines.append(f"{options.format},{m},{n},{k},{us['own']:.2f},{us['bf16']:.2f},{us['torch']:.2f},{rate:.2f}")
+            print(f"{m} x {n} x {k}: {us['own']:.2f} us, {rate:.2f} TB/s; bf16 {us['bf16'] / us['own']:.2f}, torch "
+                  f"{us['torch'] / us['own']:.2f} times as long", flush=True)
+    if options.csv:
+        head = head_of(torch, options)
+        text = '# {device}, driver {driver}, commit {commit}, {date}; {rounds} rounds of slices of {slice_ms:g} ms; less {us:.2f} us\n'
+        options.csv.write_text(text.format(us=foreign_us, **head) + '\n'.join(lines) + '\n')
+
+
+if __name__ == '__main__':
+    main()
