@@ -287,13 +287,14 @@ TEST(AttentionChoice, OnBlackwell) {
 // Short sequences go to tiles of which several CTAs of an SM have one each, long ones do not.
 TEST(AttentionChoice, OfShortSequences) {
   const auto chosen = [](std::int64_t columns, std::int64_t sequences, std::int64_t heads,
-                         std::int64_t tokens) {
+                         std::int64_t tokens, std::int64_t queries = 0) {
     Case made = usual_case(attention_trial,
                            *instance_named(columns == 64 ? "attention_64" : "attention_128"));
     auto& problem = made.as<Problem>();
     problem.heads = problem.key_heads = heads;
     problem.sequences = sequences;
-    problem.queries = problem.keys = tokens;
+    problem.keys = tokens;
+    problem.queries = queries > 0 ? queries : tokens;
     const AnyProblem placed = problem_without_memory(made);
     Checked checked;
     LaunchChoice choice;
@@ -308,6 +309,9 @@ TEST(AttentionChoice, OfShortSequences) {
   EXPECT_EQ(chosen(64, 4, 32, 4096), "attention_64_dynamic");
   EXPECT_EQ(chosen(128, 2, 10, 128), "attention_128_x2");
   EXPECT_EQ(chosen(128, 4, 32, 2048), "attention_128_dynamic");
+  // Memory bounds one query of heads that share no keys.
+  EXPECT_EQ(chosen(64, 16, 16, 4096, 1), "attention_64_decode_8");
+  EXPECT_EQ(chosen(128, 16, 16, 4096, 1), "attention_128_decode_8");
 }
 
 // Keys are cut for the SMs, where a row's bits may depend on the cut.
