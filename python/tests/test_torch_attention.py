@@ -62,18 +62,18 @@ class TorchAttention(unittest.TestCase):
         operators = torch.ops.tilewright
         tests = ('test_schema', 'test_faketensor', 'test_aot_dispatch_dynamic')
         torch.library.opcheck(operators.attention.default, (self.q, self.k, self.v, *[None] * 6, True, True, 5, 0.0, 0.0,
-                                                            False, None, None), test_utils=tests)
+                                                            0, False, None, None), test_utils=tests)
         by_head = [tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in (self.q, self.k, self.v)]
-        torch.library.opcheck(operators.attention.default, (*by_head, *[None] * 6, True, False, 0, 0.0, 0.0, False, None, None),
+        torch.library.opcheck(operators.attention.default, (*by_head, *[None] * 6, True, False, 0, 0.0, 0.0, 0, False, None, None),
                               test_utils=tests)
         table, lengths = torch.randperm(6).int().view(2, 3), torch.tensor([33, 40], dtype=torch.int32)
         cache = self.normal(6, 16, 2, 128)
         paged = (self.q[:, :1].contiguous(), cache, cache, table, lengths, *[None] * 4)
-        torch.library.opcheck(operators.attention_paged.default, (*paged, True, False, 0, 0.0, 0.0, None, True, None, None),
+        torch.library.opcheck(operators.attention_paged.default, (*paged, True, False, 0, 0.0, 0.0, 0, None, True, None, None),
                               test_utils=tests)
         out = torch.empty(2, 1, 4, 128, dtype=torch.bfloat16)
         torch.library.opcheck(operators.attention_paged_out.default,
-                              (out, torch.empty(4, 2), *paged, False, 0, 0.0, 0.0, 48, False, None, None), test_utils=tests[:2])
+                              (out, torch.empty(4, 2), *paged, False, 0, 0.0, 0.0, 0, 48, False, None, None), test_utils=tests[:2])
 
     def test_gradients_refused(self):
         k = self.k.clone().requires_grad_()

@@ -24,6 +24,10 @@ namespace tw::cli {
 namespace {
 
 constexpr std::int64_t largest_extent = 65536;
+// Sizes are none below 0; numbers that have an end of their own, as exponents, may be.
+std::int64_t least(const IntegerField& number) {
+  return number.limit <= largest_extent ? std::min<std::int64_t>(number.low, 0) : 0;
+}
 
 // What follows from a description as options.
 struct DescribedRequest : FamilyRequest, EpilogueRequest {
@@ -82,7 +86,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
       } else if (number.kind == IntegerField::Kind::Flag) {
         added = command.add_flag(option, numbers[i], number.meaning);
       } else {
-        added = add_number(command, option, numbers[i], number.meaning, 0, largest_extent);
+        added =
+            add_number(command, option, numbers[i], number.meaning, least(number), largest_extent);
       }
     }
     reals.resize(description.reals.size());
@@ -147,7 +152,8 @@ struct DescribedRequest : FamilyRequest, EpilogueRequest {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const IntegerField& number = description.numbers[i];
       if (number.kind == IntegerField::Kind::Extent) {
-        check_between(option_of(number.name).c_str() + 2, numbers[i], 0, largest_extent);
+        check_between(option_of(number.name).c_str() + 2, numbers[i], least(number),
+                      largest_extent);
       }
       const auto word = std::find(number.words.begin(), number.words.end(), words[i]);
       number.set(problem.data(), number.kind == IntegerField::Kind::Choice

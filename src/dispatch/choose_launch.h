@@ -96,15 +96,14 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
     for (const LaunchOrder& order : orders) {
       if (order != usual && rejected(instance.takes(taken, order))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
-      const auto expected = [&] {
-        if constexpr (requires { Family::microseconds(instance, matmul, order, machine); }) {
-          return Family::microseconds(instance, matmul, order, machine);
-        } else {
-          return expected_microseconds(facts, matmul, order, machine, Family::situation(problem),
-                                       Family::operand_bytes(problem));
-        }
-      };
-      found.push_back({&instance, order, expected()});
+      double time = 0;
+      if constexpr (requires { Family::microseconds(instance, matmul, order, machine); }) {
+        time = Family::microseconds(instance, matmul, order, machine);
+      } else {
+        time = expected_microseconds(facts, matmul, order, machine, Family::situation(problem),
+                                     Family::operand_bytes(problem));
+      }
+      found.push_back({&instance, order, time});
     }
   }
   return found;

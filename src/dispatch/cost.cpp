@@ -52,9 +52,6 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   return bytes;
 }
 
-// What loads of constant weights hide, ahead of the kernel before.
-double hidden_start(const Machine& machine) { return 0.78 * machine.launch_us; }
-
 // Rows of B that stream through registers, by CTAs of which an SM holds 16 warps. A warp alone
 // waits for a load as long as four stages of a ring take, by which rings hide that; among others,
 // whose loads fill the time, half as long.
@@ -77,7 +74,7 @@ Price streamed(const KernelFacts& kernel, const MatmulProblem& problem, double d
   const double memory = std::max(dram_bytes, tiles * steps * step_bytes) * (is_aligned ? 1 : 1.3) /
                         machine.bytes_per_us;
   double fixed = machine.launch_us + (situation == Situation::Amid ? machine.alone_us : 0);
-  if (problem.b_is_constant) fixed -= hidden_start(machine) / 2;
+  if (problem.b_is_constant) fixed -= 0.39 * machine.launch_us;
   return {fixed, std::max(alone, products), memory + waiting / 2};
 }
 
@@ -233,7 +230,7 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
                  joining + machine.cluster_us * std::log2(static_cast<double>(cluster.size()));
   if (overlaps && problem.b_is_constant && tiling.weights_first != 0) {
     const bool fills_rings = waves == 1 && are_neighbours && config.multiply_groups == 1;
-    fixed -= hidden_start(machine) * (fills_rings ? 1 : 1.0 / 3);
+    fixed -= machine.launch_us * (fills_rings ? 0.78 : 0.26);
   }
   return {fixed, busy, memory};
 }

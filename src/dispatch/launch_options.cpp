@@ -13,8 +13,6 @@ namespace tw {
 
 namespace {
 
-constexpr int most_parts = 64;
-
 // The epilogue reads or writes more than vectors beside D.
 bool moves_matrices(const EpilogueArguments& epilogue) {
   return (epilogue.source != nullptr && epilogue.beta != 0.0f) || epilogue.auxiliary != nullptr ||
@@ -29,7 +27,7 @@ std::vector<LaunchOrder> orders_of(const MatmulConfig& config, const MatmulProbl
   std::vector<LaunchOrder> orders;
   const std::int64_t stages = problem.k / config.tiling.k();
   // Many parts differ by little from one more.
-  for (int parts = 2; parts <= most_parts && parts <= stages; parts += std::max(1, parts / 8)) {
+  for (int parts = 2; parts <= 64 && parts <= stages; parts += std::max(1, parts / 8)) {
     orders.push_back({.split_k = parts});
   }
   return orders;

@@ -103,7 +103,9 @@ class Cases:
         def touched(problem, options):
             simulate(problem, options)  # which finds no virtual GPU, after all checks
             status = library.tw_supported(problem, options)
-            return status if status != 0 or self.calls.arrays.wild else touch(problem)
+            if status == 0 and self.calls.arrays.wild:  # a kernel would read it, and what follows the kernel, too
+                raise self.tilewright.Unsupported('No memory stands behind an array.')
+            return status if status != 0 else touch(problem)
 
         library.tw_simulate = touched
 

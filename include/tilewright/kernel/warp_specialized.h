@@ -287,10 +287,9 @@ class WarpSpecialized {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();
       }
-      constexpr unsigned warps = roles.group_warps(), threads = roles.group_threads();
-      const unsigned group = (warp - roles.multiply.first_warp) / warps;
+      const unsigned group = (warp - roles.multiply.first_warp) / roles.group_warps();
       multiply(params, storage, group,
-               thread - roles.multiply.first_warp * roles.lanes - group * threads);
+               thread - roles.multiply.first_warp * roles.lanes - group * roles.group_threads());
     } else {
       if constexpr (roles.shifts_registers()) isa::setmaxnreg_decrease<roles.load.registers>();
       help(params, storage, warp, thread);

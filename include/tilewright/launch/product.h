@@ -254,13 +254,10 @@ template <class Loader, class Encode>
 Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem,
                    const Encode& encode) {
   if constexpr (Loader::elected) {
-    const auto box = [&](const MatmulOperand& operand, std::int64_t rows, std::int64_t others,
-                         TmaBox shape) {
-      return operand_box(problem, operand, rows, others, shape);
-    };
-    Status a = encode(params.a, box(problem.a, problem.m, problem.n, Loader::box_a()));
+    const std::int64_t m = problem.m, n = problem.n;
+    Status a = encode(params.a, operand_box(problem, problem.a, m, n, Loader::box_a()));
     if (!a.is_good()) return a;
-    return encode(params.b, box(problem.b, problem.n, problem.m, Loader::box_b()));
+    return encode(params.b, operand_box(problem, problem.b, n, m, Loader::box_b()));
   } else {
     params.a = view_of(problem.a, problem, problem.m);
     params.b = view_of(problem.b, problem, problem.n);

@@ -77,14 +77,15 @@ class _Host:
     @staticmethod
     def bytes(view):
         """Of elements of one byte, in any order."""
+        if count(view.shape) == 0:
+            return b''
         places = [0]
         *outer, (length, step) = sorted(zip(view.shape, view.strides), key=lambda side: -abs(side[1])) or [(1, 1)]
         for extent, stride in outer:
             places = [place + i * stride for place in places for i in range(extent)]
-        if count(view.shape) == 0:
-            return b''
-        reach = (length - 1) * step + 1
-        return b''.join(ctypes.string_at(view.address + place, reach)[::step] for place in places)
+        first, step = min(0, (length - 1) * step), abs(step)
+        lines = (ctypes.string_at(view.address + place + first, (length - 1) * step + 1) for place in places)
+        return b''.join(line[::step] if step else line * length for line in lines)
 
     @classmethod
     def largest(cls, view):
@@ -230,19 +231,23 @@ def pack_weights(codes, scales, zeros=None, *, layout, activation=None, exponent
         _check_order(g_idx, k, group)
     if activation is None:
         activation = kind.type_of('scales', scales) if how.format == 'int4' else 'bf16'
-    if exponent is None:
-        exponent = max(0, kind.largest(scales) - 128) if how.format == 'mxfp4' else 0
     tensor_scale = real('tensor_scale', tensor_scale)
     if tensor_scale != 1.0 and how.format != 'nvfp4':
         raise Invalid(f'tensor_scale is {tensor_scale}, but only nvfp4 has one.')
     experts = codes.shape[:-2]
     numbers = dict(n=n, k=k, batch=count(experts), format=how.format if zeros is None else 'int4_zeros', group=group,
-                   activation=activation, exponent=integer('exponent', exponent), order=how.order,
+                   activation=activation, exponent=integer('exponent', 0 if exponent is None else exponent), order=how.order,
                    zero_offset=(how.zero_offset if zeros is not None else 0) if zero_offset is None else zero_offset)
     types = {'codes': 's32', 'scales': kind.type_of('scales', scales), 'zeros': 's32'}
     rows, columns = extents_by_description('pack_weights', 'packed', types, **numbers)
     packed = new_bytes(example, (rows * columns,))
-    call('pack_weights', codes=codes, scales=scales, zeros=zeros, packed=packed, instance=instance, target=target, **numbers)
+    pack = lambda: call('pack_weights', codes=codes, scales=scales, zeros=zeros, packed=packed, instance=instance, target=target, **numbers)
+    pack()
+    # Scales are read behind the library's checks: before them, an array may tell any address.
+    if exponent is None and how.format == 'mxfp4':
+        numbers['exponent'] = max(0, kind.largest(scales) - 128)
+        if numbers['exponent'] > 0:
+            pack()
     if how.format == 'mxfp4' and rows * columns:
         _check_scales(kind, packed, columns // -(-k // BLOCK_K), scales, numbers['exponent'], activation)
     if how.group is None and group not in (32, 64):
