@@ -21,7 +21,7 @@ BUGS = [
     Bug('operands_not_swapped',
         'the kernel is given A where it wants B',
         'launch/product.h',
-        'Status a = encode(params.a, box(problem.a, problem.m, problem.n, Loader::box_a()));',
+        'Status a = encode(params.a, operand_box(problem, problem.a, m, n, Loader::box_a()));',
         'Status a = encode(params.a, box(problem.b, problem.n, problem.m, Loader::box_a()));',
         [Site('swap_ab', TWO_TILES, WRONG_RESULT)]),
     Bug('bias_along_the_other_axis',
