@@ -22,7 +22,7 @@ BUGS = [
         'the kernel is given A where it wants B',
         'launch/product.h',
         'Status a = encode(params.a, operand_box(problem, problem.a, m, n, Loader::box_a()));',
-        'Status a = encode(params.a, box(problem.b, problem.n, problem.m, Loader::box_a()));',
+        'Status a = encode(params.a, operand_box(problem, problem.b, n, m, Loader::box_a()));',
         [Site('swap_ab', TWO_TILES, WRONG_RESULT)]),
     Bug('bias_along_the_other_axis',
         'the bias of columns is added along the rows',
