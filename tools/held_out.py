@@ -48,7 +48,7 @@ def model_product(random_, kind, table):
 
 def any_product(random_, kind, index):
     steps = (1, 1, 1) if kind == 'bf16' and index % 5 == 0 else STEPS[kind]
-    m, n, k = (shapes.log_uniform(random_, low, high, step) for low, high, step in zip((1, 64, 64), (8192, 32768, 32768), steps))
+    m, n, k = shapes.any_product(random_, steps)
     return {'m': m, 'n': n, 'k': k, 'from': 'log-uniform'} if fits(kind, m, n, k) else None
 
 

@@ -148,11 +148,16 @@ def log_uniform(random_, low, high, step=1):
     return max(step, round(value / step) * step)
 
 
+def any_product(random_, steps):
+    """m to 8192, n and k 64 to 32768, multiples of `steps`."""
+    return tuple(log_uniform(random_, low, high, step) for low, high, step in zip((1, 64, 64), (8192, 32768, 32768), steps))
+
+
 def draw_any(random_, kind, count):
-    """m to 8192, n and k 64 to 32768, rows of whole 16 bytes; at most 0.3 ms of tensor cores."""
+    """Rows of whole 16 bytes; at most 0.3 ms of tensor cores."""
     shapes, step = [], 8 if kind == 'bf16' else 16
     while len(shapes) < count:
-        m, n, k = log_uniform(random_, 1, 8192), log_uniform(random_, 64, 32768, step), log_uniform(random_, 64, 32768, step)
+        m, n, k = any_product(random_, (1, step, step))
         if 2 * m * n * k <= 2e11 and (n * k + m * n) <= 4e8:
             shapes.append({'m': m, 'n': n, 'k': k, 'from': 'log-uniform'})
     return shapes

@@ -49,7 +49,7 @@ struct DirectSources {
 // Accumulators that stay in the multiplying threads: always free, never handed over.
 template <class Sum>
 struct RegisterAccumulators {
-  // What a TileOp promotes stays within its sum.
+  // The TileOp promotes within its sum.
   static constexpr int promote_every = 0;
   struct Storage {};
   static TW_DEVICE void init(Storage&) {}

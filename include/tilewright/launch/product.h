@@ -223,8 +223,8 @@ int last_column(const MatmulProblem& problem) {
 // Where an operand has at most so many rows, the kernel reads the other operand about once.
 constexpr std::int64_t few_rows = 64;
 
-// What TMA copies of an operand with so many rows, of which kernels read boxes of this shape; the
-// other operand has `others`.
+// The matrix of an operand with so many rows that TMA copies in boxes of this shape; the other
+// operand has `others` rows.
 inline MatrixBox operand_box(const MatmulProblem& problem, const MatmulOperand& operand,
                              std::int64_t rows, std::int64_t others, TmaBox shape) {
   const bool by_k = operand.major == Major::K;

@@ -1,4 +1,4 @@
-// What narrow floating-point types have in common: their code, and conversions from and to float.
+// Narrow floating-point types share this: their code, and conversions from and to float.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ namespace tw {
 // Acts on the magnitude; on a number without sign, away_from_zero is PTX's .rp.
 enum class Rounding { nearest_even, toward_zero, away_from_zero };
 
-// What becomes of infinity, and of a finite value that rounds beyond the largest finite number.
+// An Overflow says how infinity, and a finite value beyond the largest number, are converted.
 enum class Overflow {
   saturate,         // PTX's .satfinite
   infinity_or_nan,  // infinity, or NaN where there is no infinity; saturates where there is neither
@@ -147,7 +147,7 @@ constexpr float decode(std::uint32_t code) {
 template <class Self, class Storage, FloatFormat number_format>
 struct NarrowFloat {
   static constexpr FloatFormat format = number_format;
-  // What PTX cvt does when asked for nothing else: 16 bits and more overflow, fewer must saturate.
+  // PTX cvt does this by default: 16 bits and more overflow, fewer must saturate.
   static constexpr Overflow default_overflow =
       number_format.bits() >= 16 ? Overflow::infinity_or_nan : Overflow::saturate;
 

@@ -7,7 +7,7 @@
 
 namespace tw {
 
-// What threads of the CTA wrote before it, all of them may read behind it.
+// All threads of the CTA may read behind it what they wrote before it.
 template <unsigned threads>
 struct CtaMeeting {
   static TW_DEVICE void meet() { isa::barrier_sync(0, threads); }

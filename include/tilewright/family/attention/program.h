@@ -300,7 +300,7 @@ struct Attention {
     static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
     static TW_DEVICE int min_of(int left, int right) { return left < right ? left : right; }
 
-    // What lies behind the last key is another's, and may be no number: zero times that is none.
+    // Rows behind the last key are others' and may hold NaN, which a weight of zero does not hide.
     // Groups clear the next block of values, of which so many rows are seen, together.
     TW_DEVICE void clear_values(unsigned seen) {
       const unsigned slot = values_.await_ahead();

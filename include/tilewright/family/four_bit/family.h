@@ -17,7 +17,7 @@ struct FourBitFamily {
     return {static_cast<WeightFormat>(p.format), static_cast<ElementType>(p.a.type),
             static_cast<unsigned>(p.scale_group)};
   }
-  // What sums of packed weights lack.
+  // Sums of packed weights lack a factor of 2 to this power.
   static constexpr int exponent(const Problem& p) {
     return p.format == TW_NVFP4 ? 8 : static_cast<int>(p.exponent);
   }

@@ -8,7 +8,7 @@
 
 namespace tw {
 
-// What a thread reads of the scales of a block: those of its two rows.
+// A thread reads the scales of its two rows of a block.
 template <PackedWeights packed>
 struct ScaleRecord {
   static constexpr unsigned words = packed.record_bytes() / 4;

@@ -47,8 +47,8 @@ class FourBitLoader : public UsualLoader {
   }
 
   TW_DEVICE bool begins_with_weights() const { return params_.weights_are_constant != 0; }
-  // What lies beyond the last block is read of the last one: rows there are not stored, and along k
-  // activations are zero.
+  // Loads beyond the last block read the last one: rows there are not stored, and activations
+  // along k are zero.
   template <StageToFill Stage, class WorkTile>
   TW_DEVICE void load_weights(const Stage& stage, const WorkTile& tile, int k) {
     const unsigned char* const matrix = params_.weights + tile.batch * params_.batch_bytes;

@@ -10,7 +10,7 @@
 
 namespace tw {
 
-// What a thread of a warpgroup, which has `rows` of the tile's features, reads of packed weights.
+// A thread of a warpgroup reads packed weights; the warpgroup has `rows` of the tile's features.
 template <Tiling tiling, PackedWeights packed, unsigned rows, unsigned stage_bytes>
 class PackedReader : public UsualOp {
  protected:
