@@ -44,13 +44,15 @@ struct UsualChoice {
   static MatmulProblem priced(const Instance&, const KernelProblem& problem) {
     return problem.product;
   }
-  static double operand_bytes(const Checked&) { return 0; }
   static std::string call(const Checked& problem) { return call_of(problem); }
   static const char* does(const Checked& problem) { return problem.description().does; }
   // True where kernels that cut sums have no like that does not.
   static constexpr bool only_in_parts = false;
-  // Which of them prices are for: their kernels were measured in launches that follow each other.
-  static Situation situation(const Checked&) { return Situation::Following; }
+  // What a launch is expected to take: of kernels measured in launches that follow each other.
+  static double microseconds(const Instance& instance, const Checked&, const MatmulProblem& product,
+                             const LaunchOrder& order, const Machine& machine) {
+    return expected_microseconds(kernel_facts(instance), product, order, machine);
+  }
   // Whether a kernel is of another kind than the problem's, and so no near one.
   static bool is_of_other_kind(const MatmulConfig&, const Checked&) { return false; }
 };
@@ -67,8 +69,7 @@ inline LaunchOrder usual_order(const Instance& instance) {
 }
 
 // Every launch that computes the problem, none twice. A Family is a UsualChoice, and has
-// instances(), what is compiled; it may have microseconds(), where products' prices do not tell.
-// `rejections` may be null.
+// instances(), what is compiled. `rejections` may be null.
 template <class Family>
 std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequest& request,
                                       std::vector<LaunchRejection>* rejections) {
@@ -81,8 +82,7 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
       if (rejections != nullptr) rejections->push_back({&instance, status.sentence()});
       return true;
     };
-    const KernelFacts facts = Family::facts(instance);
-    if (rejected(suits(facts, request))) continue;
+    if (rejected(suits(Family::facts(instance), request))) continue;
     const MatmulConfig& config = config_of(instance);
     const LaunchOrder usual = usual_order(instance);
     const KernelProblem taken = instance.take(problem);
@@ -96,14 +96,8 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
     for (const LaunchOrder& order : orders) {
       if (order != usual && rejected(instance.takes(taken, order))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
-      double time = 0;
-      if constexpr (requires { Family::microseconds(instance, matmul, order, machine); }) {
-        time = Family::microseconds(instance, matmul, order, machine);
-      } else {
-        time = expected_microseconds(facts, matmul, order, machine, Family::situation(problem),
-                                     Family::operand_bytes(problem));
-      }
-      found.push_back({&instance, order, time});
+      found.push_back(
+          {&instance, order, Family::microseconds(instance, problem, matmul, order, machine)});
     }
   }
   return found;
@@ -166,9 +160,12 @@ using Choice = LaunchChoice;
 
 struct MatmulProducts : DescribedProducts<matmul_instances> {
   // Who declares weights constant lets launches overlap. Others run amid foreign kernels.
-  static Situation situation(const Checked& problem) {
+  static double microseconds(const Instance& instance, const Checked& problem,
+                             const MatmulProblem& product, const LaunchOrder& order,
+                             const Machine& machine) {
     const bool overlaps = problem.as<tw_matmul_problem>().b_is_constant != 0;
-    return overlaps ? Situation::Following : Situation::Amid;
+    return expected_microseconds(kernel_facts(instance), product, order, machine,
+                                 overlaps ? Situation::Following : Situation::Amid);
   }
 };
 inline constexpr auto candidates = launches_of<MatmulProducts>;

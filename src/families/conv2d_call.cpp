@@ -37,9 +37,7 @@ void state_as_product(Rewritten& made, const library::Choice&, std::byte*) {
 }
 
 // Priced as convolutions are, with which they are compared.
-struct PointwiseProducts : MatmulProducts {
-  static Situation situation(const Checked&) { return Situation::Following; }
-};
+using PointwiseProducts = DescribedProducts<matmul_instances>;
 
 // The best kernel of a product that computes the convolution.
 bool has_product(library::Choice& choice, const Checked& problem, const DispatchRequest& request) {

@@ -31,13 +31,16 @@ struct Convolutions : UsualChoice {
     return matmul;
   }
   // Image and filter, each read once: the matmul's operands repeat the image.
-  static double operand_bytes(const Checked& checked) {
+  static double microseconds(const Instance& instance, const Checked& checked,
+                             const MatmulProblem& product, const LaunchOrder& order,
+                             const Machine& machine) {
     const auto& problem = checked.as<tw_conv2d_problem>();
     const TensorExtents image = Conv2dFamily::image_of(problem),
                         filter = Conv2dFamily::filter_of(problem);
     const auto elements =
         static_cast<double>(image.rows * image.columns + filter.rows * filter.columns);
-    return elements * bytes_of(checked.tensor(Conv2dFamily::image).type);
+    return expected_microseconds(facts(instance), product, order, machine, Situation::Following,
+                                 elements * bytes_of(checked.tensor(Conv2dFamily::image).type));
   }
   static std::string call(const Checked& checked) {
     return call_of(checked.as<tw_conv2d_problem>());

@@ -18,7 +18,7 @@ namespace {
 struct FourBitProducts : DescribedProducts<four_bit_instances> {
   static constexpr bool only_in_parts = true;
   // The product is the kernel's: rows are features, columns are tokens.
-  static double microseconds(const Instance& instance, const MatmulProblem& product,
+  static double microseconds(const Instance& instance, const Checked&, const MatmulProblem& product,
                              const LaunchOrder& order, const Machine& machine) {
     const FourBitFacts& facts = *static_cast<const FourBitFacts*>(instance.facts);
     const MatmulConfig& config = facts.product.config;
