@@ -3,6 +3,9 @@
 // the rings that it names.
 #pragma once
 
+#include <cstddef>
+#include <utility>
+
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/grid.h"
@@ -381,26 +384,29 @@ class WarpSpecialized {
     isa::describe_role("source");
     const Key key;
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
-    // Groups that share a tile have chunks of their own; those that take turns, tiles.
-    typename Sources::Loader first(params.sources, storage.sources[0]);
-    typename Sources::Loader second(params.sources, storage.sources[storing_groups > 1 ? 1 : 0]);
-    typename Sources::Loader third(params.sources, storage.sources[storing_groups - 1]);
+    bring_to(params, storage, work, key, std::make_index_sequence<storing_groups>());
+  }
+  // Groups that share a tile have chunks of their own; those that take turns, tiles.
+  template <class Work, std::size_t... groups>
+  static TW_DEVICE void bring_to(const Params& params, Storage& storage, Work& work, const Key& key,
+                                 std::index_sequence<groups...>) {
+    // The last group's loader comes first: in this order kernels have the registers of separate
+    // ones.
+    constexpr unsigned last = storing_groups - 1;
+    typename Sources::Loader loaders[] = {{params.sources, storage.sources[last - groups]}...};
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
       const unsigned mine = whose;
       if constexpr (in_turns) whose ^= 1;
       if (!tile.finishes() || params.sources.present == 0) continue;
       for (unsigned chunk = 0; chunk < Sources::chunks; ++chunk) {
-        if (!in_turns || mine == 0) first.load(Kernel::place(tile, 0), chunk);
-        if (storing_groups > 1 && (!in_turns || mine == 1)) {
-          second.load(Kernel::place(tile, 1), chunk);
-        }
-        if constexpr (storing_groups > 2) third.load(Kernel::place(tile, 2), chunk);
+        ((in_turns && mine != groups
+              ? void()
+              : loaders[last - groups].load(Kernel::place(tile, groups), chunk)),
+         ...);
       }
     }
-    first.drain();
-    if constexpr (storing_groups > 1) second.drain();
-    if constexpr (storing_groups > 2) third.drain();
+    (loaders[last - groups].drain(), ...);
   }
 
   // Whole warps enter, for tensor memory is allocated and freed by whole warps; where one thread
