@@ -126,6 +126,25 @@ TEST(Cost, WidthsOnBlackwellFillTheLastWave) {
   }
 }
 
+// A product of few rows costs what its weights do: a tile whose rows are weights brings few zeros
+// beside them.
+TEST(Cost, FewRowsOnBlackwellAreColumns) {
+  constexpr MatmulConfig alone = {.multiply_groups = 1, .dependent_launch = 1};
+  constexpr MatmulConfig narrow = {
+      .tiling = {.n = 128}, .multiply_groups = 1, .dependent_launch = 1};
+  constexpr MatmulConfig swapped = {
+      .tiling = {.n = 32, .spans = 2, .a_evict_first = 1, .swap_ab = 1, .weights_first = 1},
+      .multiply_groups = 1,
+      .dependent_launch = 1};
+  for (const std::int64_t rows : {1, 8, 16, 32}) {
+    for (const std::int64_t features : {4096, 8192, 28672}) {
+      const double price = on_blackwell(swapped, {rows, features, 4096});
+      EXPECT_LT(price, on_blackwell(alone, {rows, features, 4096})) << rows << " " << features;
+      EXPECT_LT(price, on_blackwell(narrow, {rows, features, 4096})) << rows << " " << features;
+    }
+  }
+}
+
 // Devices of 10.0 and 10.3 run one image; 11.0 and 12.0 have kernels of none.
 TEST(Targets, BlackwellIsAFamily) {
   ASSERT_NE(target_of(100), nullptr);

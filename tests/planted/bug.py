@@ -179,6 +179,12 @@ CONFIGS = {
     'tensor_in_parts': blackwell(', .split = Split::Parts'),
     'tensor_1x1x2': blackwell(', .split = Split::Cluster', tiling=', .cluster = {1, 1, 2}'),
     'tensor_source': blackwell(', .c_stages = 2'),
+    # Nine stages; rows are D's columns. The same with a gate.
+    'tensor_swap_ab': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100',
+                             fields_of('.n = 32, .swap_ab = 1', '.multiply_groups = 1'), options='--epilogue bias'),
+    'tensor_swap_ab_gated': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100',
+                                   fields_of('.n = 32, .swap_ab = 1', '.multiply_groups = 1'),
+                                   options='--epilogue gate'),
     # Five stages of 128 by 128; of 128 columns, two sums share 64.
     'tensor_overlapped': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100Overlapped',
                                 fields_of('.n = 128', '.multiply_groups = 1')),

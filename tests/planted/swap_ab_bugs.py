@@ -5,6 +5,8 @@ from bug import Bug, Site, WRONG_RESULT
 TWO_TILES = (24, 128, 192, 0, 1, 1)
 RAGGED = (20, 129, 64, 0, 1, 1)
 WITH_SOURCE = (24, 128, 64, 2, 1, 1)
+# Two tiles of 128 columns.
+OF_TENSOR_ROWS = (24, 256, 192, 0, 1, 1)
 
 BUGS = [
     Bug('tokens_before_the_earlier_grid',
@@ -68,4 +70,29 @@ BUGS = [
         'the copy engine may read the chunk before the writes of the threads reach it',
         'pipeline/staging.h', 'isa::fence_proxy_async();', '',
         [Site('swap_ab', TWO_TILES, 'missing-proxy-fence', 'multiply 0', 0)]),
+    # The store of rows that threads have: two tiles of 128 columns of D and 24 of its rows.
+    Bug('rows_all_in_the_first_block',
+        'threads of the second 64 rows write where the first 64 do',
+        'epilogue/transposed_rows.h',
+        'return this->elements(Staged::block_of(buffer, thread_ / block_rows))',
+        'return this->elements(Staged::block_of(buffer, 0))',
+        [Site('tensor_swap_ab', OF_TENSOR_ROWS, 'race', 'epilogue', 0, also=('uninitialised',))]),
+    Bug('second_token_of_a_pair_over_the_first',
+        'both values of a pair go to one line',
+        'epilogue/transposed_rows.h',
+        'const auto lower = lines_from(buffer, first + 1, element);',
+        'const auto lower = lines_from(buffer, first, element);',
+        [Site('tensor_swap_ab', OF_TENSOR_ROWS, 'uninitialised', 'epilogue', 0)]),
+    Bug('second_block_over_the_first',
+        'the second 64 columns are stored over the first',
+        'epilogue/transposed_rows.h',
+        'const TileOrigin at = {place.batch, place.column, place.row + block * columns, place.m_end};',
+        'const TileOrigin at = {place.batch, place.column, place.row, place.m_end};',
+        [Site('tensor_swap_ab', OF_TENSOR_ROWS, 'global-race', 'epilogue', -1)]),
+    Bug('gate_joins_a_row_four_further',
+        'where a thread has a row, the next row is the next lane',
+        'epilogue/mix.h',
+        'constexpr unsigned row_lanes = PlaceOf::layout == FragmentLayout::Matrix ? 4 : 1;',
+        'constexpr unsigned row_lanes = 4;',
+        [Site('tensor_swap_ab_gated', OF_TENSOR_ROWS, WRONG_RESULT)]),
 ]

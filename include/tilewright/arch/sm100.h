@@ -5,8 +5,9 @@
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/source_supply.h"
 #include "tilewright/epilogue/staged_store.h"
+#include "tilewright/epilogue/transposed_rows.h"
 #include "tilewright/io/thread_loader.h"
-#include "tilewright/io/tma_loader.h"
+#include "tilewright/io/weights_first.h"
 #include "tilewright/kernel/roles.h"
 #include "tilewright/op/tcgen05.h"
 #include "tilewright/pipeline/mbarrier.h"
@@ -25,7 +26,8 @@ struct Sm100 {
 
   using Signal = Mbarriers;
   template <Tiling tiling, RoleTable>
-  using Loader = TmaLoader<tiling>;
+  using Loader =
+      std::conditional_t<tiling.weights_first != 0, WeightsFirst<tiling>, TmaLoader<tiling>>;
   template <auto config, Tiling tiling, unsigned stage_bytes>
   using Op = Tcgen05Op<tiling, stage_bytes>;
   template <auto config, class Op, class Trace>
@@ -35,8 +37,10 @@ struct Sm100 {
                          config.tiling.group, Trace, static_cast<int>(config.promote_every)>;
   // Rows of D are staged by 128 bytes, or by 64 where these are no whole part of a tile's row.
   template <auto config, class Trace>
-  using Store = StagedStore<config.d_type, 128, Trace,
-                            config.tiling.n % (128 / bytes_of(config.d_type)) == 0 ? 128 : 64>;
+  using Store = std::conditional_t<
+      config.tiling.swap_ab != 0, TransposedRows<config.d_type, config.tiling.n, Trace>,
+      StagedStore<config.d_type, 128, Trace,
+                  config.tiling.n % (128 / bytes_of(config.d_type)) == 0 ? 128 : 64>>;
   template <ElementType type, unsigned rows, unsigned row_bytes, unsigned chunks,
             unsigned row_chunks, unsigned reading_warps, unsigned staged>
   using StagedSources =

@@ -23,7 +23,8 @@ TW_DEVICE void for_each(const Use& use) {
   }
 }
 
-// `Epilogue` is a Tree or RuntimeEpilogue, `Store` a StagedStore, DirectStore or TransposedStore.
+// `Epilogue` is a Tree or RuntimeEpilogue, `Store` a StagedStore, DirectStore,
+// TransposedStore or TransposedRows.
 template <class Epilogue, class Store>
 class FragmentLoop {
   static_assert(TileEpilogue<Epilogue>);

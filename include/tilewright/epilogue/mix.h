@@ -57,8 +57,11 @@ struct EpilogueMix {
   TW_DEVICE void evaluate_joined(State& largest, FragmentPair (&values)[pairs],
                                  const PlaceOf& place_of, const SourceChunk& source) const {
     const unsigned lane = place_of.thread % 32;
+    // Lanes from one row of sums to the next: a matrix has four lanes in a row.
+    constexpr unsigned row_lanes = PlaceOf::layout == FragmentLayout::Matrix ? 4 : 1;
     const auto of_next_row = [lane](float value) {
-      return std::bit_cast<float>(isa::shuffle(std::bit_cast<std::uint32_t>(value), lane ^ 4));
+      const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+      return std::bit_cast<float>(isa::shuffle(bits, lane ^ row_lanes));
     };
     const auto join = [&](const auto& formula) {
       each(values, [&](unsigned i) {
@@ -70,7 +73,7 @@ struct EpilogueMix {
     const JoinedRows<PlaceOf> joined = {place_of};
     add_source<2>(values, joined, source);
     if (params.amax != nullptr) {
-      const bool keeps = lane / 4 % 2 == 0;
+      const bool keeps = lane / row_lanes % 2 == 0;
       each(values, [&](unsigned i) {
         largest.see(values[i].first, keeps && joined(i).first_inside());
         largest.see(values[i].second, keeps && joined(i).second_inside());

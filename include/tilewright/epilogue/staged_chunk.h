@@ -11,10 +11,12 @@
 
 namespace tw {
 
+// A buffer may hold several blocks of such lines, which are stored one by one.
 template <ElementType output_type, unsigned num_lines, unsigned bytes_of_line, class Trace,
-          unsigned num_buffers = 2>
+          unsigned num_buffers = 2, unsigned blocks = 1>
 class StagedChunk : public UsualStore {
-  using Output = Staging<num_lines * bytes_of_line, num_buffers, Trace>;
+  static constexpr unsigned block_bytes = num_lines * bytes_of_line;
+  using Output = Staging<blocks * block_bytes, num_buffers, Trace>;
 
  public:
   static constexpr ElementType output = output_type;
@@ -83,6 +85,10 @@ class StagedChunk : public UsualStore {
   static constexpr unsigned bytes = bytes_of(output);
   using Bits = ElementBits<bytes>;
 
+  template <class Buffer>
+  static TW_DEVICE auto block_of(const Buffer& buffer, unsigned block) {
+    return typename Output::Buffer(buffer.bytes() + block * block_bytes);
+  }
   template <class Buffer>
   static TW_DEVICE auto elements(const Buffer& buffer) {  // (line,element)
     return TileTensor<Bits, Space::Shared, layout>(reinterpret_cast<Bits*>(buffer.bytes()));
