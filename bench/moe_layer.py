@@ -4,7 +4,7 @@
 usage: PYTHONPATH=python moe_layer.py [--layers 3] [--rounds 7] [--csv FILE] [CASE...]      with torch, on a GPU
        PYTHONPATH=python moe_layer.py --prepare [CASE...]   torch's side alone, compiled into its cache
 
-Cases: mixtral_N and qwen3_N (30B-A3B) of N tokens, 1, 16 or 4096, in bf16. Both sides take logits, not the router's weights, and add
+Cases: mixtral_N and qwen3_N (30B-A3B) of N tokens, 1, 16 or 4096, in bf16; weights are numbers of MXFP4, which `mxfp4` has packed. Both sides take logits, not the router's weights, and add
 the hidden states to what the experts made. Layers have weights and logits of their own. Hidden states behind all layers are held against
 float32: those of tilewright may be 1.25 times as far from it as those of torch's operators, or the exit status is 1; so it is where a
 second replay has other bits. `gather` is tilewright's side with rows brought by matmul_grouped's index.
@@ -20,6 +20,7 @@ import torch.nn.functional as functional
 
 import tilewright
 from grouped_torch import grouped_mm
+from four_bit_torch import mxfp4
 from llama_layer import captured, microseconds, shares
 
 MULTIPLY = grouped_mm(torch)
@@ -37,18 +38,36 @@ CASES = [f'{model}_{tokens}' for model in MODELS for tokens in (1, 16, 4096)]
 
 class Case:
     def __init__(self, name, sizes, tokens, layers, device):
-        def normal(*shape):
-            return (torch.randn(shape, device=device, dtype=torch.bfloat16) / math.sqrt(shape[-1]))
+        def drawn(n, k):
+            """Codes, scales and values of all experts; the values' variance is about 1 / k."""
+            codes, scales, values = mxfp4(torch, sizes.experts * n, k)
+            shift = round(math.log2(0.086 * math.sqrt(k)))  # 0.086 is the root of the mean square of what mxfp4 draws
+            each = lambda tensor: tensor.view(sizes.experts, n, -1)
+            return each(codes), each(scales - shift), each((values * 2.0 ** -shift).bfloat16())
+
+        def packed(codes, scales):
+            return tilewright.pack_weights(codes, scales, layout='mxfp4')
+
+        def in_turns(weights):
+            return weights.unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2).contiguous()
         self.name, self.sizes = name, sizes
         self.layers = range(layers)
         self.x = torch.randn(tokens, sizes.hidden, device=device).bfloat16()
         self.logits = [torch.randn(tokens, sizes.experts, device=device) for _ in self.layers]
-        self.gate_up = [normal(sizes.experts, 2 * sizes.inner, sizes.hidden) for _ in self.layers]
-        self.in_turns = [w.unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2).contiguous().mT for w in self.gate_up]
-        self.down = [normal(sizes.experts, sizes.hidden, sizes.inner) for _ in self.layers]
+        self.gate_up, self.in_turns, self.down, self.packed = [], [], [], []
+        for _ in self.layers:
+            codes, scales, gate_up = drawn(2 * sizes.inner, sizes.hidden)
+            down_codes, down_scales, down = drawn(sizes.hidden, sizes.inner)
+            self.gate_up.append(gate_up)
+            self.in_turns.append(in_turns(gate_up).mT)
+            self.down.append(down)
+            self.packed.append((packed(in_turns(codes), in_turns(scales)), packed(down_codes, down_scales)))
 
     def ours(self, x, i):
         return tilewright.moe(x, self.logits[i], self.in_turns[i], self.down[i].mT, self.sizes.chosen, addend=x)
+
+    def mxfp4(self, x, i):
+        return tilewright.moe(x, self.logits[i], *self.packed[i], self.sizes.chosen, addend=x)
 
     def gather(self, x, i):
         routed = tilewright.route(self.logits[i], self.sizes.chosen)
@@ -86,36 +105,36 @@ class Case:
 
 
 def distances(case, results):
-    """From float32, in the root of the mean square; and whether the first is near enough to the second."""
+    """From float32, in the root of the mean square; and whether ours are near enough to torch's."""
     right = case.all_layers(case.right)(case.x.float())
     apart = {name: (y.float() - right).square().mean().sqrt().item() for name, y in results.items()}
-    ours, theirs = list(apart.values())[:2]
-    return ', '.join(f'{name} {value:.2e}' for name, value in apart.items()) + ' from float32', ours <= 1.25 * theirs
+    near = all(apart[name] <= 1.25 * apart['torch'] for name in ('tilewright', 'mxfp4'))
+    return ', '.join(f'{name} {value:.2e}' for name, value in apart.items()) + ' from float32', near
 
 
 def measure(case, rounds, lines):
     with torch.no_grad():
         sides = {'tilewright': case.all_layers(case.ours),
                  'torch.compile': torch.compile(case.all_layers(case.theirs), fullgraph=True),
-                 'gather': case.all_layers(case.gather)}
+                 'mxfp4': case.all_layers(case.mxfp4), 'gather': case.all_layers(case.gather)}
         graphs, results = {}, {}
         for name, function in sides.items():
             graphs[name], results[name] = captured(function, case.x)
             graphs[name].replay()
         torch.cuda.synchronize()
-        first = results['tilewright'].clone()
+        first = {name: results[name].clone() for name in ('tilewright', 'mxfp4')}
         results['torch'] = case.all_layers(case.theirs)(case.x)
-        words, near = distances(case, {name: results[name] for name in ('tilewright', 'torch', 'torch.compile', 'gather')})
+        words, near = distances(case, {name: results[name] for name in ('tilewright', 'torch', 'torch.compile', 'mxfp4', 'gather')})
     times = {name: [] for name in graphs}
     once = max(microseconds(graph, 3) for graph in graphs.values())
     repeats = max(3, min(50, int(20000 / once)))
     for _ in range(rounds):
         for name, graph in graphs.items():
             times[name].append(microseconds(graph, repeats) / len(case.layers))
-    same = torch.equal(first.view(torch.int16), results['tilewright'].view(torch.int16))
+    same = all(torch.equal(bits.view(torch.int16), results[name].view(torch.int16)) for name, bits in first.items())
     medians = {name: statistics.median(of) for name, of in times.items()}
     print(f'{case.name}: ' + ', '.join(f'{name} {time:.1f} us' for name, time in medians.items()) +
-          f' a layer; ratio {medians["torch.compile"] / medians["tilewright"]:.3f}; {words}; bits are {"the same" if same else "OTHERS"}', flush=True)
+          f' a layer; ratio {medians["torch.compile"] / medians["tilewright"]:.3f}, of mxfp4 {medians["torch.compile"] / medians["mxfp4"]:.3f}; {words}; bits are {"the same" if same else "OTHERS"}', flush=True)
     for name, graph in graphs.items():
         for kernel, share in shares(graph):
             print(f'  {name} {share:6.1%} {kernel}', flush=True)

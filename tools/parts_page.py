@@ -25,7 +25,7 @@ KINDS = {
     'epilogue node': ('Epilogue nodes', '`epilogue/leaves.h`, `epilogue/nodes.h`'),
     'source': ('Sources', '`kernel/left_out.h`, `epilogue/source_supply.h`'),
     'order': ('Orders', '`schedule/work_tile.h`, `schedule/hilbert_order.h`'),
-    'map': ('Maps', '`schedule/work_tile.h`, `schedule/split_tiles.h`, `family/grouped/group_tiles.h`'),
+    'map': ('Maps', '`schedule/work_tile.h`, `schedule/split_tiles.h`, `schedule/group_tiles.h`'),
     'schedule': ('Schedules', '`schedule/work_tile.h`, `schedule/dynamic.h`'),
     'reduction': ('Reductions', '`schedule/reduction.h`, `schedule/cluster_reduction.h`, `schedule/shared_finish.h`'),
     'program': ('Programs', '`kernel/warp_specialized.h`, `family/attention/program.h`'),

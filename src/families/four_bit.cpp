@@ -1,7 +1,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
+#include "src/verify/groups.h"
 #include "src/verify/product.h"
 #include "src/verify/trial_of.h"
 #include "tilewright/family/four_bit/launch.h"
@@ -58,6 +60,8 @@ struct Packed {
   int exponent;
 };
 
+std::int32_t somewhere = 0;
+
 struct FourBitTrial : FourBitFamily, UsualTrial {
   static std::span<const Instance> instances() { return four_bit_instances(); }
 
@@ -69,6 +73,21 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     const auto type = static_cast<tw_type>(facts.weights.activation);
     if (!is_given("a_type")) problem.a.type = type;
     if (!is_given("d_type")) problem.d.type = type;
+    problem.rows = facts.in_groups ? &somewhere : nullptr;
+  }
+
+  // Groups have the rows of their sizes, of which m may count more.
+  static Status settle(void* given, const Lists& lists, const Instance& instance) {
+    Problem& problem = *static_cast<Problem*>(given);
+    const std::vector<std::int64_t>& all = lists[sizes];
+    if (!facts_of_instance(instance).in_groups) {
+      return all.empty() ? Status::good()
+                         : Status::refused("--sizes are those of groups; this kernel takes none.");
+    }
+    if (all.empty()) return Status::good();
+    problem.batch = static_cast<std::int64_t>(all.size());
+    problem.m = std::max(problem.m, std::accumulate(all.begin(), all.end(), std::int64_t{0}));
+    return Status::good();
   }
 
   // Ragged, of several k-tiles and tiles of features; rows of A begin at multiples of 16 bytes.
@@ -81,6 +100,7 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     if (random() % 4 == 0) problem.batch = between(random, 2, 3);
     if (problem.format == TW_MXFP4) problem.exponent = between(random, 0, 3);
     problem.weights_are_constant = random() % 2 == 0;
+    if (facts_of_instance(*made.instance).in_groups) random_groups(made, random);
   }
 
   // Packed weights of any code. Scales of integers make integers.
@@ -103,6 +123,12 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     MatmulData made = make_matmul_data(shape, of.fill, of.seed);
     made.b = transposed(std::move(bytes));
     take_product(data, std::move(made));
+    if (!in_groups(problem)) return;
+    const Groups groups = groups_of(of);
+    groups.fill(data.tensor(rows), problem.m, of.seed % 2 == 0, random);
+    std::vector<bool> used(static_cast<std::size_t>(problem.m));
+    for (std::int64_t row = 0; row < problem.m; ++row) used[row] = groups.of_row(row) >= 0;
+    make_others_infinite(data.tensor(a), used);
   }
 
   static std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
@@ -117,10 +143,49 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     data.b.fill([&](std::int64_t matrix, std::int64_t row, std::int64_t at_k) {
       return source.weight(matrix, row, at_k);
     });
+    if (in_groups(problem)) return answer_of_groups(of, std::move(data), shape);
     return std::make_shared<ProductAnswer>(reference_on_host(data, shape), of.fill, nullptr);
   }
 
  private:
+  // Where no sizes are told, all groups have as many rows.
+  static Groups groups_of(const Case& of) {
+    const Problem& problem = of.problem.as<Problem>();
+    if (!of.lists[sizes].empty() || problem.batch == 0) return Groups(of.lists[sizes]);
+    return Groups(std::vector<std::int64_t>(static_cast<std::size_t>(problem.batch),
+                                            problem.m / problem.batch));
+  }
+  // Some are empty, some have one row; one may have rows of several tiles. Rows of nobody may lie
+  // behind the last.
+  static void random_groups(Case& made, Random& random) {
+    const std::int64_t tile = facts_of_instance(*made.instance).product.config.tiling.n;
+    std::vector<std::int64_t>& all = made.lists[sizes];
+    all.resize(static_cast<std::size_t>(between(random, 1, 5)));
+    for (std::int64_t& size : all) {
+      const std::int64_t kinds[] = {0, 1, between(random, 2, tile), tile + between(random, -1, 1)};
+      size = kinds[random() % 4];
+    }
+    if (random() % 3 == 0) all[random() % all.size()] = between(random, tile + 1, 3 * tile);
+    made.as<Problem>().m =
+        random() % 2 == 0 ? 1
+                          : std::accumulate(all.begin(), all.end(), between(random, 1, 2 * tile));
+  }
+  static std::shared_ptr<const Answer> answer_of_groups(const Case& of, MatmulData data,
+                                                        MatmulShape shape) {
+    const Groups groups = groups_of(of);
+    const std::int64_t m = shape.m;
+    std::vector<std::int64_t> rows;
+    std::vector<ProductLine> lines;
+    for (std::int64_t row = 0; row < m; ++row) {
+      const int group = groups.of_row(row);
+      if (group < 0) continue;
+      rows.push_back(row);
+      lines.push_back({0, row, group});
+    }
+    const MatmulSums sums = sums_of_lines(lines, data.a, transposed(data.b), {}, {});
+    shape.m = static_cast<std::int64_t>(rows.size());
+    return groups.answer(sums, rows, std::move(data), shape, m, of.fill);
+  }
   // A byte of the scales, `at` bytes into a block.
   static unsigned scale_byte(const PackedWeights& layout, unsigned at, int exponent, Fill fill,
                              Random& random) {

@@ -17,6 +17,15 @@ namespace {
 // (bench/results/2026-11-17-four-bit-h200.md).
 struct FourBitProducts : DescribedProducts<four_bit_instances> {
   static constexpr bool only_in_parts = true;
+  // Only the device knows the groups: they are priced as if all that may have rows had as many.
+  static MatmulProblem priced(const Instance&, const KernelProblem& problem) {
+    MatmulProblem product = problem.product;
+    if (FourBitFamily::in_groups(problem.checked.as<tw_four_bit_problem>())) {
+      product.batch = std::min(product.batch, product.n);
+      product.n = (product.n + product.batch - 1) / std::max<std::int64_t>(product.batch, 1);
+    }
+    return product;
+  }
   // The product is the kernel's: rows are features, columns are tokens.
   static double microseconds(const Instance& instance, const Checked&, const MatmulProblem& product,
                              const LaunchOrder& order, const Machine& machine) {

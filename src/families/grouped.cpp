@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "src/verify/block_scales.h"
+#include "src/verify/groups.h"
 #include "src/verify/product.h"
 #include "src/verify/scales.h"
 #include "tilewright/family/grouped/launch.h"
@@ -125,24 +126,6 @@ void random_problem(Case& made, Random& random) {
   if (facts.block_scales.present) random_block_scales(problem, facts, random);
 }
 
-// Who has which rows.
-struct Groups {
-  explicit Groups(const Case& of)
-      : sizes(of.lists[Family::sizes]), capacity(of.problem.as<Problem>().capacity) {}
-
-  // The group of a row, or -1.
-  int of_row(std::int64_t row) const {
-    std::int64_t begin = 0;
-    for (std::size_t group = 0; group < sizes.size(); ++group) {
-      if (row >= begin && row < begin + sizes[group]) return static_cast<int>(group);
-      begin += capacity > 0 ? capacity : sizes[group];
-    }
-    return -1;
-  }
-  std::vector<std::int64_t> sizes;
-  std::int64_t capacity;
-};
-
 // The row of A that makes a row of D, or -1 where A has none.
 std::int64_t source_of(const HostProblem& data, std::int64_t row) {
   const HostMatrix& index = data.tensor(Family::row_index);
@@ -151,28 +134,12 @@ std::int64_t source_of(const HostProblem& data, std::int64_t row) {
   return source >= 0 && source < data.tensor(Family::a).rows ? source : -1;
 }
 
-void make_others_infinite(HostMatrix& matrix, const std::vector<bool>& used) {
-  matrix.fill([&, given = matrix](std::int64_t, std::int64_t row, std::int64_t column) {
-    return used[row] ? given.at(0, row, column) : std::numeric_limits<double>::infinity();
-  });
-}
-
-// A number that cannot be, but is taken as this one: below what an empty group may have, or above
-// what there is room for. Any other number is told as it is. None is so large that a kernel which
-// believes it would run for hours.
-std::int64_t impossible(std::int64_t told, bool is_empty, std::int64_t most, Random& random) {
-  const std::int64_t below[] = {told - 1, 0, -1, -1000};
-  const std::int64_t above[] = {told + 1, told + 100, 2 * most + 77};
-  if (is_empty) return std::min(told, below[random() % std::size(below)]);
-  return told == most ? above[random() % std::size(above)] : told;
-}
-
 // What lies in rows of no group must not matter: there A is infinite. Every second seed tells of
 // some groups that they have fewer rows than none, or more than there are. Of gathered rows, some
 // lie outside of A.
 void fill(HostProblem& data, const Case& of) {
   const Problem& problem = of.problem.as<Problem>();
-  const Groups groups(of);
+  const Groups groups(of.lists[Family::sizes], of.problem.as<Problem>().capacity);
   MatmulShape all_rows = product_shape(of), all_groups = all_rows, given_rows = all_rows;
   all_groups.m = 1;
   all_groups.batch = problem.matmul.batch;
@@ -201,57 +168,11 @@ void fill(HostProblem& data, const Case& of) {
   const ScaleType scale_type = Family::BlockScales::type(problem);
   fill_blocks(data.tensor(Family::a_block_scales), scale_type, of.fill, random);
   fill_blocks(data.tensor(Family::b_block_scales), scale_type, of.fill, random);
-  std::int64_t end = 0;
-  data.tensor(Family::rows).fill([&](auto, auto, std::int64_t group) {
-    const std::int64_t size = groups.sizes[static_cast<std::size_t>(group)];
-    const bool by_room = groups.capacity > 0;
-    const std::int64_t told = by_room ? size : end += size;
-    const std::int64_t most = by_room ? groups.capacity : all_rows.m;
-    return static_cast<double>(of.seed % 2 == 0 ? impossible(told, size == 0, most, random) : told);
-  });
-}
-
-// Some rows of a matrix, or some elements of a vector.
-HostMatrix selected(const HostMatrix& from, const std::vector<std::int64_t>& which, bool elements) {
-  if (!from.exists()) return from;
-  const auto count = static_cast<std::int64_t>(which.size());
-  HostMatrix some(from.type, Major::K, 1, elements ? 1 : count, elements ? count : from.columns,
-                  false);
-  some.allocate();
-  some.fill([&](std::int64_t, std::int64_t row, std::int64_t column) {
-    return elements ? from.at(0, 0, which[column]) : from.at(0, which[row], column);
-  });
-  return some;
-}
-
-// Rows of no group must still be poison: they then get what the reference has there, others
-// anything else.
-void judge_rows_of_nobody(HostMatrix& matrix, const Groups& groups) {
-  for (std::int64_t row = 0; row < matrix.rows && matrix.exists(); ++row) {
-    if (groups.of_row(row) >= 0) continue;
-    for (std::int64_t column = 0; column < matrix.columns; ++column) {
-      const std::size_t at = matrix.index(0, row, column);
-      const bool is_poison =
-          read_bits(matrix.type, matrix.element(at)) == poison_bits(matrix.type, at);
-      matrix.set(0, row, column, is_poison ? 0.0 : 1.0);
-    }
-  }
-}
-
-// The rows that groups have, among those of nobody.
-std::vector<Expected> scattered(const std::vector<Expected>& some,
-                                const std::vector<std::int64_t>& rows, std::int64_t m,
-                                std::int64_t columns) {
-  std::vector<Expected> all(static_cast<std::size_t>(m * columns));
-  for (std::size_t i = 0; i < some.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    all[static_cast<std::size_t>(rows[i / columns] * columns + at % columns)] = some[i];
-  }
-  return all;
+  groups.fill(data.tensor(Family::rows), all_rows.m, of.seed % 2 == 0, random);
 }
 
 std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
-  const Groups groups(of);
+  const Groups groups(of.lists[Family::sizes], of.problem.as<Problem>().capacity);
   MatmulShape shape = product_shape(of);
   const std::int64_t m = shape.m;
   std::vector<std::int64_t> rows;
@@ -275,18 +196,7 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
   }
   const MatmulSums sums = sums_of_lines(lines, a, b, a_scales, b_scales);
   shape.m = static_cast<std::int64_t>(rows.size());
-  MatmulData data = product_data(given, of.fill);
-  data.source = selected(data.source, rows, false);
-  data.row_bias = selected(data.row_bias, rows, true);
-  data.row_scale = selected(data.row_scale, rows, true);
-  MatmulReference reference = reference_of(sums, data, shape);
-  reference.d = scattered(reference.d, rows, m, shape.output_columns());
-  reference.auxiliary =
-      scattered(reference.auxiliary, rows, m, data.auxiliary.exists() ? shape.n : 0);
-  return std::make_shared<ProductAnswer>(std::move(reference), of.fill, [groups](MatmulData& ran) {
-    judge_rows_of_nobody(ran.d, groups);
-    judge_rows_of_nobody(ran.auxiliary, groups);
-  });
+  return groups.answer(sums, rows, product_data(given, of.fill), shape, m, of.fill);
 }
 
 }  // namespace

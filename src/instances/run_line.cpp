@@ -60,6 +60,8 @@ std::string order_words(const LaunchOrder& order) {
 std::string problem_words(const Description& description, const void* problem, const Lists& lists) {
   std::string words;
   for (std::size_t i = 0; i < lists.size(); ++i) {
+    const bool is_usual = lists[i].empty() && description.lists[i].usual[0] == '\0';
+    if (is_usual) continue;
     words += fmt::format(" {} {}", option_of(description.lists[i].name), list_words(lists[i]));
   }
   for (const IntegerField& number : description.numbers) {

@@ -18,10 +18,24 @@ def _told_type(a):
     return view_of('a', a).type
 
 
-def matmul_four_bit(a, weights, out=None, *, epilogue=None, weights_are_constant=False, stream=None, batch_invariant=False,
+def _check_shape(shape, weights, in_groups):
+    *experts, n, k = weights.shape
+    if in_groups and len(experts) != 1:
+        raise Invalid(f'rows are given, but weights of {tuple(weights.shape)} are not [experts, n, k].')
+    leading = [] if in_groups else experts
+    fits = len(shape) == 2 if in_groups else len(shape) >= 2 and (not experts or list(shape[:-2]) == experts)
+    if not fits or shape[-1] != k:
+        wanted = ', '.join(map(str, (*leading, 'm', k)))
+        raise Invalid(f'a has shape {tuple(shape)}, but weights of {tuple(weights.shape)} need [{"" if experts else ".., "}{wanted}].')
+
+
+def matmul_four_bit(a, weights, out=None, *, rows=None, epilogue=None, weights_are_constant=False, stream=None, batch_invariant=False,
                     instance=None, target=None):
     """epilogue(a @ w.T) of weights [n, k] that pack_weights packed: a is [.., m, k] in the type that they were packed for, the result
     [.., m, n] in that type. Of experts, weights [experts, n, k], a is [experts, m, k].
+
+    rows: int32 [experts], on the device: a is then [m, k], rows of one expert behind those of the other, and rows[e] is the row behind
+        expert e's last. No host reads it; an expert may have no row, and rows of none are left alone in the result.
 
     weights_are_constant: they were complete before the kernel before this one on the stream began. All else is as for matmul.
     """
@@ -30,9 +44,7 @@ def matmul_four_bit(a, weights, out=None, *, epilogue=None, weights_are_constant
         raise Invalid(f'weights is a {type(weights).__name__}, but must be tilewright.PackedWeights, which pack_weights makes.')
     *experts, n, k = weights.shape
     shape = shape_of('a', a)
-    if len(shape) < 2 or shape[-1] != k or experts and list(shape[:-2]) != experts:
-        wanted = ', '.join(map(str, (*experts, 'm', k)))
-        raise Invalid(f'a has shape {tuple(shape)}, but weights of {tuple(weights.shape)} need [{"" if experts else ".., "}{wanted}].')
+    _check_shape(shape, weights, rows is not None)
     if _told_type(a) != weights.activation:
         raise Invalid(f'a has type {_told_type(a)}, but the weights were packed for {weights.activation}.')
     if weights.tensor_scale != 1.0:
@@ -41,7 +53,7 @@ def matmul_four_bit(a, weights, out=None, *, epilogue=None, weights_are_constant
     if out is None:
         out = new_like('a', a, (*shape[:-1], columns))
     one = len(shape) > 2 and not experts  # a matrix of all rows
-    call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, d=rows_of('out', out) if one else out, n=n, k=k,
+    call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, rows=rows, d=rows_of('out', out) if one else out, n=n, k=k,
          format=weights.format, scale_group=weights.group, exponent=weights.exponent,
          weights_are_constant=flag('weights_are_constant', weights_are_constant), epilogue=epilogue, stream=stream,
          batch_invariant=batch_invariant, instance=instance, target=target)

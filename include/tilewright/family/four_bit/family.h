@@ -1,6 +1,8 @@
 // Activations by weights of four bits: the description of their problem.
 #pragma once
 
+#include <algorithm>
+
 #include "tilewright/family/four_bit/problem.h"
 #include "tilewright/launch/byte_tensor.h"
 #include "tilewright/launch/more_fields.h"
@@ -21,6 +23,11 @@ struct FourBitFamily {
   static constexpr int exponent(const Problem& p) {
     return p.format == TW_NVFP4 ? 8 : static_cast<int>(p.exponent);
   }
+  // Rows of all groups, or of each matrix of a batch.
+  static constexpr bool in_groups(const Problem& p) { return p.rows != nullptr; }
+  static constexpr std::int64_t matrices(const Problem& p) {
+    return in_groups(p) ? std::min<std::int64_t>(p.batch, 1) : p.batch;
+  }
   static constexpr bool has_group(const Problem& p) {
     if (p.format == TW_MXFP4) return p.scale_group == 32;
     if (p.format == TW_NVFP4) return p.scale_group == 16;
@@ -31,8 +38,8 @@ struct FourBitFamily {
       number<&Problem::m>("m", {.meaning = "rows of A and D", .usual = 16}),
       number<&Problem::n>("n", {.meaning = "columns of W and D", .usual = 200}),
       number<&Problem::k>("k", {.meaning = "columns of A, rows of W", .usual = 200}),
-      number<&Problem::batch>("batch",
-                              {.meaning = "products side by side", .usual = 1, .initial = 1}),
+      number<&Problem::batch>(
+          "batch", {.meaning = "products side by side, or groups", .usual = 1, .initial = 1}),
       choice<&Problem::format>("format", "of the weights: mxfp4, nvfp4, int4 or int4_zeros",
                                format_words, "weight_format"),
       number<&Problem::scale_group>("scale_group", {.meaning = "of k that share a scale",
@@ -62,12 +69,12 @@ struct FourBitFamily {
                              p.exponent);
            })};
 
-  enum TensorIndex : unsigned { a, weights, d };
+  enum TensorIndex : unsigned { a, weights, rows, d };
   static constexpr Types types = {ElementType::Bf16, ElementType::Fp16};
   static constexpr TensorField tensors[] = {
       reads<&Problem::a>("a", {.title = "A", .types = types},
                          [](const Problem& p) {
-                           return TensorExtents{p.batch, p.m, p.k};
+                           return TensorExtents{matrices(p), p.m, p.k};
                          }),
       constant_where([](const Problem& p) { return p.weights_are_constant != 0; },
                      bytes<&Problem::weights>(
@@ -78,15 +85,26 @@ struct FourBitFamily {
                                1, saturated_product(p.batch, blocks.row_blocks(p.n)),
                                saturated_product(blocks.k_blocks(p.k), blocks.block_bytes())};
                          })),
+      where([](const Problem& p) { return in_groups(p); },
+            integers<&Problem::rows>("rows", "the groups' rows",
+                                     [](const Problem& p) { return p.batch; })),
       writes<&Problem::d>("d", {.title = "D", .types = types}, [](const Problem& p) {
-        return TensorExtents{p.batch, p.m, p.epilogue.gated != 0 ? p.n / 2 : p.n};
+        return TensorExtents{matrices(p), p.m, p.epilogue.gated != 0 ? p.n / 2 : p.n};
       })};
   static constexpr ProductField product = product_with<&Problem::epilogue>(
       a, weights, d,
       [](const Problem& p) {
-        return TensorExtents{p.batch, p.m, p.n};
+        return TensorExtents{in_groups(p) ? 1 : p.batch, p.m, p.n};
       },
       [](const Problem& p) { return p.k; });
+
+  // A host does not know how large groups are, which only the device reads.
+  enum ListIndex : unsigned { sizes };
+  static constexpr ListField lists[] = {list("sizes", "A size", "groups",
+                                             "rows of each group, for kernels that take groups", "",
+                                             [](const Problem&) {
+                                               return ListField::Guess{{}, 0};
+                                             })};
 
   static constexpr Description description = {"four_bit",
                                               "activations by weights of four bits",
@@ -96,7 +114,8 @@ struct FourBitFamily {
                                               {},
                                               rules,
                                               tensors,
-                                              &product};
+                                              &product,
+                                              lists};
 };
 
 }  // namespace tw

@@ -2,7 +2,7 @@
 // TileOp converts them.
 #pragma once
 
-#include "tilewright/bind/recipe.h"
+#include "tilewright/bind/grouped_by.h"
 #include "tilewright/family/four_bit/loader.h"
 #include "tilewright/family/four_bit/op.h"
 

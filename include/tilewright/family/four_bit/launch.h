@@ -15,6 +15,7 @@ namespace tw {
 struct FourBitFacts {
   ProductFacts product;
   PackedWeights weights;
+  bool in_groups;  // rows of A come so
 };
 
 struct FourBitLaunch {
@@ -25,7 +26,8 @@ struct FourBitLaunch {
   static constexpr PackedWeights weights_of =
       Kernel::Recipe::template weights<Kernel::config.tiling>;
   template <class Kernel>
-  static constexpr FourBitFacts facts = {facts_of<Kernel>, weights_of<Kernel>};
+  static constexpr FourBitFacts facts = {facts_of<Kernel>, weights_of<Kernel>,
+                                         is_grouped<typename Kernel::Recipe>};
 
   // Weights as the product counts them: of the activations' type, along k.
   template <class Kernel>
@@ -35,6 +37,7 @@ struct FourBitLaunch {
     product.b.type = product.a.type;
     product.b.major = Major::K;
     product.b.pitch = PackedWeights::k_blocks(product.k) * PackedWeights::k;
+    product.batch = problem.batch;
     product.b_is_constant = problem.weights_are_constant != 0;
     product.epilogue.alpha = std::ldexp(product.epilogue.alpha, Family::exponent(problem));
     return product;
@@ -49,6 +52,11 @@ struct FourBitLaunch {
           sentence("The weights are {} with scales of {} of k; this kernel takes {} of {}.",
                    Family::format_words[given.format], given.scale_group,
                    Family::format_words[static_cast<unsigned>(own.format)], own.group));
+    }
+    if (Family::in_groups(given) != is_grouped<typename Kernel::Recipe>) {
+      return Status::refused(Family::in_groups(given)
+                                 ? "The rows come in groups; this kernel takes no groups."
+                                 : "This kernel takes rows in groups, but the problem has none.");
     }
     const auto address = reinterpret_cast<std::uintptr_t>(given.weights);
     if (address % 16 != 0) {
@@ -74,6 +82,10 @@ struct FourBitLaunch {
     using Loader = typename Kernel::Loader;
     if (Status status = supports<Kernel>(taken, order); !status.is_good()) return status;
     const MatmulProblem& product = taken.product;
+    if constexpr (is_grouped<typename Kernel::Recipe>) {
+      params.schedule.rows = taken.checked.as<Problem>().rows;
+      params.schedule.capacity = 0;
+    }
     return tw::plan<Kernel>(
         params, grid, product, order, max_clusters, workspace, encode,
         [&](typename Loader::Params& loader) {

@@ -22,6 +22,11 @@ typedef struct tw_four_bit_problem {
   /* Whether the weights were complete before the work before this on the stream began: kernels then
    * read the first of them before that work has ended. */
   int weights_are_constant;
+  /* On the device, one for each group of rows, or null: the row behind its last, groups lying one
+   * behind the other. D[row] is then made with the weights of its group: m counts the rows of all,
+   * batch the groups, and A and D are one matrix each. No host reads it. Rows of no group are left
+   * alone. */
+  const int32_t* rows;
 } tw_four_bit_problem;
 
 #endif /* TILEWRIGHT_FAMILY_FOUR_BIT_PROBLEM_H */
