@@ -57,6 +57,28 @@ class FourBit(unittest.TestCase):
                                              layout='compressed_tensors')
             self.check(activation, packed, weights)
 
+    def test_experts(self):
+        """Rows one behind the other: of three experts, the second has none; the last row is nobody's."""
+        n, k, sizes = 72, 160, (3, 0, 18)
+        codes = [codes_of(self.generator, n, k) for _ in sizes]
+        scales = [[[self.generator.choice((126, 127))] * (k // 32) for _ in range(n)] for _ in sizes]
+        weights = [[[E2M1[code] * 2.0 ** (scale[0] - 127) for code in row] for row, scale in zip(*expert)] for expert in zip(codes, scales)]
+        flat = lambda experts: [(byte ^ 128) - 128 for matrix in experts for row in matrix for byte in row]
+        packed = tilewright.pack_weights(Buffer.of(flat(map(two_in_bytes, codes)), (3, n, k // 2), 's8'), Buffer.of(flat(scales), (3, n, k // 32), 's8'),
+                                         layout='mxfp4')
+        a = sparse(self.generator, sum(sizes) + 1, k)
+        ends = Buffer.of([3, 3, 21], (3,), 's32')
+        d = tilewright.matmul_four_bit(matrix(a, 'bf16'), packed, Buffer.of([7.0] * 22 * n, (22, n), 'bf16'), rows=ends)
+        right = product(a[:3], weights[0]) + product(a[3:21], weights[2]) + [7.0] * n
+        self.assertEqual(d.values(), right)
+        for text, of, given in (('not [experts, n, k]', matrix(a, 'bf16'), ends), ('a has shape (3, 7, 160)', Buffer.zeros((3, 7, k), 'bf16'), ends),
+                                ('rows has 2 elements', matrix(a, 'bf16'), Buffer.of([3, 3], (2,), 's32')),
+                                ('rows has type', matrix(a, 'bf16'), Buffer.of([3.0] * 3, (3,), 'fp32'))):
+            alone = tilewright.pack_weights(Buffer.zeros((n, k // 2), 's8'), Buffer.zeros((n, k // 32), 's8'), layout='mxfp4')
+            with self.subTest(text), self.assertRaises(tilewright.Invalid) as caught:
+                tilewright.matmul_four_bit(of, alone if text.startswith('not') else packed, rows=given)
+            self.assertIn(text, str(caught.exception))
+
     def test_refusals(self):
         packed = tilewright.pack_weights(Buffer.zeros((16, 64), 's8'), Buffer.zeros((16, 4), 's8'), layout='mxfp4')
         for text, a, weights in (('a has shape (4, 64)', Buffer.zeros((4, 64), 'bf16'), packed),

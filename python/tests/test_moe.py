@@ -73,6 +73,24 @@ class Layer(unittest.TestCase):
                               activation='relu', addend=buffer(added, shape, 'bf16'))
         self.assertEqual(made.values(), rounded(right))
 
+    def test_four_bits(self):
+        """Packed experts make the bits that bf16 weights of the same values make, which are exact here."""
+        random = support.generator()
+        tokens, hidden, inner, experts = self.tokens, 64, 32, self.experts
+        logits = buffer([1000.0 if expert == token % experts else -expert for token in range(tokens) for expert in range(experts)], (tokens, experts), 'fp32')
+        values = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+
+        def drawn(n, k):
+            codes = [random.randrange(16) for _ in range(experts * n * k)]
+            packed = tilewright.pack_weights(buffer([((low | high << 4) ^ 128) - 128 for low, high in zip(codes[::2], codes[1::2])], (experts, n, k // 2), 's8'),
+                                             buffer([127] * (experts * n * k // 32), (experts, n, k // 32), 's8'), layout='mxfp4')
+            return packed, buffer([values[code % 8] * (-1 if code > 7 else 1) for code in codes], (experts, n, k), 'bf16').T
+        (gate_up, gate_up_wide), (down, down_wide) = drawn(2 * inner, hidden), drawn(hidden, inner)
+        x = buffer(support.integers(random, tokens * hidden, 1), (tokens, hidden), 'bf16')
+        made = [tilewright.moe(x, logits, *weights, 2, activation='relu').values() for weights in ((gate_up, down), (gate_up_wide, down_wide))]
+        self.assertEqual(*made)
+        self.assertGreater(len(set(made[0])), 100)
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)

@@ -39,7 +39,7 @@ struct Groups {
     });
   }
 
-  // Of sums of `rows`, those among m that groups have. Others must be left alone.
+  // `sums` are those of `rows`, which groups have among m; the others must be left alone.
   std::shared_ptr<const Answer> answer(const MatmulSums& sums,
                                        const std::vector<std::int64_t>& rows, MatmulData data,
                                        const MatmulShape& shape, std::int64_t m, Fill fill) const {

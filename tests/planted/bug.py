@@ -229,6 +229,9 @@ CONFIGS = {
                        fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1, .weights_first = 1',
                                  '.multiply_groups = 1, .dependent_launch = 1'), 'four_bit',
                        'FourBitBy<WeightFormat::Mxfp4, 32>'),
+    'four_bit_groups': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                              fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1', '.multiply_groups = 1, .dependent_launch = 1'),
+                              'four_bit', 'GroupedBy<FourBitBy<WeightFormat::Mxfp4, 32>>'),
     # Groups of rows.
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
@@ -331,7 +334,7 @@ OPTIONS = {
     'blockwise': product,
     'requantised': product,
     'block_scaled': product,
-    'four_bit': lambda m, n, k: f'{product(m, n, k, 1)} --exponent 3',
+    'four_bit': lambda m, n, k, sizes='none': f'{product(m, n, k, 1)} --exponent 3 --sizes {sizes}',
     # 70, 0, 130 and 9 rows, and 20 rows of nobody behind them; or each with room for so many.
     'grouped': lambda capacity, n, k, sms: f'--sizes 70,0,130,9 --spare {0 if capacity else 20} --capacity {capacity} '
                                            f'--n {n} --k {k} --sms {sms}',

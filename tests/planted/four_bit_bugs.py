@@ -4,6 +4,8 @@ from bug import Bug, Site, WRONG_RESULT
 # Two tiles of 64 features, ragged, three blocks of k; more blocks than the ring has stages.
 SMALL = (12, 100, 300)
 LONG = (12, 64, 4000)
+# Groups of 5, 0, 20 and 3 rows, and 4 rows of nobody.
+GROUPS = (32, 100, 300, '5,0,20,3')
 
 BUGS = [
     Bug('converted_too_early',
@@ -31,4 +33,15 @@ BUGS = [
         'const int row_block = std::min(first_row + static_cast<int>(row), params_.row_blocks - 1);',
         'const int row_block = first_row + static_cast<int>(row) + 1;',
         [Site('four_bit', SMALL, 'bounds', 'load', -1)]),
+    Bug('weights_of_the_first_expert',
+        "every group's rows meet the weights of the first",
+        'family/four_bit/loader.h',
+        'const unsigned char* const matrix = params_.weights + tile.batch * params_.batch_bytes;',
+        'const unsigned char* const matrix = params_.weights;',
+        [Site('four_bit_groups', GROUPS, WRONG_RESULT)]),
+    Bug('columns_to_the_end_of_all',
+        'with swap_ab, the last tile of a group stores rows of the next, and of nobody',
+        'schedule/group_tiles.h', 'return {m, behind, group_, end_, map.last_row, row, 0, map.k_tiles};',
+        'return {m, behind, group_, map.m, map.last_row, row, 0, map.k_tiles};',
+        [Site('four_bit_groups', GROUPS, 'global-race', 'multiply 0', text='with another value')]),
 ]

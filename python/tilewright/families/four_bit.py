@@ -54,7 +54,7 @@ def matmul_four_bit(a, weights, out=None, *, rows=None, epilogue=None, weights_a
         out = new_like('a', a, (*shape[:-1], columns))
     one = len(shape) > 2 and not experts  # a matrix of all rows
     call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, rows=rows, d=rows_of('out', out) if one else out, n=n, k=k,
-         format=weights.format, scale_group=weights.group, exponent=weights.exponent,
+         batch=None if rows is None else experts[0], format=weights.format, scale_group=weights.group, exponent=weights.exponent,
          weights_are_constant=flag('weights_are_constant', weights_are_constant), epilogue=epilogue, stream=stream,
          batch_invariant=batch_invariant, instance=instance, target=target)
     return out
