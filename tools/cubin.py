@@ -7,7 +7,8 @@ REGISTER_COUNT = 0x2f
 PARAMETER_BANK = 0x0a
 
 FATBIN_MAGIC = 0xba55ed50
-FATBIN_ELF = 2  # the kind of an entry that is machine code
+FATBIN_PTX = 1  # kinds of entries: PTX, and machine code
+FATBIN_ELF = 2
 ELF_MAGIC = b"\x7fELF"
 
 
@@ -51,8 +52,8 @@ class Code:
         self.parameter_bytes = struct.unpack_from("<IHH", found[PARAMETER_BANK])[2]
 
 
-def images(fatbin):
-    """Architecture (90 for sm_90) and cubin of every entry of an uncompressed fatbin."""
+def entries(fatbin):
+    """Kind, architecture (90 for sm_90) and content of every entry of a fatbin."""
     magic, _, header_bytes, total = struct.unpack_from("<IHHQ", fatbin, 0)
     if magic != FATBIN_MAGIC:
         raise ValueError(f"a fatbin begins with {FATBIN_MAGIC:#x}, but this file with {magic:#x}")
@@ -61,8 +62,20 @@ def images(fatbin):
         kind, _, entry_header, size = struct.unpack_from("<HHIQ", fatbin, at)
         architecture, = struct.unpack_from("<I", fatbin, at + 28)
         content = fatbin[at + entry_header:at + entry_header + size]
-        if kind == FATBIN_ELF:
-            if not content.startswith(ELF_MAGIC):
-                raise ValueError("the machine code of this fatbin is compressed")
-            yield architecture, content
+        yield kind, architecture, content
         at += entry_header + size
+
+
+def images(fatbin):
+    """Architecture and cubin of every entry of an uncompressed fatbin that is machine code."""
+    for kind, architecture, content in entries(fatbin):
+        if kind != FATBIN_ELF:
+            continue
+        if not content.startswith(ELF_MAGIC):
+            raise ValueError("the machine code of this fatbin is compressed")
+        yield architecture, content
+
+
+def ptx_architectures(fatbin):
+    """Virtual architectures (90 for compute_90) of the entries that are PTX."""
+    return [architecture for kind, architecture, _ in entries(fatbin) if kind == FATBIN_PTX]

@@ -39,7 +39,8 @@ Status suits(const KernelFacts& kernel, const DispatchRequest& request) {
     return Status::refused(
         fmt::format("It is compiled for {}, not for {}.", kernel.target, request.target));
   }
-  if (kernel.capability_end != 0 && request.capability >= kernel.capability_end) {
+  if (kernel.capability_end != 0 && request.capability >= kernel.capability_end &&
+      !target_named(kernel.target)->by_ptx(request.capability)) {
     return Status::refused(
         fmt::format("It needs a compute capability below {}.{}; the device has {}.{}.",
                     kernel.capability_end / 10, kernel.capability_end % 10, request.capability / 10,

@@ -21,7 +21,10 @@ struct LaunchStreaming {
                                         Skeleton::threads,
                                         sizeof(typename Skeleton::Storage),
                                         Skeleton::dependent_launch,
-                                        target.lanes};
+                                        target.lanes,
+                                        0,
+                                        target.ptx_begin,
+                                        target.ptx_end};
   static constexpr const void* facts = &Launch::template facts<Kernel>;
   static constexpr bool records = Kernel::Trace::records;
   static constexpr unsigned tracks = 1;  // a CTA has one in a timeline

@@ -63,6 +63,8 @@ Status simulate(const Checked& checked, const LaunchOptions& given, const vgpu::
 // What every build has of it: no kernel is compiled for a GPU.
 template <class Planned>
 Instance instance_on_host(const char* name) {
+  static_assert(Planned::needs.ptx_end == 0 || Planned::needs.shared_bytes <= ptx_shared_bytes,
+                "Devices that compile a kernel's PTX have 99 KB of shared memory for a CTA.");
   Instance made = {name,           Planned::target.name, Planned::needs.cluster_size,
                    Planned::facts, Planned::take,        Planned::takes};
 #if TW_INSTANCE_WITH_VGPU

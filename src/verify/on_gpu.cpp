@@ -34,7 +34,8 @@ std::string why_not_on_cuda(const Instance& instance) {
   cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0);
   const int capability = major * 10 + minor;
   const TargetFacts* const here = target_of(capability);
-  const bool has_it = instance.capability_end == 0 || capability < instance.capability_end;
+  const bool has_it = instance.capability_end == 0 || capability < instance.capability_end ||
+                      target_named(instance.target)->by_ptx(capability);
   if (here != nullptr && has_it && runs_on(instance.target, here->name, instance.capability_end)) {
     return "";
   }

@@ -145,13 +145,15 @@ TEST(Cost, FewRowsOnBlackwellAreColumns) {
   }
 }
 
-// Devices of 10.0 and 10.3 run one image; 11.0 and 12.0 have kernels of none.
+// Devices of 10.0 and 10.3 run one image; 12.0 compiles the PTX of sm_80's kernels, and 11.0 has
+// none.
 TEST(Targets, BlackwellIsAFamily) {
   ASSERT_NE(target_of(100), nullptr);
   EXPECT_STREQ(target_of(100)->name, "sm100a");
   EXPECT_EQ(target_of(103), target_of(100));
   EXPECT_EQ(target_of(110), nullptr);
-  EXPECT_EQ(target_of(120), nullptr);
+  EXPECT_EQ(target_of(130), nullptr);
+  for (const int capability : {86, 89, 120, 121}) EXPECT_EQ(target_of(capability), target_of(80));
 }
 
 TEST(Cost, ARowThatIsSentPaysForMatricesAndNotForImages) {

@@ -244,7 +244,7 @@ TEST(Matmul, NoLayoutIsRefused) {
   using enum ElementType;
   constexpr std::pair<ElementType, ElementType> types[] = {{Bf16, Bf16}, {Fp16, Fp16}, {Tf32, Fp32},
                                                            {E4m3, Bf16}, {E5m2, Bf16}, {S8, S32}};
-  for (const int capability : {80, 90, 100, 103}) {
+  for (const int capability : {80, 86, 89, 90, 100, 103, 120}) {
     const char* const target = target_of(capability)->name;
     for (const auto& [type, d_type] : types) {
       for (const unsigned variant : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u}) {
@@ -262,6 +262,10 @@ TEST(Matmul, NoLayoutIsRefused) {
         const Status status =
             choose(choice, stated.checked(), {.target = target, .capability = capability}, nullptr);
         ASSERT_TRUE(status.is_good()) << status.sentence();
+        if (capability == 120) {  // by PTX
+          EXPECT_STREQ(choice.instance->target, "sm80") << choice.instance->name;
+          continue;
+        }
         EXPECT_LT(capability, choice.instance->capability_end) << choice.instance->name;
         if (capability < 103) continue;
         EXPECT_STREQ(choice.instance->target, type == S8 ? "sm80" : "sm100a")

@@ -152,7 +152,9 @@ std::string taken(const Problem& problem) {
 
 class Capability : public ::testing::Test {
  protected:
-  void SetUp() override { recorded_cuda().capabilities = {90, 80, 89, 100, 103, 110, 120}; }
+  void SetUp() override {
+    recorded_cuda().capabilities = {90, 80, 86, 89, 100, 103, 110, 120, 130};
+  }
   void TearDown() override { recorded_cuda().device = 0; }
   static void use(int capability) {
     const std::vector<int>& all = recorded_cuda().capabilities;
@@ -162,7 +164,7 @@ class Capability : public ::testing::Test {
   alignas(256) static inline unsigned char memory[1 << 20];
 };
 
-TEST_F(Capability, NormsOfRowsAreServedFrom80To103) {
+TEST_F(Capability, NormsOfRowsAreServedFrom80To103AndAt120) {
   tw_rms_norm_problem problem;
   ASSERT_EQ(tw_init("rms_norm", &problem, sizeof problem, nullptr), TW_OK);
   problem.m = 2;
@@ -174,9 +176,9 @@ TEST_F(Capability, NormsOfRowsAreServedFrom80To103) {
     problem.output = {memory + (1 << 19), columns, 1, 0, TW_BF16};
     return taken(problem);
   };
-  for (const int capability : {80, 89}) {
+  for (const int capability : {80, 86, 89, 120}) {
     use(capability);
-    EXPECT_EQ(with_columns(4096), "rms_norm_16384_ampere");
+    EXPECT_EQ(with_columns(4096), "rms_norm_16384_ampere") << capability;
   }
   use(90);
   EXPECT_EQ(with_columns(4096), "rms_norm_4096");
@@ -187,7 +189,7 @@ TEST_F(Capability, NormsOfRowsAreServedFrom80To103) {
     EXPECT_EQ(with_columns(4096), "rms_norm_4096_blackwell") << capability;
     EXPECT_EQ(with_columns(8192), "rms_norm_16384_blackwell") << capability;
   }
-  for (const int capability : {110, 120}) {
+  for (const int capability : {110, 130}) {
     use(capability);
     EXPECT_EQ(with_columns(4096), "The device has compute capability " +
                                       std::to_string(capability / 10) +
@@ -195,7 +197,7 @@ TEST_F(Capability, NormsOfRowsAreServedFrom80To103) {
   }
 }
 
-TEST_F(Capability, RotaryIsServedFrom80To103) {
+TEST_F(Capability, RotaryIsServedFrom80To103AndAt120) {
   tw_rotary_problem problem;
   ASSERT_EQ(tw_init("rotary", &problem, sizeof problem, nullptr), TW_OK);
   problem.tokens = problem.rows = problem.all_positions = 4;
@@ -209,6 +211,7 @@ TEST_F(Capability, RotaryIsServedFrom80To103) {
   problem.v = {memory + (5 << 14), 128, 1, 0, TW_BF16};
   const std::pair<int, const char*> expected[] = {{80, "rotary_cache_ampere"},
                                                   {89, "rotary_cache_ampere"},
+                                                  {120, "rotary_cache_ampere"},
                                                   {90, "rotary_cache"},
                                                   {100, "rotary_cache_blackwell"},
                                                   {103, "rotary_cache_blackwell"}};

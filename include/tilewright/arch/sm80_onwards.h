@@ -7,7 +7,11 @@
 namespace tw {
 
 struct Sm80Onwards : Sm80 {
-  static constexpr TargetFacts target = {target::sm80.name, 80, target::sm100a.capability_end, 90};
+  static constexpr TargetFacts target = [] {
+    TargetFacts facts = target::sm80;
+    facts.capability_end = target::sm100a.capability_end;
+    return facts;
+  }();
 };
 
 struct Sm80PlainOnwards : Sm80Plain {

@@ -11,10 +11,16 @@ struct TargetFacts {
   int capability_end;
   int own_end;          // devices from here on have a later target of their own
   unsigned lanes = 32;  // threads of a warp
+  int ptx_begin = 0;    // devices from here on have no image and compile its kernels' PTX
+  int ptx_end = 0;
+
+  constexpr bool by_ptx(int capability) const {
+    return capability >= ptx_begin && capability < ptx_end;
+  }
 };
 
 namespace target {
-inline constexpr TargetFacts sm80 = {"sm80", 80, 100, 90};
+inline constexpr TargetFacts sm80 = {"sm80", 80, 100, 90, 32, 120, 130};
 inline constexpr TargetFacts sm90a = {"sm90a", 90, 91, 91};
 // Its kernels are compiled for the family of 10.0 and 10.3, but for those of integers.
 inline constexpr TargetFacts sm100a = {"sm100a", 100, 104, 104};

@@ -257,7 +257,8 @@ class CudaKernel {
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
     cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
     const int capability = major * 10 + minor;
-    if (capability < needs_.capability_begin || capability >= needs_.capability_end) {
+    const bool by_ptx = capability >= needs_.ptx_begin && capability < needs_.ptx_end;
+    if (!by_ptx && (capability < needs_.capability_begin || capability >= needs_.capability_end)) {
       return Status::refused("This kernel needs a compute capability from " +
                              std::to_string(needs_.capability_begin / 10) + "." +
                              std::to_string(needs_.capability_begin % 10) + " to below " +

@@ -19,7 +19,12 @@ struct KernelNeeds {
   bool dependent_launch;
   unsigned lanes = 32;     // threads of a warp
   unsigned registers = 0;  // a thread has so many at the launch; 0: roles shift none
+  int ptx_begin = 0;       // devices from here on compile its PTX
+  int ptx_end = 0;
 };
+
+// What a CTA has at most on devices that compile PTX: sm_120 has as little as sm_86.
+inline constexpr std::size_t ptx_shared_bytes = 101376;
 
 // Registers of each thread with which a kernel is launched that shifts them; 0: another one.
 template <class Kernel>
@@ -42,7 +47,9 @@ inline constexpr KernelNeeds needs_of = {Kernel::config.tiling.cluster.size(),
                                          sizeof(typename Skeleton::Storage),
                                          Kernel::dependent_launch,
                                          Kernel::Target::target.lanes,
-                                         launched_registers<Kernel>()};
+                                         launched_registers<Kernel>(),
+                                         Kernel::Target::target.ptx_begin,
+                                         Kernel::Target::target.ptx_end};
 
 // The functions of a vendor's run-time library that runs call beside launches. CUDA's and HIP's
 // take the same arguments and mean the same by them; 0 is success.

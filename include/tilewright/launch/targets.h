@@ -18,10 +18,11 @@ inline const TargetFacts* target_named(std::string_view name) {
   return nullptr;
 }
 
-// A device's own target; null if kernels are compiled for none.
+// A device's own target, or that whose PTX it compiles; null if there is none.
 inline const TargetFacts* target_of(int capability) {
   for (const TargetFacts& target : targets) {
-    if (capability >= target.capability_begin && capability < target.own_end) return &target;
+    const bool is_own = capability >= target.capability_begin && capability < target.own_end;
+    if (is_own || target.by_ptx(capability)) return &target;
   }
   return nullptr;
 }
