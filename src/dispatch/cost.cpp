@@ -52,6 +52,17 @@ double piece_bytes(const KernelFacts& kernel, const MatmulProblem& problem) {
   return bytes;
 }
 
+// How often a group waits for C in a tile: for each chunk of D where threads read it behind the
+// sums, for each block of rows where sums begin at it, and for what a ring has no room for.
+double source_waits(const MatmulConfig& config) {
+  const double blocks = config.group_rows() / 64.0, line = 128.0 / bytes_of(config.d_type);
+  const double chunk = std::fmod(config.tiling.n, line) == 0 ? line : line / 2;
+  const double chunks = blocks * up(config.tiling.n, chunk);
+  const double brought = std::min(1.0, config.c_stages / chunks);
+  if (config.c_stages == 0) return config.initial_c != 0 ? blocks : chunks;
+  return (1 - brought) * blocks + (config.initial_c != 0 ? 0 : 1);
+}
+
 // Rows of B that stream through registers, by CTAs of which an SM holds 16 warps. A warp alone
 // waits for a load as long as four stages of a ring take, by which rings hide that; among others,
 // whose loads fill the time, half as long.
@@ -109,6 +120,9 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   const bool of_image = operand_bytes != 0;
   if (!of_image) operand_bytes = batch * element * (m * k + n * k);
   double dram_bytes = operand_bytes + batch * double(bytes_of(config.d_type)) * m * n;
+  const EpilogueArguments& epilogue = problem.epilogue;
+  const bool has_source = epilogue.source != nullptr && epilogue.beta != 0.0f;
+  if (has_source) dram_bytes += batch * double(bytes_of(epilogue.source_type)) * m * n;
   if (kernel.by_warps) return streamed(kernel, problem, dram_bytes, machine, situation);
   if (kernel.streams) {
     const double memory = dram_bytes / machine.bytes_per_us;
@@ -136,7 +150,6 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
 
   // What a CTA does for a span of a stage: products, and lines of 128 bytes, which cost an SM the
   // more the more of them load. A tile at the edge reaches back where there is no C.
-  const bool has_source = problem.epilogue.source != nullptr && problem.epilogue.beta != 0.0f;
   const double rows = tiling.a_rows();
   const bool reaches_back = m >= tiling.m && !has_source;
   const double rows_outside = reaches_back ? 0 : std::max(0.0, rows * tiles_m - m) / tiles_m;
@@ -189,10 +202,15 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
                         : at_once            ? 0.7
                                              : 0.5;
   busy += store * (1 - hidden) * std::max(0.0, waves - 1);
-  // C is read for every tile, where no role brings it ahead, and for the last one in any case.
   if (has_source) {
+    const double own = busy / waves, reading = machine.source_us * source_waits(config);
+    // In turns, the other group multiplies meanwhile: what shows is what its products do not hide.
+    const double shows =
+        in_turns ? std::max(0.0, (own + store + reading) / 2 - std::max(own, (own + store) / 2))
+                 : reading;
     const bool is_ahead = config.c_stages != 0 || config.initial_c != 0;
-    busy += store * (is_ahead ? 0.5 : 0.5 + 0.5 * waves);
+    busy +=
+        shows * std::max(0.0, waves - 1) + 0.5 * store + (is_ahead ? machine.source_us : reading);
   }
 
   // An SM whose neighbour draws, too, draws a quarter: one of the next grid, where launches

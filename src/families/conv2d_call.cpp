@@ -37,7 +37,12 @@ void state_as_product(Rewritten& made, const library::Choice&, std::byte*) {
 }
 
 // Priced as convolutions are, with which they are compared.
-using PointwiseProducts = DescribedProducts<matmul_instances>;
+struct PointwiseProducts : DescribedProducts<matmul_instances> {
+  static double microseconds(const Instance& instance, const Checked&, const MatmulProblem& product,
+                             const LaunchOrder& order, const Machine& machine) {
+    return expected_microseconds(kernel_facts(instance), product, order, machine, Situation::Amid);
+  }
+};
 
 // The best kernel of a product that computes the convolution.
 bool has_product(library::Choice& choice, const Checked& problem, const DispatchRequest& request) {

@@ -30,7 +30,8 @@ struct Convolutions : UsualChoice {
     if (facts.spans_groups && by_lines(problem)) matmul.a.pitch = matmul.b.pitch = 2;
     return matmul;
   }
-  // Image and filter, each read once: the matmul's operands repeat the image.
+  // Image and filter, each read once: the matmul's operands repeat the image. Layers run amid other
+  // people's norms and activations.
   static double microseconds(const Instance& instance, const Checked& checked,
                              const MatmulProblem& product, const LaunchOrder& order,
                              const Machine& machine) {
@@ -39,7 +40,7 @@ struct Convolutions : UsualChoice {
                         filter = Conv2dFamily::filter_of(problem);
     const auto elements =
         static_cast<double>(image.rows * image.columns + filter.rows * filter.columns);
-    return expected_microseconds(facts(instance), product, order, machine, Situation::Following,
+    return expected_microseconds(facts(instance), product, order, machine, Situation::Amid,
                                  elements * bytes_of(checked.tensor(Conv2dFamily::image).type));
   }
   static std::string call(const Checked& checked) {

@@ -177,8 +177,7 @@ TEST(Cost, SwapAbIsAnotherProduct) {
   MatmulConfig swapped = as_given;
   swapped.tiling.swap_ab = 1;
   // What the transposed store and the waiting take is in the kernels' efficiencies.
-  EXPECT_DOUBLE_EQ(microseconds(swapped, 512, 4096, 4096),
-                   microseconds(as_given, 4096, 512, 4096));
+  EXPECT_DOUBLE_EQ(microseconds(swapped, 512, 4096, 4096), microseconds(as_given, 4096, 512, 4096));
   EXPECT_GT(microseconds(swapped, 33, 4096, 4096), microseconds(swapped, 64, 4096, 4096));
   // 40 of 40 rows in place of 33 of 64.
   MatmulConfig narrow = swapped;
@@ -295,6 +294,32 @@ TEST(Cost, SumsThatBeginAtCAreTakenForIt) {
   };
   EXPECT_LT(by(first, true), by(behind, true));
   EXPECT_LT(by(first, false), by(behind, false));
+}
+
+// Short sums do not hide C: what a ring holds a whole tile of is ahead of half a tile, of what
+// threads read before the sums, and of what they read behind them. Long sums hide it.
+TEST(Cost, SourcesThatNobodyBringsAreWaitedFor) {
+  const auto by = [&](unsigned c_stages, unsigned initial_c, std::int64_t k, bool adds = true) {
+    static char source;
+    const MatmulConfig config = {.tiling = {.n = 128},
+                                 .consumers = Consumers::PingPong,
+                                 .c_stages = c_stages,
+                                 .initial_c = initial_c,
+                                 .dependent_launch = 1};
+    MatmulProblem problem;
+    problem.m = 50176;
+    problem.n = problem.d.pitch = 1024;
+    problem.k = problem.a.pitch = problem.b.pitch = k;
+    if (adds) problem.epilogue.source = &source;
+    problem.epilogue.beta = adds ? 1.0f : 0.0f;
+    return price({.target = "sm90a", .config = config, .efficiency = 0.85}, problem, {}, h200);
+  };
+  EXPECT_LT(1.1 * by(4, 1, 256), by(2, 1, 256));
+  EXPECT_LT(1.1 * by(2, 1, 256), by(0, 1, 256));
+  EXPECT_LT(1.1 * by(0, 1, 256), by(0, 0, 256));
+  EXPECT_LT(by(0, 1, 4608), 1.01 * by(4, 1, 4608));
+  // C is read from memory, too.
+  EXPECT_GT(by(4, 1, 64), by(4, 1, 64, false) + 0.5 * 2.0 * 50176 * 1024 / h200.bytes_per_us);
 }
 
 // Rows of B that stream: with few rows of A faster than a copy of B, with many slower; and rows
