@@ -32,6 +32,7 @@ class BlockQuantiseStream : public BlockPieces {
 
  public:
   static constexpr BlockQuantiseConfig config = given;
+  static constexpr unsigned least_ctas = 3;
   // Neighbours that share a scale, and blocks of four scales that a row of a tile has.
   static constexpr unsigned sharers = block_of(config.scale_type) / length;
   static constexpr unsigned scale_blocks =
@@ -62,18 +63,63 @@ class BlockQuantiseStream : public BlockPieces {
     const unsigned column_tile = tile % params_.column_tiles;
     const unsigned row_tile = tile / params_.column_tiles;
     const int column = static_cast<int>(column_tile * columns + thread_ % row_threads * length);
+    const unsigned first = thread_ / row_threads;
+    const bool is_whole =
+        params_.in_vectors && (column_tile + 1) * columns <= static_cast<unsigned>(params_.k);
     with_float_type(params_.source_type, [&](auto type) {
-      TW_UNROLL
-      for (unsigned i = 0; i < pieces; ++i) {
-        const unsigned row = thread_ / row_threads + i * rows_at_once;
-        float values[length];
-        load<type.value>(values, static_cast<int>(row_tile * tile_rows + row), column);
-        quantise(values, row_tile, row, column_tile, column);
+      if (is_whole) {
+        quantise_whole<type.value>(row_tile, first, column_tile, column);
+      } else {
+        TW_ROLL
+        for (unsigned row = first; row < tile_rows; row += rows_at_once) {
+          float values[length];
+          load<type.value>(values, static_cast<int>(row_tile * tile_rows + row), column);
+          quantise(values, row_tile, row, column_tile, column);
+        }
       }
     });
   }
 
  private:
+  // A tile whose columns are all there. Its pieces lie in registers as they do in memory, half as
+  // many as their values need, so that the loads of several are under way together.
+  template <ElementType type>
+  TW_DEVICE void quantise_whole(unsigned row_tile, unsigned first, unsigned column_tile,
+                                int column) const {
+    using Bits = ElementBits<bytes_of(type)>;
+    constexpr unsigned at_once = bytes_of(type) == 2 ? pieces : pieces / 2;
+    constexpr unsigned pairs = 8 / bytes_of(type);  // of 16 bytes
+    using Pairs = Vector<PairBits<bytes_of(type)>, static_cast<int>(pairs)>;
+    TW_UNROLL
+    for (unsigned taken = 0; taken < pieces; taken += at_once) {
+      Pairs loaded[at_once][length / 2 / pairs] = {};
+      TW_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) {
+        const int row =
+            static_cast<int>(row_tile * tile_rows + first + (taken + i) * rows_at_once);
+        if (row >= params_.m) continue;
+        const auto* const from = reinterpret_cast<const Pairs*>(
+            static_cast<const Bits*>(params_.source) + row * params_.source_pitch + column);
+        TW_UNROLL
+        for (unsigned j = 0; j < length / 2 / pairs; ++j) {
+          loaded[i][j] = load_element<Space::Global>(from + j);
+        }
+      }
+      TW_UNROLL
+      for (unsigned i = 0; i < at_once; ++i) {
+        float values[length];
+        TW_UNROLL
+        for (unsigned j = 0; j < length / 2; ++j) {
+          const FragmentPair pair =
+              values_of<type>(loaded[i][j / pairs].get(static_cast<int>(j % pairs)));
+          values[2 * j] = pair.first;
+          values[2 * j + 1] = pair.second;
+        }
+        quantise(values, row_tile, first + (taken + i) * rows_at_once, column_tile, column);
+      }
+    }
+  }
+
   // Elements outside of the matrix count as zero.
   template <ElementType type>
   TW_DEVICE void load(float (&values)[length], int row, int column) const {
@@ -134,15 +180,31 @@ class BlockQuantiseStream : public BlockPieces {
                                    static_cast<std::uint8_t>(scale));
   }
 
+  static TW_DEVICE std::uint16_t cast(float lower, float upper) {
+    if constexpr (given.element_type == ElementType::E4m3) {
+      return isa::cvt_e4m3x2(lower, upper);
+    } else {
+      return isa::cvt_e5m2x2(lower, upper);
+    }
+  }
+
   TW_DEVICE void store(const float (&values)[length], float inverse, int row, int column) const {
     Packed<bits> packed = {};
-    TW_UNROLL
-    for (unsigned i = 0; i < length; ++i) {
-      const auto code =
-          std::uint32_t{Element::from_float(values[i] * inverse, Overflow::saturate).bits};
-      const unsigned bit = i * bits, shift = bit % 32;
-      packed.words[bit / 32] |= code << shift;
-      if (shift + bits > 32) packed.words[bit / 32 + 1] |= code >> (32 - shift);
+    if constexpr (bits == 8) {  // by an instruction for two, where the target has one
+      TW_UNROLL
+      for (unsigned i = 0; i < length; i += 2) {
+        packed.words[i / 4] |= std::uint32_t{cast(values[i] * inverse, values[i + 1] * inverse)}
+                               << 8 * (i % 4);
+      }
+    } else {
+      TW_UNROLL
+      for (unsigned i = 0; i < length; ++i) {
+        const auto code =
+            std::uint32_t{Element::from_float(values[i] * inverse, Overflow::saturate).bits};
+        const unsigned bit = i * bits, shift = bit % 32;
+        packed.words[bit / 32] |= code << shift;
+        if (shift + bits > 32) packed.words[bit / 32 + 1] |= code >> (32 - shift);
+      }
     }
     std::uint8_t* const to =
         params_.elements + row * params_.line_bytes + std::int64_t{column} * int{bits} / 8;
