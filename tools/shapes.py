@@ -3,7 +3,8 @@
 
 FOLDER (bench/shapes) has models.json. For each side of the fit, train and development, a suite is drawn of bf16, of e4m3, of
 block scales and of convolutions; a third, development-2, is of convolutions alone. any-train has products of no model, log-uniform
-in m, n and k, which models leave out: few columns, short sums, odd rows. Constants were fitted to train and any-train. The others were
+in m, n and k, which models leave out: few columns, short sums, odd rows. hard-train has products of the classes in which cuBLASLt
+had been ahead amid foreign kernels, log-uniform within each. Constants were fitted to train and any-train, and kernels were made for hard-train. The others were
 held out before the first fit; they were measured many times since, and kernels and prices were made after what they showed: what
 judges today is drawn by tools/held_out.py. The seed is fixed: the same table makes the same suites. No product of a development
 model has the n and k of a model that is trained on, nor those of bench/suites, to which earlier models were fitted.
@@ -18,7 +19,8 @@ SEED = 20261116
 COUNTS = {'train': {'bf16': 220, 'e4m3': 100, 'blockwise': 100, 'conv2d': 60},
           'development': {'bf16': 100, 'e4m3': 60, 'blockwise': 60, 'conv2d': 60},
           'development-2': {'conv2d': 60},
-          'any-train': {'bf16': 100, 'e4m3': 80}}
+          'any-train': {'bf16': 100, 'e4m3': 80},
+          'hard-train': {'bf16': 36, 'e4m3': 25}}
 DRAWN_AS = {'development': 'held_out', 'development-2': 'judge'}  # what they were called when they were drawn
 SHARDS = (1, 2, 4, 8)
 USUAL_ROWS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 256, 320, 384, 512, 640, 768,
@@ -163,6 +165,28 @@ def draw_any(random_, kind, count):
     return shapes
 
 
+# Where m, n and k lie, each class; the last is drawn in whole elements, of bf16 alone.
+HARD = {'short sums': ((16, 800), (2000, 18000), (64, 400)),
+        'few tiles, long sums': ((100, 1000), (200, 1500), (10000, 32000)),
+        'few columns': ((2000, 7000), (100, 400), (500, 18000)),
+        'rows amid lines': ((300, 800), (1000, 12000), (800, 8000)),
+        'small': ((2000, 5000), (200, 1000), (170, 600)),
+        'odd rows, short sums': ((100, 900), (500, 14000), (90, 260))}
+
+
+def draw_hard(random_, kind, count):
+    """The classes take turns."""
+    shapes, step = [], 8 if kind == 'bf16' else 16
+    names = [name for name in HARD if kind == 'bf16' or name != 'odd rows, short sums']
+    while len(shapes) < count:
+        name = names[len(shapes) % len(names)]
+        steps = (1, 1, 1) if name == 'odd rows, short sums' else (1, step, step)
+        m, n, k = (log_uniform(random_, low, high, by) for (low, high), by in zip(HARD[name], steps))
+        if 2 * m * n * k <= 1e11 and not (name == 'rows amid lines' and k % (8 * step) == 0):
+            shapes.append({'m': m, 'n': n, 'k': k, 'from': name})
+    return shapes
+
+
 def suite_text(head, shapes):
     lines = ',\n'.join(json.dumps(shape) for shape in shapes)
     return json.dumps(head)[:-1] + ', "shapes": [\n' + lines + '\n]}\n'
@@ -190,7 +214,8 @@ def suites(folder):
                 head, shapes = {'about': about, 'family': 'conv2d', 'type': 'bf16'}, draw_convolutions(random_, networks, count)
             else:
                 head = {'about': about, 'family': 'matmul', 'a': 'bf16' if kind == 'bf16' else 'e4m3'}
-                shapes = draw_any(random_, kind, count) if side == 'any-train' else draw_products(random_, families, kind, count, avoided)
+                drawn = {'any-train': draw_any, 'hard-train': draw_hard}.get(side)
+                shapes = drawn(random_, kind, count) if drawn else draw_products(random_, families, kind, count, avoided)
             texts[f'{kind}-{side}.json'] = suite_text(head, shapes)
     return texts
 

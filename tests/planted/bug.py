@@ -138,6 +138,9 @@ CONFIGS = {
     'cooperative_1x2': hopper('.cluster = {1, 2}'),
     'mn_major_2x1': hopper('.n = 128, .a_major = Major::MN, .b_major = Major::MN, .cluster = {2, 1}'),
     'narrow': hopper('.n = 128, .cluster = {1, 1}'),
+    # Operands and D of any alignment: threads store what they staged.
+    'lines': Config('sm_90a', 'tilewright/arch/sm90_lines.h', 'Sm90PlainLines', fields_of('.m = 64, .n = 192', '.multiply_groups = 1'),
+                    options='--unaligned'),
     'ping_pong': hopper('.m = 64, .cluster = {1, 1}', '.consumers = Consumers::PingPong'),
     'one_group_in_parts': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .split = Split::Parts'),
     'shares': hopper('.m = 64, .n = 64', '.multiply_groups = 1, .split = Split::Parts, .finishers = 2'),
@@ -299,6 +302,7 @@ for name, usual, options in (
         ('far_rms_norm', CONFIGS['rms_norm'], '--spacing far'),
         ('copies_at_four', CONFIGS['copies'], '--spacing four'),
         ('copies_at_eight', CONFIGS['copies'], '--spacing eight'),
+        ('lines_at_four', CONFIGS['lines'], '--spacing four'),
         ('batches', CONFIGS['copies'], '--batch 2 --spacing far'),
         ('gaps', CONFIGS['source'], '--spacing gaps'),
         ('capped', CONFIGS['attention'], '--softcap 2 --data normal')):

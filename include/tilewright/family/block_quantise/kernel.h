@@ -88,15 +88,14 @@ class BlockQuantiseStream : public BlockPieces {
                                 int column) const {
     using Bits = ElementBits<bytes_of(type)>;
     constexpr unsigned at_once = bytes_of(type) == 2 ? pieces : pieces / 2;
-    constexpr unsigned pairs = 8 / bytes_of(type);  // of 16 bytes
+    constexpr unsigned pairs = 8 / bytes_of(type);  // 16 bytes
     using Pairs = Vector<PairBits<bytes_of(type)>, static_cast<int>(pairs)>;
     TW_UNROLL
     for (unsigned taken = 0; taken < pieces; taken += at_once) {
       Pairs loaded[at_once][length / 2 / pairs] = {};
       TW_UNROLL
       for (unsigned i = 0; i < at_once; ++i) {
-        const int row =
-            static_cast<int>(row_tile * tile_rows + first + (taken + i) * rows_at_once);
+        const int row = static_cast<int>(row_tile * tile_rows + first + (taken + i) * rows_at_once);
         if (row >= params_.m) continue;
         const auto* const from = reinterpret_cast<const Pairs*>(
             static_cast<const Bits*>(params_.source) + row * params_.source_pitch + column);
