@@ -37,6 +37,20 @@ inline KernelFacts kernel_facts(const Instance& instance) {
           .efficiency = instance.efficiency};
 }
 
+// A launch whose price is asked for; the product is the one that Family::priced() states.
+struct PricedLaunch {
+  const Instance& instance;
+  const KernelFacts& facts;
+  const Checked& problem;
+  const MatmulProblem& product;
+  const LaunchOrder& order;
+  const Machine& machine;
+
+  double microseconds(Situation situation, double operand_bytes = 0) const {
+    return expected_microseconds(facts, product, order, machine, situation, operand_bytes);
+  }
+};
+
 // What a Family of launches has that does not say otherwise.
 struct UsualChoice {
   static KernelFacts facts(const Instance& instance) { return kernel_facts(instance); }
@@ -48,10 +62,9 @@ struct UsualChoice {
   static const char* does(const Checked& problem) { return problem.description().does; }
   // True where kernels that cut sums have no like that does not.
   static constexpr bool only_in_parts = false;
-  // What a launch is expected to take: of kernels measured in launches that follow each other.
-  static double microseconds(const Instance& instance, const Checked&, const MatmulProblem& product,
-                             const LaunchOrder& order, const Machine& machine) {
-    return expected_microseconds(kernel_facts(instance), product, order, machine);
+  // Kernels were measured in launches that follow each other.
+  static double microseconds(const PricedLaunch& launch) {
+    return launch.microseconds(Situation::Following);
   }
   // Whether a kernel is of another kind than the problem's, and so no near one.
   static bool is_of_other_kind(const MatmulConfig&, const Checked&) { return false; }
@@ -82,7 +95,8 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
       if (rejections != nullptr) rejections->push_back({&instance, status.sentence()});
       return true;
     };
-    if (rejected(suits(Family::facts(instance), request))) continue;
+    const KernelFacts facts = Family::facts(instance);
+    if (rejected(suits(facts, request))) continue;
     const MatmulConfig& config = config_of(instance);
     const LaunchOrder usual = usual_order(instance);
     const KernelProblem taken = instance.take(problem);
@@ -96,8 +110,8 @@ std::vector<LaunchChoice> launches_of(const Checked& problem, const DispatchRequ
     for (const LaunchOrder& order : orders) {
       if (order != usual && rejected(instance.takes(taken, order))) continue;
       if (rejected(fits(config, matmul, order, request))) continue;
-      found.push_back(
-          {&instance, order, Family::microseconds(instance, problem, matmul, order, machine)});
+      found.push_back({&instance, order,
+                       Family::microseconds({instance, facts, problem, matmul, order, machine})});
     }
   }
   return found;
@@ -160,12 +174,9 @@ using Choice = LaunchChoice;
 
 struct MatmulProducts : DescribedProducts<matmul_instances> {
   // Who declares weights constant lets launches overlap. Others run amid foreign kernels.
-  static double microseconds(const Instance& instance, const Checked& problem,
-                             const MatmulProblem& product, const LaunchOrder& order,
-                             const Machine& machine) {
-    const bool overlaps = problem.as<tw_matmul_problem>().b_is_constant != 0;
-    return expected_microseconds(kernel_facts(instance), product, order, machine,
-                                 overlaps ? Situation::Following : Situation::Amid);
+  static double microseconds(const PricedLaunch& launch) {
+    const bool overlaps = launch.problem.as<tw_matmul_problem>().b_is_constant != 0;
+    return launch.microseconds(overlaps ? Situation::Following : Situation::Amid);
   }
 };
 inline constexpr auto candidates = launches_of<MatmulProducts>;

@@ -38,9 +38,8 @@ void state_as_product(Rewritten& made, const library::Choice&, std::byte*) {
 
 // Priced as convolutions are, with which they are compared.
 struct PointwiseProducts : DescribedProducts<matmul_instances> {
-  static double microseconds(const Instance& instance, const Checked&, const MatmulProblem& product,
-                             const LaunchOrder& order, const Machine& machine) {
-    return expected_microseconds(kernel_facts(instance), product, order, machine, Situation::Amid);
+  static double microseconds(const PricedLaunch& launch) {
+    return launch.microseconds(Situation::Amid);
   }
 };
 

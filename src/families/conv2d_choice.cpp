@@ -32,16 +32,15 @@ struct Convolutions : UsualChoice {
   }
   // Image and filter, each read once: the matmul's operands repeat the image. Layers run amid other
   // people's norms and activations.
-  static double microseconds(const Instance& instance, const Checked& checked,
-                             const MatmulProblem& product, const LaunchOrder& order,
-                             const Machine& machine) {
+  static double microseconds(const PricedLaunch& launch) {
+    const Checked& checked = launch.problem;
     const auto& problem = checked.as<tw_conv2d_problem>();
     const TensorExtents image = Conv2dFamily::image_of(problem),
                         filter = Conv2dFamily::filter_of(problem);
     const auto elements =
         static_cast<double>(image.rows * image.columns + filter.rows * filter.columns);
-    return expected_microseconds(facts(instance), product, order, machine, Situation::Amid,
-                                 elements * bytes_of(checked.tensor(Conv2dFamily::image).type));
+    return launch.microseconds(Situation::Amid,
+                               elements * bytes_of(checked.tensor(Conv2dFamily::image).type));
   }
   static std::string call(const Checked& checked) {
     return call_of(checked.as<tw_conv2d_problem>());

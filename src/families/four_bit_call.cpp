@@ -27,15 +27,16 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
     return product;
   }
   // The product is the kernel's: rows are features, columns are tokens.
-  static double microseconds(const Instance& instance, const Checked&, const MatmulProblem& product,
-                             const LaunchOrder& order, const Machine& machine) {
-    const FourBitFacts& facts = *static_cast<const FourBitFacts*>(instance.facts);
+  static double microseconds(const PricedLaunch& launch) {
+    const FourBitFacts& facts = *static_cast<const FourBitFacts*>(launch.instance.facts);
+    const MatmulProblem& product = launch.product;
+    const Machine& machine = launch.machine;
     const MatmulConfig& config = facts.product.config;
     const Tiling& tiling = config.tiling;
     const auto count = [](std::int64_t extent, unsigned tile) {
       return static_cast<double>((extent + tile - 1) / tile);
     };
-    const double parts = std::max(order.split_k, 1) * tiling.cluster.k;
+    const double parts = std::max(launch.order.split_k, 1) * tiling.cluster.k;
     const double k = count(product.k, PackedWeights::k) * PackedWeights::k / parts;
     const double tiles = count(product.m, tiling.m * tiling.cluster.m) *
                          count(product.n, tiling.n) * static_cast<double>(product.batch);

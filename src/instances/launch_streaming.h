@@ -29,6 +29,10 @@ struct LaunchStreaming {
   static constexpr bool records = Kernel::Trace::records;
   static constexpr unsigned tracks = 1;  // a CTA has one in a timeline
   static constexpr bool has_counters_apart = false;
+  // A Launch may ask for memory through which CTAs tell each other something: they run at once.
+  static constexpr bool tells = requires(const KernelProblem& problem) {
+    Launch::template workspace<Kernel>(problem, 1u);
+  };
 
   // The product is for prices: plans ask the problem.
   static KernelProblem take(const Checked& problem) {
@@ -47,12 +51,11 @@ struct LaunchStreaming {
   static bool is_empty(const KernelProblem& problem) {
     return problem.checked.is_empty() && Launch::template supports<Kernel>(problem).is_good();
   }
-  // A Launch may ask for memory through which CTAs tell each other something: they run at once.
   template <class AskClusters>
   static Status workspace(std::size_t& bytes, const KernelProblem& problem, const LaunchOrder&,
                           const AskClusters& ask_clusters) {
     bytes = 0;
-    if constexpr (requires { Launch::template workspace<Kernel>(problem, 1u); }) {
+    if constexpr (tells) {
       unsigned max_ctas = 0;
       if (Status asked = ask_clusters(max_ctas); !asked.is_good()) return asked;
       bytes = Launch::template workspace<Kernel>(problem, max_ctas);
@@ -64,7 +67,7 @@ struct LaunchStreaming {
                      const LaunchOptions& options, unsigned max_ctas, const Encode&) {
     Status status = Launch::template supports<Kernel>(problem);
     if (!status.is_good()) return status;
-    if constexpr (requires { Launch::template workspace<Kernel>(problem, 1u); }) {
+    if constexpr (tells) {
       Launch::template plan<Kernel>(params, ctas, problem, max_ctas, options.workspace);
     } else {
       Launch::template plan<Kernel>(params, ctas, problem, max_ctas);
@@ -72,7 +75,7 @@ struct LaunchStreaming {
     return status;
   }
   static bool runs_at_once(const Params& params) {
-    if constexpr (requires { params.stream.runs_at_once; }) return params.stream.runs_at_once;
+    if constexpr (tells) return params.stream.runs_at_once;
     return false;
   }
 };

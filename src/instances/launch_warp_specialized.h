@@ -79,8 +79,8 @@ struct LaunchWarpSpecialized {
   }
   // Parts that finish shares of a sum wait for each other.
   static bool runs_at_once(const Params& params) {
-    if constexpr (requires { requires Kernel::config.finishers != 1; }) {
-      return params.reduction.finishers > 1;
+    if constexpr (is_product) {
+      if constexpr (Kernel::config.finishers != 1) return params.reduction.finishers > 1;
     }
     return false;
   }

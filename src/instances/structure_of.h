@@ -248,7 +248,7 @@ constexpr void add_roles(Structure& structure) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
 // The rings of the program, and what it says that lies beside them.
-template <class Program, class Storage>
+template <class Program, class Storage, bool has_signals>
 constexpr void add_memory(Structure& structure) {
   const auto add = [&]<class Member>(const char* name, std::size_t offset) {
     if constexpr (Something<std::remove_all_extents_t<Member>>) {
@@ -275,7 +275,7 @@ constexpr void add_memory(Structure& structure) {
     }
   }
   require(aligned(offset) == sizeof(Stages), "A program names all of its rings.");
-  if constexpr (requires { &Storage::signals; }) {
+  if constexpr (has_signals) {
     add.template operator()<decltype(Storage::output)>("output buffers", offsetof(Storage, output));
     add.template operator()<decltype(Storage::sources)>("sources", offsetof(Storage, sources));
     add.template operator()<decltype(Storage::signals)>("signals of rings",
@@ -309,9 +309,10 @@ constexpr Structure read_warp_specialized() {
   structure.shared_limit = Kernel::Target::shared_bytes;
   detail::add_roles<Kernel>(structure);
   each_ring<Program>([&]<class Ring>() { detail::add_ring<Ring>(structure); });
-  detail::add_memory<Program, typename Skeleton::Storage>(structure);
   // Where nothing but stages is shared, all meet at one barrier, and nobody signals.
-  if constexpr (!requires { &Skeleton::Storage::signals; }) {
+  constexpr bool has_signals = requires { &Skeleton::Storage::signals; };
+  detail::add_memory<Program, typename Skeleton::Storage, has_signals>(structure);
+  if constexpr (!has_signals) {
     structure.signals.count = 0;
     return structure;
   } else {
