@@ -224,6 +224,7 @@ class WarpSpecialized {
   using Sources = typename Kernel::Sources;
   using Trace = typename Kernel::Trace;
   static constexpr RoleTable roles = Kernel::roles;
+  static constexpr unsigned group_threads = roles.group_threads();
   static constexpr bool in_cluster = Kernel::tiling.cluster.size() > 1;
   static constexpr bool in_turns = roles.consumers == Consumers::PingPong;
   // Where the accumulator lives outside of the multiplying threads, others read it.
@@ -290,9 +291,9 @@ class WarpSpecialized {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();
       }
-      const unsigned group = (warp - roles.multiply.first_warp) / roles.group_warps();
+      const unsigned group = (warp - roles.multiply.first_warp) / (group_threads / roles.lanes);
       multiply(params, storage, group,
-               thread - roles.multiply.first_warp * roles.lanes - group * roles.group_threads());
+               thread - roles.multiply.first_warp * roles.lanes - group * group_threads);
     } else {
       if constexpr (roles.shifts_registers()) isa::setmaxnreg_decrease<roles.load.registers>();
       help(params, storage, warp, thread);
