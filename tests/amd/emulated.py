@@ -17,8 +17,8 @@ if not os.environ.get('TW_AMD_EMULATOR'):
     print('TW_AMD_EMULATOR names no emulator, so that no code object was executed.')
     sys.exit(77)
 wrong = 0
-for target, instance, problem in (('gfx942', 'cdna3_pingpong_bf16', '--m 128 --n 128 --k 128'),
-                                  ('gfx942', 'cdna3_pingpong_bf16', '--m 256 --n 128 --k 192 --epilogue bias,relu'),
+for target, instance, problem in (('gfx942', 'cdna3_pingpong_bf16', '--m 256 --n 256 --k 128'),
+                                  ('gfx942', 'cdna3_pingpong_bf16', '--m 256 --n 512 --k 192 --epilogue bias,relu'),
                                   ('gfx950', 'cdna4_pingpong_bf16', '--m 256 --n 256 --k 128')):
     told = subprocess.run([options.program, 'run', 'matmul', '--instance', instance, *problem.split(), '--on', 'gpu'],
                           env={**os.environ, 'LD_LIBRARY_PATH': options.stub, 'STUB_DEVICE': target}, capture_output=True, text=True)

@@ -15,7 +15,7 @@ COMMON = ['f32_16x16x16_bf16', 'f32_32x32x8_bf16', 'f32_16x16x16_f16', 'f32_32x3
               for a in ('fp8', 'bf8') for b in ('fp8', 'bf8')]
 OWN = {'gfx942': [],
        'gfx950': ['f32_16x16x32_bf16', 'f32_32x32x16_bf16', 'f32_16x16x32_f16', 'f32_32x32x16_f16'] +
-                 4 * ['scale_f32_16x16x128_f8f6f4']}
+                 4 * ['f32_16x16x128_f8f6f4'] + 4 * ['scale_f32_16x16x128_f8f6f4']}
 
 
 def main():

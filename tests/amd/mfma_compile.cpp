@@ -62,6 +62,10 @@ extern "C" __attribute__((global)) void all_products(float* to, const std::uint3
   products<e5m2, e4m3>(to, from);
   products<e5m2>(to, from);
 #if defined(__gfx950__)
+  product<MfmaShape{e4m3, e4m3, 16, 128}>(to, from);
+  product<MfmaShape{e4m3, e5m2, 16, 128}>(to, from);
+  product<MfmaShape{e5m2, e4m3, 16, 128}>(to, from);
+  product<MfmaShape{e5m2, e5m2, 16, 128}>(to, from);
   scaled_product<e4m3, e4m3>(to, from);
   scaled_product<e5m2, e4m3>(to, from);
   scaled_product<MfmaType::E2m3, MfmaType::E3m2>(to, from);

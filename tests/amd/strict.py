@@ -45,6 +45,42 @@ kernel(float* to, const float* from, int laps) {
 '''
 
 
+# Waves that load and read in one phase and multiply in the next. WAIT: 0 to 99 the count before the reads' barrier, 100 none,
+# 101 behind it.
+TURNS = '''typedef _Float16 Half4 __attribute__((ext_vector_type(4)));
+typedef float Float4 __attribute__((ext_vector_type(4)));
+#define ORDER asm volatile("" ::: "memory"); __builtin_amdgcn_sched_barrier(0)
+extern "C" __attribute__((global, amdgpu_flat_work_group_size(512, 512))) void
+kernel(float* to, const float* from, int laps) {
+  const unsigned lane = __builtin_amdgcn_workitem_id_x();
+  auto* const local = (__attribute__((address_space(3))) Half4*)0;
+  const auto resource = __builtin_amdgcn_make_buffer_rsrc(const_cast<float*>(from), 0, 1 << 20, 0x00020000);
+  Float4 sum = {};
+  for (int i = 0; i < laps; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      __builtin_amdgcn_raw_ptr_buffer_load_lds(resource, (__attribute__((address_space(3))) void*)local, 4,
+                                               4 * lane, 256 * (i + j), 0, 0);
+    }
+    ORDER;
+    const Half4 value = local[lane];
+    ORDER;
+    if (WAIT < 100) __builtin_amdgcn_s_waitcnt(WAIT % 16 | 0x0f70 | WAIT / 16 << 14);
+    ORDER;
+    __builtin_amdgcn_s_waitcnt(0xc07f);
+    __builtin_amdgcn_s_barrier();
+    ORDER;
+    if (WAIT == 101) __builtin_amdgcn_s_waitcnt(0x0f72);
+    sum = __builtin_amdgcn_mfma_f32_16x16x16f16(value, value, sum, 0, 0, 0);
+    ORDER;
+    __builtin_amdgcn_s_barrier();
+    ORDER;
+  }
+  __builtin_amdgcn_s_waitcnt(0);
+  *(Float4*)(to + 4 * lane) = sum;
+}
+'''
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--clang', required=True)
@@ -76,7 +112,16 @@ def main():
             wrong.append(f'A kernel that waits is refused: {loop.stderr}')
         if words is not None and (loop.returncode == 0 or words not in loop.stderr or output.exists()):
             wrong.append(f'Without wait {left_out} the kernel is taken: {loop.stderr}')
-    print('\n'.join(wrong) or 'Two kernels are taken, three refused.')
+    # Two loads of 2 KB: 16 such stages fit, of whose 32 loads the last but one must have landed.
+    for wait, words in ((2, None), (31, None), (0, 's_waitcnt vmcnt(0) stands in the loop'), (32, 'at most 31 may be on their way'),
+                        (100, 's_waitcnt vmcnt is missing'),
+                        (101, 'stands in a phase of products')):
+        turns = strict(wait, TURNS, 'WAIT')
+        if words is None and turns.returncode != 0:
+            wrong.append(f'Turns with wait {wait} are refused: {turns.stderr}')
+        if words is not None and (turns.returncode == 0 or words not in turns.stderr or output.exists()):
+            wrong.append(f'Turns with wait {wait} are taken, or not for that: {turns.stderr}')
+    print('\n'.join(wrong) or 'Four kernels are taken, seven refused.')
     return 1 if wrong else 0
 
 

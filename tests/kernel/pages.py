@@ -18,8 +18,8 @@ MORE = ['max_cluster', 'tensor_columns', 'StagedSources', 'ClusterReduction',
         'Turns', 'Tickets']
 # What attention has in place of a matmul's loader and TileOp, whether its groups take turns, and whether a loop has all blocks.
 MORE += ['HeadLoader', 'PartLoader', 'ScoreOp', 'ValueOp', 'takes_turns', 'one_loop']
-# What ping-pong asks: how far apart its groups are, the LDS without signals, and the dies that work is dealt to.
-MORE += ['barriers_apart', 'lds_bytes', 'dies', 'chunk_of_die']
+# What ping-pong asks: how far apart its groups are and how they stand, the LDS without signals, the stages, when it loads, and the dies.
+MORE += ['barriers_apart', 'waves', 'lds_bytes', 'least_stages', 'loads_while_storing', 'dies', 'chunk_of_die']
 LOOP = re.compile(r'\b(for|while|do|goto)\b')
 DEVICE = re.compile(r'TW_DEVICE|\bisa::')
 STRUCT = re.compile(r'^struct (\w+)(?: : (\w+))? \{\n(.*?)^\};', re.M | re.S)

@@ -18,7 +18,7 @@ arguments = parser.parse_args()
 
 INSTANCE = pathlib.Path(__file__).parent / 'instance.cpp'
 BLACKWELL = ['arch/sm100.h', 'op/tcgen05.h', 'pipeline/tensor_accumulators.h', 'accumulator/tensor.h']
-CDNA = ['arch/gfx942.h', 'arch/gfx950.h', 'op/mfma.h', 'accumulator/wave.h', 'io/vector_copy.h', 'isa/amdgcn/mfma.h',
+CDNA = ['arch/gfx942.h', 'arch/gfx950.h', 'op/mfma.h', 'op/mfma_operands.h', 'op/mfma_halves.h', 'io/lds_halves.h', 'accumulator/wave.h', 'io/vector_copy.h', 'isa/amdgcn/mfma.h',
         'io/lds_loader.h', 'isa/amdgcn/wave_memory.h', 'kernel/ping_pong.h', 'pipeline/wave_counter.h',
         'pipeline/wave_steps.h', 'schedule/xcd_order.h']
 # All of NVIDIA's mechanisms that the portable page of another vendor could have been bound to.

@@ -35,7 +35,11 @@ struct Table {
   unsigned rows, elements;
   unsigned outer(unsigned lane) const { return rows == 16 ? lane & 15 : lane & 31; }
   unsigned group(unsigned lane) const { return rows == 16 ? lane >> 4 : lane >> 5; }
-  unsigned k(unsigned lane, unsigned element) const { return group(lane) * elements + element; }
+  // A lane has two runs of 16 of 128 of k, 64 apart.
+  unsigned k(unsigned lane, unsigned element) const {
+    if (elements == 32) return group(lane) * 16 + (element & 15) + (element >= 16 ? 64 : 0);
+    return group(lane) * elements + element;
+  }
   unsigned sum_row(unsigned lane, unsigned sum) const {
     if (rows == 16) return 4 * group(lane) + sum;
     return sum / 4 * 8 + group(lane) * 4 + (sum & 3);
@@ -170,6 +174,16 @@ TEST(Mfma, MultipliesWithBlockScales) {
   static_assert(!MfmaScaledShape{MfmaType::Bf16, MfmaType::Bf16}.is_legal());
 }
 
+TEST(Mfma, Multiplies128OfK) {
+  multiplies_exactly<MfmaShape{MfmaType::E4m3, MfmaType::E4m3, 16, 128}>({16, 32}, 11);
+  multiplies_exactly<MfmaShape{MfmaType::E5m2, MfmaType::E4m3, 16, 128}>({16, 32}, 12);
+  multiplies_exactly<MfmaShape{MfmaType::E4m3, MfmaType::E5m2, 16, 128}>({16, 32}, 13);
+  // Four elements of the vendor's table of 16 by 128: lane, element, k.
+  constexpr MfmaShape shape = {MfmaType::E4m3, MfmaType::E4m3, 16, 128};
+  static_assert(shape.k_of(0, 15) == 15 && shape.k_of(0, 16) == 64);
+  static_assert(shape.k_of(63, 0) == 48 && shape.k_of(37, 31) == 111);
+}
+
 TEST(Mfma, Multiplies16BitTypes) {
   of_16_bits<MfmaType::Bf16>();
   of_16_bits<MfmaType::F16>();
@@ -239,6 +253,9 @@ TEST(Mfma, HasTheShapesOfCdna) {
   static_assert(!MfmaShape{e4m3, e4m3, 16, 16}.is_legal());
   static_assert(!MfmaShape{e4m3, fnuz, 16, 32}.is_legal());
   static_assert(MfmaShape{e4m3, MfmaType::E5m2, 32, 16}.is_legal());
+  static_assert(!MfmaShape{bf16, bf16, 16, 128}.is_legal());
+  static_assert(!MfmaShape{fnuz, fnuz, 16, 128}.is_legal());
+  static_assert(!MfmaShape{e4m3, e4m3, 32, 128}.is_legal());
 }
 
 }  // namespace

@@ -77,24 +77,25 @@ void barrier() {
 }
 
 struct Small {
-  static constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 128}, .multiply_groups = 1};
+  static constexpr MatmulConfig config = {.tiling = {.n = 128}, .multiply_groups = 1};
 };
-struct SmallTurned {
-  static constexpr MatmulConfig config = {.tiling = {.m = 64,
-                                                     .n = 128,
-                                                     .a_type = ElementType::Fp16,
-                                                     .b_type = ElementType::Fp16,
-                                                     .a_major = Major::MN,
-                                                     .b_major = Major::MN},
-                                          .multiply_groups = 1};
+struct Large {
+  static constexpr MatmulConfig config = {.tiling = {.m = 256}, .multiply_groups = 1};
 };
+struct SmallBytes {
+  static constexpr MatmulConfig config = {
+      .tiling = {.n = 128, .a_type = ElementType::E5m2, .b_type = ElementType::E4m3},
+      .multiply_groups = 1};
+};
+using One = Matmul<Gfx942PingPong, Large>;
 using Two = Matmul<Gfx942PingPong, Small>;
-using Six = Matmul<Gfx950PingPong, Small>;
-using Turned = Matmul<Gfx950PingPong, SmallTurned>;
-static_assert(Two::stages == 2 && Six::stages == 6);
-// The loads of four tiles, three of each wave's.
-static_assert(Six::Loader::loads == 3 && WaveSteps<6, 3>::in_flight == 12);
-static_assert(Two::Loader::loads == 12 && WaveSteps<2, 12>::in_flight == 0);
+using Four = Matmul<Gfx950PingPong, Small>;
+using Bytes = Matmul<Gfx950PingPong, SmallBytes>;
+static_assert(One::stages == 1 && Two::stages == 2 && Four::stages == 4 && Bytes::stages == 4);
+// All but two of the halves that a ring holds may be on their way.
+static_assert(Four::Loader::a_loads == 1 && WaveSteps<4, 1, 1>::in_flight == 14);
+static_assert(Two::Loader::a_loads == 4 && WaveSteps<2, 4, 4>::in_flight == 24);
+static_assert(One::Loader::b_loads == 8 && WaveSteps<1, 8, 8>::in_flight == 16);
 
 vgpu::Options options_of(Landing landing, unsigned sm_count) {
   vgpu::Options options;
@@ -132,13 +133,15 @@ TEST(PingPong, IsExactAndCleanUnderEverySchedule) {
       EXPECT_EQ(result.wrong, "") << vgpu::name_of(landing);
     };
     // One k-tile, fewer than stages, more; rows, columns and k that are no multiples.
-    check(run<Two>(64, 128, 64, options_of(landing, 1)));
+    check(run<One>(256, 256, 64, options_of(landing, 1)));
+    check(run<One>(100, 258, 64 * 3 + 5, options_of(landing, 1)));
+    check(run<Two>(128, 128, 64, options_of(landing, 1)));
     check(run<Two>(70, 90, 144, options_of(landing, 2)));
-    check(run<Two>(65, 66, 64 * 2 + 3, options_of(landing, 4)));
-    check(run<Six>(130, 129, 64 * 9 + 8, options_of(landing, 1)));
-    check(run<Six>(64, 40, 64 * 6 + 5, options_of(landing, 2)));
-    check(run<Turned>(72, 136, 200, options_of(landing, 2)));
-    check(run<Turned>(67, 61, 331, options_of(landing, 2)));
+    check(run<Two>(129, 66, 64 * 2 + 3, options_of(landing, 4)));
+    check(run<Four>(130, 129, 64 * 9 + 8, options_of(landing, 1)));
+    check(run<Four>(64, 40, 64 * 6 + 5, options_of(landing, 2)));
+    check(run<Bytes>(72, 136, 128 * 5 + 16, options_of(landing, 2)));
+    check(run<Bytes>(67, 61, 331, options_of(landing, 2)));
   }
 }
 
@@ -174,9 +177,10 @@ void omit_each(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 TEST(PingPong, NoWaitBarrierOrStaggerCanBeLeftOut) {
-  // Two tiles of nine k-tiles in a ring of six stages, and of four in one of two.
-  omit_each<Six>(128, 128, 64 * 9);
-  omit_each<Two>(128, 128, 64 * 4);
+  // Two tiles of seven k-tiles in a ring of four stages, of four in one of two, and of two in one.
+  omit_each<Four>(128, 256, 64 * 7);
+  omit_each<Two>(128, 256, 64 * 4);
+  omit_each<One>(256, 512, 64 * 2);
 }
 
 TEST(XcdOrder, DoesEachWorkOnce) {

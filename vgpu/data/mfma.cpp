@@ -8,7 +8,7 @@ namespace tw::vgpu {
 namespace {
 
 constexpr unsigned most_rows = 32;
-constexpr unsigned most_k = 32;
+constexpr unsigned most_elements = 16 * 128;  // A has, and B has
 
 template <class Number, class Bits>
 float value_of(Bits bits) {
@@ -41,7 +41,7 @@ void for_each_element(const MfmaShape& shape, const std::uint32_t* const registe
     for (unsigned e = 0; e < shape.elements(); ++e) {
       std::uint32_t bits = registers[lane][e * bytes / 4] >> (e * bytes % 4 * 8);
       bits &= bytes == 2 ? 0xffffu : 0xffu;
-      set(lane % shape.rows, shape.elements() * (lane / shape.rows) + e, bits);
+      set(lane % shape.rows, shape.k_of(lane, e), bits);
     }
   }
 }
@@ -49,12 +49,12 @@ void for_each_element(const MfmaShape& shape, const std::uint32_t* const registe
 // Element is what is multiplied, Sum the type of d.
 template <class Element, class Sum, class Value>
 void multiply(const MfmaShape& shape, const MfmaLanes& lanes, Value&& value) {
-  Element a[most_rows][most_k], b[most_k][most_rows], sums[most_rows][most_rows];
+  Element a[most_elements], b[most_elements], sums[most_rows][most_rows];
   for_each_element(shape, lanes.a, [&](unsigned row, unsigned k, std::uint32_t bits) {
-    a[row][k] = value(shape.a, bits);
+    a[row * shape.k + k] = value(shape.a, bits);
   });
   for_each_element(shape, lanes.b, [&](unsigned column, unsigned k, std::uint32_t bits) {
-    b[k][column] = value(shape.b, bits);
+    b[k * shape.rows + column] = value(shape.b, bits);
   });
   const auto for_each_sum = [&](const auto& visit) {
     for (unsigned lane = 0; lane < MfmaShape::lanes; ++lane) {
@@ -68,7 +68,7 @@ void multiply(const MfmaShape& shape, const MfmaLanes& lanes, Value&& value) {
   for (unsigned row = 0; row < shape.rows; ++row) {
     for (unsigned k = 0; k < shape.k; ++k) {
       for (unsigned column = 0; column < shape.rows; ++column) {
-        sums[row][column] += a[row][k] * b[k][column];
+        sums[row][column] += a[row * shape.k + k] * b[k * shape.rows + column];
       }
     }
   }

@@ -5,11 +5,12 @@
 #include "tilewright/arch/target.h"
 #include "tilewright/epilogue/direct_store.h"
 #include "tilewright/io/fnuz_copy.h"
-#include "tilewright/io/lds_loader.h"
+#include "tilewright/io/lds_halves.h"
 #include "tilewright/io/vector_copy.h"
 #include "tilewright/kernel/left_out.h"
 #include "tilewright/kernel/ping_pong.h"
 #include "tilewright/op/mfma.h"
+#include "tilewright/op/mfma_halves.h"
 #include "tilewright/pipeline/counter.h"
 #include "tilewright/pipeline/wave_counter.h"
 
@@ -67,8 +68,17 @@ struct Gfx942PingPong : Gfx942Lds {
   static constexpr int dies = 8;
   static constexpr int chunk_of_die = 16;
 
+  // What was read is loaded again: one stage is enough.
+  static constexpr unsigned least_stages = 1;
+  // Its loads, of 4 bytes a lane, take more scalar registers than there are beside a tile to store.
+  static constexpr bool loads_while_storing = false;
+
+  static constexpr WarpGrid waves = {2, 4};
+  template <Tiling tiling, RoleTable roles>
+  using Loader =
+      LdsHalves<tiling, roles.load.warps, 4, tiling.m / waves.m / 2, tiling.n / waves.n / 2>;
   template <auto config, Tiling tiling, unsigned stage_bytes>
-  using Op = MfmaOp<tiling, WarpGrid{2, 4}, stage_bytes, Cdna::Three>;
+  using Op = MfmaHalvesOp<tiling, waves, stage_bytes, Cdna::Three>;
 
   // Each of the four SIMDs of a CU runs a wave of either group.
   template <class Config>

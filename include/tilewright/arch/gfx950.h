@@ -30,11 +30,13 @@ struct Gfx950PingPong : Gfx942PingPong {
   static constexpr unsigned lds_bytes = 163840;
   static constexpr unsigned shared_bytes = lds_bytes;
   static constexpr int chunk_of_die = 64;
+  static constexpr bool loads_while_storing = true;
 
   template <Tiling tiling, RoleTable roles>
-  using Loader = LdsLoader<tiling, roles.load.warps, 16>;
+  using Loader =
+      LdsHalves<tiling, roles.load.warps, 16, tiling.m / waves.m / 2, tiling.n / waves.n / 2>;
   template <auto config, Tiling tiling, unsigned stage_bytes>
-  using Op = MfmaOp<tiling, WarpGrid{2, 4}, stage_bytes, Cdna::Four>;
+  using Op = MfmaHalvesOp<tiling, waves, stage_bytes, Cdna::Four>;
 };
 
 }  // namespace tw

@@ -128,6 +128,13 @@ consteval bool ends_as_asked() {
   return true;
 }
 
+// One stage is read while another is loaded, unless the page says that fewer will do.
+template <class Target>
+consteval unsigned least_stages() {
+  if constexpr (requires { Target::least_stages; }) return Target::least_stages;
+  return 2;
+}
+
 // Stages that fit beside the staging buffers and the barriers.
 template <MatmulConfig config, class Target, RoleTable roles, class Stage, class Store,
           class Sources, class Reduction>

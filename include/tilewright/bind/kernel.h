@@ -64,7 +64,8 @@ struct Kernel : kernel::GroupPlaces<Named::config.tiling.m, Named::config.tiling
 
   static constexpr unsigned stages =
       stages_that_fit<config, Target, roles, Stage, Store, Sources, Reduction>();
-  static_assert(stages >= 2, "Fewer than two stages fit: the tile is too large.");
+  static_assert(stages >= least_stages<Target>(),
+                "Fewer stages fit than are needed: the tile is too large.");
   static_assert(Loader::stages_held < stages,
                 "A ring with fewer stages than are held would never let go of one.");
   static_assert(config.stagger * (roles.groups - 1) < stages,

@@ -34,6 +34,8 @@ struct LineCopy {
 template <Tiling tiling, unsigned waves, unsigned lane_bytes>
 class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::WarpsArrive, 64> {
   using Base = ThreadLoader<tiling, LineCopy, waves, Completion::WarpsArrive, 64>;
+
+ protected:
   static constexpr unsigned line_bytes = Tiling::span_bytes;
   static constexpr unsigned load_bytes = 64 * lane_bytes;  // one load of a whole wave
   static constexpr unsigned load_lines = load_bytes / line_bytes;
@@ -102,7 +104,7 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
     return {a, b, of_a < of_b ? of_a : of_b};
   }
 
-  // All of the wave's loads of a stage. Nobody waits for them here.
+  // All of the wave's loads of a stage.
   template <class Tensors>
   TW_DEVICE void issue(const Tensors& tensors, const Sources& sources, int k) const {
     issue<tiling.a_major, loads_of_a>(tensors.a, sources.a, k);
@@ -176,6 +178,7 @@ class LdsLoader : public ThreadLoader<tiling, LineCopy, waves, Completion::Warps
     }
   }
 
+ protected:
   static constexpr std::uint32_t out_of_range = 0x80000000u;
 
   unsigned wave_;

@@ -32,7 +32,9 @@ class PingPong {
                     std::is_empty_v<typename Trace::Params>,
                 "All waves play one role: no other promotes or brings C, and none is traced.");
   static_assert(!Epilogue::begins, "No sums of waves begin at C.");
-  using Steps = WaveSteps<Ring::stages, Loader::loads>;
+  using Steps = WaveSteps<Ring::stages, Loader::a_loads, Loader::b_loads>;
+  static_assert(Op::a_lines == Loader::a_lines && Op::b_lines == Loader::b_lines,
+                "What is loaded together is read together.");
 
  public:
   static constexpr unsigned threads = roles.threads();
@@ -62,17 +64,33 @@ class PingPong {
     if (thread == 0) describe(storage);
     const Map map(params.schedule);
     Multiplies multiplies(params, storage, group, thread);
-    for (int index = static_cast<int>(isa::cta_index()); map.has(index);
-         index += static_cast<int>(isa::cta_count())) {
+    const int step = static_cast<int>(isa::cta_count());
+    int index = static_cast<int>(isa::cta_index());
+    if (!map.has(index)) return;
+    constexpr bool ahead = Target::loads_while_storing;
+    if constexpr (ahead) multiplies.load_first(map.tile(dealt(params.schedule, index)));
+    while (true) {
       const WorkTile tile = map.tile(dealt(params.schedule, index));
+      if constexpr (!ahead) multiplies.load_first(tile);
       typename Op::Accumulator sum;
       multiplies.multiply(sum, tile);
+      index += step;
+      const bool goes_on = map.has(index);
+      if constexpr (ahead) {
+        // The first stages of the next tile are on their way while this one is stored. Behind the
+        // last they are of nothing.
+        WorkTile next = map.tile(dealt(params.schedule, goes_on ? index : 0));
+        if (!goes_on) next.k_end = next.k_begin;
+        multiplies.load_first(next);
+      }
       Nothing nothing;
       Storing<Kernel, true> storing(Steps::afterwards(params), nothing, 0,
                                     Steps::afterwards(thread), Trace(params.trace, 0, false));
       storing.store(sum, tile);
       storing.drain();
+      if (!goes_on) break;
     }
+    if constexpr (ahead) Steps::drain();
   }
 
  private:
@@ -116,50 +134,98 @@ class PingPong {
           steps_(group),
           stages_(storage.stages) {}
 
+    // The loads of all stages, of as many k-tiles as go straight to LDS.
+    TW_DEVICE void load_first(const WorkTile& tile) const {
+      const typename Loader::Sources sources = loader_.of(tile);
+      const int end = end_of_direct(sources, tile);
+      if constexpr (!Target::loads_while_storing) {
+        if (end == tile.k_begin) return;
+      }
+      load_stages<0>(Loader::until(sources, end), tile.k_begin);
+    }
+
+    // k-tiles that go straight to LDS one behind the other, then each of the others by itself.
     template <class Sum>
     TW_DEVICE void multiply(Sum& sum, const WorkTile& tile) {
-      const int count = tile.num_k_tiles();
       const typename Loader::Sources sources = loader_.of(tile);
-      const int direct = sources.direct - tile.k_begin;
-      const int direct_end = direct < count ? direct : count;
+      const int direct_end = end_of_direct(sources, tile);
       sum.clear();
-      for (int ahead = 0; ahead < static_cast<int>(Steps::ahead); ++ahead) {
-        load(sources, tile, ahead, direct_end, count, static_cast<unsigned>(ahead));
-      }
-      steps_.begin(count >= static_cast<int>(Steps::ahead));
-      unsigned slot = 0, before = Ring::stages - 1;
-      for (int k_tile = 0; k_tile < count; ++k_tile) {
-        isa::describe_step(static_cast<unsigned>(k_tile));
-        const int next = k_tile + static_cast<int>(Steps::ahead);
-        const bool loads_on = next < count;
-        TW_UNROLL
-        for (unsigned step = 0; step < Op::steps; ++step) {
-          typename Op::Fragments fragments;
-          // Into the stage that was read before this one.
-          if (step == 0) load(sources, tile, next, direct_end, count, before);
-          op_.read_step(fragments, step, slot);
-          if (step + 1 == Op::steps) steps_.wait_for_next(loads_on);
-          steps_.end_reads();
-          steps_.begin_products();
-          op_.multiply_step(sum, fragments);
-          steps_.end_products();
+      steps_.wait_for_next();
+      for (int begin = tile.k_begin; begin < tile.k_end;) {
+        const bool is_direct = begin < direct_end;
+        const int end = is_direct ? direct_end : begin + 1;
+        const typename Loader::Sources run = Loader::until(sources, is_direct ? end : 0);
+        if (!is_direct) {
+          steps_.meet();
+          loader_.load_by_hand(slot(0), tile, begin);
+          load_stages<1>(run, begin);
         }
-        before = slot;
-        slot = slot + 1 == Ring::stages ? 0 : slot + 1;
+        multiply_run(sum, run, begin, end);
+        begin = end;
       }
-      steps_.end();
+      op_.finish(sum);
     }
 
    private:
-    // Straight to LDS before `direct_end`, by hand before `end`.
-    TW_DEVICE void load(const typename Loader::Sources& sources, const WorkTile& tile, int k_tile,
-                        int direct_end, int end, unsigned slot) {
-      const Slot stage = {isa::shared_address(&stages_[slot])};
-      if (k_tile < direct_end) {
-        loader_.issue(stage.tensors(), sources, tile.k_begin + k_tile);
-      } else if (k_tile < end) {
-        loader_.load_by_hand(stage, tile, tile.k_begin + k_tile);
+    static TW_DEVICE int end_of_direct(const typename Loader::Sources& sources,
+                                       const WorkTile& tile) {
+      const int end = sources.direct < tile.k_end ? sources.direct : tile.k_end;
+      return end < tile.k_begin ? tile.k_begin : end;
+    }
+    TW_DEVICE Slot slot(unsigned index) const { return {isa::shared_address(&stages_[index])}; }
+
+    // The loads of all stages from `first_stage` on, in the order in which halves are read.
+    template <unsigned first_stage>
+    TW_DEVICE void load_stages(const typename Loader::Sources& sources, int k_tile) const {
+      TW_UNROLL
+      for (unsigned stage = first_stage; stage < Ring::stages; ++stage) {
+        const auto tensors = slot(stage).tensors();
+        const int k = k_tile + static_cast<int>(stage);
+        loader_.template issue_b<0>(tensors, sources, k);
+        loader_.template issue_a<0>(tensors, sources, k);
+        loader_.template issue_b<1>(tensors, sources, k);
+        loader_.template issue_a<1>(tensors, sources, k);
       }
+    }
+
+    // The loads of all stages are issued. Each step loads the half that takes the place of the one
+    // that was read in the step before.
+    template <class Sum>
+    TW_DEVICE void multiply_run(Sum& sum, const typename Loader::Sources& sources, int begin,
+                                int end) const {
+      typename Op::Fragments fragments;
+      steps_.begin();
+      op_.template read_b<0>(fragments, 0);
+      steps_.part();
+      unsigned own = 0;
+      for (int k_tile = begin; k_tile < end; ++k_tile) {
+        isa::describe_step(static_cast<unsigned>(k_tile - begin));
+        const auto tensors = slot(own).tensors();
+        const int loaded = k_tile + static_cast<int>(Ring::stages);
+        const unsigned next = own + 1 == Ring::stages ? 0 : own + 1;
+        loader_.template issue_b<0>(tensors, sources, loaded);
+        op_.template read_a<0>(fragments, own);
+        step<0, 0>(sum, fragments);
+        loader_.template issue_a<0>(tensors, sources, loaded);
+        op_.template read_b<1>(fragments, own);
+        step<0, 1>(sum, fragments);
+        loader_.template issue_b<1>(tensors, sources, loaded);
+        op_.template read_a<1>(fragments, own);
+        step<1, 0>(sum, fragments);
+        loader_.template issue_a<1>(tensors, sources, loaded);
+        op_.template read_b<0>(fragments, next);
+        step<1, 1>(sum, fragments);
+        own = next;
+      }
+      steps_.end();
+    }
+    template <unsigned a_half, unsigned b_half, class Sum>
+    TW_DEVICE void step(Sum& sum, const typename Op::Fragments& fragments) const {
+      steps_.wait_for_next();
+      steps_.end_reads();
+      steps_.begin_products();
+      op_.template multiply<a_half, b_half>(sum, fragments);
+      steps_.end_products();
     }
 
     Loader loader_;

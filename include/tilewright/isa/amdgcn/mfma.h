@@ -26,7 +26,8 @@ TW_DEVICE To mfma_operand(const From& registers) {
 #endif
 
 // v_mfma_f32_RxRxK_T d, a, b, d;  gfx942 (16x16x16 and 32x32x8 of 16-bit, 16x16x32 and 32x32x16 of
-// 8-bit types), gfx950 (also 16x16x32 and 32x32x16 of 16-bit types); v_mfma_i32_RxRxK_i8 for S8.
+// 8-bit types), gfx950 (also 16x16x32 and 32x32x16 of 16-bit types, and 16x16x128_f8f6f4 of 8-bit
+// floats, which is at twice the rate of 16x16x32); v_mfma_i32_RxRxK_i8 for S8.
 // d += a b. isa/model/mfma.h says where elements are.
 template <MfmaShape shape>
 TW_DEVICE void mfma(MfmaSum<shape> (&d)[shape.sums()], const std::uint32_t (&a)[shape.registers()],
@@ -57,6 +58,13 @@ TW_DEVICE void mfma(MfmaSum<shape> (&d)[shape.sums()], const std::uint32_t (&a)[
   TW_MFMA(is_f16 && !is_short && is_16, Half8, f32_16x16x32_f16);
   TW_MFMA(is_f16 && !is_short && !is_16, Half8, f32_32x32x16_f16);
   constexpr MfmaType e4m3 = MfmaType::E4m3, e5m2 = MfmaType::E5m2;
+  // With scales that are the constant 0 the builtin is the instruction without scales.
+  if constexpr (shape.k == 128) {
+    using Words = MfmaVector<int, 8>;
+    constexpr int a_format = shape.a == e5m2 ? 1 : 0, b_format = shape.b == e5m2 ? 1 : 0;
+    sums = __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(
+        mfma_operand<Words>(a), mfma_operand<Words>(b), sums, a_format, b_format, 0, 0, 0, 0);
+  }
   static_assert(shape.a != MfmaType::E4m3Fnuz && shape.a != MfmaType::E5m2Fnuz,
                 "gfx950 has no fnuz.");
 #else
@@ -64,9 +72,11 @@ TW_DEVICE void mfma(MfmaSum<shape> (&d)[shape.sums()], const std::uint32_t (&a)[
   static_assert(shape.a != MfmaType::E4m3 && shape.a != MfmaType::E5m2,
                 "gfx942's 8-bit floats are fnuz.");
   static_assert(bytes_of(shape.a) == 1 || is_short, "16-bit products of this k need gfx950.");
+  static_assert(shape.k < 128, "Products of 128 of k need gfx950.");
 #endif
 #define TW_MFMA_8(A, B, NAMES)                                                        \
-  TW_MFMA(shape.a == A && shape.b == B && is_16, std::int64_t, f32_16x16x32_##NAMES); \
+  TW_MFMA(shape.a == A && shape.b == B && is_16 && shape.k == 32, std::int64_t,       \
+          f32_16x16x32_##NAMES);                                                      \
   TW_MFMA(shape.a == A && shape.b == B && !is_16, std::int64_t, f32_32x32x16_##NAMES)
   TW_MFMA_8(e4m3, e4m3, fp8_fp8);
   TW_MFMA_8(e4m3, e5m2, fp8_bf8);

@@ -36,6 +36,7 @@ constexpr unsigned bytes_of(MfmaType type) { return bits_in(type) == 16 ? 2 : 1;
 // d += a b by one wave of 64 lanes: `rows` x `rows`, over k. In lane l, where e counts the elements
 // of its operand and r the registers of its sums:
 //   a     row l % rows, b column l % rows,  k = elements() * (l / rows) + e
+//                                           k = 16 (l / 16) + e % 16 + 64 (e / 16) where k = 128
 //   d     column l % rows,  row 8 (r / 4) + 4 (l / 32) + r % 4 where rows = 32,
 //                           row 4 (l / 16) + r                 where rows = 16
 struct MfmaShape {
@@ -49,11 +50,16 @@ struct MfmaShape {
   constexpr unsigned registers() const { return elements() * bytes_of(a) / 4; }  // for A, and for B
   constexpr unsigned sums() const { return rows * rows / lanes; }
 
+  constexpr unsigned k_of(unsigned lane, unsigned element) const {
+    if (k == 128) return 16 * (lane / rows) + element % 16 + 64 * (element / 16);
+    return elements() * (lane / rows) + element;
+  }
   constexpr unsigned sum_row(unsigned lane, unsigned sum) const {
     return rows == 16 ? 4 * (lane / 16) + sum : 8 * (sum / 4) + 4 * (lane / 32) + sum % 4;
   }
 
-  // The products that CDNA3 has; CDNA4 has them all, and those of twice the k for 16-bit types.
+  // The products that CDNA3 has; CDNA4 has them all, those of twice the k for 16-bit types, and of
+  // 128 of k for 8-bit floats.
   constexpr bool is_legal() const {
     const auto is_ocp = [](MfmaType type) {
       return type == MfmaType::E4m3 || type == MfmaType::E5m2;
@@ -64,6 +70,7 @@ struct MfmaShape {
     if (a != b && !(is_ocp(a) && is_ocp(b)) && !(is_fnuz(a) && is_fnuz(b))) return false;
     if (rows != 16 && rows != 32) return false;
     if (bits_in(a) < 8) return false;
+    if (k == 128) return rows == 16 && is_ocp(a);
     const unsigned least = rows == 16 ? 16 : 8;
     return bytes_of(a) == 1 ? k == 2 * least : k == least || k == 2 * least;
   }
