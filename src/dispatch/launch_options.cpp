@@ -69,7 +69,7 @@ Status fits(const MatmulConfig& config, const MatmulProblem& problem, const Laun
   const double tiles = count(problem.m, config.tiling.m * cluster.m) *
                        count(problem.n, config.tiling.n * cluster.n) * cluster.size() *
                        static_cast<double>(problem.batch);
-  const int kept = config.finishers == 1 ? order.split_k - 1 : order.split_k;
+  const int kept = config.keeps_last_part() ? order.split_k : order.split_k - 1;
   const double slots = config.split == Split::Stream ? request.sms : tiles * kept;
   const double bytes =
       slots * config.tiling.m * config.tiling.n * 4 + static_cast<double>(workspace_counter_bytes);

@@ -19,6 +19,7 @@ sys.path.insert(0, str(arguments.root / 'tools'))
 import parts_page  # noqa: E402
 
 HEAD = '''
+#include "tilewright/arch/sm100.h"
 #include "tilewright/arch/sm90.h"
 #include "tilewright/bind/recipe.h"
 #include "tilewright/family/attention/launch.h"
@@ -58,6 +59,7 @@ EXAMPLES = {
     'has_turns': ('Sm90', ''),
     'has_staged_sources': ('Sm90', ''),
     'has_cluster_reduction': ('Sm90', ''),
+    'has_last_finish': ('Sm100', ''),
     'is_recipe': ('MatmulRecipe', ''),
     'is_loader': ('Product::Loader', ''),
     'loads_stages': ('Product::Loader', ', Fills, WorkTile'),

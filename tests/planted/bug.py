@@ -180,6 +180,8 @@ CONFIGS = {
     'tensor_dynamic': blackwell(', .scheduling = Scheduling::Dynamic'),
     'tensor_pair_dynamic': blackwell(', .scheduling = Scheduling::Dynamic', tiling=', .cluster = {2, 1}, .group = 2'),
     'tensor_in_parts': blackwell(', .split = Split::Parts'),
+    # Parts that are asked for: who comes last finishes.
+    'tensor_parts_asked': blackwell(', .split = Split::Parts, .scheduling = Scheduling::Dynamic'),
     'tensor_1x1x2': blackwell(', .split = Split::Cluster', tiling=', .cluster = {1, 1, 2}'),
     'tensor_source': blackwell(', .c_stages = 2'),
     # Nine stages; rows are D's columns. The same with a gate.

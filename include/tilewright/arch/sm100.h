@@ -14,6 +14,7 @@
 #include "tilewright/pipeline/tensor_accumulators.h"
 #include "tilewright/schedule/cluster_reduction.h"
 #include "tilewright/schedule/dynamic.h"
+#include "tilewright/schedule/last_finish.h"
 
 namespace tw {
 
@@ -48,6 +49,8 @@ struct Sm100 {
   template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned values,
             unsigned row_values>
   using ClusterReduction = tw::ClusterReduction<cluster, group_warps, warps, values, row_values>;
+  template <unsigned warps, unsigned values, unsigned lanes>
+  using LastFinish = tw::LastFinish<warps, values, lanes>;
   template <ClusterShape cluster, class Map, RoleTable roles>
   using Tickets = Dynamic<cluster, Map, LaunchControl, roles.listening_warps()>;
 

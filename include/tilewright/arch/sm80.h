@@ -16,7 +16,7 @@ namespace tw {
 
 struct Sm80 {
   static constexpr TargetFacts target = target::sm80;
-  static constexpr unsigned shared_bytes = 101376;  // as sm_86, 89 and 120 have; sm_80 has more
+  static constexpr unsigned shared_bytes = 101376;  // what sm_86, 89 and 120 have
   static constexpr unsigned registers = 65536;
   static constexpr bool in_clusters = false;
 

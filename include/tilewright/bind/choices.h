@@ -44,7 +44,7 @@ consteval auto tile_map_of() {
   if constexpr (config.split == Split::Whole) {
     return Chosen<WholeTiles<cluster, Order>>();
   } else if constexpr (config.split == Split::Parts) {
-    return Chosen<SplitTiles<cluster, Order, config.finishers != 1>>();
+    return Chosen<SplitTiles<cluster, Order, config.keeps_last_part()>>();
   } else if constexpr (config.split == Split::Cluster) {
     return Chosen<ClusterSplitTiles<cluster, Order>>();
   } else {
@@ -104,6 +104,10 @@ consteval auto reduction_of() {
     static_assert(has_cluster_reduction<Target>());
     return Chosen<typename Target::template ClusterReduction<config.tiling.cluster, group_step,
                                                              warps, values, config.tiling.n / 2>>();
+  } else if constexpr (config.scheduling == Scheduling::Dynamic) {
+    static_assert(has_last_finish<Target>());
+    static_assert(roles.epilogue.played(), "The warps that leave a part must store it together.");
+    return Chosen<typename Target::template LastFinish<warps, values, roles.lanes>>();
   } else if constexpr (config.finishers != 1) {
     return Chosen<SharedFinish<group_step, warps, values, roles.lanes, Store::chunk_columns / 2>>();
   } else {

@@ -54,6 +54,11 @@ struct MatmulConfig {
   constexpr unsigned output_rows() const { return tiling.swap_ab != 0 ? tiling.n : tiling.m; }
   constexpr unsigned output_columns() const { return tiling.swap_ab != 0 ? tiling.m : tiling.n; }
 
+  // A part that finishes is left in the workspace like the others.
+  constexpr bool keeps_last_part() const {
+    return finishers != 1 || scheduling == Scheduling::Dynamic;
+  }
+
   consteval MatmulConfig checked() const {
     require(bytes_of(tiling.a_type) == bytes_of(tiling.b_type),
             "A and B must have elements of one size.");
@@ -77,9 +82,13 @@ struct MatmulConfig {
             "A cluster has CTAs along k if and only if they split the sums.");
     require(split != Split::Cluster || consumers == Consumers::Cooperative,
             "Parts travel between the same warps of two CTAs: groups that take turns would mix.");
-    require(split == Split::Whole || split == Split::Cluster || scheduling == Scheduling::Static,
+    require(split != Split::Stream || scheduling == Scheduling::Static,
             "Who finishes a sum waits for parts that were taken before: only a static schedule "
             "promises that.");
+    require(split != Split::Parts || scheduling == Scheduling::Static ||
+                (finishers == 1 && c_stages == 0),
+            "Whose part comes last is known when it has come: nobody finishes a share, and no role "
+            "brings C.");
     require(finishers == 1 || (split == Split::Parts && consumers == Consumers::Cooperative &&
                                c_stages == 0 && (finishers & (finishers - 1)) == 0),
             "Parts that finish shares are those of a split into parts, by groups that share tiles "

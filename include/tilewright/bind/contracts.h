@@ -25,6 +25,8 @@ template <template <ElementType, unsigned, unsigned, unsigned, unsigned, unsigne
 struct StagedSources {};
 template <template <ClusterShape, unsigned, unsigned, unsigned, unsigned> class>
 struct ClusterReduction {};
+template <template <unsigned, unsigned, unsigned> class>
+struct LastFinish {};
 }  // namespace page_template
 
 // A page of arch/: the target's limits, and which mechanism plays each part.
@@ -99,6 +101,15 @@ consteval bool has_cluster_reduction() {
       requires { typename page_template::ClusterReduction<Page::template ClusterReduction>; },
       "A page must have 'template <ClusterShape, unsigned...> using ClusterReduction' where the "
       "split is Cluster: how CTAs of a cluster add up their parts.");
+  return true;
+}
+
+template <class Page>
+consteval bool has_last_finish() {
+  static_assert(
+      requires { typename page_template::LastFinish<Page::template LastFinish>; },
+      "A page must have 'template <unsigned...> using LastFinish' where parts are asked for: "
+      "how the CTA whose part comes last finishes a sum.");
   return true;
 }
 

@@ -57,7 +57,6 @@ struct RegisterAccumulators {
 
   struct Scope {
     TW_DEVICE explicit Scope(Storage&) {}
-    TW_DEVICE void close() {}
   };
 
   struct Writer {

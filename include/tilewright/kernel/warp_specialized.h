@@ -410,14 +410,13 @@ class WarpSpecialized {
     (loaders[last - groups].drain(), ...);
   }
 
-  // Whole warps enter, for tensor memory is allocated and freed by whole warps; where one thread
-  // issues the products, it alone goes round.
+  // Whole warps enter, for tensor memory is allocated and freed by whole warps, as the scope begins
+  // and ends; where one thread issues the products, it alone goes round.
   static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
                                  unsigned thread) {
     isa::describe_role(group == 0 ? "multiply 0" : group == 1 ? "multiply 1" : "multiply 2");
     typename Accumulators::Scope scope(storage.accumulators);
     if (!Op::elected || isa::elect_one()) multiply_tiles(params, storage, scope, group, thread);
-    scope.close();
   }
 
   static TW_DEVICE void multiply_tiles(const Params& params, Storage& storage,

@@ -40,7 +40,7 @@ struct MatmulExtent {
     clusters = Kernel::Schedule::one_wave ? std::min<std::int64_t>(work, max_clusters) : work;
     slots = 0;
     if (config.split == Split::Parts) {
-      slots = saturated_product(tiles, config.finishers == 1 ? splits - 1 : splits);
+      slots = saturated_product(tiles, config.keeps_last_part() ? splits : splits - 1);
     }
     if (config.split == Split::Stream) slots = clusters;
     slots = saturated_product(slots, config.tiling.cluster.size());

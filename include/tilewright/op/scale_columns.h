@@ -29,15 +29,23 @@ class WithScaleColumns : public Sums {
   };
 
  private:
+  // It begins before the sums' scope and ends after it.
   struct Allocation {
     TW_DEVICE explicit Allocation(Storage& storage) {
       if constexpr (allocates)
         isa::tcgen05_alloc<group>(isa::shared_address(&storage.scales), allocation);
     }
+    Allocation(const Allocation&) = delete;
+    TW_DEVICE ~Allocation() {
+      if constexpr (allocates) isa::tcgen05_dealloc<group>(scales_, allocation);
+    }
+    TensorAddress scales_ = 0;
   };
 
  public:
-  class Scope : private Allocation, public Sums::Scope {
+  class [[nodiscard]] Scope : private Allocation, public Sums::Scope {
+    using Allocation::scales_;
+
    public:
     TW_DEVICE explicit Scope(Storage& storage) : Allocation(storage), Sums::Scope(storage) {
       if constexpr (allocates)
@@ -46,13 +54,6 @@ class WithScaleColumns : public Sums {
         scales_ = this->address() + sum_columns;
     }
     TW_DEVICE TensorAddress scales() const { return scales_; }
-    TW_DEVICE void close() {
-      Sums::Scope::close();
-      if constexpr (allocates) isa::tcgen05_dealloc<group>(scales_, allocation);
-    }
-
-   private:
-    TensorAddress scales_;
   };
 
   struct Accumulating : Sums::Accumulating {

@@ -85,8 +85,8 @@ class TensorAccumulators {
   };
   static TW_DEVICE void init(Storage& storage) { Mbarriers::init<Ring>(storage.barriers); }
 
-  // Whole warps enter and leave it.
-  class Scope {
+  // Whole warps enter and leave it: the memory is freed when it dies, so that nobody forgets.
+  class [[nodiscard]] Scope {
    public:
     TW_DEVICE explicit Scope(Storage& storage) {
       isa::tcgen05_alloc<group>(isa::shared_address(&storage.address), columns);
@@ -95,10 +95,11 @@ class TensorAccumulators {
       isa::barrier_sync(announcing_barrier, announcing_threads);
       address_ = isa::load_shared_4(isa::shared_address(&storage.address));
     }
+    Scope(const Scope&) = delete;
     TW_DEVICE TensorAddress address() const { return address_; }
     // Neither CTA of a pair may free what the other's products or readers still use; and who reads
     // a sum that overlaps has let go of it before the end.
-    TW_DEVICE void close() {
+    TW_DEVICE ~Scope() {
       isa::warp_sync();
       leave();
       if constexpr (meets_readers) {

@@ -18,9 +18,9 @@ struct TensorScope {
     std::uint32_t address;
   };
 
-  // Whole warps enter and leave it. Before it closes, the owner has heard of everything that the
-  // others did with the memory.
-  class Owner {
+  // Whole warps enter and leave it: the memory is freed when it dies. Before that, the owner has
+  // heard of everything that the others did with the memory.
+  class [[nodiscard]] Owner {
    public:
     TW_DEVICE explicit Owner(Storage& storage) {
       isa::tcgen05_alloc<1>(isa::shared_address(&storage.address), columns);
@@ -29,8 +29,9 @@ struct TensorScope {
       isa::barrier_sync(barrier, threads);
       address_ = isa::load_shared_4(isa::shared_address(&storage.address));
     }
+    Owner(const Owner&) = delete;
     TW_DEVICE TensorAddress address() const { return address_; }
-    TW_DEVICE void close() {
+    TW_DEVICE ~Owner() {
       isa::warp_sync();
       isa::tcgen05_dealloc<1>(address_, columns);
     }

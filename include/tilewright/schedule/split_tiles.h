@@ -17,7 +17,7 @@ TW_DEVICE int part_begin(int k_tiles, int part, const Divisor& parts) {
 
 // Every sum in `splits` parts of about the same length. Parts are counted before the one that
 // finishes: whoever waits for them, waits for work that was taken earlier. The last part has a slot
-// where other parts finish shares, too.
+// where other parts finish shares, too, or the whole tile.
 template <ClusterShape cluster, class Order, bool has_last_slot = false>
 class SplitTiles : TilePlace<cluster, Order> {
   using Base = TilePlace<cluster, Order>;
