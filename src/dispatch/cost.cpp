@@ -204,10 +204,11 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   busy += store * (1 - hidden) * std::max(0.0, waves - 1);
   if (has_source) {
     const double own = busy / waves, reading = machine.source_us * source_waits(config);
-    // In turns, the other group multiplies meanwhile: what shows is what its products do not hide.
-    const double shows =
-        in_turns ? std::max(0.0, (own + store + reading) / 2 - std::max(own, (own + store) / 2))
-                 : reading;
+    // In turns, the other group multiplies meanwhile: what shows is what its products do not hide,
+    // which is a tenth at least.
+    const double shows = in_turns ? std::max(0.1 * reading, (own + store + reading) / 2 -
+                                                                std::max(own, (own + store) / 2))
+                                  : reading;
     const bool is_ahead = config.c_stages != 0 || config.initial_c != 0;
     busy +=
         shows * std::max(0.0, waves - 1) + 0.5 * store + (is_ahead ? machine.source_us : reading);
