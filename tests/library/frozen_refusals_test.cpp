@@ -383,7 +383,7 @@ TEST(FrozenRefusals, PackWeights) {
   expect_frozen("pack_weights", found + refusals_of("AWQ with zero points", problem, call));
 }
 
-// Plain, then in a batch and with an epilogue.
+// Plain, then in a batch and with an epilogue, then in groups.
 TEST(FrozenRefusals, FourBit) {
   const auto call = planned<tw_four_bit_plan_create>;
   tw_four_bit_problem problem;
@@ -401,7 +401,12 @@ TEST(FrozenRefusals, FourBit) {
   add_epilogue(problem.epilogue);
   problem.d.batch_stride = problem.epilogue.source.batch_stride = 32;
   problem.epilogue.auxiliary.batch_stride = 32;
-  expect_frozen("four_bit", found + refusals_of("batch and epilogue", problem, call));
+  found += refusals_of("batch and epilogue", problem, call);
+  problem.epilogue = {};
+  problem.epilogue.alpha = problem.epilogue.output_scale = 1.0f;
+  problem.a.batch_stride = problem.d.batch_stride = 0;
+  problem.rows = at<std::int32_t>(22);
+  expect_frozen("four_bit", found + refusals_of("groups", problem, call));
 }
 
 TEST(FrozenRefusals, BlockDequantise) {

@@ -27,9 +27,9 @@ class GroupTiles {
   }
 
   TW_DEVICE bool has(int index) const {
-    while (group_ < params_.map.batches && index - first_tile_ >= row_tiles() * other_tiles()) {
-      first_tile_ += row_tiles() * other_tiles();
-      ++group_;
+    if (lies_behind(index)) skip(index);
+    while (lies_behind(index)) {
+      pass();
       read();
     }
     return group_ < params_.map.batches;
@@ -39,8 +39,7 @@ class GroupTiles {
     const TileMapParams<Order>& map = params_.map;
     const int tiles_m = swap_ab ? map.tiles_m : row_tiles();
     const int tiles_n = swap_ab ? row_tiles() : map.tiles_n;
-    const TileAt at =
-        Order::template at<false>(map.order, index - first_tile_, tiles_m, tiles_n);
+    const TileAt at = Order::template at<false>(map.order, index - first_tile_, tiles_m, tiles_n);
     const int m = at.m * static_cast<int>(cluster.m) + static_cast<int>(cluster.row(rank_));
     const int n = at.n * static_cast<int>(cluster.n) + static_cast<int>(cluster.column(rank_));
     int row = begin_ + (swap_ab ? n : m) * tile_rows;
@@ -58,19 +57,51 @@ class GroupTiles {
   }
 
  private:
+  // Whether there is a group, and the tile is of another behind it.
+  TW_DEVICE bool lies_behind(int index) const {
+    return group_ < params_.map.batches && index - first_tile_ >= row_tiles() * other_tiles();
+  }
+  // Goes on by several groups at once while tile `index` lies behind them: their numbers come in
+  // one latency, where one by one each would wait for its own. A layer of few tokens has more
+  // experts than tiles.
+  TW_DEVICE void skip(int index) const {
+    constexpr int some = 8;
+    while (group_ + some < params_.map.batches) {
+      int given[some];
+      TW_UNROLL
+      for (int i = 0; i < some; ++i) {
+        given[i] = load_element<Space::Global>(params_.rows + group_ + 1 + i);
+      }
+      GroupTiles behind = *this;
+      TW_UNROLL
+      for (int i = 0; i < some; ++i) {
+        behind.pass();
+        behind.take(given[i]);
+      }
+      if (index < behind.first_tile_) return;
+      first_tile_ = behind.first_tile_;
+      group_ = behind.group_;
+      begin_ = behind.begin_;
+      end_ = behind.end_;
+    }
+  }
+  TW_DEVICE void pass() const {
+    first_tile_ += row_tiles() * other_tiles();
+    ++group_;
+  }
   // Tiles along a group's rows, and along what all groups have alike.
   TW_DEVICE int row_tiles() const {
     constexpr int step = tile_rows * static_cast<int>(swap_ab ? cluster.n : cluster.m);
     return (end_ - begin_ + step - 1) / step;
   }
-  TW_DEVICE int other_tiles() const {
-    return swap_ab ? params_.map.tiles_m : params_.map.tiles_n;
-  }
-  // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
+  TW_DEVICE int other_tiles() const { return swap_ab ? params_.map.tiles_m : params_.map.tiles_n; }
   TW_DEVICE void read() const {
     if (group_ == params_.map.batches) return;
+    take(load_element<Space::Global>(params_.rows + group_));
+  }
+  // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
+  TW_DEVICE void take(int given) const {
     const int capacity = params_.capacity;
-    const int given = load_element<Space::Global>(params_.rows + group_);
     begin_ = capacity > 0 ? group_ * capacity : end_;
     const int least = capacity > 0 ? 0 : begin_, most = capacity > 0 ? capacity : params_.map.m;
     const int there = given < least ? least : given < most ? given : most;
