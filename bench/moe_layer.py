@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Layers of experts by tilewright beside torch.compile with grouped_mm, in CUDA graphs, in interleaved rounds.
 
-usage: PYTHONPATH=python moe_layer.py [--layers 3] [--rounds 7] [--csv FILE] [CASE...]      with torch, on a GPU
+usage: PYTHONPATH=python moe_layer.py [--layers 3] [--rounds 7] [--no-gather] [--csv FILE] [CASE...]      with torch, on a GPU
        PYTHONPATH=python moe_layer.py --prepare [CASE...]   torch's side alone, compiled into its cache
 
 Cases: mixtral_N and qwen3_N (30B-A3B) of N tokens, 1, 16 or 4096, in bf16; weights are numbers of MXFP4, which `mxfp4` has packed. Both sides take logits, not the router's weights, and add
@@ -112,11 +112,11 @@ def distances(case, results):
     return ', '.join(f'{name} {value:.2e}' for name, value in apart.items()) + ' from float32', near
 
 
-def measure(case, rounds, lines):
+def measure(case, rounds, lines, gathers=True):
     with torch.no_grad():
         sides = {'tilewright': case.all_layers(case.ours),
                  'torch.compile': torch.compile(case.all_layers(case.theirs), fullgraph=True),
-                 'mxfp4': case.all_layers(case.mxfp4), 'gather': case.all_layers(case.gather)}
+                 'mxfp4': case.all_layers(case.mxfp4)} | ({'gather': case.all_layers(case.gather)} if gathers else {})
         graphs, results = {}, {}
         for name, function in sides.items():
             graphs[name], results[name] = captured(function, case.x)
@@ -124,7 +124,7 @@ def measure(case, rounds, lines):
         torch.cuda.synchronize()
         first = {name: results[name].clone() for name in ('tilewright', 'mxfp4')}
         results['torch'] = case.all_layers(case.theirs)(case.x)
-        words, near = distances(case, {name: results[name] for name in ('tilewright', 'torch', 'torch.compile', 'mxfp4', 'gather')})
+        words, near = distances(case, results)
     times = {name: [] for name in graphs}
     once = max(microseconds(graph, 3) for graph in graphs.values())
     repeats = max(3, min(50, int(20000 / once)))
@@ -146,6 +146,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--layers', type=int, default=3)
     parser.add_argument('--rounds', type=int, default=7)
+    parser.add_argument('--no-gather', dest='gathers', action='store_false')
     parser.add_argument('--csv', type=pathlib.Path)
     parser.add_argument('--prepare', action='store_true')
     parser.add_argument('cases', nargs='*', metavar='CASE')
@@ -161,7 +162,7 @@ def main():
             with torch.no_grad():
                 torch.compile(case.all_layers(case.theirs), fullgraph=True)(case.x)
         else:
-            good = measure(case, options.rounds, lines) and good
+            good = measure(case, options.rounds, lines, options.gathers) and good
         del case
         torch._dynamo.reset()
     if options.csv is not None and not options.prepare:
