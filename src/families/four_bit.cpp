@@ -160,7 +160,7 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
   static void random_groups(Case& made, Random& random) {
     const std::int64_t tile = facts_of_instance(*made.instance).product.config.tiling.n;
     std::vector<std::int64_t>& all = made.lists[sizes];
-    const bool many = random() % 3 == 0;  // of which most have nothing
+    const bool many = random() % 3 == 0;  // most of them have nothing
     all.resize(static_cast<std::size_t>(many ? between(random, 9, 40) : between(random, 1, 5)));
     for (std::int64_t& size : all) {
       const std::int64_t kinds[] = {0, 1, between(random, 2, tile), tile + between(random, -1, 1)};

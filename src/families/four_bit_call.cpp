@@ -49,7 +49,7 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
       const double group = config.multiply_groups == 1   ? 1.25
                            : config.multiply_groups == 2 ? 1
                                                          : 0.95;
-      return 4 + rounds * (weights * (12.5e-6 + 0.37e-6 * tiling.n) * group + 0.9);
+      return 4 + rounds * (weights * (16e-6 + 0.25e-6 * tiling.n) * group + 1.5);
     }
     const double bytes =
         weights * facts.weights.block_bytes() / (PackedWeights::rows * PackedWeights::k);

@@ -90,14 +90,14 @@ Status settle(void* given, const Lists& lists, const Instance& instance) {
   return Status::good();
 }
 
-// Up to six groups, or thirty, of which some are empty, some have one row, one may have many times the
+// Up to six groups, or thirty. Some are empty, some have one row, one may have many times the
 // others'; ragged columns and k; one behind the other with rows of nobody behind, or with a
 // capacity.
 void random_problem(Case& made, Random& random) {
   Problem& problem = made.as<Problem>();
   const auto tile = static_cast<std::int64_t>(config_of(*made.instance).output_rows());
   std::vector<std::int64_t>& sizes = made.lists[Family::sizes];
-  const bool many = random() % 5 == 0;  // of which most have nothing
+  const bool many = random() % 5 == 0;  // most of them have nothing
   sizes.resize(static_cast<std::size_t>(many ? between(random, 9, 30) : between(random, 1, 6)));
   for (std::int64_t& size : sizes) {
     const std::int64_t sizes_of_kinds[] = {0, 1, between(random, 2, tile - 1),

@@ -6,7 +6,6 @@ SMALL = (12, 100, 300)
 LONG = (12, 64, 4000)
 # Groups of 5, 0, 20 and 3 rows, and 4 rows of nobody.
 GROUPS = (32, 100, 300, '5,0,20,3')
-MANY_GROUPS = (1, 64, 128, '2,0,0,1,0,0,3,0,0,0,0,1,4,0,0,0,0,0,0,2')
 
 BUGS = [
     Bug('converted_too_early',
@@ -45,9 +44,4 @@ BUGS = [
         'schedule/group_tiles.h', 'return {m, behind, group_, end_, map.last_row, row, 0, map.k_tiles};',
         'return {m, behind, group_, map.m, map.last_row, row, 0, map.k_tiles};',
         [Site('four_bit_groups', GROUPS, 'global-race', 'multiply 0', text='with another value')]),
-    Bug('numbers_of_the_group_before',
-        'where several groups are passed at once, each has the number of the one before',
-        'schedule/group_tiles.h', 'given[i] = load_element<Space::Global>(params_.rows + group_ + 1 + i);',
-        'given[i] = load_element<Space::Global>(params_.rows + group_ + i);',
-        [Site('four_bit_groups', MANY_GROUPS, WRONG_RESULT)]),
 ]

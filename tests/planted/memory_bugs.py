@@ -45,7 +45,7 @@ BUGS = [
         [Site('copies_at_four', COPIED, 'alignment', 'load', -1, stops=True)]),
     Bug('ends_taken_as_they_are',
         'a group that ends before it begins, or behind the last row, is believed',
-        'schedule/group_tiles.h', 'const int there = given < least ? least : given < most ? given : most;',
+        'schedule/group_tiles.h', 'const int there = nearest(given, least, most);',
         'const int there = given;',
         [Site('grouped', HOSTILE, 'alignment', 'multiply 0', -1, seed=4, text='must not be negative', stops=True)]),
     Bug('cap_behind_the_mask',

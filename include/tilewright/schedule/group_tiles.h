@@ -27,7 +27,7 @@ class GroupTiles {
   }
 
   TW_DEVICE bool has(int index) const {
-    if (lies_behind(index)) skip(index);
+    if (params_.capacity == 0 && lies_behind(index)) skip(index);
     while (lies_behind(index)) {
       pass();
       read();
@@ -61,9 +61,9 @@ class GroupTiles {
   TW_DEVICE bool lies_behind(int index) const {
     return group_ < params_.map.batches && index - first_tile_ >= row_tiles() * other_tiles();
   }
-  // Goes on by several groups at once while tile `index` lies behind them: their numbers come in
-  // one latency, where one by one each would wait for its own. A layer of few tokens has more
-  // experts than tiles.
+  // Goes on by several groups at once while tile `index` lies behind them, groups lying one behind
+  // the other: their numbers come in one latency, where one by one each would wait for its own. A
+  // layer of few tokens has more experts than tiles.
   TW_DEVICE void skip(int index) const {
     constexpr int some = 8;
     while (group_ + some < params_.map.batches) {
@@ -72,17 +72,19 @@ class GroupTiles {
       for (int i = 0; i < some; ++i) {
         given[i] = load_element<Space::Global>(params_.rows + group_ + 1 + i);
       }
-      GroupTiles behind = *this;
+      int begin = begin_, end = end_, tiles = 0;
       TW_UNROLL
       for (int i = 0; i < some; ++i) {
-        behind.pass();
-        behind.take(given[i]);
+        tiles += row_tiles(begin, end);
+        begin = end;
+        end = nearest(given[i], begin, params_.map.m);
       }
-      if (index < behind.first_tile_) return;
-      first_tile_ = behind.first_tile_;
-      group_ = behind.group_;
-      begin_ = behind.begin_;
-      end_ = behind.end_;
+      const int first_tile = first_tile_ + tiles * other_tiles();
+      if (index < first_tile) return;
+      first_tile_ = first_tile;
+      group_ += some;
+      begin_ = begin;
+      end_ = end;
     }
   }
   TW_DEVICE void pass() const {
@@ -90,9 +92,10 @@ class GroupTiles {
     ++group_;
   }
   // Tiles along a group's rows, and along what all groups have alike.
-  TW_DEVICE int row_tiles() const {
-    constexpr int step = tile_rows * static_cast<int>(swap_ab ? cluster.n : cluster.m);
-    return (end_ - begin_ + step - 1) / step;
+  TW_DEVICE int row_tiles() const { return row_tiles(begin_, end_); }
+  static TW_DEVICE int row_tiles(int begin, int end) {
+    constexpr unsigned step = tile_rows * (swap_ab ? cluster.n : cluster.m);
+    return static_cast<int>((static_cast<unsigned>(end - begin) + step - 1) / step);
   }
   TW_DEVICE int other_tiles() const { return swap_ab ? params_.map.tiles_m : params_.map.tiles_n; }
   TW_DEVICE void read() const {
@@ -100,11 +103,14 @@ class GroupTiles {
     take(load_element<Space::Global>(params_.rows + group_));
   }
   // Numbers that cannot be are taken as the nearest that can: nothing beside D is ever stored.
+  static TW_DEVICE int nearest(int given, int least, int most) {
+    return given < least ? least : given < most ? given : most;
+  }
   TW_DEVICE void take(int given) const {
     const int capacity = params_.capacity;
     begin_ = capacity > 0 ? group_ * capacity : end_;
     const int least = capacity > 0 ? 0 : begin_, most = capacity > 0 ? capacity : params_.map.m;
-    const int there = given < least ? least : given < most ? given : most;
+    const int there = nearest(given, least, most);
     end_ = capacity > 0 ? begin_ + there : there;
   }
 
