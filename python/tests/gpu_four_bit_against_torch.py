@@ -15,7 +15,7 @@ import torch
 import tilewright
 import tilewright.vllm
 import torch_script
-from gpu_pack_weights_against_torch import HALF, drawn
+from gpu_pack_weights_against_torch import E2M1, HALF, drawn
 
 HALF_UNIT = {'bf16': 2.0 ** -8, 'fp16': 2.0 ** -11}
 
@@ -47,6 +47,31 @@ def check_random_products(draw, device, wanted):
             continue
         check_product(words, d, a, weights, packed.activation)
     print(f'{wanted - refused} products are right, {refused} of int4 in groups of 32 are refused')
+
+
+def check_experts(draw, device, wanted):
+    """MXFP4 in groups of rows, most of which may be empty; the rows behind the last are left alone."""
+    for place in range(wanted):
+        experts, n, k = draw.choice((1, 3, 8, 60, 128)), draw.randrange(1, 300), 32 * draw.randrange(1, 20)
+        sizes = [draw.choice((0, 0, 1, draw.randrange(2, 20), draw.randrange(2, 200 if experts < 9 else 40))) for _ in range(experts)]
+        codes = torch.randint(0, 256, (experts, n, k // 2), dtype=torch.uint8)
+        scales = torch.randint(125, 129, (experts, n, k // 32), dtype=torch.uint8)
+        packed = tilewright.pack_weights(codes.to(device), scales.to(device), layout='mxfp4')
+        weights = E2M1[torch.stack((codes & 15, codes >> 4), -1).long()].view(experts, n, k)
+        weights = weights * (2.0 ** (scales.double() - 127)).repeat_interleave(32, -1)
+        m, ends = sum(sizes), torch.tensor(sizes).cumsum(0).int()
+        a, out = torch.randint(-2, 3, (m + 3, k)).bfloat16(), torch.full((m + 3, n), 7.0, dtype=torch.bfloat16, device=device)
+        d = tilewright.matmul_four_bit(a.to(device), packed, out, rows=ends.to(device))
+        if not (d[m:] == 7).all():
+            sys.exit(f'{experts} experts of {n} x {k}: rows of nobody were written.')
+        for expert, (rows, made) in enumerate(zip(a[:m].split(sizes), d[:m].split(sizes))):
+            check_product(f'{sizes} rows of {n} x {k}, expert {expert}', made, rows, weights[expert], 'bf16')
+    print(f'{wanted} products of experts are right')
+
+
+def check_products(draw, device, wanted):
+    check_random_products(draw, device, wanted)
+    check_experts(draw, device, wanted)
 
 
 class Base:
@@ -84,4 +109,4 @@ def check_layer():
 
 
 if __name__ == '__main__':
-    torch_script.run(100, check_random_products, check_layer)
+    torch_script.run(100, check_products, check_layer)
