@@ -9,6 +9,33 @@
 
 namespace tw {
 
+// Nothing beside A and B.
+struct NoScales {
+  struct Tile {};
+  template <unsigned stage_bytes = 0>
+  struct Tensors {
+    TW_DEVICE explicit Tensors(SharedAddress) {}
+  };
+  struct Params {};
+  static constexpr Completion completion = Completion::WarpsArrive;
+  static constexpr unsigned arrivals = 0;
+  static constexpr unsigned row_step = 1;
+  static constexpr unsigned column_step = 1;  // tiles begin at multiples of it
+};
+
+// One stage: the tiles of A and B, and their scales (which may be none).
+template <Tiling tiling, class Scales>
+struct MatmulTiles : OperandTiles<tiling>, Scales::Tile {};
+
+// The same as tensors: of one stage, or of a ring.
+template <Tiling tiling, class Scales, unsigned stage_bytes = 0>
+struct MatmulTensors : OperandTensors<tiling, stage_bytes>, Scales::template Tensors<stage_bytes> {
+  TW_DEVICE explicit MatmulTensors(SharedAddress first_stage)
+      : OperandTensors<tiling, stage_bytes>(first_stage),
+        Scales::template Tensors<stage_bytes>(first_stage +
+                                              unsigned{sizeof(OperandTiles<tiling>)}) {}
+};
+
 // A and B are read by the role that multiplies, scales by the one that adds up.
 template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
 struct MatmulPayload {

@@ -1,10 +1,9 @@
-// A stage: the tiles of A and B in shared memory, what lies beside them, and all of it as tensors.
+// A stage: the tiles of A and B in shared memory, and the same as tensors.
 #pragma once
 
 #include <cstddef>
 #include <type_traits>
 
-#include "tilewright/io/completion.h"
 #include "tilewright/io/tiling.h"
 #include "tilewright/layout/shared_tile.h"
 
@@ -53,33 +52,6 @@ struct OperandTensors {
 
   TW_DEVICE explicit OperandTensors(SharedAddress first_stage)
       : a(first_stage), b(first_stage + b_at) {}
-};
-
-// Nothing beside A and B.
-struct NoScales {
-  struct Tile {};
-  template <unsigned stage_bytes = 0>
-  struct Tensors {
-    TW_DEVICE explicit Tensors(SharedAddress) {}
-  };
-  struct Params {};
-  static constexpr Completion completion = Completion::WarpsArrive;
-  static constexpr unsigned arrivals = 0;
-  static constexpr unsigned row_step = 1;
-  static constexpr unsigned column_step = 1;  // tiles begin at multiples of it
-};
-
-// One stage: the tiles of A and B, and their scales (which may be none).
-template <Tiling tiling, class Scales>
-struct MatmulTiles : OperandTiles<tiling>, Scales::Tile {};
-
-// The same as tensors: of one stage, or of a ring.
-template <Tiling tiling, class Scales, unsigned stage_bytes = 0>
-struct MatmulTensors : OperandTensors<tiling, stage_bytes>, Scales::template Tensors<stage_bytes> {
-  TW_DEVICE explicit MatmulTensors(SharedAddress first_stage)
-      : OperandTensors<tiling, stage_bytes>(first_stage),
-        Scales::template Tensors<stage_bytes>(first_stage +
-                                              unsigned{sizeof(OperandTiles<tiling>)}) {}
 };
 
 }  // namespace tw

@@ -3,9 +3,6 @@
 // the rings that it names.
 #pragma once
 
-#include <cstddef>
-#include <utility>
-
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/grid.h"
@@ -320,7 +317,9 @@ class WarpSpecialized {
       if (plays<roles.schedule>(warp) && isa::elect_one()) schedule(params, storage);
     }
     if constexpr (roles.source.played()) {
-      if (plays<roles.source>(warp) && isa::elect_one()) bring_sources(params, storage);
+      if (plays<roles.source>(warp) && isa::elect_one()) {
+        bring_sources(params, storage, std::make_index_sequence<storing_groups>());
+      }
     }
     if constexpr (hands_over) {
       if (plays<roles.epilogue>(warp)) {
@@ -380,19 +379,15 @@ class WarpSpecialized {
     if (asks) asker.drain();
   }
 
-  // The epilogue's source tiles, ahead of the epilogue.
-  static TW_DEVICE void bring_sources(const Params& params, Storage& storage) {
+  // The epilogue's source tiles, ahead of the epilogue. Groups that share a tile have chunks of
+  // their own; those that take turns, tiles.
+  template <std::size_t... groups>
+  static TW_DEVICE void bring_sources(const Params& params, Storage& storage,
+                                      std::index_sequence<groups...>) {
     isa::describe_role("source");
     const Key key;
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
-    bring_to(params, storage, work, key, std::make_index_sequence<storing_groups>());
-  }
-  // Groups that share a tile have chunks of their own; those that take turns, tiles.
-  template <class Work, std::size_t... groups>
-  static TW_DEVICE void bring_to(const Params& params, Storage& storage, Work& work, const Key& key,
-                                 std::index_sequence<groups...>) {
-    // The last group's loader comes first: in this order kernels have the registers of separate
-    // ones.
+    // The last group's comes first: kernels then have the registers of separate loaders.
     constexpr unsigned last = storing_groups - 1;
     typename Sources::Loader loaders[] = {{params.sources, storage.sources[last - groups]}...};
     unsigned whose = 0;

@@ -6,8 +6,7 @@
 
 namespace tw::isa {
 
-// What the L2 should do with a line: the 64-bit policies that createpolicy.fractional gives
-// for 1.0.
+// The L2's treatment of a line: the 64-bit policies that createpolicy.fractional gives for 1.0.
 enum class CacheHint : std::uint64_t {
   EvictNormal = 0x1000000000000000,
   EvictFirst = 0x12F0000000000000,
