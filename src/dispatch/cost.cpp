@@ -202,6 +202,10 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
                         : at_once            ? 0.7
                                              : 0.5;
   busy += store * (1 - hidden) * std::max(0.0, waves - 1);
+  // Amid foreign kernels a CTA's further tiles take longer, which shows where sums are short.
+  // Convolutions were fitted without it.
+  const bool is_amid = situation == Situation::Amid;
+  if (is_amid && !of_image) busy += machine.turn_us * (1 + size) * std::max(0.0, waves - 1);
   if (has_source) {
     const double own = busy / waves, reading = machine.source_us * source_waits(config);
     // In turns, the other group multiplies meanwhile: what shows is what its products do not hide,
@@ -217,7 +221,6 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   // An SM whose neighbour draws, too, draws a quarter: one of the next grid, where launches
   // overlap. Those of large clusters are neighbours. Amid foreign kernels a grid has the memory to
   // itself, which 40 SMs do not fill (3.5 TB/s, where 132 draw 4.4).
-  const bool is_amid = situation == Situation::Amid;
   const bool are_neighbours = !is_amid && (running > machine.sms / 2 || cluster.m * cluster.n > 2);
   const double drawn =
       dram_bytes / running / (machine.sm_bytes_per_us * (are_neighbours ? 0.25 : 1));

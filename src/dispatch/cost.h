@@ -23,6 +23,7 @@ struct Machine {
   double zero_line_cycles = 6.08;   // a line outside of the matrix
   double stage_cycles = 161;        // the least that a stage of a ring takes
   double store_us = 1.19;           // a tile of 128 by 128
+  double turn_us = 0.2;             // a further tile of a CTA, amid foreign kernels
   double source_us = 1.4;           // C that a group waits for
   double meeting_us = 1.03;         // CTAs that made parts of a sum
   double joining_us = 0.658;        // a part of 128 by 128

@@ -450,4 +450,28 @@ TEST(Cost, HalfEmptyGridsCostMoreAmidForeignKernels) {
   EXPECT_GT(more(half), more(full) + 0.3);
 }
 
+// 768 x 10368 x 112 of e4m3: 11.6 us by five tiles of 128 x 96 for each SM, 9.1 by two of 128 x 256
+// in pairs.
+TEST(Cost, ManyTilesOfShortSumsCostMoreAmidForeignKernels) {
+  constexpr Tiling narrow = {.n = 96, .a_type = ElementType::E4m3, .b_type = ElementType::E4m3};
+  constexpr Tiling wide = {
+      .a_type = ElementType::E4m3, .b_type = ElementType::E4m3, .cluster = {2, 1}};
+  const auto microseconds_of = [](const Tiling& tiling, unsigned stagger, double efficiency,
+                                  Situation situation) {
+    MatmulProblem problem;
+    problem.m = 768;
+    problem.n = problem.d.pitch = 10368;
+    problem.k = problem.a.pitch = problem.b.pitch = 112;
+    problem.a.type = problem.b.type = ElementType::E4m3;
+    const MatmulConfig config = {.tiling = tiling, .stagger = stagger, .dependent_launch = 1};
+    return price({.target = "sm90a", .config = config, .efficiency = efficiency}, problem, {}, h200,
+                 situation);
+  };
+  const double few = listed("matmul", "hopper_e4m3"), many = listed("matmul", "e4m3_128x96");
+  EXPECT_LT(microseconds_of(wide, 2, few, Situation::Amid),
+            microseconds_of(narrow, 0, many, Situation::Amid));
+  EXPECT_GT(microseconds_of(wide, 2, few, Situation::Following),
+            microseconds_of(narrow, 0, many, Situation::Following));
+}
+
 }  // namespace tw

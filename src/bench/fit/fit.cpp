@@ -33,7 +33,7 @@ constexpr Constant constants[] = {
     TW_CONSTANT(launch_us),    TW_CONSTANT(alone_us),        TW_CONSTANT(cluster_us),
     TW_CONSTANT(line_cycles),  TW_CONSTANT(again_share),     TW_CONSTANT(zero_line_cycles),
     TW_CONSTANT(stage_cycles), TW_CONSTANT(store_us),        TW_CONSTANT(meeting_us),
-    TW_CONSTANT(joining_us),   TW_CONSTANT(sm_bytes_per_us),
+    TW_CONSTANT(joining_us),   TW_CONSTANT(sm_bytes_per_us), TW_CONSTANT(turn_us),
 };
 #undef TW_CONSTANT
 
