@@ -51,7 +51,8 @@ def busy(texts, waves, target):
         elif operation.startswith('s_'):
             cycles['scalar instructions'] += 1 * waves // 4
         elif operation.startswith('ds_read'):
-            read_bytes = 64 * {'b128': 16, 'b64': 8}.get(re.search(r'_b(64|128)|$', operation)[0][1:], 4)
+            width = re.match(r'ds_read(2?)\w*?_b(\d+)', operation)
+            read_bytes = 8 * int(width[2]) * (2 if width[1] else 1) if width else 256
             cycles['LDS'] += read_bytes * waves // LDS_BYTES[target]
         elif ' lds' in text:
             words = 4 if 'dwordx4' in operation else 1
