@@ -79,24 +79,37 @@ double flop_of_sm(const AttentionConfig& config, bool is_native) {
   return config.residents > 1 ? 3.7e6 : config.tiling.m == 128 ? 3.6e6 : 4.0e6;
 }
 
-// The keys of a tile, about.
-double seen_keys(const tw_attention_problem& problem) {
-  const bool are_of_all =
-      AttentionFamily::is_ragged(problem) && !AttentionFamily::is_paged(problem);
+// Tokens of a sequence, on average.
+struct SequenceTokens {
+  double queries, keys;
+};
+SequenceTokens tokens_of_sequence(const tw_attention_problem& problem) {
   const auto sequences = static_cast<double>(std::max<std::int64_t>(problem.sequences, 1));
-  const double keys = static_cast<double>(problem.keys) / (are_of_all ? sequences : 1) *
-                      (problem.causal != 0 ? 0.5 : 1.0);
-  return problem.window > 0 ? std::min(keys, static_cast<double>(problem.window)) : keys;
+  const bool is_ragged = AttentionFamily::is_ragged(problem);
+  const bool keys_of_all = is_ragged && !AttentionFamily::is_paged(problem);
+  return {static_cast<double>(problem.queries) / (is_ragged ? sequences : 1),
+          static_cast<double>(problem.keys) / (keys_of_all ? sequences : 1)};
 }
 
-// Bytes of keys and values that memory brings once, of which an SM draws 28 KB in a microsecond.
+// The keys of a tile, about: the last query sees all of them, and the first so many fewer as there
+// are queries behind it.
+double seen_keys(const tw_attention_problem& problem) {
+  const auto [queries, keys] = tokens_of_sequence(problem);
+  const double seen = problem.causal != 0 ? keys - 0.5 * std::min(queries, keys) : keys;
+  return problem.window > 0 ? std::min(seen, static_cast<double>(problem.window)) : seen;
+}
+
+// Keys and values that any query sees are brought by memory once; an SM draws 28 KB of them in a
+// microsecond.
 double memory_time(const AttentionConfig& config, const tw_attention_problem& problem,
                    unsigned sms) {
   constexpr double of_sm = 28e3;
-  const double tokens = seen_keys(problem) * (problem.causal != 0 ? 2 : 1) *
-                        static_cast<double>(problem.sequences * problem.key_heads);
+  const auto [queries, keys] = tokens_of_sequence(problem);
+  const double seen =
+      problem.window > 0 ? std::min(keys, queries + static_cast<double>(problem.window)) : keys;
+  const double tokens = seen * static_cast<double>(problem.sequences * problem.key_heads);
   const double bytes =
-      tokens * (config.head_columns() + config.tiling.n) * bytes_of(config.tiling.a_type);
+      tokens * (config.head_columns() + config.tiling.n) * bytes_of(config.memory_type());
   return bytes / of_sm / std::max(sms, 1u);
 }
 

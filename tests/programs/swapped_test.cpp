@@ -47,6 +47,10 @@ std::vector<AttentionShape> few_queries(int columns) {
       // More queries than keys: the first see none.
       {.columns = columns, .queries = {5}, .keys = {2}, .causal = true},
       {.heads = 3, .columns = columns, .queries = {2}, .keys = {0}},
+      // Heads that no smaller number divides: the last tile of a head of keys has fewer.
+      {.heads = 11, .columns = columns, .queries = {1}, .keys = {300}},
+      {.heads = 74, .key_heads = 2, .columns = columns, .queries = {1, 1}, .keys = {200, 200}},
+      {.heads = 10, .key_heads = 2, .columns = columns, .queries = {3}, .keys = {90}},
   };
 }
 

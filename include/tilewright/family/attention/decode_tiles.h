@@ -1,19 +1,28 @@
 // Tiles of attention with few queries: rows of all heads that share keys, and a part of the keys.
 #pragma once
 
+#include <type_traits>
+
 #include "tilewright/base/annotate.h"
 #include "tilewright/family/attention/sequences.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {
 
+// All tiles of a head of keys have equally many heads; or the last of them has what is left.
+struct EvenHeads {};
+struct UnevenHeads {
+  int sharing;         // heads that share keys
+  int groups_of_keys;  // the groups of these
+};
+
 // A map for schedules that only count upwards: a part that waits for others comes behind them. A
 // WorkTile's batch is the first of its heads, its n a sequence, its k-tiles blocks of `tile_keys`
 // keys. Parts begin at multiples of `part_blocks` blocks, whatever else is computed.
-template <unsigned tile_rows, unsigned tile_keys>
+template <unsigned tile_rows, unsigned tile_keys, bool uneven = false>
 class DecodeTiles {
  public:
-  struct Params {
+  struct Params : std::conditional_t<uneven, UnevenHeads, EvenHeads> {
     Sequences sequences;
     SharedRows shared;
     int groups;  // groups of heads in each sequence
@@ -44,7 +53,7 @@ class DecodeTiles {
     // Where a tile begins, as AttentionTiles has it.
     const int behind = (row + static_cast<int>(tile_rows) - 1) / static_cast<int>(tile_rows);
     WorkTile tile = {behind, sequence, 0, rows.query_end, row, 0, 0, 0};
-    tile.batch = (of_groups - sequence * params_.groups) * params_.shared.heads;
+    tile.batch = first_head(of_groups - sequence * params_.groups);
     tile.slot = slot;
     if (part < first_part || part >= parts) {
       tile.parts = 2;  // nothing, and does not finish
@@ -58,6 +67,16 @@ class DecodeTiles {
   }
 
  private:
+  // Of a sequence's group of heads.
+  TW_DEVICE int first_head(int group) const {
+    if constexpr (uneven) {
+      const int key_head = group / params_.groups_of_keys;
+      return key_head * params_.sharing +
+             (group - key_head * params_.groups_of_keys) * params_.shared.heads;
+    } else {
+      return group * params_.shared.heads;
+    }
+  }
   TW_DEVICE int slots() const { return params_.sequences.count * params_.groups * params_.chunks; }
   const Params& params_;
 };

@@ -301,7 +301,7 @@ struct Attention {
   using Rows = std::conditional_t<in_parts, ManyHeads, kernel::OneHead>;
   using Sources = DirectSources;
   using Reduction = NoReduction;
-  using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys>,
+  using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys, swaps>,
                                  AttentionTiles<tiling.m, config.keys>>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);

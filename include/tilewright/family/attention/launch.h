@@ -9,20 +9,21 @@
 #include "tilewright/launch/checked.h"
 #include "tilewright/launch/kernel_problem.h"
 #include "tilewright/launch/tensor_map.h"
+#include "tilewright/layout/layout.h"
 
 namespace tw {
 
-// A tile takes as many of the heads that share keys as it has room for, with at least 8 rows each
-// unless these are columns; all tiles of a head of keys have equally many.
+// A tile takes as many of the heads that share keys as it has room for, with at least 8 rows each;
+// all tiles of a head of keys have equally many. Where heads are columns, the last tile may have
+// fewer: keys are then read as often as there are tiles, whatever divides the heads.
 inline SharedRows shared_rows(const tw_attention_problem& problem, const AttentionConfig& config) {
   const std::int64_t sharing = problem.heads / problem.key_heads;
   const unsigned tile_rows = config.tiling.m;
   if (config.swapped != 0) {
     std::int64_t room = 1;
     while (room < problem.queries && 2 * room <= tile_rows) room *= 2;
-    std::int64_t heads = std::min<std::int64_t>(sharing, tile_rows / room);
-    while (sharing % heads != 0) --heads;
-    return {static_cast<int>(heads), static_cast<int>(room),
+    const std::int64_t tiles = ceil_divide(sharing, tile_rows / room);
+    return {static_cast<int>(ceil_divide(sharing, tiles)), static_cast<int>(room),
             static_cast<int>(std::clamp<std::int64_t>(problem.queries, 1, room))};
   }
   std::int64_t heads = std::min<std::int64_t>(sharing, tile_rows / 8);
@@ -51,7 +52,8 @@ inline AttentionParts attention_parts(const tw_attention_problem& problem,
     made.part_blocks = std::max<std::int64_t>((blocks + order.split_k - 1) / order.split_k, 1);
   }
   const std::int64_t part_keys = made.part_blocks * config.keys;
-  made.groups = problem.heads / made.shared.heads;
+  made.groups =
+      problem.key_heads * ceil_divide(problem.heads / problem.key_heads, made.shared.heads);
   made.chunks = (problem.queries + made.shared.room - 1) / made.shared.room;
   made.slots = problem.sequences * made.groups * made.chunks;
   made.parts = std::max<std::int64_t>((problem.keys + part_keys - 1) / part_keys, 1);
@@ -202,12 +204,17 @@ struct AttentionLaunch {
                    "{}.",
                    parts.slots, most));
     }
-    const typename Kernel::Map::Params map = {sequences,
-                                              parts.shared,
-                                              number(parts.groups),
-                                              number(parts.chunks),
-                                              number(parts.parts),
-                                              number(parts.part_blocks)};
+    typename Kernel::Map::Params map = {};
+    map.sequences = sequences;
+    map.shared = parts.shared;
+    map.groups = number(parts.groups);
+    map.chunks = number(parts.chunks);
+    map.parts = number(parts.parts);
+    map.part_blocks = number(parts.part_blocks);
+    if constexpr (Kernel::swaps) {
+      map.sharing = params.own.rows.sharing = number(problem.heads / problem.key_heads);
+      map.groups_of_keys = number(parts.groups / problem.key_heads);
+    }
     auto* const counters = static_cast<std::uint32_t*>(workspace.counters());
     if constexpr (Kernel::config.scheduling == Scheduling::Dynamic) {
       params.schedule = {map, counters + attention_counters * 4, number(parts.slots * parts.parts)};

@@ -30,7 +30,9 @@ class SwappedHeads {
   static_assert(pitch >= columns + 4);
 
  public:
-  using Params = typename ManyHeads<type, columns>::Params;
+  struct Params : ManyHeads<type, columns>::Params {
+    int sharing;  // heads that share keys: the last tile of them may have fewer than the others
+  };
   TW_DEVICE SwappedHeads(const Params& params, unsigned thread, unsigned group = 0)
       : params_(params), warp_(thread / 32), lane_(thread % 32), group_(groups == 1 ? 0 : group) {}
 
@@ -43,6 +45,8 @@ class SwappedHeads {
   template <class Op, class Sum, class Softmax>
   TW_DEVICE void finish(Sum& sum, Softmax& softmax, const WorkTile& tile, int first_token) {
     if (tile.num_k_tiles() == 0 && !tile.finishes()) return;  // a part that no row sees
+    const int left = params_.sharing - tile.batch % params_.sharing;
+    heads_ = left < params_.shared.heads ? left : params_.shared.heads;
     Op::correct(sum, softmax.finish());
     Numbers logs = softmax.log2_sums();
     const int tokens = tile.m_end - first_token;
@@ -66,7 +70,7 @@ class SwappedHeads {
   TW_DEVICE int head(int row) const { return row / params_.shared.room; }
   // Where a row lies in a part; -1: nowhere.
   TW_DEVICE int place_of(int row, int tokens) const {
-    const bool is_used = head(row) < params_.shared.heads && token(row) < tokens;
+    const bool is_used = head(row) < heads_ && token(row) < tokens;
     return is_used ? head(row) * params_.shared.tokens + token(row) : -1;
   }
   TW_DEVICE int row_of(unsigned c) const {
@@ -265,6 +269,7 @@ class SwappedHeads {
   unsigned warp_;
   unsigned lane_;
   unsigned group_;
+  int heads_ = 0;  // of the tile
 };
 
 }  // namespace tw::kernel
