@@ -38,18 +38,23 @@ void adopt(void* given, const Instance& instance,
   if (!is_given("values_in_keys")) {
     problem.values_in_keys = static_cast<int>(config.values_in_keys);
   }
+  if (!is_given("q_type")) problem.q.type = static_cast<tw_type>(config.memory_type());
   for (const auto& [name, tensor] :
-       {std::pair("q_type", &problem.q), std::pair("k_type", &problem.k),
-        std::pair("v_type", &problem.v)}) {
-    if (!is_given(name)) tensor->type = static_cast<tw_type>(config.memory_type());
+       {std::pair("k_type", &problem.k), std::pair("v_type", &problem.v)}) {
+    if (!is_given(name)) tensor->type = static_cast<tw_type>(config.key_memory_type());
   }
   if (!is_given("output_type")) problem.output.type = static_cast<tw_type>(config.d_type);
   // Who names some scales means these alone.
-  if (config.from_e4m3 != 0 && problem.q_scales == nullptr && problem.k_scales == nullptr &&
-      problem.v_scales == nullptr) {
-    problem.q_scales = problem.k_scales = problem.v_scales =
-        static_cast<const float*>(some_address());
+  if (config.from_e4m3 + config.e4m3_keys != 0 && problem.q_scales == nullptr &&
+      problem.k_scales == nullptr && problem.v_scales == nullptr) {
+    problem.k_scales = problem.v_scales = static_cast<const float*>(some_address());
+    if (config.from_e4m3 != 0) problem.q_scales = problem.k_scales;
   }
+}
+
+Status lengths_differ(std::size_t queries, std::size_t keys) {
+  return Status::refused(sentence(
+      "There are {} --query-lengths, but {} --key-lengths: each sequence has one.", queries, keys));
 }
 
 Status settle(void* given, const Lists& lists, const Instance&) {
@@ -57,8 +62,11 @@ Status settle(void* given, const Lists& lists, const Instance&) {
   const std::vector<std::int64_t>&queries = lists[Family::query_lengths],
         &keys = lists[Family::key_lengths];
   if (Family::is_paged(problem)) {
-    if (keys.empty() || !queries.empty()) {
-      return Status::refused("Keys in pages have --key-lengths, and no --query-lengths.");
+    if (keys.empty()) return Status::refused("Keys in pages have --key-lengths.");
+    if (!queries.empty()) {
+      if (queries.size() != keys.size()) return lengths_differ(queries.size(), keys.size());
+      problem.query_ends = static_cast<const std::int32_t*>(some_address());
+      problem.queries = std::accumulate(queries.begin(), queries.end(), std::int64_t{0});
     }
     problem.sequences = static_cast<std::int64_t>(keys.size());
     problem.keys = *std::max_element(keys.begin(), keys.end());
@@ -71,11 +79,7 @@ Status settle(void* given, const Lists& lists, const Instance&) {
     problem.pages = std::max(problem.pages, needed + 1);
     return Status::good();
   }
-  if (queries.size() != keys.size()) {
-    return Status::refused(
-        sentence("There are {} --query-lengths, but {} --key-lengths: each sequence has one.",
-                 queries.size(), keys.size()));
-  }
+  if (queries.size() != keys.size()) return lengths_differ(queries.size(), keys.size());
   problem.query_ends = problem.key_ends =
       queries.empty() ? nullptr : static_cast<const std::int32_t*>(some_address());
   if (queries.empty()) return Status::good();
@@ -125,6 +129,11 @@ void random_pages(Case& made, Random& random) {
                                  between(random, config.keys, 2 * config.keys)};
     made.lists[Family::key_lengths].push_back(keys[random() % 4]);
   }
+  if (random() % 2 == 0) return;
+  for (std::int64_t i = 0; i < sequences; ++i) {
+    const std::int64_t queries[] = {0, 1, between(random, 2, config.tiling.m + 5)};
+    made.lists[Family::query_lengths].push_back(queries[random() % 3]);
+  }
 }
 
 // Heads that share keys or do not, sequences of one length or of several, among them empty ones and
@@ -154,7 +163,7 @@ void random_problem(Case& made, Random& random) {
     problem.value_size = std::min(problem.value_size, problem.head_size);
   }
   // One-hot rows of e4m3 need theirs.
-  if (config.from_e4m3 != 0 && made.fill == Fill::Normal) {
+  if (config.from_e4m3 + config.e4m3_keys != 0 && made.fill == Fill::Normal) {
     for (const float** const scales : {&problem.q_scales, &problem.k_scales, &problem.v_scales}) {
       if (random() % 3 == 0) *scales = nullptr;
     }
@@ -235,7 +244,11 @@ void fill_scales(HostProblem& data, const Case& of) {
   const Problem& problem = of.problem.as<Problem>();
   const Codes codes(problem.head_size, Family::scale(problem), data.tensor(Family::q).type);
   const double of_scores = of.fill == Fill::Normal ? 1.0 : codes.scale();
-  const auto of_keys = [](std::int64_t head) { return std::ldexp(1.0, head % 3 == 1 ? -1 : 1); };
+  // Without scales of queries, those of keys must leave the scores of one-hot rows apart.
+  const int least = data.tensor(Family::q).type == ElementType::E4m3 ? -1 : 0;
+  const auto of_keys = [&](std::int64_t head) {
+    return std::ldexp(1.0, head % 3 == 1 ? least : 1);
+  };
   data.tensor(Family::q_scales).fill([&](auto, auto, std::int64_t head) {
     return of_scores / of_keys(head);
   });
@@ -384,7 +397,9 @@ unsigned tracks(const Instance& instance) {
 
 InstanceWords list(const Instance& instance) {
   const AttentionConfig& config = config_of_instance(instance);
-  return {fmt::format("{} -> {}", name_of(config.memory_type()), name_of(config.d_type)),
+  const std::string keys =
+      config.e4m3_keys != 0 ? fmt::format(" x {}", name_of(config.key_memory_type())) : "";
+  return {fmt::format("{}{} -> {}", name_of(config.memory_type()), keys, name_of(config.d_type)),
           "-",
           fmt::format("{}x{}", config.tiling.m, config.tiling.n),
           "1x1",

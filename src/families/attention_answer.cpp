@@ -21,11 +21,16 @@ std::vector<Sequence> paged_sequences_of(const Case& of) {
   std::iota(pages.begin(), pages.end(), 0);
   Random random(of.seed + 2);
   std::shuffle(pages.begin(), pages.end(), random);
+  const std::vector<std::int64_t>& lengths = of.lists[Family::query_lengths];
   std::vector<Sequence> all;
   std::size_t next = 0;
   for (std::int64_t i = 0; i < problem.sequences; ++i) {
     const std::int64_t keys = of.lists[Family::key_lengths][static_cast<std::size_t>(i)];
     Sequence sequence = {i * problem.queries, problem.queries, 0, keys};
+    if (!lengths.empty()) {
+      sequence.queries = lengths[static_cast<std::size_t>(i)];
+      sequence.query_begin = all.empty() ? 0 : all.back().query_begin + all.back().queries;
+    }
     for (std::int64_t j = 0; j < keys; j += problem.page_size) {
       sequence.pages.push_back(pages[next++]);
     }

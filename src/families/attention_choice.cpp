@@ -28,7 +28,8 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
       has_values ? 1.2e-4 * made.shared.heads * made.shared.tokens * config.tiling.n : 0.1;
   const auto bytes =
       static_cast<double>(std::min<std::int64_t>(problem.keys, made.part_blocks * config.keys)) *
-      (config.head_columns() + (has_values ? 0 : config.tiling.n)) * 2;
+      (config.head_columns() + (has_values ? 0 : config.tiling.n)) *
+      bytes_of(config.key_memory_type());
   const std::int64_t wave = std::max(sms, 1u), tiles = made.slots * made.parts;
   const std::int64_t rest = tiles % wave;
   const bool has_pairs = tiles > wave / 2;
@@ -109,7 +110,7 @@ double memory_time(const AttentionConfig& config, const tw_attention_problem& pr
       problem.window > 0 ? std::min(keys, queries + static_cast<double>(problem.window)) : keys;
   const double tokens = seen * static_cast<double>(problem.sequences * problem.key_heads);
   const double bytes =
-      tokens * (config.head_columns() + config.tiling.n) * bytes_of(config.memory_type());
+      tokens * (config.head_columns() + config.tiling.n) * bytes_of(config.key_memory_type());
   return bytes / of_sm / std::max(sms, 1u);
 }
 

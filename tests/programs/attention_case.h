@@ -47,8 +47,22 @@ struct HostHeads {
   float at(int row, int head, int column) const {
     return static_cast<float>(Bf16::from_bits(bits[index(row, head, column)]));
   }
+  // The same as e4m3, with a NaN of it for poison; elements that it has not are rounded.
+  std::vector<std::uint8_t> bytes;
+  void to_bytes() {
+    bytes.assign(bits.size(), 0x7f);
+    for (std::size_t i = guard; i < bits.size() - guard; ++i) {
+      const E4m3 rounded{static_cast<float>(Bf16::from_bits(bits[i]))};
+      bytes[i] = rounded.bits;
+      bits[i] = Bf16(static_cast<float>(rounded)).bits;
+    }
+  }
+
   // Heads side by side.
   tw_matrix tensor() {
+    if (!bytes.empty()) {
+      return {bytes.data() + guard, std::int64_t{heads} * columns, 1, columns, TW_E4M3};
+    }
     return {bits.data() + guard, std::int64_t{heads} * columns, 1, columns, TW_BF16};
   }
   bool guards_hold() const {
@@ -198,6 +212,12 @@ class AttentionCase {
     made.output = output.tensor();
     made.log_sums = {log_sums.data(), q.rows, 1, 0, TW_FP32};
     return made;
+  }
+
+  // Keys and values become e4m3.
+  void to_bytes() {
+    k.to_bytes();
+    v.to_bytes();
   }
 
   // Calls visit(head, row of all, first key, keys seen).

@@ -26,8 +26,10 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
     return refused;
   }
   const auto range = [](HostHeads& heads, const char* name, bool output) {
-    return vgpu::GlobalRange{heads.tensor().data, (heads.bits.size() - 2 * HostHeads::guard) * 2,
-                             name, !output, output};
+    const unsigned element = heads.bytes.empty() ? 2 : 1;
+    return vgpu::GlobalRange{heads.tensor().data,
+                             (heads.bits.size() - 2 * HostHeads::guard) * element, name, !output,
+                             output};
   };
   std::vector<vgpu::GlobalRange> ranges = {
       range(data.q, "Q", false),

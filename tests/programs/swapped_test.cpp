@@ -54,6 +54,18 @@ std::vector<AttentionShape> few_queries(int columns) {
   };
 }
 
+// Keys and values are e4m3 in memory. Stages are used again within a part.
+struct OfBytes {
+  using Page = Sm90Attention;
+  static constexpr AttentionConfig config = {.tiling = {.m = 8, .n = 128},
+                                             .e4m3_keys = 1,
+                                             .scheduling = Scheduling::Dynamic,
+                                             .key_stages = 2,
+                                             .value_stages = 2,
+                                             .part_blocks = 4,
+                                             .swapped = 1};
+};
+
 template <class Named>
 class SwappedTest : public ::testing::Test {};
 using Configs = ::testing::Types<Swapped<8, 64, 64>, Swapped<16, 128, 128>, Swapped<32, 64, 256>,
@@ -83,6 +95,49 @@ TYPED_TEST(SwappedTest, RandomRowsAreWithinTheBound) {
     data.fill_random(1);
     ASSERT_TRUE(test::clean(run_attention<TypeParam>(data, {})));
     EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
+  }
+}
+
+// What e4m3 has not is rounded to it first: digits of one-hot rows are, values have three bits.
+AttentionCase case_of_bytes(const AttentionShape& shape, bool one_hot, std::uint64_t seed) {
+  AttentionCase data(shape);
+  if (one_hot) {
+    data.fill_one_hot(seed);
+  } else {
+    data.fill_random(seed);
+  }
+  data.to_bytes();
+  return data;
+}
+TEST(SwappedOfBytes, OneHotRowsAreExact) {
+  for (const AttentionShape& shape : few_queries(128)) {
+    AttentionCase data = case_of_bytes(shape, true, 1);
+    ASSERT_TRUE(test::clean(run_attention<OfBytes>(data, {})));
+    ASSERT_EQ(data.wrong_one_hot(), 0) << data.q.rows << " x " << data.k.rows;
+  }
+}
+TEST(SwappedOfBytes, RandomRowsAreWithinTheBoundOfBf16) {
+  for (const AttentionShape& shape : few_queries(128)) {
+    AttentionCase data = case_of_bytes(shape, false, 1);
+    ASSERT_TRUE(test::clean(run_attention<OfBytes>(data, {})));
+    EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
+  }
+}
+TEST(SwappedOfBytes, IsExactAndCleanOnSchedules) {
+  for (const vgpu::Landing landing : test::every_landing) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      vgpu::Options options;
+      options.landing = landing;
+      options.seed = seed;
+      AttentionCase data = case_of_bytes({.heads = 3,
+                                          .columns = 128,
+                                          .queries = {2},
+                                          .keys = {600 + 20 * static_cast<int>(seed)},
+                                          .causal = seed % 2 == 0},
+                                         true, seed);
+      ASSERT_TRUE(test::clean(run_attention<OfBytes>(data, options)));
+      ASSERT_EQ(data.wrong_one_hot(), 0) << "seed " << seed;
+    }
   }
 }
 

@@ -54,10 +54,12 @@ class Layout:
         if values_in_keys:
             v = ((*k[0][:-1], values_in_keys), k[1])
         tensors = [(name, *tensor) for name, tensor in (('q', q), ('k', k), ('v', v), ('out', out)) if tensor is not None]
-        rank = 4 if pages else 3 if packed else len(q[0])
+        of_queries = 3 if packed else 4 if pages else len(q[0])
         for name, extents, _ in tensors:
+            of_pages = pages and name in ('k', 'v')
+            rank = 4 if of_pages else of_queries
             if len(extents) != rank or rank not in (3, 4):
-                kind = ', of pages,' if pages else ', of packed sequences,' if packed else ''
+                kind = ', of pages,' if of_pages or pages and not packed else ', of packed sequences,' if packed else ''
                 raise Invalid(f'{name}{kind} has shape {extents}, but must be {EXTENTS[:1] + EXTENTS[12:] if rank == 3 else EXTENTS}.')
         self.queries, self.keys, values = q[0], k[0], v[0]
         if values_in_keys > self.keys[-1]:
@@ -69,10 +71,10 @@ class Layout:
         self.output = (*self.queries[:-1], values[-1])
         if out is not None and out[0] != self.output:
             raise Invalid(f'out has shape {out[0]}, but the output has shape {self.output}.')
-        self.has_sequences = rank == 4
+        self.has_sequences = of_queries == 4
         self.by_tokens = self.keys_by_tokens = True
         if pages:
-            self.by_tokens = _tokens_go_on([tensors[0], *tensors[3:]])
+            self.by_tokens = packed or _tokens_go_on([tensors[0], *tensors[3:]])
             self.keys_by_tokens = _tokens_go_on(tensors[1:3])
             if not self.by_tokens:
                 raise Invalid(f'q has shape {self.queries}, but heads of one sequence follow those of the one before; where keys '
@@ -215,9 +217,10 @@ def _attend(arrays, scalars, log_sums, stream, batch_invariant, instance, target
 def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
               key_ends=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, log_sums=False, stream=None,
               batch_invariant=False, instance=None, target=None):
-    """softmax(scale * q k^T) v for every sequence and head, in bf16, fp16 or e4m3 (whose result is bf16): q is [sequences, tokens, heads, columns], k and v
-    have as many heads, or a divisor of it; the result is as q, with v's columns. Tensors of [sequences, heads, tokens, columns],
-    as torch's scaled_dot_product_attention takes them, are x.transpose(1, 2): nothing is copied.
+    """softmax(scale * q k^T) v for every sequence and head, in bf16, fp16 or e4m3 (whose result is bf16; few queries may be bf16
+    where k and v are e4m3): q is [sequences, tokens, heads, columns], k and v have as many heads, or a divisor of it; the result
+    is as q, with v's columns. Tensors of [sequences, heads, tokens, columns], as torch's scaled_dot_product_attention takes
+    them, are x.transpose(1, 2): nothing is copied.
 
     query_ends, key_ends: int32 on the device, the running sums of lengths; q, k and v are then [tokens, heads, columns], with
         sequences one behind the other. No host reads the lengths.
@@ -240,19 +243,21 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
                    target)
 
 
-def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, causal=False, window=0, scale=None, softcap=0.0,
-                    sinks=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, log_sums=False, stream=None,
+def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, query_ends=None, causal=False, window=0,
+                    scale=None, softcap=0.0, sinks=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, log_sums=False, stream=None,
                     batch_invariant=False, instance=None, target=None):
     """attention with keys and values in a cache of pages: q is [sequences, tokens, heads, columns], k and v are
     [pages, tokens of a page, heads, columns] (a cache by heads, [pages, heads, tokens of a page, columns], is x.transpose(1, 2)).
 
     page_table: int32 [sequences, pages of one], on the device. Entries behind a sequence's last page are not read.
     key_lengths: int32 [sequences], on the device: how many keys a sequence has. What lies behind them may be anything.
+    query_ends: int32 [sequences], on the device: the running sums of the numbers of queries; q is then
+        [tokens, heads, columns], with sequences one behind the other. bf16 of sm_90a, by the kernels for chunks of prompts.
     keys: the most that a sequence has; None: as many as the table has room for. It costs time where it is much too large.
     A row's bits do not depend on the order of pages. All else is as for attention.
     """
-    arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, key_ends=key_lengths, sinks=sinks, q_scales=q_scales,
-                  k_scales=k_scales, v_scales=v_scales)
+    arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, query_ends=query_ends, key_ends=key_lengths, sinks=sinks,
+                  q_scales=q_scales, k_scales=k_scales, v_scales=v_scales)
     return _attend(arrays, _scalars(causal, window, scale, softcap, values_in_keys, keys), log_sums, stream, batch_invariant, instance,
                    target)
 
@@ -304,7 +309,7 @@ def _operators():
 
     read = {**read_schema(described), 'v': 'Tensor?'}
     paged = {name: 'Tensor' if name in ('page_table', 'key_ends') else read[name]
-             for name in ('q', 'k', 'v', 'page_table', 'key_ends', 'sinks', *SCALES)}
+             for name in ('q', 'k', 'v', 'page_table', 'key_ends', 'sinks', *SCALES, 'query_ends')}
     del read['page_table']
     return (made('attention', read, {}, {'output': 'out'}),
             made('attention_paged', paged, {'keys': 'SymInt?'}, {'output': 'out', 'key_ends': 'key_lengths'}))

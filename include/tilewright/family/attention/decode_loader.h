@@ -14,7 +14,8 @@ namespace tw {
 
 // Loads what AttentionLoader does, for tiles that DecodeTiles tells. Keys and values are read once;
 // unless the L2 cache `keeps` them, they leave it first.
-template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, bool keeps>
+template <HeadTile query_tile, HeadTile key_tile, HeadTile value_tile, bool keeps,
+          class SequencesType = Sequences>
 class DecodeLoader {
   static constexpr isa::CacheHint hint =
       keeps ? isa::CacheHint::EvictNormal : isa::CacheHint::EvictFirst;
@@ -33,7 +34,12 @@ class DecodeLoader {
     TensorMap queries;
     TensorMap keys;
     TensorMap values;
-    Sequences sequences;
+    // The same with boxes of `last_rows`: of a block that ends behind the last key no more is read
+    // than there is.
+    static constexpr int last_rows = 32;
+    TensorMap last_keys;
+    TensorMap last_values;
+    SequencesType sequences;
     int query_heads_per_key_head;
     int heads;  // heads of queries
     SharedRows shared;
@@ -47,6 +53,8 @@ class DecodeLoader {
     int blocks_of_page;  // 1 where pages are smaller than a block
     int heads_of_page;   // that lie one behind the other; 0: they lie side by side
   };
+  static constexpr int last_rows = Params::last_rows;
+  static_assert(key_tile.rows % last_rows == 0);
   static constexpr bool elected = true;
   static constexpr Completion completion = Completion::TransactionBytes;
   static constexpr unsigned arrivals = 1;
@@ -83,11 +91,11 @@ class DecodeLoader {
   // Where keys come in slices of their columns, one after the other, which are `sliced`.
   template <unsigned slice = 0, bool sliced = false, StageToFill Stage>
   TW_DEVICE void keys(const Stage& stage, int k) {
-    load<key_tile, slice, sliced>(stage, params_.keys, k);
+    load<key_tile, slice, sliced>(stage, params_.keys, params_.last_keys, k);
   }
   template <StageToFill Stage>
   TW_DEVICE void values(const Stage& stage, int k) {
-    load<value_tile>(stage, params_.values, k);
+    load<value_tile>(stage, params_.values, params_.last_values, k);
   }
 
  private:
@@ -124,10 +132,21 @@ class DecodeLoader {
   // The pages of a block are asked for while the block before is copied, so that nothing waits for
   // them.
   template <HeadTile tile, unsigned slice = 0, bool sliced = false, class Stage>
-  TW_DEVICE void load(const Stage& stage, const TensorMap& map, int k) {
+  TW_DEVICE void load(const Stage& stage, const TensorMap& map, const TensorMap& last, int k) {
     if (params_.pages == nullptr) {
       const int first = last_block_ - k * static_cast<int>(tile.rows);
-      copy<tile, slice>(stage, map, 0, rows_.key_begin + first, key_head_, hint);
+      if (first + static_cast<int>(tile.rows) <= rows_.keys()) {
+        copy<tile, slice>(stage, map, 0, rows_.key_begin + first, key_head_, hint);
+        return;
+      }
+      // Rows before the first are zeros, which memory does not bring.
+      TW_ROLL
+      for (int in_tile = 0; in_tile < static_cast<int>(tile.rows); in_tile += last_rows) {
+        const bool is_there = first + in_tile < rows_.keys();
+        copy<tile, slice>(stage, last, in_tile,
+                          is_there ? rows_.key_begin + first + in_tile : -last_rows, key_head_,
+                          hint);
+      }
       return;
     }
     const Block at = block(k);
@@ -169,7 +188,7 @@ class DecodeLoader {
     const auto whole_tile = stage.tensors().rows;
     TW_UNROLL
     for (unsigned span = 0; span < tile.spans(); ++span) {
-      const int at[3] = {static_cast<int>(slice * tile.columns + span * HeadTile::span_columns),
+      const int at[3] = {static_cast<int>(slice * tile.columns + span * tile.columns_of_span()),
                          row, head};
       const auto part =
           whole_tile.slice(whole, whole, span).template from<8>(static_cast<unsigned>(in_tile));

@@ -67,7 +67,7 @@ class DecodeTiles {
   }
 
  private:
-  // Of a sequence's group of heads.
+  // A group is one of a sequence's.
   TW_DEVICE int first_head(int group) const {
     if constexpr (uneven) {
       const int key_head = group / params_.groups_of_keys;

@@ -89,12 +89,9 @@ struct AttentionFamily {
           }),
       rule(
           [](const Problem& p) {
-            return !is_paged(p) ||
-                   (p.query_ends == nullptr && p.key_ends != nullptr && p.page_table != nullptr);
+            return !is_paged(p) || (p.key_ends != nullptr && p.page_table != nullptr);
           },
-          [](const Problem&) {
-            return sentence("Keys in pages need a page_table and key_ends, and no query_ends.");
-          }),
+          [](const Problem&) { return sentence("Keys in pages need a page_table and key_ends."); }),
       rule(
           [](const Problem& p) {
             return !is_paged(p) || p.table_pitch >= (p.keys + p.page_size - 1) / p.page_size;
@@ -133,8 +130,10 @@ struct AttentionFamily {
       rule(
           [](const Problem& p) {
             const tw_type output = p.q.type == TW_E4M3 ? TW_BF16 : p.q.type;
-            return p.k.type == p.q.type && (p.values_in_keys != 0 || p.v.type == p.q.type) &&
-                   p.output.type == output;
+            const bool are_e4m3_keys =
+                p.q.type == TW_BF16 && p.k.type == TW_E4M3 && p.values_in_keys == 0;
+            return (p.k.type == p.q.type || are_e4m3_keys) &&
+                   (p.values_in_keys != 0 || p.v.type == p.k.type) && p.output.type == output;
           },
           [](const Problem&) {
             return sentence(
@@ -143,9 +142,9 @@ struct AttentionFamily {
           }),
       rule(
           [](const Problem& p) {
-            const bool is_scaled =
-                p.q_scales != nullptr || p.k_scales != nullptr || p.v_scales != nullptr;
-            return !is_scaled || p.q.type == TW_E4M3;
+            const bool is_scaled = p.k_scales != nullptr || p.v_scales != nullptr;
+            return (p.q_scales == nullptr || p.q.type == TW_E4M3) &&
+                   (!is_scaled || p.k.type == TW_E4M3);
           },
           [](const Problem&) {
             return sentence("Scales are given, but the queries are not e4m3.");

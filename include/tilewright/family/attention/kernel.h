@@ -35,6 +35,7 @@ struct AttentionConfig {
   ElementType d_type = ElementType::Bf16;  // what is multiplied, and the output
   unsigned from_e4m3 = 0;                  // 1: queries, keys and values are e4m3 in memory
   unsigned e4m3_products = 0;  // 1: and so they are multiplied, and the weights of values as well
+  unsigned e4m3_keys = 0;      // 1: keys and values alone are e4m3, and become bf16 in registers
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;       // 0: groups issue their products as they come
   unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
@@ -69,6 +70,9 @@ struct AttentionConfig {
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
   // The type that queries, keys and values have in memory.
   constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
+  constexpr ElementType key_memory_type() const {
+    return e4m3_keys != 0 ? ElementType::E4m3 : memory_type();
+  }
   // The type that they have in shared memory.
   constexpr ElementType product_type() const {
     return e4m3_products != 0 ? ElementType::E4m3 : d_type;
@@ -191,9 +195,11 @@ struct NothingLeft {
 };
 
 template <class Target, HeadTile queries, HeadTile keys, HeadTile values, RoleTable roles,
-          bool in_pieces, ElementType memory_type, bool keeps>
+          bool in_pieces, bool in_pages, ElementType memory_type, bool keeps>
 consteval auto loader_of_heads() {
-  if constexpr (in_pieces || memory_type != queries.type) {
+  if constexpr (in_pages) {
+    return Chosen<typename Target::template PagedLoader<queries, keys, values, keeps>>();
+  } else if constexpr (in_pieces || memory_type != queries.type) {
     return Chosen<
         typename Target::template PartLoader<queries, keys, values, roles, memory_type, keeps>>();
   } else {
@@ -209,7 +215,12 @@ struct TwoProducts {
 };
 template <class Target, AttentionConfig config, class Queries, class Keys, class Values>
 consteval auto products_of_heads() {
-  if constexpr (config.swapped != 0) {
+  if constexpr (config.e4m3_keys != 0) {
+    return Chosen<TwoProducts<
+        typename Target::template ConvertedScoreOp<Keys, Queries, config.keys, config.tiling.m>,
+        typename Target::template ConvertedValueOp<Values, config.tiling.m, config.keys,
+                                                   config.tiling.n>>>();
+  } else if constexpr (config.swapped != 0) {
     return Chosen<TwoProducts<typename Target::template SwappedScoreOp<Keys, Queries, config.keys,
                                                                        config.group_columns()>,
                               typename Target::template SwappedValueOp<
@@ -243,10 +254,11 @@ struct Attention {
 
   static constexpr ElementType type = config.product_type();
   static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), type};
+  static constexpr ElementType key_type = config.e4m3_keys != 0 ? ElementType::E4m3 : type;
   static constexpr HeadTile key_tile = {config.keys, config.head_columns() / config.key_slices,
-                                        type};
+                                        key_type};
   static constexpr HeadTile value_tile =
-      has_values ? key_tile : HeadTile{config.keys, tiling.n, type};
+      has_values ? key_tile : HeadTile{config.keys, tiling.n, key_type};
   // The tensor core takes 8-bit elements along k only: values by columns.
   static constexpr bool transposes = bytes_of(type) == 1;
   static constexpr Major value_major = transposes ? Major::K : Major::MN;
@@ -254,11 +266,13 @@ struct Attention {
       transposes ? HeadTile{tiling.n, (config.keys + 127) / 128 * 128, type} : value_tile;
   static constexpr bool in_parts = config.part_blocks != 0;
   static constexpr bool in_pages = config.pages != 0;
+  using SequencesType = std::conditional_t<in_pages, PagedSequences, Sequences>;
   static_assert(!(in_parts && in_pages), "Parts of keys are taken from pages as from rows.");
-  using Loader = typename decltype(loader_of_heads < Target, query_tile, key_tile, value_tile,
-                                   roles, in_parts || in_pages, config.memory_type(),
-                                   config.keeps_keys != 0 > ())::Type;
-  using Scales = std::conditional_t<config.from_e4m3 != 0, kernel::ScalesOfHeads, kernel::NoScales>;
+  using Loader = typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
+                                                   in_parts, in_pages, config.memory_type(),
+                                                   config.keeps_keys != 0>())::Type;
+  using Scales = std::conditional_t<config.from_e4m3 + config.e4m3_keys != 0, kernel::ScalesOfHeads,
+                                    kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
   using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
   using ValueTensors = HeadTensors<taken_tile, value_major, taken_tile.bytes()>;
@@ -302,7 +316,7 @@ struct Attention {
   using Sources = DirectSources;
   using Reduction = NoReduction;
   using Map = std::conditional_t<in_parts, DecodeTiles<tiling.m, config.keys, swaps>,
-                                 AttentionTiles<tiling.m, config.keys>>;
+                                 AttentionTiles<tiling.m, config.keys, SequencesType>>;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(WorkSchedule<Schedule>);
 

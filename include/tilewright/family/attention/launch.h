@@ -132,9 +132,9 @@ struct AttentionLaunch {
             problem.window != 0 ? number(std::min(problem.window, every_key)) : number(every_key),
         .key_counts = Family::is_paged(problem) ? problem.key_ends : nullptr};
     params = {};
-    params.loader.sequences = sequences;
+    static_cast<Sequences&>(params.loader.sequences) = sequences;
     params.loader.query_heads_per_key_head = number(problem.heads / problem.key_heads);
-    params.own.sequences = sequences;
+    static_cast<Sequences&>(params.own.sequences) = sequences;
     params.own.scale = Family::scale(problem);
     params.own.softcap = problem.softcap;
     const TensorLines& log_sums = checked.tensor(Family::log_sums);
@@ -162,8 +162,10 @@ struct AttentionLaunch {
                            std::int64_t work, const Workspace& workspace, const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
-    const typename Kernel::Map::Params map = {sequences, number(problem.heads),
-                                              attention_section(problem)};
+    typename Kernel::Map::Params map = {};
+    static_cast<Sequences&>(map.sequences) = sequences;
+    map.heads = number(problem.heads);
+    map.section = attention_section(problem);
     if constexpr (Kernel::config.scheduling == Scheduling::Dynamic) {
       params.schedule = {map, static_cast<std::uint32_t*>(workspace.counters()), number(work)};
     } else {
@@ -282,6 +284,12 @@ struct AttentionLaunch {
     found.unless(type == taken, [&] {
       return sentence("The elements are {}; this kernel is for {}.", name_of(type), name_of(taken));
     });
+    const ElementType key_type = checked.tensor(Family::k).type;
+    constexpr ElementType taken_keys = Kernel::config.key_memory_type();
+    found.unless(type != taken || key_type == taken_keys, [&] {
+      return sentence("The keys are {}; this kernel is for keys of {}.", name_of(key_type),
+                      name_of(taken_keys));
+    });
     constexpr unsigned columns = Kernel::config.head_columns(), values = Kernel::tiling.n;
     const std::int64_t value_size = Family::value_size(problem);
     const bool has_columns = problem.head_size <= columns && problem.head_size % 8 == 0 &&
@@ -320,7 +328,10 @@ struct AttentionLaunch {
       if (tensor == Family::v && problem.values_in_keys != 0) continue;
       const TensorLines& lines = checked.tensor(tensor);
       // Copies that convert take 8 bytes.
-      const int count = Kernel::config.e4m3_products != 0 && tensor != Family::output ? 16 : 8;
+      const bool are_bytes = Kernel::config.e4m3_products != 0
+                                 ? tensor != Family::output
+                                 : Kernel::config.e4m3_keys != 0 && bytes_of(lines.type) == 1;
+      const int count = are_bytes ? 16 : 8;
       const bool is_aligned = reinterpret_cast<std::uintptr_t>(lines.data) % 16 == 0 &&
                               lines.pitch % count == 0 && lines.batch_pitch % count == 0;
       found.unless(is_aligned, [&] {
@@ -402,8 +413,8 @@ struct AttentionLaunch {
                           unsigned query_heads, unsigned key_rows, bool once,
                           const Encode& encode) {
     const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k);
-    const unsigned span = 128 / bytes_of(q.type);
-    MatrixBox queries = box_of(q, span, query_rows);
+    const unsigned span = 128 / bytes_of(k.type);
+    MatrixBox queries = box_of(q, 128 / bytes_of(q.type), query_rows);
     queries.box_batch = query_heads;
     const Status status = encode(loader.queries, queries);
     // Without keys no tile reads them, but the maps must be some.
@@ -413,10 +424,18 @@ struct AttentionLaunch {
     keys.read_once = once;
     if (Status encoded = encode(loader.keys, keys); !encoded.is_good()) return encoded;
     loader.values = loader.keys;
-    if (checked.as<Problem>().values_in_keys != 0) return Status::good();
-    MatrixBox values = box_of(checked.tensor(Family::v), span, key_rows);
+    const bool has_values = checked.as<Problem>().values_in_keys == 0;
+    MatrixBox values = has_values ? box_of(checked.tensor(Family::v), span, key_rows) : keys;
     values.read_once = once;
-    return encode(loader.values, values);
+    if constexpr (requires { loader.last_keys; }) {
+      MatrixBox last_keys = keys, last_values = values;
+      last_keys.box_outer = last_values.box_outer = Loader::last_rows;
+      if (Status encoded = encode(loader.last_keys, last_keys); !encoded.is_good()) return encoded;
+      if (Status encoded = encode(loader.last_values, last_values); !encoded.is_good()) {
+        return encoded;
+      }
+    }
+    return has_values ? encode(loader.values, values) : Status::good();
   }
 };
 

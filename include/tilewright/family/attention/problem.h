@@ -25,14 +25,15 @@ typedef struct tw_attention_problem {
   int64_t window; /* with causal: a query sees the last so many of these keys; 0: all */
   float scale;    /* 0: 1 / sqrt(head_size) */
   float softcap;  /* score = softcap * tanh(scale * q k^T / softcap); 0: as it is */
-  tw_matrix q, k, v, output; /* bf16, or fp16; q, k and v also e4m3, and output is then bf16 */
+  /* bf16, or fp16; q, k and v also e4m3, and output is then bf16; or k and v alone, with q bf16. */
+  tw_matrix q, k, v, output;
   const float* sinks;        /* for each head a score that is seen but has no value; or null */
   tw_matrix log_sums; /* (head,token), fp32: of the exponentials of scores; data null: none */
   /* Keys and values in pages of page_size tokens, a cache of `pages` of them; 0: they lie as above.
    * On the device, page_table has a row of table_pitch pages for each sequence, and key_ends how
-   * many keys a sequence has, at most `keys`; there are no query_ends. k and v have a matrix for
-   * each head with pages * page_size tokens; or, heads_in_pages, one of page_size tokens for each
-   * page and head, head by head. */
+   * many keys a sequence has, at most `keys`; query_ends may be given as well, and queries are then
+   * those of all together. k and v have a matrix for each head with pages * page_size tokens; or,
+   * heads_in_pages, one of page_size tokens for each page and head, head by head. */
   int64_t page_size, pages, table_pitch;
   const int32_t* page_table;
   int heads_in_pages;

@@ -46,7 +46,7 @@ struct Attention {
     LoaderParams loader;
   };
   struct OwnParams : Scales, std::conditional_t<values_apart, ValueLoader, NoLoader> {
-    Sequences sequences;
+    typename Kernel::SequencesType sequences;
     float scale;    // multiplies scores, above 0
     float softcap;  // 0: none
     typename Rows::Params rows;

@@ -63,7 +63,7 @@ struct Sequences {
             end(key_ends, sequence, key_begin, keys)};
   }
 
- private:
+ protected:
   // Numbers that cannot be are taken as the nearest that can: nothing beside the tensors is ever
   // touched.
   static TW_DEVICE int end(const std::int32_t* ends, int sequence, int least, int most) {
@@ -72,6 +72,18 @@ struct Sequences {
   }
   static TW_DEVICE int begin(const std::int32_t* ends, int sequence, int most) {
     return sequence == 0 ? 0 : end(ends, sequence - 1, 0, most);
+  }
+};
+
+// Sequences whose keys lie in pages, and which may have differently many queries.
+struct PagedSequences : Sequences {
+  TW_DEVICE SequenceRows rows(int sequence) const {
+    SequenceRows found = Sequences::rows(sequence);
+    if (query_ends != nullptr) {
+      found.query_begin = begin(query_ends, sequence, queries);
+      found.query_end = end(query_ends, sequence, found.query_begin, queries);
+    }
+    return found;
   }
 };
 

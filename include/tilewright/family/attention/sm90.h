@@ -8,6 +8,7 @@
 #include "tilewright/family/attention/loader.h"
 #include "tilewright/family/attention/plan.h"
 #include "tilewright/family/attention/swapped_program.h"
+#include "tilewright/family/attention/wgmma_converted.h"
 #include "tilewright/family/attention/wgmma_rings.h"
 #include "tilewright/family/attention/wgmma_swapped.h"
 
@@ -18,6 +19,8 @@ struct Sm90Attention : Sm90 {
   using HeadLoader = AttentionLoader<queries, keys, values>;
   template <HeadTile queries, HeadTile keys, HeadTile values, RoleTable, ElementType, bool keeps>
   using PartLoader = DecodeLoader<queries, keys, values, keeps>;
+  template <HeadTile queries, HeadTile keys, HeadTile values, bool keeps>
+  using PagedLoader = DecodeLoader<queries, keys, values, keeps, PagedSequences>;
   template <class Queries, class Keys>
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values, unsigned keys>
@@ -27,6 +30,12 @@ struct Sm90Attention : Sm90 {
   using SwappedScoreOp = WgmmaOfTwoRings<Keys, Queries, keys, queries>;
   template <class Values, unsigned queries, unsigned keys, unsigned columns>
   using SwappedValueOp = WgmmaOfValues<Values, SharedWeights<queries, keys, Values::type>, columns>;
+  // The same where keys and values are e4m3, which become bf16 in registers.
+  template <class Keys, class Queries, unsigned keys, unsigned queries>
+  using ConvertedScoreOp = WgmmaOfConvertedKeys<Keys, Queries, keys, queries>;
+  template <class Values, unsigned queries, unsigned keys, unsigned columns>
+  using ConvertedValueOp =
+      WgmmaOfConvertedValues<Values, SharedWeights<queries, keys, ElementType::Bf16>, columns>;
   // One group's products run while the others weigh their scores.
   static constexpr bool takes_turns = true;
   template <auto config, class Trace>
@@ -55,6 +64,12 @@ struct Sm90Attention : Sm90 {
                             config.tiling.n % 64 == 0 && config.tiling.n <= config.head_columns()),
             "Where values are columns of keys, queries are columns, a block has 64 keys of 16 "
             "bits, and a slice of keys is a multiple of 64 columns.");
+    require(
+        config.e4m3_keys == 0 ||
+            (swaps && !has_values && config.from_e4m3 == 0 && config.keys == 128 &&
+             config.tiling.n == 128 && config.head_columns() == 128),
+        "Where keys and values alone are e4m3, queries are columns, a block has 128 keys, and a "
+        "head 128 columns.");
     require(config.tiling.cluster.size() == 1, "CTAs of attention share nothing.");
     const bool is_fp8 = config.e4m3_products != 0;
     require(config.from_e4m3 == config.e4m3_products,

@@ -21,6 +21,7 @@ struct SwappedAttention : Attention<Kernel> {
   using typename Base::Op;
   using typename Base::OwnParams;
   using typename Base::Queries;
+  using typename Base::Scales;
   using typename Base::ScoreOp;
   using typename Base::Signals;
   using typename Base::Trace;
@@ -64,7 +65,8 @@ struct SwappedAttention : Attention<Kernel> {
           values_(signals.values, Op::speaker(thread), trace.ring(2)),
           weights_(stages.weights, barrier, thread),
           score_op_(Keys::tensors(stages.keys), Queries::tensors(stages.queries), 0, thread),
-          op_(Values::tensors(stages.values), weights_),
+          op_(Values::tensors(stages.values), weights_, thread),
+          query_rows_(Queries::tensors(stages.queries).rows),
           value_rows_(Values::tensors(stages.values).rows),
           softmax_(params.scale, params.softcap, params.sequences.window, stages.columns, barrier,
                    thread),
@@ -78,10 +80,18 @@ struct SwappedAttention : Attention<Kernel> {
       const SequenceRows rows = params_.sequences.rows(tile.n);
       const int token = tile.first_row(Kernel::config.tiling.m);
       const bool causal = params_.sequences.causal != 0;
+      if constexpr (Scales::are_there) {
+        softmax_.rescale(params_.scale * params_.of_scores(tile.batch), params_.softcap);
+      }
       softmax_.begin([&](int row) { return rows.keys_seen(token + rows_.token(row), causal); });
       sum.clear();
       sum.start();
       if (tile.num_k_tiles() > 0) add_blocks(sum, tile, rows.keys(), key);
+      if constexpr (Scales::are_there) {
+        typename Softmax::Numbers factors;
+        for (float& factor : factors.of) factor = params_.of_values(tile.batch);
+        Op::correct(sum, factors);
+      }
       rows_.template finish<Op>(sum, softmax_, tile, token);
     }
 
@@ -95,6 +105,10 @@ struct SwappedAttention : Attention<Kernel> {
       };
       Scores scores;
       auto query = queries_.consume();
+      if constexpr (requires { requires ScoreOp::arranges_queries; }) {
+        write_for_products(barrier, 128,
+                           [&] { ScoreOp::arrange(query_rows_, query.slot(), thread_); });
+      }
       {
         const auto stage = keys_.consume();
         score_op_.issue(scores, stage, query);
@@ -137,6 +151,7 @@ struct SwappedAttention : Attention<Kernel> {
     Weights weights_;
     ScoreOp score_op_;
     Op op_;
+    typename Queries::Payload::RingTensors::Rows query_rows_;
     typename Values::Payload::RingTensors::Rows value_rows_;
     Softmax softmax_;
     typename Kernel::Rows rows_;

@@ -51,7 +51,7 @@ class SwappedHeads {
     Numbers logs = softmax.log2_sums();
     const int tokens = tile.m_end - first_token;
     if (tile.parts == 1) return store_alone<Op>(sum, logs, tile, first_token, tokens);
-    leave(sum, logs, tile, tokens);
+    leave<Op>(sum, logs, tile, tokens);
     if (!tile.finishes()) {
       isa::warp_sync();
       if (lane_ == 0) isa::global_add_release(counter(tile), 1);
@@ -80,9 +80,13 @@ class SwappedHeads {
     return sink_of(params_.sinks, tile.batch + head(row)) * log2_of_e;
   }
 
-  // The thread's value 2 half of a block stands in this column of values.
+  // The thread's value 2 half of a block stands in this column of values. Where A came from bytes,
+  // neighbours are 8 rows apart.
+  template <class Op>
   TW_DEVICE unsigned column_of(unsigned block, unsigned half) const {
-    return 64 * block + 16 * warp_ + lane_ / 4 + 8 * half;
+    const unsigned of_warp = 64 * block + 16 * warp_;
+    if constexpr (Op::rows_are_paired) return of_warp + lane_ / 4 * 2 + half;
+    return of_warp + lane_ / 4 + 8 * half;
   }
   template <class Sum, class Store>
   static TW_DEVICE void each_of_column(const Sum& sum, unsigned c, const Store& store) {
@@ -117,7 +121,7 @@ class SwappedHeads {
       if (place_of(row, tokens) < 0) continue;
       std::uint16_t* const to = output(tile, row, first_token);
       each_of_column(sum, c, [&](unsigned block, unsigned half, float value) {
-        const unsigned column = column_of(block, half);
+        const unsigned column = column_of<Op>(block, half);
         if (static_cast<int>(column) >= params_.value_columns) return;
         store_element<Space::Global>(
             to + column, static_cast<std::uint16_t>(pack<type>(FragmentPair{value, 0})));
@@ -126,7 +130,7 @@ class SwappedHeads {
     }
   }
 
-  template <class Sum>
+  template <class Op, class Sum>
   TW_DEVICE void leave(const Sum& sum, const Numbers& logs, const WorkTile& tile,
                        int tokens) const {
     TW_UNROLL
@@ -135,7 +139,7 @@ class SwappedHeads {
       if (place < 0) continue;
       float* const to = row_of_part(tile, tile.part, place);
       each_of_column(sum, c, [&](unsigned block, unsigned half, float value) {
-        store_element<Space::Global>(to + column_of(block, half), value);
+        store_element<Space::Global>(to + column_of<Op>(block, half), value);
       });
       if (lane_ < 4) store_element<Space::Global>(to + columns + warp_, logs.of[c]);
     }
@@ -269,7 +273,7 @@ class SwappedHeads {
   unsigned warp_;
   unsigned lane_;
   unsigned group_;
-  int heads_ = 0;  // of the tile
+  int heads_ = 0;  // that the tile has
 };
 
 }  // namespace tw::kernel

@@ -54,6 +54,11 @@ class ColumnSoftmax : public ScoreRule {
         barrier_(barrier),
         thread_(thread) {}
 
+  // Takes another scale, for the columns that begin next.
+  TW_DEVICE void rescale(float scale, float cap) {
+    static_cast<ScoreRule&>(*this) = ScoreRule(scale, cap, window_);
+  }
+
   // Columns whose last key is seen_by(column) behind the sequence's first.
   template <class SeenBy>
   TW_DEVICE void begin(const SeenBy& seen_by) {

@@ -12,11 +12,11 @@ namespace tw {
 // last to the first. Heads are
 // taken in sections whose keys and values stay in the L2 together; within a section the last rows
 // of all heads come first: causal, they see most keys, and what is short fills the gaps at the end.
-template <unsigned tile_rows, unsigned tile_keys>
+template <unsigned tile_rows, unsigned tile_keys, class SequencesType = Sequences>
 class AttentionTiles {
  public:
   struct Params {
-    Sequences sequences;
+    SequencesType sequences;
     // Heads of queries. A section is a number of heads: where lengths stand on the device, those of
     // one sequence.
     int heads;

@@ -6,11 +6,37 @@
 
 namespace tw {
 
+// Sums of `columns` columns of values, which are rows, for the queries that weights are for.
+template <class Weights, unsigned columns>
+class ValueSums {
+  static constexpr unsigned blocks = columns / 64;
+
+ public:
+  using Accumulator = RegisterAccumulator<blocks, Weights::rows>;
+  using Operand = Weights;
+  static constexpr bool elected = false;
+  static constexpr Release release = Release::Group;
+  static constexpr unsigned releases = 1;  // arrivals by each group
+  static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
+
+  // Multiplies the sums of all products so far by each column's factor.
+  static TW_DEVICE void correct(Accumulator& sum, const ColumnNumbers<Weights::rows>& factors) {
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      float(&values)[Weights::rows / 2] = sum.values(block);
+      TW_UNROLL
+      for (unsigned i = 0; i < Weights::rows / 2; ++i) {
+        values[i] *= factors.of[SumColumns<Weights::rows>::of_value(i)];
+      }
+    }
+  }
+};
+
 // Adds the products of all columns of values, the rows of A, by the weights of all keys. The
 // tensors' `operand` is (column,key,1,stage), M-major: all columns, or where there are more of them
 // a slice, of which the last may have others behind them.
 template <class TensorsA, class Weights, unsigned columns>
-class WgmmaOfValues {
+class WgmmaOfValues : public ValueSums<Weights, columns> {
   using A = typename TensorsA::Operand;
   using B = typename Weights::Tensors::Operand;
   static constexpr unsigned blocks = columns / 64;
@@ -24,14 +50,10 @@ class WgmmaOfValues {
 
  public:
   static constexpr unsigned slices = (blocks + slice_blocks - 1) / slice_blocks;
-  using Accumulator = RegisterAccumulator<blocks, Weights::rows>;
-  using Operand = Weights;
-  static constexpr bool elected = false;
-  static constexpr Release release = Release::Group;
-  static constexpr unsigned releases = 1;  // arrivals by each group
-  static TW_DEVICE unsigned speaker(unsigned thread) { return thread; }
+  using typename ValueSums<Weights, columns>::Accumulator;
+  static constexpr bool rows_are_paired = false;  // a row is the column that it names
 
-  TW_DEVICE WgmmaOfValues(const TensorsA& a, const Weights& weights)
+  TW_DEVICE WgmmaOfValues(const TensorsA& a, const Weights& weights, unsigned /*thread*/ = 0)
       : a_(isa::shuffle(in_descriptor(a.operand.address()), 0)),
         b_(isa::shuffle(in_descriptor(weights.tensors().operand.address()), 0)) {}
 
@@ -69,17 +91,6 @@ class WgmmaOfValues {
     isa::wgmma_wait_group<0>();
     TW_UNROLL
     for (unsigned block = 0; block < blocks; ++block) isa::wgmma_registers(sum.fragment(block));
-  }
-  // Multiplies the sums of all products so far by each column's factor.
-  static TW_DEVICE void correct(Accumulator& sum, const ColumnNumbers<Weights::rows>& factors) {
-    TW_UNROLL
-    for (unsigned block = 0; block < blocks; ++block) {
-      float(&values)[Weights::rows / 2] = sum.values(block);
-      TW_UNROLL
-      for (unsigned i = 0; i < Weights::rows / 2; ++i) {
-        values[i] *= factors.of[SumColumns<Weights::rows>::of_value(i)];
-      }
-    }
   }
 
  private:

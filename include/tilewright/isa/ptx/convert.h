@@ -35,6 +35,26 @@ TW_DEVICE std::uint32_t cvt_f16x2_e4m3x2(std::uint16_t pair) {
 #endif
 }
 
+// cvt.rn.f16x2.e4m3x2, cvt.f32.f16 of both halves, cvt.rn.bf16x2.f32;  PTX 8.1, sm_89. Exact: bf16
+// holds every e4m3, and NaN stays one.
+TW_DEVICE std::uint32_t cvt_bf16x2_e4m3x2(std::uint16_t pair) {
+#if defined(__CUDACC__)
+  float lower, upper;
+  asm("{\n.reg .b16 l, u;\nmov.b32 {l, u}, %2;\ncvt.f32.f16 %0, l;\ncvt.f32.f16 %1, u;\n}"
+      : "=f"(lower), "=f"(upper)
+      : "r"(cvt_f16x2_e4m3x2(pair)));
+  std::uint32_t packed;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(upper), "f"(lower));
+  return packed;
+#else
+  const auto convert = [](unsigned code) {
+    const float value{E4m3::from_bits(static_cast<std::uint8_t>(code))};
+    return std::uint32_t{Bf16(value).bits};
+  };
+  return convert(pair & 0xffu) | convert(pair >> 8) << 16;
+#endif
+}
+
 // cvt.rn.f16x2.e5m2x2 d, a;  PTX 8.1, sm_89. Exact; NaN becomes 0x7fff.
 TW_DEVICE std::uint32_t cvt_f16x2_e5m2x2(std::uint16_t pair) {
 #if defined(__CUDACC__)
