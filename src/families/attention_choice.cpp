@@ -11,18 +11,31 @@ namespace {
 
 constexpr double launching = 4.2;  // microseconds of a launch and of its first copies
 
+// An SM that nobody shares a port with draws so many bytes in a microsecond: the more queries are
+// columns, and where bytes are converted, the longer a block takes.
+double drawn_alone(const AttentionConfig& config) {
+  const unsigned queries = config.tiling.m;
+  // Where values are columns of keys, two products read what memory brings once, and rows are long.
+  if (config.values_in_keys != 0) return 60e3 - 0.7e3 * std::min(queries, 40u);
+  if (config.e4m3_keys != 0) return queries <= 8 ? 26.5e3 : 22e3;
+  if (config.tiling.n < 128) return 67e3;
+  return config.swapped == 0 || config.tiling.n > 128 ? 91e3
+         : queries <= 8                               ? 88e3
+         : queries <= 16                              ? 72e3
+                                                      : 46e3;
+}
+
 // Keys and values in bytes, and time in microseconds, measured on an H200. Two SMs share a port of
 // the L2 cache: of tiles that do not fill a wave the last ones have pairs of them for themselves.
 double time_of_parts(const AttentionConfig& config, const tw_attention_problem& problem,
                      unsigned sms, const LaunchOrder& order) {
-  const double of_sm = config.swapped != 0 ? 33.5e3 : 28e3;
-  const double of_pair = config.tiling.n < 128 ? 72e3 : 91e3;
-  constexpr double beside = 1, beside_part = 3.8;
-  const double turn = config.swapped != 0 ? 1.5 : 6;
-  const AttentionParts made = attention_parts(problem, config, order);
-  // Where values are columns of keys, two products read what memory brings once, and rows are long.
+  const double of_alone = drawn_alone(config);
+  const double of_sm = std::min(config.swapped != 0 ? 33.5e3 : 28e3, of_alone);
+  const double of_pair = std::min(config.tiling.n < 128 ? 72e3 : 91e3, 2 * of_alone);
+  constexpr double beside = 1, beside_part = 3.8, of_deposit = 0.9;
   const bool has_values = config.values_in_keys != 0;
-  const double of_alone = has_values ? 60e3 - 0.7e3 * std::min(config.tiling.m, 40u) : of_pair;
+  const double turn = config.swapped == 0 ? 6 : has_values ? 1.5 : 3.3;
+  const AttentionParts made = attention_parts(problem, config, order);
   const double joining = has_values ? 5 : 2;
   const double for_each_part =
       has_values ? 1.2e-4 * made.shared.heads * made.shared.tokens * config.tiling.n : 0.1;
@@ -43,8 +56,9 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
   }
   if (made.parts > 1) {
     const auto of_each = static_cast<double>(tiles) / static_cast<double>(wave);
-    time = std::max(time, of_each * (bytes / of_alone + beside_part)) + joining +
-           for_each_part * static_cast<double>(made.parts);
+    // What a part leaves is stored before its counter counts it, and the group waits for that.
+    time = std::max(time + of_deposit * of_each, of_each * (bytes / of_alone + beside_part)) +
+           joining + for_each_part * static_cast<double>(made.parts);
   } else {
     // A tile of few keys still takes its turn: queries, two products and a store.
     time = std::max(time, std::ceil(static_cast<double>(tiles) / static_cast<double>(wave)) *

@@ -134,7 +134,8 @@ const Instance* kernel_like(const Instance& instance, unsigned part_blocks) {
     const auto& found = *static_cast<const AttentionConfig*>(other.facts);
     if (found.part_blocks == part_blocks && found.upper_rows == 0 && found.swapped == 0 &&
         std::strcmp(other.target, instance.target) == 0 &&
-        found.memory_type() == config.memory_type() && found.tiling.n == config.tiling.n &&
+        found.memory_type() == config.memory_type() &&
+        found.key_memory_type() == config.key_memory_type() && found.tiling.n == config.tiling.n &&
         found.head_columns() == config.head_columns()) {
       return &other;
     }

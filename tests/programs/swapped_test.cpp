@@ -54,22 +54,37 @@ std::vector<AttentionShape> few_queries(int columns) {
   };
 }
 
+// Two CTAs share an SM.
+struct OfTwo {
+  using Page = Sm90Attention;
+  static constexpr AttentionConfig config = {.tiling = {.m = 8, .n = 64},
+                                             .scheduling = Scheduling::Dynamic,
+                                             .part_blocks = 2,
+                                             .swapped = 1,
+                                             .residents = 2};
+};
+
 // Keys and values are e4m3 in memory. Stages are used again within a part.
-struct OfBytes {
+template <unsigned key_count, unsigned ctas>
+struct OfBytesBy {
   using Page = Sm90Attention;
   static constexpr AttentionConfig config = {.tiling = {.m = 8, .n = 128},
+                                             .keys = key_count,
                                              .e4m3_keys = 1,
                                              .scheduling = Scheduling::Dynamic,
                                              .key_stages = 2,
                                              .value_stages = 2,
                                              .part_blocks = 4,
-                                             .swapped = 1};
+                                             .swapped = 1,
+                                             .residents = ctas};
 };
+using OfBytes = OfBytesBy<128, 1>;
+using OfBytesOfTwo = OfBytesBy<64, 2>;
 
 template <class Named>
 class SwappedTest : public ::testing::Test {};
 using Configs = ::testing::Types<Swapped<8, 64, 64>, Swapped<16, 128, 128>, Swapped<32, 64, 256>,
-                                 Swapped<8, 256, 64, 1, Scheduling::Static>>;
+                                 Swapped<8, 256, 64, 1, Scheduling::Static>, OfTwo>;
 TYPED_TEST_SUITE(SwappedTest, Configs);
 
 template <class Named>
@@ -121,6 +136,9 @@ TEST(SwappedOfBytes, RandomRowsAreWithinTheBoundOfBf16) {
     AttentionCase data = case_of_bytes(shape, false, 1);
     ASSERT_TRUE(test::clean(run_attention<OfBytes>(data, {})));
     EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
+    AttentionCase again = case_of_bytes(shape, false, 1);
+    ASSERT_TRUE(test::clean(run_attention<OfBytesOfTwo>(again, {})));
+    EXPECT_LE(again.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
   }
 }
 TEST(SwappedOfBytes, IsExactAndCleanOnSchedules) {

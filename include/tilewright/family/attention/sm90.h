@@ -66,10 +66,10 @@ struct Sm90Attention : Sm90 {
             "bits, and a slice of keys is a multiple of 64 columns.");
     require(
         config.e4m3_keys == 0 ||
-            (swaps && !has_values && config.from_e4m3 == 0 && config.keys == 128 &&
+            (swaps && !has_values && config.from_e4m3 == 0 && config.keys <= 128 &&
              config.tiling.n == 128 && config.head_columns() == 128),
-        "Where keys and values alone are e4m3, queries are columns, a block has 128 keys, and a "
-        "head 128 columns.");
+        "Where keys and values alone are e4m3, queries are columns, a block has 64 or 128 keys, "
+        "and a head 128 columns.");
     require(config.tiling.cluster.size() == 1, "CTAs of attention share nothing.");
     const bool is_fp8 = config.e4m3_products != 0;
     require(config.from_e4m3 == config.e4m3_products,
@@ -87,11 +87,13 @@ struct Sm90Attention : Sm90 {
     const bool is_alone = config.residents == 1, is_paged = config.pages != 0;
     require(config.residents >= 1 && config.residents <= 4,
             "Up to four CTAs share an SM: it has 64 named barriers, and each may use 16.");
-    require(is_alone || (groups == 1 && !is_fp8 && !is_paged && config.part_blocks == 0),
-            "CTAs that share an SM have one multiplying warpgroup each, and all keys in rows.");
+    require(is_alone || (groups == 1 && !is_fp8 && !is_paged && !has_values &&
+                         (config.part_blocks == 0 || swaps)),
+            "CTAs that share an SM have one multiplying warpgroup each, and rows of keys; where "
+            "they take parts of these, queries are columns.");
     require(!is_paged || (groups == 2 && !is_fp8), "Tiles whose keys lie in pages have 128 rows.");
     // Where values are columns of keys, the pages of a block are held for all of its slices.
-    const unsigned helping = !is_alone                 ? (config.residents == 2 ? 40 : 24)
+    const unsigned helping = !is_alone && !swaps       ? (config.residents == 2 ? 40 : 24)
                              : has_values              ? (groups == 2 ? 56 : 96)
                              : groups == 3             ? 32
                              : groups == 1 || is_paged ? 56
