@@ -27,7 +27,7 @@ KINDS = {
     'order': ('Orders', '`schedule/work_tile.h`, `schedule/hilbert_order.h`'),
     'map': ('Maps', '`schedule/work_tile.h`, `schedule/split_tiles.h`, `schedule/group_tiles.h`'),
     'schedule': ('Schedules', '`schedule/work_tile.h`, `schedule/dynamic.h`'),
-    'reduction': ('Reductions', '`schedule/reduction.h`, `schedule/cluster_reduction.h`, `schedule/shared_finish.h`, `schedule/last_finish.h`'),
+    'reduction': ('Reductions', '`schedule/reduction.h`, `schedule/cluster_reduction.h`, `schedule/shared_finish.h`, `schedule/last_finish.h`, `schedule/group_reduction.h`'),
     'program': ('Programs', '`kernel/warp_specialized.h`, `family/attention/program.h`'),
     'stream': ('Streams', '`family/*/kernel.h`, of kernels that stream'),
     'launch': ('Launches', '`family/*/launch.h`'),

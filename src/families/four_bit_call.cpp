@@ -14,7 +14,7 @@ namespace library {
 namespace {
 
 // Prices in microseconds of an SM, fitted to launches amid foreign kernels on an H200
-// (bench/results/2026-11-17-four-bit-h200.md).
+// (bench/results/2026-11-18-four-bit-h200.md).
 struct FourBitProducts : DescribedProducts<four_bit_instances> {
   static constexpr bool only_in_parts = true;
   // Only the device knows the groups: they are priced as if all that may have rows had as many.
@@ -41,8 +41,8 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
     const double tiles = count(product.m, tiling.m * tiling.cluster.m) *
                          count(product.n, tiling.n) * static_cast<double>(product.batch);
     const double ctas = tiles * tiling.cluster.m * parts;
-    const double rounds = std::ceil(ctas / machine.sms);
-    // What one CTA does of a tile: weights come, are converted and multiplied side by side.
+    // Clusters of four find no place on some SMs.
+    const double rounds = std::ceil(ctas / (machine.sms * (tiling.cluster.m > 2 ? 0.9 : 1.0)));
     const double weights = tiling.m * k;
     if (facts.in_groups) {
       // Measured with 8 and 128 experts: conversions and products take turns.
@@ -54,10 +54,15 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
     const double bytes =
         weights * facts.weights.block_bytes() / (PackedWeights::rows * PackedWeights::k);
     const double loads = bytes / (machine.bytes_per_us / machine.sms * 0.85);
-    const double converts = weights / (config.multiply_groups == 1 ? 40e3 : 46e3);
-    const double multiplies = weights * std::max(tiling.n, 32u) / 3.7e6;
-    const double joins = parts == 1 ? 0 : tiling.cluster.k > 1 ? 1.0 : 2.0;
-    return 3.2 + rounds * (std::max({loads, converts, multiplies}) + 0.4) + joins;
+    // An SM does this for one of k: rows are converted, columns copied and multiplied. A group that
+    // is alone waits for its own products.
+    const bool along_k = config.consumers == Consumers::AlongK;
+    const double column = (tiling.n <= 32 ? 12.5e-6 : 18e-6) * (tiling.cluster.m > 1 ? 0.8 : 1.0);
+    const double alone = config.multiply_groups == 1 ? 1.15 : 1.0;
+    const double works = k * alone * (170e-6 + 15.4e-6 * tiling.m + column * tiling.n);
+    const double ends = along_k ? 0.1 : 0.4 + 0.013 * tiling.n;  // what a tile's end takes
+    const double joins = parts == 1 ? 0 : (along_k ? 1.0 : 1.5) + 0.5 * rounds;
+    return (along_k ? 2.8 : 3.1) + rounds * (std::max(loads, works) + ends) + joins;
   }
 };
 

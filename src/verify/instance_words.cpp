@@ -15,7 +15,9 @@ InstanceWords words_of(const MatmulConfig& config) {
           layout_name(config.tiling.a_major, config.tiling.b_major),
           of_output(config.tiling.m, config.tiling.n),
           of_output(config.tiling.cluster.m, config.tiling.cluster.n),
-          config.consumers == Consumers::Cooperative ? "cooperative" : "ping-pong",
+          config.consumers == Consumers::Cooperative ? "cooperative"
+          : config.consumers == Consumers::PingPong  ? "ping-pong"
+                                                     : "along k",
           config.split == Split::Whole     ? "whole"
           : config.split == Split::Parts   ? "split-k"
           : config.split == Split::Cluster ? "cluster"

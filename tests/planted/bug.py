@@ -238,6 +238,11 @@ CONFIGS = {
     'four_bit_groups': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                               fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1', '.multiply_groups = 1, .dependent_launch = 1'),
                               'four_bit', 'GroupedBy<FourBitBy<WeightFormat::Mxfp4, 32>>'),
+    # Four warpgroups that share k.
+    'along_k': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                      fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1, .weights_first = 1',
+                                '.consumers = Consumers::AlongK, .multiply_groups = 4, .dependent_launch = 1'), 'four_bit',
+                      'FourBitBy<WeightFormat::Mxfp4, 32>'),
     # Groups of rows.
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),

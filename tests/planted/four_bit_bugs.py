@@ -6,6 +6,8 @@ SMALL = (12, 100, 300)
 LONG = (12, 64, 4000)
 # Groups of 5, 0, 20 and 3 rows, and 4 rows of nobody.
 GROUPS = (32, 100, 300, '5,0,20,3')
+# Tiles that one CTA multiplies in turn.
+TILES = (12, 300, 300)
 
 BUGS = [
     Bug('converted_too_early',
@@ -27,6 +29,18 @@ BUGS = [
         'family/four_bit/fragments.h', 'const unsigned index = 2 * group + row;',
         'const unsigned index = 2 * group + 1 - row;',
         [Site('four_bit', SMALL, WRONG_RESULT)]),
+    Bug('groups_add_up_too_early',
+        'the first group adds up parts that the others have not written yet',
+        'pipeline/group_parts.h', 'isa::barrier_sync(barrier, groups * threads);', '',
+        [Site('along_k', SMALL, 'race', 'multiply 0', also=('uninitialised',))]),
+    Bug('groups_write_over_parts',
+        'groups write over parts of the tile before, which the first still reads',
+        'pipeline/group_parts.h', 'if (is_used_) isa::barrier_sync(barrier, groups * threads);', '',
+        [Site('along_k', TILES, 'overwrite-while-read', 'multiply 1', also=('race',))]),
+    Bug('groups_of_other_stages',
+        'a group takes one stage more than is its turn, which another has, too',
+        'kernel/warp_specialized.h', 'turn_ = Kernel::roles.groups - 1;', 'turn_ = Kernel::roles.groups - 2;',
+        [Site('along_k', LONG, 'phase-skipped', 'multiply 0', also=('arrival-count', 'overwrite-while-read', 'wrong-step'))]),
     Bug('features_beyond_the_last',
         'blocks that the weights do not have are read',
         'family/four_bit/loader.h',

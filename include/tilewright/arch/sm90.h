@@ -70,16 +70,20 @@ struct Sm90 {
         "a plain epilogue.");
     require(
         config.multiply_groups <= 2 ||
-            (config.multiply_groups == 3 && config.group_rows() * config.tiling.n <= 64 * 160),
-        "At most three warpgroups multiply; three have 160 registers a thread, of which 80 hold "
-        "sums.");
+            (config.multiply_groups == 3 && config.group_rows() * config.tiling.n <= 64 * 160) ||
+            (config.multiply_groups == 4 && config.group_rows() * config.tiling.n <= 64 * 32),
+        "At most three warpgroups multiply, or four; three have 160 registers a thread, of which "
+        "80 hold sums, four have 112 and 16.");
     require(config.tiling.cluster.size() <= max_cluster, "A cluster has at most 8 CTAs.");
     require(config.tiling.group == 1, "Pairs of CTAs that multiply as one need sm_100a.");
     // A Hilbert curve is more than 24 registers can follow.
     const unsigned helping = config.sweep == decltype(config.sweep){} ? 24 : 40;
     const bool asks = config.scheduling != decltype(config.scheduling){};
-    // Three groups get by with 160 registers a thread where two have 240.
-    const unsigned multiplying = config.multiply_groups == 3 ? 160 : helping == 24 ? 240 : 232;
+    // Three groups get by with 160 registers a thread where two have 240, and four with 112.
+    const unsigned multiplying = config.multiply_groups == 4   ? 112
+                                 : config.multiply_groups == 3 ? 160
+                                 : helping == 24               ? 240
+                                                               : 232;
     return RoleTable{.load = {0, 1, helping},
                      .schedule = {1, asks ? 1u : 0u, helping},
                      .source = {2, config.c_stages != 0 ? 1u : 0u, helping},

@@ -6,6 +6,7 @@
 #include "tilewright/bind/contracts.h"
 #include "tilewright/kernel/left_out.h"
 #include "tilewright/pipeline/event_trace.h"
+#include "tilewright/schedule/group_reduction.h"
 #include "tilewright/schedule/hilbert_order.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/shared_finish.h"
@@ -98,7 +99,11 @@ consteval auto reduction_of() {
                                  : roles.group_warps() * config.groups_per_tile();
   constexpr unsigned group_step = config.groups_per_tile() == 1 ? 0 : roles.group_warps();
   constexpr unsigned values = config.tiling.m * config.tiling.n / (warps * roles.lanes);
-  if constexpr (config.split == Split::Whole) {
+  if constexpr (config.consumers == Consumers::AlongK) {
+    using Parts = WorkspaceReduction<group_step, warps, values, roles.lanes>;
+    using Next = std::conditional_t<config.split == Split::Whole, NoReduction, Parts>;
+    return Chosen<GroupReduction<config.multiply_groups, warps, values, Next>>();
+  } else if constexpr (config.split == Split::Whole) {
     return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {
     static_assert(has_cluster_reduction<Target>());
@@ -149,7 +154,9 @@ consteval unsigned stages_that_fit() {
     taken += storing_groups * unsigned{sizeof(typename Store::Buffers)};
   }
   if (Sources::has_role) taken += storing_groups * unsigned{sizeof(typename Sources::Storage)};
-  if (config.split == Split::Cluster) taken += unsigned{sizeof(typename Reduction::Storage)};
+  if (config.split == Split::Cluster || config.consumers == Consumers::AlongK) {
+    taken += unsigned{sizeof(typename Reduction::Storage)};
+  }
   return (Target::shared_bytes - taken) / unsigned{sizeof(Stage)};
 }
 

@@ -93,6 +93,11 @@ struct MatmulConfig {
                                c_stages == 0 && (finishers & (finishers - 1)) == 0),
             "Parts that finish shares are those of a split into parts, by groups that share tiles "
             "for which no role brings C; their number is a power of two.");
+    require(consumers != Consumers::AlongK ||
+                (multiply_groups > 1 && promote_every == 0 && initial_c == 0 && c_stages == 0 &&
+                 finishers == 1 && (split == Split::Whole || split == Split::Parts)),
+            "Groups that share k are several, and the first has the sums when the others have "
+            "sent theirs: sums begin at zero, whole or in parts that one CTA finishes.");
     require(initial_c == 0 ||
                 (split == Split::Whole && promote_every == 0 && plain_epilogue == 0 &&
                  tiling.swap_ab == 0 && bytes_of(d_type) == 2 && !is_integer(tiling.a_type)),

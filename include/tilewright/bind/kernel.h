@@ -41,9 +41,8 @@ struct Kernel : kernel::GroupPlaces<Named::config.tiling.m, Named::config.tiling
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
 
   // Groups that take turns read stages of their own.
-  static constexpr RoleArrivals multiplies = {
-      Role::Multiply,
-      Op::releases*(config.consumers == Consumers::PingPong ? 1 : config.multiply_groups)};
+  static constexpr RoleArrivals multiplies = {Role::Multiply,
+                                              Op::releases* config.groups_per_tile()};
   static constexpr RoleArrivals adds =
       roles.epilogue.played() ? RoleArrivals{Role::Epilogue, roles.epilogue.warps} : multiplies;
   using Payload = typename Recipe::template Payload<tiling, Loader, Scales, multiplies, adds>;

@@ -8,9 +8,10 @@
 
 namespace tw {
 
-// How several multiplying groups share the work: all on one tile, or every group its own tile in
-// turn, so that one stores while the other multiplies.
-enum class Consumers : unsigned { Cooperative, PingPong };
+// How several multiplying groups share the work: all on one tile, each with rows of its own; every
+// group its own tile in turn, so that one stores while the other multiplies; or all on one tile,
+// with stages in turn, so that each sums up other k, and their sums are added up.
+enum class Consumers : unsigned { Cooperative, PingPong, AlongK };
 
 struct RoleSpec {
   unsigned first_warp = 0;
@@ -114,7 +115,8 @@ struct RoleTable {
 
   consteval RoleTable checked() const {
     require(multiply.warps % groups == 0, "The multiplying warps must form equal groups.");
-    require(groups <= 3, "At most three groups multiply: so many have names, and are brought C.");
+    require(groups <= (consumers == Consumers::AlongK && !source.played() ? 4 : 3),
+            "At most three groups multiply: so many are brought C; four where they share k.");
     require(!shifts_registers() || multiply.first_warp % warpgroup_warps == 0,
             "Registers are shifted between whole warpgroups: multiplying warps must begin at one.");
     return *this;

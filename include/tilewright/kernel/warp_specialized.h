@@ -145,7 +145,8 @@ struct OneProduct {
    public:
     TW_DEVICE Multiplies(const OwnParams&, Signals& signals, Stages& stages, unsigned group,
                          unsigned thread, Trace trace)
-        : input_(signals.input, Op::speaker(thread), trace),
+        : turn_(static_cast<int>(group)),
+          input_(signals.input, Op::speaker(thread), trace),
           op_(Ring::tensors(stages.input), group * Kernel::group_step, thread) {}
 
     // In a pair of CTAs the leader multiplies for both.
@@ -159,6 +160,15 @@ struct OneProduct {
       Held<typename Input::Token, Op::stages_held> held;
       const CountRange tiles = part.k_tiles(key);
       for (auto k = tiles.begin(); k != tiles.end(); ++k) {
+        if constexpr (by_stages) {
+          // Those of other groups before the next own one, or all that are left.
+          const int others = turn_ < tiles.last - *k ? turn_ : tiles.last - *k;
+          input_.skip(static_cast<unsigned>(others));
+          k = {*k + others};
+          turn_ -= others;
+          if (!(k != tiles.end())) break;
+          turn_ = Kernel::roles.groups - 1;
+        }
         auto stage = input_.consume();
         if constexpr (Op::takes_two) {
           if (*k + 1 != tiles.last) {
@@ -174,6 +184,11 @@ struct OneProduct {
     }
 
    private:
+    // Groups that share k take stages in turn, from one tile to the next.
+    static constexpr bool by_stages = Kernel::roles.consumers == Consumers::AlongK;
+    static_assert(!by_stages || !Op::takes_two, "A TileOp that takes two stages takes neighbours.");
+
+    int turn_;  // so many stages of others come before the next own one
     Input input_;
     Op op_;
   };
@@ -409,7 +424,10 @@ class WarpSpecialized {
   // and ends; where one thread issues the products, it alone goes round.
   static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
                                  unsigned thread) {
-    isa::describe_role(group == 0 ? "multiply 0" : group == 1 ? "multiply 1" : "multiply 2");
+    isa::describe_role(group == 0   ? "multiply 0"
+                       : group == 1 ? "multiply 1"
+                       : group == 2 ? "multiply 2"
+                                    : "multiply 3");
     typename Accumulators::Scope scope(storage.accumulators);
     if (!Op::elected || isa::elect_one()) multiply_tiles(params, storage, scope, group, thread);
   }

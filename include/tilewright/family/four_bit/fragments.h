@@ -3,7 +3,6 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/ptx/packed_arithmetic.h"
-#include "tilewright/isa/ptx/permute.h"
 #include "tilewright/layout/packed_weights.h"
 
 namespace tw {
@@ -84,17 +83,19 @@ class FourBitFragments {
     if constexpr (!packed.is_e2m1()) {
       return half_of(record, index * packed.scale_bytes() / 2);
     } else {
-      const unsigned byte = index % 4;  // digits 4 name a zero
-      const std::uint32_t bytes =
-          isa::permute_bytes(record.word[index / 4], 0, 0x4040 | byte << 8 | byte);
-      if constexpr (packed.format == WeightFormat::Nvfp4 && is_bf16)
-        return (bytes << 4) + both(0x7000);
-      else
-        return isa::shifted_by_product<7>(bytes);
+      // A word has two groups: bytes 0 and 2 are of the upper row, 1 and 3 of the lower. Those of a
+      // row become two numbers at once, each in the half where its byte was.
+      constexpr bool is_wide = packed.format == WeightFormat::Nvfp4 && is_bf16;
+      constexpr unsigned shift = is_wide ? 4 : 7;
+      const std::uint32_t word = record.word[index / 4];
+      std::uint32_t scales = index % 2 == 0 ? isa::shifted_by_product<shift>(word & both(0x00FF))
+                                            : word >> (8 - shift) & both(0x00FF << shift);
+      if constexpr (is_wide) scales += both(0x7000);
+      return isa::half_twice(scales, index / 2 % 2);
     }
   }
   static TW_DEVICE std::uint32_t half_of(const ScaleRecord<packed>& record, unsigned index) {
-    return isa::permute_bytes(record.word[index / 2], 0, index % 2 == 0 ? 0x1010 : 0x3232);
+    return isa::half_twice(record.word[index / 2], index % 2);
   }
 };
 

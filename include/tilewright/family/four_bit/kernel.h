@@ -29,7 +29,7 @@ struct FourBitBy : MatmulRecipe {
   static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
     require(config.tiling.swap_ab != 0 && config.promote_every == 0,
             "Packed weights are A, from registers: with swap_ab, and sums of the tensor core.");
-    require(config.consumers == Consumers::Cooperative && config.initial_c == 0,
+    require(config.consumers != Consumers::PingPong && config.initial_c == 0,
             "Groups that multiply packed weights share tiles, and sums begin at zero.");
     return table;
   }

@@ -60,6 +60,27 @@ TW_DEVICE std::uint32_t subtract_pairs(std::uint32_t a, std::uint32_t b) {
 #endif
 }
 
+// mov.b32 {low, high}, a;  mov.b32 d, {half, half};  PTX 1.0, sm_10
+// One half of a register in both. The multiplications above take it as it is: no instruction is
+// left of it, as one would be of a permutation of bytes.
+TW_DEVICE std::uint32_t half_twice(std::uint32_t halves, unsigned half) {
+#if defined(__CUDACC__)
+  std::uint32_t result;
+  if (half == 0)
+    asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {low, low};}"
+        : "=r"(result)
+        : "r"(halves));
+  else
+    asm("{.reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {high, high};}"
+        : "=r"(result)
+        : "r"(halves));
+  return result;
+#else
+  const std::uint32_t kept = halves >> 16 * half & 0xFFFF;
+  return kept << 16 | kept;
+#endif
+}
+
 #if defined(__CUDACC__)
 // No constants to the compiler, for a program may write them.
 static __constant__ std::uint32_t powers_of_two[8] = {1, 2, 4, 8, 16, 32, 64, 128};
