@@ -3,6 +3,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/model.h"
+#include "tilewright/isa/ptx/special_registers.h"
 
 namespace tw::isa {
 
@@ -43,17 +44,6 @@ TW_DEVICE unsigned cluster_rank() {
 #endif
 }
 
-// mov.u64 d, %globaltimer;  PTX 3.1, sm_30
-TW_DEVICE std::uint64_t global_timer() {
-#if defined(__CUDACC__)
-  std::uint64_t nanoseconds;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-  return nanoseconds;
-#else
-  return model::global_timer();
-#endif
-}
-
 // The first byte of the CTA's dynamic shared memory, aligned to 1024 bytes (the 128-byte swizzle
 // repeats every 1024 bytes and is a function of the address).
 TW_DEVICE void* dynamic_shared() {
@@ -86,15 +76,6 @@ TW_DEVICE SharedAddress mapa(SharedAddress address, unsigned rank) {
 }
 
 // What a warp executes together.
-
-// WARP_SZ;  PTX 1.0, sm_10. How many lanes a warp has.
-TW_DEVICE unsigned warp_lanes() {
-#if defined(__CUDACC__)
-  return 32;
-#else
-  return model::warp_lanes();
-#endif
-}
 
 // elect.sync _|p, 0xffffffff;  PTX 8.0, sm_90. True in exactly one lane; before
 // sm_90 that is lane 0.
