@@ -94,8 +94,8 @@ class GroupTiles {
   // Tiles along a group's rows, and along what all groups have alike.
   TW_DEVICE int row_tiles() const { return row_tiles(begin_, end_); }
   static TW_DEVICE int row_tiles(int begin, int end) {
-    constexpr unsigned step = tile_rows * (swap_ab ? cluster.n : cluster.m);
-    return static_cast<int>((static_cast<unsigned>(end - begin) + step - 1) / step);
+    constexpr int step = tile_rows * static_cast<int>(swap_ab ? cluster.n : cluster.m);
+    return (end - begin + step - 1) / step;
   }
   TW_DEVICE int other_tiles() const { return swap_ab ? params_.map.tiles_m : params_.map.tiles_n; }
   TW_DEVICE void read() const {
