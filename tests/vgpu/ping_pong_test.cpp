@@ -3,6 +3,7 @@
 // where one of them is omitted: a wait by its place in the program, which is its return address, a
 // barrier by what its wave did last, for it stands in every step of an unrolled loop.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -142,6 +143,25 @@ TEST(PingPong, IsExactAndCleanUnderEverySchedule) {
     check(run<Four>(64, 40, 64 * 6 + 5, options_of(landing, 2)));
     check(run<Bytes>(72, 136, 128 * 5 + 16, options_of(landing, 2)));
     check(run<Bytes>(67, 61, 331, options_of(landing, 2)));
+  }
+}
+
+// TW_SCHEDULES: how many seeds, where more are asked for than CI has time for.
+TEST(PingPong, IsExactAndCleanWithManySeeds) {
+  const char* const asked = std::getenv("TW_SCHEDULES");
+  const unsigned seeds = asked != nullptr ? static_cast<unsigned>(std::atoi(asked)) : 1;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    for (const Landing landing : {Landing::Random, Landing::Adversarial}) {
+      vgpu::Options options = options_of(landing, 1 + seed % 3);
+      options.seed = seed;
+      const auto check = [&](const Outcome& result) {
+        EXPECT_TRUE(clean(result.report)) << seed << ", " << vgpu::name_of(landing);
+        EXPECT_EQ(result.wrong, "") << seed << ", " << vgpu::name_of(landing);
+      };
+      check(run<Four>(130, 129, 64 * 6 + 8 * (seed % 9), options));
+      check(run<Bytes>(129, 140, 128 * 5 + seed % 50, options));
+      check(run<Two>(100, 140, 64 * 3 + 2 * (seed % 31), options));
+    }
   }
 }
 
