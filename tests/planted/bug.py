@@ -21,6 +21,7 @@ CONSEQUENCES = {
     'race': 'who goes too early reads what others write, and nothing orders the two',
     'wrong-step': 'who goes too early reads what came a lap before',
     'global-race': 'tiles at an edge that reach back store rows twice, and no longer the same',
+    'operand-in-flight': 'products that nobody waits for read registers that the next block fills',
     'uninitialised': 'what was written elsewhere, or later, is missing where it is read',
     'in-flight-at-exit': 'what nobody waits for may be in flight at the end',
     'tensor-memory-life': 'what nobody waits for may be in flight when tensor memory is freed',
@@ -240,6 +241,11 @@ CONFIGS = {
     'four_bit_groups': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                               fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1', '.multiply_groups = 1, .dependent_launch = 1'),
                               'four_bit', 'GroupedBy<FourBitBy<WeightFormat::Mxfp4, 32>>'),
+    # Four warpgroups that share k.
+    'along_k': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                      fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1, .weights_first = 1',
+                                '.consumers = Consumers::AlongK, .multiply_groups = 4, .dependent_launch = 1'), 'four_bit',
+                      'FourBitBy<WeightFormat::Mxfp4, 32>'),
     # Groups of rows.
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
@@ -287,6 +293,9 @@ CONFIGS = {
     # Queries are columns; three stages of keys and of values.
     'swapped': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                       fields_of('.m = 8, .n = 256', '.keys = 64, .part_blocks = 2, .swapped = 1'), 'attention'),
+    # Keys and values are e4m3, which become bf16 in registers.
+    'swapped_bytes': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
+                            fields_of('.m = 8, .n = 128', '.e4m3_keys = 1, .part_blocks = 4, .swapped = 1'), 'attention'),
     # Values are two of the three slices of keys, whose ring holds less than two blocks.
     'latent': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                      fields_of('.m = 8, .n = 128', '.keys = 64, .head = 192, .key_stages = 5, .part_blocks = 2, '
