@@ -1,9 +1,6 @@
 // Attention whose values are columns of its keys, on the virtual GPU: exact where the result is,
 // within a bound elsewhere, clean on every schedule.
-#include <gtest/gtest.h>
-
-#include "tests/programs/attention_virtual.h"
-#include "tests/vgpu/support.h"
+#include "tests/programs/few_queries.h"
 
 namespace tw::programs {
 namespace {
@@ -22,28 +19,21 @@ struct Latent {
                                              .key_slices = 3};
 };
 
-// Keys that end before, at and behind the ends of blocks and parts; heads and queries that fill a
-// tile, or leave columns of it to nobody.
+// A tile of 64 queries has two groups.
 template <class Named>
-std::vector<AttentionShape> few_queries() {
-  std::vector<AttentionShape> shapes = {
-      {.queries = {1}, .keys = {1}},
-      {.heads = 4, .queries = {1}, .keys = {300}},
-      {.heads = 14, .key_heads = 2, .queries = {1, 1}, .keys = {128, 128}},
-      {.heads = 4, .key_heads = 2, .queries = {3}, .keys = {321}, .causal = true},
-      {.heads = 6, .key_heads = 2, .queries = {11}, .keys = {70}, .causal = true},
-      {.heads = 2, .queries = {4}, .keys = {600}, .causal = true, .window = 200},
-      // More queries than keys: the first see none.
-      {.queries = {5}, .keys = {2}, .causal = true},
-      {.heads = 3, .queries = {2}, .keys = {0}},
-      // A tile of 64 queries has two groups.
-      {.heads = 45, .queries = {1}, .keys = {100}},
-      {.queries = {50}, .keys = {70}, .causal = true},
-  };
-  for (AttentionShape& shape : shapes) {
-    shape.columns = Named::config.head_columns();
-    shape.value_columns = Named::config.tiling.n;
-  }
+std::vector<AttentionShape> shapes_of() {
+  constexpr int columns = Named::config.head_columns(), value_columns = Named::config.tiling.n;
+  std::vector<AttentionShape> shapes = few_queries(columns, value_columns);
+  shapes.push_back({.heads = 45,
+                    .columns = columns,
+                    .value_columns = value_columns,
+                    .queries = {1},
+                    .keys = {100}});
+  shapes.push_back({.columns = columns,
+                    .value_columns = value_columns,
+                    .queries = {50},
+                    .keys = {70},
+                    .causal = true});
   return shapes;
 }
 
@@ -53,28 +43,12 @@ using Configs = ::testing::Types<Latent<16, 576, 512>, Latent<8, 192, 128>,
                                  Latent<64, 192, 192, 1, Scheduling::Static>>;
 TYPED_TEST_SUITE(LatentTest, Configs);
 
-template <class Named>
-void expect_exact(const AttentionShape& shape, const vgpu::Options& options,
-                  const LaunchOrder& order = {}) {
-  AttentionCase data(shape);
-  data.fill_one_hot(options.seed);
-  ASSERT_TRUE(test::clean(run_attention<Named>(data, options, order)))
-      << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
-  ASSERT_EQ(data.wrong_one_hot(), 0)
-      << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
-}
-
 TYPED_TEST(LatentTest, OneHotRowsAreExact) {
-  for (const AttentionShape& shape : few_queries<TypeParam>()) expect_exact<TypeParam>(shape, {});
+  for (const AttentionShape& shape : shapes_of<TypeParam>()) expect_exact<TypeParam>(shape, {});
 }
 
 TYPED_TEST(LatentTest, RandomRowsAreWithinTheBound) {
-  for (const AttentionShape& shape : few_queries<TypeParam>()) {
-    AttentionCase data(shape);
-    data.fill_random(1);
-    ASSERT_TRUE(test::clean(run_attention<TypeParam>(data, {})));
-    EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
-  }
+  for (const AttentionShape& shape : shapes_of<TypeParam>()) expect_within_bound<TypeParam>(shape);
 }
 
 TYPED_TEST(LatentTest, AnyCutOfKeysIsExact) {

@@ -1,9 +1,6 @@
 // Attention whose keys are rows of products, on the virtual GPU: exact where the result is, within
 // a bound elsewhere, clean on every schedule.
-#include <gtest/gtest.h>
-
-#include "tests/programs/attention_virtual.h"
-#include "tests/vgpu/support.h"
+#include "tests/programs/few_queries.h"
 
 namespace tw::programs {
 namespace {
@@ -18,41 +15,6 @@ struct Swapped {
                                              .part_blocks = blocks,
                                              .swapped = 1};
 };
-
-// Keys that end before, at and behind the ends of blocks and parts; heads and queries that fill a
-// tile, or leave columns of it to nobody.
-std::vector<AttentionShape> few_queries(int columns) {
-  return {
-      {.columns = columns, .queries = {1}, .keys = {1}},
-      {.heads = 4, .columns = columns, .queries = {1}, .keys = {300}},
-      {.heads = 14, .key_heads = 2, .columns = columns, .queries = {1, 1}, .keys = {128, 128}},
-      {.heads = 4,
-       .key_heads = 2,
-       .columns = columns,
-       .queries = {3},
-       .keys = {321},
-       .causal = true},
-      {.heads = 6,
-       .key_heads = 2,
-       .columns = columns,
-       .queries = {11},
-       .keys = {70},
-       .causal = true},
-      {.heads = 2,
-       .columns = columns,
-       .queries = {4},
-       .keys = {600},
-       .causal = true,
-       .window = 200},
-      // More queries than keys: the first see none.
-      {.columns = columns, .queries = {5}, .keys = {2}, .causal = true},
-      {.heads = 3, .columns = columns, .queries = {2}, .keys = {0}},
-      // Heads that no smaller number divides: the last tile of a head of keys has fewer.
-      {.heads = 11, .columns = columns, .queries = {1}, .keys = {300}},
-      {.heads = 74, .key_heads = 2, .columns = columns, .queries = {1, 1}, .keys = {200, 200}},
-      {.heads = 10, .key_heads = 2, .columns = columns, .queries = {3}, .keys = {90}},
-  };
-}
 
 // Two CTAs share an SM.
 struct OfTwo {
@@ -87,17 +49,6 @@ using Configs = ::testing::Types<Swapped<8, 64, 64>, Swapped<16, 128, 128>, Swap
                                  Swapped<8, 256, 64, 1, Scheduling::Static>, OfTwo>;
 TYPED_TEST_SUITE(SwappedTest, Configs);
 
-template <class Named>
-void expect_exact(const AttentionShape& shape, const vgpu::Options& options,
-                  const LaunchOrder& order = {}) {
-  AttentionCase data(shape);
-  data.fill_one_hot(options.seed);
-  ASSERT_TRUE(test::clean(run_attention<Named>(data, options, order)))
-      << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
-  ASSERT_EQ(data.wrong_one_hot(), 0)
-      << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
-}
-
 TYPED_TEST(SwappedTest, OneHotRowsAreExact) {
   for (const AttentionShape& shape : few_queries(TypeParam::config.tiling.n)) {
     expect_exact<TypeParam>(shape, {});
@@ -106,10 +57,7 @@ TYPED_TEST(SwappedTest, OneHotRowsAreExact) {
 
 TYPED_TEST(SwappedTest, RandomRowsAreWithinTheBound) {
   for (const AttentionShape& shape : few_queries(TypeParam::config.tiling.n)) {
-    AttentionCase data(shape);
-    data.fill_random(1);
-    ASSERT_TRUE(test::clean(run_attention<TypeParam>(data, {})));
-    EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
+    expect_within_bound<TypeParam>(shape);
   }
 }
 
