@@ -4,11 +4,12 @@
 FOLDER (bench/shapes) has models.json. For each side of the fit, train and development, a suite is drawn of bf16, of e4m3, of
 block scales and of convolutions; a third, development-2, is of convolutions alone. any-train has products of no model, log-uniform
 in m, n and k, which models leave out: few columns, short sums, odd rows. hard-train has products of the classes in which cuBLASLt
-had been ahead amid foreign kernels, log-uniform within each. Constants were fitted to train and any-train, and kernels were made for hard-train. The others were
-held out before the first fit; they were measured many times since, and kernels and prices were made after what they showed: what
+had been ahead amid foreign kernels, log-uniform within each. Constants were fitted to train and any-train, and kernels were
+made for hard-train; attention-decode-train is for the choice of attention. The others were held out before the first fit; they were measured many times since, and kernels and prices were made after what they showed: what
 judges today is drawn by tools/held_out.py. The seed is fixed: the same table makes the same suites. No product of a development
 model has the n and k of a model that is trained on, nor those of bench/suites, to which earlier models were fitted.
 """
+import collections
 import json
 import math
 import pathlib
@@ -187,6 +188,22 @@ def draw_hard(random_, kind, count):
     return shapes
 
 
+def draw_decode():
+    """One query of each sequence, 4 MB to 2 GB of keys and values; as many with a head of keys for each head as with fewer."""
+    random_, shapes, drawn = random.Random(20261118), [], collections.Counter()
+    while len(shapes) < 32:
+        columns = (64, 128)[len(shapes) % 2]
+        heads, batch, keys = (log_uniform(random_, low, high) for low, high in ((5, 64), (1, 256), (200, 32768)))
+        key_heads = random_.choice([1, 4, 8, heads])
+        kind = columns, key_heads == heads
+        if heads % key_heads or not 4e6 < 4 * batch * keys * key_heads * columns < 2e9 or drawn[kind] == 8:
+            continue
+        drawn[kind] += 1
+        shapes.append({'batch': batch, 'heads': heads, 'key_heads': key_heads, 'queries': 1, 'keys': keys, 'columns': columns,
+                       'causal': False})
+    return shapes
+
+
 def suite_text(head, shapes):
     lines = ',\n'.join(json.dumps(shape) for shape in shapes)
     return json.dumps(head)[:-1] + ', "shapes": [\n' + lines + '\n]}\n'
@@ -217,6 +234,8 @@ def suites(folder):
                 drawn = {'any-train': draw_any, 'hard-train': draw_hard}.get(side)
                 shapes = drawn(random_, kind, count) if drawn else draw_products(random_, families, kind, count, avoided)
             texts[f'{kind}-{side}.json'] = suite_text(head, shapes)
+    about = 'one query of each sequence, drawn by tools/shapes.py; the choice of attention is fitted to it'
+    texts['attention-decode-train.json'] = suite_text({'about': about}, draw_decode())
     return texts
 
 

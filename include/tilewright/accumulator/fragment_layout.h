@@ -87,4 +87,13 @@ struct SumsLike {
   }
 };
 
+// Sums of whole parts. A copy: ptxas serialises wgmma where the tensor core's own registers change
+// in a branch.
+template <class Sum>
+struct TotalSums : SumsLike<Sum> {
+  using Value = typename Sum::Value;
+  Value values[Sum::blocks][Sum::columns / 2];
+  TW_DEVICE Value value(unsigned block, unsigned i) const { return values[block][i]; }
+};
+
 }  // namespace tw

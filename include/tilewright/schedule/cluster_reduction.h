@@ -24,15 +24,6 @@ struct ReceivedRows : SumsLike<Sum> {
   }
 };
 
-// Sums of whole parts. A copy: ptxas serialises wgmma where the tensor core's own registers change
-// in a branch.
-template <class Sum>
-struct TotalSums : SumsLike<Sum> {
-  using Value = typename Sum::Value;
-  Value values[Sum::blocks][Sum::columns / 2];
-  TW_DEVICE Value value(unsigned block, unsigned i) const { return values[block][i]; }
-};
-
 // `cluster.k` parts; each of the `warps` that hold sums sends to, or receives from, its like.
 // `part_values` of a part, by each thread, of which `row_values` make a block of rows.
 template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned part_values,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "tilewright/pipeline/group_parts.h"
-#include "tilewright/schedule/cluster_reduction.h"
 #include "tilewright/schedule/reduction.h"
 
 namespace tw {
