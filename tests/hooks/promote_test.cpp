@@ -1,7 +1,7 @@
 // promote_every: after so many k-tiles a partial sum joins the sums in float32, in the multiplying
 // threads where these hold it (wgmma), in the epilogue role where it lies in tensor memory. Partial
 // sums of whole kernels are held against whole sums, also where the last one is short, alone, or of
-// nothing. (WgmmaOp by itself, promoting after 1 to 4 stages: tests/vgpu/tiling_test.cpp.)
+// nothing. (WgmmaOp by itself, promoting after 1 to 4 stages: tests/io/tiling_test.cpp.)
 #include "src/verify/compare.h"
 #include "tests/hooks/schedules.h"
 #include "tilewright/arch/sm100.h"

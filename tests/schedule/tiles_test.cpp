@@ -1,0 +1,149 @@
+// Orders and maps of work on the host: every tile is somebody's once, and every k-tile of its sum.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "tilewright/schedule/group_tiles.h"
+#include "tilewright/schedule/hilbert_order.h"
+#include "tilewright/schedule/split_tiles.h"
+#include "tilewright/schedule/xcd_order.h"
+
+namespace tw {
+namespace {
+
+constexpr ClusterShape alone = {1, 1};
+
+BandedOrder::Params bands(int group, Raster raster) {
+  BandedOrder::Params order{};
+  order.group = group;
+  order.raster = raster;
+  return order;
+}
+
+TileMapParams<BandedOrder> map_of(int tiles_m, int tiles_n, int batches, int k_tiles, int splits) {
+  TileMapParams<BandedOrder> map{};
+  map.tiles_m = tiles_m;
+  map.tiles_n = tiles_n;
+  map.batches = batches;
+  map.k_tiles = k_tiles;
+  map.m = map.last_row = map.last_column = 1 << 20;
+  map.splits = splits;
+  map.order = bands(2, Raster::AlongN);
+  return map;
+}
+
+TEST(Orders, BandsReachEveryTileOnce) {
+  for (const Raster raster : {Raster::AlongM, Raster::AlongN}) {
+    for (int group = 1; group <= 9; ++group) {
+      for (const auto& [m, n] : {std::pair{1, 1}, {1, 13}, {13, 1}, {7, 12}, {16, 8}, {5, 5}}) {
+        BandedOrder::Params order = bands(group, raster);
+        order.foresee(m, n);
+        std::vector<int> reached(m * n);
+        for (int index = 0; index < m * n; ++index) {
+          const TileAt at = BandedOrder::at<true>(order, index, m, n);
+          const TileAt divided = BandedOrder::at<false>(order, index, m, n);
+          ASSERT_EQ(at.m, divided.m);
+          ASSERT_EQ(at.n, divided.n);
+          ASSERT_TRUE(at.m >= 0 && at.m < m && at.n >= 0 && at.n < n) << index;
+          ++reached[at.m * n + at.n];
+        }
+        EXPECT_EQ(std::count(reached.begin(), reached.end(), 1), m * n) << group;
+      }
+    }
+  }
+}
+
+TEST(Orders, TheCurveReachesEveryTileOnceAndMovesByOne) {
+  for (int m = 1; m <= 20; ++m) {
+    for (int n = 1; n <= 20; ++n) {
+      std::vector<int> reached(m * n);
+      TileAt before = {0, 0};
+      for (int index = 0; index < m * n; ++index) {
+        const TileAt at = HilbertOrder::at({}, index, m, n);
+        ASSERT_TRUE(at.m >= 0 && at.m < m && at.n >= 0 && at.n < n);
+        ++reached[at.m * n + at.n];
+        // Odd sides cost a diagonal step.
+        ASSERT_LE(std::max(std::abs(at.m - before.m), std::abs(at.n - before.n)), 1);
+        before = at;
+      }
+      ASSERT_EQ(std::count(reached.begin(), reached.end(), 1), m * n) << m << " by " << n;
+    }
+  }
+}
+
+TEST(Orders, DiesGetEachWorkOnce) {
+  for (int count = 1; count <= 300; ++count) {
+    std::vector<int> dealt(count);
+    for (int index = 0; index < count; ++index) ++dealt[dealt_to_dies<8, 4>(index, count)];
+    ASSERT_EQ(std::count(dealt.begin(), dealt.end(), 1), count);
+  }
+  // Workgroups of one die, which are eight apart, have neighbours.
+  EXPECT_EQ((dealt_to_dies<8, 4>(8, 64)), (dealt_to_dies<8, 4>(0, 64)) + 1);
+}
+
+TEST(Parts, CoverEveryKTile) {
+  for (int k_tiles = 0; k_tiles <= 70; ++k_tiles) {
+    for (int parts = 1; parts <= 64; ++parts) {
+      const Divisor divisor(static_cast<unsigned>(parts));
+      for (int part = 0; part <= parts; ++part) {
+        ASSERT_EQ(part_begin(k_tiles, part, divisor), k_tiles * part / parts);
+      }
+    }
+  }
+}
+
+TEST(Parts, OfAllTilesHaveSlotsOfTheirOwn) {
+  TileMapParams<BandedOrder> map = map_of(3, 5, 2, 17, 4);
+  map.foresee();
+  const SplitTiles<alone, BandedOrder> tiles(map);
+  std::vector<int> covered(3 * 5 * 2 * 17), slots(3 * 5 * 2 * 3);
+  int index = 0;
+  for (; tiles.has(index); ++index) {
+    const WorkTile tile = tiles.tile(index);
+    for (int k = tile.k_begin; k < tile.k_end; ++k) {
+      ++covered[((tile.batch * 3 + tile.m) * 5 + tile.n) * 17 + k];
+    }
+    if (!tile.finishes()) ++slots.at(tile.slot + tile.part * tile.slot_stride);
+  }
+  EXPECT_EQ(index, 3 * 5 * 2 * 4);
+  EXPECT_EQ(std::count(covered.begin(), covered.end(), 1), std::ssize(covered));
+  EXPECT_EQ(std::count(slots.begin(), slots.end(), 1), std::ssize(slots));
+}
+
+// Groups of many sizes, among them more empty ones than are passed at once, and numbers that cannot
+// be: rows are covered up to the last end, each by tiles of its own group.
+TEST(Groups, CoverTheirRowsAndNoOthers) {
+  constexpr int tile_rows = 16, tiles_n = 3;
+  const std::vector<std::vector<std::int32_t>> cases = {
+      {5, 5, 25, 28},
+      {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 40},
+      {16, 32, 33},
+      {64},
+      {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
+      {10, 4, 1000, -3, 64}};
+  for (const std::vector<std::int32_t>& ends : cases) {
+    constexpr int rows = 64;
+    TileMapParams<BandedOrder> map = map_of(0, tiles_n, static_cast<int>(ends.size()), 1, 1);
+    map.m = map.last_row = rows;
+    const GroupTiles<alone, BandedOrder, tile_rows>::Params params = {map, ends.data(), 0};
+    const GroupTiles<alone, BandedOrder, tile_rows> tiles(params);
+    std::vector<int> covered(rows * tiles_n);
+    for (int index = 0; tiles.has(index); ++index) {
+      const WorkTile tile = tiles.tile(index);
+      for (int row = tile.first_row(tile_rows); row < tile.first_row(tile_rows) + tile_rows;
+           ++row) {
+        if (row < tile.m_end) ++covered.at(row * tiles_n + tile.n);
+      }
+    }
+    int begin = 0;
+    for (const std::int32_t end : ends) begin = std::clamp<int>(end, begin, rows);
+    for (int row = 0; row < rows; ++row) {
+      for (int n = 0; n < tiles_n; ++n) ASSERT_EQ(covered[row * tiles_n + n], row < begin) << row;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tw
