@@ -112,8 +112,18 @@ TEST(Parts, OfAllTilesHaveSlotsOfTheirOwn) {
   EXPECT_EQ(std::count(slots.begin(), slots.end(), 1), std::ssize(slots));
 }
 
+// Rows up to the last end are covered once, others never.
+void expect_rows(const std::vector<int>& covered, int tiles_n,
+                 const std::vector<std::int32_t>& ends, int rows) {
+  int end = 0;
+  for (const std::int32_t given : ends) end = std::clamp<int>(given, end, rows);
+  for (int row = 0; row < rows; ++row) {
+    for (int n = 0; n < tiles_n; ++n) ASSERT_EQ(covered[row * tiles_n + n], row < end) << row;
+  }
+}
+
 // Groups of many sizes, among them more empty ones than are passed at once, and numbers that cannot
-// be: rows are covered up to the last end, each by tiles of its own group.
+// be, whichever tiles a worker asks for.
 TEST(Groups, CoverTheirRowsAndNoOthers) {
   constexpr int tile_rows = 16, tiles_n = 3;
   const std::vector<std::vector<std::int32_t>> cases = {
@@ -128,19 +138,19 @@ TEST(Groups, CoverTheirRowsAndNoOthers) {
     TileMapParams<BandedOrder> map = map_of(0, tiles_n, static_cast<int>(ends.size()), 1, 1);
     map.m = map.last_row = rows;
     const GroupTiles<alone, BandedOrder, tile_rows>::Params params = {map, ends.data(), 0};
-    const GroupTiles<alone, BandedOrder, tile_rows> tiles(params);
-    std::vector<int> covered(rows * tiles_n);
-    for (int index = 0; tiles.has(index); ++index) {
-      const WorkTile tile = tiles.tile(index);
-      for (int row = tile.first_row(tile_rows); row < tile.first_row(tile_rows) + tile_rows;
-           ++row) {
-        if (row < tile.m_end) ++covered.at(row * tiles_n + tile.n);
+    for (const int workers : {1, 5, 23, 24, 25, 60}) {
+      std::vector<int> covered(rows * tiles_n);
+      for (int worker = 0; worker < workers; ++worker) {
+        const GroupTiles<alone, BandedOrder, tile_rows> tiles(params);
+        for (int index = worker; tiles.has(index); index += workers) {
+          const WorkTile tile = tiles.tile(index);
+          const int first = tile.first_row(tile_rows);
+          const int last = std::min(first + tile_rows, tile.m_end);
+          ASSERT_TRUE(tile.n >= 0 && tile.n < tiles_n) << "index " << index << " of " << workers;
+          for (int row = first; row < last; ++row) ++covered.at(row * tiles_n + tile.n);
+        }
       }
-    }
-    int begin = 0;
-    for (const std::int32_t end : ends) begin = std::clamp<int>(end, begin, rows);
-    for (int row = 0; row < rows; ++row) {
-      for (int n = 0; n < tiles_n; ++n) ASSERT_EQ(covered[row * tiles_n + n], row < begin) << row;
+      expect_rows(covered, tiles_n, ends, rows);
     }
   }
 }
