@@ -15,7 +15,7 @@ PARTS = ['target', 'shared_bytes', 'registers', 'in_clusters', 'Signal',
          'Loader', 'Op', 'Accumulators', 'Store', 'roles']
 # Limits and mechanisms that only some targets have, and who hands out work where somebody does.
 MORE = ['max_cluster', 'tensor_columns', 'StagedSources', 'ClusterReduction', 'LastFinish',
-        'Turns', 'Tickets']
+        'GroupReduction', 'Turns', 'Tickets']
 # What attention has in place of a matmul's loader and TileOp, whether its groups take turns, and whether a loop has all blocks.
 MORE += ['HeadLoader', 'PartLoader', 'ScoreOp', 'ValueOp', 'takes_turns', 'one_loop']
 # What ping-pong asks: how far apart its groups are and how they stand, the LDS without signals, the stages, when it loads, and the dies.

@@ -60,6 +60,7 @@ EXAMPLES = {
     'has_staged_sources': ('Sm90', ''),
     'has_cluster_reduction': ('Sm90', ''),
     'has_last_finish': ('Sm100', ''),
+    'has_group_reduction': ('Sm90', ''),
     'is_recipe': ('MatmulRecipe', ''),
     'is_loader': ('Product::Loader', ''),
     'loads_stages': ('Product::Loader', ', Fills, WorkTile'),

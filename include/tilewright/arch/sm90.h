@@ -15,6 +15,7 @@
 #include "tilewright/pipeline/turns.h"
 #include "tilewright/schedule/cluster_reduction.h"
 #include "tilewright/schedule/dynamic.h"
+#include "tilewright/schedule/group_reduction.h"
 
 namespace tw {
 
@@ -51,6 +52,8 @@ struct Sm90 {
   template <ClusterShape cluster, unsigned group_warps, unsigned warps, unsigned values,
             unsigned row_values>
   using ClusterReduction = tw::ClusterReduction<cluster, group_warps, warps, values, row_values>;
+  template <unsigned groups, unsigned warps, unsigned values, class Next>
+  using GroupReduction = tw::GroupReduction<groups, warps, values, Next>;
   template <unsigned groups, unsigned group_warps>
   using Turns = tw::Turns<groups, group_warps>;
   template <ClusterShape cluster, class Map, RoleTable roles>

@@ -6,7 +6,6 @@
 #include "tilewright/bind/contracts.h"
 #include "tilewright/kernel/left_out.h"
 #include "tilewright/pipeline/event_trace.h"
-#include "tilewright/schedule/group_reduction.h"
 #include "tilewright/schedule/hilbert_order.h"
 #include "tilewright/schedule/reduction.h"
 #include "tilewright/schedule/shared_finish.h"
@@ -102,7 +101,9 @@ consteval auto reduction_of() {
   if constexpr (config.consumers == Consumers::AlongK) {
     using Parts = WorkspaceReduction<group_step, warps, values, roles.lanes>;
     using Next = std::conditional_t<config.split == Split::Whole, NoReduction, Parts>;
-    return Chosen<GroupReduction<config.multiply_groups, warps, values, Next>>();
+    static_assert(has_group_reduction<Target>());
+    return Chosen<
+        typename Target::template GroupReduction<config.multiply_groups, warps, values, Next>>();
   } else if constexpr (config.split == Split::Whole) {
     return Chosen<NoReduction>();
   } else if constexpr (config.split == Split::Cluster) {

@@ -27,6 +27,8 @@ template <template <ClusterShape, unsigned, unsigned, unsigned, unsigned> class>
 struct ClusterReduction {};
 template <template <unsigned, unsigned, unsigned> class>
 struct LastFinish {};
+template <template <unsigned, unsigned, unsigned, class> class>
+struct GroupReduction {};
 }  // namespace page_template
 
 // A page of arch/: the target's limits, and which mechanism plays each part.
@@ -110,6 +112,15 @@ consteval bool has_last_finish() {
       requires { typename page_template::LastFinish<Page::template LastFinish>; },
       "A page must have 'template <unsigned...> using LastFinish' where parts are asked for: "
       "how the CTA whose part comes last finishes a sum.");
+  return true;
+}
+
+template <class Page>
+consteval bool has_group_reduction() {
+  static_assert(
+      requires { typename page_template::GroupReduction<Page::template GroupReduction>; },
+      "A page must have 'template <unsigned..., class Next> using GroupReduction' where groups "
+      "share k: how those of a CTA add up their sums.");
   return true;
 }
 
