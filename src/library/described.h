@@ -56,7 +56,7 @@ constexpr Family usual_family() {
   if constexpr (requires { &Described::priced; }) {
     using Products = PricedProducts<Described, all>;
     return {&Described::description, all, {launches_of<Products>, choose_launch<Products>}};
-  } else if constexpr (Described::description.product != nullptr) {
+  } else if constexpr (requires { Described::product; }) {
     using Products = DescribedProducts<all>;
     return {&Described::description, all, {launches_of<Products>, choose_launch<Products>}};
   } else {
