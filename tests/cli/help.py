@@ -58,7 +58,7 @@ with tempfile.TemporaryDirectory() as folder:
         told[' '.join(words)] = options_in(text)
     assert sorted(tree.rglob('*')) == before, 'Asking for help wrote something.'
 
-for command, file in ('bench', 'main.cpp'), ('tune', 'tune_command.cpp'):
+for command, file in ('bench', 'options.cpp'), ('tune', 'tune_command.cpp'):
     source = (ROOT / 'src/bench/harness' / file).read_text()
     takes = set(re.findall(r'add_(?:option|flag)\(\s*"!?(--[\w-]+)"', source))
     assert takes == told[command], f'{command}: {takes ^ told[command]}'
