@@ -163,6 +163,8 @@ class PingPong {
         multiply_run(sum, run, begin, end);
         begin = end;
       }
+      // A tile without k-tiles has loads of nothing, for which none of its steps has waited.
+      if (tile.k_begin == tile.k_end) steps_.meet();
       op_.finish(sum);
     }
 
