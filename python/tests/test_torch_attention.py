@@ -68,7 +68,7 @@ class TorchAttention(unittest.TestCase):
                               test_utils=tests)
         table, lengths = torch.randperm(6).int().view(2, 3), torch.tensor([33, 40], dtype=torch.int32)
         cache = self.normal(6, 16, 2, 128)
-        paged = (self.q[:, :1].contiguous(), cache, cache, table, lengths, *[None] * 4)
+        paged = (self.q[:, :1].contiguous(), cache, cache, table, lengths, *[None] * 5)
         torch.library.opcheck(operators.attention_paged.default, (*paged, True, False, 0, 0.0, 0.0, 0, None, True, None, None),
                               test_utils=tests)
         out = torch.empty(2, 1, 4, 128, dtype=torch.bfloat16)
