@@ -2,6 +2,7 @@
 // there.
 #pragma once
 
+#include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/epilogue/arguments.h"
 #include "tilewright/epilogue/tree.h"
 
