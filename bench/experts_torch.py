@@ -12,13 +12,11 @@ import argparse
 import os
 import pathlib
 import random
-import statistics
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(REPOSITORY / 'bench'), str(REPOSITORY / 'python')]
-from beside_torch import Slice, head_of  # noqa: E402
-from four_bit_torch import ROTATING_BYTES, TOLERANCE, mxfp4  # noqa: E402
+from four_bit_torch import ROTATING_BYTES, foreign_kernel, mxfp4, time_in_turns, write_csv  # noqa: E402
 from grouped_torch import grouped_mm  # noqa: E402
 
 PRODUCTS = {8: ((28672, 4096), (4096, 14336)), 128: ((1536, 2048), (2048, 768))}  # n and k
@@ -50,19 +48,7 @@ def measure(torch, tilewright, options, foreign, weights, sizes):
              'torch': (lambda i: d.copy_(multiply(a, wide[i].mT, ends)) if i < 0 else multiply(a, wide[i].mT, ends), len(wide))}
     for name in options.instances:
         calls[name] = (lambda i, name=name: tilewright.matmul_four_bit(a, packed[i], d, rows=ends, instance=name), len(packed))
-    slices = {}
-    for name, (call, sets) in calls.items():
-        d.fill_(float('nan'))
-        call(-1)  # the last has the same weights
-        off = ((d.float() - right).square().sum() / right.square().sum()).sqrt().item()
-        if not off <= TOLERANCE:
-            sys.exit(f'{name} of {sizes} x {n} x {k} is off by {off:.3g} of the norm.')
-        slices[name] = Slice(torch, call, sets, options.slice, foreign)
-    order = random.Random(1)
-    for _ in range(options.rounds):
-        for name in order.sample(sorted(slices), len(slices)):
-            slices[name].time()
-    return {name: statistics.median(one.times) for name, one in slices.items()}
+    return time_in_turns(torch, options, foreign, calls, d, right, f'{sizes} x {n} x {k}')
 
 
 def sizes_of(options, experts):
@@ -91,10 +77,7 @@ def main():
     import torch
     import tilewright
     torch.manual_seed(1)
-    number = torch.zeros(1, device='cuda')
-    foreign = lambda: number.fill_(1)
-    alone = Slice(torch, lambda _: foreign(), 1, 2)
-    foreign_us = statistics.median(alone.time() for _ in range(5))
+    foreign, foreign_us = foreign_kernel(torch)
     lines = ['experts,rows,n,k,side,us,tb_per_s']
     for experts in options.experts:
         for n, k in PRODUCTS[experts]:
@@ -107,9 +90,7 @@ def main():
                 lines += [f'{experts},{words},{n},{k},{name},{time:.2f},{bytes_ / time / 1e6:.2f}' for name, time in us.items()]
             del weights
     if options.csv:
-        head = head_of(torch, options)
-        text = '# {device}, driver {driver}, commit {commit}, {date}; {rounds} rounds of slices of {slice_ms:g} ms; less {us:.2f} us\n'
-        options.csv.write_text(text.format(us=foreign_us, **head) + '\n'.join(lines) + '\n')
+        write_csv(torch, options, foreign_us, lines)
 
 
 if __name__ == '__main__':

@@ -46,6 +46,36 @@ def int4(torch, n, k):
 FORMATS = {'mxfp4': ('mxfp4', mxfp4), 'int4': ('compressed_tensors', int4)}
 
 
+def time_in_turns(torch, options, foreign, calls, d, right, what):
+    """Microseconds of each call, in turns. Its last weights, which are as all others, must give the right product first."""
+    slices = {}
+    for name, (call, sets) in calls.items():
+        d.fill_(float('nan'))
+        call(-1)
+        off = ((d.float() - right).square().sum() / right.square().sum()).sqrt().item()
+        if not off <= TOLERANCE:
+            sys.exit(f'{name} of {what} is off by {off:.3g} of the norm.')
+        slices[name] = Slice(torch, call, sets, options.slice, foreign)
+    order = random.Random(1)
+    for _ in range(options.rounds):
+        for name in order.sample(sorted(slices), len(slices)):
+            slices[name].time()
+    return {name: statistics.median(one.times) for name, one in slices.items()}
+
+
+def foreign_kernel(torch):
+    """A kernel that stores one number, and its microseconds."""
+    number = torch.zeros(1, device='cuda')
+    foreign = lambda: number.fill_(1)
+    alone = Slice(torch, lambda _: foreign(), 1, 2)
+    return foreign, statistics.median(alone.time() for _ in range(5))
+
+
+def write_csv(torch, options, foreign_us, lines):
+    text = '# {device}, driver {driver}, commit {commit}, {date}; {rounds} rounds of slices of {slice_ms:g} ms; less {us:.2f} us\n'
+    options.csv.write_text(text.format(us=foreign_us, **head_of(torch, options)) + '\n'.join(lines) + '\n')
+
+
 def measure(torch, tilewright, options, foreign, n, k):
     """A line for each m: microseconds of four bits, of our bf16 and of torch's."""
     layout, make = FORMATS[options.format]
@@ -61,19 +91,7 @@ def measure(torch, tilewright, options, foreign, n, k):
         calls = {'own': (lambda i: tilewright.matmul_four_bit(a, weights[i], d), copies),
                  'bf16': (lambda i: tilewright.matmul(a, wide[i].T, d), len(wide)),
                  'torch': (lambda i: torch.matmul(a, wide[i].T, out=d), len(wide))}
-        slices = {}
-        for name, (call, sets) in calls.items():
-            d.fill_(float('nan'))
-            call(0)
-            off = ((d.float() - right).square().sum() / right.square().sum()).sqrt().item()
-            if not off <= TOLERANCE:
-                sys.exit(f'{name} of {m} x {n} x {k} is off by {off:.3g} of the norm.')
-            slices[name] = Slice(torch, call, sets, options.slice, foreign)
-        order = random.Random(1)
-        for _ in range(options.rounds):
-            for name in order.sample(sorted(slices), len(slices)):
-                slices[name].time()
-        yield m, bytes_, {name: statistics.median(one.times) for name, one in slices.items()}
+        yield m, bytes_, time_in_turns(torch, options, foreign, calls, d, right, f'{m} x {n} x {k}')
 
 
 def main():
@@ -91,10 +109,7 @@ def main():
     import torch
     import tilewright
     torch.manual_seed(1)
-    number = torch.zeros(1, device='cuda')
-    foreign = lambda: number.fill_(1)
-    alone = Slice(torch, lambda _: foreign(), 1, 2)
-    foreign_us = statistics.median(alone.time() for _ in range(5))
+    foreign, foreign_us = foreign_kernel(torch)
     began, lines = time.monotonic(), ['format,m,n,k,us,bf16_us,torch_us,tb_per_s']
     for n, k in PRODUCTS:
         if time.monotonic() - began > options.seconds:
@@ -107,9 +122,7 @@ def main():
             print(f"{m} x {n} x {k}: {us['own']:.2f} us, {rate:.2f} TB/s; bf16 {us['bf16'] / us['own']:.2f}, torch "
                   f"{us['torch'] / us['own']:.2f} times as long", flush=True)
     if options.csv:
-        head = head_of(torch, options)
-        text = '# {device}, driver {driver}, commit {commit}, {date}; {rounds} rounds of slices of {slice_ms:g} ms; less {us:.2f} us\n'
-        options.csv.write_text(text.format(us=foreign_us, **head) + '\n'.join(lines) + '\n')
+        write_csv(torch, options, foreign_us, lines)
 
 
 if __name__ == '__main__':
