@@ -56,7 +56,7 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
   }
   if (made.parts > 1) {
     const auto of_each = static_cast<double>(tiles) / static_cast<double>(wave);
-    // What a part leaves is stored before its counter counts it, and the group waits for that.
+    // A part is stored before its counter counts it, and the group waits for that.
     time = std::max(time + of_deposit * of_each, of_each * (bytes / of_alone + beside_part)) +
            joining + for_each_part * static_cast<double>(made.parts);
   } else {

@@ -60,8 +60,6 @@ struct Packed {
   int exponent;
 };
 
-std::int32_t somewhere = 0;
-
 struct FourBitTrial : FourBitFamily, UsualTrial {
   static std::span<const Instance> instances() { return four_bit_instances(); }
 
@@ -73,7 +71,7 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     const auto type = static_cast<tw_type>(facts.weights.activation);
     if (!is_given("a_type")) problem.a.type = type;
     if (!is_given("d_type")) problem.d.type = type;
-    problem.rows = facts.in_groups ? &somewhere : nullptr;
+    problem.rows = facts.in_groups ? static_cast<std::int32_t*>(some_address()) : nullptr;
   }
 
   // Groups have the rows of their sizes, of which m may count more.
@@ -175,14 +173,7 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
                                                         MatmulShape shape) {
     const Groups groups = groups_of(of);
     const std::int64_t m = shape.m;
-    std::vector<std::int64_t> rows;
-    std::vector<ProductLine> lines;
-    for (std::int64_t row = 0; row < m; ++row) {
-      const int group = groups.of_row(row);
-      if (group < 0) continue;
-      rows.push_back(row);
-      lines.push_back({0, row, group});
-    }
+    const auto [rows, lines] = groups.owned(m, [](std::int64_t row) { return row; });
     const MatmulSums sums = sums_of_lines(lines, data.a, transposed(data.b), {}, {});
     shape.m = static_cast<std::int64_t>(rows.size());
     return groups.answer(sums, rows, std::move(data), shape, m, of.fill);

@@ -176,14 +176,8 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
   const Groups groups(of.lists[Family::sizes], of.problem.as<Problem>().capacity);
   MatmulShape shape = product_shape(of);
   const std::int64_t m = shape.m;
-  std::vector<std::int64_t> rows;
-  std::vector<ProductLine> lines;
-  for (std::int64_t row = 0; row < m; ++row) {
-    const int group = groups.of_row(row);
-    if (group < 0) continue;
-    rows.push_back(row);
-    lines.push_back({0, source_of(given, row), group});
-  }
+  const auto [rows, lines] =
+      groups.owned(m, [&](std::int64_t row) { return source_of(given, row); });
   const HostMatrix& a_scales = given.tensor(Family::a_scales);  // there may be none
   const HostMatrix& b_scales = given.tensor(Family::b_scales);
   if (b_scales.exists()) shape = summed_by_blocks(shape, of.fill);

@@ -11,7 +11,7 @@
 
 namespace tw {
 
-// Who has which rows.
+// The rows of each group.
 struct Groups {
   explicit Groups(const std::vector<std::int64_t>& sizes, std::int64_t capacity = 0)
       : sizes(sizes), capacity(capacity) {}
@@ -26,8 +26,8 @@ struct Groups {
     return -1;
   }
 
-  // What the device is told; where `hostile`, some groups have fewer rows than none, or more than
-  // there are.
+  // Fills in the numbers that the device reads; where `hostile`, some groups have fewer rows than
+  // none, or more than there are.
   void fill(HostMatrix& rows, std::int64_t m, bool hostile, Random& random) const {
     std::int64_t end = 0;
     rows.fill([&](auto, auto, std::int64_t group) {
@@ -37,6 +37,24 @@ struct Groups {
       const std::int64_t most = by_room ? capacity : m;
       return static_cast<double>(hostile ? impossible(told, size == 0, most, random) : told);
     });
+  }
+
+  // The rows that groups have among m, and the product of each: row source_of(row) of A by its
+  // group's B.
+  struct Owned {
+    std::vector<std::int64_t> rows;
+    std::vector<ProductLine> lines;
+  };
+  template <class SourceOf>
+  Owned owned(std::int64_t m, const SourceOf& source_of) const {
+    Owned result;
+    for (std::int64_t row = 0; row < m; ++row) {
+      const int group = of_row(row);
+      if (group < 0) continue;
+      result.rows.push_back(row);
+      result.lines.push_back({0, source_of(row), group});
+    }
+    return result;
   }
 
   // `sums` are those of `rows`, which groups have among m; the others must be left alone.

@@ -68,7 +68,7 @@ struct Gfx942PingPong : Gfx942Lds {
   static constexpr int dies = 8;
   static constexpr int chunk_of_die = 16;
 
-  // What was read is loaded again: one stage is enough.
+  // One stage is enough: loads follow the reads of each half.
   static constexpr unsigned least_stages = 1;
   // Its loads, of 4 bytes a lane, take more scalar registers than there are beside a tile to store.
   static constexpr bool loads_while_storing = false;

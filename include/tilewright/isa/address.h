@@ -1,4 +1,4 @@
-// What instructions take as addresses: of shared memory, of barriers that copies signal, and of
+// Addresses as instructions take them: of shared memory, of barriers that copies signal, and of
 // tensor maps.
 #pragma once
 

@@ -23,7 +23,7 @@ struct KernelNeeds {
   int ptx_end = 0;
 };
 
-// What a CTA has at most on devices that compile PTX: sm_120 has as little as sm_86.
+// The most shared memory that a CTA has on devices that compile PTX: sm_120 has no more than sm_86.
 inline constexpr std::size_t ptx_shared_bytes = 101376;
 
 // Registers of each thread with which a kernel is launched that shifts them; 0: another one.

@@ -36,7 +36,7 @@ class MfmaHalvesOp : public WaveGrid<tiling, waves, stage_bytes> {
   TW_DEVICE MfmaHalvesOp(const Tensors& stages, unsigned /*first_row*/, unsigned thread)
       : Base(stages, thread) {}
 
-  // What a wave holds: of A one half, of B both.
+  // A wave holds one half of A and both of B.
   struct Fragments {
     Fragment a[rows / 32];
     Fragment b[2][columns / 32];

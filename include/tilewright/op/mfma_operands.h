@@ -47,7 +47,7 @@ struct MfmaOperands {
   static constexpr unsigned read_bytes = 64;
   static constexpr unsigned span_reads = Tiling::span_bytes / read_bytes;
 
-  // What a lane has of a row by so many reads, as the products take it. A product of 8 bytes takes
+  // A lane's share of a row, by so many reads, as the products take it. A product of 8 bytes takes
   // the first, then the second half of what all lanes read: in another order of k, but the same of
   // A and of B. One of 32 bytes takes two reads, which is the order of the instruction.
   template <unsigned reads>

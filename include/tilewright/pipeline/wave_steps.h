@@ -77,8 +77,8 @@ class WaveSteps {
   }
   // No load of the wave is on its way.
   static TW_DEVICE void drain() { isa::s_waitcnt<0, isa::any_lgkmcnt>(); }
-  // Who comes next may write wherever it likes. The barrier: all waves arrive, none of whose loads
-  // is on its way; all wait.
+  // Whoever comes next may write wherever it likes. The barrier: all waves arrive, none of whose
+  // loads is on its way; all wait.
   TW_DEVICE void meet() const {
     drain();
     isa::s_barrier();
