@@ -39,7 +39,14 @@ enum class Fill {
   E5m2Finite,        // any but infinities and NaN
   E5m2Special,       // any, some infinities and NaN
   PowersOfTwo,       // a half, 1 or 2, as ue8m0
-  E4m3Scales         // 1, 2 or 3
+  E4m3Scales,        // 1, 2 or 3
+  // Chosen by their place; `seed` is no seed. They make sums of 2^14 and units, smaller by half
+  // from row to row.
+  Constant,        // the byte `seed`
+  LargeRows,       // e4m3, K-major: 128 once, and behind a step of 32 the units
+  LargeColumns,    // e4m3, K-major: 128 in the first step, and behind it 1
+  LargeExponents,  // ue8m0, `seed` of them to a step: so large that a step of ones sums up to 2^14
+  LargeScales      // the same as ue4m3, of 64 ones
 };
 
 constexpr unsigned bytes_of(Fill fill) {
@@ -108,6 +115,28 @@ constexpr std::uint32_t code_of(Fill fill, std::uint32_t random) {
   }
 }
 
+// 2^-(row % 10), the last of which float32 still adds to 2^14: as e4m3, and as ue8m0.
+constexpr std::uint32_t unit_e4m3(std::uint32_t row) {
+  const std::uint32_t halvings = row % 10;
+  return halvings <= 6 ? (7 - halvings) << 3 : 4u >> (halvings - 7);
+}
+constexpr std::uint32_t unit_ue8m0(std::uint32_t row) { return 127 - row % 10; }
+
+// Byte i of an operand whose rows of 128 bytes lie swizzled, or of blocks of scales.
+constexpr std::uint32_t placed(Fill fill, std::uint32_t i, std::uint32_t seed) {
+  const std::uint32_t line = i / 128, k = (i / 16 % 8 ^ line % 8) * 16 + i % 16;
+  // 128 rows by four scales: 32 lines of 16 bytes, each with four rows 32 apart.
+  const std::uint32_t scale_row = i % 512 / 16 + i % 16 / 4 * 32;
+  const std::uint32_t scale = i / 512 * 4 + i % 4;
+  switch (fill) {
+    case Fill::LargeRows: return k >= 32 ? unit_e4m3(line) : k == 0 ? 0x70 : 0;
+    case Fill::LargeColumns: return k >= 32 ? 0x38 : 0x70;
+    case Fill::LargeExponents: return scale >= seed ? unit_ue8m0(scale_row) : 127 + 10 - seed;
+    case Fill::LargeScales: return scale >= seed ? unit_e4m3(scale_row) : 0x78;
+    default: return seed;
+  }
+}
+
 // The upper bits of a float as fp16 of the same value.
 constexpr std::uint32_t float_as_fp16(std::uint32_t bits) {
   if ((bits & 0x7fffffff) == 0) return 0;
@@ -152,6 +181,12 @@ inline std::vector<unsigned char> make_input(const std::vector<Segment>& segment
   for (const Segment& segment : segments) {
     const bool is_bf16 = segment.fill >= Fill::Bf16Integers && segment.fill <= Fill::Bf16Special;
     const unsigned width = bytes_of(segment.fill);
+    if (segment.fill >= Fill::Constant) {
+      for (std::uint32_t i = 0; i < segment.bytes; ++i) {
+        bytes.push_back(static_cast<unsigned char>(detail::placed(segment.fill, i, segment.seed)));
+      }
+      continue;
+    }
     for (std::uint32_t i = 0; i < segment.bytes / width; ++i) {
       std::uint32_t value = detail::value_of(segment.fill, hash(segment.seed * 0x9e3779b9u + i));
       if (is_bf16) value >>= 16;

@@ -250,6 +250,7 @@ CONFIGS = {
     'grouped': grouped('sm_90a', 'Sm90', '.m = 64, .n = 64'),
     'grouped_copies': grouped('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'grouped_tensor': grouped('sm_100a', 'Sm100', '.n = 64'),
+    'grouped_asked': grouped('sm_100a', 'Sm100', '.n = 64', ', .scheduling = Scheduling::Dynamic'),
     'grouped_fp8': grouped('sm_90a', 'Sm90', f'.m = 64, .n = 64, {FP8}', ', .promote_every = 1',
                            'ScaledBy<128>'),
     # Their rows are gathered of 100.

@@ -5,6 +5,8 @@ from bug import Bug, Site, WRONG_RESULT
 # for 140 each.
 BEHIND = (0, 100, 96, 2)
 APART = (140, 100, 96, 2)
+# One CTA is offered twice as many tiles as there are, by sums longer than its ring.
+OFFERED = (140, 100, 1024, 1)
 
 BUGS = [
     Bug('stores_to_the_end_of_all',
@@ -46,6 +48,19 @@ BUGS = [
         'a number is read behind that of the last group',
         'schedule/group_tiles.h', 'if (group_ == params_.map.batches) return;', '',
         [Site('grouped', BEHIND, 'bounds', 'load', -1, stops=True)]),
+    Bug('work_that_is_not_there',
+        'roles begin with a tile that no group has',
+        'schedule/dynamic.h', 'while (index >= 0 && !is_there(index)) index = take();', '',
+        [Site('grouped_asked', OFFERED, 'arrival-count', 'load', 0)]),
+    Bug('looks_beyond_work_that_is_not_there',
+        'who multiplies waits for messages that come when who loads has heard the ones before',
+        'schedule/dynamic.h', 'if constexpr (Source::from_launcher) ahead_ = next();',
+        'if constexpr (Source::from_launcher) ahead_ = there(next());',
+        [Site('grouped_asked', OFFERED, 'deadlock', 'epilogue', 1, also=('arrival-count',), stops=True)]),
+    Bug('waits_for_work_that_is_not_there',
+        'nobody begins with work that is not there, and the next is never asked for',
+        'schedule/dynamic.h', 'if (begins) speaker_.wait_until_begun();', 'speaker_.wait_until_begun();',
+        [Site('grouped_asked', OFFERED, 'deadlock', 'epilogue', 0, stops=True)]),
     Bug('rows_as_they_lie',
         'nobody asks the index where a row comes from',
         'family/grouped/gather.h', 'return row < tile.m_end ? load_element<Space::Global>(index + row) : -1;',

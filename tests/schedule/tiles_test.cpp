@@ -155,5 +155,46 @@ TEST(Groups, CoverTheirRowsAndNoOthers) {
   }
 }
 
+// Handed out in any order, and more than there are: a launch knows no better than most_row_tiles.
+TEST(Groups, AreFoundInAnyOrder) {
+  constexpr int tile_rows = 16, tiles_n = 3, rows = 64;
+  using Tiles = GroupTiles<alone, BandedOrder, tile_rows>;
+  const std::vector<std::vector<std::int32_t>> cases = {
+      {5, 5, 25, 28}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 40}, {64}, {0, 0}, {10, 4, 1000, -3, 64}};
+  for (const std::vector<std::int32_t>& ends : cases) {
+    TileMapParams<BandedOrder> map = map_of(0, tiles_n, static_cast<int>(ends.size()), 1, 1);
+    map.m = map.last_row = rows;
+    const Tiles::Params params = {map, ends.data(), 0};
+    const int offered =
+        tiles_n * static_cast<int>(Tiles::most_row_tiles(rows, std::ssize(ends), 0));
+    ASSERT_FALSE(Tiles(params).has(offered));
+    std::vector<int> covered(rows * tiles_n);
+    const Tiles tiles(params);
+    // 7919 is a prime beyond all counts: every index once.
+    for (int i = 0, index = 0; i < offered; ++i, index = (index + 7919) % offered) {
+      if (!tiles.offers(index)) {
+        ASSERT_FALSE(Tiles(params).has(index)) << index;
+        continue;
+      }
+      const WorkTile tile = tiles.tile(index);
+      const int first = tile.first_row(tile_rows);
+      const int last = std::min(first + tile_rows, tile.m_end);
+      for (int row = first; row < last; ++row) ++covered.at(row * tiles_n + tile.n);
+    }
+    expect_rows(covered, tiles_n, ends, rows);
+  }
+}
+
+// Every group that has a row begins a tile: one row each, or all but one row in one group.
+TEST(Groups, HaveAtMostSoManyTiles) {
+  using Tiles = GroupTiles<alone, BandedOrder, 16>;
+  EXPECT_EQ(Tiles::most_row_tiles(3, 8, 0), 3);
+  EXPECT_EQ(Tiles::most_row_tiles(8, 8, 0), 8);
+  EXPECT_EQ(Tiles::most_row_tiles(17, 2, 0), 2);
+  EXPECT_EQ(Tiles::most_row_tiles(18, 2, 0), 3);
+  EXPECT_EQ(Tiles::most_row_tiles(34, 2, 0), 4);
+  EXPECT_EQ(Tiles::most_row_tiles(70, 2, 35), 6);
+}
+
 }  // namespace
 }  // namespace tw

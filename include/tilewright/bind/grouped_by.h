@@ -11,8 +11,8 @@ template <class Recipe>
 struct GroupedBy : Recipe {
   // On Hopper, to follow groups and to bring scales takes more registers than the least.
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
-    require(config.split == Split::Whole && config.scheduling == Scheduling::Static,
-            "Only the device knows how many tiles there are: no parts, no tickets.");
+    require(config.split == Split::Whole,
+            "Only the device knows how many tiles there are: no parts.");
     require(config.tiling.a_major == Major::K && config.tiling.loaded_rows == 0,
             "Groups begin at any row, and have any number of them.");
     require(config.tiling.weights_first == 0,

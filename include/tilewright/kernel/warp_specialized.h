@@ -388,8 +388,8 @@ class WarpSpecialized {
     static_assert(is_asked<Schedule>());
     typename Schedule::Asker asker(params.schedule, storage.schedule);
     const bool asks = !in_cluster || isa::cluster_rank() == 0;
-    for ([[maybe_unused]] const WorkTile tile : work.tiles(key)) {
-      if (asks) asker.ask();
+    for (const bool is_there : work.offers(key)) {
+      if (asks) asker.ask(is_there);
     }
     if (asks) asker.drain();
   }

@@ -64,12 +64,15 @@ class Speaker {
         empty_(isa::shared_address(storage.empty)),
         began_(isa::shared_address(&storage.began)) {}
 
+  // Before the message behind work that the load role begins.
+  TW_DEVICE void wait_until_begun() {
+    wait_for_phase(began_, began_lap_);
+    began_lap_ ^= 1;
+  }
   // Waits for a free slot and announces its bytes in every CTA; `send` then brings the message to
   // `message` and the bytes to `full`, at the same offsets in every CTA.
   template <class Send>
   TW_DEVICE void announce(const Send& send) {
-    wait_for_phase(began_, began_lap_);
-    began_lap_ ^= 1;
     wait_until_read();
     const SharedAddress full = full_ + 8 * position_.slot;
     for (unsigned rank = 0; rank < ctas; ++rank) {

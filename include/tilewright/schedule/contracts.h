@@ -73,8 +73,8 @@ template <class Schedule>
 consteval bool is_asked() {
   static_assert(
       requires { typename Schedule::Asker; },
-      "A schedule must have 'Asker' where a role asks for work: its 'ask()' announces the next "
-      "work, its 'drain()' waits until all have heard.");
+      "A schedule must have 'Asker' where a role asks for work: its 'ask(begins)' announces "
+      "the next work, its 'drain()' waits until all have heard.");
   return true;
 }
 

@@ -89,7 +89,7 @@ struct Dynamic {
       int index;
       TW_DEVICE WorkTile operator*() const { return reader->map_.tile(index); }
       TW_DEVICE Iterator& operator++() {
-        index = reader->take();
+        index = reader->there(reader->take());
         return *this;
       }
       TW_DEVICE bool operator!=(End) const { return index >= 0; }
@@ -97,22 +97,52 @@ struct Dynamic {
     struct Range {
       Reader* reader;
       // The first work needs no message: it is the cluster's own.
-      TW_DEVICE Iterator begin() const {
-        return {reader, static_cast<int>(isa::cta_index() / cluster.size())};
-      }
+      TW_DEVICE Iterator begin() const { return {reader, reader->there(own())}; }
       TW_DEVICE End end() const { return {}; }
     };
     TW_DEVICE Range tiles(const kernel::Key&) { return {this}; }
+
+    // Every work that is handed out, for the role that asks for it: whether it is there.
+    struct Offer {
+      Reader* reader;
+      int index;
+      TW_DEVICE bool operator*() const { return reader->is_there(index); }
+      TW_DEVICE Offer& operator++() {
+        index = reader->take();
+        return *this;
+      }
+      TW_DEVICE bool operator!=(End) const { return index >= 0; }
+    };
+    struct Offers {
+      Reader* reader;
+      TW_DEVICE Offer begin() const { return {reader, own()}; }
+      TW_DEVICE End end() const { return {}; }
+    };
+    TW_DEVICE Offers offers(const kernel::Key&) { return {this}; }
     TW_DEVICE void begin() { listener_.begin(); }
     // Where the launcher is asked: reads which work follows before the work at hand is begun, so
     // that nobody waits for it afterwards. Not by who loads: the next work is asked for when that
-    // role has begun.
+    // role has begun. One message alone, though its work may not be there: those behind it come
+    // when who loads has heard it, and that role may wait for the work at hand.
     TW_DEVICE void look_ahead() {
       if constexpr (Source::from_launcher) ahead_ = next();
     }
 
    private:
     static constexpr int none = -1, unread = -2;
+    static TW_DEVICE int own() { return static_cast<int>(isa::cta_index() / cluster.size()); }
+    // Some maps have less work than is handed out: all roles pass over the same.
+    static constexpr bool may_lack = requires(const Map& map) { map.offers(0); };
+    TW_DEVICE bool is_there(int index) const {
+      if constexpr (may_lack) return map_.offers(index);
+      return true;
+    }
+    TW_DEVICE int there(int index) {
+      if constexpr (may_lack) {
+        while (index >= 0 && !is_there(index)) index = take();
+      }
+      return index;
+    }
     TW_DEVICE int next() {
       const Message message = listener_.next();
       return Source::more(message) ? Source::index(message) : none;
@@ -133,7 +163,9 @@ struct Dynamic {
   class Asker {
    public:
     TW_DEVICE Asker(const Params& params, Storage& storage) : params_(params), speaker_(storage) {}
-    TW_DEVICE void ask() {
+    // `begins`: the work at hand is there, so that who loads begins with it.
+    TW_DEVICE void ask(bool begins) {
+      if (begins) speaker_.wait_until_begun();
       speaker_.announce(
           [&](SharedAddress message, SharedAddress full) { Source::send(params_, message, full); });
     }

@@ -2,16 +2,18 @@
 // global memory: the host need not know.
 #pragma once
 
+#include <cstdint>
+
 #include "tilewright/base/annotate.h"
 #include "tilewright/layout/access.h"
 #include "tilewright/schedule/work_tile.h"
 
 namespace tw {
 
-// A map for schedules that only count upwards. Tiles of one group follow each other; the batch of a
-// WorkTile is its group, and its rows are counted in all groups. Where operands are swap_ab, what
-// has rows is B, and a tile's columns are the group's rows:
-// `tile_rows` of them.
+// A map that counts upwards, and begins anew where it is asked for less. Tiles of one group follow
+// each other; the batch of a WorkTile is its group, and its rows are counted in all groups. Where
+// operands are swap_ab, what has rows is B, and a tile's columns are the group's rows: `tile_rows`
+// of them.
 template <ClusterShape cluster, class Order, int tile_rows, bool swap_ab = false>
 class GroupTiles {
  public:
@@ -33,6 +35,19 @@ class GroupTiles {
       read();
     }
     return group_ < params_.map.batches;
+  }
+  // The same where somebody else hands out indices: in any order, and more than there are tiles.
+  TW_DEVICE bool offers(int index) const {
+    if (index < first_tile_) start_over();
+    return has(index);
+  }
+  // Whole tiles of a cluster that groups have at most: what a launch can know. Each group that has
+  // rows begins a tile of its own.
+  static constexpr std::int64_t most_row_tiles(std::int64_t rows, std::int64_t groups,
+                                               std::int64_t capacity) {
+    if (capacity > 0) return groups * ((capacity + step - 1) / step);
+    const std::int64_t begun = groups < rows ? groups : rows;
+    return begun + (rows - begun) / step;
   }
   // `has` has found the group.
   TW_DEVICE WorkTile tile(int index) const {
@@ -57,6 +72,13 @@ class GroupTiles {
   }
 
  private:
+  // Rows of a cluster's tile.
+  static constexpr int step = tile_rows * static_cast<int>(swap_ab ? cluster.n : cluster.m);
+
+  TW_DEVICE void start_over() const {
+    group_ = first_tile_ = begin_ = end_ = 0;
+    read();
+  }
   // Whether there is a group, and the tile is of another behind it.
   TW_DEVICE bool lies_behind(int index) const {
     return group_ < params_.map.batches && index - first_tile_ >= row_tiles() * other_tiles();
@@ -93,10 +115,7 @@ class GroupTiles {
   }
   // Tiles along a group's rows, and along what all groups have alike.
   TW_DEVICE int row_tiles() const { return row_tiles(begin_, end_); }
-  static TW_DEVICE int row_tiles(int begin, int end) {
-    constexpr int step = tile_rows * static_cast<int>(swap_ab ? cluster.n : cluster.m);
-    return (end - begin + step - 1) / step;
-  }
+  static TW_DEVICE int row_tiles(int begin, int end) { return (end - begin + step - 1) / step; }
   TW_DEVICE int other_tiles() const { return swap_ab ? params_.map.tiles_m : params_.map.tiles_n; }
   TW_DEVICE void read() const {
     if (group_ == params_.map.batches) return;

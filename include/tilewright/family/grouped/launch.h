@@ -47,8 +47,12 @@ struct GroupedLaunch {
                      const Workspace& workspace, const Encode& encode) {
     const Problem& problem = taken.checked.as<Problem>();
     const MatmulProblem& batch = taken.product;
-    params.schedule.rows = problem.rows;
-    params.schedule.capacity = static_cast<int>(problem.capacity);
+    static_assert(!Kernel::Schedule::draws_tickets,
+                  "Tickets are numbered before a launch: only the device knows how many tiles "
+                  "groups have.");
+    auto& groups = groups_of(params.schedule);
+    groups.rows = problem.rows;
+    groups.capacity = static_cast<int>(problem.capacity);
     constexpr bool by_blocks = block_scale_facts<Kernel>.present;
     Status found = by_blocks ? Status::good() : check_operands<Kernel>(batch);
     const bool has_index = problem.row_index != nullptr;
@@ -72,10 +76,35 @@ struct GroupedLaunch {
     if (!found.is_good()) return found;
     Status planned = tw::plan<Kernel>(params, grid, batch, order, max_clusters, workspace, encode);
     gather<Kernel>(params, problem);
+    offer<Kernel>(grid, problem);
     return planned;
   }
 
  private:
+  // A schedule's map, or the schedule where that is one.
+  template <class Schedule>
+  static auto& groups_of(Schedule& schedule) {
+    if constexpr (requires { schedule.map.rows; }) {
+      return schedule.map;
+    } else {
+      return schedule;
+    }
+  }
+  // The launcher hands out as many tiles as groups of these rows may have.
+  template <class Kernel>
+  static void offer(MatmulGrid& grid, const Problem& problem) {
+    if constexpr (!Kernel::Schedule::one_wave) {
+      constexpr MatmulConfig config = Kernel::config;
+      constexpr std::int64_t columns =
+          config.output_columns() *
+          (config.tiling.swap_ab != 0 ? config.tiling.cluster.m : config.tiling.cluster.n);
+      const std::int64_t row_tiles =
+          Kernel::Map::most_row_tiles(problem.matmul.m, problem.matmul.batch, problem.capacity);
+      const std::int64_t tiles = row_tiles * ((problem.matmul.n + columns - 1) / columns);
+      grid = {static_cast<unsigned>(tiles) * config.tiling.cluster.size()};
+    }
+  }
+
   template <class Kernel, class Params>
   static void gather(Params& params, const Problem& problem) {
     if constexpr (gathers<Kernel>) {
@@ -115,6 +144,7 @@ struct GroupedLaunch {
     Status planned =
         plan_block_scaled<Kernel>(params, grid, operands, order, max_clusters, workspace, encode);
     gather<Kernel>(params, problem);
+    offer<Kernel>(grid, problem);
     return planned;
   }
 };

@@ -7,6 +7,7 @@
 #include "tilewright/base/annotate.h"
 #include "tilewright/bind/streamed.h"
 #include "tilewright/epilogue/element.h"
+#include "tilewright/layout/tile_tensor.h"
 #include "tilewright/pipeline/maximum.h"
 
 namespace tw {
@@ -59,31 +60,33 @@ class RmsNormStream : public UsualStream {
 
  private:
   using Piece = Vector<std::uint32_t, length / 2>;  // pairs of elements
+  // A row in memory, and what a thread keeps of it.
+  using Line = TileTensor<Piece, Space::Global, column_major(threads, pieces)>;  // (thread,piece)
+  using Own = TileTensor<Piece, Space::Register, column_major(pieces)>;          // (piece)
 
-  static TW_DEVICE Piece* line(const Matrix& matrix, unsigned row) {
-    return static_cast<Piece*>(const_cast<void*>(matrix.data)) +
-           row * (matrix.pitch / std::int64_t{length});
+  static TW_DEVICE Line line(const Matrix& matrix, unsigned row) {
+    const std::int64_t before = row * (matrix.pitch / std::int64_t{length});
+    return Line(static_cast<Piece*>(const_cast<void*>(matrix.data)) + before);
   }
-  // Calls `body` with each piece of the row that the thread has: first the thread's, then the row's
-  // number.
+  // Calls `body` with the number of each piece of the row that the thread has.
   template <class Body>
   TW_DEVICE void each_piece(const Body& body) const {
     TW_UNROLL
     for (unsigned i = 0; i < pieces; ++i) {
       const unsigned at = i * threads + thread_;
-      if (at * length < params_.k) body(i, at);
+      if (at * length < params_.k) body(i);
     }
   }
 
   template <ElementType type>
   TW_DEVICE void normalise(unsigned row) {
     // All loads are under way together. Pieces that the row has not are zero.
-    Piece piece[pieces] = {}, weight[pieces];
-    const Piece *const from = line(params_.source, row), *const weights = static_cast<const Piece*>(
-                                                             params_.weight);
-    each_piece([&](unsigned i, unsigned at) {
-      piece[i] = load_element<Space::Global>(from + at);
-      weight[i] = load_element<Space::Global>(weights + at);
+    Piece kept[pieces] = {}, weight[pieces];
+    const Own piece(kept);
+    const Line from = line(params_.source, row), weights = line({params_.weight, 0}, 0);
+    each_piece([&](unsigned i) {
+      piece.store(from.load(thread_, i), i);
+      weight[i] = weights.load(thread_, i);
     });
     if (params_.residual.data != nullptr) add_residual<type>(piece, row);
     float squares = 0;
@@ -91,37 +94,37 @@ class RmsNormStream : public UsualStream {
     for (unsigned i = 0; i < pieces; ++i) {
       TW_UNROLL
       for (int j = 0; j < static_cast<int>(length / 2); ++j) {
-        const FragmentPair pair = values_of<type>(piece[i].get(j));
+        const FragmentPair pair = values_of<type>(piece.load(i).get(j));
         squares += pair.first * pair.first + pair.second * pair.second;
       }
     }
     const float all = std::bit_cast<float>(sum_.of(std::bit_cast<std::uint32_t>(squares)));
     const float mean = all / static_cast<float>(params_.k);
     const float inverse = 1.0f / std::sqrt(mean + params_.epsilon);
-    Piece* const to = line(params_.output, row);
-    each_piece([&](unsigned i, unsigned at) {
+    const Line to = line(params_.output, row);
+    each_piece([&](unsigned i) {
       Piece made;
       TW_UNROLL
       for (int j = 0; j < static_cast<int>(length / 2); ++j) {
-        const FragmentPair pair = values_of<type>(piece[i].get(j)) * inverse;
+        const FragmentPair pair = values_of<type>(piece.load(i).get(j)) * inverse;
         made.set(j, pack<type>(pair * values_of<type>(weight[i].get(j))));
       }
-      store_element<Space::Global>(to + at, made);
+      to.store(made, thread_, i);
     });
   }
 
   template <ElementType type>
-  TW_DEVICE void add_residual(Piece (&piece)[pieces], unsigned row) const {
-    const Piece* const from = line(params_.residual, row);
-    Piece* const to = line(params_.sum, row);
-    each_piece([&](unsigned i, unsigned at) {
-      const Piece added = load_element<Space::Global>(from + at);
+  TW_DEVICE void add_residual(const Own& piece, unsigned row) const {
+    const Line from = line(params_.residual, row), to = line(params_.sum, row);
+    each_piece([&](unsigned i) {
+      const Piece added = from.load(thread_, i);
+      Piece sum = piece.load(i);
       TW_UNROLL
       for (int j = 0; j < static_cast<int>(length / 2); ++j) {
-        piece[i].set(j,
-                     pack<type>(values_of<type>(piece[i].get(j)) + values_of<type>(added.get(j))));
+        sum.set(j, pack<type>(values_of<type>(sum.get(j)) + values_of<type>(added.get(j))));
       }
-      store_element<Space::Global>(to + at, piece[i]);
+      piece.store(sum, i);
+      to.store(sum, thread_, i);
     });
   }
 
