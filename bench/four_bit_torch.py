@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Weights of four bits by bf16 activations, by libtilewright's own choice, beside its own bf16 product and torch's.
+"""Weights of four bits by bf16 or e4m3 activations, by libtilewright's own choice, beside its own product of that type and torch's.
 
-usage: four_bit_torch.py --library FILE [--format mxfp4] [--slice 10] [--rounds 3] [--seconds N] [--csv FILE]      with torch, on a GPU
+usage: four_bit_torch.py --library FILE [--format mxfp4] [--activation bf16] [--slice 10] [--rounds 3] [--seconds N] [--csv FILE]      with torch, on a GPU
 
 8192 x 8192 and the four products of a Llama-3-8B layer, for m of 1, 4, 16, 64, 256 and 2048. Graphs of both sides are replayed in
 turns, with a small kernel (torch's fill of one number) behind each launch, whose own time is subtracted; weights rotate over at
@@ -77,20 +77,29 @@ def write_csv(torch, options, foreign_us, lines):
 
 
 def measure(torch, tilewright, options, foreign, n, k):
-    """A line for each m: microseconds of four bits, of our bf16 and of torch's."""
+    """A line for each m: microseconds of four bits, of our bf16 and of torch's; with e4m3, of our e4m3 and our bf16."""
     layout, make = FORMATS[options.format]
     codes, scales, values = make(torch, n, k)
-    packed = tilewright.pack_weights(codes, scales, layout=layout)
+    pack = lambda: tilewright.pack_weights(codes, scales, layout=layout, activation=options.activation)
+    packed = pack()
     bytes_ = packed.data.numel() * packed.data.element_size()
     copies = max(2, -(-int(ROTATING_BYTES) // bytes_))
-    weights = [packed] + [tilewright.pack_weights(codes, scales, layout=layout) for _ in range(copies - 1)]
+    weights = [packed] + [pack() for _ in range(copies - 1)]
     wide = [values.bfloat16() for _ in range(max(2, -(-int(ROTATING_BYTES) // (2 * n * k))))]
+    # e2m1 times scales of 2^-9 to 2^-4, made larger, is e4m3.
+    narrow = [(64 * one).to(torch.float8_e4m3fn) for one in wide * 2] if options.activation == 'e4m3' else []
+    smaller = tilewright.Epilogue(alpha=1 / 64)
     for m in ROWS:
         a, d = torch.randn(m, k, device='cuda').bfloat16(), torch.empty(m, n, device='cuda', dtype=torch.bfloat16)
-        right = a.float() @ wide[0].float().T
+        if narrow:
+            a = a.to(torch.float8_e4m3fn).bfloat16()
+        right, b = a.float() @ wide[0].float().T, a.to(torch.float8_e4m3fn)
         calls = {'own': (lambda i: tilewright.matmul_four_bit(a, weights[i], d), copies),
                  'bf16': (lambda i: tilewright.matmul(a, wide[i].T, d), len(wide)),
-                 'torch': (lambda i: torch.matmul(a, wide[i].T, out=d), len(wide))}
+                 'peer': (lambda i: torch.matmul(a, wide[i].T, out=d), len(wide))}
+        if narrow:
+            calls = {'own': (lambda i: tilewright.matmul_four_bit(b, weights[i], d), copies), 'bf16': calls['bf16'],
+                     'peer': (lambda i: tilewright.matmul(b, narrow[i].T, d, epilogue=smaller), len(narrow))}
         yield m, bytes_, time_in_turns(torch, options, foreign, calls, d, right, f'{m} x {n} x {k}')
 
 
@@ -98,6 +107,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--library', required=True)
     parser.add_argument('--format', choices=FORMATS, default='mxfp4')
+    parser.add_argument('--activation', choices=('bf16', 'e4m3'), default='bf16')
     parser.add_argument('--slice', type=float, default=10)
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--seconds', type=float, default=1e9, help='no product is begun later')
@@ -110,7 +120,8 @@ def main():
     import tilewright
     torch.manual_seed(1)
     foreign, foreign_us = foreign_kernel(torch)
-    began, lines = time.monotonic(), ['format,m,n,k,us,bf16_us,torch_us,tb_per_s']
+    peer = 'torch' if options.activation == 'bf16' else options.activation
+    began, lines = time.monotonic(), [f'format,m,n,k,us,bf16_us,{peer}_us,tb_per_s']
     for n, k in PRODUCTS:
         if time.monotonic() - began > options.seconds:
             print(f'No time was left for {n} x {k}.')
@@ -118,9 +129,9 @@ def main():
         for m, bytes_, times in measure(torch, tilewright, options, foreign, n, k):
             us = {name: value - foreign_us for name, value in times.items()}
             rate = bytes_ / us['own'] / 1e6
-            lines.append(f"{options.format},{m},{n},{k},{us['own']:.2f},{us['bf16']:.2f},{us['torch']:.2f},{rate:.2f}")
-            print(f"{m} x {n} x {k}: {us['own']:.2f} us, {rate:.2f} TB/s; bf16 {us['bf16'] / us['own']:.2f}, torch "
-                  f"{us['torch'] / us['own']:.2f} times as long", flush=True)
+            lines.append(f"{options.format},{m},{n},{k},{us['own']:.2f},{us['bf16']:.2f},{us['peer']:.2f},{rate:.2f}")
+            print(f"{m} x {n} x {k}: {us['own']:.2f} us, {rate:.2f} TB/s; bf16 {us['bf16'] / us['own']:.2f}, {peer} "
+                  f"{us['peer'] / us['own']:.2f} times as long", flush=True)
     if options.csv:
         write_csv(torch, options, foreign_us, lines)
 

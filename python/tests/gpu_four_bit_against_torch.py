@@ -5,7 +5,9 @@ usage: PYTHONPATH=python python3 python/tests/gpu_four_bit_against_torch.py [--p
 With --virtual the products, small ones, run on the virtual GPU.
 
 The weights are those of gpu_pack_weights_against_torch.py, which are numbers of 16 bits; activations are small integers. A sum of k products
-in float32 is off by at most k * 2^-24 of the sum of magnitudes, and its rounding by 2^-8 (bf16) or 2^-11 (fp16) of itself.
+in float32 is off by at most k * 2^-24 of the sum of magnitudes, and its rounding by 2^-8 (bf16) or 2^-11 (fp16) of itself. Of e4m3 the
+tensor core keeps 13 bits below the largest of what it adds up: a row has four activations that are not 0, and as many sums are off by at
+most 5 * 2^-13 of the magnitudes each.
 """
 import sys
 import types
@@ -17,14 +19,25 @@ import tilewright.vllm
 import torch_script
 from gpu_pack_weights_against_torch import E2M1, HALF, drawn
 
-HALF_UNIT = {'bf16': 2.0 ** -8, 'fp16': 2.0 ** -11}
+HALF_UNIT = {'bf16': 2.0 ** -8, 'fp16': 2.0 ** -11, 'e4m3': 2.0 ** -8}
+OF_A = {**HALF, 'e4m3': torch.float8_e4m3fn}
+OF_D = {**HALF, 'e4m3': torch.bfloat16}
+
+
+def activations(shape, type):
+    a = torch.randint(-2, 3, shape)
+    if type == 'e4m3':
+        chosen = torch.rand(shape).argsort(-1) < 4
+        a = torch.where(chosen, a, 0)
+    return a.to(OF_A[type])
 
 
 def check_product(words, d, a, weights, type, bias=None):
     right = a.double() @ weights.mT + (0 if bias is None else bias.double())
-    bound = a.double().abs() @ weights.abs().mT * a.shape[-1] * 2.0 ** -24 + right.abs() * HALF_UNIT[type] + 2.0 ** -24
-    wrong = (d.cpu().double() - right).abs() > bound
-    if d.dtype != HALF[type] or d.shape != right.shape or wrong.any():
+    of_magnitudes = 20 * 2.0 ** -13 if type == 'e4m3' else a.shape[-1] * 2.0 ** -24
+    bound = a.double().abs() @ weights.abs().mT * of_magnitudes + right.abs() * HALF_UNIT[type] + 2.0 ** -24
+    wrong = ~((d.cpu().double() - right).abs() <= bound)
+    if d.dtype != OF_D[type] or d.shape != right.shape or wrong.any():
         sys.exit(f'{words}: {tuple(d.shape)} {d.dtype}, {int(wrong.sum())} of {wrong.numel()} elements are wrong.')
 
 
@@ -36,7 +49,7 @@ def check_random_products(draw, device, wanted):
         given = {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in arguments.items()}
         packed = tilewright.pack_weights(layout=layout, **given)
         shape = (*weights.shape[:-2], draw.choice((1, 3, 16, 40, 200)), weights.shape[-1])
-        a = torch.randint(-2, 3, shape).to(HALF[packed.activation])
+        a = activations(shape, packed.activation)
         words = f'{layout} {packed} by {tuple(shape)}'
         try:
             d = tilewright.matmul_four_bit(a.to(device), packed, weights_are_constant=draw.random() < 0.5)
@@ -56,16 +69,17 @@ def check_experts(draw, device, wanted):
         sizes = [draw.choice((0, 0, 1, draw.randrange(2, 20), draw.randrange(2, 200 if experts < 9 else 40))) for _ in range(experts)]
         codes = torch.randint(0, 256, (experts, n, k // 2), dtype=torch.uint8)
         scales = torch.randint(125, 129, (experts, n, k // 32), dtype=torch.uint8)
-        packed = tilewright.pack_weights(codes.to(device), scales.to(device), layout='mxfp4')
+        type = draw.choice(('bf16', 'e4m3'))
+        packed = tilewright.pack_weights(codes.to(device), scales.to(device), layout='mxfp4', activation=type)
         weights = E2M1[torch.stack((codes & 15, codes >> 4), -1).long()].view(experts, n, k)
         weights = weights * (2.0 ** (scales.double() - 127)).repeat_interleave(32, -1)
         m, ends = sum(sizes), torch.tensor(sizes).cumsum(0).int()
-        a, out = torch.randint(-2, 3, (m + 3, k)).bfloat16(), torch.full((m + 3, n), 7.0, dtype=torch.bfloat16, device=device)
+        a, out = activations((m + 3, k), type), torch.full((m + 3, n), 7.0, dtype=torch.bfloat16, device=device)
         d = tilewright.matmul_four_bit(a.to(device), packed, out, rows=ends.to(device))
         if not (d[m:] == 7).all():
             sys.exit(f'{experts} experts of {n} x {k}: rows of nobody were written.')
         for expert, (rows, made) in enumerate(zip(a[:m].split(sizes), d[:m].split(sizes))):
-            check_product(f'{sizes} rows of {n} x {k}, expert {expert}', made, rows, weights[expert], 'bf16')
+            check_product(f'{sizes} rows of {n} x {k}, expert {expert}', made, rows, weights[expert], type)
     print(f'{wanted} products of experts are right')
 
 

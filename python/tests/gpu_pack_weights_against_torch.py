@@ -37,15 +37,21 @@ def unpacked(packed):
     rows, columns = -(-n // 64), -(-k // 128)
     blocks = packed.data.cpu().view(-1, 4096 + 32 * record)
     row, at = torch.meshgrid(torch.arange(64), torch.arange(128), indexing='ij')
-    thread = row // 16 * 32 + row % 8 * 4 + at % 8 // 2
-    byte = at // 64 * 2048 + thread * 16 + at % 64 // 16 * 4
+    of_a_lane = 4 if packed.activation == 'e4m3' else 2  # of k, in a register
+    thread = row // 16 * 32 + row % 8 * 4 + at % (4 * of_a_lane) // of_a_lane
+    byte = at // 64 * 2048 + thread * 16 + at % 64 // (8 * of_a_lane) * 2 * of_a_lane
     pair, odd = row // 8 % 2 + at // 8 % 2 * 2, at % 2
-    bits = blocks[:, byte + 2 * odd].long() | blocks[:, byte + 2 * odd + 1].long() << 8
+    word = lambda byte: sum(blocks[:, byte + place].long() << 8 * place for place in range(4))
+    bits = word(byte) >> 16 * odd & 0xFFFF
     scale = 4096 + (row // 16 * 8 + row % 8) * record + (2 * (at // packed.group) + row // 8 % 2) * scale_bytes
     if packed.format.startswith('int4'):
         half = lambda place: (blocks[:, place].int() | blocks[:, place + 1].int() << 8).to(torch.int16).view(HALF[packed.activation]).double()
         zeros = 8 if packed.format == 'int4' else half(scale + 2) - {'bf16': 128, 'fp16': 1024}[packed.activation]
         weights = ((bits >> 4 * pair & 15) - zeros) * half(scale)
+    elif packed.activation == 'e4m3':
+        bits, later, element = word(byte + row // 8 % 2 * 4), at // 16 % 2, at % 4
+        codes = bits >> 16 * later + 4 * element & 7 | (bits >> 8 * element + 7 - 4 * later & 1) << 3
+        weights = E2M1[codes] * 2.0 ** (blocks[:, scale].double() / 8 - 5 + packed.exponent)
     else:
         low = torch.tensor({'bf16': [6, 3, 0, 9], 'fp16': [9, 6, 3, 0]}[packed.activation])[pair]
         codes = bits >> low & 7 | (bits >> torch.tensor([15, 12, 14, 13])[pair] & 1) << 3
@@ -71,7 +77,7 @@ def drawn(draw, layout):
         right = E2M1[codes] * 2.0 ** (scales.double() - 127).repeat_interleave(32, -1)
         packed = in_bytes(codes)
         return dict(codes=packed.unflatten(-1, (-1, 16)) if layout == 'gpt_oss' else packed, scales=scales,
-                    activation=draw.choice(('bf16', 'fp16'))), right
+                    activation=draw.choice(('bf16', 'fp16', 'e4m3'))), right
     if layout == 'nvfp4':
         scales = (torch.randint(-64, 64, (*experts, n, k // 16)) / 16).to(torch.float8_e4m3fn)
         return dict(codes=in_bytes(codes), scales=scales), E2M1[codes] * scales.double().repeat_interleave(16, -1)

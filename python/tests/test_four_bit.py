@@ -27,7 +27,7 @@ class FourBit(unittest.TestCase):
     def check(self, activation, packed, weights, m=5, scale=1.0, **options):
         a = sparse(self.generator, m, len(weights[0]))
         d = tilewright.matmul_four_bit(matrix(a, activation), packed, **options)
-        self.assertEqual((d.shape, d.type), ((m, len(weights)), activation))
+        self.assertEqual((d.shape, d.type), ((m, len(weights)), 'bf16' if activation == 'e4m3' else activation))
         self.assertEqual(d.values(), [scale * value for value in product(a, weights)])
 
     def test_mxfp4(self):
@@ -39,6 +39,40 @@ class FourBit(unittest.TestCase):
         self.assertEqual(packed.exponent, 2)
         self.check('bf16', packed, weights)
         self.check('bf16', packed, weights, weights_are_constant=True, scale=-2.0, epilogue=tilewright.Epilogue(alpha=-2.0))
+
+    def test_mxfp4_for_e4m3(self):
+        """Scales of 2^-5 to 2^6, and what is above or below them."""
+        n, k = 72, 160
+        codes = codes_of(self.generator, n, k)
+        scales = [[self.generator.choice((122, 127, 133))] * (k // 32) for _ in range(n)]
+        scales[0] = [122, 123, 127, 132, 133]
+        weights = [[E2M1[codes[row][i]] * 2.0 ** (scales[row][i // 32] - 127) for i in range(k)] for row in range(n)]
+        pack = lambda scales, codes=codes, **options: tilewright.pack_weights(in_bytes(two_in_bytes(codes)), in_bytes(scales), layout='mxfp4',
+                                                                              activation='e4m3', **options)
+        packed = pack(scales)
+        self.assertEqual(packed.exponent, 0)
+        rows = sparse(self.generator, 5, k, 1)
+        d = tilewright.matmul_four_bit(matrix(rows, 'e4m3'), packed)
+        self.assertEqual((d.type, d.values()), ('bf16', product(rows, weights)))
+        d = tilewright.matmul_four_bit(matrix(rows, 'e4m3'), packed, epilogue=tilewright.Epilogue(row_scale=Buffer.of([0.5, 1, 2, 4, 8], (5,), 'fp32')))
+        self.assertEqual(d.values(), [value * 2.0 ** (place // n - 1) for place, value in enumerate(product(rows, weights))])
+        smaller = pack([[scale - 20 for scale in row] for row in scales])
+        self.assertEqual(smaller.exponent, -20)
+        d = tilewright.matmul_four_bit(matrix(rows, 'e4m3'), smaller)
+        self.assertEqual(d.values(), [value * 2.0 ** -20 for value in product(rows, weights)])
+        for place, code in ((3, 121), (4, 134)):
+            spread = [row[:] for row in scales]
+            spread[0][place] = code
+            with self.assertRaises(tilewright.Unsupported) as caught:
+                pack(spread, exponent=0)
+            self.assertIn('1 scales do not fit: with exponent = 0, those of weights for e4m3 that are not 0 must be from 2^-5 to 2^6.',
+                          str(caught.exception))
+            still = [row[:] for row in codes]
+            still[0][32 * place:32 * place + 32] = [0] * 32
+            pack(spread, still, exponent=0)
+        with self.assertRaises(tilewright.Invalid) as caught:
+            tilewright.pack_weights(Buffer.zeros((16, 64), 's8'), Buffer.zeros((16, 8), 'e4m3'), layout='nvfp4', activation='e4m3')
+        self.assertIn('Weights of nvfp4 times their scales are no numbers of e4m3', str(caught.exception))
 
     def test_nvfp4(self):
         n, k = 64, 128

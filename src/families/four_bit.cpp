@@ -32,10 +32,10 @@ struct Packed {
     const unsigned char* const block = data + matrix * matrix_bytes + layout.block_at(row, at_k, k);
     const auto in_row = static_cast<unsigned>(row % PackedWeights::rows);
     const auto in_k = static_cast<unsigned>(at_k % PackedWeights::k);
-    const PackedWeights::Place place = PackedWeights::place_of(in_row, in_k);
+    const PackedWeights::Place place = layout.place_of(in_row, in_k);
     std::uint32_t word;
     std::memcpy(&word, block + place.byte, sizeof word);
-    const unsigned code = layout.code_in(word, place.pair, place.half);
+    const unsigned code = layout.code_in(word, place.part, place.element);
     const unsigned char* const scale = block + layout.scale_at(in_row, in_k / layout.group);
     if (!layout.is_e2m1()) {
       const double factor = read_element(layout.activation, scale);
@@ -45,13 +45,17 @@ struct Packed {
                               : read_element(layout.activation, scale + 2) - bias;
       return rounded_to(layout.activation, (code - zero) * factor);
     }
-    if (*scale == 255) return std::numeric_limits<double>::quiet_NaN();
+    if (*scale == (layout.is_for_bytes() ? 91 : 255)) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
     const double value = static_cast<float>(E2m1::from_bits(static_cast<std::uint8_t>(code)));
     if (layout.format == WeightFormat::Nvfp4) {
       return std::ldexp(value * (8 + *scale % 8), *scale / 8 - 24);
     }
-    return std::ldexp(value, exponent + (layout.activation == ElementType::Bf16 ? *scale - 253
-                                                                                : *scale / 8 - 29));
+    return std::ldexp(value,
+                      exponent + (layout.activation == ElementType::Bf16   ? *scale - 253
+                                  : layout.activation == ElementType::Fp16 ? *scale / 8 - 29
+                                                                           : *scale / 8 - 5));
   }
 
   const unsigned char* data;
@@ -70,7 +74,7 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     if (!is_given("scale_group")) problem.scale_group = facts.weights.group;
     const auto type = static_cast<tw_type>(facts.weights.activation);
     if (!is_given("a_type")) problem.a.type = type;
-    if (!is_given("d_type")) problem.d.type = type;
+    if (!is_given("d_type")) problem.d.type = type == TW_E4M3 ? TW_BF16 : type;
     problem.rows = facts.in_groups ? static_cast<std::int32_t*>(some_address()) : nullptr;
   }
 
@@ -188,6 +192,7 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
         const auto range = static_cast<unsigned>(exponent);
         if (layout.activation == ElementType::Bf16)
           return 254 - (whole ? drawn % (range + 1) : drawn % 16);
+        if (layout.is_for_bytes()) return 8 * (whole ? 6 - drawn % (range + 1) : drawn % 12);
         return 240 - 8 * (whole ? drawn % (range + 1) : drawn % 16);
       }
       case WeightFormat::Nvfp4:

@@ -44,12 +44,14 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
     // Clusters of four find no place on some SMs.
     const double rounds = std::ceil(ctas / (machine.sms * (tiling.cluster.m > 2 ? 0.9 : 1.0)));
     const double weights = tiling.m * k;
+    const bool for_bytes = facts.weights.is_for_bytes();
     if (facts.in_groups) {
       // Measured with 8 and 128 experts: conversions and products take turns.
       const double group = config.multiply_groups == 1   ? 1.25
                            : config.multiply_groups == 2 ? 1
                                                          : 0.95;
-      return 4 + rounds * (weights * (16e-6 + 0.25e-6 * tiling.n) * group + 1.5);
+      const double weight = for_bytes ? 10e-6 + 0.13e-6 * tiling.n : 16e-6 + 0.25e-6 * tiling.n;
+      return 4 + rounds * (weights * weight * group + 1.5);
     }
     const double bytes =
         weights * facts.weights.block_bytes() / (PackedWeights::rows * PackedWeights::k);
@@ -59,7 +61,10 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
     const bool along_k = config.consumers == Consumers::AlongK;
     const double column = (tiling.n <= 32 ? 12.5e-6 : 18e-6) * (tiling.cluster.m > 1 ? 0.8 : 1.0);
     const double alone = config.multiply_groups == 1 ? 1.15 : 1.0;
-    const double works = k * alone * (170e-6 + 15.4e-6 * tiling.m + column * tiling.n);
+    const double works =
+        for_bytes
+            ? k * alone * (100e-6 + 8e-6 * tiling.m + (tiling.n <= 32 ? 8e-6 : 13e-6) * tiling.n)
+            : k * alone * (170e-6 + 15.4e-6 * tiling.m + column * tiling.n);
     const double ends = along_k ? 0.1 : 0.4 + 0.013 * tiling.n;  // what a tile's end takes
     const double joins = parts == 1 ? 0 : (along_k ? 1.0 : 1.5) + 0.5 * rounds;
     return (along_k ? 2.8 : 3.1) + rounds * (std::max(loads, works) + ends) + joins;

@@ -26,6 +26,7 @@ struct PackWeightsTrial : PackWeightsFamily, UsualTrial {
     problem.batch = random() % 4 == 0 ? between(random, 2, 3) : 1;
     problem.format = static_cast<tw_weight_format>(random() % 4);
     problem.activation = random() % 3 == 0 ? TW_FP16 : TW_BF16;
+    if (problem.format == TW_MXFP4 && random() % 3 == 0) problem.activation = TW_E4M3;
     problem.order = random() % 3 == 0 ? TW_CODES_OF_AWQ : TW_CODES_ALONG_K;
     adopt(&problem, *made.instance, [](const char*) { return false; });
     if (is_int4(problem)) {
@@ -144,8 +145,14 @@ struct PackWeightsTrial : PackWeightsFamily, UsualTrial {
     std::uint8_t* const at =
         block + weights.scale_at(static_cast<unsigned>(row % PackedWeights::rows),
                                  static_cast<unsigned>(first % PackedWeights::k) / weights.group);
+    const bool is_e4m3 = weights.activation == ElementType::E4m3;
     bool is_kept = true;
-    unsigned sign = 0;
+    unsigned sign = 0, instead = 0;
+    const auto becomes_nan = [&] {
+      is_kept = false;
+      *at = is_e4m3 ? 91 : 255;
+      instead = is_e4m3 ? 7 : 0;
+    };
     if (is_int4(problem)) {
       const std::int64_t group = first / problem.group;
       std::uint16_t number[2] = {};
@@ -172,17 +179,19 @@ struct PackWeightsTrial : PackWeightsFamily, UsualTrial {
           is_mx ? std::ldexp(static_cast<double>(static_cast<float>(Ue8m0::from_bits(code))),
                              -static_cast<int>(problem.exponent))
                 : static_cast<double>(static_cast<float>(E4m3::from_bits(code)));
-      const bool fits = !is_mx || (scale <= 2 && scale / 2 >= (is_bf16 ? 0x1p-133 : 0x1p-24));
+      const bool fits =
+          !is_mx || (is_e4m3 ? scale <= 64 && scale >= 0x1p-5
+                             : scale <= 2 && scale / 2 >= (is_bf16 ? 0x1p-133 : 0x1p-24));
       sign = std::signbit(scale) ? 8 : 0;
       if (there && std::isnan(scale)) {
-        is_kept = false;
-        *at = 255;
+        becomes_nan();
       } else if (!there || scale == 0 || (!fits && any == 0)) {
         is_kept = false;
-        *at = is_bf16 ? 127 : 120;
+        *at = is_bf16 ? 127 : is_e4m3 ? 40 : 120;
       } else if (!fits) {
-        is_kept = false;
-        *at = 255;
+        becomes_nan();
+      } else if (is_e4m3) {
+        *at = static_cast<std::uint8_t>(E4m3(static_cast<float>(scale / 2)).bits - 8);
       } else if (is_mx) {
         *at = upper_bits(weights.activation,
                          static_cast<float>(std::ldexp(scale, is_bf16 ? 126 : 14)));
@@ -190,14 +199,13 @@ struct PackWeightsTrial : PackWeightsFamily, UsualTrial {
         *at = upper_bits(ElementType::Fp16, static_cast<float>(std::ldexp(std::abs(scale), 6)));
       }
     }
-    for (unsigned i = 0; i < weights.group && is_kept; ++i) {
-      const unsigned code = code_of(on_host, batch, row, first + i) ^ sign;
-      const auto place =
-          PackedWeights::place_of(static_cast<unsigned>(row % PackedWeights::rows),
-                                  static_cast<unsigned>(first % PackedWeights::k) + i);
+    for (unsigned i = 0; i < weights.group; ++i) {
+      const unsigned code = is_kept ? code_of(on_host, batch, row, first + i) ^ sign : instead;
+      const auto place = weights.place_of(static_cast<unsigned>(row % PackedWeights::rows),
+                                          static_cast<unsigned>(first % PackedWeights::k) + i);
       std::uint32_t word;
       std::memcpy(&word, block + place.byte, sizeof word);
-      word |= weights.placed(code, place.pair, place.half);
+      word |= weights.placed(code, place.part, place.element);
       std::memcpy(block + place.byte, &word, sizeof word);
     }
   }

@@ -52,10 +52,15 @@ TEST(FourBit, EveryCodeTimesEveryScaleIsExact) {
     if (!layout.is_e2m1()) continue;
     const unsigned rows = 4 * layout.groups();  // four columns of each group
     const bool is_bf16 = layout.activation == ElementType::Bf16;
-    const unsigned lowest = layout.format == WeightFormat::Nvfp4 ? 12 * 8 : is_bf16 ? 121 : 6 * 8;
+    const bool is_e4m3 = layout.is_for_bytes();
+    const unsigned lowest = layout.format == WeightFormat::Nvfp4 ? 12 * 8
+                            : is_bf16                            ? 121
+                            : is_e4m3                            ? 0
+                                                                 : 6 * 8;
     const unsigned step = layout.format == WeightFormat::Mxfp4 && !is_bf16 ? 8 : 1;
     const unsigned highest = layout.format == WeightFormat::Nvfp4 ? 29 * 8 + 6
                              : is_bf16                            ? 254
+                             : is_e4m3                            ? 88
                                                                   : 240;
     for (unsigned round = 0; round < 4; ++round) {
       Case made = sized(instance, rows, PackedWeights::rows, PackedWeights::k);
@@ -64,18 +69,18 @@ TEST(FourBit, EveryCodeTimesEveryScaleIsExact) {
       std::memset(block, 0, layout.block_bytes());
       const unsigned count = (highest - lowest) / step + 1;
       const auto byte_of = [&](unsigned row, unsigned group) {
-        if (row == 63) return 255u;  // NaN, and codes are 0
+        if (row == 63) return is_e4m3 ? 91u : 255u;  // NaN, as packing writes it
         return lowest + (row * layout.groups() + group) % count * step;
       };
       const auto code_of = [&](unsigned row, unsigned column) {
-        return row == 63 ? 0 : (row / 4 + 4 * round + column) % 16;
+        return row == 63 ? (is_e4m3 ? 7 : 0) : (row / 4 + 4 * round + column) % 16;
       };
       for (unsigned row = 0; row < PackedWeights::rows; ++row) {
         for (unsigned k = 0; k < PackedWeights::k; ++k) {
-          const PackedWeights::Place place = PackedWeights::place_of(row, k);
+          const PackedWeights::Place place = layout.place_of(row, k);
           std::uint32_t word;
           std::memcpy(&word, block + place.byte, sizeof word);
-          word |= layout.placed(code_of(row, k), place.pair, place.half);
+          word |= layout.placed(code_of(row, k), place.part, place.element);
           std::memcpy(block + place.byte, &word, sizeof word);
           block[layout.scale_at(row, k / layout.group)] =
               static_cast<unsigned char>(byte_of(row, k / layout.group));
@@ -103,6 +108,7 @@ TEST(FourBit, EveryCodeTimesEveryScaleIsExact) {
           const double scale = layout.format == WeightFormat::Nvfp4
                                    ? std::ldexp(8 + byte % 8, byte / 8 - 24)
                                : is_bf16 ? std::ldexp(1.0, static_cast<int>(byte) - 253)
+                               : is_e4m3 ? std::ldexp(1.0, static_cast<int>(byte / 8) - 5)
                                          : std::ldexp(1.0, static_cast<int>(byte / 8) - 29);
           EXPECT_EQ(found, value * scale)
               << instance.name << ": code " << code << ", scale byte " << byte;

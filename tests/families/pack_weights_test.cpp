@@ -48,16 +48,20 @@ TEST(PackWeights, MaskedPairsAreNumbers) {
 }
 
 TEST(PackWeights, PlacesAreAllDifferent) {
-  for (const WeightFormat format : {WeightFormat::Mxfp4, WeightFormat::Int4}) {
-    const PackedWeights layout = {.format = format};
+  for (const PackedWeights& layout : {PackedWeights{}, PackedWeights{.format = WeightFormat::Int4},
+                                      PackedWeights{.activation = ElementType::E4m3}}) {
     std::vector<std::uint32_t> words(PackedWeights::code_bytes / 4);
     for (unsigned row = 0; row < PackedWeights::rows; ++row) {
       for (unsigned k = 0; k < PackedWeights::k; ++k) {
-        const auto place = PackedWeights::place_of(row, k);
-        const auto back = PackedWeights::coordinate_of(place.byte, place.pair, place.half);
+        const auto place = layout.place_of(row, k);
+        const auto back = layout.coordinate_of(place.byte, place.part, place.element);
         ASSERT_EQ(back.row, row);
         ASSERT_EQ(back.k, k);
-        const std::uint32_t bits = layout.placed(15, place.pair, place.half);
+        const std::uint32_t bits = layout.placed(15, place.part, place.element);
+        for (unsigned code = 0; code < 16; ++code) {
+          const std::uint32_t alone = layout.placed(code, place.part, place.element);
+          ASSERT_EQ(layout.code_in(alone, place.part, place.element), code);
+        }
         ASSERT_EQ(words[place.byte / 4] & bits, 0u);
         words[place.byte / 4] |= bits;
       }
@@ -87,6 +91,33 @@ TEST(PackWeights, EveryUe8m0IsExactOrDoesNotFit) {
         for (const double value : values_of_e2m1) {
           EXPECT_EQ(value * unit_of(type) * factor, value * scale) << code;
         }
+      }
+    }
+  }
+}
+
+// What FourBitFragments makes of a scale: a table of bytes, each of them the weight or NaN.
+TEST(PackWeights, EveryUe8m0IsExactInE4m3OrDoesNotFit) {
+  constexpr unsigned table[8] = {0x00, 0x08, 0x10, 0x14, 0x18, 0x1C, 0x20, 0x24};
+  const auto number = [](unsigned bits) {
+    return static_cast<float>(E4m3::from_bits(static_cast<std::uint8_t>(bits)));
+  };
+  for (const int exponent : {-127, -40, -1, 0, 1, 30, 126, 127}) {
+    for (unsigned code = 0; code < 256; ++code) {
+      const PackedScale packed =
+          packed_ue8m0(static_cast<std::uint8_t>(code), ElementType::E4m3, exponent);
+      EXPECT_EQ(packed.clears, code == 255);
+      if (code == 255) {
+        EXPECT_EQ(packed.code, 7);
+        EXPECT_TRUE(std::isnan(number(table[7] + packed.byte)));
+        continue;
+      }
+      const double scale = std::ldexp(1.0, static_cast<int>(code) - 127 - exponent);
+      // Normal numbers, to whose exponents the scale is added.
+      EXPECT_EQ(packed.fits, 0.5 * scale >= 0x1p-6 && 6 * scale <= 448) << code;
+      if (!packed.fits) continue;
+      for (unsigned i = 0; i < 8; ++i) {
+        EXPECT_EQ(number(i == 0 ? 0 : table[i] + packed.byte), values_of_e2m1[i] * scale) << code;
       }
     }
   }

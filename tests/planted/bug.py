@@ -241,6 +241,10 @@ CONFIGS = {
     'four_bit_groups': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                               fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1', '.multiply_groups = 1, .dependent_launch = 1'),
                               'four_bit', 'GroupedBy<FourBitBy<WeightFormat::Mxfp4, 32>>'),
+    # The same by activations of e4m3.
+    'four_bit_e4m3': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                            fields_of(f'.m = 64, .n = 16, {FP8}, .swap_ab = 1, .weights_first = 1', '.multiply_groups = 1, .dependent_launch = 1'),
+                            'four_bit', 'FourBitBy<WeightFormat::Mxfp4, 32>'),
     # Four warpgroups that share k.
     'along_k': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                       fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1, .weights_first = 1',

@@ -3,6 +3,7 @@ from bug import Bug, Site, WRONG_RESULT
 
 # Two tiles of 64 features, ragged, three blocks of k; more blocks than the ring has stages.
 SMALL = (12, 100, 300)
+SMALL_BYTES = (12, 100, 304)
 LONG = (12, 64, 4000)
 # Groups of 5, 0, 20 and 3 rows, and 4 rows of nobody.
 GROUPS = (32, 100, 300, '5,0,20,3')
@@ -13,7 +14,8 @@ BUGS = [
     Bug('converted_too_early',
         'weights are converted into registers that a product still reads',
         'family/four_bit/op.h', 'isa::wgmma_wait_group<1>();', 'isa::wgmma_wait_group<2>();',
-        [Site('four_bit', SMALL, 'operand-in-flight', 'multiply 0', -1)]),
+        [Site('four_bit', SMALL, 'operand-in-flight', 'multiply 0', -1),
+         Site('four_bit_e4m3', SMALL_BYTES, 'operand-in-flight', 'multiply 0', -1)]),
     Bug('one_warp_lets_go_of_codes',
         'a stage is free when the first warp has read its codes',
         'family/four_bit/op.h', 'static constexpr unsigned releases = 4;  // arrivals by each group',
@@ -29,6 +31,16 @@ BUGS = [
         'family/four_bit/fragments.h', 'const unsigned index = 2 * group + row;',
         'const unsigned index = 2 * group + 1 - row;',
         [Site('four_bit', SMALL, WRONG_RESULT)]),
+    Bug('signs_of_the_other_half',
+        'weights for e4m3 have the signs of those 16 of k further on',
+        'family/four_bit/fragments.h', 'a[row] = isa::permute_bytes(low, high, magnitudes) | (word & signs);',
+        'a[row] = isa::permute_bytes(low, high, magnitudes) | (word << 4 & signs);',
+        [Site('four_bit_e4m3', SMALL_BYTES, WRONG_RESULT)]),
+    Bug('zero_gets_a_scale',
+        'the table of e4m3 has a number where e2m1 is zero',
+        'family/four_bit/fragments.h', 'const std::uint32_t low = 0x14100800 + scale * 0x01010100;',
+        'const std::uint32_t low = 0x14100800 + scale * 0x01010101;',
+        [Site('four_bit_e4m3', SMALL_BYTES, WRONG_RESULT)]),
     Bug('groups_add_up_too_early',
         'the first group adds up parts that the others have not written yet',
         'pipeline/group_parts.h', 'isa::barrier_sync(barrier, groups * threads);', '',

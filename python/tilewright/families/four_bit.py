@@ -32,7 +32,7 @@ def _check_shape(shape, weights, in_groups):
 def matmul_four_bit(a, weights, out=None, *, rows=None, epilogue=None, weights_are_constant=False, stream=None, batch_invariant=False,
                     instance=None, target=None):
     """epilogue(a @ w.T) of weights [n, k] that pack_weights packed: a is [.., m, k] in the type that they were packed for, the result
-    [.., m, n] in that type. Of experts, weights [experts, n, k], a is [experts, m, k].
+    [.., m, n] in that type, or for e4m3 in bf16. Of experts, weights [experts, n, k], a is [experts, m, k].
 
     rows: int32 [experts], on the device: a is then [m, k], rows of one expert behind those of the other, and rows[e] is the row behind
         expert e's last. No host reads it; an expert may have no row, and rows of none are left alone in the result.
@@ -51,7 +51,7 @@ def matmul_four_bit(a, weights, out=None, *, rows=None, epilogue=None, weights_a
         epilogue = dataclasses.replace(epilogue, alpha=epilogue.alpha * weights.tensor_scale)
     columns = n // 2 if epilogue.gated else n
     if out is None:
-        out = new_like('a', a, (*shape[:-1], columns))
+        out = new_like('a', a, (*shape[:-1], columns), 'bf16' if weights.activation == 'e4m3' else None)
     one = len(shape) > 2 and not experts  # a matrix of all rows
     call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, rows=rows, d=rows_of('out', out) if one else out, n=n, k=k,
          batch=None if rows is None else experts[0], format=weights.format, scale_group=weights.group, exponent=weights.exponent,

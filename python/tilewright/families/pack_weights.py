@@ -14,7 +14,10 @@ __all__ = ['PackedWeights', 'pack_weights']
 
 CODE_BYTES = 64 * 128 // 2  # a block's, in front of its scales
 BLOCK_K = 128
-NAN = 255  # what a scale of e2m1 is packed as that cannot be packed
+NAN = 255  # a scale of ue8m0 that is none
+PACKED_NAN = {'e4m3': 91}  # what a scale of e2m1 is packed as that cannot be packed: elsewhere NAN
+# Scales of MXFP4 that are exact, from and to 2^(exponent + these).
+EXACT_SCALES = {'bf16': (-132, 1), 'fp16': (-23, 1), 'e4m3': (-5, 6)}
 
 
 class Layout:
@@ -96,9 +99,9 @@ class _Host:
         return cls.bytes(view).count(NAN)
 
     @classmethod
-    def packed_nans(cls, data, block_bytes):
+    def packed_nans(cls, data, block_bytes, nan):
         packed = cls.bytes(view_of('packed', data, 's8'))
-        return sum(packed[block + CODE_BYTES:block + block_bytes].count(NAN) for block in range(0, len(packed), block_bytes))
+        return sum(packed[block + CODE_BYTES:block + block_bytes].count(nan) for block in range(0, len(packed), block_bytes))
 
 
 class _Torch:
@@ -152,8 +155,8 @@ class _Torch:
         return int((cls.bytes(tensor) == NAN).sum())
 
     @classmethod
-    def packed_nans(cls, data, block_bytes):
-        return cls.nans(data.view(-1, block_bytes)[:, CODE_BYTES:])
+    def packed_nans(cls, data, block_bytes, nan):
+        return int((cls.bytes(data).view(-1, block_bytes)[:, CODE_BYTES:] == nan).sum())
 
 
 def _check_order(g_idx, k, group):
@@ -191,11 +194,11 @@ def _read(how, layout, kind, codes, scales, zeros, scales_type):
 
 
 def _check_scales(kind, packed, block_bytes, scales, exponent, activation):
-    lost = kind.packed_nans(packed, block_bytes) - kind.nans(scales)
+    lost = kind.packed_nans(packed, block_bytes, PACKED_NAN.get(activation, NAN)) - kind.nans(scales)
     if lost:
-        lowest = exponent - (132 if activation == 'bf16' else 23)
+        lowest, highest = EXACT_SCALES[activation]
         raise Unsupported(f'{lost} scales do not fit: with exponent = {exponent}, those of weights for {activation} that are not 0 '
-                          f'must be from 2^{lowest} to 2^{exponent + 1}.')
+                          f'must be from 2^{exponent + lowest} to 2^{exponent + highest}.')
 
 
 def pack_weights(codes, scales, zeros=None, *, layout, activation=None, exponent=None, zero_offset=None, g_idx=None,
@@ -208,8 +211,8 @@ def pack_weights(codes, scales, zeros=None, *, layout, activation=None, exponent
         int32 [n / 8, k / group]), mxfp4 (bytes [n, k / 2] and [n, k / 32]), gpt_oss (the same as [n, k / 32, 16]), nvfp4 (bytes
         [n, k / 2], e4m3 [n, k / 16]).
     zeros: None: weights are a code less 8.
-    activation: bf16 or fp16, by which they will be multiplied; None: the type of int4's scales, otherwise bf16.
-    exponent: of MXFP4; None: the least that holds the largest scale, at least 0.
+    activation: bf16, fp16 or (MXFP4) e4m3, by which they will be multiplied; None: the type of int4's scales, otherwise bf16.
+    exponent: of MXFP4; None: the least that holds the largest scale, at least 0 but for e4m3.
     zero_offset: what zero points are above what is stored; None: 1 of gptq, otherwise 0.
     g_idx: of GPTQ; only 0, 0, .., 1, 1, .. is taken.
     tensor_scale: of NVFP4, what all is multiplied with. scales_type: where the array does not tell it.
@@ -231,6 +234,7 @@ def pack_weights(codes, scales, zeros=None, *, layout, activation=None, exponent
         _check_order(g_idx, k, group)
     if activation is None:
         activation = kind.type_of('scales', scales) if how.format == 'int4' else 'bf16'
+    word('activation', activation, EXACT_SCALES)
     tensor_scale = real('tensor_scale', tensor_scale)
     if tensor_scale != 1.0 and how.format != 'nvfp4':
         raise Invalid(f'tensor_scale is {tensor_scale}, but only nvfp4 has one.')
@@ -245,8 +249,9 @@ def pack_weights(codes, scales, zeros=None, *, layout, activation=None, exponent
     pack()
     # Scales are read behind the library's checks: before them, an array may tell any address.
     if exponent is None and how.format == 'mxfp4':
-        numbers['exponent'] = max(0, kind.largest(scales) - 128)
-        if numbers['exponent'] > 0:
+        least = kind.largest(scales) - 127 - EXACT_SCALES[activation][1]
+        numbers['exponent'] = max(-127 if activation == 'e4m3' else 0, least)
+        if numbers['exponent'] != 0:
             pack()
     if how.format == 'mxfp4' and rows * columns:
         _check_scales(kind, packed, columns // -(-k // BLOCK_K), scales, numbers['exponent'], activation)

@@ -71,8 +71,9 @@ struct FourBitFamily {
 
   enum TensorIndex : unsigned { a, weights, rows, d };
   static constexpr Types types = {ElementType::Bf16, ElementType::Fp16};
+  static constexpr Types a_types = {ElementType::Bf16, ElementType::Fp16, ElementType::E4m3};
   static constexpr TensorField tensors[] = {
-      reads<&Problem::a>("a", {.title = "A", .types = types},
+      reads<&Problem::a>("a", {.title = "A", .types = a_types},
                          [](const Problem& p) {
                            return TensorExtents{matrices(p), p.m, p.k};
                          }),

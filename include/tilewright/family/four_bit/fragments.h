@@ -1,8 +1,9 @@
-// A word of packed weights as the registers of A of one product of 16 of k.
+// Words of packed weights as the registers of A of one product.
 #pragma once
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/isa/ptx/packed_arithmetic.h"
+#include "tilewright/isa/ptx/permute.h"
 #include "tilewright/layout/packed_weights.h"
 
 namespace tw {
@@ -20,7 +21,7 @@ struct ScaleRecord {
 // Logical operations, shifts and permutations share a pipe of half the others' width, and would be
 // what a product of few rows waits for. So bits are moved by multiplications where that is
 // possible, by factors that the compiler does not know: of known ones it makes shifts.
-template <PackedWeights packed>
+template <PackedWeights packed, bool for_bytes = packed.is_for_bytes()>
 class FourBitFragments {
   static constexpr ElementType type = packed.activation;
   static constexpr bool is_bf16 = type == ElementType::Bf16;
@@ -29,9 +30,11 @@ class FourBitFragments {
                 "Weights of four bits become numbers of 16 bits.");
 
  public:
+  static constexpr unsigned words = 1;  // a thread has so many for one product
   // The registers of the product of k = 16 * step onwards of a block.
-  static TW_DEVICE void convert(std::uint32_t (&a)[4], std::uint32_t word,
+  static TW_DEVICE void convert(std::uint32_t (&a)[4], const std::uint32_t* all,
                                 const ScaleRecord<packed>& record, unsigned step) {
+    const std::uint32_t word = *all;
     const unsigned group = 16 * step / packed.group;
     std::uint32_t pairs[4];
     if constexpr (packed.is_e2m1())
@@ -96,6 +99,34 @@ class FourBitFragments {
   }
   static TW_DEVICE std::uint32_t half_of(const ScaleRecord<packed>& record, unsigned index) {
     return isa::half_twice(record.word[index / 2], index % 2);
+  }
+};
+
+// The same for activations of e4m3. The magnitudes of e2m1 are entries of a table of eight bytes,
+// to which a scale adds what it adds to exponents: one permutation takes four weights out of it.
+template <PackedWeights packed>
+class FourBitFragments<packed, true> {
+  static_assert(packed.format == WeightFormat::Mxfp4,
+                "Of these formats MXFP4's weights alone are numbers of e4m3.");
+
+ public:
+  static constexpr unsigned words = 2;
+  // The registers of the product of k = 32 * step onwards of a block: a group's.
+  static TW_DEVICE void convert(std::uint32_t (&a)[4], const std::uint32_t* all,
+                                const ScaleRecord<packed>& record, unsigned step) {
+    TW_UNROLL
+    for (unsigned row = 0; row < 2; ++row) {
+      const unsigned index = 2 * step + row;
+      const std::uint32_t scale = record.word[index / 4] >> index % 4 * 8 & 0xFF;
+      // Zero stays zero.
+      const std::uint32_t low = 0x14100800 + scale * 0x01010100;
+      const std::uint32_t high = 0x24201C18 + scale * 0x01010101;
+      const std::uint32_t word = all[row], magnitudes = word & 0x77777777;
+      constexpr std::uint32_t signs = 0x80808080;
+      a[row] = isa::permute_bytes(low, high, magnitudes) | (word & signs);
+      a[row + 2] = isa::permute_bytes(low, high, magnitudes >> 16) |
+                   (isa::shifted_by_product<4>(word) & signs);
+    }
   }
 };
 

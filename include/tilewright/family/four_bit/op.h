@@ -15,7 +15,12 @@ template <Tiling tiling, PackedWeights packed, unsigned rows, unsigned stage_byt
 class PackedReader : public UsualOp {
  protected:
   static constexpr unsigned blocks = rows / 64;
-  static constexpr unsigned steps = PackedWeights::span_k / 16;  // per span
+  // Codes are converted a span of 64 of k at a time, of which activations of a byte have two to a
+  // span of the stage.
+  static constexpr unsigned spans = tiling.k() / PackedWeights::span_k;
+  static constexpr unsigned steps = PackedWeights::span_k / packed.step_k();  // per span
+  static constexpr unsigned stage_steps = tiling.span_k() / packed.step_k();  // per stage's span
+  using Fragments = FourBitFragments<packed>;
   static_assert(rows % 64 == 0 && packed.activation == tiling.b_type,
                 "A warpgroup multiplies blocks of 64 features, packed for these activations.");
   using Tensors = FourBitTensors<tiling, packed, stage_bytes>;
@@ -35,21 +40,21 @@ class PackedReader : public UsualOp {
 
   // The thread's share of a stage, all of it before any is converted.
   struct Share {
-    std::uint32_t words[tiling.spans][blocks][4];
-    ScaleRecord<packed> records[tiling.spans / 2][blocks];
+    std::uint32_t words[spans][blocks][4];
+    ScaleRecord<packed> records[spans / 2][blocks];
 
     // The registers of A of a product.
     TW_DEVICE void convert(std::uint32_t (&a)[4], unsigned span, unsigned block,
                            unsigned step) const {
-      FourBitFragments<packed>::convert(a, words[span][block][step], records[span / 2][block],
-                                        span % 2 * steps + step);
+      Fragments::convert(a, words[span][block] + step * Fragments::words, records[span / 2][block],
+                         span % 2 * steps + step);
     }
   };
   TW_DEVICE void read(Share& share, unsigned slot) const {
     TW_UNROLL
     for (unsigned block = 0; block < blocks; ++block) {
       TW_UNROLL
-      for (unsigned span = 0; span < tiling.spans; ++span) {
+      for (unsigned span = 0; span < spans; ++span) {
         if (span % 2 == 0) {
           read_record(share.records[span / 2][block],
                       stages_.records.address(thread_ / 4, span / 2, first_block_ + block, slot));
@@ -82,10 +87,12 @@ template <Tiling tiling, PackedWeights packed, unsigned rows, unsigned stage_byt
 class FourBitOp : public PackedReader<tiling, packed, rows, stage_bytes> {
   using Reader = PackedReader<tiling, packed, rows, stage_bytes>;
   using Reader::blocks;
+  using Reader::spans;
+  using Reader::stage_steps;
   using Reader::steps;
   using typename Reader::Share;
   using typename Reader::Tensors;
-  using BlocksB = OperandBlocks<typename Tensors::B, Major::K, tiling.n, 16>;
+  using BlocksB = OperandBlocks<typename Tensors::B, Major::K, tiling.n, packed.step_k()>;
   static constexpr std::uint64_t b_descriptor = wgmma_descriptor(BlocksB::layout);
 
  public:
@@ -104,7 +111,7 @@ class FourBitOp : public PackedReader<tiling, packed, rows, stage_bytes> {
     this->read(share, stage.slot());
     const std::uint64_t b = b_descriptor + b_ + BlocksB::units(0, 0, 0, stage.slot());
     TW_UNROLL
-    for (unsigned span = 0; span < tiling.spans; ++span) {
+    for (unsigned span = 0; span < spans; ++span) {
       TW_UNROLL
       for (unsigned block = 0; block < blocks; ++block) {
         TW_UNROLL
@@ -133,11 +140,13 @@ class FourBitOp : public PackedReader<tiling, packed, rows, stage_bytes> {
     isa::wgmma_fence();
     TW_UNROLL
     for (unsigned step = 0; step < steps; ++step) {
+      const unsigned all = span * steps + step;
       TW_UNROLL
       for (unsigned block = 0; block < blocks; ++block) {
-        isa::wgmma_register<tiling.b_type, tiling.n>(sum.fragment(block), a_[span % 2][block][step],
-                                                     b + BlocksB::units(0, step, span, 0),
-                                                     span + step > 0 || sum.started());
+        isa::wgmma_register<tiling.b_type, tiling.n>(
+            sum.fragment(block), a_[span % 2][block][step],
+            b + BlocksB::units(0, all % stage_steps, all / stage_steps, 0),
+            all > 0 || sum.started());
       }
     }
     isa::wgmma_commit_group();

@@ -12,12 +12,12 @@ typedef struct tw_four_bit_problem {
   uint64_t family; /* likewise */
   int64_t m, n, k;
   int64_t batch;       /* products side by side, each with weights of its own */
-  tw_matrix a;         /* bf16 or fp16, as the weights were packed for; rows contiguous */
+  tw_matrix a;         /* bf16, fp16 or e4m3, as the weights were packed for; rows contiguous */
   const void* weights; /* aligned to 16 bytes; those of a batch one behind the other */
   tw_weight_format format;
   int64_t scale_group; /* so many of k share a scale: MXFP4 32, NVFP4 16, int4 32, 64 or 128 */
   int64_t exponent;    /* MXFP4's, as the weights were packed; elsewhere 0 */
-  tw_matrix d;         /* its type is A's */
+  tw_matrix d;         /* its type is A's; bf16 where A is e4m3 */
   tw_epilogue epilogue;
   /* Whether the weights were complete before the work before this on the stream began: kernels then
    * read the first of them before that work has ended. */

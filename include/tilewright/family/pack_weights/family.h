@@ -12,7 +12,7 @@ struct PackWeightsFamily {
   using Problem = tw_pack_weights_problem;
 
   static constexpr const char* format_words[] = {"mxfp4", "nvfp4", "int4", "int4_zeros"};
-  static constexpr const char* activation_words[] = {"bf16", "fp16"};
+  static constexpr const char* activation_words[] = {"bf16", "fp16", "fp32", "tf32", "e4m3"};
   static constexpr const char* order_words[] = {"along_k", "awq"};
 
   static constexpr bool is_int4(const Problem& p) {
@@ -38,7 +38,7 @@ struct PackWeightsFamily {
                                format_words, "weight_format"),
       number<&Problem::group>(
           "group", {.meaning = "inputs that share a scale", .usual = 32, .initial = 32, .low = 1}),
-      choice<&Problem::activation>("activation", "type of the activations: bf16 or fp16",
+      choice<&Problem::activation>("activation", "type of the activations: bf16, fp16 or e4m3",
                                    activation_words, "type"),
       number<&Problem::exponent>(
           "exponent",
@@ -64,6 +64,18 @@ struct PackWeightsFamily {
                             : p.format == TW_NVFP4 ? "16"
                                                    : "32");
           }),
+      rule([](const Problem& p) { return p.activation != TW_FP32 && p.activation != TW_TF32; },
+           [](const Problem& p) {
+             return sentence("Weights are packed for activations of bf16, fp16 or e4m3, not of {}.",
+                             activation_words[p.activation]);
+           }),
+      rule([](const Problem& p) { return p.activation != TW_E4M3 || p.format == TW_MXFP4; },
+           [](const Problem& p) {
+             return sentence(
+                 "Weights of {} times their scales are no numbers of e4m3: only MXFP4 "
+                 "is packed for activations of e4m3.",
+                 format_words[p.format]);
+           }),
       rule([](const Problem& p) { return p.exponent == 0 || p.format == TW_MXFP4; },
            [](const Problem& p) {
              return sentence("exponent = {}, but must be 0: only MXFP4 has one.", p.exponent);

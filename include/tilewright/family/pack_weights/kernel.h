@@ -83,26 +83,29 @@ class PackWeightsStream : public UsualStream {
 
   TW_DEVICE void write_codes(std::uint8_t* to) const {
     const PackedWeights& layout = params_.layout;
+    const bool for_bytes = layout.is_for_bytes();
     Words words;
     TW_UNROLL
     for (int i = 0; i < 4; ++i) {
       const unsigned byte = 16 * thread_ + static_cast<unsigned>(4 * i);
       std::uint32_t word = 0;
       TW_UNROLL
-      for (unsigned row_pair = 0; row_pair < 2; ++row_pair) {
-        const auto first = PackedWeights::coordinate_of(byte, row_pair, 0);
+      for (unsigned side = 0; side < 2; ++side) {  // two rows, or for e4m3 two runs of four of k
+        const auto first = layout.coordinate_of(byte, side, 0);
         const int row = first_row_ + static_cast<int>(first.row);
         const int k = first_k_ + static_cast<int>(first.k);
-        unsigned codes[2] = {two_codes(row, k), two_codes(row, k + 8)};
+        unsigned codes[2] = {two_codes(row, k), two_codes(row, k + (for_bytes ? 2 : 8))};
         if (layout.is_e2m1()) {  // all four are of one group
           const PackedScale scale = scale_of(row, k / params_.group);
           TW_UNROLL
-          for (unsigned& two : codes) two = scale.clears ? 0 : two ^ (scale.flips ? 0x88u : 0);
+          for (unsigned& two : codes) {
+            two = scale.clears ? scale.code * 0x11u : two ^ (scale.flips ? 0x88u : 0);
+          }
         }
         TW_UNROLL
-        for (unsigned half = 0; half < 2; ++half) {
-          word |= layout.placed(codes[0] >> 4 * half & 15, row_pair, half) |
-                  layout.placed(codes[1] >> 4 * half & 15, row_pair + 2, half);
+        for (unsigned i = 0; i < 4; ++i) {
+          word |= layout.placed(codes[i / 2] >> i % 2 * 4 & 15, for_bytes ? side : side + i / 2 * 2,
+                                for_bytes ? i : i % 2);
         }
       }
       words.set(i, word);
@@ -126,7 +129,7 @@ class PackWeightsStream : public UsualStream {
     for (int k = group * params_.group; k < (group + 1) * params_.group; k += 2) {
       found |= two_codes(row, k) & 0x77;
     }
-    return found == 0 ? no_scale(layout.activation) : nan_scale;
+    return found == 0 ? no_scale(layout.activation) : nan_scale(layout.activation);
   }
 
   TW_DEVICE void write_scale(std::uint8_t* to, unsigned block_row, unsigned block_group) const {

@@ -24,10 +24,11 @@ typedef struct tw_pack_weights_problem {
   int64_t batch; /* experts, packed one behind the other */
   tw_weight_format format;
   int64_t group;      /* so many of k share a scale: MXFP4 32, NVFP4 16, int4 32, 64, 128 i or k */
-  tw_type activation; /* what they will be multiplied with: bf16 or fp16 */
+  tw_type activation; /* what they will be multiplied with: bf16, fp16, or e4m3 (MXFP4 alone) */
   /* MXFP4: packed are weights times 2^-exponent, and a product's alpha makes up for it. A scale
    * above 2^(exponent + 1), or below 2^(exponent - 132) (fp16: 2^(exponent - 23)), becomes NaN,
-   * unless all of its weights are 0. */
+   * unless all of its weights are 0; for e4m3, one above 2^(exponent + 6) or below
+   * 2^(exponent - 5). */
   int64_t exponent;
   tw_code_order order;
   /* TW_INT4_ZEROS: what zero points are above what is stored: 1 of GPTQ; 0 of the others, and of
