@@ -103,9 +103,10 @@ class PackWeightsStream : public UsualStream {
           }
         }
         TW_UNROLL
-        for (unsigned i = 0; i < 4; ++i) {
-          word |= layout.placed(codes[i / 2] >> i % 2 * 4 & 15, for_bytes ? side : side + i / 2 * 2,
-                                for_bytes ? i : i % 2);
+        for (unsigned i = 0; i < 4; ++i) {  // places are constants in either case
+          const unsigned code = codes[i / 2] >> i % 2 * 4 & 15;
+          word |= for_bytes ? layout.placed(code, side, i)
+                            : layout.placed(code, side + i / 2 * 2, i % 2);
         }
       }
       words.set(i, word);
