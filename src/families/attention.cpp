@@ -47,7 +47,8 @@ void adopt(void* given, const Instance& instance,
   // Who names some scales means these alone.
   if (config.from_e4m3 + config.e4m3_keys != 0 && problem.q_scales == nullptr &&
       problem.k_scales == nullptr && problem.v_scales == nullptr) {
-    problem.k_scales = problem.v_scales = static_cast<const float*>(some_address());
+    problem.k_scales = static_cast<const float*>(some_address());
+    if (config.values_in_keys == 0) problem.v_scales = problem.k_scales;
     if (config.from_e4m3 != 0) problem.q_scales = problem.k_scales;
   }
 }
@@ -167,7 +168,7 @@ void random_problem(Case& made, Random& random) {
     for (const float** const scales : {&problem.q_scales, &problem.k_scales, &problem.v_scales}) {
       if (random() % 3 == 0) *scales = nullptr;
     }
-    if (problem.q_scales == nullptr && problem.k_scales == nullptr) {
+    if (problem.q_scales == nullptr && problem.k_scales == nullptr && config.values_in_keys == 0) {
       problem.v_scales = static_cast<const float*>(some_address());
     }
   }

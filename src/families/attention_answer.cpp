@@ -53,7 +53,7 @@ class Reference {
         value_columns_(Family::value_size(problem_)),
         sinks_(given.tensor(Family::sinks)),
         scales_{&given.tensor(Family::q_scales), &given.tensor(Family::k_scales),
-                &given.tensor(Family::v_scales)},
+                &given.tensor(problem_.values_in_keys != 0 ? Family::k_scales : Family::v_scales)},
         scale_(Family::scale(problem_)),
         has_exact_scores_(of.fill != Fill::Normal),
         type_(rounding.products),

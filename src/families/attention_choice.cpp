@@ -16,7 +16,9 @@ constexpr double launching = 4.2;  // microseconds of a launch and of its first 
 double drawn_alone(const AttentionConfig& config) {
   const unsigned queries = config.tiling.m;
   // Where values are columns of keys, two products read what memory brings once, and rows are long.
-  if (config.values_in_keys != 0) return 60e3 - 0.7e3 * std::min(queries, 40u);
+  if (config.values_in_keys != 0) {
+    return (60e3 - 0.7e3 * std::min(queries, 40u)) * bytes_of(config.key_memory_type()) / 2;
+  }
   if (config.e4m3_keys != 0) return queries <= 8 ? 26.5e3 : 22e3;
   if (config.tiling.n < 128) return 67e3;
   return config.swapped == 0 || config.tiling.n > 128 ? 91e3

@@ -22,6 +22,10 @@ template <class Program, class Visit>
 constexpr void each_ring(const Visit& visit) {
   if constexpr (requires { typename Program::Queries; }) {
     if constexpr (Program::transposes) visit.template operator()<typename Program::LoadedValues>();
+    // Keys may be converted on their way.
+    if constexpr (requires { requires Program::converts; }) {
+      visit.template operator()<typename Program::LoadedKeys>();
+    }
     visit.template operator()<typename Program::Queries>();
     visit.template operator()<typename Program::Keys>();
     // Values may be columns of the keys.

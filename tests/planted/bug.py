@@ -305,6 +305,10 @@ CONFIGS = {
     'latent': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                      fields_of('.m = 8, .n = 128', '.keys = 64, .head = 192, .key_stages = 5, .part_blocks = 2, '
                                                    '.swapped = 1, .values_in_keys = 1, .key_slices = 3'), 'attention'),
+    # Keys are e4m3, two slices of them, which are converted.
+    'latent_bytes': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
+                           fields_of('.m = 8, .n = 128', '.keys = 64, .head = 192, .e4m3_keys = 1, .key_stages = 3, .value_stages = 2, '
+                                                         '.part_blocks = 2, .swapped = 1, .values_in_keys = 1, .key_slices = 2'), 'attention'),
     # The same for two groups of 32 queries.
     'latent_groups': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                             fields_of('.m = 64, .n = 128', '.keys = 64, .head = 192, .key_stages = 5, .part_blocks = 2, '

@@ -38,6 +38,7 @@ void expect_exact(const AttentionShape& shape, const vgpu::Options& options,
                   const LaunchOrder& order = {}) {
   AttentionCase data(shape);
   data.fill_one_hot(options.seed);
+  if (Named::config.has_bytes_of_values()) data.to_bytes();
   ASSERT_TRUE(test::clean(run_attention<Named>(data, options, order)))
       << data.q.rows << " x " << data.k.rows << ", seed " << options.seed;
   ASSERT_EQ(data.wrong_one_hot(), 0)
@@ -48,6 +49,7 @@ template <class Named>
 void expect_within_bound(const AttentionShape& shape) {
   AttentionCase data(shape);
   data.fill_random(1);
+  if (Named::config.has_bytes_of_values()) data.to_bytes();
   ASSERT_TRUE(test::clean(run_attention<Named>(data, {})));
   EXPECT_LE(data.worst_error(), 1) << data.q.rows << " x " << data.k.rows;
 }

@@ -19,6 +19,25 @@ struct Latent {
                                              .key_slices = 3};
 };
 
+// Keys are e4m3 in memory, and slices have 128 columns, the last perhaps 64 of them. Stages are
+// used again from one block to the next, those of bytes within a block.
+template <unsigned queries, unsigned head_columns, unsigned value_columns, unsigned slices,
+          unsigned blocks = 2, Scheduling how = Scheduling::Dynamic>
+struct LatentBytes {
+  using Page = Sm90Attention;
+  static constexpr AttentionConfig config = {.tiling = {.m = queries, .n = value_columns},
+                                             .keys = 64,
+                                             .head = head_columns,
+                                             .e4m3_keys = 1,
+                                             .scheduling = how,
+                                             .key_stages = slices + 1,
+                                             .value_stages = slices - 1,
+                                             .part_blocks = blocks,
+                                             .swapped = 1,
+                                             .values_in_keys = 1,
+                                             .key_slices = slices};
+};
+
 // A tile of 64 queries has two groups.
 template <class Named>
 std::vector<AttentionShape> shapes_of() {
@@ -40,7 +59,9 @@ std::vector<AttentionShape> shapes_of() {
 template <class Named>
 class LatentTest : public ::testing::Test {};
 using Configs = ::testing::Types<Latent<16, 576, 512>, Latent<8, 192, 128>,
-                                 Latent<64, 192, 192, 1, Scheduling::Static>>;
+                                 Latent<64, 192, 192, 1, Scheduling::Static>,
+                                 LatentBytes<16, 576, 512, 5>, LatentBytes<8, 192, 128, 2>,
+                                 LatentBytes<64, 192, 192, 2, 1, Scheduling::Static>>;
 TYPED_TEST_SUITE(LatentTest, Configs);
 
 TYPED_TEST(LatentTest, OneHotRowsAreExact) {
@@ -76,8 +97,10 @@ TEST(Latent, IsExactAndCleanOn200Schedules) {
                               .queries = {2},
                               .keys = {200 + static_cast<int>(seed)},
                               .causal = seed % 4 < 2};
-      if (seed % 5 > 0) {
+      if (seed % 5 > 1) {
         expect_exact<Latent<8, 192, 128>>(shape, options);
+      } else if (seed % 5 == 1) {
+        expect_exact<LatentBytes<8, 192, 128, 2>>(shape, options);
       } else {
         shape.heads = 17;
         expect_exact<Latent<64, 192, 128>>(shape, options);

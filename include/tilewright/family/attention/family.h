@@ -130,8 +130,7 @@ struct AttentionFamily {
       rule(
           [](const Problem& p) {
             const tw_type output = p.q.type == TW_E4M3 ? TW_BF16 : p.q.type;
-            const bool are_e4m3_keys =
-                p.q.type == TW_BF16 && p.k.type == TW_E4M3 && p.values_in_keys == 0;
+            const bool are_e4m3_keys = p.q.type == TW_BF16 && p.k.type == TW_E4M3;
             return (p.k.type == p.q.type || are_e4m3_keys) &&
                    (p.values_in_keys != 0 || p.v.type == p.k.type) && p.output.type == output;
           },

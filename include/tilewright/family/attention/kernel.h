@@ -39,7 +39,7 @@ struct AttentionConfig {
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;       // 0: groups issue their products as they come
   unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
-  unsigned value_stages = 0;    // the same
+  unsigned value_stages = 0;    // the same; of keys that are converted, stages of their bytes
   unsigned staged_bytes = 128;  // a piece of an output row: 64 leave room for more keys
   unsigned stagger = 0;         // groups share every tile from its beginning
   unsigned dependent_launch = 0;
@@ -68,6 +68,12 @@ struct AttentionConfig {
   constexpr unsigned column_groups() const { return values_in_keys != 0 && tiling.m > 32 ? 2 : 1; }
   constexpr unsigned group_columns() const { return tiling.m / column_groups(); }
   constexpr unsigned head_columns() const { return head != 0 ? head : tiling.n; }
+  // A slice of keys has whole lines of 128 bytes in memory, the last perhaps more than there are.
+  constexpr bool has_bytes_of_values() const { return values_in_keys != 0 && e4m3_keys != 0; }
+  constexpr unsigned slice_columns() const {
+    if (!has_bytes_of_values()) return head_columns() / key_slices;
+    return ((head_columns() + 127) / 128 + key_slices - 1) / key_slices * 128;
+  }
   // The type that queries, keys and values have in memory.
   constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
   constexpr ElementType key_memory_type() const {
@@ -86,10 +92,10 @@ struct FilledByLoader {
   static constexpr Completion completion = Loader::completion;
   static constexpr RoleArrivals role = {apart ? value_role : Role::Load, Loader::arrivals};
 };
-template <unsigned warps>
+template <unsigned warps, bool converted = false>
 struct FilledByWarps {
   static constexpr Completion completion = Completion::WarpsArriveFenced;
-  static constexpr RoleArrivals role = {transpose_role, warps};
+  static constexpr RoleArrivals role = {converted ? convert_role : transpose_role, warps};
 };
 
 struct NobodyClears {
@@ -143,6 +149,12 @@ struct ValueNames {
 };
 struct LoadedNames {
   static constexpr const char* name = "loaded values";
+  static constexpr const char* full_name = "loaded.full";
+  static constexpr const char* empty_name = "loaded.empty";
+};
+
+struct LoadedKeyNames {
+  static constexpr const char* name = "loaded keys";
   static constexpr const char* full_name = "loaded.full";
   static constexpr const char* empty_name = "loaded.empty";
 };
@@ -215,7 +227,7 @@ struct TwoProducts {
 };
 template <class Target, AttentionConfig config, class Queries, class Keys, class Values>
 consteval auto products_of_heads() {
-  if constexpr (config.e4m3_keys != 0) {
+  if constexpr (config.e4m3_keys != 0 && config.values_in_keys == 0) {
     return Chosen<TwoProducts<
         typename Target::template ConvertedScoreOp<Keys, Queries, config.keys, config.tiling.m>,
         typename Target::template ConvertedValueOp<Values, config.tiling.m, config.keys,
@@ -255,15 +267,20 @@ struct Attention {
   static constexpr ElementType type = config.product_type();
   static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), type};
   static constexpr ElementType key_type = config.e4m3_keys != 0 ? ElementType::E4m3 : type;
-  static constexpr HeadTile key_tile = {config.keys, config.head_columns() / config.key_slices,
-                                        key_type};
+  static constexpr HeadTile key_tile = {config.keys, config.slice_columns(), key_type};
+  // Where values are columns of keys of 8 bits, a role makes 16 of them on their way to products.
+  static constexpr bool converts = config.has_bytes_of_values();
+  static constexpr HeadTile taken_keys = {config.keys, config.slice_columns(),
+                                          converts ? type : key_type};
   static constexpr HeadTile value_tile =
       has_values ? key_tile : HeadTile{config.keys, tiling.n, key_type};
   // The tensor core takes 8-bit elements along k only: values by columns.
   static constexpr bool transposes = bytes_of(type) == 1;
   static constexpr Major value_major = transposes ? Major::K : Major::MN;
   static constexpr HeadTile taken_tile =
-      transposes ? HeadTile{tiling.n, (config.keys + 127) / 128 * 128, type} : value_tile;
+      transposes   ? HeadTile{tiling.n, (config.keys + 127) / 128 * 128, type}
+      : has_values ? taken_keys
+                   : value_tile;
   static constexpr bool in_parts = config.part_blocks != 0;
   static constexpr bool in_pages = config.pages != 0;
   using SequencesType = std::conditional_t<in_pages, PagedSequences, Sequences>;
@@ -274,7 +291,7 @@ struct Attention {
   using Scales = std::conditional_t<config.from_e4m3 + config.e4m3_keys != 0, kernel::ScalesOfHeads,
                                     kernel::NoScales>;
   using QueryTensors = HeadTensors<query_tile, Major::K, query_tile.bytes()>;
-  using KeyTensors = HeadTensors<key_tile, Major::K, key_tile.bytes()>;
+  using KeyTensors = HeadTensors<taken_keys, Major::K, taken_keys.bytes()>;
   using ValueTensors = HeadTensors<taken_tile, value_major, taken_tile.bytes()>;
   using Products = typename decltype(products_of_heads<Target, config, QueryTensors, KeyTensors,
                                                        ValueTensors>())::Type;
@@ -284,9 +301,12 @@ struct Attention {
   static constexpr RoleArrivals reads = {Role::Multiply, Op::releases* roles.groups};
   using Loaded = FilledByLoader<Loader>;
   using QueryPayload = HeadPayload<QueryNames, query_tile, Major::K, Loaded, reads>;
-  using KeyPayload =
-      std::conditional_t<has_values, LatentPayload<KeyNames, key_tile, Loaded, reads>,
-                         HeadPayload<KeyNames, key_tile, Major::K, Loaded, reads>>;
+  static constexpr RoleArrivals converting = {convert_role, roles.spec_of(convert_role).warps};
+  using Converted = FilledByWarps<converting.arrivals, true>;
+  using KeyPayload = std::conditional_t<
+      has_values,
+      LatentPayload<KeyNames, taken_keys, std::conditional_t<converts, Converted, Loaded>, reads>,
+      HeadPayload<KeyNames, key_tile, Major::K, Loaded, reads>>;
   static constexpr bool values_apart = Loader::values_apart;
   static constexpr RoleArrivals transposing = {transpose_role, roles.spec_of(transpose_role).warps};
   using Transposed = FilledByWarps<transposing.arrivals>;
@@ -295,6 +315,7 @@ struct Attention {
                   std::conditional_t<transposes, Transposed, FilledByLoader<Loader, values_apart>>,
                   reads, ClearedBy<Target>>;
   using LoadedPayload = HeadPayload<LoadedNames, value_tile, Major::K, Loaded, transposing>;
+  using LoadedKeyPayload = HeadPayload<LoadedKeyNames, key_tile, Major::K, Loaded, converting>;
   using Accumulators = typename Target::template Accumulators<config, Op, Trace>;
   static constexpr bool takes_turns = Target::takes_turns && config.turns != 0 && roles.groups > 1;
   using StepOrder =
@@ -324,9 +345,12 @@ struct Attention {
   // a second tile of queries where there is room.
   // Where queries are columns, weights and maxima lie beside the rings.
   static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : 0;
+  // Where keys are converted, a block and two slices of the next are there as 16 bits, and as
+  // many bytes as there is room for.
   static constexpr unsigned usual_stages =
-      has_values ? (shared_bytes - 1024 - own_bytes - query_tile.bytes()) / key_tile.bytes()
-      : in_parts ? (shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
+      converts     ? config.key_slices + 2
+      : has_values ? (shared_bytes - 1024 - own_bytes - query_tile.bytes()) / key_tile.bytes()
+      : in_parts   ? (shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
                        (key_tile.bytes() + value_tile.bytes())
                  : 2;
   static constexpr unsigned key_stages = config.key_stages != 0 ? config.key_stages : usual_stages;
@@ -337,9 +361,15 @@ struct Attention {
       std::is_empty_v<typename Epilogue::Buffers>
           ? 0
           : roles.groups * unsigned{sizeof(typename Epilogue::Buffers)};
-  static constexpr unsigned loaded_stages = transposes ? 2 : 0;
+  static constexpr unsigned rest_bytes = shared_bytes - 1024 - own_bytes - query_tile.bytes();
+  static constexpr unsigned loaded_stages =
+      transposes  ? 2
+      : !converts ? 0
+      : config.value_stages != 0
+          ? config.value_stages
+          : (rest_bytes - key_stages * taken_keys.bytes()) / key_tile.bytes();
   static constexpr unsigned taken_bytes =
-      1024 + own_bytes + buffer_bytes + key_stages * key_tile.bytes() +
+      1024 + own_bytes + buffer_bytes + key_stages * taken_keys.bytes() +
       value_stages * taken_tile.bytes() + loaded_stages * value_tile.bytes();
   static_assert(taken_bytes + query_tile.bytes() <= shared_bytes,
                 "Blocks of keys and values and a tile of queries must fit shared memory.");
@@ -351,6 +381,9 @@ struct Attention {
   using Values = Ring<ValuePayload, value_stages, typename Target::Signal>;
   using LoadedValues =
       std::conditional_t<transposes, Ring<LoadedPayload, 2, typename Target::Signal>, Values>;
+  using LoadedKeys =
+      std::conditional_t<converts, Ring<LoadedKeyPayload, loaded_stages, typename Target::Signal>,
+                         Keys>;
 
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
   static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {

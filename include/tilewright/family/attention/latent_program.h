@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/base/annotate.h"
+#include "tilewright/family/attention/byte_conversion.h"
 #include "tilewright/family/attention/swapped_program.h"
 
 namespace tw::kernel {
@@ -12,7 +13,8 @@ namespace tw::kernel {
 // The scores of a block add up slice by slice, as they come; then the slices that have values are
 // multiplied once more, along their rows, by the weights that came of all of them. A block is done
 // before the next begins: memory brings a block in about twice the time that it takes, and no stage
-// is held for longer than it must be.
+// is held for longer than it must be. Keys of 8 bits come into a ring of their own; a role converts
+// each slice once for both products.
 template <class Kernel>
 struct LatentAttention {
   using Queries = typename Kernel::Queries;
@@ -24,7 +26,10 @@ struct LatentAttention {
   using Rows = typename Kernel::Rows;
   using Weights = typename Op::Operand;
   using LoaderParams = typename Loader::Params;
-  struct OwnParams {
+  using Scales = typename Kernel::Scales;
+  using LoadedKeys = typename Kernel::LoadedKeys;
+  static constexpr bool converts = Kernel::converts;
+  struct OwnParams : Scales {
     Sequences sequences;
     float scale;    // multiplies scores, above 0
     float softcap;  // 0: none
@@ -41,16 +46,32 @@ struct LatentAttention {
   static constexpr unsigned groups = Kernel::roles.groups;
   static_assert(groups == Kernel::config.column_groups() && Kernel::roles.group_threads() == 128);
 
-  struct Stages {
+  struct NothingLoaded {};
+  struct LoadedStages {
+    alignas(1024) typename LoadedKeys::Tiles loaded[LoadedKeys::stages];
+  };
+  struct LoadedSignals {
+    typename LoadedKeys::Barriers loaded;
+  };
+  struct Stages : std::conditional_t<converts, LoadedStages, NothingLoaded> {
     alignas(1024) typename Queries::Tiles queries[Queries::stages];
     alignas(1024) typename Keys::Tiles keys[Keys::stages];
     alignas(1024) typename Weights::Tiles weights[groups][Weights::count];
     typename Softmax::Storage columns[groups];
   };
-  struct Signals {
+  struct Signals : std::conditional_t<converts, LoadedSignals, NothingLoaded> {
     typename Queries::Barriers queries;
     typename Keys::Barriers keys;
   };
+  // The ring that keys are loaded into, of the stages or of the signals.
+  template <class Rings>
+  static TW_DEVICE auto& loaded_keys(Rings& rings) {
+    if constexpr (converts) {
+      return rings.loaded;
+    } else {
+      return rings.keys;
+    }
+  }
   // Memory of the stages behind the rings.
   struct Beside {
     const char* name;
@@ -61,6 +82,7 @@ struct LatentAttention {
   static TW_DEVICE void init(Signals& signals, Stages& stages) {
     Queries::init(signals.queries, stages.queries);
     Keys::init(signals.keys, stages.keys);
+    if constexpr (converts) LoadedKeys::init(signals.loaded, stages.loaded);
     for (unsigned group = 0; group < groups; ++group) {
       Weights::init(stages.weights[group]);
       Softmax::init(stages.columns[group]);
@@ -88,7 +110,7 @@ struct LatentAttention {
                     Trace trace)
         : loader_(params, thread),
           queries_(signals.queries, stages.queries, trace.ring(0)),
-          keys_(signals.keys, stages.keys, trace.ring(1)) {}
+          keys_(loaded_keys(signals), loaded_keys(stages), trace.ring(1)) {}
 
     template <bool leads, class Work>
     TW_DEVICE void load(Work& work, const Key& key) {
@@ -116,11 +138,55 @@ struct LatentAttention {
    private:
     Loader loader_;
     Producer<Queries, Role::Load, Trace> queries_;
-    Producer<Keys, Role::Load, Trace> keys_;
+    Producer<LoadedKeys, Role::Load, Trace> keys_;
   };
-  // Nobody else loads.
-  template <unsigned>
-  using Own = Loads;
+  // Keys that were loaded, as the tensor core takes them.
+  class Converts {
+    static constexpr unsigned warps = Kernel::roles.spec_of(convert_role).warps;
+    using Loaded = typename LoadedKeys::Payload::RingTensors::Rows;
+    using Converted = typename Keys::Payload::StageTensors::Rows;
+
+   public:
+    static constexpr bool elected = false;
+    static constexpr Role plays = convert_role;
+
+    TW_DEVICE Converts(const OwnParams&, Signals& signals, Stages& stages, unsigned thread,
+                       Trace trace)
+        : input_(loaded_keys(signals), thread % 32, trace),
+          output_(signals.keys, stages.keys, trace),
+          rows_(LoadedKeys::tensors(loaded_keys(stages)).rows),
+          conversion_(thread) {}
+
+    template <bool, class Work>
+    TW_DEVICE void load(Work& work, const Key& key) {
+      for (const WorkTile tile : work.tiles(key)) {
+        for ([[maybe_unused]] const int k : tile.k_tiles(key)) {
+          each_slice<slices>([&](auto slice) {
+            const auto loaded = input_.consume();
+            const auto stage = output_.produce();
+            conversion_.template convert<columns_of(decltype(slice)::value)>(
+                stage.tensors().rows, rows_.slice(whole, whole, whole, loaded.slot()));
+          });
+        }
+      }
+    }
+    TW_DEVICE void drain() { output_.drain(); }
+
+   private:
+    // The last slice may have more columns than a head.
+    static constexpr unsigned columns_of(unsigned slice) {
+      constexpr unsigned each = Kernel::config.slice_columns(), all = Kernel::config.head_columns();
+      return (slice + 1) * each < all ? each : all - slice * each;
+    }
+
+    Consumer<LoadedKeys, Release::Warp, Trace> input_;
+    Producer<Keys, plays, Trace> output_;
+    Loaded rows_;
+    ByteConversion<Loaded, Converted, warps> conversion_;
+  };
+  // Own roles are known by their place in the role table; values have none.
+  template <unsigned index>
+  using Own = std::conditional_t<index == 1, Converts, Loads>;
 
   class Multiplies {
     using QueryInput = Consumer<Queries, Op::release, Trace>;
@@ -153,12 +219,20 @@ struct LatentAttention {
       const int token = tile.first_row(Kernel::config.tiling.m);
       const bool causal = params_.sequences.causal != 0;
       const Rows of_tile(params_.rows, thread_, group_);
+      if constexpr (Scales::are_there) {
+        softmax_.rescale(params_.scale * params_.of_scores(tile.batch), params_.softcap);
+      }
       softmax_.begin([&](int row) {
         return rows.keys_seen(token + of_tile.token(of_tile.first_row() + row), causal);
       });
       sum.clear();
       sum.start();
       if (tile.num_k_tiles() > 0) add_blocks(sum, tile, rows.keys(), key);
+      if constexpr (Scales::are_there) {
+        typename Softmax::Numbers factors;
+        for (float& factor : factors.of) factor = params_.of_values(tile.batch);
+        Op::correct(sum, factors);
+      }
       // The compiler does not know that the thread is this one: it would keep what follows from
       // that in registers over all blocks.
       Rows(params_.rows, isa::shuffle(thread_, thread_ % 32), group_)

@@ -144,7 +144,7 @@ struct AttentionLaunch {
     if constexpr (Kernel::Scales::are_there) {
       params.own.queries = problem.q_scales;
       params.own.keys = problem.k_scales;
-      params.own.values = problem.v_scales;
+      params.own.values = Kernel::has_values ? problem.k_scales : problem.v_scales;
       params.own.query_heads_per_key_head = number(problem.heads / problem.key_heads);
     }
     const std::int64_t ctas = Kernel::has_one_tile ? work : std::min<std::int64_t>(max_ctas, work);

@@ -13,6 +13,8 @@ namespace tw {
 inline constexpr Role value_role = "load values";
 // Writes the values that came once more, along keys, where the tensor core takes them so alone.
 inline constexpr Role transpose_role = "transpose";
+// Writes the keys that came once more, as 16 bits, where products take no bytes.
+inline constexpr Role convert_role = "convert";
 
 // What a group does in a step: it begins with the weights of the block before, and ends with those
 // of the next; no product is in flight before or after it. A thread has values of two rows.

@@ -42,7 +42,8 @@ typedef struct tw_attention_problem {
   const float* q_scales;
   const float* k_scales;
   const float* v_scales;
-  /* Values are the first value_size columns of k, which is read once for both: v has no data. */
+  /* Values are the first value_size columns of k, which is read once for both: v has no data, and
+     k_scales is of both. */
   int values_in_keys;
 } tw_attention_problem;
 

@@ -59,15 +59,21 @@ struct Sm90Attention : Sm90 {
     require(has_values || (config.tiling.n % 64 == 0 && config.tiling.n <= 256 &&
                            config.head_columns() % 64 == 0 && config.head_columns() <= 256),
             "A head has 64, 128, 192 or 256 columns.");
+    const bool converts = config.has_bytes_of_values();
     require(!has_values || (swaps && config.from_e4m3 == 0 && config.keys == 64 &&
-                            config.head_columns() % (64 * config.key_slices) == 0 &&
-                            config.tiling.n % 64 == 0 && config.tiling.n <= config.head_columns()),
-            "Where values are columns of keys, queries are columns, a block has 64 keys of 16 "
-            "bits, and a slice of keys is a multiple of 64 columns.");
+                            config.head_columns() % 64 == 0 && config.tiling.n % 64 == 0 &&
+                            config.tiling.n <= config.head_columns()),
+            "Where values are columns of keys, queries are columns, and a block has 64 keys.");
+    require(!has_values || converts || config.head_columns() % (64 * config.key_slices) == 0,
+            "A slice of keys of 16 bits is a multiple of 64 columns.");
     require(
-        config.e4m3_keys == 0 ||
-            (swaps && !has_values && config.from_e4m3 == 0 && config.keys <= 128 &&
-             config.tiling.n == 128 && config.head_columns() == 128),
+        !converts || (config.slice_columns() * (config.key_slices - 1) < config.head_columns() &&
+                      config.slice_columns() == 128),
+        "A slice of keys of e4m3 has 128 columns, of which the last may lack 64.");
+    require(
+        config.e4m3_keys == 0 || (swaps && config.from_e4m3 == 0 &&
+                                  (has_values || (config.keys <= 128 && config.tiling.n == 128 &&
+                                                  config.head_columns() == 128))),
         "Where keys and values alone are e4m3, queries are columns, a block has 64 or 128 keys, "
         "and a head 128 columns.");
     require(config.tiling.cluster.size() == 1, "CTAs of attention share nothing.");
@@ -93,7 +99,8 @@ struct Sm90Attention : Sm90 {
             "they take parts of these, queries are columns.");
     require(!is_paged || (groups == 2 && !is_fp8), "Tiles whose keys lie in pages have 128 rows.");
     // Where values are columns of keys, the pages of a block are held for all of its slices.
-    const unsigned helping = !is_alone && !swaps       ? (config.residents == 2 ? 40 : 24)
+    const unsigned helping = converts                  ? (groups == 2 ? 64 : 120)
+                             : !is_alone && !swaps     ? (config.residents == 2 ? 40 : 24)
                              : has_values              ? (groups == 2 ? 56 : 96)
                              : groups == 3             ? 32
                              : groups == 1 || is_paged ? 56
@@ -104,6 +111,7 @@ struct Sm90Attention : Sm90 {
     const unsigned multiplying = !is_alone     ? (of_cta - helping) / groups / 8 * 8
                                  : groups == 3 ? 160
                                  : groups == 1 ? 256 - 8
+                                 : converts    ? 192
                                                : (504 - helping) / 2;
     const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.group_columns()
                                 : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
@@ -113,10 +121,13 @@ struct Sm90Attention : Sm90 {
     return RoleTable{
         .load = {0, 1, helping},
         .schedule = {1, asks ? 1u : 0u, helping},
-        .multiply = {4, 4 * groups, multiplying},
+        .multiply = {converts ? 8u : 4u, 4 * groups, multiplying},
         .groups = groups,
         .own = {{value_role, {2, (config.part_blocks != 0 && !has_values) || is_paged ? 1u : 0u}},
-                {transpose_role, {1, is_fp8 ? 3u : 0u}}},
+                {converts ? convert_role : transpose_role,
+                 {converts ? 4u : 1u, converts ? 4u
+                                      : is_fp8 ? 3u
+                                               : 0u}}},
         .residents = config.residents}
         .checked();
   }

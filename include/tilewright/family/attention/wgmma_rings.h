@@ -39,6 +39,11 @@ class WgmmaOfTwoRings {
   static constexpr unsigned steps = A::template static_extent<1> / shape.k();
   using BlocksA = OperandBlocks<A, Major::K, 64, shape.k()>;
   using BlocksB = OperandBlocks<B, Major::K, columns, shape.k()>;
+  // The last slice of A may have more than there is of B.
+  static constexpr unsigned spans_of(unsigned slice) {
+    constexpr unsigned all = B::template static_extent<2>;
+    return all < (slice + 1) * spans ? all - slice * spans : spans;
+  }
 
  public:
   using Accumulator = RegisterAccumulator<rows / 64, columns>;
@@ -59,7 +64,7 @@ class WgmmaOfTwoRings {
     const StageDescriptors<BlocksB> of_b(b_, b.slot());
     isa::wgmma_fence();
     TW_UNROLL
-    for (unsigned i = 0; i < spans * steps; ++i) {
+    for (unsigned i = 0; i < spans_of(slice) * steps; ++i) {
       TW_UNROLL
       for (unsigned block = 0; block < rows / 64; ++block) {
         isa::wgmma<shape>(sum.fragment(block), of_a.of(i % steps, i / steps, block),
