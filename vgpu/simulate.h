@@ -137,7 +137,7 @@ class VirtualKernel {
   Status launch(const typename Skeleton::Params& params, unsigned ctas, void* /*stream*/,
                 bool /*at_once*/ = false) {
     if (trace_.events != nullptr) {
-      const std::size_t tracks = std::size_t{ctas} * tracks_;
+      const std::size_t tracks = std::min(std::size_t{ctas} * tracks_, std::size_t{trace_.tracks});
       touched.push_back(
           {trace_.events, tracks * trace_.capacity * sizeof(TraceEvent), "trace", false});
       touched.push_back({trace_.counts, tracks * sizeof(std::uint32_t), "trace counts", true});

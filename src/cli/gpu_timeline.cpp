@@ -21,14 +21,19 @@ struct TrackFacts {
 class Tracks {
  public:
   Tracks(unsigned count, const Structure& structure) : structure_(structure) {
-    unsigned stores = 0;
-    for (const Structure::Played& played : structure.roles) {
-      if (played.role == Role::Multiply) groups_ = stores = played.groups;
-    }
-    for (const Structure::Played& played : structure.roles) {
-      if (played.role == Role::Epilogue) stores = 1;
-    }
-    rings_ = count / (1 + groups_ + stores);
+    const auto played = [&](Role role) {
+      unsigned groups = 0;
+      for (const Structure::Played& one : structure.roles) {
+        if (one.role == role) groups = one.groups;
+      }
+      return groups;
+    };
+    groups_ = played(Role::Multiply);
+    const unsigned stores = played(Role::Epilogue) > 0 ? 1 : groups_;
+    scales_ = 1 + groups_ + stores;
+    sources_ = scales_ + (played(Role::LoadScales) > 0 ? 1 : 0);
+    schedule_ = sources_ + (played(Role::Source) > 0 ? stores : 0);
+    rings_ = count / (schedule_ + (played(Role::Schedule) > 0 ? 1 : 0));
   }
   // Each role has a track for every ring of a program.
   TrackFacts of(unsigned track) const {
@@ -39,12 +44,18 @@ class Tracks {
     if (role <= groups_) {
       return {"multiply " + std::to_string(role - 1), ring, ring + ".full", true};
     }
-    return {"store " + std::to_string(role - 1 - groups_), ring, "output buffer"};
+    if (role < scales_) {
+      return {"store " + std::to_string(role - 1 - groups_), ring, "output buffer"};
+    }
+    if (role < sources_) return {Role::LoadScales.name, ring, ring + ".empty"};
+    if (role < schedule_) return {Role::Source.name, "source", "source.empty"};
+    return {Role::Schedule.name, "work", "work.began"};
   }
 
  private:
   const Structure& structure_;
   unsigned groups_ = 0;
+  unsigned scales_ = 0, sources_ = 0, schedule_ = 0;  // their first tracks, in roles
   unsigned rings_ = 1;
 };
 

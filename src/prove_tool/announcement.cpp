@@ -92,6 +92,7 @@ class AnnouncementModel final : public Model {
     for (int work = static_cast<int>(isa::cta_index()); work >= 0;) {
       if (work < static_cast<int>(work_)) hear(thread, static_cast<unsigned>(work));
       if (thread == 0) {
+        speaker.wait_until_begun();
         speaker.announce([&](SharedAddress message, SharedAddress full) {
           Source::send(params, message, full);
         });

@@ -229,7 +229,8 @@ class OnGpu {
     events_ = std::make_unique<DeviceMemory>(gpu_, tracks * capacity * sizeof(TraceEvent));
     counts_ = std::make_unique<DeviceMemory>(gpu_, tracks * sizeof(std::uint32_t));
     options_.trace = {static_cast<TraceEvent*>(events_->data()),
-                      static_cast<std::uint32_t*>(counts_->data()), capacity};
+                      static_cast<std::uint32_t*>(counts_->data()), capacity,
+                      static_cast<std::uint32_t>(tracks)};
   }
 
   const Instance& instance_;

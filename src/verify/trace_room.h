@@ -26,7 +26,8 @@ class TraceRoom {
     events_.resize(counts_.size() * capacity);
   }
   TraceBuffer buffer() {
-    return events_.empty() ? TraceBuffer{} : TraceBuffer{events_.data(), counts_.data(), capacity};
+    if (events_.empty()) return {};
+    return {events_.data(), counts_.data(), capacity, static_cast<std::uint32_t>(counts_.size())};
   }
 
  private:

@@ -8,13 +8,19 @@
 #include "src/cli/gpu_timeline.h"
 #include "src/families/attention.h"
 #include "src/families/block_quantise.h"
+#include "src/families/blockwise.h"
+#include "src/families/matmul.h"
 #include "src/families/quantise.h"
 #include "src/instances/make_instance.h"
+#include "src/verify/product.h"
 #include "src/verify/trace_room.h"
+#include "tilewright/arch/sm100.h"
 #include "tilewright/arch/sm90.h"
 #include "tilewright/family/attention/launch.h"
 #include "tilewright/family/attention/sm90.h"
 #include "tilewright/family/block_quantise/launch.h"
+#include "tilewright/family/blockwise/launch.h"
+#include "tilewright/family/matmul/launch.h"
 #include "tilewright/family/quantise/launch.h"
 
 namespace tw::cli {
@@ -26,6 +32,21 @@ struct Rows {
 struct ToMxfp8 {
   static constexpr BlockQuantiseConfig config = {
       .element_type = ElementType::E4m3, .scale_type = ScaleType::Ue8m0, .tracing = Tracing::On};
+};
+struct Products {
+  static constexpr MatmulConfig config = {.tiling = {.m = 64, .n = 64},
+                                          .multiply_groups = 1,
+                                          .scheduling = Scheduling::Dynamic,
+                                          .c_stages = 2,
+                                          .tracing = Tracing::On};
+};
+struct Scaled {
+  static constexpr BlockwiseConfig config = {
+      .tiling = {.n = 64, .a_type = ElementType::E4m3, .b_type = ElementType::E4m3},
+      .multiply_groups = 1,
+      .promote_every = 1,
+      .scheduling = Scheduling::Dynamic,
+      .tracing = Tracing::On};
 };
 struct Heads {
   static constexpr AttentionConfig config = {
@@ -47,7 +68,8 @@ vgpu::Timeline recorded(const Case& made) {
   vgpu::Options options;
   options.sm_count = 2;
   vgpu::Report report;
-  const TraceBuffer buffer = {trace.events.data(), trace.counts.data(), trace.capacity};
+  const TraceBuffer buffer = {trace.events.data(), trace.counts.data(), trace.capacity,
+                              static_cast<std::uint32_t>(trace.counts.size())};
   const Status status = made.instance->simulate(checked, {made.order, {}, buffer}, options, report);
   EXPECT_TRUE(status.is_good()) << status.sentence();
   EXPECT_EQ(report.verdict(), vgpu::Report::Clean);
@@ -113,6 +135,47 @@ TEST(Traced, AttentionRecordsEachOfItsRings) {
       EXPECT_EQ(waits_of(track), waits) << role;
     }
   }
+}
+
+// The waits of a role, in all CTAs.
+std::map<std::string, int> waits_of(const vgpu::Timeline& timeline, const std::string& role) {
+  std::map<std::string, int> counts;
+  for (const vgpu::Timeline::Track& track : timeline.tracks) {
+    if (track.role != role) continue;
+    EXPECT_LT(track.begin, track.end) << role;
+    for (const auto& [on, times] : waits_of(track)) counts[on] += times;
+  }
+  return counts;
+}
+
+// Four tiles of two k-tiles, one chunk of C each: who asks for work, brings C and brings scales has
+// a track like the others. Work is asked for behind each tile.
+TEST(Traced, AskingAndBringingAreRecorded) {
+  using Waits = std::map<std::string, int>;
+  const Instance hopper = warp_specialized_instance<MatmulLaunch, Matmul<Sm90, Products>>("hopper");
+  Case first = usual_case(matmul_trial, hopper);
+  auto& product = first.as<tw_matmul_problem>();
+  product.m = product.n = product.k = 128;
+  EpilogueShape with_c;
+  with_c.beta = 1;
+  set_epilogue(product.epilogue, with_c);
+  const vgpu::Timeline brought = recorded(first);
+  EXPECT_EQ(waits_of(brought, "load"), (Waits{{"input.empty", 8}}));
+  EXPECT_EQ(waits_of(brought, "source"), (Waits{{"source.empty", 4}}));
+  EXPECT_EQ(waits_of(brought, "schedule"), (Waits{{"work.began", 4}}));
+
+  const Instance blackwell =
+      warp_specialized_instance<BlockwiseLaunch, Blockwise<Sm100, ScaledBy<128>, Scaled>>("scaled");
+  Case second = usual_case(blockwise_trial, blackwell);
+  auto& scaled = second.as<tw_blockwise_problem>().matmul;
+  scaled.m = 256;
+  scaled.n = 128;
+  scaled.k = 256;
+  const vgpu::Timeline asked = recorded(second);
+  EXPECT_EQ(waits_of(asked, "load"), (Waits{{"input.empty", 8}}));
+  EXPECT_EQ(waits_of(asked, "load scales"), (Waits{{"input.empty", 8}}));
+  EXPECT_EQ(waits_of(asked, "schedule"), (Waits{{"work.began", 4}}));
+  EXPECT_EQ(waits_of(asked, "store 0"), (Waits{{"output buffer", 4}}));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct TraceRoom {
     if (config_of(instance).tracing == Tracing::Off) return;
     events.resize(std::size_t{64} * product_facts(instance).tracks * 16);
     counts.resize(std::size_t{64} * product_facts(instance).tracks);
-    buffer = {events.data(), counts.data(), 16};
+    buffer = {events.data(), counts.data(), 16, static_cast<std::uint32_t>(counts.size())};
   }
   std::vector<TraceEvent> events;
   std::vector<std::uint32_t> counts;

@@ -3,6 +3,7 @@
 
 #include "tilewright/epilogue/fragment.h"
 #include "tilewright/epilogue/global_source.h"
+#include "tilewright/pipeline/trace.h"
 
 namespace tw {
 
@@ -146,12 +147,12 @@ consteval bool is_source() {
       "chunk of C that begins there.");
   if constexpr (Sources::has_role) {
     static_assert(
-        requires(typename Sources::Loader loader, const TileOrigin& place) {
+        requires(typename Sources::template Loader<NoTrace> loader, const TileOrigin& place) {
           loader.load(place, 0u);
           loader.drain();
         },
-        "A source must have 'Loader' where a role brings C: its 'load(place, index)' and "
-        "'drain()'.");
+        "A source must have 'template <class Trace> Loader' where a role brings C: its "
+        "'load(place, index)' and 'drain()'.");
     static_assert(
         requires { unsigned{Sources::chunks}; },
         "A source must have 'chunks' where a role brings C: how many a tile has.");

@@ -57,10 +57,11 @@ struct StagedSources {
   static TW_DEVICE void init(Storage& storage) { Ring::init(storage.barriers, storage.tiles); }
 
   // The role that loads: one thread.
+  template <class Trace>
   class Loader {
    public:
-    TW_DEVICE Loader(const Params& params, Storage& storage)
-        : params_(params), ring_(storage.barriers, storage.tiles, NoTrace({}, 0, false)) {}
+    TW_DEVICE Loader(const Params& params, Storage& storage, Trace trace)
+        : params_(params), ring_(storage.barriers, storage.tiles, trace) {}
     // Chunk `index` of the tile that stands at `place`.
     TW_DEVICE void load(const TileOrigin& place, unsigned index) {
       auto stage = ring_.produce();
@@ -73,7 +74,7 @@ struct StagedSources {
 
    private:
     const Params& params_;
-    Producer<Ring, Role::Source, NoTrace> ring_;
+    Producer<Ring, Role::Source, Trace> ring_;
   };
 
   // The epilogue. A chunk is released when all its values are read.

@@ -10,6 +10,7 @@
 #include "tilewright/kernel/contracts.h"
 #include "tilewright/kernel/key.h"
 #include "tilewright/kernel/storing.h"
+#include "tilewright/kernel/tracks.h"
 #include "tilewright/pipeline/ring.h"
 #include "tilewright/schedule/work_tile.h"
 
@@ -248,8 +249,8 @@ class WarpSpecialized {
   static constexpr unsigned threads = roles.threads();
   static constexpr unsigned least_ctas = roles.residents;
   static constexpr unsigned storing_groups = hands_over ? 1 : roles.groups;
-  // A CTA's timeline has tracks: loading, then each group's multiplying, then each group's storing.
-  static constexpr unsigned tracks = 1 + roles.groups + storing_groups;
+  using Tracks = kernel::Tracks<roles, storing_groups>;
+  static constexpr unsigned tracks = Tracks::count;
 
   struct Params {
     typename Program::LoaderParams loader;
@@ -368,7 +369,7 @@ class WarpSpecialized {
     const Key key;
     constexpr Release reading = Loads::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
-    const Trace own = trace(params, 0, leads && (Loads::elected || thread == 0));
+    const Trace own = trace(params, Tracks::of(Loads::plays, leads), Loads::elected || thread == 0);
     Loads loads = [&] {
       if constexpr (requires { Loads::uses_accumulators; }) {
         return Loads(given, storage.signals, storage.stages, storage.accumulators, thread, own);
@@ -385,9 +386,10 @@ class WarpSpecialized {
     isa::describe_role("schedule");
     const Key key;
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
-    static_assert(is_asked<Schedule>());
-    typename Schedule::Asker asker(params.schedule, storage.schedule);
+    static_assert(is_asked<Schedule, Trace>());
     const bool asks = !in_cluster || isa::cluster_rank() == 0;
+    typename Schedule::template Asker<Trace> asker(params.schedule, storage.schedule,
+                                                   trace(params, Tracks::schedule, asks));
     for (const bool is_there : work.offers(key)) {
       if (asks) asker.ask(is_there);
     }
@@ -404,7 +406,9 @@ class WarpSpecialized {
     typename Schedule::template Reader<Release::Thread> work(params.schedule, storage.schedule, 0);
     // The last group's comes first: kernels then have the registers of separate loaders.
     constexpr unsigned last = storing_groups - 1;
-    typename Sources::Loader loaders[] = {{params.sources, storage.sources[last - groups]}...};
+    typename Sources::template Loader<Trace> loaders[] = {
+        {params.sources, storage.sources[last - groups],
+         trace(params, Tracks::source + last - groups, true)}...};
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
       const unsigned mine = whose;
@@ -440,11 +444,11 @@ class WarpSpecialized {
     constexpr Release reading = Op::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
     typename Program::Multiplies program(params.own, storage.signals, storage.stages, group, thread,
-                                         trace(params, 1 + group, speaks));
+                                         trace(params, Tracks::multiply + group, speaks));
     typename Accumulators::Writer accumulators(scope, storage.accumulators);
     Order order(storage.turns, group, thread);
     Storing<Kernel, !hands_over> storing(params, storage, group, thread,
-                                         trace(params, 1 + roles.groups + group, speaks));
+                                         trace(params, Tracks::store + group, speaks));
     [[maybe_unused]] unsigned late = group * Kernel::config.stagger;
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
@@ -490,7 +494,7 @@ class WarpSpecialized {
     typename Schedule::template Reader<Release::Warp> work(params.schedule, storage.schedule,
                                                            thread);
     Storing<Kernel, true> storing(params, storage, 0, thread,
-                                  trace(params, 1 + roles.groups, thread == 0));
+                                  trace(params, Tracks::store, thread == 0));
     typename Accumulators::Reader accumulators(storage.accumulators, thread);
     [[maybe_unused]]
     typename Program::Adds adds(storage.signals, storage.stages, thread, trace(params, 0, false));

@@ -269,10 +269,8 @@ Status fill_loader(typename Loader::Params& params, const MatmulProblem& problem
 // TileMapParams where they derive from it.
 template <class Schedule>
 auto& tile_map(Schedule& schedule) {
-  if constexpr (requires { schedule.map.map; }) {
-    return schedule.map.map;
-  } else if constexpr (requires { schedule.map; }) {
-    return schedule.map;
+  if constexpr (requires { schedule.map; }) {
+    return tile_map(schedule.map);
   } else {
     return schedule;
   }

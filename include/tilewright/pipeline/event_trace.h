@@ -24,7 +24,7 @@ class EventTrace {
   TW_DEVICE EventTrace(const Params& buffer, unsigned track, bool speaks)
       : next_(buffer.events + std::uint64_t{track} * buffer.capacity),
         end_(next_ + buffer.capacity),
-        count_(speaks ? buffer.counts + track : nullptr) {}
+        count_(speaks && track < buffer.tracks ? buffer.counts + track : nullptr) {}
 
   TW_DEVICE Handle handle() const { return current_; }
   TW_DEVICE void waits(unsigned slot) {

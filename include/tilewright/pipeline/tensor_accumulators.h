@@ -9,6 +9,7 @@
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/tcgen05.h"
 #include "tilewright/isa/ptx/threads.h"
+#include "tilewright/layout/tile_tensor.h"
 #include "tilewright/pipeline/mbarrier.h"
 #include "tilewright/pipeline/ring.h"
 
@@ -32,6 +33,10 @@ class TensorAccumulators {
   static_assert(shared < n, "Sums that overlap have columns of their own, too.");
   static constexpr unsigned stride = n - shared;
   static constexpr unsigned ring_stages = overlapped ? 1 : stages;
+  // (lane,column,sum) of tensor memory, whose addresses have the lane in their upper half.
+  using Sums =
+      TileTensor<SumValue, Space::Tensor,
+                 append(append(single(128, 1 << 16), single(n, 1)), single(stages, stride))>;
   // The readers of both CTAs of a pair answer to the leader.
   struct Payload {
     static constexpr Space space = Space::Tensor;
@@ -134,11 +139,11 @@ class TensorAccumulators {
   class Writer {
    public:
     TW_DEVICE Writer(Scope& scope, Storage& storage)
-        : address_(scope.address()),
+        : sums_(scope.address()),
           ring_(storage.barriers, storage.tiles, Trace(typename Trace::Params{}, 0, false)) {}
     [[nodiscard]] TW_DEVICE Accumulating acquire() {
       Token token = ring_.produce();
-      const TensorAddress address = address_ + place_.of(token.slot()) * stride;
+      const TensorAddress address = sums_.address(0u, 0u, place_.of(token.slot()));
       return {std::move(token), address};
     }
     TW_DEVICE void drain(bool leads) {
@@ -146,7 +151,7 @@ class TensorAccumulators {
     }
 
    private:
-    TensorAddress address_;
+    Sums sums_;
     SumPlace place_;
     Producer<Ring, Role::Multiply, Trace> ring_;
   };
@@ -189,8 +194,8 @@ class TensorAccumulators {
       isa::barrier_sync(announcing_barrier, announcing_threads);
       isa::tcgen05_fence_after_thread_sync();
       // A warp reaches the lanes of its place in the warpgroup.
-      address_ =
-          isa::load_shared_4(isa::shared_address(&storage.address)) + ((thread / 32 * 32) << 16);
+      address_ = Sums(isa::load_shared_4(isa::shared_address(&storage.address)))
+                     .address(thread / 32 * 32, 0u, 0u);
     }
     TW_DEVICE ~Reader() {
       if constexpr (meets_readers) {

@@ -69,11 +69,12 @@ template <class Schedule>
 concept WorkSchedule = is_schedule<Schedule>();
 
 // The same where a role asks for work.
-template <class Schedule>
+template <class Schedule, class Trace>
 consteval bool is_asked() {
   static_assert(
-      requires { typename Schedule::Asker; },
-      "A schedule must have 'Asker' where a role asks for work: its 'ask(begins)' announces "
+      requires { typename Schedule::template Asker<Trace>; },
+      "A schedule must have 'template <class Trace> class Asker' where a role asks for work: its "
+      "'ask(begins)' announces "
       "the next work, its 'drain()' waits until all have heard.");
   return true;
 }

@@ -159,21 +159,28 @@ struct Dynamic {
     int ahead_ = unread;
   };
 
-  // The schedule role of the cluster's first CTA: asks for the next work.
+  // The schedule role of the cluster's first CTA: asks for the next work. Its trace records how
+  // long it waits before it asks, and how long until it has an answer.
+  template <class Trace>
   class Asker {
    public:
-    TW_DEVICE Asker(const Params& params, Storage& storage) : params_(params), speaker_(storage) {}
+    TW_DEVICE Asker(const Params& params, Storage& storage, Trace trace)
+        : params_(params), speaker_(storage), trace_(trace) {}
     // `begins`: the work at hand is there, so that who loads begins with it.
     TW_DEVICE void ask(bool begins) {
+      trace_.releases();
+      trace_.waits(0);
       if (begins) speaker_.wait_until_begun();
       speaker_.announce(
           [&](SharedAddress message, SharedAddress full) { Source::send(params_, message, full); });
+      trace_.goes();
     }
     TW_DEVICE void drain() { speaker_.drain(); }
 
    private:
     const Params& params_;
     Speaker<Board> speaker_;
+    Trace trace_;
   };
 };
 
