@@ -123,6 +123,9 @@ class FourBit(unittest.TestCase):
             self.assertIn(text, str(caught.exception))
         with self.assertRaises(tilewright.Invalid):
             tilewright.matmul(Buffer.zeros((4, 128), 'bf16'), packed)
+        with self.assertRaises(tilewright.Unsupported) as caught:
+            tilewright.matmul_four_bit(Buffer.zeros((4, 128), 'bf16'), packed, target='sm100a')
+        self.assertIn('tw_block_scaled takes MXFP4 and NVFP4 as they lie', str(caught.exception))
 
 
 if __name__ == '__main__':

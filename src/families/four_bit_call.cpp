@@ -1,6 +1,7 @@
 // Activations by weights of four bits, behind the functions of tilewright.h.
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "src/dispatch/choose_launch.h"
 #include "src/library/described.h"
@@ -71,9 +72,22 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
   }
 };
 
+// Where another family serves a checkpoint's weights, the refusal names it.
+Status choose_four_bit(LaunchChoice& choice, const Checked& problem, const DispatchRequest& request,
+                       std::vector<LaunchRejection>* rejections) {
+  Status chosen = choose_launch<FourBitProducts>(choice, problem, request, rejections);
+  const bool is_named = request.instance != nullptr;
+  if (chosen.is_good() || is_named || request.target != std::string_view(target::sm100a.name)) {
+    return chosen;
+  }
+  return Status::refused(
+      "No compiled kernel multiplies by packed weights on sm100a: there tw_block_scaled takes "
+      "MXFP4 and NVFP4 as they lie in a checkpoint, by activations of tw_block_quantise.");
+}
+
 constexpr Family four_bit = {&FourBitFamily::description,
                              four_bit_instances,
-                             {launches_of<FourBitProducts>, choose_launch<FourBitProducts>}};
+                             {launches_of<FourBitProducts>, choose_four_bit}};
 const Registered registered_four_bit(four_bit);
 
 }  // namespace
