@@ -75,6 +75,18 @@ struct Groups {
                                            });
   }
 
+  // The rows that groups have, among those of nobody.
+  static std::vector<Expected> scattered(const std::vector<Expected>& some,
+                                         const std::vector<std::int64_t>& rows, std::int64_t m,
+                                         std::int64_t columns) {
+    std::vector<Expected> all(static_cast<std::size_t>(m * columns));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      all[static_cast<std::size_t>(rows[i / columns] * columns + at % columns)] = some[i];
+    }
+    return all;
+  }
+
   std::vector<std::int64_t> sizes;
   std::int64_t capacity;
 
@@ -117,19 +129,20 @@ struct Groups {
       }
     }
   }
-
-  // The rows that groups have, among those of nobody.
-  static std::vector<Expected> scattered(const std::vector<Expected>& some,
-                                         const std::vector<std::int64_t>& rows, std::int64_t m,
-                                         std::int64_t columns) {
-    std::vector<Expected> all(static_cast<std::size_t>(m * columns));
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      const auto at = static_cast<std::int64_t>(i);
-      all[static_cast<std::size_t>(rows[i / columns] * columns + at % columns)] = some[i];
-    }
-    return all;
-  }
 };
+
+// Some groups are empty, some have one row; one may have rows of several tiles.
+inline std::vector<std::int64_t> random_sizes(std::int64_t tile, Random& random) {
+  const bool many = random() % 3 == 0;  // most of them have nothing
+  std::vector<std::int64_t> all(
+      static_cast<std::size_t>(many ? between(random, 9, 40) : between(random, 1, 5)));
+  for (std::int64_t& size : all) {
+    const std::int64_t kinds[] = {0, 1, between(random, 2, tile), tile + between(random, -1, 1)};
+    size = kinds[random() % (many && random() % 4 != 0 ? 1 : 4)];
+  }
+  if (random() % 3 == 0) all[random() % all.size()] = between(random, tile + 1, 3 * tile);
+  return all;
+}
 
 // Rows that nobody uses must not matter.
 inline void make_others_infinite(HostMatrix& matrix, const std::vector<bool>& used) {

@@ -28,12 +28,18 @@ class QuantisedAnswer : public Answer {
   // goes into the comparison.
   using BlocksOf = std::function<QuantisedBlocks(const HostProblem& ran, Comparison&)>;
 
-  QuantisedAnswer(MatmulReference reference, Fill fill, unsigned d, BlocksOf blocks_of)
+  // `touched` counts what must have been left alone; `has` tells whether a row was to be written.
+  QuantisedAnswer(
+      MatmulReference reference, Fill fill, unsigned d, BlocksOf blocks_of,
+      std::function<std::int64_t(const HostProblem&)> touched = [](const auto&) { return 0; },
+      std::function<bool(std::int64_t row)> has = [](std::int64_t) { return true; })
       : values_(std::move(reference.d)),
         beside_(std::move(reference)),
         fill_(fill),
         d_(d),
-        blocks_of_(std::move(blocks_of)) {
+        blocks_of_(std::move(blocks_of)),
+        touched_(std::move(touched)),
+        has_(std::move(has)) {
     beside_.d.clear();
   }
   Comparison compare(const HostProblem& ran) const override {
@@ -42,10 +48,11 @@ class QuantisedAnswer : public Answer {
     data.d = {};
     Comparison result = tw::compare(data, beside_);
     if (!d.exists()) return result;
-    result.padding_touched += d.padding_touched();
+    result.padding_touched += d.padding_touched() + touched_(ran);
     const QuantisedBlocks blocks = blocks_of_(ran, result);
     for (std::int64_t batch = 0; batch < d.batch; ++batch) {
       for (std::int64_t row = 0; row < d.rows; ++row) {
+        if (!has_(row)) continue;
         for (std::int64_t first = 0; first < d.columns; first += blocks.columns) {
           judge(result, d, blocks, batch, row, first);
         }
@@ -125,6 +132,8 @@ class QuantisedAnswer : public Answer {
   Fill fill_;
   unsigned d_;
   BlocksOf blocks_of_;
+  std::function<std::int64_t(const HostProblem&)> touched_;
+  std::function<bool(std::int64_t)> has_;
 };
 
 }  // namespace tw

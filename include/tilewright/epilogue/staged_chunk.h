@@ -24,6 +24,7 @@ class StagedChunk : public UsualStore {
   static constexpr unsigned lines = num_lines;
   static constexpr unsigned line_bytes = bytes_of_line;
   static constexpr unsigned line_elements = line_bytes / bytes_of(output);
+  static constexpr unsigned gated_elements = line_elements / 2;  // behind a gate
   using OutputTrace = Trace;
   using Buffers = typename Output::Buffers;
   static constexpr unsigned threads = Output::threads;

@@ -307,7 +307,7 @@ Status fill_epilogue(typename Epilogue::Params& params, const MatmulProblem& pro
                               .batch = problem.batch,
                               .pitch_bytes = std::max<std::int64_t>(problem.d.pitch * bytes, 16),
                               .batch_pitch_bytes = problem.d.batch_pitch * bytes,
-                              .box_inner = Store::line_elements / (gated ? 2 : 1),
+                              .box_inner = gated ? Store::gated_elements : Store::line_elements,
                               .box_outer = Store::lines,
                               .swizzle = swizzle_of_rows(Store::line_bytes)});
     }
