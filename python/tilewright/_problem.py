@@ -252,11 +252,11 @@ def fill_epilogue(epilogue, scalars, arrays, m, n, batch):
     return matrices
 
 
-def fill_problem(problem, a, b, d, scalars, arrays, rows_of_a=()):
+def fill_problem(problem, a, b, d, scalars, arrays, rows_of_a=(), halved=False):
     """A tw_matmul_problem from Views; `arrays` has ARRAYS' order, None where there is none. `rows_of_a` are more
-    (Matrix, name, View, columns) with a row for each of a's; they are filled, too."""
+    (Matrix, name, View, columns) with a row for each of a's; they are filled, too. `halved`: d has half of the columns, as behind a gate."""
     row_bias, row_scale = arrays[2:4]
-    extents = Extents(a.shape, b.shape, scalars[-1])
+    extents = Extents(a.shape, b.shape, scalars[-1] or halved)
     m, n, k, batch = extents.m, extents.n, extents.k, extents.batch
     if d.shape != extents.output:
         raise Invalid(f'out has shape {d.shape}, but the product has shape {extents.output}.')

@@ -49,8 +49,8 @@ Groups groups_of(const Case& of) {
   const tw_matmul_problem& matmul = of.problem.as<Problem>().matmul;
   const std::vector<std::int64_t>& sizes = of.lists[Family::sizes];
   if (!sizes.empty() || matmul.batch == 0) return Groups(sizes);
-  return Groups(std::vector<std::int64_t>(static_cast<std::size_t>(matmul.batch),
-                                          matmul.m / matmul.batch));
+  return Groups(
+      std::vector<std::int64_t>(static_cast<std::size_t>(matmul.batch), matmul.m / matmul.batch));
 }
 
 void random_problem(Case& made, Random& random) {
@@ -62,8 +62,8 @@ void random_problem(Case& made, Random& random) {
     const std::int64_t tile = facts.product.config.tiling.m;
     std::vector<std::int64_t>& sizes = made.lists[Family::sizes] = random_sizes(tile, random);
     const bool has_spare = random() % 2 == 0;  // rows of nobody behind the last group
-    matmul.m = has_spare ? std::accumulate(sizes.begin(), sizes.end(), between(random, 1, 2 * tile))
-                         : 1;
+    matmul.m =
+        has_spare ? std::accumulate(sizes.begin(), sizes.end(), between(random, 1, 2 * tile)) : 1;
   }
 }
 
@@ -104,8 +104,8 @@ std::vector<double> in_turns(const std::vector<double>& sums, std::int64_t n) {
 QuantisedBlocks blocks_of(const HostProblem& ran, Comparison& result) {
   const HostMatrix& scales = ran.tensor(Family::d_scales);
   if (scales.exists()) result.padding_touched += scales.padding_touched();
-  const BlockScale rule = ran.problem().as<Problem>().powers_of_two != 0 ? BlockScale::power_of_two
-                                                                         : BlockScale::real;
+  const BlockScale rule =
+      ran.problem().as<Problem>().powers_of_two != 0 ? BlockScale::power_of_two : BlockScale::real;
   // The scale's reciprocal and the product with it are rounded to float32.
   return {
       .columns = 128,
@@ -163,7 +163,8 @@ std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
   MatmulReference reference = reference_of(sums, data, shape);
   reference.d = Groups::scattered(reference.d, rows, m, shape.output_columns());
   return std::make_shared<QuantisedAnswer>(
-      std::move(reference), of.fill, Family::d, blocks_of, [groups, in_groups](const auto& ran) {
+      std::move(reference), of.fill, Family::d, blocks_of,
+      [groups, in_groups](const auto& ran) {
         return in_groups ? rows_of_nobody_touched(ran, groups) : 0;
       },
       [groups, in_groups](std::int64_t row) { return !in_groups || groups.of_row(row) >= 0; });

@@ -10,12 +10,17 @@
 #include "src/verify/virtual.h"
 #include "tests/families/schedule.h"
 #include "tests/families/seed.h"
+#include "tilewright/family/requantised/launch.h"
 
 namespace tw::tests {
 namespace {
 
 using Family = RequantisedFamily;
 using Problem = tw_requantised_problem;
+
+const RequantisedFacts& facts_of_instance(const Instance& instance) {
+  return *static_cast<const RequantisedFacts*>(instance.facts);
+}
 
 Case sized(const Instance& instance, std::int64_t m, std::int64_t n, std::int64_t k) {
   Case made = usual_case(requantised_trial, instance);
@@ -37,6 +42,7 @@ Status simulate(const Instance& instance, const AnyProblem& problem, vgpu::Repor
 // on the host.
 TEST(Requantised, FeedsTheNextProduct) {
   for (const Instance& instance : requantised_instances()) {
+    if (facts_of_instance(instance).gates_blocks) continue;  // its D is no A of the same weights
     Case first = sized(instance, 150, 256, 256);
     first.as<Problem>().powers_of_two = 1;
     first.seed = 7;
@@ -86,7 +92,15 @@ TEST(Requantised, RandomProblemsOfIntegersAreExact) {
     Case made = random_case(requantised_trial, instance, random);
     made.fill = i % 3 == 2 ? Fill::Position : Fill::Integers;
     Dice dice(random);
-    set_epilogue(made.as<Problem>().matmul.epilogue, random_integer_epilogue(dice));
+    const bool gates = facts_of_instance(instance).gates_blocks;
+    if (gates) {
+      // Products of two sums that float32 holds.
+      made.fill = Fill::Integers;
+      made.as<Problem>().matmul.k = 1 + i % 4;
+      made.as<Problem>().matmul.epilogue.activation = i % 2 == 0 ? TW_NONE : TW_RELU;
+    } else {
+      set_epilogue(made.as<Problem>().matmul.epilogue, random_integer_epilogue(dice));
+    }
     ASSERT_TRUE(serves(made).is_good()) << serves(made).sentence();
     const VirtualRun run = run_virtually(Verified(made), schedule(4, instance.cluster));
     ASSERT_TRUE(run.clean()) << run_line(made) << "\n" << run.complaint();
@@ -129,6 +143,62 @@ TEST(Requantised, AnAnswerFindsWhatIsWrong) {
               }),
               1);
   }
+}
+
+// Groups of which one is empty, several tiles and k-tiles; rows of nobody are left alone.
+TEST(Requantised, BlocksOfGateAndUpAreJoined) {
+  for (const Instance& instance : requantised_instances()) {
+    if (!facts_of_instance(instance).gates_blocks) continue;
+    Case made = sized(instance, 90, 512, 300);
+    made.lists[Family::sizes] = {70, 0, 9};
+    made.as<Problem>().matmul.epilogue.activation = TW_SILU;
+    made.fill = Fill::Normal;
+    const Verified verified(made);
+    HostProblem ran = verified.given();
+    vgpu::Report report;
+    const Status status = simulate(instance, ran.placed(), report);
+    ASSERT_TRUE(status.is_good()) << status.sentence();
+    EXPECT_EQ(report.verdict(), vgpu::Report::Clean) << instance.name;
+    EXPECT_TRUE(verified.compare(ran).good()) << instance.name;
+    EXPECT_EQ(ran.tensor(Family::d).columns, 256);
+    // A row of nobody that is written is found.
+    for (const unsigned tensor : {Family::d, Family::d_scales}) {
+      HostProblem spoilt = ran;
+      spoilt.tensor(tensor).set(0, 80, 1, 2.0);
+      EXPECT_FALSE(verified.compare(spoilt).good());
+    }
+  }
+}
+
+TEST(Requantised, BlocksOfGateAndUpAreRefused) {
+  for (const Instance& instance : requantised_instances()) {
+    if (!facts_of_instance(instance).gates_blocks) continue;
+    HostProblem data = Verified(sized(instance, 20, 512, 64)).given();
+    const auto refusal = [&](const auto& change) {
+      AnyProblem placed = data.placed();
+      change(placed.as<Problem>());
+      vgpu::Report report;
+      return simulate(instance, placed, report).sentence();
+    };
+    EXPECT_EQ(refusal([](Problem&) {}), "");
+    EXPECT_EQ(refusal([](Problem& p) {
+                p.matmul.n = 384;
+                p.b_scales.rows = 3;
+              }),
+              "n is 384, but must be a multiple of 256: blocks of 128 columns are gate and up in "
+              "turns.");
+    EXPECT_EQ(refusal([](Problem& p) { p.matmul.epilogue.activation = TW_GELU; }),
+              "Blocks of gate and up are joined by alpha and silu, relu or nothing: the epilogue "
+              "has more parts, or another activation.");
+    EXPECT_EQ(refusal([](Problem& p) { p.rows = nullptr; }),
+              "This kernel takes rows in groups, but the problem has none.");
+  }
+  HostProblem data = Verified(sized(requantised_instances()[0], 20, 512, 64)).given();
+  AnyProblem placed = data.placed();
+  placed.as<Problem>().gated_blocks = 1;
+  vgpu::Report report;
+  EXPECT_EQ(simulate(requantised_instances()[0], placed, report).sentence(),
+            "Blocks of columns are gate and up; this kernel joins none.");
 }
 
 // What is refused beside what refusals/requantised.list has.

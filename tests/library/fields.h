@@ -61,6 +61,8 @@ void each_field(tw_requantised_problem& problem, const std::string& name, const 
   each_field(problem.b_scales, name + "b_scales", visit);
   each_field(problem.d_scales, name + "d_scales", visit);
   visit(name + "powers_of_two", problem.powers_of_two);
+  visit(name + "gated_blocks", problem.gated_blocks);
+  visit(name + "rows", problem.rows);
 }
 template <class Visit>
 void each_field(tw_blockwise_problem& problem, const std::string& name, const Visit& visit) {

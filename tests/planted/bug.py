@@ -283,6 +283,11 @@ CONFIGS = {
                                 fields_of(f'.m = 64, .n = 128, {FP8}',
                                           '.d_type = ElementType::E4m3, .multiply_groups = 1, .promote_every = 1'),
                                 'requantised', 'WaveScaledBy<128>'),
+    # Rows in groups; blocks of columns are gate and up in turns.
+    'gated_blocks': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                           fields_of(f'.m = 64, .n = 256, {FP8}',
+                                     '.d_type = ElementType::E4m3, .consumers = Consumers::PingPong, .promote_every = 1'),
+                           'requantised', 'GroupedBy<GatedBy<ScaledBy<128>>>'),
     # The same by waves, two groups of two.
     'attention_waves': Config('gfx942', 'tilewright/family/attention/gfx942.h', 'Gfx942Attention',
                               fields_of('.m = 128, .n = 64', '.keys = 64'), 'attention'),
@@ -359,7 +364,7 @@ OPTIONS = {
     'matmul': lambda m, n, k, beta, sms, parts: f'{product(m, n, k, sms)} --beta {beta} --split-k {parts}',
     'conv2d': convolution,
     'blockwise': product,
-    'requantised': product,
+    'requantised': lambda m, n, k, sms, sizes='none': f'{product(m, n, k, sms)} --sizes {sizes}',
     'block_scaled': product,
     'four_bit': lambda m, n, k, sizes='none': f'{product(m, n, k, 1)} --exponent 3 --sizes {sizes}',
     # 70, 0, 130 and 9 rows, and 20 rows of nobody behind them; or each with room for so many.

@@ -5,6 +5,8 @@ from bug import Bug, STOPPED, Site, WRONG_RESULT
 MANY = (70, 20, 3, 4)
 ONE = (70, 20, 3, 1)
 ROWS = (6, 1040, 9, 2)
+# 70, no and 9 rows, two blocks of outputs, two k-tiles.
+GATED = (90, 512, 200, 1, '70,0,9')
 
 BUGS = [
     Bug('higher_expert_of_equal_ones', 'of two experts with the same score the higher one is chosen',
@@ -26,4 +28,15 @@ BUGS = [
     Bug('rows_that_are_not_there', 'a place outside of the source is read',
         'family/combine/kernel.h', 'is_there[i] = row < params_.rows;', 'is_there[i] = true;',
         [Site('combine', ROWS, 'bounds', 'stream', stops=True)]),
+    Bug('scales_of_sums_blocks', 'the scale of an output block goes where its gate stands among the sums',
+        'epilogue/gated_blocks.h', 'const int before = place.column / int{2 * block} * int{block};', 'const int before = 0;',
+        [Site('gated_blocks', GATED, WRONG_RESULT)]),
+    Bug('stores_ups', 'of a gate and its up, what is stored is the up',
+        'epilogue/gated_blocks.h', 'for (unsigned i = 0; i < pairs / 2; ++i) joined[i] = values[i];',
+        'for (unsigned i = 0; i < pairs / 2; ++i) joined[i] = values[pairs / 2 + i];',
+        [Site('gated_blocks', GATED, WRONG_RESULT)]),
+    Bug('scales_of_groups_apart', 'each group has its own matrix of scales of D',
+        'family/requantised/launch.h', 'scales.by_rows ? 1 : scales.pitch, in_groups ? 0 : scales.batch_pitch,',
+        'scales.by_rows ? 1 : scales.pitch, in_groups ? scales.pitch : scales.batch_pitch,',
+        [Site('gated_blocks', GATED, WRONG_RESULT)]),
 ]

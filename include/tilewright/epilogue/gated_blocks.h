@@ -63,8 +63,8 @@ class GatedBlocks : public Quantised<PlainEpilogue, ScalesType> {
       TW_UNROLL
       for (unsigned i = 0; i < pairs / 2; ++i) {
         const FragmentPair gate = values[i];
-        joined[i] = FragmentPair{Formula{}(gate.first), Formula{}(gate.second)} *
-                    values[pairs / 2 + i];
+        joined[i] =
+            FragmentPair{Formula{}(gate.first), Formula{}(gate.second)} * values[pairs / 2 + i];
       }
       const JoinedPlaces<PlaceOf, block> places = {place_of, place_of.thread};
       Quantising::evaluate(state, joined, places, source);

@@ -72,12 +72,13 @@ struct RequantisedFamily : RequantisedOperands {
                  "turns.",
                  p.matmul.n);
            }),
-      rule([](const Problem& p) { return !gates_blocks(p) || joins_plainly(p.matmul.epilogue); },
-           [](const Problem&) {
-             return std::string(
-                 "Blocks of gate and up are joined by alpha and silu, relu or nothing: the epilogue "
-                 "has more parts, or another activation.");
-           })};
+      rule(
+          [](const Problem& p) { return !gates_blocks(p) || joins_plainly(p.matmul.epilogue); },
+          [](const Problem&) {
+            return std::string(
+                "Blocks of gate and up are joined by alpha and silu, relu or nothing: the epilogue "
+                "has more parts, or another activation.");
+          })};
 
   enum TensorIndex : unsigned { a, b, a_scales, b_scales, d, d_scales, rows };
   static constexpr TensorField tensors[] = {

@@ -12,7 +12,7 @@ namespace tw {
 struct RequantisedFacts {
   ProductFacts product;
   bool in_groups;     // rows of A come so
-  bool gates_blocks;  // of 128 columns, gate and up in turns
+  bool gates_blocks;  // gate and up come in turns by 128 columns
 };
 
 struct RequantisedLaunch {

@@ -15,8 +15,8 @@ typedef struct tw_requantised_problem {
   tw_scales b_scales;
   tw_matrix d_scales; /* m by ceil(n / 128), fp32, rows or columns contiguous */
   int powers_of_two;  /* scales of D are rounded up to such */
-  /* 1: blocks of 128 columns of B are gate and up in turns, n is a multiple of 256, and D has half of
-   * its columns, activation(gate) * up. The epilogue then has alpha and an activation alone. */
+  /* 1: blocks of 128 columns of B are gate and up in turns, n is a multiple of 256, and D has half
+   * of its columns, activation(gate) * up. The epilogue then has alpha and an activation alone. */
   int gated_blocks;
   /* Null, or where rows come in groups, one for each of `batch` matrices of B: an int32 for each
    * group in the device's memory, the row behind its last. */
