@@ -4,9 +4,10 @@
 usage: PYTHONPATH=python moe_layer.py [--layers 3] [--rounds 7] [--no-gather] [--csv FILE] [CASE...]      with torch, on a GPU
        PYTHONPATH=python moe_layer.py --prepare [CASE...]   torch's side alone, compiled into its cache
 
-Cases: mixtral_N and qwen3_N (30B-A3B) of N tokens, 1, 16 or 4096, in bf16; weights are numbers of MXFP4, which `mxfp4` has packed. Both sides take logits, not the router's weights, and add
+Cases: mixtral_N and qwen3_N (30B-A3B) of N tokens, 1, 16 or 4096, in bf16; weights are numbers of MXFP4, which `mxfp4` has packed; `fp8` has them in e4m3
+with scales of 128 by 128, and quantises activations. Both sides take logits, not the router's weights, and add
 the hidden states to what the experts made. Layers have weights and logits of their own. Hidden states behind all layers are held against
-float32: those of tilewright may be 1.25 times as far from it as those of torch's operators, or the exit status is 1; so it is where a
+float32: those of tilewright may be 1.25 times as far from it as those of torch's operators, those of fp8 5 % of what the experts add, or the exit status is 1; so it is where a
 second replay has other bits. `gather` is tilewright's side with rows brought by matmul_grouped's index.
 """
 import argparse
@@ -48,13 +49,17 @@ class Case:
         def packed(codes, scales):
             return tilewright.pack_weights(codes, scales, layout='mxfp4')
 
-        def in_turns(weights):
-            return weights.unflatten(1, (2, -1)).transpose(1, 2).flatten(1, 2).contiguous()
+        def in_turns(weights, rows=1):
+            return weights.unflatten(1, (2, -1, rows)).transpose(1, 2).flatten(1, 3).contiguous()
+
+        def quantised(weights):
+            elements, scales = tilewright.quantise_blocks(weights, scale_rows=128)
+            return elements.mT, scales.mT
         self.name, self.sizes = name, sizes
         self.layers = range(layers)
         self.x = torch.randn(tokens, sizes.hidden, device=device).bfloat16()
         self.logits = [torch.randn(tokens, sizes.experts, device=device) for _ in self.layers]
-        self.gate_up, self.in_turns, self.down, self.packed = [], [], [], []
+        self.gate_up, self.in_turns, self.down, self.packed, self.fp8_weights = [], [], [], [], []
         for _ in self.layers:
             codes, scales, gate_up = drawn(2 * sizes.inner, sizes.hidden)
             down_codes, down_scales, down = drawn(sizes.hidden, sizes.inner)
@@ -62,12 +67,16 @@ class Case:
             self.in_turns.append(in_turns(gate_up).mT)
             self.down.append(down)
             self.packed.append((packed(in_turns(codes), in_turns(scales)), packed(down_codes, down_scales)))
+            self.fp8_weights.append((quantised(in_turns(gate_up, 128)), quantised(down)))
 
     def ours(self, x, i):
         return tilewright.moe(x, self.logits[i], self.in_turns[i], self.down[i].mT, self.sizes.chosen, addend=x)
 
     def mxfp4(self, x, i):
         return tilewright.moe(x, self.logits[i], *self.packed[i], self.sizes.chosen, addend=x)
+
+    def fp8(self, x, i):
+        return tilewright.moe(x, self.logits[i], *self.fp8_weights[i], self.sizes.chosen, addend=x)
 
     def gather(self, x, i):
         routed = tilewright.route(self.logits[i], self.sizes.chosen)
@@ -108,7 +117,8 @@ def distances(case, results):
     """From float32, in the root of the mean square; and whether ours are near enough to torch's."""
     right = case.all_layers(case.right)(case.x.float())
     apart = {name: (y.float() - right).square().mean().sqrt().item() for name, y in results.items()}
-    near = all(apart[name] <= 1.25 * apart['torch'] for name in ('tilewright', 'mxfp4'))
+    added = (right - case.x.float()).square().mean().sqrt().item()
+    near = all(apart[name] <= 1.25 * apart['torch'] for name in ('tilewright', 'mxfp4')) and apart['fp8'] <= 0.05 * added
     return ', '.join(f'{name} {value:.2e}' for name, value in apart.items()) + ' from float32', near
 
 
@@ -116,13 +126,13 @@ def measure(case, rounds, lines, gathers=True):
     with torch.no_grad():
         sides = {'tilewright': case.all_layers(case.ours),
                  'torch.compile': torch.compile(case.all_layers(case.theirs), fullgraph=True),
-                 'mxfp4': case.all_layers(case.mxfp4)} | ({'gather': case.all_layers(case.gather)} if gathers else {})
+                 'mxfp4': case.all_layers(case.mxfp4), 'fp8': case.all_layers(case.fp8)} | ({'gather': case.all_layers(case.gather)} if gathers else {})
         graphs, results = {}, {}
         for name, function in sides.items():
             graphs[name], results[name] = captured(function, case.x)
             graphs[name].replay()
         torch.cuda.synchronize()
-        first = {name: results[name].clone() for name in ('tilewright', 'mxfp4')}
+        first = {name: results[name].clone() for name in ('tilewright', 'mxfp4', 'fp8')}
         results['torch'] = case.all_layers(case.theirs)(case.x)
         words, near = distances(case, results)
     times = {name: [] for name in graphs}
@@ -134,7 +144,7 @@ def measure(case, rounds, lines, gathers=True):
     same = all(torch.equal(bits.view(torch.int16), results[name].view(torch.int16)) for name, bits in first.items())
     medians = {name: statistics.median(of) for name, of in times.items()}
     print(f'{case.name}: ' + ', '.join(f'{name} {time:.1f} us' for name, time in medians.items()) +
-          f' a layer; ratio {medians["torch.compile"] / medians["tilewright"]:.3f}, of mxfp4 {medians["torch.compile"] / medians["mxfp4"]:.3f}; {words}; bits are {"the same" if same else "OTHERS"}', flush=True)
+          f' a layer; ratio {medians["torch.compile"] / medians["tilewright"]:.3f}, of mxfp4 {medians["torch.compile"] / medians["mxfp4"]:.3f}, of fp8 {medians["torch.compile"] / medians["fp8"]:.3f}; {words}; bits are {"the same" if same else "OTHERS"}', flush=True)
     for name, graph in graphs.items():
         for kernel, share in shares(graph):
             print(f'  {name} {share:6.1%} {kernel}', flush=True)

@@ -91,6 +91,34 @@ class Layer(unittest.TestCase):
         self.assertEqual(*made)
         self.assertGreater(len(set(made[0])), 100)
 
+    def test_fp8(self):
+        """Of FP8 weights: what quantise_blocks, the definition of a gate and matmul_blockwise make, expert by expert."""
+        random = support.generator()
+        tokens, hidden, inner, experts = self.tokens, 128, 128, self.experts
+        best = [token % experts for token in range(tokens)]
+        logits = buffer([1000.0 if expert == best[token] else -expert for token in range(tokens) for expert in range(experts)], (tokens, experts), 'fp32')
+        x = buffer(support.integers(random, tokens * hidden, 1), (tokens, hidden), 'bf16')
+
+        def drawn(n, k):
+            elements = support.integers(random, experts * n * k, 1)
+            scales = [random.choice((0.5, 1.0, 2.0)) for _ in range(experts * (n // 128) * (k // 128))]
+            return (buffer(elements, (experts, n, k), 'e4m3').T, buffer(scales, (experts, n // 128, k // 128), 'fp32').T), elements, scales
+        (gate_up, up_elements, up_scales), (down, down_elements, down_scales) = drawn(2 * inner, hidden), drawn(hidden, inner)
+        made = tilewright.moe(x, logits, gate_up, down, 1, activation='relu').values()
+        given = x.values()
+        for token, expert in enumerate(best):
+            row = given[token * hidden:][:hidden]
+            sums = [up_scales[2 * expert + i // inner] * sum(a * b for a, b in zip(row, up_elements[(2 * expert * inner + i) * hidden:][:hidden]))
+                    for i in range(2 * inner)]
+            gated = [max(gate, 0) * up for gate, up in zip(sums[:inner], sums[inner:])]
+            elements, scales = tilewright.quantise_blocks(buffer(gated, (1, inner), 'fp32'))
+            right = [scales.values()[0] * down_scales[expert] * sum(a * b for a, b in zip(elements.values(), down_elements[(expert * hidden + i) * inner:][:inner]))
+                     for i in range(hidden)]
+            for found, value in zip(made[token * hidden:][:hidden], right):
+                self.assertAlmostEqual(found, value, delta=abs(value) / 128 + 1e-3)
+        with self.assertRaisesRegex(tilewright.Invalid, 'of FP8 weights both are'):
+            tilewright.moe(x, logits, gate_up, down[0], 1)
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)
