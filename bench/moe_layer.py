@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Layers of experts by tilewright beside torch.compile with grouped_mm, in CUDA graphs, in interleaved rounds.
 
-usage: PYTHONPATH=python moe_layer.py [--layers 3] [--rounds 7] [--no-gather] [--csv FILE] [CASE...]      with torch, on a GPU
+usage: PYTHONPATH=python moe_layer.py [--layers 3] [--rounds 7] [--no-gather] [--no-compile] [--csv FILE] [CASE...]      with torch, on a GPU
        PYTHONPATH=python moe_layer.py --prepare [CASE...]   torch's side alone, compiled into its cache
 
 Cases: mixtral_N and qwen3_N (30B-A3B) of N tokens, 1, 16 or 4096, in bf16; weights are numbers of MXFP4, which `mxfp4` has packed; `fp8` has them in e4m3
 with scales of 128 by 128, and quantises activations. Both sides take logits, not the router's weights, and add
 the hidden states to what the experts made. Layers have weights and logits of their own. Hidden states behind all layers are held against
-float32: those of tilewright may be 1.25 times as far from it as those of torch's operators, those of fp8 5 % of what the experts add, or the exit status is 1; so it is where a
+float32: those of tilewright may be 1.25 times as far from it as those of torch's operators, those of fp8 a tenth of what the experts add, or the exit status is 1; so it is where a
 second replay has other bits. `gather` is tilewright's side with rows brought by matmul_grouped's index.
 """
 import argparse
@@ -118,14 +118,15 @@ def distances(case, results):
     right = case.all_layers(case.right)(case.x.float())
     apart = {name: (y.float() - right).square().mean().sqrt().item() for name, y in results.items()}
     added = (right - case.x.float()).square().mean().sqrt().item()
-    near = all(apart[name] <= 1.25 * apart['torch'] for name in ('tilewright', 'mxfp4')) and apart['fp8'] <= 0.05 * added
+    near = all(apart[name] <= 1.25 * apart['torch'] for name in ('tilewright', 'mxfp4')) and apart['fp8'] <= 0.1 * added
     return ', '.join(f'{name} {value:.2e}' for name, value in apart.items()) + ' from float32', near
 
 
-def measure(case, rounds, lines, gathers=True):
+def measure(case, rounds, lines, gathers=True, compiles=True):
     with torch.no_grad():
+        theirs = case.all_layers(case.theirs)
         sides = {'tilewright': case.all_layers(case.ours),
-                 'torch.compile': torch.compile(case.all_layers(case.theirs), fullgraph=True),
+                 'torch.compile': torch.compile(theirs, fullgraph=True) if compiles else theirs,
                  'mxfp4': case.all_layers(case.mxfp4), 'fp8': case.all_layers(case.fp8)} | ({'gather': case.all_layers(case.gather)} if gathers else {})
         graphs, results = {}, {}
         for name, function in sides.items():
@@ -157,6 +158,7 @@ def main():
     parser.add_argument('--layers', type=int, default=3)
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--no-gather', dest='gathers', action='store_false')
+    parser.add_argument('--no-compile', dest='compiles', action='store_false', help="torch's operators as they are")
     parser.add_argument('--csv', type=pathlib.Path)
     parser.add_argument('--prepare', action='store_true')
     parser.add_argument('cases', nargs='*', metavar='CASE')
@@ -172,7 +174,7 @@ def main():
             with torch.no_grad():
                 torch.compile(case.all_layers(case.theirs), fullgraph=True)(case.x)
         else:
-            good = measure(case, options.rounds, lines, options.gathers) and good
+            good = measure(case, options.rounds, lines, options.gathers, options.compiles) and good
         del case
         torch._dynamo.reset()
     if options.csv is not None and not options.prepare:

@@ -108,6 +108,13 @@ struct RequantisedFamily : RequantisedOperands {
     return TensorExtents{in_groups(p) ? 1 : p.matmul.batch, p.matmul.m, p.matmul.n};
   });
 
+  // A launch is priced as if groups had equal shares of the rows.
+  static constexpr TensorExtents priced(const Problem& p) {
+    const std::int64_t groups = p.matmul.batch;
+    if (!in_groups(p) || groups == 0) return {groups, p.matmul.m, p.matmul.n};
+    return {groups, (p.matmul.m + groups - 1) / groups, p.matmul.n};
+  }
+
   // A host does not know how large groups are, which only the device reads.
   enum ListIndex : unsigned { sizes };
   static constexpr ListField lists[] = {list("sizes", "A size", "groups",
