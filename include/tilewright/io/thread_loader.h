@@ -111,6 +111,15 @@ class ThreadLoader : public UsualLoader {
     }
   }
 
+  // A alone.
+  template <StageToFill Stage, class WorkTile>
+  TW_DEVICE void load_a(const Stage& stage, const WorkTile& tile, int k) {
+    const auto same = [](int row) { return row; };
+    const auto tensors = stage.tensors();
+    copy(operand<in_shared().a_major>(tensors.a, params_.a, tile.first_row(tiling.m),
+                                      k * static_cast<int>(tiling.k()), tile.batch, same));
+  }
+
   // Calls body(destination, row, k) for each of this thread's chunks of a tile (row,k,span); a line
   // is 128 bytes along k (K-major), or of one k (MN-major).
   template <Major major, class Tensor, class Body>

@@ -3,14 +3,21 @@
 #pragma once
 
 #include "tilewright/bind/grouped_by.h"
+#include "tilewright/bind/thread_recipe.h"
 #include "tilewright/family/four_bit/loader.h"
 #include "tilewright/family/four_bit/op.h"
+#include "tilewright/family/four_bit/unpacking_loader.h"
 
 namespace tw {
 
 // Scales come with the weights: nobody else brings them. Tiles begin where blocks do.
 struct ScalesInBlocks : NoScales {
   static constexpr unsigned row_step = PackedWeights::rows;
+};
+
+// The same where weights are B.
+struct ScalesInColumnBlocks : NoScales {
+  static constexpr unsigned column_step = PackedWeights::rows;
 };
 
 // Rows of a tile that one warpgroup multiplies, as the target's TileOp is told.
@@ -52,6 +59,24 @@ struct FewRowsBy : FourBitBy<format, group> {
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>
   using Op = FourBitWarpOp<tiling, packed_for<format, group, tiling.b_type>, rows_of_op<TargetOp>,
                            stage_bytes>;
+};
+
+// The same where weights are B and become numbers on their way to shared memory, so that any TileOp
+// multiplies them.
+template <WeightFormat format, unsigned group>
+struct UnpackedBy : MatmulRecipe {
+  template <Tiling tiling>
+  static constexpr PackedWeights weights = packed_for<format, group, tiling.b_type>;
+  template <Tiling tiling, unsigned warps, Completion how>
+  using Unpacking = UnpackingLoader<tiling, packed_for<format, group, tiling.b_type>, warps, how>;
+  using Threads = ThreadRecipe<MatmulRecipe, Unpacking>;
+  static consteval RoleTable roles(const RoleTable& table, const MatmulConfig& config) {
+    return Threads::roles(table, config);
+  }
+  template <Tiling, RoleTable>
+  using Scales = ScalesInColumnBlocks;
+  template <class Target, Tiling tiling, RoleTable table>
+  using Loader = typename Threads::template Loader<Target, tiling, table>;
 };
 
 using FourBitConfig = MatmulConfig;

@@ -89,14 +89,22 @@ struct FourBitLaunch {
     return tw::plan<Kernel>(
         params, grid, product, order, max_clusters, workspace, encode,
         [&](typename Loader::Params& loader) {
-          // The kernel's A is the weights: with swap_ab operands have changed places.
-          loader.weights = static_cast<const unsigned char*>(product.a.data);
-          loader.batch_bytes = weights_of<Kernel>.bytes(product.m, product.k);
-          loader.row_blocks = static_cast<int>(PackedWeights::row_blocks(product.m));
+          // With swap_ab operands have changed places: the kernel's A is the weights.
+          constexpr bool are_a = Kernel::config.tiling.swap_ab != 0;
+          const std::int64_t features = are_a ? product.m : product.n;
+          const void* const weights = are_a ? product.a.data : product.b.data;
+          loader.weights = static_cast<const unsigned char*>(weights);
+          loader.batch_bytes = weights_of<Kernel>.bytes(features, product.k);
+          loader.row_blocks = static_cast<int>(PackedWeights::row_blocks(features));
           loader.k_blocks = static_cast<int>(PackedWeights::k_blocks(product.k));
-          loader.weights_are_constant = product.b_is_constant ? 1 : 0;
-          return encode(loader.b, detail::operand_box(product, product.b, product.n, product.m,
-                                                      Loader::box_b()));
+          if constexpr (!are_a) {
+            loader.a = detail::view_of(product.a, product, product.m);
+            return Status::good();
+          } else {
+            loader.weights_are_constant = product.b_is_constant ? 1 : 0;
+            return encode(loader.b, detail::operand_box(product, product.b, product.n, product.m,
+                                                        Loader::box_b()));
+          }
         });
   }
 };

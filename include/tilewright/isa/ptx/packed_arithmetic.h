@@ -27,6 +27,7 @@ std::uint32_t in_halves(std::uint32_t a, std::uint32_t b, const Operation& opera
 #endif
 
 // mul.rn.bf16x2 d, a, b;  PTX 7.8, sm_90.  mul.rn.f16x2;  PTX 4.2, sm_53
+// Before sm_90: fma.rn.bf16x2 d, a, b, -0;  PTX 7.0, sm_80.  The sum with -0 is the product.
 template <ElementType type>
 TW_DEVICE std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
   static_assert(type == ElementType::Bf16 || type == ElementType::Fp16,
@@ -34,7 +35,11 @@ TW_DEVICE std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDACC__)
   std::uint32_t result;
   if constexpr (type == ElementType::Bf16)
+#if __CUDA_ARCH__ >= 900
     asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+#else
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(0x80008000u));
+#endif
   else
     asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
   return result;
@@ -44,6 +49,7 @@ TW_DEVICE std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
 }
 
 // sub.rn.bf16x2 d, a, b;  PTX 7.8, sm_90.  sub.rn.f16x2;  PTX 4.2, sm_53
+// Before sm_90: fma.rn.bf16x2 d, b, -1, a;  PTX 7.0, sm_80.
 template <ElementType type>
 TW_DEVICE std::uint32_t subtract_pairs(std::uint32_t a, std::uint32_t b) {
   static_assert(type == ElementType::Bf16 || type == ElementType::Fp16,
@@ -51,7 +57,11 @@ TW_DEVICE std::uint32_t subtract_pairs(std::uint32_t a, std::uint32_t b) {
 #if defined(__CUDACC__)
   std::uint32_t result;
   if constexpr (type == ElementType::Bf16)
+#if __CUDA_ARCH__ >= 900
     asm("sub.rn.bf16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
+#else
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(b), "r"(0xBF80BF80u), "r"(a));
+#endif
   else
     asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(result) : "r"(a), "r"(b));
   return result;
