@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "src/library/failure.h"
@@ -86,11 +87,12 @@ class Touched {
   std::size_t reads_ = 0, writes_ = 0;
 };
 
-// All that the epilogue of an m by n product touches, and D.
-void add_outputs(Touched& touched, const MatmulProblem& problem) {
+// All that the epilogue of an m by n product touches, and D, whose lines may be shorter than sums
+// by what a family does to these.
+void add_outputs(Touched& touched, const MatmulProblem& problem, std::int64_t length_of_d) {
   const EpilogueArguments& epilogue = problem.epilogue;
   const std::int64_t m = problem.m, n = problem.n, batch = problem.batch;
-  const std::int64_t columns = epilogue.gated ? n / 2 : n;
+  const std::int64_t columns = std::min(epilogue.gated ? n / 2 : n, length_of_d);
   touched.writes(memory_of("D", problem.d.data, problem.d.type, m, columns, problem.d.pitch, batch,
                            problem.d.batch_pitch));
   touched.writes(memory_of("the auxiliary output", epilogue.auxiliary, epilogue.auxiliary_type, m,
@@ -149,7 +151,7 @@ void check_apart(const Checked& problem) {
     is_read ? touched.reads(memory) : touched.writes(memory);
   }
   if (description.product != nullptr && !problem.is_empty()) {
-    add_outputs(touched, problem.product());
+    add_outputs(touched, problem.product(), problem.tensor(description.product->d).length);
   }
   touched.check_apart();
 }
