@@ -184,7 +184,7 @@ struct OneProduct {
       op_.finish(sum);
     }
 
-   private:
+   protected:
     // Groups that share k take stages in turn, from one tile to the next.
     static constexpr bool by_stages = Kernel::roles.consumers == Consumers::AlongK;
     static_assert(!by_stages || !Op::takes_two, "A TileOp that takes two stages takes neighbours.");

@@ -217,8 +217,9 @@ class WgmmaOp : public UsualOp {
     }
   }
 
-  // `row` of this warpgroup's rows, a multiple of 64, and `column`, of 8, are a piece's first.
-  template <class Sum, StageToRead Stage>
+  // `row` of this warpgroup's rows, a multiple of 64, and `column`, of 8, are a piece's first. Of
+  // each span's products the first `taken` are issued.
+  template <unsigned taken = steps, class Sum, StageToRead Stage>
   TW_DEVICE void issue(Sum& sum, const Stage& stage, unsigned row = 0, unsigned column = 0) {
     static_assert(is_stage_of<Stage, Tensors>,
                   "The stage is of another ring than this TileOp was made for.");
@@ -226,7 +227,7 @@ class WgmmaOp : public UsualOp {
                             BlocksA::units(0, 0, 0, stage.slot());
     const std::uint64_t b = b_descriptor + b_ + BlocksB::units(column / columns, 0, 0, 0) +
                             BlocksB::units(0, 0, 0, stage.slot());
-    issue_products<shape, BlocksA, BlocksB, tiling.spans, steps>(sum, a, b);
+    issue_products<shape, BlocksA, BlocksB, tiling.spans, taken>(sum, a, b);
   }
   // Waits until no more than `issued` calls of issue() have products in flight; `sum` is of others.
   template <unsigned issued>

@@ -79,7 +79,7 @@ class Im2colLineLoader : public Im2colLoader<tiling> {
   const Params& params_;
 };
 
-// A TileOp of each position, on the same sums.
+// A TileOp of each position, on the same sums; who derives from it waits.
 template <class TargetOp, Tiling tiling, unsigned stage_bytes>
 class LineOp : public TargetOp {
   using Tensors = LineTensors<tiling, stage_bytes>;
@@ -90,13 +90,12 @@ class LineOp : public TargetOp {
         second_(stages.at(1), first_row, thread),
         third_(stages.at(2), first_row, thread) {}
 
-  // Issues the products of one stage and waits for those of the stage before.
-  template <class Sum, StageToRead Stage>
-  TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
-    TargetOp::issue(sum, stage);
-    second_.issue(sum, stage);
-    third_.issue(sum, stage);
-    isa::wgmma_wait_group<line_positions * TargetOp::stages_held>();
+  // Issues the products of one stage, `taken` along k, as a group for each position.
+  template <unsigned taken, class Sum, StageToRead Stage>
+  TW_DEVICE void issue(Sum& sum, const Stage& stage) {
+    TargetOp::template issue<taken>(sum, stage);
+    second_.template issue<taken>(sum, stage);
+    third_.template issue<taken>(sum, stage);
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "tilewright/isa/has_ptx.h"
 #if TW_HAS_PTX
 #include "tilewright/bind/streamed.h"
+#include "tilewright/family/conv2d/channels.h"
 #include "tilewright/family/conv2d/depthwise.h"
 #include "tilewright/family/conv2d/filter_blocks.h"
 #include "tilewright/family/conv2d/im2col.h"
@@ -138,6 +139,25 @@ struct Conv2dSharedGroups : Conv2dRecipe {
   }
 };
 
+// Forward by TMA, and of each position the products of as many channels as there are.
+template <Tiling tiling>
+constexpr unsigned products_of_k_tile = tiling.k() * bytes_of(tiling.a_type) / 32;
+struct Conv2dByChannels : Conv2dRecipe {
+  template <Tiling, RoleTable>
+  using Scales = ChannelCounts;
+  template <class TargetOp, Tiling tiling, unsigned>
+  using Op = ChannelOp<TargetOp, products_of_k_tile<tiling>, 1>;
+  template <class Kernel>
+  using Program = ChannelProgram<Kernel>;
+
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    require(config.tiling.spans == 1 && config.tiling.b_major == Major::K &&
+                config.split == Split::Whole && config.promote_every == 0,
+            "Channels are counted in forward convolutions, from a sum's first k-tile on.");
+    return Conv2dRecipe::roles(given, config);
+  }
+};
+
 // Forward by TMA, each pixel once for a line of the filter. Rows of A, and so of the sums, count
 // more pixels than there are outputs.
 template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
@@ -149,7 +169,7 @@ struct LinePayload : MatmulPayload<tiling, Loader, Scales, reads, adds> {
   static constexpr Part parts[2] = {{sizeof(Tiles::a), Loader::completion, loads, {reads}},
                                     {sizeof(Tiles::b), Loader::completion, loads, {reads}}};
 };
-struct Conv2dByLines : Conv2dRecipe {
+struct Conv2dByLines : Conv2dByChannels {
   template <class, Tiling tiling, RoleTable>
   using Loader = Im2colLineLoader<tiling>;
   template <Tiling tiling, class>
@@ -157,7 +177,8 @@ struct Conv2dByLines : Conv2dRecipe {
   template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
   using Payload = LinePayload<tiling, Loader, Scales, reads, adds>;
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>
-  using Op = LineOp<TargetOp, tiling, stage_bytes>;
+  using Op = ChannelOp<LineOp<TargetOp, tiling, stage_bytes>, products_of_k_tile<tiling>,
+                       line_positions>;
   template <MatmulConfig, class TargetStore>
   using Store = PixelStore<TargetStore, LineView>;
   template <MatmulConfig config, bool>

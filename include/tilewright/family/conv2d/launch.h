@@ -282,6 +282,8 @@ struct Conv2dLaunch {
   template <class Kernel>
   static constexpr bool spans_groups = Kernel::Loader::spans_groups;
   template <class Kernel>
+  static constexpr bool counts_channels = std::is_same_v<typename Kernel::Scales, ChannelCounts>;
+  template <class Kernel>
   static constexpr Conv2dFacts facts = [] {
     if constexpr (DepthwiseKernel<Kernel>) {
       return Conv2dFacts{{Kernel::config, 0, 1, true, false, true, 0}, true, true, false, false};
@@ -400,6 +402,11 @@ struct Conv2dLaunch {
       if constexpr (Loader::elected) {
         params.own = {groups.filters, groups.group_filters, groups.group_channels};
       }
+    }
+    if constexpr (counts_channels<Kernel>) {
+      const unsigned channels = static_cast<unsigned>(problem.c / problem.groups);
+      constexpr unsigned k = Kernel::tiling.k(), product = k / products_of_k_tile<Kernel::tiling>;
+      params.own = {(channels + k - 1) / k, ((channels + k - 1) % k + product) / product};
     }
     if constexpr (facts<Kernel>.by_lines) {
       LineView& view = params.epilogue.output.view;

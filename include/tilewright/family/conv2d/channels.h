@@ -1,0 +1,72 @@
+// Channels that fill no k-tile: products of those that are not there are left out.
+#pragma once
+
+#include "tilewright/base/annotate.h"
+#include "tilewright/bind/recipe.h"
+#include "tilewright/kernel/warp_specialized.h"
+
+namespace tw {
+
+// Nobody brings anything beside A and B; but who multiplies is told how many channels there are.
+struct ChannelCounts : NoScales {
+  struct Params {
+    unsigned tiles;  // k-tiles of a filter position, or of a line of positions
+    unsigned last;   // products along k that the last of them takes: other channels are zeros
+  };
+};
+
+// A TileOp that issues a stage as `groups` of products, up to `most` along k. It counts the k-tiles
+// of a sum, which begins at a position's first.
+template <class Issuer, unsigned most, unsigned groups>
+class ChannelOp : public Issuer {
+ public:
+  using Issuer::Issuer;
+
+  TW_DEVICE void count(const ChannelCounts::Params& counts) {
+    counts_ = counts;
+    left_ = counts.tiles;
+  }
+
+  // Issues the products of one stage and waits for those of the stage before.
+  template <class Sum, StageToRead Stage>
+  TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
+    const bool is_last = --left_ == 0;
+    if (is_last) left_ = counts_.tiles;
+    issue_some<most>(sum, stage, is_last ? counts_.last : most);
+    isa::wgmma_wait_group<groups * Issuer::stages_held>();
+  }
+
+  template <class Sum>
+  TW_DEVICE void finish(Sum& sum) {
+    Issuer::finish(sum);
+    left_ = counts_.tiles;
+  }
+
+ private:
+  template <unsigned count, class Sum, class Stage>
+  TW_DEVICE void issue_some(Sum& sum, const Stage& stage, unsigned wanted) {
+    if constexpr (count > 1) {
+      if (wanted < count) return issue_some<count - 1>(sum, stage, wanted);
+    }
+    Issuer::template issue<count>(sum, stage);
+  }
+
+  ChannelCounts::Params counts_;
+  unsigned left_;  // k-tiles of the position
+};
+
+// Who multiplies counts.
+template <class Kernel>
+struct ChannelProgram : kernel::OneProduct<Kernel> {
+  using Base = kernel::OneProduct<Kernel>;
+  struct Multiplies : Base::Multiplies {
+    TW_DEVICE Multiplies(const ChannelCounts::Params& counts, typename Base::Signals& signals,
+                         typename Base::Stages& stages, unsigned group, unsigned thread,
+                         typename Base::Trace trace)
+        : Base::Multiplies(counts, signals, stages, group, thread, trace) {
+      this->op_.count(counts);
+    }
+  };
+};
+
+}  // namespace tw
