@@ -52,8 +52,8 @@ __global__ void compare(uint4* given, const uint4* expected, size_t pieces,
   for (size_t i = blockIdx.x * 256ull + threadIdx.x; i < pieces; i += gridDim.x * 256ull) {
     const uint4 got = given[i], wanted = expected[i];
     given[i] = {~0u, ~0u, ~0u, ~0u};
-    const unsigned wrong = (got.x != wanted.x) + (got.y != wanted.y) + (got.z != wanted.z) +
-                           (got.w != wanted.w);
+    const unsigned wrong =
+        (got.x != wanted.x) + (got.y != wanted.y) + (got.z != wanted.z) + (got.w != wanted.w);
     if (wrong != 0) atomicAdd(differences, wrong);
   }
 }

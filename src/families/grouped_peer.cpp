@@ -34,6 +34,19 @@ void add_dense(Peers& peers, const Buffers& buffers, const PeerEffort&, const st
 }
 const RegisteredPeer registered({"dense", add_dense, nullptr});
 
+using Function = int (*)(void* d, const void* a, const void* b, const std::int32_t* ends,
+                         std::int64_t groups, std::int64_t rows, std::int64_t n, std::int64_t k,
+                         void* stream);
+
+int call(void* function, const Buffers& buffers, int set, void* stream) {
+  const tw_grouped_problem& problem = buffers.problem(set).as<tw_grouped_problem>();
+  const tw_matmul_problem& matmul = problem.matmul;
+  return reinterpret_cast<Function>(function)(matmul.d.data, matmul.a.data, matmul.b.data,
+                                              problem.rows, matmul.batch, matmul.m, matmul.n,
+                                              matmul.k, stream);
+}
+const RegisteredFunction of_library({"grouped", call});
+
 }  // namespace
 
 }  // namespace tw::bench

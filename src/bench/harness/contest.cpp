@@ -101,7 +101,9 @@ ShapeResult measure(const BenchRequest& request, const MeasuredCase& what, doubl
   };
   const std::vector<Candidate> own = own_of(request, request.own, buffers, false);
   Peers peers;
-  if (request.peers != "none") {
+  if (request.peer_function != nullptr) {
+    peers = peer_of_library(buffers, request.peer_function, request.peer_library);
+  } else if (request.peers != "none") {
     peers = peers_of(buffers, {request.algorithms, request.plan_seconds}, own.front().name);
   }
   result.foreign_us = foreign_us;

@@ -39,7 +39,7 @@ int run(const BenchRequest& request, const std::vector<MeasuredCase>& cases, Run
     facts.host_call_us = time.call_us;
     facts.host_planned_us = time.planned_us;
   }
-  facts.driver += version_of_peer(request.peers);
+  if (request.peer_function == nullptr) facts.driver += version_of_peer(request.peers);
   const double copy = cases.empty() ? 0 : copy_bytes_per_second();
   std::vector<ShapeResult> results;
   Summary summary;

@@ -5,6 +5,9 @@
 
 #include <sstream>
 
+#include "src/bench/peers/peer_library.h"
+#include "src/bench/peers/peers.h"
+
 namespace tw::bench {
 
 void add_measuring_options(CLI::App& app, BenchRequest& request) {
@@ -36,6 +39,9 @@ void add_options(CLI::App& app, BenchRequest& request, const ShapeForm& form) {
   app.add_option("--type", request.what.type,
                  fmt::format("of operands: {}", fmt::join(types, ", ")));
   app.add_option("--peers", request.peers, fmt::format("{} or none", form.peer));
+  app.add_option(
+      "--peer-library", request.peer_library,
+      "grouped, blockwise: a shared library whose tw_peer_FAMILY takes the peer's place");
   app.add_option("--candidates", request.own.candidates,
                  "instead: each of about so many launches, by the cost model and of every kind")
       ->check(CLI::Range(1, 1000));
@@ -94,6 +100,15 @@ Status read_request(BenchRequest& request, std::vector<MeasuredCase>& cases, std
   if (request.peers != form.peer && request.peers != "none") {
     return Status::refused(
         fmt::format("There is no peer '{}'; there is {}.", request.peers, form.peer));
+  }
+  if (!request.peer_library.empty()) {
+    const char* const family = form.description->name;
+    if (!takes_peer_function(family)) {
+      return Status::refused(
+          fmt::format("--peer-library is of grouped and blockwise, not of {}.", family));
+    }
+    Status found = find_peer_function(request.peer_function, request.peer_library, family);
+    if (!found.is_good()) return found;
   }
   if (request.algorithms == 0) request.algorithms = request.peers == "cudnn" ? 1000 : 16;
   // Convolutions hardly ever come alone.

@@ -17,7 +17,9 @@ struct BenchRequest {
   std::vector<std::string> shapes;
   CaseRequest what;
   std::string scales = "row";
-  std::string peers;  // empty: the family's
+  std::string peers;         // empty: the family's
+  std::string peer_library;  // a file whose function takes the peer's place; empty: none
+  void* peer_function = nullptr;
   OwnRequest own;
   std::string epilogue;
   EpilogueNodes nodes;

@@ -16,7 +16,37 @@ const Peer* peer_named(const std::string& name) {
   return nullptr;
 }
 
+std::vector<PeerFunction>& functions() {
+  static std::vector<PeerFunction> known;
+  return known;
+}
+
+const PeerFunction* function_of(const std::string& family) {
+  for (const PeerFunction& one : functions()) {
+    if (family == one.family) return &one;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+RegisteredFunction::RegisteredFunction(const PeerFunction& function) {
+  functions().push_back(function);
+}
+
+bool takes_peer_function(const std::string& family) { return function_of(family) != nullptr; }
+
+Peers peer_of_library(const Buffers& buffers, void* function, const std::string& name) {
+  Peers peers;
+  const PeerFunction* const known = function_of(buffers.what().form->description->name);
+  peers.plain.push_back({name, [known, function, &buffers](int set, void* stream) {
+                           const int code = known->call(function, buffers, set, stream);
+                           if (code == 0) return Status::good();
+                           return Status::refused("The peer's function returned " +
+                                                  std::to_string(code) + ".");
+                         }});
+  return peers;
+}
 
 RegisteredPeer::RegisteredPeer(const Peer& peer) { registered().push_back(peer); }
 

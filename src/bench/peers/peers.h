@@ -37,6 +37,19 @@ struct RegisteredPeer {
   explicit RegisteredPeer(const Peer& peer);
 };
 
+// A function of a shared library may take the peer's place in these families. It enqueues what the
+// problem states, is called during stream capture, and returns 0.
+struct PeerFunction {
+  const char* family;
+  int (*call)(void* function, const Buffers& buffers, int set, void* stream);
+};
+struct RegisteredFunction {
+  explicit RegisteredFunction(const PeerFunction& function);
+};
+bool takes_peer_function(const std::string& family);
+// That function, called `name`, as the only peer of the buffers' family.
+Peers peer_of_library(const Buffers& buffers, void* function, const std::string& name);
+
 // The peer of the buffers' family, beside the kernel of ours that has that name.
 Peers peers_of(const Buffers& buffers, const PeerEffort& effort, const std::string& own);
 // What a report says of a peer; may be empty.
