@@ -7,7 +7,7 @@ TOKENS = (12, 6, 2, 2)
 
 BUGS = [
     Bug('residual_not_added', 'the mean of squares is of the source alone, and no sum is written',
-        'family/rms_norm/kernel.h', 'if (params_.residual.data != nullptr) add_residual<type>(piece, row);', '',
+        'family/rms_norm/kernel.h', 'if (adds()) add<type>(piece, added, line(params_.sum, row));', '',
         [Site('rms_norm', ROWS, WRONG_RESULT)]),
     Bug('stores_tokens_without_a_slot', 'keys of a token that has no slot are stored before the cache, or behind it',
         'family/rotary/kernel.h', 'if (static_cast<unsigned>(slot) >= params_.rows) return nullptr;', '',

@@ -11,9 +11,10 @@ TWO_BATCHES = (64, 64, 64, 0, 2, 1)
 HOSTILE = (0, 100, 96, 2)
 
 BUGS = [
-    Bug('squares_not_begun',
-        'the sum of squares begins at whatever its register held',
-        'family/rms_norm/kernel.h', 'float squares = 0;', 'float squares;',
+    Bug('pieces_not_begun',
+        'pieces that a row has not are whatever their registers held',
+        'family/rms_norm/kernel.h', 'Piece piece[pieces] = {}, added[pieces] = {}, weight[pieces];',
+        'Piece piece[pieces], added[pieces] = {}, weight[pieces];',
         [Site('rms_norm', (3, 200, 1), WRONG_RESULT)]),
     Bug('row_of_d_in_32_bits',
         'the offset of a row does not fit 32 bits',
@@ -32,8 +33,8 @@ BUGS = [
         [Site('far_copies', COPIED, 'bounds', 'load', -1)]),
     Bug('line_in_32_bits',
         'the offset of a line does not fit 32 bits',
-        'family/rms_norm/kernel.h', 'const std::int64_t before = row * (matrix.pitch / std::int64_t{length});',
-        'const int before = static_cast<int>(row * (matrix.pitch / int{length}) * int{length}) / int{length};',
+        'family/rms_norm/kernel.h', 'const std::int64_t before = row * matrix.pitch;',
+        'const int before = static_cast<int>(row * matrix.pitch * int{length}) / int{length};',
         [Site('far_rms_norm', (5, 200, 1), 'bounds', 'stream', -1, stops=True)]),
     Bug('sixteen_bytes_at_eight',
         'cp.async of 16 bytes wants lines that begin at multiples of 16',

@@ -32,7 +32,7 @@ class RmsNormStream : public UsualStream {
   static constexpr unsigned length = 8;  // elements in a piece
   static constexpr unsigned most_columns = threads * pieces * length;
 
-  // A matrix of 16-bit elements, or null; lines begin at multiples of 16 bytes.
+  // A matrix of 16-bit elements, or null; the pitch is in pieces.
   struct Matrix {
     const void* data;
     std::int64_t pitch;
@@ -50,11 +50,17 @@ class RmsNormStream : public UsualStream {
   TW_DEVICE RmsNormStream(const Params& params, Storage& storage, unsigned thread)
       : params_(params), thread_(thread), sum_(storage, thread) {}
 
+  // All loads of a row are under way together, before anything is asked of its type. Pieces that
+  // the row has not are zero.
   TW_DEVICE void pass(unsigned row) {
+    Piece piece[pieces] = {}, added[pieces] = {}, weight[pieces];
+    load(piece, line(params_.source, row));
+    if (adds()) load(added, line(params_.residual, row));
+    load(weight, line({params_.weight, 0}, 0));
     if (params_.type == ElementType::Bf16) {
-      normalise<ElementType::Bf16>(row);
+      normalise<ElementType::Bf16>(row, Own(piece), Own(added), Own(weight));
     } else {
-      normalise<ElementType::Fp16>(row);
+      normalise<ElementType::Fp16>(row, Own(piece), Own(added), Own(weight));
     }
   }
 
@@ -64,8 +70,9 @@ class RmsNormStream : public UsualStream {
   using Line = TileTensor<Piece, Space::Global, column_major(threads, pieces)>;  // (thread,piece)
   using Own = TileTensor<Piece, Space::Register, column_major(pieces)>;          // (piece)
 
+  TW_DEVICE bool adds() const { return params_.residual.data != nullptr; }
   static TW_DEVICE Line line(const Matrix& matrix, unsigned row) {
-    const std::int64_t before = row * (matrix.pitch / std::int64_t{length});
+    const std::int64_t before = row * matrix.pitch;
     return Line(static_cast<Piece*>(const_cast<void*>(matrix.data)) + before);
   }
   // Calls `body` with the number of each piece of the row that the thread has.
@@ -78,27 +85,27 @@ class RmsNormStream : public UsualStream {
     }
   }
 
+  TW_DEVICE void load(Piece (&kept)[pieces], const Line& from) const {
+    const Own own(kept);
+    each_piece([&](unsigned i) { own.store(from.load(thread_, i), i); });
+  }
+
   template <ElementType type>
-  TW_DEVICE void normalise(unsigned row) {
-    // All loads are under way together. Pieces that the row has not are zero.
-    Piece kept[pieces] = {}, weight[pieces];
-    const Own piece(kept);
-    const Line from = line(params_.source, row), weights = line({params_.weight, 0}, 0);
-    each_piece([&](unsigned i) {
-      piece.store(from.load(thread_, i), i);
-      weight[i] = weights.load(thread_, i);
-    });
-    if (params_.residual.data != nullptr) add_residual<type>(piece, row);
+  TW_DEVICE void normalise(unsigned row, const Own& piece, const Own& added, const Own& weight) {
+    if (adds()) add<type>(piece, added, line(params_.sum, row));
     float squares = 0;
+    float second_squares = 0;  // a second chain of additions: that of second elements
     TW_UNROLL
     for (unsigned i = 0; i < pieces; ++i) {
       TW_UNROLL
       for (int j = 0; j < static_cast<int>(length / 2); ++j) {
         const FragmentPair pair = values_of<type>(piece.load(i).get(j));
-        squares += pair.first * pair.first + pair.second * pair.second;
+        squares += pair.first * pair.first;
+        second_squares += pair.second * pair.second;
       }
     }
-    const float all = std::bit_cast<float>(sum_.of(std::bit_cast<std::uint32_t>(squares)));
+    const float own = squares + second_squares;
+    const float all = std::bit_cast<float>(sum_.of(std::bit_cast<std::uint32_t>(own)));
     const float mean = all / static_cast<float>(params_.k);
     const float inverse = 1.0f / std::sqrt(mean + params_.epsilon);
     const Line to = line(params_.output, row);
@@ -107,21 +114,21 @@ class RmsNormStream : public UsualStream {
       TW_UNROLL
       for (int j = 0; j < static_cast<int>(length / 2); ++j) {
         const FragmentPair pair = values_of<type>(piece.load(i).get(j)) * inverse;
-        made.set(j, pack<type>(pair * values_of<type>(weight[i].get(j))));
+        made.set(j, pack<type>(pair * values_of<type>(weight.load(i).get(j))));
       }
       to.store(made, thread_, i);
     });
   }
 
+  // The sum, which is also stored.
   template <ElementType type>
-  TW_DEVICE void add_residual(const Own& piece, unsigned row) const {
-    const Line from = line(params_.residual, row), to = line(params_.sum, row);
+  TW_DEVICE void add(const Own& piece, const Own& added, const Line& to) const {
     each_piece([&](unsigned i) {
-      const Piece added = from.load(thread_, i);
+      const Piece other = added.load(i);
       Piece sum = piece.load(i);
       TW_UNROLL
       for (int j = 0; j < static_cast<int>(length / 2); ++j) {
-        sum.set(j, pack<type>(values_of<type>(sum.get(j)) + values_of<type>(added.get(j))));
+        sum.set(j, pack<type>(values_of<type>(sum.get(j)) + values_of<type>(other.get(j))));
       }
       piece.store(sum, i);
       to.store(sum, thread_, i);

@@ -36,7 +36,8 @@ struct RmsNormLaunch {
     const Family::Problem& problem = checked.as<Family::Problem>();
     const auto matrix = [&](unsigned tensor) {
       const TensorLines& lines = checked.tensor(tensor);
-      return typename Kernel::Stream::Matrix{lines.data, lines.pitch};
+      return typename Kernel::Stream::Matrix{lines.data,
+                                             lines.pitch / std::int64_t{Kernel::Stream::length}};
     };
     params.stream = {matrix(Family::source), matrix(Family::residual),
                      matrix(Family::output), matrix(Family::sum),
