@@ -161,12 +161,15 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
   };
   double a_line = line(cluster.n, straddling(problem.a)),
          b_line = line(cluster.m, straddling(problem.b));
+  double used = 1;  // share of the products of a stage that are issued
   if (of_image) {
     // A pixel's last channels fill a line up with zeros; pixels amid sectors touch one more.
     a_line = 1, b_line = line(cluster.m, 1);
     if (problem.a.batch_pitch % tiling.k() != 0) {
       const double zeros = machine.zero_line_cycles / machine.line_cycles - 1;
-      const double ragged = zeros / up(static_cast<double>(problem.a.batch_pitch), tiling.k());
+      const double channels = static_cast<double>(problem.a.batch_pitch);
+      const double c_tiles = up(channels, tiling.k()), ragged = zeros / c_tiles;
+      if (kernel.counts_channels) used = up(channels, tiling.k() / 4) / (4 * c_tiles);
       const bool amid_sectors = pitch_bytes(problem.a) % 32 != 0;
       a_line += ragged * (amid_sectors ? 2 : 1);
       if (amid_sectors) b_line += ragged;
@@ -183,8 +186,9 @@ Price price_of(const KernelFacts& kernel, const MatmulProblem& problem, const La
     lines = (tiling.m + tiling.n) * 128 / piece_bytes(kernel, problem) * machine.line_cycles / 6;
   }
   // Sums that are scaled before they are added up wait for as long as a stage takes at least.
-  const double products = tiling.m * tiling.n * kernel.positions / machine.products_per_cycle +
-                          (kernel.scales_sums ? machine.stage_cycles : 0);
+  const double products =
+      used * tiling.m * tiling.n * kernel.positions / machine.products_per_cycle +
+      (kernel.scales_sums ? machine.stage_cycles : 0);
   double handling = machine.stage_cycles * (1 + 0.64 * (tiling.spans - 1)) / tiling.spans;
   if (in_turns && waves > 1) handling /= 2;
   const double spans = stages * tiling.spans;

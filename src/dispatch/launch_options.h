@@ -33,13 +33,14 @@ struct DispatchRequest {
 struct KernelFacts {
   const char* target;
   MatmulConfig config;
-  bool any_alignment = false;  // operands may begin anywhere: plain copies
-  bool by_threads = false;     // threads copy operands in pieces as large as they are aligned
-  bool scales_sums = false;    // scales the sums of every stage before they are added up
-  bool streams = false;        // memory goes through registers, once
-  bool by_warps = false;       // each warp of a CTA makes a part of each sum
-  unsigned positions = 1;      // positions of a filter that a stage's pixels are multiplied by
-  int capability_end = 0;      // where devices that run it end; 0: where its target's do
+  bool any_alignment = false;    // operands may begin anywhere: plain copies
+  bool by_threads = false;       // threads copy operands in pieces as large as they are aligned
+  bool scales_sums = false;      // scales the sums of every stage before they are added up
+  bool streams = false;          // memory goes through registers, once
+  bool by_warps = false;         // each warp of a CTA makes a part of each sum
+  unsigned positions = 1;        // positions of a filter that a stage's pixels are multiplied by
+  bool counts_channels = false;  // takes four products of a k-tile, or those of its channels
+  int capability_end = 0;        // where devices that run it end; 0: where its target's do
   double efficiency = usual_efficiency;
 };
 

@@ -18,6 +18,7 @@ struct Convolutions : UsualChoice {
             .by_threads = own(instance).by_threads && own(instance).spans_groups,
             .streams = own(instance).depthwise,
             .positions = own(instance).by_lines ? line_positions : 1,
+            .counts_channels = own(instance).counts_channels,
             .efficiency = instance.efficiency};
   }
   static MatmulProblem priced(const Instance& instance, const KernelProblem& taken) {

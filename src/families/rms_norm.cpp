@@ -34,8 +34,9 @@ class RmsNormAnswer : public Answer {
         row[static_cast<std::size_t>(j)] = value;
         squares += static_cast<double>(value) * value;
       }
-      const float mean = static_cast<float>(squares) / static_cast<float>(problem.k);
-      const float inverse = 1.0f / std::sqrt(mean + problem.epsilon);
+      const float of_mean = 1.0f / static_cast<float>(problem.k);
+      const float raised = std::fma(static_cast<float>(squares), of_mean, problem.epsilon);
+      const float inverse = 1.0f / std::sqrt(raised);
       for (std::int64_t j = 0; j < problem.k; ++j) {
         const float scaled = row[static_cast<std::size_t>(j)] * inverse;
         const double value = scaled * static_cast<float>(weight.at(0, 0, j));

@@ -101,6 +101,26 @@ TEST(Conv2d, ReadsZerosOutsideOfTheImage) {
   }
 }
 
+// Products of channels that fill up a k-tile are left out: every number of them, of one k-tile and
+// of two.
+TEST(Conv2d, CountsChannels) {
+  int tried = 0;
+  for (const Instance& instance : conv2d_instances()) {
+    if (!facts_of_conv2d(instance).counts_channels) continue;
+    for (std::int64_t channels = 8; channels <= 128; channels += 8) {
+      Conv2dShape shape = shape_for(instance);
+      shape.c = channels;
+      shape.k = 40;
+      shape.h = Axis{.extent = 5, .filter = 2, .stride = 2, .pad_low = 1, .pad_high = 0};
+      shape.w = Axis{.extent = 6, .filter = 3, .stride = 1, .pad_low = 1, .pad_high = 1};
+      expect_clean(instance, shape, channels % 16 == 0 ? Fill::Position : Fill::Integers, 5);
+      if (HasFatalFailure()) return;
+      ++tried;
+    }
+  }
+  std::printf("%d problems\n", tried);
+}
+
 // A network's first layer: three channels and a filter of 7 by 7 are three k-tiles, not 49.
 TEST(Conv2d, PacksFewChannels) {
   for (const Instance& instance : conv2d_instances()) {

@@ -215,6 +215,10 @@ CONFIGS = {
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByPieces'),
     'conv2d_blocks': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                             fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dSharedGroups'),
+    'conv2d_channels': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                              fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByChannels'),
+    'conv2d_line_channels': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                                   fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByLineChannels'),
     'conv2d_lines': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                            fields_of('.m = 64, .n = 64', '.multiply_groups = 1'), 'conv2d', 'Conv2dByLines'),
     # Convolutions of single channels, which stream.

@@ -16,6 +16,9 @@ GROUPS = (3, 128, 80, 2, *H, 14, 2, 1, 3, 0, 1, 2)
 # Three positions side by side: 12 of the 14 pixels of a padded line are outputs; two k-tiles of each of 3 lines.
 LINES = (3, 72, 80, 1, *H, 12, 3, 1, 1, 1, 1, 2)
 
+# The same with 88 channels: the second k-tile has 24, of which the second product has 8.
+FEW = (3, 88, 80, 1, *H, 12, 3, 1, 1, 1, 1, 2)
+
 BUGS = [
     Bug('position_without_its_step',
         'every position of a filter\'s line meets the pixels of the first',
@@ -35,9 +38,24 @@ BUGS = [
         [Site('conv2d_lines', LINES, 'global-race', 'multiply 0')]),
     Bug('lines_released_early',
         'a stage is let go while the products of its last position read it',
+        'family/conv2d/im2col_lines.h', 'isa::wgmma_wait_group<line_positions * TargetOp::stages_held>();',
+        'isa::wgmma_wait_group<line_positions * TargetOp::stages_held + 1>();',
+        [Site('conv2d_lines', LINES, 'overwrite-while-read', 'load', 0, also=('global-race',))]),
+    Bug('counted_lines_released_early',
+        'a stage is let go while the products of its last position read it, where channels are counted',
         'family/conv2d/channels.h', 'isa::wgmma_wait_group<groups * Issuer::stages_held>();',
         'isa::wgmma_wait_group<groups * Issuer::stages_held + 1>();',
-        [Site('conv2d_lines', LINES, 'overwrite-while-read', 'load', 0, also=('global-race',))]),
+        [Site('conv2d_line_channels', LINES, 'overwrite-while-read', 'load', 0, also=('global-race',))]),
+    Bug('products_of_whole_tiles_alone',
+        'products of the last k-tile of a position are counted without those of few channels',
+        'family/conv2d/launch.h', 'params.own = {(channels + k - 1) / k, ((channels + k - 1) % k + product) / product};',
+        'params.own = {(channels + k - 1) / k, ((channels + k - 1) % k + 1) / product};',
+        [Site('conv2d_line_channels', FEW, WRONG_RESULT), Site('conv2d_channels', FEW, WRONG_RESULT)]),
+    Bug('products_of_the_first_tile',
+        'k-tiles that are whole take the products of the last one',
+        'family/conv2d/channels.h', 'issue_some<most>(sum, stage, is_last ? counts_.last : most);',
+        'issue_some<most>(sum, stage, is_last ? most : counts_.last);',
+        [Site('conv2d_channels', FEW, WRONG_RESULT)]),
     Bug('channels_of_the_first_group',
         'every group sees the channels of the first',
         'family/conv2d/launch.h', 'loader.group_channels = static_cast<int>(channels);',

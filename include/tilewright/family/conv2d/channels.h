@@ -3,6 +3,7 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/bind/recipe.h"
+#include "tilewright/isa/ptx/wgmma.h"
 #include "tilewright/kernel/warp_specialized.h"
 
 namespace tw {
@@ -15,8 +16,8 @@ struct ChannelCounts : NoScales {
   };
 };
 
-// A TileOp that issues a stage as `groups` of products, up to `most` along k. It counts the k-tiles
-// of a sum, which begins at a position's first.
+// A TileOp that issues a stage as `groups` of products, up to `most` along k. It counts k-tiles:
+// every sum has those of whole positions.
 template <class Issuer, unsigned most, unsigned groups>
 class ChannelOp : public Issuer {
  public:
@@ -34,12 +35,6 @@ class ChannelOp : public Issuer {
     if (is_last) left_ = counts_.tiles;
     issue_some<most>(sum, stage, is_last ? counts_.last : most);
     isa::wgmma_wait_group<groups * Issuer::stages_held>();
-  }
-
-  template <class Sum>
-  TW_DEVICE void finish(Sum& sum) {
-    Issuer::finish(sum);
-    left_ = counts_.tiles;
   }
 
  private:

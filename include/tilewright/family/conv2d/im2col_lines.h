@@ -79,7 +79,10 @@ class Im2colLineLoader : public Im2colLoader<tiling> {
   const Params& params_;
 };
 
-// A TileOp of each position, on the same sums; who derives from it waits.
+template <Tiling tiling>
+constexpr unsigned products_of_k_tile = tiling.k() * bytes_of(tiling.a_type) / 32;
+
+// A TileOp of each position, on the same sums.
 template <class TargetOp, Tiling tiling, unsigned stage_bytes>
 class LineOp : public TargetOp {
   using Tensors = LineTensors<tiling, stage_bytes>;
@@ -90,7 +93,13 @@ class LineOp : public TargetOp {
         second_(stages.at(1), first_row, thread),
         third_(stages.at(2), first_row, thread) {}
 
-  // Issues the products of one stage, `taken` along k, as a group for each position.
+  // Issues the products of one stage and waits for those of the stage before.
+  template <class Sum, StageToRead Stage>
+  TW_DEVICE void multiply(Sum& sum, const Stage& stage) {
+    issue<products_of_k_tile<tiling>>(sum, stage);
+    isa::wgmma_wait_group<line_positions * TargetOp::stages_held>();
+  }
+  // The same of `taken` products along k, a group of each position, without waiting.
   template <unsigned taken, class Sum, StageToRead Stage>
   TW_DEVICE void issue(Sum& sum, const Stage& stage) {
     TargetOp::template issue<taken>(sum, stage);

@@ -140,8 +140,6 @@ struct Conv2dSharedGroups : Conv2dRecipe {
 };
 
 // Forward by TMA, and of each position the products of as many channels as there are.
-template <Tiling tiling>
-constexpr unsigned products_of_k_tile = tiling.k() * bytes_of(tiling.a_type) / 32;
 struct Conv2dByChannels : Conv2dRecipe {
   template <Tiling, RoleTable>
   using Scales = ChannelCounts;
@@ -169,7 +167,7 @@ struct LinePayload : MatmulPayload<tiling, Loader, Scales, reads, adds> {
   static constexpr Part parts[2] = {{sizeof(Tiles::a), Loader::completion, loads, {reads}},
                                     {sizeof(Tiles::b), Loader::completion, loads, {reads}}};
 };
-struct Conv2dByLines : Conv2dByChannels {
+struct Conv2dByLines : Conv2dRecipe {
   template <class, Tiling tiling, RoleTable>
   using Loader = Im2colLineLoader<tiling>;
   template <Tiling tiling, class>
@@ -177,12 +175,26 @@ struct Conv2dByLines : Conv2dByChannels {
   template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
   using Payload = LinePayload<tiling, Loader, Scales, reads, adds>;
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>
-  using Op = ChannelOp<LineOp<TargetOp, tiling, stage_bytes>, products_of_k_tile<tiling>,
-                       line_positions>;
+  using Op = LineOp<TargetOp, tiling, stage_bytes>;
   template <MatmulConfig, class TargetStore>
   using Store = PixelStore<TargetStore, LineView>;
   template <MatmulConfig config, bool>
   using Epilogue = EpilogueBehind<config, GroupedEpilogue<LineView, rows_read(config)>>;
+};
+
+// Both: what products that are left out gain shows where a stage's pixels are many.
+struct Conv2dByLineChannels : Conv2dByLines {
+  template <Tiling, RoleTable>
+  using Scales = ChannelCounts;
+  template <class TargetOp, Tiling tiling, unsigned stage_bytes>
+  using Op = ChannelOp<Conv2dByLines::Op<TargetOp, tiling, stage_bytes>, products_of_k_tile<tiling>,
+                       line_positions>;
+  template <class Kernel>
+  using Program = ChannelProgram<Kernel>;
+
+  static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
+    return Conv2dByChannels::roles(given, config);
+  }
 };
 
 struct DepthwiseRecipe;

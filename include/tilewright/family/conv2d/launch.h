@@ -11,10 +11,11 @@ namespace tw {
 // What is known of a compiled kernel.
 struct Conv2dFacts {
   ProductFacts product;
-  bool by_threads;    // loaded by them, not by TMA: slower, and takes anything
-  bool depthwise;     // takes one channel in each group only, and streams
-  bool spans_groups;  // a tile's columns may be of several groups
-  bool by_lines;      // takes filters of three positions along w, whose pixels it loads once
+  bool by_threads;       // loaded by them, not by TMA: slower, and takes anything
+  bool depthwise;        // takes one channel in each group only, and streams
+  bool spans_groups;     // a tile's columns may be of several groups
+  bool by_lines;         // takes filters of three positions along w, whose pixels it loads once
+  bool counts_channels;  // leaves out products of channels that fill up a k-tile
 };
 
 // What a kernel's operands tell.
@@ -286,10 +287,12 @@ struct Conv2dLaunch {
   template <class Kernel>
   static constexpr Conv2dFacts facts = [] {
     if constexpr (DepthwiseKernel<Kernel>) {
-      return Conv2dFacts{{Kernel::config, 0, 1, true, false, true, 0}, true, true, false, false};
+      return Conv2dFacts{
+          {Kernel::config, 0, 1, true, false, true, 0}, true, true, false, false, false};
     } else {
-      return Conv2dFacts{facts_of<Kernel>, !Kernel::Loader::elected, false, spans_groups<Kernel>,
-                         Kernel::Loader::is_by_lines};
+      return Conv2dFacts{
+          facts_of<Kernel>,     !Kernel::Loader::elected,    false,
+          spans_groups<Kernel>, Kernel::Loader::is_by_lines, counts_channels<Kernel>};
     }
   }();
 

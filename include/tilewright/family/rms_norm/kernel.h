@@ -41,6 +41,7 @@ class RmsNormStream : public UsualStream {
     Matrix source, residual, output, sum;
     const void* weight;
     unsigned k;
+    float share;  // that a square has in the mean: 1 / k
     float epsilon;
     ElementType type;
   };
@@ -106,8 +107,7 @@ class RmsNormStream : public UsualStream {
     }
     const float own = squares + second_squares;
     const float all = std::bit_cast<float>(sum_.of(std::bit_cast<std::uint32_t>(own)));
-    const float mean = all / static_cast<float>(params_.k);
-    const float inverse = 1.0f / std::sqrt(mean + params_.epsilon);
+    const float inverse = 1.0f / std::sqrt(std::fma(all, params_.share, params_.epsilon));
     const Line to = line(params_.output, row);
     each_piece([&](unsigned i) {
       Piece made;

@@ -39,10 +39,15 @@ struct RmsNormLaunch {
       return typename Kernel::Stream::Matrix{lines.data,
                                              lines.pitch / std::int64_t{Kernel::Stream::length}};
     };
-    params.stream = {matrix(Family::source), matrix(Family::residual),
-                     matrix(Family::output), matrix(Family::sum),
-                     problem.weight,         static_cast<unsigned>(problem.k),
-                     problem.epsilon,        checked.tensor(Family::source).type};
+    params.stream = {matrix(Family::source),
+                     matrix(Family::residual),
+                     matrix(Family::output),
+                     matrix(Family::sum),
+                     problem.weight,
+                     static_cast<unsigned>(problem.k),
+                     1.0f / static_cast<float>(problem.k),
+                     problem.epsilon,
+                     checked.tensor(Family::source).type};
     params.tiles = static_cast<unsigned>(problem.m);
     // Rows that employ all threads have a CTA each, up to a number that every target can launch:
     // who is done makes room for the next. Shorter ones are taken one after the other, and so are
