@@ -20,7 +20,7 @@ TARGETS = (('gfx942', 'its page, and its lines of arch/target.h', ('arch/gfx942.
            ('gfx942', 'mechanisms: TileOp, loaders, counters, ping-pong, launches by HIP',
             ('op/mfma.h', 'op/wave_grid.h', 'accumulator/wave.h', 'io/vector_copy.h', 'io/fnuz_copy.h', 'number/fnuz.h', 'io/lds_loader.h',
              'io/wave_scale_loader.h', 'io/lds_halves.h', 'op/mfma_operands.h', 'op/mfma_halves.h', 'pipeline/wave_counter.h', 'pipeline/wave_steps.h', 'kernel/ping_pong.h', 'schedule/xcd_order.h',
-             'bind/wave_scaled_op.h', 'launch/hip.h')),
+             'bind/wave_scaled_op.h', 'io/lds_scales.h', 'op/scaled_halves.h', 'bind/halves_scaled_by.h', 'family/conv2d/im2col_halves.h', 'launch/hip.h')),
            ('gfx942', 'instructions', ('isa/amdgcn/*',)),
            ('gfx950', 'its pages, and its lines of arch/target.h', ('arch/gfx950*.h', 'arch/target.h')))
 

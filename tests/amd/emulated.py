@@ -17,10 +17,14 @@ if not os.environ.get('TW_AMD_EMULATOR'):
     print('TW_AMD_EMULATOR names no emulator, so that no code object was executed.')
     sys.exit(77)
 wrong = 0
-for target, instance, problem in (('gfx942', 'cdna3_pingpong_bf16', '--m 256 --n 256 --k 128'),
-                                  ('gfx942', 'cdna3_pingpong_bf16', '--m 256 --n 512 --k 192 --epilogue bias,relu'),
-                                  ('gfx950', 'cdna4_pingpong_bf16', '--m 256 --n 256 --k 128')):
-    told = subprocess.run([options.program, 'run', 'matmul', '--instance', instance, *problem.split(), '--on', 'gpu'],
+# Whole tiles, rows, columns and k that end amid a tile, groups, and a convolution with padding: their loads reach out of range.
+for target, instance, problem in (('gfx942', 'matmul --instance cdna3_pingpong_bf16', '--m 256 --n 256 --k 128'),
+                                  ('gfx942', 'matmul --instance cdna3_pingpong_bf16', '--m 200 --n 300 --k 192 --epilogue bias,relu'),
+                                  ('gfx950', 'matmul --instance cdna4_pingpong_bf16', '--m 256 --n 256 --k 128'),
+                                  ('gfx950', 'matmul --instance cdna4_pingpong_bf16', '--m 300 --n 280 --k 200'),
+                                  ('gfx950', 'grouped --instance grouped_pingpong_cdna4', ''),
+                                  ('gfx950', 'conv2d --instance conv_pingpong_cdna4', '')):
+    told = subprocess.run([options.program, 'run', *instance.split(), *problem.split(), '--on', 'gpu'],
                           env={**os.environ, 'LD_LIBRARY_PATH': options.stub, 'STUB_DEVICE': target}, capture_output=True, text=True)
     print(told.stdout + told.stderr, end='')
     wrong += told.returncode != 0 or ' elements are exact' not in told.stdout

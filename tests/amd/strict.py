@@ -18,6 +18,14 @@ kernel(float* to, const int* from) {
 '''
 
 
+# A few bytes, which are touched.
+SMALL = '''extern "C" __attribute__((global, amdgpu_flat_work_group_size(64, 64))) void
+kernel(float* to) {
+  volatile float values[COUNT];
+  for (int i = 0; i < COUNT; ++i) values[i] = to[i];
+  to[0] = values[COUNT - 1];
+}
+'''
 # A load to LDS, a wait unless LOADS_ON, reads of it, and a barrier behind which the next lap loads again.
 LOOP = '''extern "C" __attribute__((global, amdgpu_flat_work_group_size(128, 128))) void
 kernel(float* to, const float* from, int laps) {
@@ -106,6 +114,9 @@ def main():
     bad = strict(512)
     if bad.returncode == 0 or 'bytes of scratch memory' not in bad.stderr or output.exists():
         wrong.append(f'A kernel with scratch memory is taken: {bad.stderr}')
+    few = strict(4, SMALL)
+    if few.returncode == 0 or 'bytes of scratch memory' not in few.stderr or output.exists():
+        wrong.append(f'A kernel that touches a few bytes of scratch memory is taken: {few.stderr}')
     for left_out, words in enumerate([None, 'no s_waitcnt vmcnt waits for', 'before s_waitcnt lgkmcnt(0)']):
         loop = strict(left_out, LOOP, 'LEFT_OUT')
         if words is None and loop.returncode != 0:
@@ -121,7 +132,7 @@ def main():
             wrong.append(f'Turns with wait {wait} are refused: {turns.stderr}')
         if words is not None and (turns.returncode == 0 or words not in turns.stderr or output.exists()):
             wrong.append(f'Turns with wait {wait} are taken, or not for that: {turns.stderr}')
-    print('\n'.join(wrong) or 'Four kernels are taken, seven refused.')
+    print('\n'.join(wrong) or 'Four kernels are taken, eight refused.')
     return 1 if wrong else 0
 
 

@@ -136,6 +136,10 @@ CONFIGS = {
     # Four stages of 128 by 128, in turns.
     'waves_in_turns': Config('gfx950', 'tilewright/arch/gfx950.h', 'Gfx950PingPong',
                              fields_of('.n = 128', '.multiply_groups = 1')),
+    'blockwise_in_turns': Config('gfx950', 'tilewright/arch/gfx950.h', 'Gfx950PingPong',
+                                 fields_of(f'.n = 128, {FP8}', '.multiply_groups = 1, .promote_every = 1'), 'blockwise', 'HalvesScaledBy<128>'),
+    'conv2d_in_turns': Config('gfx950', 'tilewright/arch/gfx950.h', 'Gfx950PingPong', fields_of('.n = 128', '.multiply_groups = 1'),
+                              'conv2d', 'Conv2dByHalves'),
     # Four stages, but ping_pong: five.
     'cooperative': hopper('.cluster = {1, 1}'),
     'cooperative_2x1': hopper('.cluster = {2, 1}'),

@@ -138,10 +138,10 @@ TEST(Groups, CoverTheirRowsAndNoOthers) {
     TileMapParams<BandedOrder> map = map_of(0, tiles_n, static_cast<int>(ends.size()), 1, 1);
     map.m = map.last_row = rows;
     const GroupTiles<alone, BandedOrder, tile_rows>::Params params = {map, ends.data(), 0};
-    for (const int workers : {1, 5, 23, 24, 25, 60}) {
+    const auto covers = [&](const auto& tiles_of, int workers) {
       std::vector<int> covered(rows * tiles_n);
       for (int worker = 0; worker < workers; ++worker) {
-        const GroupTiles<alone, BandedOrder, tile_rows> tiles(params);
+        const auto tiles = tiles_of();
         for (int index = worker; tiles.has(index); index += workers) {
           const WorkTile tile = tiles.tile(index);
           const int first = tile.first_row(tile_rows);
@@ -151,6 +151,14 @@ TEST(Groups, CoverTheirRowsAndNoOthers) {
         }
       }
       expect_rows(covered, tiles_n, ends, rows);
+    };
+    using Tiles = GroupTiles<alone, BandedOrder, tile_rows>;
+    for (const int workers : {1, 4, 5, 6, 23, 24, 25, 60}) {
+      covers([&] { return Tiles(params); }, workers);
+      // Dies get neighbours of tiles that are surely there; each worker still counts upwards.
+      const auto many = static_cast<unsigned>(workers);
+      covers([&] { return DealtToDies<Tiles, 2, 2>(params, many); }, workers);
+      covers([&] { return DealtToDies<Tiles, 4, 1>(params, many); }, workers);
     }
   }
 }

@@ -213,7 +213,10 @@ void buffer_load_lds(SharedAddress first, const BufferResource& resource, std::u
 void ds_read(std::uint32_t* registers, SharedAddress address, unsigned bytes) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
-  LdsRead read = {registers, bytes, bytes == 16 ? "ds_read_b128" : "ds_read_b64", {}};
+  const char* const name = bytes == 16  ? "ds_read_b128"
+                           : bytes == 8 ? "ds_read_b64"
+                                        : "ds_read_b32";
+  LdsRead read = {registers, bytes, name, {}};
   read_lds(machine, thread, address, bytes, ++thread.reads.issued, read.words, read.instruction);
   pend(thread, read);
 }

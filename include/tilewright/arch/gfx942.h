@@ -13,6 +13,7 @@
 #include "tilewright/op/mfma_halves.h"
 #include "tilewright/pipeline/counter.h"
 #include "tilewright/pipeline/wave_counter.h"
+#include "tilewright/schedule/xcd_order.h"
 
 namespace tw {
 
@@ -21,6 +22,10 @@ struct Gfx942 {
   static constexpr unsigned shared_bytes = 65536;
   static constexpr unsigned registers = 131072;
   static constexpr bool in_clusters = false;
+  // Workgroups are dealt to the dies in turn.
+  static constexpr int dies = 8;
+  template <class Map>
+  using Dealt = DealtToDies<Map, dies, 16>;
 
   using Signal = SplitCounters;
   template <Tiling tiling, RoleTable roles>
@@ -64,9 +69,6 @@ struct Gfx942PingPong : Gfx942Lds {
   static constexpr unsigned lds_bytes = 65536;
   // A binder keeps 1024 bytes for signals; here are none.
   static constexpr unsigned shared_bytes = lds_bytes + 1024;
-  // Workgroups are dealt to the dies in turn.
-  static constexpr int dies = 8;
-  static constexpr int chunk_of_die = 16;
 
   // One stage is enough: loads follow the reads of each half.
   static constexpr unsigned least_stages = 1;

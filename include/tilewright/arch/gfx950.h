@@ -9,6 +9,8 @@ namespace tw {
 struct Gfx950 : Gfx942 {
   static constexpr TargetFacts target = target::gfx950;
   static constexpr unsigned shared_bytes = 163840;
+  template <class Map>
+  using Dealt = DealtToDies<Map, dies, 64>;
 
   template <Tiling tiling, RoleTable roles>
   using Loader =
@@ -29,7 +31,8 @@ struct Gfx950PingPong : Gfx942PingPong {
   static constexpr TargetFacts target = target::gfx950;
   static constexpr unsigned lds_bytes = 163840;
   static constexpr unsigned shared_bytes = lds_bytes;
-  static constexpr int chunk_of_die = 64;
+  template <class Map>
+  using Dealt = DealtToDies<Map, dies, 64>;
   static constexpr bool loads_while_storing = true;
 
   template <Tiling tiling, RoleTable roles>

@@ -52,6 +52,17 @@ consteval auto tile_map_of() {
   }
 }
 
+// Where a GPU is several dies, each gets neighbours. A CTA that finishes a sum waits for parts that
+// were taken before: their order stays.
+template <MatmulConfig config, class Target, class Map>
+consteval auto dealt_of() {
+  if constexpr (requires { Target::dies; } && config.split == Split::Whole) {
+    return Chosen<typename Target::template Dealt<Map>>();
+  } else {
+    return Chosen<Map>();
+  }
+}
+
 // Whoever is done asks as the target can; else a formula says what comes next.
 template <auto config, class Target, RoleTable roles, class Map>
 consteval auto schedule_of() {

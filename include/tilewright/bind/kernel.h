@@ -56,7 +56,10 @@ struct Kernel : kernel::GroupPlaces<Named::config.tiling.m, Named::config.tiling
   using Order = typename decltype(order_of<config>())::Type;
   using Turns = typename decltype(turns_of<Target, roles>())::Type;
   using Map =
-      typename Recipe::template Map<config, tiling, typename decltype(tile_map_of<config>())::Type>;
+      typename decltype(dealt_of<config, Target,
+                                 typename Recipe::template Map<
+                                     config, tiling,
+                                     typename decltype(tile_map_of<config>())::Type>>())::Type;
   using Schedule = typename decltype(schedule_of<config, Target, roles, Map>())::Type;
   static_assert(SourceSupply<Sources> && SumReduction<Reduction> && TileOrder<Order> &&
                 WorkMap<Map> && WorkSchedule<Schedule>);

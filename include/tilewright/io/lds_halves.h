@@ -11,6 +11,8 @@ namespace tw {
 template <Tiling tiling, unsigned waves, unsigned lane_bytes, unsigned a_run, unsigned b_run>
 class LdsHalves : public LdsLoader<tiling, waves, lane_bytes> {
   using Base = LdsLoader<tiling, waves, lane_bytes>;
+
+ protected:
   using Base::in_line_;
   using Base::lane_;
   using Base::line_bytes;
@@ -18,13 +20,15 @@ class LdsHalves : public LdsLoader<tiling, waves, lane_bytes> {
   using Base::load_lines;
   using Base::out_of_range;
   using Base::wave_;
+
+ private:
   static_assert(tiling.a_major == Major::K && tiling.b_major == Major::K && tiling.spans == 1,
                 "Halves are loaded by lines: operands are K-major, of one span.");
 
  public:
   using typename Base::Source;
   using typename Base::Sources;
-  static constexpr unsigned a_lines = a_run, b_lines = b_run;
+  static constexpr unsigned a_lines = a_run, b_lines = b_run, bytes = lane_bytes;
   // Each wave issues so many for a half.
   static constexpr unsigned a_loads = tiling.m / 2 / (waves * load_lines);
   static constexpr unsigned b_loads = tiling.n / 2 / (waves * load_lines);
@@ -54,7 +58,7 @@ class LdsHalves : public LdsLoader<tiling, waves, lane_bytes> {
     issue<half, b_run, b_loads>(tensors.b, sources.b, k);
   }
 
- private:
+ protected:
   // The line of the tile at which piece `piece` of a half begins, which is what a wave loads at
   // once.
   template <unsigned half, unsigned run>
@@ -63,6 +67,7 @@ class LdsHalves : public LdsLoader<tiling, waves, lane_bytes> {
     return (2 * (piece / pieces) + half) * run + piece % pieces * load_lines;
   }
 
+ private:
   template <unsigned half, unsigned run, unsigned count, class Tensor>
   TW_DEVICE void issue(const Tensor& tile, const Source& source, int k) const {
     constexpr unsigned pieces = run / load_lines;
@@ -70,9 +75,9 @@ class LdsHalves : public LdsLoader<tiling, waves, lane_bytes> {
                   "The pieces of a run are loaded by all waves, or the waves load whole runs.");
     static_assert(load_lines % 8 == 0 || pieces % waves == 0,
                   "A lane stands at the same place in its swizzle.");
-    const BufferResource resource = {
-        source.first,
-        source.bytes < out_of_range ? static_cast<std::uint32_t>(source.bytes) : out_of_range};
+    const BufferResource resource = {source.first, source.bytes < out_of_range
+                                                       ? static_cast<std::uint32_t>(source.bytes)
+                                                       : out_of_range};
     const auto pitch = static_cast<std::uint32_t>(source.pitch);
     const int advance = k * static_cast<int>(line_bytes);
     const unsigned own = line_of<half, run>(wave_);

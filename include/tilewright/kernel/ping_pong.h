@@ -4,9 +4,9 @@
 // shared memory. Its loops over tiles and k are its own.
 #pragma once
 
+#include "tilewright/io/lds_scales.h"
 #include "tilewright/kernel/warp_specialized.h"
 #include "tilewright/pipeline/wave_steps.h"
-#include "tilewright/schedule/xcd_order.h"
 
 namespace tw::kernel {
 
@@ -14,6 +14,20 @@ template <class Kernel>
 concept InStep = requires {
   Kernel::Target::barriers_apart;
 };
+
+// What brings halves, with their scales where they have any.
+template <class Halves>
+struct BroughtBy {
+  using Type = Halves;
+};
+template <class Loader, class Scales, bool has_scales>
+consteval auto halves_of() {
+  if constexpr (has_scales) {
+    return BroughtBy<ScaledHalves<Loader, Scales>>();
+  } else {
+    return BroughtBy<Loader>();
+  }
+}
 
 template <InStep Kernel>
 class PingPong {
@@ -32,7 +46,11 @@ class PingPong {
                     std::is_empty_v<typename Trace::Params>,
                 "All waves play one role: no other promotes or brings C, and none is traced.");
   static_assert(!Epilogue::begins, "No sums of waves begin at C.");
-  using Steps = WaveSteps<Ring::stages, Loader::a_loads, Loader::b_loads>;
+  using Scales = typename Kernel::Scales;
+  // Scales come beside the halves that they are of.
+  static constexpr bool has_scales = requires { Scales::loads; };
+  using Halves = typename decltype(halves_of<Loader, Scales, has_scales>())::Type;
+  using Steps = WaveSteps<Ring::stages, Halves::a_loads, Halves::b_loads>;
   static_assert(Op::a_lines == Loader::a_lines && Op::b_lines == Loader::b_lines,
                 "What is loaded together is read together.");
 
@@ -47,6 +65,7 @@ class PingPong {
     typename Reduction::Params reduction;
     typename Sources::Params sources;
     typename Trace::Params trace;
+    typename Scales::Params own;
   };
 
   struct Storage {
@@ -68,9 +87,9 @@ class PingPong {
     int index = static_cast<int>(isa::cta_index());
     if (!map.has(index)) return;
     constexpr bool ahead = Target::loads_while_storing;
-    if constexpr (ahead) multiplies.load_first(map.tile(dealt(params.schedule, index)));
+    if constexpr (ahead) multiplies.load_first(map.tile(index));
     while (true) {
-      const WorkTile tile = map.tile(dealt(params.schedule, index));
+      const WorkTile tile = map.tile(index);
       if constexpr (!ahead) multiplies.load_first(tile);
       typename Op::Accumulator sum;
       multiplies.multiply(sum, tile);
@@ -79,7 +98,7 @@ class PingPong {
       if constexpr (ahead) {
         // The first stages of the next tile are on their way while this one is stored. Behind the
         // last they are of nothing.
-        WorkTile next = map.tile(dealt(params.schedule, goes_on ? index : 0));
+        WorkTile next = goes_on ? map.tile(index) : tile;
         if (!goes_on) next.k_end = next.k_begin;
         multiplies.load_first(next);
       }
@@ -112,13 +131,6 @@ class PingPong {
     }
   }
 
-  // A CTA that finishes a sum waits for parts that were taken before: their order stays.
-  static TW_DEVICE int dealt(const typename Map::Params& map, int index) {
-    if constexpr (Reduction::in_parts) return index;
-    return dealt_to_dies<Target::dies, Target::chunk_of_die>(
-        index, map.tiles_m * map.tiles_n * map.batches);
-  }
-
   // A stage as loaders take it.
   struct Slot {
     using Fills = Ring;
@@ -129,32 +141,32 @@ class PingPong {
   class Multiplies {
    public:
     TW_DEVICE Multiplies(const Params& params, Storage& storage, unsigned group, unsigned thread)
-        : loader_(params.loader, thread),
+        : loader_(halves(params, thread)),
           op_(Ring::tensors(storage.stages), 0, thread),
           steps_(group),
           stages_(storage.stages) {}
 
     // The loads of all stages, of as many k-tiles as go straight to LDS.
     TW_DEVICE void load_first(const WorkTile& tile) const {
-      const typename Loader::Sources sources = loader_.of(tile);
+      const typename Halves::Sources sources = loader_.of(tile);
       const int end = end_of_direct(sources, tile);
       if constexpr (!Target::loads_while_storing) {
         if (end == tile.k_begin) return;
       }
-      load_stages<0>(Loader::until(sources, end), tile.k_begin);
+      load_stages<0>(Halves::until(sources, end), tile.k_begin);
     }
 
     // k-tiles that go straight to LDS one behind the other, then each of the others by itself.
     template <class Sum>
     TW_DEVICE void multiply(Sum& sum, const WorkTile& tile) {
-      const typename Loader::Sources sources = loader_.of(tile);
+      const typename Halves::Sources sources = loader_.of(tile);
       const int direct_end = end_of_direct(sources, tile);
       sum.clear();
       steps_.wait_for_next();
       for (int begin = tile.k_begin; begin < tile.k_end;) {
         const bool is_direct = begin < direct_end;
         const int end = is_direct ? direct_end : begin + 1;
-        const typename Loader::Sources run = Loader::until(sources, is_direct ? end : 0);
+        const typename Halves::Sources run = Halves::until(sources, is_direct ? end : 0);
         if (!is_direct) {
           steps_.meet();
           loader_.load_by_hand(slot(0), tile, begin);
@@ -169,7 +181,14 @@ class PingPong {
     }
 
    private:
-    static TW_DEVICE int end_of_direct(const typename Loader::Sources& sources,
+    static TW_DEVICE Halves halves(const Params& params, unsigned thread) {
+      if constexpr (has_scales) {
+        return Halves(params.loader, params.own, thread);
+      } else {
+        return Halves(params.loader, thread);
+      }
+    }
+    static TW_DEVICE int end_of_direct(const typename Halves::Sources& sources,
                                        const WorkTile& tile) {
       const int end = sources.direct < tile.k_end ? sources.direct : tile.k_end;
       return end < tile.k_begin ? tile.k_begin : end;
@@ -178,7 +197,7 @@ class PingPong {
 
     // The loads of all stages from `first_stage` on, in the order in which halves are read.
     template <unsigned first_stage>
-    TW_DEVICE void load_stages(const typename Loader::Sources& sources, int k_tile) const {
+    TW_DEVICE void load_stages(const typename Halves::Sources& sources, int k_tile) const {
       TW_UNROLL
       for (unsigned stage = first_stage; stage < Ring::stages; ++stage) {
         const auto tensors = slot(stage).tensors();
@@ -191,9 +210,10 @@ class PingPong {
     }
 
     // The loads of all stages are issued. Each step loads the half that takes the place of the one
-    // that was read in the step before.
+    // that was read in the step before. Reads come first: loads are issued while they are on their
+    // way.
     template <class Sum>
-    TW_DEVICE void multiply_run(Sum& sum, const typename Loader::Sources& sources, int begin,
+    TW_DEVICE void multiply_run(Sum& sum, const typename Halves::Sources& sources, int begin,
                                 int end) const {
       typename Op::Fragments fragments;
       steps_.begin();
@@ -205,17 +225,17 @@ class PingPong {
         const auto tensors = slot(own).tensors();
         const int loaded = k_tile + static_cast<int>(Ring::stages);
         const unsigned next = own + 1 == Ring::stages ? 0 : own + 1;
-        loader_.template issue_b<0>(tensors, sources, loaded);
         op_.template read_a<0>(fragments, own);
+        loader_.template issue_b<0>(tensors, sources, loaded);
         step<0, 0>(sum, fragments);
-        loader_.template issue_a<0>(tensors, sources, loaded);
         op_.template read_b<1>(fragments, own);
+        loader_.template issue_a<0>(tensors, sources, loaded);
         step<0, 1>(sum, fragments);
-        loader_.template issue_b<1>(tensors, sources, loaded);
         op_.template read_a<1>(fragments, own);
+        loader_.template issue_b<1>(tensors, sources, loaded);
         step<1, 0>(sum, fragments);
-        loader_.template issue_a<1>(tensors, sources, loaded);
         op_.template read_b<0>(fragments, next);
+        loader_.template issue_a<1>(tensors, sources, loaded);
         step<1, 1>(sum, fragments);
         own = next;
       }
@@ -230,7 +250,7 @@ class PingPong {
       steps_.end_products();
     }
 
-    Loader loader_;
+    Halves loader_;
     Op op_;
     Steps steps_;
     typename Ring::Tiles* stages_;

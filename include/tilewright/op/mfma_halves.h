@@ -69,6 +69,18 @@ class MfmaHalvesOp : public WaveGrid<tiling, waves, stage_bytes> {
     }
   }
   TW_DEVICE void finish(Accumulator&) const {}
+
+ protected:
+  // All products of one place of a half by one of the other.
+  template <unsigned b_half>
+  static TW_DEVICE void multiply_one(typename Accumulator::Value (&sum)[4],
+                                     const Fragments& fragments, unsigned row, unsigned column) {
+    TW_UNROLL
+    for (unsigned product = 0; product < Fragment::products; ++product) {
+      isa::mfma<shape>(sum, fragments.b[b_half][column].product(product),
+                       fragments.a[row].product(product));
+    }
+  }
 };
 
 }  // namespace tw

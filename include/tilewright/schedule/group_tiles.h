@@ -49,6 +49,13 @@ class GroupTiles {
     const std::int64_t begun = groups < rows ? groups : rows;
     return begun + (rows - begun) / step;
   }
+  static constexpr bool counts_upwards = true;
+  // So many tiles there are at least: those of all rows, if they were of one group.
+  TW_DEVICE int certain() const {
+    if (params_.capacity > 0 || params_.map.batches == 0) return 0;
+    const int last = load_element<Space::Global>(params_.rows + params_.map.batches - 1);
+    return row_tiles(0, nearest(last, 0, params_.map.m)) * other_tiles();
+  }
   // `has` has found the group.
   TW_DEVICE WorkTile tile(int index) const {
     const TileMapParams<Order>& map = params_.map;

@@ -209,6 +209,8 @@ class WholeTiles : TilePlace<cluster, Order> {
   using typename Base::Params;
   TW_DEVICE bool has(int index) const { return index < this->tiles(); }
   TW_DEVICE WorkTile tile(int index) const { return this->whole(index); }
+  // So many works there are, at least.
+  TW_DEVICE int certain() const { return this->tiles(); }
 };
 
 // The static persistent schedule: cluster c takes work c, c + clusters, c + 2 clusters, ...

@@ -3,7 +3,11 @@
 #pragma once
 
 #include "tilewright/bind/scaled_by.h"
+#include "tilewright/isa/has_amdgcn.h"
 #include "tilewright/isa/has_ptx.h"
+#if TW_HAS_AMDGCN
+#include "tilewright/bind/halves_scaled_by.h"
+#endif
 #if TW_HAS_PTX
 #include "tilewright/bind/scaled_by_exponents.h"
 #endif

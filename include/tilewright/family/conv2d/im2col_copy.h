@@ -22,7 +22,8 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
                 "Channels are what is contiguous in an image.");
 
  public:
-  static constexpr unsigned stages_held = Base::asynchronous ? 2 : 0, least_alignment = 1;
+  static constexpr bool by_cp_async = std::is_same_v<Copy, AsyncCopy>;
+  static constexpr unsigned stages_held = by_cp_async ? 2 : 0, least_alignment = 1;
   static constexpr bool spans_groups = false;
   static constexpr bool is_by_lines = false;
 
@@ -97,7 +98,7 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
         return at < 0 ? T{} : load_element<Space::Global>(first + at);
       });
     };
-    if constexpr (Base::asynchronous) {
+    if constexpr (by_cp_async) {
       this->template each_chunk<major>(
           tile, first_row, first_k, [&](SharedAddress to, int row, int k) {
             at_chunk(row, k, [&](const auto& offset) {
@@ -106,12 +107,12 @@ class Im2colCopies : public ThreadLoader<tiling, Copy, warps, how, lanes> {
               isa::cp_async<16>(to, at < 0 ? first : first + at, at < 0 ? 0 : 16);
             });
           });
-    } else if (in_memory != major || view.alignment < 16) {
+    } else if (Copy::at_once == 0 || in_memory != major || view.alignment < 16) {
       this->template each_chunk<major>(
           tile, first_row, first_k, [&](SharedAddress to, int row, int k) {
             at_chunk(row, k, [&](const auto& offset) { gather(to, offset); });
           });
-    } else {
+    } else if constexpr (Copy::at_once > 0) {
       typename Copy::Fetched fetched[Copy::at_once];
       this->template each_chunk<major, Copy::at_once>(
           tile, first_row, first_k,

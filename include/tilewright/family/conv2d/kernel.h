@@ -10,7 +10,11 @@
 #include "tilewright/family/conv2d/groups.h"
 #include "tilewright/family/conv2d/im2col_copy.h"
 #include "tilewright/family/conv2d/pixel_store.h"
+#include "tilewright/isa/has_amdgcn.h"
 #include "tilewright/isa/has_ptx.h"
+#if TW_HAS_AMDGCN
+#include "tilewright/family/conv2d/im2col_halves.h"
+#endif
 #if TW_HAS_PTX
 #include "tilewright/bind/streamed.h"
 #include "tilewright/family/conv2d/channels.h"
@@ -69,6 +73,18 @@ struct Conv2dRecipe : MatmulRecipe {
 // The same with im2col by four warps.
 struct Conv2dByThreads : ThreadRecipe<Conv2dRecipe, Im2colCopyLoader> {};
 struct Conv2dByWaves : ThreadRecipe<Conv2dRecipe, Im2colWaveLoader> {};
+
+#if TW_HAS_AMDGCN
+// The same by waves that take turns: straight to LDS, by halves as the target's own loader has
+// them.
+struct Conv2dByHalves : Conv2dRecipe {
+  template <class Target, Tiling tiling, RoleTable table>
+  using Loader =
+      Im2colHalves<tiling, table.load.warps, Target::template Loader<tiling, table>::bytes,
+                   Target::template Loader<tiling, table>::a_lines,
+                   Target::template Loader<tiling, table>::b_lines>;
+};
+#endif
 
 #if TW_HAS_PTX
 // Forward with im2col in pieces, by eight warps: a copy takes its thread many instructions, each of

@@ -17,6 +17,7 @@ class PhaseTiles : Map {
     int position_k;  // k for each position of the filter
   };
   TW_DEVICE explicit PhaseTiles(const Params& params) : Map(params), params_(params) {}
+  using Map::certain;
   using Map::has;
   TW_DEVICE WorkTile tile(int index) const {
     WorkTile tile = Map::tile(index);

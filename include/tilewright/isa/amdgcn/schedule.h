@@ -21,6 +21,22 @@ TW_DEVICE unsigned opaque(unsigned value) {
   return value;
 }
 
+// The same of what all lanes have alike: it is a scalar by itself, whatever it was loaded with.
+template <class Value>
+TW_DEVICE Value alone(Value value) {
+#if defined(__HIP__)
+  asm volatile("" : "+s"(value));
+#endif
+  return value;
+}
+
+// The value is computed here, and not where it is used.
+TW_DEVICE void computed_here([[maybe_unused]] float& value) {
+#if defined(__HIP__)
+  asm volatile("" : "+v"(value));
+#endif
+}
+
 // A kernel's arguments: what is read of them behind this is read then, and not kept in registers
 // from the kernel's beginning on.
 template <class Params>

@@ -65,6 +65,15 @@ TW_DEVICE void ds_read_b128(std::uint32_t (&registers)[4], SharedAddress address
 #endif
 }
 
+// ds_read_b32 register, address;  gfx942. lgkmcnt counts it.
+TW_DEVICE void ds_read_b32(std::uint32_t (&registers)[1], SharedAddress address) {
+#if defined(__HIP__)
+  registers[0] = *reinterpret_cast<__attribute__((address_space(3))) std::uint32_t*>(address);
+#else
+  model::ds_read(registers, address, 4);
+#endif
+}
+
 // ds_read_b64_tr_b16 registers, address;  gfx950. Each lane gives the address of four elements of
 // 16 bits; 16 lanes together those of four lines of 16, four lanes a line. Lane l gets element
 // l % 16 of each line. lgkmcnt counts it.
