@@ -18,9 +18,10 @@ struct Tracks {
   // Beyond any room: who has it records nothing.
   static constexpr unsigned none = 1 << 24;
   // That of a role that loads: who leads, or brings scales.
-  static constexpr unsigned of(Role role, bool leads) {
-    return leads ? 0 : role == Role::LoadScales ? scales : none;
-  }
+  template <class Loads, bool leads>
+  static constexpr unsigned of = leads                              ? 0
+                                 : Loads::plays == Role::LoadScales ? scales
+                                                                    : none;
 };
 
 }  // namespace tw::kernel

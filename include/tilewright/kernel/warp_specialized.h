@@ -249,8 +249,8 @@ class WarpSpecialized {
   static constexpr unsigned threads = roles.threads();
   static constexpr unsigned least_ctas = roles.residents;
   static constexpr unsigned storing_groups = hands_over ? 1 : roles.groups;
-  using Tracks = kernel::Tracks<roles, storing_groups>;
-  static constexpr unsigned tracks = Tracks::count;
+  using Track = kernel::Tracks<roles, storing_groups>;
+  static constexpr unsigned tracks = Track::count;
 
   struct Params {
     typename Program::LoaderParams loader;
@@ -369,7 +369,8 @@ class WarpSpecialized {
     const Key key;
     constexpr Release reading = Loads::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
-    const Trace own = trace(params, Tracks::of(Loads::plays, leads), Loads::elected || thread == 0);
+    const Trace own =
+        trace(params, Track::template of<Loads, leads>, Loads::elected || thread == 0);
     Loads loads = [&] {
       if constexpr (requires { Loads::uses_accumulators; }) {
         return Loads(given, storage.signals, storage.stages, storage.accumulators, thread, own);
@@ -389,7 +390,7 @@ class WarpSpecialized {
     static_assert(is_asked<Schedule, Trace>());
     const bool asks = !in_cluster || isa::cluster_rank() == 0;
     typename Schedule::template Asker<Trace> asker(params.schedule, storage.schedule,
-                                                   trace(params, Tracks::schedule, asks));
+                                                   trace(params, Track::schedule, asks));
     for (const bool is_there : work.offers(key)) {
       if (asks) asker.ask(is_there);
     }
@@ -408,7 +409,7 @@ class WarpSpecialized {
     constexpr unsigned last = storing_groups - 1;
     typename Sources::template Loader<Trace> loaders[] = {
         {params.sources, storage.sources[last - groups],
-         trace(params, Tracks::source + last - groups, true)}...};
+         trace(params, Track::source + last - groups, true)}...};
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
       const unsigned mine = whose;
@@ -444,11 +445,11 @@ class WarpSpecialized {
     constexpr Release reading = Op::elected ? Release::Thread : Release::Warp;
     typename Schedule::template Reader<reading> work(params.schedule, storage.schedule, thread);
     typename Program::Multiplies program(params.own, storage.signals, storage.stages, group, thread,
-                                         trace(params, Tracks::multiply + group, speaks));
+                                         trace(params, Track::multiply + group, speaks));
     typename Accumulators::Writer accumulators(scope, storage.accumulators);
     Order order(storage.turns, group, thread);
     Storing<Kernel, !hands_over> storing(params, storage, group, thread,
-                                         trace(params, Tracks::store + group, speaks));
+                                         trace(params, Track::store + group, speaks));
     [[maybe_unused]] unsigned late = group * Kernel::config.stagger;
     unsigned whose = 0;
     for (const WorkTile tile : work.tiles(key)) {
@@ -494,7 +495,7 @@ class WarpSpecialized {
     typename Schedule::template Reader<Release::Warp> work(params.schedule, storage.schedule,
                                                            thread);
     Storing<Kernel, true> storing(params, storage, 0, thread,
-                                  trace(params, Tracks::store, thread == 0));
+                                  trace(params, Track::store, thread == 0));
     typename Accumulators::Reader accumulators(storage.accumulators, thread);
     [[maybe_unused]]
     typename Program::Adds adds(storage.signals, storage.stages, thread, trace(params, 0, false));

@@ -21,10 +21,9 @@ struct TraceEvent {
 struct TraceBuffer {
   TraceEvent* events = nullptr;     // (capacity, track)
   std::uint32_t* counts = nullptr;  // (track): all acquires, also those that did not fit
-  std::uint32_t capacity = 0;
-  // Tracks that there is room for. A launcher that hands out work has a CTA for every tile: those
-  // beyond the room record nothing.
-  std::uint32_t tracks = 0;
+  // Events of a track, and tracks that there is room for. A launcher that hands out work has a CTA
+  // for every tile: those beyond the room record nothing.
+  std::uint32_t capacity = 0, tracks = 0;
 };
 
 struct NoTrace {
