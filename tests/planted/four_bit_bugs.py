@@ -70,4 +70,12 @@ BUGS = [
         'schedule/group_tiles.h', 'return {m, behind, group_, end_, map.last_row, row, 0, map.k_tiles};',
         'return {m, behind, group_, map.m, map.last_row, row, 0, map.k_tiles};',
         [Site('four_bit_groups', GROUPS, 'global-race', 'multiply 0', text='with another value')]),
+    Bug('pairs_of_other_rows', 'of a word that threads unpack, pairs of the upper rows go where the lower ones are',
+        'family/four_bit/unpacking_loader.h', 'isa::store_shared_4(to.address(row + own_row + pair % 2 * 8, at, span + step / 4),',
+        'isa::store_shared_4(to.address(row + own_row + (pair + 1) % 2 * 8, at, span + step / 4),',
+        [Site('four_bit_copies', SMALL, WRONG_RESULT)]),
+    Bug('tiles_amid_blocks', 'a tile of weights that threads unpack begins where no block does',
+        'family/four_bit/kernel.h', 'static constexpr unsigned column_step = PackedWeights::rows;',
+        'static constexpr unsigned column_step = 1;',
+        [Site('four_bit_copies', SMALL, WRONG_RESULT)]),
 ]
