@@ -1,5 +1,4 @@
-// TileOp on Hopper: one warpgroup multiplies its rows of A by all of B, asynchronously, into sums
-// in its registers.
+// TileOp on Hopper: a warpgroup multiplies its rows of A by all of B into sums in its registers.
 #pragma once
 
 #include <type_traits>
@@ -65,8 +64,7 @@ class RegisterAccumulator {
     }
   }
 
-  // The same of a piece that begins at block `first` and column `column`, each value times
-  // factor(block, i).
+  // The same of a piece from block `first` and column `column` on, each times factor(block, i).
   template <class Piece, class Factor>
   TW_DEVICE void add(unsigned first, unsigned column, const Piece& piece, const Factor& factor) {
     TW_UNROLL
@@ -144,9 +142,8 @@ constexpr std::uint64_t wgmma_descriptor(const DescribedLayout& layout) {
   return isa::wgmma_matrix_descriptor(layout.leading_bytes, layout.stride_bytes, layout.line_bytes);
 }
 
-// `rows` of the tile's m are this warpgroup's; stages lie `stage_bytes` apart. After
-// `promote_every` stages a partial sum joins the sums (0: the tensor core adds up everything).
-// `columns`: of the tile's n, fewer for an op of pieces.
+// `rows` of the tile's m, and `columns` of its n, are this op's; stages lie `stage_bytes` apart.
+// After `promote_every` stages a partial sum joins the sums (0: the tensor core adds up all).
 template <Tiling tiling, unsigned rows, unsigned stage_bytes, unsigned promote_every = 0,
           unsigned columns = tiling.n>
 class WgmmaOp : public UsualOp {
@@ -172,8 +169,7 @@ class WgmmaOp : public UsualOp {
  public:
   using Sums = RegisterAccumulator<blocks, columns, Value>;
   using Accumulator = std::conditional_t<promote_every == 0, Sums, PromotedAccumulator<Sums>>;
-  // The same for 64 of the rows, and for half of the columns where these are many and the rows are
-  // not.
+  // The same for 64 of the rows, and for half of the columns where these alone are many.
   using Piece =
       WgmmaOp<tiling, 64, stage_bytes, 0,
               rows == 64 && tiling.n % 32 == 0 && tiling.n >= 128 ? tiling.n / 2 : tiling.n>;
@@ -217,8 +213,7 @@ class WgmmaOp : public UsualOp {
     }
   }
 
-  // `row` of this warpgroup's rows, a multiple of 64, and `column`, of 8, are a piece's first. Of
-  // each span's products the first `taken` are issued.
+  // `row`, a multiple of 64, and `column`, of 8, are a piece's first; `taken`: products of a span.
   template <unsigned taken = steps, class Sum, StageToRead Stage>
   TW_DEVICE void issue(Sum& sum, const Stage& stage, unsigned row = 0, unsigned column = 0) {
     static_assert(is_stage_of<Stage, Tensors>,
