@@ -42,7 +42,7 @@ class Attention(Structure):
                 ('q', Matrix), ('k', Matrix), ('v', Matrix), ('output', Matrix), ('sinks', c_void_p),
                 ('log_sums', Matrix), ('page_size', c_int64), ('pages', c_int64), ('table_pitch', c_int64),
                 ('page_table', c_void_p), ('heads_in_pages', c_int), ('q_scales', c_void_p), ('k_scales', c_void_p),
-                ('v_scales', c_void_p), ('values_in_keys', c_int)]
+                ('v_scales', c_void_p), ('values_in_keys', c_int), ('range_begins', c_void_p), ('range_ends', c_void_p)]
 
 
 class Options(Structure):

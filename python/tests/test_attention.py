@@ -74,6 +74,31 @@ class Attention(unittest.TestCase):
         self.assertIs(tilewright.attention(q, k, v, out), out)
         numpy.testing.assert_array_equal(out, expected)
 
+    def test_ranges(self):
+        """A range of keys for each query: as a causal mask, and as documents, some queries without a key."""
+        q, k, v = self.normal(2, 30, 4, COLUMNS), self.normal(2, 70, 2, COLUMNS), self.normal(2, 70, 2, COLUMNS)
+        places = numpy.broadcast_to(numpy.arange(30, dtype=numpy.int32), (2, 30))
+        given = dict(target='sm90a', log_sums=True)
+        causal = dict(range_begins=numpy.zeros((2, 30), numpy.int32), range_ends=numpy.ascontiguousarray(places + 41))
+        for ours, theirs in zip(tilewright.attention(q, k, v, **causal, **given), tilewright.attention(q, k, v, causal=True, **given)):
+            numpy.testing.assert_array_equal(ours, theirs)
+        begins = numpy.ascontiguousarray(places // 7 * 16)
+        ends = begins + places % 7 * 3
+        output, sums = tilewright.attention(q, k, v, range_begins=begins, range_ends=ends, **given)
+        numbers = [tilewright.from_bf16(x) for x in (q, k, v)]
+        for row in range(30):
+            first, end = begins[1, row], min(ends[1, row], 70)
+            if first >= end:
+                numpy.testing.assert_array_equal(tilewright.from_bf16(output[1, row]), 0)
+                numpy.testing.assert_array_equal(sums[1, :, row], -numpy.inf)
+                continue
+            expected = reference(numbers[0][1, row:row + 1, 3], numbers[1][1, first:end, 1], numbers[2][1, first:end, 1])
+            self.near(output[1, row:row + 1, 3], expected)
+        for wrong, said in ((dict(range_ends=None), 'both, or neither'), (dict(causal=True), 'causal is 0'),
+                            (dict(range_begins=begins[:, :29]), 'must be 60 values')):
+            with self.assertRaisesRegex(tilewright.Invalid, said):
+                tilewright.attention(q, k, v, **{**dict(range_begins=begins, range_ends=ends), **given, **wrong})
+
     def test_values_in_keys(self):
         """Latent attention: one head of keys, whose first columns are the values; in rows, and in pages."""
         q, k = self.normal(2, 1, 16, 576), self.normal(2, 100, 1, 576)

@@ -43,6 +43,9 @@ void adopt(void* given, const Instance& instance,
        {std::pair("k_type", &problem.k), std::pair("v_type", &problem.v)}) {
     if (!is_given(name)) tensor->type = static_cast<tw_type>(config.key_memory_type());
   }
+  if (config.ranges != 0 && problem.range_begins == nullptr && problem.range_ends == nullptr) {
+    problem.range_begins = problem.range_ends = static_cast<const std::int32_t*>(some_address());
+  }
   if (!is_given("output_type")) problem.output.type = static_cast<tw_type>(config.d_type);
   // Who names some scales means these alone.
   if (config.from_e4m3 + config.e4m3_keys != 0 && problem.q_scales == nullptr &&
@@ -149,7 +152,7 @@ void random_problem(Case& made, Random& random) {
                                               is_few                    ? 4
                                               : config.part_blocks != 0 ? 9
                                                                         : 2);
-  problem.causal = random() % 2 == 0;
+  problem.causal = random() % 2 == 0 && config.ranges == 0;
   if (random() % 4 == 0) problem.scale = 0.5f;
   if (random() % 2 == 0) problem.log_sums.data = some_address();
   if (random() % 3 == 0) problem.sinks = static_cast<const float*>(some_address());
@@ -157,7 +160,7 @@ void random_problem(Case& made, Random& random) {
   const bool caps = random() % (made.fill == Fill::Normal ? 2 : 3) == 0;
   if (caps) problem.softcap = made.fill == Fill::Normal ? 2.0f : 16384.0f;
   // What a cap does to scores that a mask hides shows where both are.
-  if (caps && random() % 3 != 0) problem.causal = 1;
+  if (caps && random() % 3 != 0 && config.ranges == 0) problem.causal = 1;
   if (problem.causal != 0 && random() % 3 == 0) problem.window = between(random, 1, 3 * block);
   if (random() % 4 == 0) problem.head_size = 8 * between(random, 1, problem.head_size / 8);
   if (problem.values_in_keys != 0) {
@@ -317,6 +320,22 @@ void fill_normal(HostProblem& data, const Case& of) {
   }
 }
 
+// What a sequence has not is taken as the nearest that it has.
+void fill_ranges(HostProblem& data, const std::vector<Sequence>& sequences) {
+  HostMatrix &begins = data.tensor(Family::range_begins), &ends = data.tensor(Family::range_ends);
+  if (!begins.exists()) return;
+  for (const Sequence& sequence : sequences) {
+    for (std::int64_t i = 0; i < sequence.queries; ++i) {
+      const auto [first, end] = sequence.ranges[static_cast<std::size_t>(i)];
+      const bool is_beyond = i % 3 == 1;
+      begins.set(0, 0, sequence.query_begin + i,
+                 static_cast<double>(is_beyond && first == 0 ? -7 : first));
+      ends.set(0, 0, sequence.query_begin + i,
+               static_cast<double>(is_beyond && end == sequence.keys ? end + 1000 : end));
+    }
+  }
+}
+
 // Fill::Normal: normally distributed numbers; others: one-hot rows, and values that are integers,
 // whose rows come out as they are.
 void fill(HostProblem& data, const Case& of) {
@@ -362,6 +381,7 @@ void fill(HostProblem& data, const Case& of) {
   data.tensor(Family::key_ends).fill([&](auto, auto, std::int64_t i) {
     return end_of(i, &Sequence::key_begin, &Sequence::keys);
   });
+  fill_ranges(data, sequences);
   data.tensor(Family::page_table).fill([&](auto, auto, std::int64_t i) -> double {
     const Sequence& sequence = sequences[static_cast<std::size_t>(i / problem.table_pitch)];
     const auto page = static_cast<std::size_t>(i % problem.table_pitch);

@@ -35,6 +35,8 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
 struct AttentionSequence {
   std::int64_t query_begin, queries, key_begin, keys;
   std::vector<std::int64_t> pages = {};  // where its keys lie, if in pages
+  // The first key that each query sees and the one behind the last, where these are given.
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges = {};
 
   // The matrix of keys and the row where key j of a head lies.
   std::pair<std::int64_t, std::int64_t> place(const tw_attention_problem& problem,
@@ -48,9 +50,11 @@ struct AttentionSequence {
 
   // The key behind the last that the query sees, and the first that it sees.
   std::int64_t end(std::int64_t query, const tw_attention_problem& problem) const {
+    if (!ranges.empty()) return ranges[static_cast<std::size_t>(query)].second;
     return problem.causal != 0 ? std::max<std::int64_t>(keys - (queries - 1 - query), 0) : keys;
   }
   std::int64_t first(std::int64_t query, const tw_attention_problem& problem) const {
+    if (!ranges.empty()) return ranges[static_cast<std::size_t>(query)].first;
     const std::int64_t seen = end(query, problem);
     return problem.window > 0 ? std::max<std::int64_t>(seen - problem.window, 0) : 0;
   }

@@ -39,6 +39,29 @@ std::vector<Sequence> paged_sequences_of(const Case& of) {
   return all;
 }
 
+// Ranges of a causal mask, of windows or of documents; or any, some of which have no key.
+std::vector<std::pair<std::int64_t, std::int64_t>> ranges_of(const Sequence& sequence,
+                                                             std::uint64_t seed) {
+  Random random(seed + 3);
+  const std::int64_t keys = sequence.keys, behind = keys - sequence.queries + 1;
+  const auto kind = random() % 4;
+  const std::int64_t window = between(random, 1, std::max<std::int64_t>(keys, 1));
+  const std::int64_t document = between(random, 1, std::max<std::int64_t>(keys, 1));
+  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+  for (std::int64_t i = 0; i < sequence.queries; ++i) {
+    const std::int64_t seen = std::clamp<std::int64_t>(i + behind, 0, keys);
+    std::int64_t first = 0, end = seen;
+    if (kind == 1) first = std::max<std::int64_t>(seen - window, 0);
+    if (kind == 2) first = std::max<std::int64_t>(seen - 1, 0) / document * document;
+    if (kind == 3) {
+      first = between(random, 0, keys);
+      end = random() % 8 == 0 ? first : between(random, first, keys);
+    }
+    ranges.push_back({first, end});
+  }
+  return ranges;
+}
+
 // In float64, and by how much a kernel may miss it. Scores are float32; a weight is an exponential
 // of float32, rounded to the type of the products, but for the largest, which is a power of 2 and
 // stays so. Sums of weights and of products are float32 again; of e4m3 the tensor core adds up 32
@@ -235,6 +258,9 @@ std::vector<AttentionSequence> sequences_of(const Case& of) {
     if (is_ragged) {
       next.queries = of.lists[Family::query_lengths][static_cast<std::size_t>(i)];
       next.keys = of.lists[Family::key_lengths][static_cast<std::size_t>(i)];
+    }
+    if (Family::has_ranges(problem)) {
+      next.ranges = ranges_of(next, of.seed + static_cast<std::uint64_t>(i));
     }
     all.push_back(next);
     next.query_begin += next.queries;

@@ -247,6 +247,8 @@ void each_field(tw_attention_problem& problem, const std::string& name, const Vi
   visit(name + "k_scales", problem.k_scales);
   visit(name + "v_scales", problem.v_scales);
   visit(name + "values_in_keys", problem.values_in_keys);
+  visit(name + "range_begins", problem.range_begins);
+  visit(name + "range_ends", problem.range_ends);
 }
 
 template <class Visit>

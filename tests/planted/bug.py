@@ -310,6 +310,9 @@ CONFIGS = {
     # Blocks of 96 keys, whose values are transposed.
     'attention_fp8': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                             fields_of('.m = 128, .n = 128', '.keys = 96, .from_e4m3 = 1, .e4m3_products = 1'), 'attention'),
+    # Each query says which keys it sees.
+    'ranged': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
+                     fields_of('.m = 128, .n = 64', '.keys = 64, .ranges = 1'), 'attention'),
     'decode': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                      fields_of('.m = 64, .n = 64', '.keys = 64, .part_blocks = 2'), 'attention'),
     # Queries are columns; three stages of keys and of values.

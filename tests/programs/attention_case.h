@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tilewright/family/attention/launch.h"
@@ -24,6 +25,9 @@ struct AttentionShape {
   bool causal = false;
   int window = 0;       // with causal; 0: none
   bool ragged = false;  // lengths are given as ends, and may differ
+  // What masks leave to a query is given as a range of its keys, in place of them.
+  enum class Ranges { None, OfMasks, Documents, Any };
+  Ranges ranges = Ranges::None;
 };
 
 // (token,head,column), with poison in front of it, behind it and where nobody wrote.
@@ -167,6 +171,7 @@ class AttentionCase {
   HostHeads q, k, v, output;
   std::vector<float> log_sums;  // (head,token), NaN where nobody wrote
   std::vector<std::int32_t> query_ends, key_ends;
+  std::vector<std::int32_t> range_begins, range_ends;  // each row of queries has one
   float scale = 1;
   bool has_values;  // the keys
 
@@ -183,6 +188,15 @@ class AttentionCase {
     output = HostHeads(query_rows, shape.heads, has_values ? shape.value_columns : shape.columns);
     log_sums.assign(static_cast<std::size_t>(query_rows) * shape.heads,
                     std::numeric_limits<float>::quiet_NaN());
+    if (shape.ranges == AttentionShape::Ranges::None) return;
+    for (std::size_t s = 0; s < shape.queries.size(); ++s) {
+      for (int i = 0; i < shape.queries[s]; ++i) {
+        const auto [first, end] = range_of(s, i);
+        // Numbers that no sequence has are taken as the nearest.
+        range_begins.push_back(first == 0 && i % 3 == 1 ? -5 : first);
+        range_ends.push_back(end == shape.keys[s] && i % 3 == 1 ? end + 100 : end);
+      }
+    }
   }
 
   tw_attention_problem problem() {
@@ -198,8 +212,13 @@ class AttentionCase {
       made.query_ends = query_ends.data();
       made.key_ends = key_ends.data();
     }
-    made.causal = shape.causal;
-    made.window = shape.window;
+    if (range_begins.empty()) {
+      made.causal = shape.causal;
+      made.window = shape.window;
+    } else {
+      made.range_begins = range_begins.data();
+      made.range_ends = range_ends.data();
+    }
     made.scale = scale;
     made.q = q.tensor();
     made.k = k.tensor();
@@ -220,6 +239,19 @@ class AttentionCase {
     v.to_bytes();
   }
 
+  // The keys that query i of a sequence sees. Documents are 50 tokens long, and a query sees those
+  // before it of its own. Any ranges begin and end anywhere; every seventh is empty.
+  std::pair<int, int> range_of(std::size_t s, int i) const {
+    const int keys = shape.keys[s], behind = shape.queries[s] - 1 - i;
+    if (shape.ranges == AttentionShape::Ranges::Any) {
+      const int first = i * 37 % (keys + 1);
+      return {first, i % 7 == 3 ? first : first + i * 53 % (keys - first + 1)};
+    }
+    const bool in_documents = shape.ranges == AttentionShape::Ranges::Documents;
+    const int end = shape.causal || in_documents ? std::max(keys - behind, 0) : keys;
+    if (in_documents) return {std::max(end - 1, 0) / 50 * 50, end};
+    return {shape.window > 0 ? std::max(end - shape.window, 0) : 0, end};
+  }
   // Calls visit(head, row of all, first key, keys seen).
   template <class Visit>
   void for_each_row(const Visit& visit) const {
@@ -227,9 +259,7 @@ class AttentionCase {
       const int key_begin = key_ends[s] - shape.keys[s];
       for (int head = 0; head < shape.heads; ++head) {
         for (int i = 0; i < shape.queries[s]; ++i) {
-          const int behind = shape.queries[s] - 1 - i;
-          const int end = shape.causal ? std::max(shape.keys[s] - behind, 0) : shape.keys[s];
-          const int first = shape.window > 0 ? std::max(end - shape.window, 0) : 0;
+          const auto [first, end] = range_of(s, i);
           visit(head, query_ends[s] - shape.queries[s] + i, key_begin + first, end - first);
         }
       }

@@ -49,6 +49,11 @@ vgpu::Report run_attention_on(AttentionCase& data, unsigned sms, const vgpu::Opt
     ranges.push_back({data.query_ends.data(), bytes, "query ends", true, false});
     ranges.push_back({data.key_ends.data(), bytes, "key ends", true, false});
   }
+  if (!data.range_begins.empty()) {
+    const std::size_t bytes = data.range_begins.size() * 4;
+    ranges.push_back({data.range_begins.data(), bytes, "range begins", true, false});
+    ranges.push_back({data.range_ends.data(), bytes, "range ends", true, false});
+  }
   vgpu::Report report =
       vgpu::run({grid.ctas, 1, Skeleton::threads, sizeof(typename Skeleton::Storage),
                  [&params] { Skeleton::run(params); }, 32, Kernel::dependent_launch},

@@ -8,9 +8,10 @@ from .._with_torch import with_torch
 
 __all__ = ['attention', 'attention_paged']
 
-MUST_BE.update(dict.fromkeys(('query_ends', 'key_ends', 'key_lengths', 'page_table'), 'int32'),
+MUST_BE.update(dict.fromkeys(('query_ends', 'key_ends', 'key_lengths', 'page_table', 'range_begins', 'range_ends'), 'int32'),
                **dict.fromkeys(('sinks', 'q_scales', 'k_scales', 'v_scales'), 'float32'))
 SCALES = ('q_scales', 'k_scales', 'v_scales')
+RANGES = ('range_begins', 'range_ends')
 SCALARS = ('causal', 'window', 'scale', 'softcap', 'values_in_keys', 'keys')  # the last is there where keys are in pages
 EXTENTS = '[sequences, tokens, heads, columns]'
 
@@ -147,10 +148,21 @@ def problem_of(views, scalars):
     if not layout.by_tokens and any(views.get(name) is not None for name in SCALES):
         raise Invalid('Scales are given, but heads of one sequence follow those of the one before; with scales, tokens must. '
                       'Make contiguous copies.')
+    if not layout.by_tokens and any(views.get(name) is not None for name in RANGES):
+        raise Invalid('Ranges are given, but heads of one sequence follow those of the one before; with ranges, tokens must. '
+                      'Make contiguous copies.')
+    # A range for each query, as q has them: [sequences, tokens], or [tokens] of packed sequences.
+    rows = numbers['queries'] * (numbers['sequences'] if ends is None else 1)
+    for name in RANGES:
+        view = views.get(name)
+        if view is not None and layout.has_sequences and view.shape == layout.queries[:2] and view.strides == dense_strides(view.shape):
+            views = {**views, name: View(view.address, (rows,), (1,), view.type, view.writable, view.owner)}
+    numbers['rows'] = rows
     for name, length, type in (('query_ends', 'sequences', 's32'), ('key_ends', 'sequences', 's32'), ('sinks', 'heads', 'fp32'),
-                               *((name, 'key_heads', 'fp32') for name in SCALES)):
+                               *((name, 'key_heads', 'fp32') for name in SCALES), *((name, 'rows', 's32') for name in RANGES)):
         if views.get(name) is not None:
             fill_vector(_argument(name, table is not None), views[name], numbers[length], (type,))
+    del numbers['rows']
     given = dict(views)
     for name in ('q', 'k', 'v', 'output'):
         if (view := views.get(name)) is None:
@@ -215,8 +227,8 @@ def _attend(arrays, scalars, log_sums, stream, batch_invariant, instance, target
 
 
 def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
-              key_ends=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, log_sums=False, stream=None,
-              batch_invariant=False, instance=None, target=None):
+              key_ends=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, range_begins=None, range_ends=None,
+              log_sums=False, stream=None, batch_invariant=False, instance=None, target=None):
     """softmax(scale * q k^T) v for every sequence and head, in bf16, fp16 or e4m3 (whose result is bf16; few queries may be bf16
     where k and v are e4m3): q is [sequences, tokens, heads, columns], k and v have as many heads, or a divisor of it; the result
     is as q, with v's columns. Tensors of [sequences, heads, tokens, columns], as torch's scaled_dot_product_attention takes
@@ -231,6 +243,9 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     q_scales, k_scales, v_scales: float32, of e4m3: for every head of k, what elements are multiplied by.
     values_in_keys: values are the first so many columns of k, which is read once for both, and v is None (multi-head latent
         attention has 576 columns, of which 512 are values); 0: they are v.
+    range_begins, range_ends: int32 on the device, [sequences, tokens] as q, or [tokens] of packed sequences: the first key that a
+        query sees, and the one behind the last, counted from its sequence's first, for all heads. They are masks of their own:
+        causal is False beside them. Ranges may be empty; what a sequence has not is taken as the nearest that it has.
     log_sums: returns (result, log_sums): float32 logarithms of the sums of exponentials, [sequences, heads, tokens], or
         [heads, tokens] of packed sequences.
     batch_invariant: keys of few queries are cut where they stand, so that a row's bits depend on neither the batch nor the
@@ -238,7 +253,7 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     All else is as for matmul. No gradient goes through it.
     """
     arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks, q_scales=q_scales,
-                  k_scales=k_scales, v_scales=v_scales)
+                  k_scales=k_scales, v_scales=v_scales, range_begins=range_begins, range_ends=range_ends)
     return _attend(arrays, _scalars(causal, window, scale, softcap, values_in_keys, None), log_sums, stream, batch_invariant, instance,
                    target)
 

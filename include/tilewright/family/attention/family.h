@@ -17,6 +17,7 @@ struct AttentionFamily {
     return p.queries * (is_ragged(p) ? 1 : p.sequences);
   }
   static constexpr bool is_paged(const Problem& p) { return p.page_size > 0; }
+  static constexpr bool has_ranges(const Problem& p) { return p.range_begins != nullptr; }
   // The rows of one matrix of keys or values, and the number of these matrices.
   static constexpr std::int64_t key_rows(const Problem& p) {
     if (is_paged(p)) return p.page_size * (p.heads_in_pages != 0 ? 1 : p.pages);
@@ -127,6 +128,16 @@ struct AttentionFamily {
            [](const Problem& p) {
              return sentence("window = {} is of causal attention, but causal is 0.", p.window);
            }),
+      rule([](const Problem& p) { return has_ranges(p) == (p.range_ends != nullptr); },
+           [](const Problem&) {
+             return sentence("range_begins and range_ends are given both, or neither.");
+           }),
+      rule([](const Problem& p) { return !has_ranges(p) || (p.causal == 0 && !is_paged(p)); },
+           [](const Problem&) {
+             return sentence(
+                 "Ranges of keys are masks of their own: causal is 0 beside them, and keys are not "
+                 "in pages.");
+           }),
       rule(
           [](const Problem& p) {
             const tw_type output = p.q.type == TW_E4M3 ? TW_BF16 : p.q.type;
@@ -174,7 +185,9 @@ struct AttentionFamily {
     log_sums,
     q_scales,
     k_scales,
-    v_scales
+    v_scales,
+    range_begins,
+    range_ends
   };
   static constexpr Types elements = {ElementType::Bf16, ElementType::Fp16};
   static constexpr Types inputs = {ElementType::Bf16, ElementType::Fp16, ElementType::E4m3};
@@ -233,7 +246,15 @@ struct AttentionFamily {
       optional(
           where([](const Problem& p) { return p.v_scales != nullptr; },
                 vector_of<&Problem::v_scales>("v_scales", "the scales of values", ElementType::Fp32,
-                                              [](const Problem& p) { return p.key_heads; })))};
+                                              [](const Problem& p) { return p.key_heads; }))),
+      optional(where([](const Problem& p) { return has_ranges(p); },
+                     integers<&Problem::range_begins>(
+                         "range_begins", "the first keys of queries",
+                         [](const Problem& p) { return query_rows(p); }))),
+      optional(where([](const Problem& p) { return p.range_ends != nullptr; },
+                     integers<&Problem::range_ends>(
+                         "range_ends", "the keys behind those of queries",
+                         [](const Problem& p) { return query_rows(p); })))};
 
   // Equal shares.
   static ListField::Guess guessed(const Problem& p, std::int64_t rows) {

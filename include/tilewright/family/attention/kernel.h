@@ -59,6 +59,8 @@ struct AttentionConfig {
   unsigned key_slices = 1;
   // 1: keys and values lie in pages.
   unsigned pages = 0;
+  // 1: each query says which keys it sees.
+  unsigned ranges = 0;
   // CTAs that share an SM: while one of them waits for its first keys or stores, the others
   // multiply. Where there are several, and none asks for work, each has one tile.
   unsigned residents = 1;
@@ -283,8 +285,13 @@ struct Attention {
                    : value_tile;
   static constexpr bool in_parts = config.part_blocks != 0;
   static constexpr bool in_pages = config.pages != 0;
-  using SequencesType = std::conditional_t<in_pages, PagedSequences, Sequences>;
+  static constexpr bool in_ranges = config.ranges != 0;
+  using SequencesType =
+      std::conditional_t<in_pages, PagedSequences,
+                         std::conditional_t<in_ranges, RangedSequences, Sequences>>;
   static_assert(!(in_parts && in_pages), "Parts of keys are taken from pages as from rows.");
+  static_assert(!(in_ranges && (in_parts || in_pages)),
+                "Where queries have ranges of keys, a tile has all of them, in rows.");
   using Loader = typename decltype(loader_of_heads<Target, query_tile, key_tile, value_tile, roles,
                                                    in_parts, in_pages, config.memory_type(),
                                                    config.keeps_keys != 0>())::Type;

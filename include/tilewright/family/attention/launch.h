@@ -134,7 +134,7 @@ struct AttentionLaunch {
     params = {};
     static_cast<Sequences&>(params.loader.sequences) = sequences;
     params.loader.query_heads_per_key_head = number(problem.heads / problem.key_heads);
-    static_cast<Sequences&>(params.own.sequences) = sequences;
+    fill_sequences(params.own.sequences, sequences, problem);
     params.own.scale = Family::scale(problem);
     params.own.softcap = problem.softcap;
     const TensorLines& log_sums = checked.tensor(Family::log_sums);
@@ -157,13 +157,23 @@ struct AttentionLaunch {
   }
 
  private:
+  template <class SequencesType>
+  static void fill_sequences(SequencesType& filled, const Sequences& sequences,
+                             const Problem& problem) {
+    static_cast<Sequences&>(filled) = sequences;
+    if constexpr (has_ranges<SequencesType>) {
+      filled.range_begins = problem.range_begins;
+      filled.range_ends = problem.range_ends;
+    }
+  }
+
   template <class Kernel, class Params, class Encode>
   static Status plan_tiles(Params& params, const Checked& checked, const Sequences& sequences,
                            std::int64_t work, const Workspace& workspace, const Encode& encode) {
     const Problem& problem = checked.as<Problem>();
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     typename Kernel::Map::Params map = {};
-    static_cast<Sequences&>(map.sequences) = sequences;
+    fill_sequences(map.sequences, sequences, problem);
     map.heads = number(problem.heads);
     map.section = attention_section(problem);
     if constexpr (Kernel::config.scheduling == Scheduling::Dynamic) {
@@ -305,6 +315,12 @@ struct AttentionLaunch {
     });
     found.unless(problem.values_in_keys != 0 || !Kernel::has_values, [] {
       return "This kernel is for values that are columns of the keys (values_in_keys).";
+    });
+    found.unless(!Family::has_ranges(problem) || Kernel::in_ranges, [] {
+      return "Queries have ranges of keys; this kernel has masks of its own alone.";
+    });
+    found.unless(Family::has_ranges(problem) || !Kernel::in_ranges, [] {
+      return "This kernel is for queries that have ranges of keys (range_begins, range_ends).";
     });
     found.unless(problem.keys <= every_key, [&] {
       return sentence("keys = {}; kernels count up to {}.", problem.keys, every_key);

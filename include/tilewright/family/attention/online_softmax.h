@@ -8,16 +8,26 @@
 #include "tilewright/accumulator/fragment_layout.h"
 #include "tilewright/base/annotate.h"
 #include "tilewright/family/attention/score_rule.h"
+#include "tilewright/family/attention/sequences.h"
 #include "tilewright/family/attention/thread_rows.h"
 #include "tilewright/isa/exponential.h"
 #include "tilewright/isa/threads.h"
 
 namespace tw {
 
+// How many keys each of a thread's rows sees; without `given` a window says it for all.
+template <bool given>
+struct RowWidths {};
+template <>
+struct RowWidths<true> {
+  unsigned widths[2];
+};
+
 // The softmax of a thread's two rows of a block of `Scores`. Four lanes share a row: its maximum is
-// exchanged in every block, its sum once, at the end. The largest weight is 2 to `exponent`.
-template <class Scores, int exponent = 0>
-class OnlineSoftmax : public ScoreRule {
+// exchanged in every block, its sum once, at the end. The largest weight is 2 to `exponent`. With
+// `ranges` each row has a window of its own.
+template <class Scores, int exponent = 0, bool ranges = false>
+class OnlineSoftmax : public ScoreRule, private RowWidths<ranges> {
   static constexpr unsigned values = Scores::columns / 2;  // scores of a thread
   using Shared = ThreadRows<Scores>;
 
@@ -31,13 +41,13 @@ class OnlineSoftmax : public ScoreRule {
 
   // Rows whose last key is so many behind the sequence's first.
   TW_DEVICE void begin(int upper_seen, int lower_seen) {
-    TW_UNROLL
-    for (unsigned half = 0; half < 2; ++half) {
-      first_seen_[half] = (half == 0 ? upper_seen : lower_seen) - window_ -
-                          static_cast<int>(Scores::column_of(lane_, 0));
-      maximum_[half] = nothing;
-      sum_[half] = 0;
-    }
+    begin_at(upper_seen - window_, lower_seen - window_);
+  }
+  // The same of rows that see a range of keys each.
+  TW_DEVICE void begin(const KeyRange& upper, const KeyRange& lower) {
+    this->widths[0] = static_cast<unsigned>(upper.end - upper.first);
+    this->widths[1] = static_cast<unsigned>(lower.end - lower.first);
+    begin_at(upper.first, lower.first);
   }
 
   // Finds the maxima so far of the thread's rows, with the scores of the keys from `first_key` on,
@@ -77,6 +87,15 @@ class OnlineSoftmax : public ScoreRule {
   TW_DEVICE RowPair log2_sum() const { return {log2_sum(0), log2_sum(1)}; }
 
  private:
+  TW_DEVICE void begin_at(int upper_first, int lower_first) {
+    TW_UNROLL
+    for (unsigned half = 0; half < 2; ++half) {
+      first_seen_[half] = (half == 0 ? upper_first : lower_first) -
+                          static_cast<int>(Scores::column_of(lane_, 0));
+      maximum_[half] = nothing;
+      sum_[half] = 0;
+    }
+  }
   TW_DEVICE float neighbour(float value, unsigned distance) const {
     return std::bit_cast<float>(
         isa::shuffle(std::bit_cast<std::uint32_t>(value), lane_ ^ distance));
@@ -97,13 +116,20 @@ class OnlineSoftmax : public ScoreRule {
     return sum_[half] == 0 ? 0 : correction / sum_[half];
   }
 
+  TW_DEVICE unsigned window([[maybe_unused]] unsigned half) const {
+    if constexpr (ranges) {
+      return this->widths[half];
+    } else {
+      return static_cast<unsigned>(window_);
+    }
+  }
   // A thread's values stand as those of the first do, behind its own first.
   TW_DEVICE void mask(float (&block)[values], int first_key) const {
     TW_UNROLL
     for (unsigned i = 0; i < values; ++i) {
       const int column = static_cast<int>(Scores::column_of(0, i));
       const int behind = column + first_key - first_seen_[i / Shared::run % 2];
-      if (static_cast<unsigned>(behind) >= static_cast<unsigned>(window_)) block[i] = nothing;
+      if (static_cast<unsigned>(behind) >= window(i / Shared::run % 2)) block[i] = nothing;
     }
   }
 

@@ -45,6 +45,11 @@ typedef struct tw_attention_problem {
   /* Values are the first value_size columns of k, which is read once for both: v has no data, and
      k_scales is of both. */
   int values_in_keys;
+  /* On the device, one for each row of q: the first key that the query sees, and the key behind the
+   * last, counted from its sequence's first. They say all that a mask can: causal is 0 beside them.
+   * Both null: as above. */
+  const int32_t* range_begins;
+  const int32_t* range_ends;
 } tw_attention_problem;
 
 #endif /* TILEWRIGHT_FAMILY_ATTENTION_PROBLEM_H */

@@ -233,7 +233,8 @@ struct Attention {
     using ValueInput = Consumer<Values, Op::release, Trace>;
     using Scores = typename ScoreOp::Accumulator;
     using Weights = typename Op::Operand;
-    using Softmax = OnlineSoftmax<Scores, Weights::exponent>;
+    static constexpr bool ranges = has_ranges<typename Kernel::SequencesType>;
+    using Softmax = OnlineSoftmax<Scores, Weights::exponent, ranges>;
 
    public:
     TW_DEVICE Multiplies(const OwnParams& params, Signals& signals, Stages& stages, unsigned group,
@@ -266,8 +267,13 @@ struct Attention {
       if constexpr (Scales::are_there) {
         softmax_.rescale(params_.scale * params_.of_scores(tile.batch), params_.softcap);
       }
-      softmax_.begin(rows.keys_seen(token + rows_.token(upper), causal),
-                     rows.keys_seen(token + rows_.token(upper + ThreadRows<Sum>::apart), causal));
+      if constexpr (ranges) {
+        softmax_.begin(params_.sequences.range(rows, token + upper),
+                       params_.sequences.range(rows, token + upper + int{ThreadRows<Sum>::apart}));
+      } else {
+        softmax_.begin(rows.keys_seen(token + rows_.token(upper), causal),
+                       rows.keys_seen(token + rows_.token(upper + ThreadRows<Sum>::apart), causal));
+      }
       sum.clear();
       sum.start();
       if (tile.num_k_tiles() > 0) {
@@ -275,10 +281,14 @@ struct Attention {
         // of the group.
         const int last = tile.k_begin + tile.k_end - 1;
         // None are taken for it where scores are capped.
-        const int seen = softmax_.caps() ? 0 : max_of(rows.keys_seen(token, causal), 0);
+        KeyRange all = {};
+        if constexpr (ranges) all = params_.sequences.ranges(rows, token, 64).all;
+        const int seen =
+            softmax_.caps() ? 0 : max_of(ranges ? all.end : rows.keys_seen(token, causal), 0);
         const int whole = seen / int{block_keys};
         const int unseen =
-            params_.sequences.unseen(rows.keys_seen(token + rows_.last_token(), causal));
+            ranges ? all.first
+                   : params_.sequences.unseen(rows.keys_seen(token + rows_.last_token(), causal));
         const int cut = (unseen + int{block_keys} - 1) / int{block_keys};
         const int masked_end = min_of(max_of(last + 1 - whole, tile.k_begin + 1), tile.k_end);
         const int free_end = min_of(max_of(last + 1 - cut, masked_end), tile.k_end);

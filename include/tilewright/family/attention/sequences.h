@@ -87,4 +87,47 @@ struct PagedSequences : Sequences {
   }
 };
 
+// Keys from the first to the one before the end, counted from the sequence's first.
+struct KeyRange {
+  int first;
+  int end;
+};
+
+// Sequences of which each query says what keys it sees: they are next to each other.
+struct RangedSequences : Sequences {
+  // For each row of queries.
+  const std::int32_t* range_begins;
+  const std::int32_t* range_ends;
+
+  // What the query at `row` sees; where that is nothing, no key from 0 on. Numbers that cannot be
+  // are taken as the nearest that can.
+  TW_DEVICE KeyRange range(const SequenceRows& of, int row) const {
+    if (row >= of.query_end) return {0, 0};
+    const int first = end(range_begins, row, 0, of.keys());
+    const int behind = end(range_ends, row, first, of.keys());
+    return first < behind ? KeyRange{first, behind} : KeyRange{0, 0};
+  }
+  // What any of so many queries from `row` on sees, and what all of them see.
+  struct Ranges {
+    KeyRange any;
+    KeyRange all;
+  };
+  TW_DEVICE Ranges ranges(const SequenceRows& of, int row, int count) const {
+    const int last = row + count < of.query_end ? row + count : of.query_end;
+    Ranges found = {{of.keys(), 0}, {0, of.keys()}};
+    for (int i = row; i < last; ++i) {
+      const KeyRange seen = range(of, i);
+      if (seen.first < found.any.first && seen.end > 0) found.any.first = seen.first;
+      if (seen.end > found.any.end) found.any.end = seen.end;
+      if (seen.first > found.all.first) found.all.first = seen.first;
+      if (seen.end < found.all.end) found.all.end = seen.end;
+    }
+    return found;
+  }
+};
+template <class SequencesType>
+inline constexpr bool has_ranges = requires(const SequencesType& sequences) {
+  sequences.range_begins;
+};
+
 }  // namespace tw

@@ -42,6 +42,13 @@ class AttentionTiles {
     const int row = rows.query_begin + (row_tiles_ - 1 - from_last) * static_cast<int>(tile_rows);
     // Sequences begin anywhere: each tile reaches back from the next multiple to where it begins.
     const int behind = (row + static_cast<int>(tile_rows) - 1) / static_cast<int>(tile_rows);
+    if constexpr (has_ranges<SequencesType>) {
+      const KeyRange any = params_.sequences.ranges(rows, row, static_cast<int>(tile_rows)).any;
+      const int end = (any.end + static_cast<int>(tile_keys) - 1) / static_cast<int>(tile_keys);
+      return {behind, sequence, head_of_all - sequence * params_.heads,
+              rows.query_end, row, 0,
+              end == 0 ? 0 : any.first / static_cast<int>(tile_keys), end};
+    }
     const int end = row + static_cast<int>(tile_rows);
     const int last = (end < rows.query_end ? end : rows.query_end) - 1;
     const int seen = rows.keys_seen(last, params_.sequences.causal != 0);
