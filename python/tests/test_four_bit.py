@@ -56,6 +56,10 @@ class FourBit(unittest.TestCase):
         self.assertEqual((d.type, d.values()), ('bf16', product(rows, weights)))
         d = tilewright.matmul_four_bit(matrix(rows, 'e4m3'), packed, epilogue=tilewright.Epilogue(row_scale=Buffer.of([0.5, 1, 2, 4, 8], (5,), 'fp32')))
         self.assertEqual(d.values(), [value * 2.0 ** (place // n - 1) for place, value in enumerate(product(rows, weights))])
+        halves = [[2.0 ** -(row + block) for block in range(2)] for row in range(5)]
+        d = tilewright.matmul_four_bit(matrix(rows, 'e4m3'), packed, a_scales=matrix(halves, 'fp32'))
+        scaled = [[value * halves[place][i // 128] for i, value in enumerate(row)] for place, row in enumerate(rows)]
+        self.assertEqual(d.values(), product(scaled, weights))
         smaller = pack([[scale - 20 for scale in row] for row in scales])
         self.assertEqual(smaller.exponent, -20)
         d = tilewright.matmul_four_bit(matrix(rows, 'e4m3'), smaller)

@@ -194,4 +194,7 @@ def new_like(name, array, shape, type=None):
     """Of the array's kind and device, and of its type where none is told."""
     if not is_torch(array):
         return empty_like_kind(array, shape, type or view_of(name, array).type)
-    return array.new_empty(shape, dtype=None if type is None else getattr(sys.modules['torch'], NUMPY_NAMES[type]))
+    if type is None:
+        return array.new_empty(shape)
+    from ._torch import dtype_of
+    return array.new_empty(shape, dtype=dtype_of(type))

@@ -76,6 +76,8 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     if (!is_given("a_type")) problem.a.type = type;
     if (!is_given("d_type")) problem.d.type = type == TW_E4M3 ? TW_BF16 : type;
     problem.rows = facts.in_groups ? static_cast<std::int32_t*>(some_address()) : nullptr;
+    problem.a_scales.data = facts.is_scaled ? some_address() : nullptr;
+    problem.a_scales.type = TW_FP32;
   }
 
   // Groups have the rows of their sizes, of which m may count more.
@@ -125,6 +127,12 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     MatmulData made = make_matmul_data(shape, of.fill, of.seed);
     made.b = transposed(std::move(bytes));
     take_product(data, std::move(made));
+    if (is_scaled(problem)) {
+      data.tensor(a_scales).fill([&](auto, auto, auto) {
+        const auto drawn = static_cast<int>(random() >> 40);
+        return of.fill == Fill::Normal ? 0.5 + drawn % 1024 / 1024.0 : std::ldexp(1, drawn % 2);
+      });
+    }
     if (!in_groups(problem)) return;
     const Groups groups = groups_of(of);
     groups.fill(data.tensor(rows), problem.m, of.seed % 2 == 0, random);
@@ -146,6 +154,14 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
       return source.weight(matrix, row, at_k);
     });
     if (in_groups(problem)) return answer_of_groups(of, std::move(data), shape);
+    if (is_scaled(problem)) {
+      HostMatrix scaled(ElementType::Fp32, Major::K, problem.batch, problem.m, problem.k, false);
+      scaled.allocate();
+      scaled.fill([&](std::int64_t matrix, std::int64_t row, std::int64_t at_k) {
+        return data.a.at(matrix, row, at_k) * given.tensor(a_scales).at(matrix, row, at_k / 128);
+      });
+      data.a = std::move(scaled);
+    }
     return std::make_shared<ProductAnswer>(reference_on_host(data, shape), of.fill, nullptr);
   }
 

@@ -66,11 +66,12 @@ struct FourBitProducts : DescribedProducts<four_bit_instances> {
     const double alone = config.multiply_groups == 1 ? 1.15 : 1.0;
     const double works =
         for_bytes
-            ? k * alone * (100e-6 + 8e-6 * tiling.m + (tiling.n <= 32 ? 8e-6 : 13e-6) * tiling.n)
+            ? k * alone * (120e-6 + 9.2e-6 * tiling.m + (tiling.n <= 32 ? 8e-6 : 15e-6) * tiling.n)
             : k * alone * (170e-6 + 15.4e-6 * tiling.m + column * tiling.n);
+    const double promotes = facts.is_scaled ? 1.4 : 1;           // partial sums join the sums
     const double ends = along_k ? 0.1 : 0.4 + 0.013 * tiling.n;  // what a tile's end takes
     const double joins = parts == 1 ? 0 : (along_k ? 1.0 : 1.5) + 0.5 * rounds;
-    return (along_k ? 2.8 : 3.1) + rounds * (std::max(loads, works) + ends) + joins;
+    return (along_k ? 2.8 : 3.1) + rounds * (std::max(loads, promotes * works) + ends) + joins;
   }
 };
 

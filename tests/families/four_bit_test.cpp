@@ -90,6 +90,7 @@ TEST(FourBit, EveryCodeTimesEveryScaleIsExact) {
       data.tensor(Family::a).fill([&](auto, auto row, auto column) {
         return column == shown(static_cast<unsigned>(row)) ? 1.0 : 0.0;
       });
+      if (facts.is_scaled) data.tensor(Family::a_scales).fill([](auto, auto, auto) { return 1.0; });
       const AnyProblem placed = data.placed();
       Checked checked;
       ASSERT_TRUE(check(checked, Family::description, placed.data()).is_good());
@@ -139,6 +140,10 @@ TEST(FourBit, KernelsRefuseWhatTheyDoNotTake) {
               p.scale_group = 64;
             }),
             "The weights are int4 with scales of 64 of k; this kernel takes mxfp4 of 32.");
+  EXPECT_EQ(refusal([](Problem& p) {
+              p.a_scales = {p.d.data, 2, 1, 0, TW_FP32};
+            }),
+            "A has scales of 128 of k and type bf16, but only e4m3 has such scales.");
   EXPECT_EQ(
       refusal([](Problem& p) {
         p.epilogue.alpha = 0x1p120f;

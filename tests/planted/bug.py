@@ -257,6 +257,10 @@ CONFIGS = {
     'four_bit_copies': Config('sm_80', 'tilewright/arch/sm80.h', 'Sm80',
                               fields_of('.m = 64, .n = 64, .spans = 2', '.multiply_groups = 1'), 'four_bit',
                               'UnpackedBy<WeightFormat::Mxfp4, 32>'),
+    # Those that have a scale for each 128 of k.
+    'four_bit_blocks': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
+                              fields_of(f'.m = 64, .n = 16, {FP8}, .swap_ab = 1', '.multiply_groups = 1, .promote_every = 1, .dependent_launch = 1'),
+                              'four_bit', 'ScaledFourBitBy<WeightFormat::Mxfp4, 32>'),
     # Four warpgroups that share k.
     'along_k': Config('sm_90a', 'tilewright/arch/sm90.h', 'Sm90',
                       fields_of('.m = 64, .n = 16, .spans = 2, .swap_ab = 1, .weights_first = 1',

@@ -11,7 +11,7 @@
 
 namespace tw {
 
-// `b_rows` rows of the caller's B share a scale: 1 or 128.
+// `b_rows` rows of the caller's B share a scale: 1 or 128, or, with swap_ab, none has one: 0.
 template <unsigned b_rows, class Recipe = MatmulRecipe>
 struct ScaledBy : Recipe {
   static constexpr unsigned b_scale_rows = b_rows;
@@ -23,7 +23,7 @@ struct ScaledBy : Recipe {
   }
   static consteval RoleTable roles(const RoleTable& given, const MatmulConfig& config) {
     require(config.promote_every == 1, "promote_every must be 1: scales are of a stage's k.");
-    const RoleTable table = Recipe::roles(given, config);
+    const RoleTable table = Recipe::roles(given, asked(config));
     RoleTable with_scales = table.with(Role::LoadScales);
     // Stages of small tiles are short: warps that bring scales apart keep up with them, and take
     // more registers than the least.

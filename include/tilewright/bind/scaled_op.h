@@ -16,7 +16,7 @@ namespace tw {
 // partial sums of their own, so that the tensor core makes one while the other joins the sums.
 // Each `row_step` of rows have a scale, one or 64 of them, and each `group` of columns. Of eight
 // columns that share none, a thread has two. `Scales` are the tensors of a ring: a_scales
-// (m / row_step,stage) and b_scales (n / group,stage).
+// (m / row_step,stage), which rows may not have, and b_scales (n / group,stage).
 template <class Whole, unsigned group, class Scales, unsigned row_step = 1>
 class ScaledOp {
   using Base = typename Whole::Piece;
@@ -101,7 +101,7 @@ class ScaledOp {
   // Piece i of all, whose products are done when no more than `issued` pieces behind it are not.
   // The last one of a stage lets go of it.
   template <unsigned issued, class Stage>
-  TW_DEVICE void add(Accumulator& sum, unsigned i, Stage& stage) const {
+  TW_DEVICE void add(Accumulator& sum, unsigned i, Stage& stage) {
     const unsigned piece = i % pieces;
     Partial& partial = sum.partial[i % partials];
     const auto a_scales = a_scales_.slice(whole, stage.slot());
@@ -113,7 +113,7 @@ class ScaledOp {
     TW_UNROLL
     for (unsigned j = 0; j < row_scales * Partial::blocks; ++j) {
       const unsigned row = j / row_scales * Partial::block_rows + j % row_scales * 8;
-      rows[j] = scale(a_scales, (row_of(piece) + row) / row_step);
+      if constexpr (Scales::has_rows) rows[j] = scale(a_scales, (row_of(piece) + row) / row_step);
     }
     const auto b_scales = a_scales.template at_distance<StageB>(to_b_scales_);
     TW_UNROLL
@@ -132,7 +132,10 @@ class ScaledOp {
             [&](unsigned block, unsigned j) {
               const unsigned column =
                   group == 1 ? j / 4 * 2 + j % 2 : (column_of(piece) + j / 4 * 8) / group - first;
-              return rows[row_scales * block + j / 2 % row_scales] * shared[column];
+              if constexpr (!Scales::has_rows)
+                return shared[column];
+              else
+                return rows[row_scales * block + j / 2 % row_scales] * shared[column];
             });
     partial.start_over();
   }

@@ -1,6 +1,6 @@
 // TileIO: the scales of a stage, one for each `a_rows` rows of A and one for each `b_rows` rows of
 // B, of 128 of k. Strides say how they lie in global memory, so that row-major and column-major are
-// one.
+// one. With a_rows = 0 A has no scales.
 #pragma once
 
 #include <bit>
@@ -47,6 +47,7 @@ class ScaleLoader : public UsualLoader {
         SharedTile<float, in_stages(single(tiling.m / row_step, 1), stage_bytes, sizeof(float))>;
     using B =
         SharedTile<float, in_stages(single(tiling.n / b_columns, 1), stage_bytes, sizeof(float))>;
+    static constexpr bool has_rows = a_rows > 0;
     A a_scales;  // (m / row_step), of a ring (m / row_step,stage)
     B b_scales;  // (n / b_columns), of a ring (n / b_columns,stage)
     // In bytes from the scale of a row to that of a column, of the same stage.
@@ -100,8 +101,10 @@ class ScaleLoader : public UsualLoader {
   template <bool in_order = false, StageToFill Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
     const auto tensors = stage.tensors();
-    copy<row_step, a_rows, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k,
-                                     tile.batch, row_of);
+    if constexpr (a_rows > 0) {
+      copy<row_step, a_rows, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k,
+                                       tile.batch, row_of);
+    }
     copy<b_columns, b_rows, true>(tensors.b_scales, params_.b, tile.first_column(tiling.n), k,
                                   tile.batch, [](int row) { return row; });
   }

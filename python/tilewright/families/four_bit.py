@@ -29,13 +29,16 @@ def _check_shape(shape, weights, in_groups):
         raise Invalid(f'a has shape {tuple(shape)}, but weights of {tuple(weights.shape)} need [{"" if experts else ".., "}{wanted}].')
 
 
-def matmul_four_bit(a, weights, out=None, *, rows=None, epilogue=None, weights_are_constant=False, stream=None, batch_invariant=False,
+def matmul_four_bit(a, weights, out=None, *, rows=None, a_scales=None, epilogue=None, weights_are_constant=False, stream=None, batch_invariant=False,
                     instance=None, target=None):
     """epilogue(a @ w.T) of weights [n, k] that pack_weights packed: a is [.., m, k] in the type that they were packed for, the result
     [.., m, n] in that type, or for e4m3 in bf16. Of experts, weights [experts, n, k], a is [experts, m, k].
 
     rows: int32 [experts], on the device: a is then [m, k], rows of one expert behind those of the other, and rows[e] is the row behind
         expert e's last. No host reads it; an expert may have no row, and rows of none are left alone in the result.
+
+    a_scales: of e4m3, float32 [.., m, ceil(k / 128)], by which 128 of k of a row are multiplied; without rows. Scales of whole rows or of a
+        tensor are the epilogue's row_scale and alpha.
 
     weights_are_constant: they were complete before the kernel before this one on the stream began. All else is as for matmul.
     """
@@ -53,7 +56,8 @@ def matmul_four_bit(a, weights, out=None, *, rows=None, epilogue=None, weights_a
     if out is None:
         out = new_like('a', a, (*shape[:-1], columns), 'bf16' if weights.activation == 'e4m3' else None)
     one = len(shape) > 2 and not experts  # a matrix of all rows
-    call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, rows=rows, d=rows_of('out', out) if one else out, n=n, k=k,
+    call('four_bit', a=rows_of('a', a) if one else a, weights=weights.data, rows=rows,
+         a_scales=rows_of('a_scales', a_scales) if one and a_scales is not None else a_scales, d=rows_of('out', out) if one else out, n=n, k=k,
          batch=None if rows is None else experts[0], format=weights.format, scale_group=weights.group, exponent=weights.exponent,
          weights_are_constant=flag('weights_are_constant', weights_are_constant), epilogue=epilogue, stream=stream,
          batch_invariant=batch_invariant, instance=instance, target=target)

@@ -25,6 +25,7 @@ struct FourBitFamily {
   }
   // Rows of all groups, or of each matrix of a batch.
   static constexpr bool in_groups(const Problem& p) { return p.rows != nullptr; }
+  static constexpr bool is_scaled(const Problem& p) { return p.a_scales.data != nullptr; }
   static constexpr std::int64_t matrices(const Problem& p) {
     return in_groups(p) ? std::min<std::int64_t>(p.batch, 1) : p.batch;
   }
@@ -67,9 +68,18 @@ struct FourBitFamily {
            [](const Problem& p) {
              return sentence("The exponent of the weights is {}, but only of mxfp4 it may be set.",
                              p.exponent);
+           }),
+      rule([](const Problem& p) { return !is_scaled(p) || p.a.type == TW_E4M3; },
+           [](const Problem& p) {
+             return sentence("A has scales of 128 of k and type {}, but only e4m3 has such scales.",
+                             name_of(static_cast<ElementType>(p.a.type)));
+           }),
+      rule([](const Problem& p) { return !is_scaled(p) || !in_groups(p); },
+           [](const Problem&) {
+             return std::string("Rows in groups have no scales of 128 of k.");
            })};
 
-  enum TensorIndex : unsigned { a, weights, rows, d };
+  enum TensorIndex : unsigned { a, weights, rows, a_scales, d };
   static constexpr Types types = {ElementType::Bf16, ElementType::Fp16};
   static constexpr Types a_types = {ElementType::Bf16, ElementType::Fp16, ElementType::E4m3};
   static constexpr TensorField tensors[] = {
@@ -89,6 +99,15 @@ struct FourBitFamily {
       where([](const Problem& p) { return in_groups(p); },
             integers<&Problem::rows>("rows", "the groups' rows",
                                      [](const Problem& p) { return p.batch; })),
+      where([](const Problem& p) { return is_scaled(p); },
+            reads<&Problem::a_scales>(
+                "a_scales",
+                {.title = "the scales of A",
+                 .types = ElementType::Fp32,
+                 .lines = TensorField::Lines::RowsOrColumns},
+                [](const Problem& p) {
+                  return TensorExtents{p.batch, p.m, PackedWeights::k_blocks(p.k)};
+                })),
       writes<&Problem::d>("d", {.title = "D", .types = types}, [](const Problem& p) {
         return TensorExtents{matrices(p), p.m, p.epilogue.gated != 0 ? p.n / 2 : p.n};
       })};

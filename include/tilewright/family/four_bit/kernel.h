@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tilewright/bind/grouped_by.h"
+#include "tilewright/bind/scaled_by.h"
 #include "tilewright/bind/thread_recipe.h"
 #include "tilewright/family/four_bit/loader.h"
 #include "tilewright/family/four_bit/op.h"
@@ -44,10 +45,11 @@ struct FourBitBy : MatmulRecipe {
   using Loader = FourBitLoader<tiling, packed_for<format, group, tiling.b_type>>;
   template <Tiling, RoleTable>
   using Scales = ScalesInBlocks;
-  template <Tiling tiling, class>
-  using Stage = FourBitTiles<tiling, packed_for<format, group, tiling.b_type>>;
-  template <Tiling tiling, class Loader, class, RoleArrivals reads, RoleArrivals>
-  using Payload = FourBitPayload<tiling, packed_for<format, group, tiling.b_type>, Loader, reads>;
+  template <Tiling tiling, class Scales>
+  using Stage = FourBitStage<tiling, packed_for<format, group, tiling.b_type>, Scales>;
+  template <Tiling tiling, class Loader, class Scales, RoleArrivals reads, RoleArrivals adds>
+  using Payload =
+      FourBitPayload<tiling, packed_for<format, group, tiling.b_type>, Loader, Scales, reads, adds>;
   template <class TargetOp, Tiling tiling, unsigned stage_bytes>
   using Op = FourBitOp<tiling, packed_for<format, group, tiling.b_type>, rows_of_op<TargetOp>,
                        stage_bytes>;
@@ -78,6 +80,10 @@ struct UnpackedBy : MatmulRecipe {
   template <class Target, Tiling tiling, RoleTable table>
   using Loader = typename Threads::template Loader<Target, tiling, table>;
 };
+
+// Activations have a scale for each row and 128 of k, with which partial sums join the sums.
+template <WeightFormat format, unsigned group>
+using ScaledFourBitBy = ScaledBy<0, FourBitBy<format, group>>;
 
 using FourBitConfig = MatmulConfig;
 template <class Page, class Recipe, class Named>

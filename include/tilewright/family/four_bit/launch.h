@@ -16,6 +16,7 @@ struct FourBitFacts {
   ProductFacts product;
   PackedWeights weights;
   bool in_groups;  // rows of A come so
+  bool is_scaled;  // A has scales of 128 of k
 };
 
 struct FourBitLaunch {
@@ -26,8 +27,10 @@ struct FourBitLaunch {
   static constexpr PackedWeights weights_of =
       Kernel::Recipe::template weights<Kernel::config.tiling>;
   template <class Kernel>
+  static constexpr bool is_scaled = Kernel::config.promote_every != 0;
+  template <class Kernel>
   static constexpr FourBitFacts facts = {facts_of<Kernel>, weights_of<Kernel>,
-                                         is_grouped<typename Kernel::Recipe>};
+                                         is_grouped<typename Kernel::Recipe>, is_scaled<Kernel>};
 
   // Weights as the product counts them: of the activations' type, along k.
   template <class Kernel>
@@ -58,6 +61,11 @@ struct FourBitLaunch {
                                  ? "The rows come in groups; this kernel takes no groups."
                                  : "This kernel takes rows in groups, but the problem has none.");
     }
+    if (Family::is_scaled(given) != is_scaled<Kernel>) {
+      return Status::refused(Family::is_scaled(given)
+                                 ? "A has scales of 128 of k; this kernel takes none."
+                                 : "This kernel takes scales of 128 of k, but A has none.");
+    }
     const auto address = reinterpret_cast<std::uintptr_t>(given.weights);
     if (address % 16 != 0) {
       return Status::refused(sentence(
@@ -85,6 +93,12 @@ struct FourBitLaunch {
     if constexpr (is_grouped<typename Kernel::Recipe>) {
       params.schedule.rows = taken.checked.as<Problem>().rows;
       params.schedule.capacity = 0;
+    }
+    if constexpr (is_scaled<Kernel>) {
+      const TensorLines& lines = taken.checked.tensor(Family::a_scales);
+      params.own.b = detail::view_of({lines.data, lines.pitch, lines.batch_pitch, lines.type,
+                                      lines.by_rows ? Major::K : Major::MN},
+                                     product, product.n);
     }
     return tw::plan<Kernel>(
         params, grid, product, order, max_clusters, workspace, encode,

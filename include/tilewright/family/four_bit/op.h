@@ -112,17 +112,9 @@ class FourBitOp : public PackedReader<tiling, packed, rows, stage_bytes> {
     const std::uint64_t b = b_descriptor + b_ + BlocksB::units(0, 0, 0, stage.slot());
     TW_UNROLL
     for (unsigned span = 0; span < spans; ++span) {
-      TW_UNROLL
-      for (unsigned block = 0; block < blocks; ++block) {
-        TW_UNROLL
-        for (unsigned step = 0; step < steps; ++step) {
-          share.convert(a_[span % 2][block][step], span, block, step);
-        }
-      }
+      convert(share, span);
       issue(sum, span, b);
-      // Those of the span before are done: its registers are converted into next.
-      isa::wgmma_wait_group<1>();
-      keep(a_[(span + 1) % 2]);
+      reuse(span + 1);
     }
   }
 
@@ -133,8 +125,53 @@ class FourBitOp : public PackedReader<tiling, packed, rows, stage_bytes> {
     if (!sum.started()) sum.clear();
   }
 
+  // For sums that are promoted (bind/scaled_op.h): issues the products of a stage, which are those
+  // of a piece, and waits for none of them.
+  using Piece = FourBitOp;
+  template <StageToRead Stage>
+  TW_DEVICE void issue(Accumulator& partial, const Stage& stage, unsigned /*row*/,
+                       unsigned /*column*/) {
+    Share share;
+    this->read(share, stage.slot());
+    const std::uint64_t b = b_descriptor + b_ + BlocksB::units(0, 0, 0, stage.slot());
+    TW_UNROLL
+    for (unsigned span = 0; span < spans; ++span) {
+      reuse(span);
+      convert(share, span);
+      issue(partial, span, b);
+    }
+  }
+  template <unsigned issued>
+  TW_DEVICE void wait(Accumulator& partial) {
+    isa::wgmma_wait_group<issued * spans>();
+    if constexpr (issued == 0) {
+      TW_UNROLL
+      for (SpanRegisters& registers : a_) keep(registers);
+    }
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      isa::wgmma_registers(partial.fragment(block));
+    }
+  }
+
  private:
   using SpanRegisters = std::uint32_t[blocks][steps][4];
+
+  // The registers of a span are converted into next: products of all but the newest span are done.
+  TW_DEVICE void reuse(unsigned span) {
+    isa::wgmma_wait_group<1>();
+    keep(a_[span % 2]);
+  }
+
+  TW_DEVICE void convert(const Share& share, unsigned span) {
+    TW_UNROLL
+    for (unsigned block = 0; block < blocks; ++block) {
+      TW_UNROLL
+      for (unsigned step = 0; step < steps; ++step) {
+        share.convert(a_[span % 2][block][step], span, block, step);
+      }
+    }
+  }
 
   TW_DEVICE void issue(Accumulator& sum, unsigned span, std::uint64_t b) {
     isa::wgmma_fence();

@@ -27,6 +27,9 @@ typedef struct tw_four_bit_problem {
    * batch the groups, and A and D are one matrix each. No host reads it. Rows of no group are left
    * alone. */
   const int32_t* rows;
+  /* A of e4m3: a float for each row and each 128 of k, m by ceil(k / 128), either side contiguous;
+   * data null: none. Sums are then float32 beyond 128 of k. Without `rows`. */
+  tw_matrix a_scales;
 } tw_four_bit_problem;
 
 #endif /* TILEWRIGHT_FAMILY_FOUR_BIT_PROBLEM_H */

@@ -57,18 +57,37 @@ struct FourBitTensors {
         records(codes.template at_distance<Records>(PackedWeights::code_bytes)) {}
 };
 
-template <Tiling tiling, PackedWeights packed, class Loader, RoleArrivals reads>
+// The same with the scales of activations, which may be none.
+template <Tiling tiling, PackedWeights packed, class Scales>
+struct FourBitStage : FourBitTiles<tiling, packed>, Scales::Tile {};
+template <Tiling tiling, PackedWeights packed, class Scales, unsigned stage_bytes = 0>
+struct FourBitStageTensors : FourBitTensors<tiling, packed, stage_bytes>,
+                             Scales::template Tensors<stage_bytes> {
+  using ScaleTensors = typename Scales::template Tensors<stage_bytes>;
+  TW_DEVICE explicit FourBitStageTensors(SharedAddress first_stage)
+      : FourBitTensors<tiling, packed, stage_bytes>(first_stage),
+        ScaleTensors(this->b.template at_distance<ScaleTensors>(
+            unsigned{sizeof(FourBitTiles<tiling, packed>)})) {}
+};
+
+template <Tiling tiling, PackedWeights packed, class Loader, class Scales, RoleArrivals reads,
+          RoleArrivals adds>
 struct FourBitPayload {
   static constexpr Space space = Space::Shared;
   static constexpr const char* name = "input";
   static constexpr const char* full_name = "input.full";
   static constexpr const char* empty_name = "input.empty";
-  using Tiles = FourBitTiles<tiling, packed>;
-  using StageTensors = FourBitTensors<tiling, packed>;
-  using RingTensors = FourBitTensors<tiling, packed, unsigned{sizeof(Tiles)}>;
+  using Tiles = FourBitStage<tiling, packed, Scales>;
+  using StageTensors = FourBitStageTensors<tiling, packed, Scales>;
+  using RingTensors = FourBitStageTensors<tiling, packed, Scales, unsigned{sizeof(Tiles)}>;
   static constexpr RoleArrivals loads = {Role::Load, Loader::arrivals};
-  static constexpr Part parts[2] = {{sizeof(Tiles::a), Loader::completion, loads, {reads}},
-                                    {sizeof(Tiles::b), Loader::completion, loads, {reads}}};
+  using Operands = FourBitTiles<tiling, packed>;
+  static constexpr Part parts[3] = {{sizeof(Operands::a), Loader::completion, loads, {reads}},
+                                    {sizeof(Operands::b), Loader::completion, loads, {reads}},
+                                    {sizeof(typename Scales::Tile),
+                                     Scales::completion,
+                                     {Role::LoadScales, Scales::arrivals},
+                                     {Scales::arrivals > 0 ? adds : RoleArrivals{}}}};
 };
 
 }  // namespace tw
