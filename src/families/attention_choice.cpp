@@ -20,7 +20,7 @@ double drawn_alone(const AttentionConfig& config) {
     return (60e3 - 0.7e3 * std::min(queries, 40u)) * bytes_of(config.key_memory_type()) / 2;
   }
   if (config.e4m3_keys != 0) return queries <= 8 ? 26.5e3 : 22e3;
-  if (config.tiling.n < 128) return 67e3;
+  if (config.residents > 1) return queries > 16 ? 20e3 : 42e3;
   return config.swapped == 0 || config.tiling.n > 128 ? 91e3
          : queries <= 8                               ? 88e3
          : queries <= 16                              ? 72e3
@@ -32,13 +32,14 @@ double drawn_alone(const AttentionConfig& config) {
 double time_of_parts(const AttentionConfig& config, const tw_attention_problem& problem,
                      unsigned sms, const LaunchOrder& order) {
   const double of_alone = drawn_alone(config);
-  const double of_sm = std::min(config.swapped != 0 ? 33.5e3 : 28e3, of_alone);
-  const double of_pair = std::min(config.tiling.n < 128 ? 72e3 : 91e3, 2 * of_alone);
+  const double of_sm = std::min(config.swapped != 0 ? 33.5e3 : 28e3, of_alone * config.residents);
+  const double of_pair = std::min(91e3, 2 * of_alone);
   constexpr double beside = 1, beside_part = 3.8, of_deposit = 0.9;
   const bool has_values = config.values_in_keys != 0;
   const double turn = config.swapped == 0 ? 6 : has_values ? 1.5 : 3.3;
   const AttentionParts made = attention_parts(problem, config, order);
-  const double joining = has_values ? 5 : 2;
+  // CTAs that share an SM join parts of many columns slowly.
+  const double joining = has_values ? 5 : config.residents > 1 ? 0.25 * config.tiling.m : 2;
   const double for_each_part =
       has_values ? 1.2e-4 * made.shared.heads * made.shared.tokens * config.tiling.n : 0.1;
   const auto bytes =
@@ -47,24 +48,34 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
       bytes_of(config.key_memory_type());
   const std::int64_t wave = std::max(sms, 1u), tiles = made.slots * made.parts;
   const std::int64_t rest = tiles % wave;
+  const std::int64_t at_once = wave * config.residents;
   const bool has_pairs = tiles > wave / 2;
   // Half of the SMs do not take all that memory brings.
   double time = static_cast<double>(tiles) * bytes / (of_sm * static_cast<double>(wave)) *
                 (has_pairs ? 1 : 1.05);
-  if (rest > 0) {
+  if (config.residents > 1) {
+    // Tiles of whole turns share their SM with others; the last ones have what these leave.
+    const std::int64_t turns = tiles / at_once, last = tiles - turns * at_once;
+    const double of_last =
+        last == 0 ? 0 : std::max(static_cast<double>(ceil_divide(last, wave)) / 55e3, 1 / of_alone);
+    const double of_turns = static_cast<double>(turns) * config.residents / of_sm;
+    time = std::max(time, bytes * (of_turns + of_last));
+  } else if (rest > 0) {
     const auto before = static_cast<double>(tiles - rest) / static_cast<double>(wave);
     time = std::max(time, before * bytes / of_sm +
                               std::max((has_pairs ? 2 : 1) * bytes / of_pair, bytes / of_alone));
   }
   if (made.parts > 1) {
-    const auto of_each = static_cast<double>(tiles) / static_cast<double>(wave);
+    const double of_each = std::max(static_cast<double>(tiles) / static_cast<double>(at_once),
+                                    config.residents > 1 ? 1.0 : 0.0);
     // A part is stored before its counter counts it, and the group waits for that.
-    time = std::max(time + of_deposit * of_each, of_each * (bytes / of_alone + beside_part)) +
+    const double of_sms = static_cast<double>(tiles) / static_cast<double>(wave);
+    time = std::max(time + of_deposit * of_sms, of_each * (bytes / of_alone + beside_part)) +
            joining + for_each_part * static_cast<double>(made.parts);
   } else {
     // A tile of few keys still takes its turn: queries, two products and a store.
-    time = std::max(time, std::ceil(static_cast<double>(tiles) / static_cast<double>(wave)) *
-                              (turn + bytes / of_alone));
+    time = std::max(time,
+                    static_cast<double>(ceil_divide(tiles, at_once)) * (turn + bytes / of_alone));
   }
   // Where two read alike, the one with fewer columns is taken.
   return beside + time + 1e-3 * config.tiling.m;

@@ -352,10 +352,10 @@ struct Attention {
   // a second tile of queries where there is room.
   // Where queries are columns, weights and maxima lie beside the rings.
   static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : 0;
-  // Where keys are converted, a block and two slices of the next are there as 16 bits, and as
+  // Where keys are converted, a block and most slices of the next are there as 16 bits, and as
   // many bytes as there is room for.
   static constexpr unsigned usual_stages =
-      converts     ? config.key_slices + 2
+      converts     ? config.key_slices + (tiling.m > 16 ? 3 : 4)
       : has_values ? (shared_bytes - 1024 - own_bytes - query_tile.bytes()) / key_tile.bytes()
       : in_parts   ? (shared_bytes - 1024 - own_bytes - 2 * query_tile.bytes()) /
                        (key_tile.bytes() + value_tile.bytes())

@@ -98,8 +98,13 @@ struct Sm90Attention : Sm90 {
             "CTAs that share an SM have one multiplying warpgroup each, and rows of keys; where "
             "they take parts of these, queries are columns.");
     require(!is_paged || (groups == 2 && !is_fp8), "Tiles whose keys lie in pages have 128 rows.");
+    // Two warps of a scheduler convert, so that one hides what the other waits for, where registers
+    // suffice.
+    const unsigned converting = !converts ? 0 : config.tiling.m > 16 ? 4 : 8;
     // Where values are columns of keys, the pages of a block are held for all of its slices.
-    const unsigned helping = converts                  ? (groups == 2 ? 64 : 120)
+    const unsigned helping = converts                  ? (groups == 2       ? 64
+                                                          : converting == 4 ? 120
+                                                                            : 96)
                              : !is_alone && !swaps     ? (config.residents == 2 ? 40 : 24)
                              : has_values              ? (groups == 2 ? 56 : 96)
                              : groups == 3             ? 32
@@ -110,8 +115,10 @@ struct Sm90Attention : Sm90 {
     const unsigned of_cta = 512 / config.residents / (groups + 1) / 8 * 8 * (groups + 1);
     const unsigned multiplying = !is_alone     ? (of_cta - helping) / groups / 8 * 8
                                  : groups == 3 ? 160
+                                 : converts    ? (groups == 2       ? 192
+                                                  : converting == 4 ? 248
+                                                                    : 208)
                                  : groups == 1 ? 256 - 8
-                                 : converts    ? 192
                                                : (504 - helping) / 2;
     const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.group_columns()
                                 : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
@@ -121,11 +128,11 @@ struct Sm90Attention : Sm90 {
     return RoleTable{
         .load = {0, 1, helping},
         .schedule = {1, asks ? 1u : 0u, helping},
-        .multiply = {converts ? 8u : 4u, 4 * groups, multiplying},
+        .multiply = {4 + converting, 4 * groups, multiplying},
         .groups = groups,
         .own = {{value_role, {2, (config.part_blocks != 0 && !has_values) || is_paged ? 1u : 0u}},
                 {converts ? convert_role : transpose_role,
-                 {converts ? 4u : 1u, converts ? 4u
+                 {converts ? 4u : 1u, converts ? converting
                                       : is_fp8 ? 3u
                                                : 0u}}},
         .residents = config.residents}
