@@ -176,9 +176,9 @@ def _attended(q, k, v, causal, scale, softcap, sink, window):
 
 
 def attention(q, k, v, out=None, causal=False, window=0, scale=None, softcap=0.0, sinks=None, log_sums=False, query_ends=None, q_scales=None,
-              k_scales=None, v_scales=None, key_ends=None, **options):
+              k_scales=None, v_scales=None, key_ends=None, range_begins=None, range_ends=None, **options):
     q, k, v = (values_of(one) for one in (q, k, v))
-    if q.ndim != 4 or any(one is not None for one in (query_ends, key_ends, q_scales, k_scales, v_scales)):
+    if q.ndim != 4 or any(one is not None for one in (query_ends, key_ends, q_scales, k_scales, v_scales, range_begins, range_ends)):
         raise Meaningless('packed')
     sinks = None if sinks is None else values_of(sinks)
     scale = q.shape[-1] ** -0.5 if not scale else float(scale)
