@@ -59,6 +59,27 @@ class Graph {
   cudaGraphExec_t graph_;
 };
 
+// How many edges of a graph let the kernel behind them begin before the one before them has ended.
+std::size_t programmatic_edges(cudaGraph_t graph) {
+  const auto edges = [graph](cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
+                             std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphGetEdges(graph, from, to, data, count);
+#else
+    return cudaGraphGetEdges_v2(graph, from, to, data, count);
+#endif
+  };
+  std::size_t count = 0;
+  must(edges(nullptr, nullptr, nullptr, &count));
+  std::vector<cudaGraphNode_t> from(count), to(count);
+  std::vector<cudaGraphEdgeData> data(count);
+  must(edges(from.data(), to.data(), data.data(), &count));
+  return static_cast<std::size_t>(
+      std::count_if(data.begin(), data.end(), [](const cudaGraphEdgeData& edge) {
+        return edge.type == cudaGraphDependencyTypeProgrammatic;
+      }));
+}
+
 // Kernels of the library that make sums in parts or draw tickets, so that counters matter.
 struct Small {
   MatmulShape shape;
@@ -228,6 +249,29 @@ TEST_F(LibraryOnGpu, GraphsAreCapturedAndReplayed) {
       }
     }
   }
+}
+
+// Behind a kernel of the library that triggers the next may begin early; behind anything else, and
+// at the beginning, it waits for the end.
+TEST_F(LibraryOnGpu, OverlapsInAGraphOnlyBehindItself) {
+  const Stream stream;
+  const DeviceMemory workspace(room), other(256);
+  must(cudaMemset(workspace.data(), 0, room));
+  options.workspace_is_ready = 1;
+  const Job job({{.m = 96, .n = 160, .k = 256}, "bf16_64x96_2x1"}, options);
+  if (job.options.instance == nullptr) GTEST_SKIP() << "no kernel of sm_90a";
+  const auto call = [&] { EXPECT_EQ(job.call(workspace.data(), stream), TW_OK) << tw_message(); };
+  call();
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  call();
+  call();
+  call();
+  must(cudaMemsetAsync(other.data(), 0, 256, stream));
+  call();
+  cudaGraph_t graph;
+  must(cudaStreamEndCapture(stream, &graph));
+  EXPECT_EQ(programmatic_edges(graph), 2u);
+  must(cudaGraphDestroy(graph));
 }
 
 // The kernel that the library takes.

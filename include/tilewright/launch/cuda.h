@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tilewright/base/status.h"
+#include "tilewright/launch/captured.h"
 #include "tilewright/launch/device_kernel.h"
 #include "tilewright/launch/small_tensor.h"
 #include "tilewright/launch/tensor_map.h"
@@ -225,11 +226,19 @@ class CudaKernel {
   // promise that, and nothing says that they do where they begin early.
   template <class Params>
   Status launch(const Params& params, unsigned ctas, void* stream, bool at_once = false) const {
-    const KernelLaunch launch(ctas, cluster_size(), needs_.threads, needs_.shared_bytes,
-                              needs_.dependent_launch && !at_once, at_once,
-                              static_cast<cudaStream_t>(stream));
+    auto* const onto = static_cast<cudaStream_t>(stream);
+    const bool triggers = needs_.dependent_launch && !at_once;
+    const CapturedNode before = triggers ? CapturedNode::of(onto) : CapturedNode{};
+    // In a graph an edge to a kernel that triggers nothing costs more than it gains, in a stream it
+    // gains.
+    const bool overlaps =
+        triggers && (!before.is_captured || before.follows(CapturedNode::last_of_thread()));
+    const KernelLaunch launch(ctas, cluster_size(), needs_.threads, needs_.shared_bytes, overlaps,
+                              at_once, onto);
     void* arguments[] = {const_cast<Params*>(&params)};
-    return cuda_status(cudaLaunchKernelExC(&launch.config, function_, arguments), "The launch");
+    const cudaError_t launched = cudaLaunchKernelExC(&launch.config, function_, arguments);
+    if (before.is_captured) CapturedNode::last_of_thread() = CapturedNode::of(onto);
+    return cuda_status(launched, "The launch");
   }
 
  private:
