@@ -162,7 +162,7 @@ class WgmmaOp : public UsualOp {
   using BlocksB = OperandBlocks<typename Tensors::B, tiling.b_major, columns, shape.k()>;
   static constexpr std::uint64_t a_descriptor = wgmma_descriptor(BlocksA::layout);
   static constexpr std::uint64_t b_descriptor = wgmma_descriptor(BlocksB::layout);
-  static constexpr unsigned blocks = rows / 64, steps = tiling.span_k() / shape.k();  // of a span
+  static constexpr unsigned blocks = rows / 64, steps = tiling.span_k() / shape.k();  // per span
   using Value = WgmmaSum<shape>;
 
  public:
