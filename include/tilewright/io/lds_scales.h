@@ -3,8 +3,11 @@
 // own: it waits for them as for the half, and nobody else reads them.
 #pragma once
 
+#include <numeric>
+
 #include "tilewright/io/lds_halves.h"
-#include "tilewright/io/scale_loader.h"
+#include "tilewright/io/operand.h"
+#include "tilewright/io/stage.h"
 
 namespace tw {
 
@@ -19,7 +22,7 @@ class LdsScales {
   static constexpr unsigned floats = 2 * waves_m * waves_n * 64;  // for A, and for B
 
  public:
-  static constexpr unsigned row_step = 1, column_step = ScaleLoader<tiling, b_rows, 1>::column_step;
+  static constexpr unsigned row_step = 1, column_step = std::gcd(tiling.n, b_rows);
   static constexpr unsigned loads = 1;  // a wave has so many for each half
   // No role brings them, and none is told of them.
   static constexpr Completion completion = Completion::WarpsArrive;
@@ -28,7 +31,11 @@ class LdsScales {
     float a[floats];
     float b[floats];
   };
-  using Params = typename ScaleLoader<tiling, b_rows, 1>::Params;
+  // The scales of an operand are a matrix (rows,k / 128).
+  struct Params {
+    OperandView a;
+    OperandView b;
+  };
   template <unsigned stage_bytes = 0>
   struct Tensors {
     using Scales = SharedTile<float, in_stages(single(floats, 1), stage_bytes, sizeof(float))>;
