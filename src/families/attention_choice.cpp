@@ -78,7 +78,10 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
                     static_cast<double>(ceil_divide(tiles, at_once)) * (turn + bytes / of_alone));
   }
   // bf16 has kernels of 64 columns: of others most are nobody's, where heads are so small.
-  const bool is_padded = problem.head_size <= 64 && config.d_type == ElementType::Bf16;
+  const bool has_smaller = config.d_type == ElementType::Bf16 && config.e4m3_keys == 0 &&
+                           config.values_in_keys == 0;
+  const bool is_padded =
+      has_smaller && std::max(problem.head_size, AttentionFamily::value_size(problem)) <= 64;
   // Where two read alike, the one with fewer columns is taken.
   return beside + (is_padded ? config.head_columns() / 64 : 1) * time + 1e-3 * config.tiling.m;
 }
