@@ -78,8 +78,8 @@ double time_of_parts(const AttentionConfig& config, const tw_attention_problem& 
                     static_cast<double>(ceil_divide(tiles, at_once)) * (turn + bytes / of_alone));
   }
   // bf16 has kernels of 64 columns: of others most are nobody's, where heads are so small.
-  const bool has_smaller = config.d_type == ElementType::Bf16 && config.e4m3_keys == 0 &&
-                           config.values_in_keys == 0;
+  const bool has_smaller =
+      config.d_type == ElementType::Bf16 && config.e4m3_keys == 0 && config.values_in_keys == 0;
   const bool is_padded =
       has_smaller && std::max(problem.head_size, AttentionFamily::value_size(problem)) <= 64;
   // Where two read alike, the one with fewer columns is taken.
@@ -179,12 +179,45 @@ double expected_time(const AttentionConfig& config, const tw_attention_problem& 
   return launching + (is_native ? std::max(time, memory_time(config, problem, sms)) : time);
 }
 
+double time_on(const char* device, const Instance& instance, const tw_attention_problem& problem,
+               unsigned sms, const LaunchOrder& order) {
+  const bool is_native = std::strcmp(instance.target, device) == 0;
+  // Blackwell's tensor core multiplies twice as much in a clock; nobody has measured it.
+  const bool is_twice = is_native && std::strcmp(device, target::sm100a.name) == 0;
+  const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
+  return expected_time(config, problem, sms, is_native, order) / (is_twice ? 2 : 1);
+}
+
 // The same of a kernel that takes keys in parts, whose numbers are fitted to each other: what they
 // leave out.
 double beside_tiles(const LaunchChoice& parts, const tw_attention_problem& problem) {
   const auto& config = *static_cast<const AttentionConfig*>(parts.instance->facts);
   if (config.swapped == 0) return 1.3 * parts.microseconds + launching - 1;
   return parts.microseconds + launching + (problem.queries > 8 ? 2 : -1);
+}
+
+// The problem and the SMs by whose time a kernel is chosen. An invariant choice sees neither the
+// batch nor the device: a few sequences of usual length stand for all that may be beside a row.
+struct Priced {
+  tw_attention_problem problem;
+  unsigned sms;
+};
+Priced priced(const tw_attention_problem& problem, const DispatchRequest& request) {
+  Priced made = {problem, request.sms};
+  if (!request.batch_invariant || request.instance != nullptr) return made;
+  constexpr std::int64_t few = 64, usual_keys = 4096;
+  made.sms = 132;
+  made.problem.sequences = 8;
+  // Packed sequences count the queries of all of them.
+  if (AttentionFamily::is_ragged(problem)) made.problem.queries = 8 * usual_keys;
+  made.problem.keys = made.problem.queries <= few ? usual_keys : made.problem.queries;
+  return made;
+}
+
+// The blocks of keys that kernels with queries as columns have, but for those of which CTAs share
+// an SM for the sake of short tiles.
+constexpr unsigned usual_block(const AttentionConfig& config) {
+  return config.tiling.n <= 128 ? 128 : 64;
 }
 
 }  // namespace
@@ -195,20 +228,28 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
   unsigned fewest = 0;  // obstacles; those of the nearest
   // The best that has all keys in one tile, and the best that has them in parts.
   LaunchChoice best[2] = {};
+  const auto [asked, sms] = priced(problem.as<tw_attention_problem>(), request);
   for (const Instance& instance : attention_instances()) {
     if (request.instance != nullptr && std::strcmp(instance.name, request.instance) != 0) continue;
     if (!runs_on(instance.target, request.target, instance.capability_end)) continue;
     const auto& config = *static_cast<const AttentionConfig*>(instance.facts);
-    const auto& asked = problem.as<tw_attention_problem>();
     // A cut that depends on the number of SMs and on the batch is no invariant one.
     const bool cuts_freely = config.swapped != 0 && !request.batch_invariant;
-    const LaunchOrder order = cuts_freely ? cut_of_keys(config, asked, request.sms) : LaunchOrder();
+    const LaunchOrder order = cuts_freely ? cut_of_keys(config, asked, sms) : LaunchOrder();
     Status status = instance.supports(problem, {order});
     // With parts of keys, the workspace is asked for when one is chosen.
     const bool asks = config.part_blocks == 0 && config.scheduling == Scheduling::Dynamic;
     status.unless(!asks || workspace_counter_bytes <= request.workspace_limit, [&] {
       return sentence("This kernel needs a workspace of {} bytes, but workspace_limit is {}.",
                       workspace_counter_bytes, request.workspace_limit);
+    });
+    // A row's weights are scaled block by block: bits depend on where blocks of keys end.
+    const bool is_named = request.instance != nullptr;
+    const bool has_usual_block = config.swapped == 0 || config.keys == usual_block(config);
+    status.unless(is_named || !request.batch_invariant || has_usual_block, [&] {
+      return sentence(
+          "This kernel takes keys by {}; with batch_invariant all of its columns take them by {}.",
+          config.keys, usual_block(config));
     });
     if (!status.is_good()) {
       if (fewest == 0 || status.obstacles() < fewest) {
@@ -219,10 +260,7 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
       continue;
     }
     const bool is_native = std::strcmp(instance.target, request.target) == 0;
-    // Blackwell's tensor core multiplies twice as much in a clock; nobody has measured it.
-    const bool is_twice = is_native && std::strcmp(request.target, target::sm100a.name) == 0;
-    const double time =
-        expected_time(config, asked, request.sms, is_native, order) / (is_twice ? 2 : 1);
+    const double time = time_on(request.target, instance, asked, sms, order);
     // A kernel of the device itself goes before one of an older one that does the same.
     LaunchChoice& of_kind = best[config.part_blocks != 0 ? 1 : 0];
     const bool best_is_native =
@@ -234,10 +272,13 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
   }
   const bool takes_parts =
       best[1].instance != nullptr &&
-      (best[0].instance == nullptr ||
-       beside_tiles(best[1], problem.as<tw_attention_problem>()) < best[0].microseconds);
+      (best[0].instance == nullptr || beside_tiles(best[1], asked) < best[0].microseconds);
   choice = best[takes_parts ? 1 : 0];
-  if (choice.instance != nullptr) return Status::good();
+  if (choice.instance != nullptr) {
+    choice.microseconds = time_on(request.target, *choice.instance,
+                                  problem.as<tw_attention_problem>(), request.sms, choice.order);
+    return Status::good();
+  }
   return Status::refused(sentence("No compiled kernel {} on {}. {}", problem.description().does,
                                   request.target, nearest));
 }

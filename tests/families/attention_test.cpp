@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "tests/families/schedule.h"
 #include "tilewright/family/attention/kernel.h"
@@ -347,6 +348,72 @@ TEST(AttentionChoice, OfFewQueries) {
   EXPECT_EQ(chosen(16, 4096, true), LaunchOrder());
   // There are counters for fewer tiles with parts.
   EXPECT_EQ(chosen(1000, 4096, false), (LaunchOrder{.stream_k = true}));
+}
+
+// An invariant choice: where blocks of keys and parts end does not depend on the batch, its keys or
+// the device. There are counters for all tiles with parts here.
+TEST(AttentionChoice, OfAnyBatch) {
+  struct Form {
+    const char* like;
+    std::int64_t heads, key_heads, queries;
+    bool is_ragged;
+  };
+  const auto chosen = [](const Form& form, std::int64_t sequences, std::int64_t keys,
+                         unsigned sms) -> const AttentionConfig* {
+    Case made = usual_case(attention_trial, *instance_named(form.like));
+    auto& problem = made.as<Problem>();
+    problem.heads = form.heads;
+    problem.key_heads = form.key_heads;
+    problem.sequences = sequences;
+    problem.queries = form.queries * (form.is_ragged ? sequences : 1);
+    problem.keys = keys * (form.is_ragged ? sequences : 1);
+    AnyProblem placed = problem_without_memory(made);
+    static const std::int32_t ends[1] = {};  // nobody reads them
+    if (form.is_ragged) {
+      placed.as<Problem>().query_ends = placed.as<Problem>().key_ends = ends;
+    }
+    Checked checked;
+    LaunchChoice choice;
+    Status status = check(checked, Family::description, placed.data());
+    const DispatchRequest request = {.target = "sm90a", .sms = sms, .batch_invariant = true};
+    if (status.is_good()) status = choose_attention(choice, checked, request, nullptr);
+    EXPECT_TRUE(status.is_good()) << status.sentence();
+    if (choice.instance == nullptr) return nullptr;
+    EXPECT_EQ(choice.order, LaunchOrder());
+    return static_cast<const AttentionConfig*>(choice.instance->facts);
+  };
+  for (const Form& form :
+       {Form{"attention_128_decode_8", 32, 8, 1, false},
+        Form{"attention_128_decode_8", 64, 8, 1, false},
+        Form{"attention_128_decode_8", 12, 12, 1, false},
+        Form{"attention_128_decode_8", 32, 2, 1, false},
+        Form{"attention_128_decode_8", 32, 8, 4, false},
+        Form{"attention_128_decode_8", 32, 8, 24, false},
+        Form{"attention_64_decode_8", 32, 8, 1, false},
+        Form{"attention_64_decode_8", 64, 2, 1, false},
+        Form{"attention_256_decode_8", 16, 8, 1, false}, Form{"attention_128", 8, 8, 128, false},
+        Form{"attention_128", 8, 8, 2000, false}, Form{"attention_64", 12, 12, 197, false},
+        Form{"attention_64", 12, 12, 2000, false}, Form{"attention_128", 8, 8, 128, true},
+        Form{"attention_64", 12, 12, 197, true}}) {
+    const AttentionConfig* const first = chosen(form, 1, 200, 132);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(first->part_blocks != 0, form.queries < 8) << form.like;
+    if (first->swapped != 0) {
+      EXPECT_EQ(first->part_blocks * first->keys, 1024u);
+    }
+    for (std::int64_t sequences = 1; sequences <= 256; sequences *= 2) {
+      for (const std::int64_t keys : {200, 1000, 4096}) {
+        for (const unsigned sms : {114u, 132u}) {
+          const AttentionConfig* const found = chosen(form, sequences, keys, sms);
+          ASSERT_NE(found, nullptr);
+          EXPECT_EQ(std::tie(found->keys, found->part_blocks, found->swapped),
+                    std::tie(first->keys, first->part_blocks, first->swapped))
+              << form.like << ", heads " << form.heads << ", queries " << form.queries
+              << ", sequences " << sequences << ", keys " << keys << ", SMs " << sms;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
