@@ -8,7 +8,7 @@
 namespace tw::bench {
 
 // Finds tw_peer_FAMILY in the file, which stays open; a sentence where there is no such file or no
-// such function. docs/groups.md and docs/blockwise.md name the functions.
+// such function. docs/groups.md names them.
 Status find_peer_function(void*& function, const std::string& path, const std::string& family);
 
 }  // namespace tw::bench
