@@ -1,4 +1,5 @@
 """FP8 products of plain buffers with scales of blocks, on the virtual GPU, against the definition."""
+import math
 import unittest
 
 import support
@@ -78,6 +79,18 @@ class Blockwise(unittest.TestCase):
             tilewright.matmul_requantised(*given, (out[0], self.a_scale_buffer))
         with self.assertRaisesRegex(tilewright.Invalid, 'The epilogue has a gate'):
             tilewright.matmul_requantised(*given, epilogue=tilewright.Epilogue(gated=True))
+
+    def test_shapes_of_groups(self):
+        """Where rows come in groups, a is one matrix, b one for each group, and both refusals name what was given."""
+        ends = tilewright.Buffer.of([1, 2], (2,), 's32')
+        a = lambda *shape: tilewright.Buffer.zeros((*shape, 128), 'e4m3')
+        b = lambda *shape: tilewright.Buffer.zeros((*shape, 256, 128), 'e4m3').T
+        scales = lambda *shape: tilewright.Buffer.of([1.0] * math.prod(shape), shape, 'fp32')
+        for sentence, given in ((r'a has shape \(3, 2, 128\), but where rows come in groups it must be \[m, k\]', (a(3, 2), b(2), scales(3, 2, 1), scales(2, 1, 2))),
+                                (r'a has shape \(1, 2, 128\), but', (a(1, 2), b(2), scales(1, 2, 1), scales(2, 1, 2))),
+                                (r'b has shape \(128, 256\), but where rows come in groups it must be \[groups, k, n\]', (a(2), b(), scales(2, 1), scales(1, 2)))):
+            with self.assertRaisesRegex(tilewright.Invalid, sentence):
+                tilewright.matmul_requantised(*given, rows=ends, gated_blocks=True)
 
     def test_epilogue_and_batch(self):
         values, buffer = self.scales(2)

@@ -19,10 +19,16 @@ def set_scales(scales, matrix, rows, k_blocks, row_stride, k_stride):
                  k_stride=k_stride, batch_stride=matrix.batch_stride)
 
 
+def check_groups(a, b):
+    """Shapes where rows come in groups."""
+    if len(a) != 2:
+        raise Invalid(f'a has shape {tuple(a)}, but where rows come in groups it must be [m, k].')
+    if len(b) != 3:
+        raise Invalid(f'b has shape {tuple(b)}, but where rows come in groups it must be [groups, k, n].')
+
+
 def first_of(b):
     """The first of [groups, k, n]."""
-    if len(b.shape) != 3:
-        raise Invalid(f'b has shape {b.shape}, but where rows come in groups it must be [groups, k, n].')
     return View(b.address, b.shape[1:], b.strides[1:], b.type, False, b.owner)
 
 
@@ -30,6 +36,8 @@ def scaled_problem(family, views, d, scalars, arrays, powers_of_two, d_scales=No
     """The problem of a family with a_scales and b_scales, of Views of (a, b, a_scales, b_scales), and where there are any of
     d_scales; `arrays` has ARRAYS' order, None where there is none. rows_of_groups: where b is [groups, k, n]."""
     a, all_b, a_scales, b_scales = views
+    if rows_of_groups is not None:
+        check_groups(a.shape, all_b.shape)
     b = all_b if rows_of_groups is None else first_of(all_b)
     extents = Extents(a.shape, b.shape, scalars[-1] or gated_blocks)
     blocks, n = blocks_of(extents.k), extents.n

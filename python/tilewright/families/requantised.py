@@ -2,7 +2,7 @@
 from .._arrays import MUST_BE, empty_like_kind, is_torch, view_of
 from .._library import check, library, new_options
 from .._problem import Extents, check_on_host, check_told, checked_epilogue, epilogue_views, parts_of
-from .._scaled_problem import scaled_problem
+from .._scaled_problem import check_groups, scaled_problem
 from .._scales import pair_of, scales_of, strided
 from .._values import flag
 from .._with_torch import with_torch
@@ -14,6 +14,8 @@ READ = ('a', 'b', 'a_scales', 'b_scales', 'rows')
 
 
 def _output_shape(a, b, rows, halved):
+    if rows is not None:
+        check_groups(a, b)
     return Extents(a, b if rows is None else b[1:], halved).output
 
 
