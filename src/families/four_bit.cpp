@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -205,7 +206,8 @@ struct FourBitTrial : FourBitFamily, UsualTrial {
     const bool whole = fill != Fill::Normal;
     switch (layout.format) {
       case WeightFormat::Mxfp4: {
-        const auto range = static_cast<unsigned>(exponent);
+        // Exponents below 0 draw one scale alone; 6 - range of bytes is not below 0.
+        const auto range = static_cast<unsigned>(std::clamp(exponent, 0, 6));
         if (layout.activation == ElementType::Bf16)
           return 254 - (whole ? drawn % (range + 1) : drawn % 16);
         if (layout.is_for_bytes()) return 8 * (whole ? 6 - drawn % (range + 1) : drawn % 12);
