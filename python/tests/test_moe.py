@@ -94,26 +94,33 @@ class Layer(unittest.TestCase):
     def test_fp8(self):
         """Of FP8 weights: what quantise_blocks, the definition of a gate and matmul_blockwise make, expert by expert."""
         random = support.generator()
-        tokens, hidden, inner, experts = self.tokens, 128, 128, self.experts
+        tokens, hidden, inner, experts = self.tokens, 256, 256, self.experts
         best = [token % experts for token in range(tokens)]
         logits = buffer([1000.0 if expert == best[token] else -expert for token in range(tokens) for expert in range(experts)], (tokens, experts), 'fp32')
         x = buffer(support.integers(random, tokens * hidden, 1), (tokens, hidden), 'bf16')
 
         def drawn(n, k):
             elements = support.integers(random, experts * n * k, 1)
-            scales = [random.choice((0.5, 1.0, 2.0)) for _ in range(experts * (n // 128) * (k // 128))]
+            blocks = n // 128 * k // 128
+            scales = [scale for _ in range(experts) for scale in random.sample([2.0 ** i for i in range(-4, 4)], blocks)]  # no two of an expert alike
             return (buffer(elements, (experts, n, k), 'e4m3').T, buffer(scales, (experts, n // 128, k // 128), 'fp32').T), elements, scales
+
+        def product(row, expert, elements, scales, n, row_scales=(1.0, 1.0)):
+            """By the experts' [n, len(row)], block by block of k."""
+            k = len(row)
+            return [sum(row_scales[block] * scales[(expert * n + i) // 128 * (k // 128) + block] *
+                        sum(row[j] * elements[(expert * n + i) * k + j] for j in range(128 * block, 128 * block + 128)) for block in range(k // 128))
+                    for i in range(n)]
         (gate_up, up_elements, up_scales), (down, down_elements, down_scales) = drawn(2 * inner, hidden), drawn(hidden, inner)
         made = tilewright.moe(x, logits, gate_up, down, 1, activation='relu').values()
         given = x.values()
         for token, expert in enumerate(best):
             row = given[token * hidden:][:hidden]
-            sums = [up_scales[2 * expert + i // inner] * sum(a * b for a, b in zip(row, up_elements[(2 * expert * inner + i) * hidden:][:hidden]))
-                    for i in range(2 * inner)]
-            gated = [max(gate, 0) * up for gate, up in zip(sums[:inner], sums[inner:])]
+            sums = product(row, expert, up_elements, up_scales, 2 * inner)
+            # Blocks of 128 are gates, their ups, gates, ..
+            gated = [max(sums[i + i // 128 * 128], 0) * sums[i + i // 128 * 128 + 128] for i in range(inner)]
             elements, scales = tilewright.quantise_blocks(buffer(gated, (1, inner), 'fp32'))
-            right = [scales.values()[0] * down_scales[expert] * sum(a * b for a, b in zip(elements.values(), down_elements[(expert * hidden + i) * inner:][:inner]))
-                     for i in range(hidden)]
+            right = product(elements.values(), expert, down_elements, down_scales, hidden, scales.values())
             for found, value in zip(made[token * hidden:][:hidden], right):
                 self.assertAlmostEqual(found, value, delta=abs(value) / 128 + 1e-3)
         with self.assertRaisesRegex(tilewright.Invalid, 'of FP8 weights both are'):
