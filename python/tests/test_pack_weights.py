@@ -243,6 +243,13 @@ class PackWeights(unittest.TestCase):
         self.assertEqual(packed.exponent, 5)
         self.check(packed, [[0.5 * 2.0 ** -127] * 32 + [0.5 * 2.0 ** 6] * 32])
 
+    def test_scales_of_zeros(self):
+        """A group whose codes are 0, of either sign, has any scale; the exponent is that of the others."""
+        codes = in_bytes([[0x11] * 16 + [0x00, 0x08, 0x80, 0x88] * 4, [0x70] * 32])
+        for activation, exponent in (('bf16', 2), ('e4m3', -3)):
+            packed = tilewright.pack_weights(codes, in_bytes([[127, 254], [120, 130]]), layout='mxfp4', activation=activation)
+            self.assertEqual(packed.exponent, exponent)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -12,6 +12,7 @@ from .._values import real, several, shown, word
 
 __all__ = ['PackedWeights', 'pack_weights']
 
+ZEROS = bytes((0x00, 0x08, 0x80, 0x88))  # two codes of 0, of either sign
 CODE_BYTES = 64 * 128 // 2  # a block's, in front of its scales
 BLOCK_K = 128
 NAN = 255  # a scale of ue8m0 that is none
@@ -91,8 +92,19 @@ class _Host:
         return b''.join(line[::step] if step else line * length for line in lines)
 
     @classmethod
-    def largest(cls, view):
-        return max((code for code in set(cls.bytes(view)) if code != NAN), default=0)
+    def largest(cls, view, codes):
+        """The largest scale of groups of four words that are not all 0."""
+        largest, rows = 0, [(view.address, codes.address)]
+        for extent, *steps in zip(view.shape[:-1], view.strides, codes.strides):
+            rows = [(scale + i * steps[0], code + 4 * i * steps[1]) for scale, code in rows for i in range(extent)]
+        groups, step = view.shape[-1], view.strides[-1]
+        for scale, code in rows:
+            words = ctypes.string_at(code, 4 * codes.shape[-1])
+            for i in range(groups):
+                found = ctypes.string_at(scale + i * step, 1)[0]
+                if largest < found != NAN and words[16 * i:16 * i + 16].translate(None, ZEROS):
+                    largest = found
+        return largest
 
     @classmethod
     def nans(cls, view):
@@ -146,9 +158,13 @@ class _Torch:
         return tensor.view(sys.modules['torch'].uint8)
 
     @classmethod
-    def largest(cls, tensor):
-        codes = cls.bytes(tensor)
-        return int(codes.masked_fill(codes == NAN, 0).max()) if codes.numel() else 0
+    def largest(cls, tensor, codes):
+        scales = cls.bytes(tensor)
+        if not scales.numel():
+            return 0
+        words = sys.modules['torch'].nn.functional.pad(codes & 0x77777777, (0, 4 * scales.shape[-1] - codes.shape[-1]))
+        is_zero = (words.unflatten(-1, (-1, 4)) == 0).all(-1)
+        return int(scales.masked_fill((scales == NAN) | is_zero, 0).max())
 
     @classmethod
     def nans(cls, tensor):
@@ -212,7 +228,7 @@ def pack_weights(codes, scales, zeros=None, *, layout, activation=None, exponent
         [n, k / 2], e4m3 [n, k / 16]).
     zeros: None: weights are a code less 8.
     activation: bf16, fp16 or (MXFP4) e4m3, by which they will be multiplied; None: the type of int4's scales, otherwise bf16.
-    exponent: of MXFP4; None: the least that holds the largest scale, at least 0 but for e4m3.
+    exponent: of MXFP4; None: the least that holds the largest scale of weights that are not 0, at least 0 but for e4m3.
     zero_offset: what zero points are above what is stored; None: 1 of gptq, otherwise 0.
     g_idx: of GPTQ; only 0, 0, .., 1, 1, .. is taken.
     tensor_scale: of NVFP4, what all is multiplied with. scales_type: where the array does not tell it.
@@ -249,7 +265,7 @@ def pack_weights(codes, scales, zeros=None, *, layout, activation=None, exponent
     pack()
     # Scales are read behind the library's checks: before them, an array may tell any address.
     if exponent is None and how.format == 'mxfp4':
-        least = kind.largest(scales) - 127 - EXACT_SCALES[activation][1]
+        least = kind.largest(scales, codes) - 127 - EXACT_SCALES[activation][1]
         numbers['exponent'] = max(-127 if activation == 'e4m3' else 0, least)
         if numbers['exponent'] != 0:
             pack()
