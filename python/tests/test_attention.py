@@ -209,8 +209,10 @@ class Attention(unittest.TestCase):
                 ('Ends are given of queries and of keys, or of neither', lambda: tilewright.attention(
                     q[0], k[0], k[0], query_ends=lengths[:1])),
                 ('sinks has shape', lambda: tilewright.attention(q, k, k, sinks=numpy.zeros(3, numpy.float32))),
-                ('Scales are given, but the queries are not e4m3', lambda: tilewright.attention(
+                ('k_scales or v_scales are given, but the keys are not e4m3', lambda: tilewright.attention(
                     q, k, k, v_scales=numpy.ones(1, numpy.float32))),
+                ('q_scales are given, but the queries are not e4m3', lambda: tilewright.attention(
+                    q, k, k, q_scales=numpy.ones(1, numpy.float32))),
                 ('window = 3 is of causal attention', lambda: tilewright.attention(q, k, k, window=3)),
                 ('page_table has 1 rows, but q has 2', lambda: tilewright.attention_paged(q, cache, cache, table[:1], lengths)),
                 ('page_table has shape .* must be int32', lambda: tilewright.attention_paged(q, cache, cache, lengths, lengths)),

@@ -147,8 +147,8 @@ struct AttentionFamily {
           },
           [](const Problem&) {
             return sentence(
-                "The types of queries, keys, values and output must be the same; of e4m3 the "
-                "output is bf16.");
+                "Keys and values must have the type of the queries, or be e4m3 beside bf16 "
+                "queries; the output has the type of the queries, or bf16 where they are e4m3.");
           }),
       rule(
           [](const Problem& p) {
@@ -156,8 +156,11 @@ struct AttentionFamily {
             return (p.q_scales == nullptr || p.q.type == TW_E4M3) &&
                    (!is_scaled || p.k.type == TW_E4M3);
           },
-          [](const Problem&) {
-            return sentence("Scales are given, but the queries are not e4m3.");
+          [](const Problem& p) {
+            const bool of_queries = p.q_scales != nullptr && p.q.type != TW_E4M3;
+            return sentence(of_queries
+                                ? "q_scales are given, but the queries are not e4m3."
+                                : "k_scales or v_scales are given, but the keys are not e4m3.");
           }),
       rule(
           [](const Problem& p) {
@@ -247,14 +250,14 @@ struct AttentionFamily {
           where([](const Problem& p) { return p.v_scales != nullptr; },
                 vector_of<&Problem::v_scales>("v_scales", "the scales of values", ElementType::Fp32,
                                               [](const Problem& p) { return p.key_heads; }))),
-      optional(where([](const Problem& p) { return has_ranges(p); },
-                     integers<&Problem::range_begins>(
-                         "range_begins", "the first keys of queries",
-                         [](const Problem& p) { return query_rows(p); }))),
-      optional(where([](const Problem& p) { return p.range_ends != nullptr; },
-                     integers<&Problem::range_ends>(
-                         "range_ends", "the keys behind those of queries",
-                         [](const Problem& p) { return query_rows(p); })))};
+      optional(
+          where([](const Problem& p) { return has_ranges(p); },
+                integers<&Problem::range_begins>("range_begins", "the first keys of queries",
+                                                 [](const Problem& p) { return query_rows(p); }))),
+      optional(
+          where([](const Problem& p) { return p.range_ends != nullptr; },
+                integers<&Problem::range_ends>("range_ends", "the keys behind those of queries",
+                                               [](const Problem& p) { return query_rows(p); })))};
 
   // Equal shares.
   static ListField::Guess guessed(const Problem& p, std::int64_t rows) {
