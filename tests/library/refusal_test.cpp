@@ -238,6 +238,47 @@ TEST(Refusal, WhatNoKernelComputesIsUnsupported) {
       << tw_message();
 }
 
+// Two sequences of 4 queries and 8 keys, bf16, in memory that nobody reads.
+TEST(Refusal, RangesOfKeysAreMasksOfTheirOwn) {
+  alignas(256) static unsigned char memory[16384];
+  static const std::int32_t ints[4][16] = {};
+  tw_attention_problem sound;
+  tw_attention_init(&sound, nullptr);
+  sound.head_size = 128;
+  sound.sequences = 2;
+  sound.queries = 4;
+  sound.keys = 8;
+  sound.q = {memory, 128, 1, 0, TW_BF16};
+  sound.k = {memory + 4096, 128, 1, 0, TW_BF16};
+  sound.v = {memory + 8192, 128, 1, 0, TW_BF16};
+  sound.output = {memory + 12288, 128, 1, 0, TW_BF16};
+  sound.range_begins = ints[0];
+  sound.range_ends = ints[1];
+  const auto expect_refused = [&](const char* words, const auto& spoil) {
+    tw_attention_problem problem = sound;
+    spoil(problem);
+    tw_plan* plan = nullptr;
+    EXPECT_EQ(tw_attention_plan_create(&plan, &problem, nullptr), TW_INVALID);
+    EXPECT_STREQ(tw_message(), words);
+    EXPECT_EQ(tw_attention_supported(&problem, nullptr), TW_INVALID);
+    EXPECT_STREQ(tw_message(), words);
+    EXPECT_EQ(plan, nullptr);
+  };
+  const char* const one_alone = "range_begins and range_ends are given both, or neither.";
+  expect_refused(one_alone, [](auto& problem) { problem.range_begins = nullptr; });
+  expect_refused(one_alone, [](auto& problem) { problem.range_ends = nullptr; });
+  const char* const beside =
+      "Ranges of keys are masks of their own: causal is 0 beside them, and keys are not in pages.";
+  expect_refused(beside, [](auto& problem) { problem.causal = 1; });
+  expect_refused(beside, [](auto& problem) {
+    problem.page_size = 8;
+    problem.pages = 2;
+    problem.table_pitch = 1;
+    problem.page_table = ints[2];
+    problem.key_ends = ints[3];
+  });
+}
+
 TEST(Refusal, TheVersionIsTheHeaders) {
   const std::string version = std::to_string(TW_VERSION_MAJOR) + "." +
                               std::to_string(TW_VERSION_MINOR) + "." +
