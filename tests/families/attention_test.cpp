@@ -368,6 +368,10 @@ TEST(AttentionChoice, OfAnyBatch) {
     problem.queries = form.queries * (form.is_ragged ? sequences : 1);
     problem.keys = keys * (form.is_ragged ? sequences : 1);
     AnyProblem placed = problem_without_memory(made);
+    if (problem.values_in_keys != 0) {
+      placed.as<Problem>().v.data = nullptr;
+      placed.as<Problem>().v_scales = nullptr;
+    }
     static const std::int32_t ends[1] = {};  // nobody reads them
     if (form.is_ragged) {
       placed.as<Problem>().query_ends = placed.as<Problem>().key_ends = ends;
@@ -391,10 +395,14 @@ TEST(AttentionChoice, OfAnyBatch) {
         Form{"attention_128_decode_8", 32, 8, 24, false},
         Form{"attention_64_decode_8", 32, 8, 1, false},
         Form{"attention_64_decode_8", 64, 2, 1, false},
-        Form{"attention_256_decode_8", 16, 8, 1, false}, Form{"attention_128", 8, 8, 128, false},
-        Form{"attention_128", 8, 8, 2000, false}, Form{"attention_64", 12, 12, 197, false},
-        Form{"attention_64", 12, 12, 2000, false}, Form{"attention_128", 8, 8, 128, true},
-        Form{"attention_64", 12, 12, 197, true}}) {
+        Form{"attention_256_decode_8", 16, 8, 1, false},
+        Form{"attention_128_fp16_decode_8", 32, 8, 1, false},
+        Form{"attention_128_e4m3_keys_decode_8", 64, 8, 1, false},
+        Form{"attention_576_decode_8", 16, 1, 1, false},
+        Form{"attention_576_e4m3_keys_decode_16", 128, 1, 1, false},
+        Form{"attention_128", 8, 8, 128, false}, Form{"attention_128", 8, 8, 2000, false},
+        Form{"attention_64", 12, 12, 197, false}, Form{"attention_64", 12, 12, 2000, false},
+        Form{"attention_128", 8, 8, 128, true}, Form{"attention_64", 12, 12, 197, true}}) {
     const AttentionConfig* const first = chosen(form, 1, 200, 132);
     ASSERT_NE(first, nullptr);
     EXPECT_EQ(first->part_blocks != 0, form.queries < 8) << form.like;
