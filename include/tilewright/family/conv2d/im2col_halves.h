@@ -88,6 +88,11 @@ class Im2colHalves : public LdsHalves<tiling, waves, lane_bytes, a_run, b_run> {
 
   template <unsigned half, class Tensors>
   TW_DEVICE void issue_a(const Tensors& tensors, const Sources& sources, int k) const {
+    constexpr unsigned pieces = a_run / load_lines;
+    static_assert(a_run % load_lines == 0 && (pieces % waves == 0 || waves % pieces == 0),
+                  "The pieces of a run are loaded by all waves, or the waves load whole runs.");
+    static_assert(load_lines % 8 == 0 || pieces % waves == 0,
+                  "A lane stands at the same place in its swizzle.");
     const auto& [w, h, depth] = params_.axes;
     const BufferResource resource = {sources.a.first, out_of_range};
     const int advance = k * static_cast<int>(line_bytes);
