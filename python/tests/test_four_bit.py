@@ -130,6 +130,10 @@ class FourBit(unittest.TestCase):
         with self.assertRaises(tilewright.Unsupported) as caught:
             tilewright.matmul_four_bit(Buffer.zeros((4, 128), 'bf16'), packed, target='sm100a')
         self.assertIn('tw_block_scaled takes MXFP4 and NVFP4 as they lie', str(caught.exception))
+        packed = tilewright.pack_weights(Buffer.zeros((16, 16), 's32'), Buffer.zeros((16, 1), 'bf16'), layout='compressed_tensors')
+        with self.assertRaises(tilewright.Unsupported) as caught:
+            tilewright.matmul_four_bit(Buffer.zeros((4, 128), 'bf16'), packed, target='sm100a')
+        self.assertIn('on sm100a, and none there multiplies by int4 at all', str(caught.exception))
 
 
 if __name__ == '__main__':

@@ -83,6 +83,13 @@ Status choose_four_bit(LaunchChoice& choice, const Checked& problem, const Dispa
   if (chosen.is_good() || is_named || request.target != std::string_view(target::sm100a.name)) {
     return chosen;
   }
+  const int format = problem.as<tw_four_bit_problem>().format;
+  if (format != TW_MXFP4 && format != TW_NVFP4) {
+    return Status::refused(
+        sentence("No compiled kernel multiplies by packed weights on sm100a, and none there "
+                 "multiplies by {} at all.",
+                 FourBitFamily::format_words[format]));
+  }
   return Status::refused(
       "No compiled kernel multiplies by packed weights on sm100a: there tw_block_scaled takes "
       "MXFP4 and NVFP4 as they lie in a checkpoint, by activations of tw_block_quantise.");
