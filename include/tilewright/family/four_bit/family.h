@@ -79,6 +79,23 @@ struct FourBitFamily {
              return std::string("Rows in groups have no scales of 128 of k.");
            })};
 
+  // Kernels count their elements with 31 bits, and load single ones, as those of scale_fields.h.
+  static constexpr TensorField scales_of_a = [] {
+    TensorField field =
+        where([](const Problem& p) { return is_scaled(p); },
+              reads<&Problem::a_scales>(
+                  "a_scales",
+                  {.title = "the scales of A",
+                   .types = ElementType::Fp32,
+                   .lines = TensorField::Lines::RowsOrColumns},
+                  [](const Problem& p) {
+                    return TensorExtents{p.batch, p.m, PackedWeights::k_blocks(p.k)};
+                  }));
+    field.reach = std::int64_t{1} << 31;
+    field.is_small = true;
+    return field;
+  }();
+
   enum TensorIndex : unsigned { a, weights, rows, a_scales, d };
   static constexpr Types types = {ElementType::Bf16, ElementType::Fp16};
   static constexpr Types a_types = {ElementType::Bf16, ElementType::Fp16, ElementType::E4m3};
@@ -99,16 +116,7 @@ struct FourBitFamily {
       where([](const Problem& p) { return in_groups(p); },
             integers<&Problem::rows>("rows", "the groups' rows",
                                      [](const Problem& p) { return p.batch; })),
-      where([](const Problem& p) { return is_scaled(p); },
-            reads<&Problem::a_scales>(
-                "a_scales",
-                {.title = "the scales of A",
-                 .types = ElementType::Fp32,
-                 .lines = TensorField::Lines::RowsOrColumns},
-                [](const Problem& p) {
-                  return TensorExtents{p.batch, p.m, PackedWeights::k_blocks(p.k)};
-                })),
-      writes<&Problem::d>("d", {.title = "D", .types = types}, [](const Problem& p) {
+      scales_of_a, writes<&Problem::d>("d", {.title = "D", .types = types}, [](const Problem& p) {
         return TensorExtents{matrices(p), p.m, p.epilogue.gated != 0 ? p.n / 2 : p.n};
       })};
   static constexpr ProductField product = product_with<&Problem::epilogue>(
