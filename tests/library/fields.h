@@ -156,6 +156,7 @@ void each_field(tw_four_bit_problem& problem, const std::string& name, const Vis
   each_field(problem.epilogue, name + "epilogue", visit);
   visit(name + "weights_are_constant", problem.weights_are_constant);
   visit(name + "rows", problem.rows);
+  each_field(problem.a_scales, name + "a_scales", visit);
 }
 template <class Visit>
 void each_field(tw_rms_norm_problem& problem, const std::string& name, const Visit& visit) {

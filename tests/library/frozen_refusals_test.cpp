@@ -161,7 +161,16 @@ TEST(FrozenRefusals, Requantised) {
   problem.a_scales = {at<void>(3), 4, 1, 1, 1, 0, TW_FP32};
   problem.b_scales = {at<void>(4), 1, 1, 1, 1, 0, TW_FP32};
   problem.d_scales = {at<void>(5), 1, 1, 0, TW_FP32};
-  expect_frozen("requantised", refusals_of("plain", problem, call));
+  const std::string found = refusals_of("plain", problem, call);
+  // Two groups of 4 rows; a gate's blocks of 128 columns and those of its ups.
+  problem.matmul.n = 256;
+  problem.matmul.batch = 2;
+  problem.matmul.b = {at<void>(7), 1, 16, 4096, TW_E4M3};
+  problem.matmul.d.row_stride = 128;
+  problem.b_scales = {at<void>(4), 2, 1, 1, 1, 2, TW_FP32};
+  problem.rows = at<std::int32_t>(6);
+  problem.gated_blocks = 1;
+  expect_frozen("requantised", found + refusals_of("groups and gate", problem, call));
 }
 
 TEST(FrozenRefusals, Grouped) {
@@ -383,7 +392,7 @@ TEST(FrozenRefusals, PackWeights) {
   expect_frozen("pack_weights", found + refusals_of("AWQ with zero points", problem, call));
 }
 
-// Plain, then in a batch and with an epilogue, then in groups.
+// Plain, then in a batch and with an epilogue, then in groups, then by scales of A.
 TEST(FrozenRefusals, FourBit) {
   const auto call = planned<tw_four_bit_plan_create>;
   tw_four_bit_problem problem;
@@ -406,7 +415,16 @@ TEST(FrozenRefusals, FourBit) {
   problem.epilogue.alpha = problem.epilogue.output_scale = 1.0f;
   problem.a.batch_stride = problem.d.batch_stride = 0;
   problem.rows = at<std::int32_t>(22);
-  expect_frozen("four_bit", found + refusals_of("groups", problem, call));
+  found += refusals_of("groups", problem, call);
+  // Three rows and two blocks of k.
+  problem.rows = nullptr;
+  problem.batch = 1;
+  problem.exponent = 0;
+  problem.m = 3;
+  problem.k = 256;
+  problem.a = {at<void>(0), 256, 1, 0, TW_E4M3};
+  problem.a_scales = {at<void>(23), 2, 1, 0, TW_FP32};
+  expect_frozen("four_bit", found + refusals_of("e4m3 with scales", problem, call));
 }
 
 TEST(FrozenRefusals, BlockDequantise) {
