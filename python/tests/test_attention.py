@@ -75,12 +75,12 @@ class Attention(unittest.TestCase):
         numpy.testing.assert_array_equal(out, expected)
 
     def test_ranges(self):
-        """A range of keys for each query: as a causal mask, and as documents, some queries without a key."""
+        """A range of keys for each query, bit by bit: as a causal mask, and as the range's keys alone; some queries have none."""
         q, k, v = self.normal(2, 30, 4, COLUMNS), self.normal(2, 70, 2, COLUMNS), self.normal(2, 70, 2, COLUMNS)
         places = numpy.broadcast_to(numpy.arange(30, dtype=numpy.int32), (2, 30))
         given = dict(target='sm90a', log_sums=True)
         causal = dict(range_begins=numpy.zeros((2, 30), numpy.int32), range_ends=numpy.ascontiguousarray(places + 41))
-        for ours, theirs in zip(tilewright.attention(q, k, v, **causal, **given), tilewright.attention(q, k, v, causal=True, **given)):
+        for ours, theirs in zip(tilewright.attention(q, k, v, **causal, **given), tilewright.attention(q, k, v, causal=True, instance='attention_128', **given)):
             numpy.testing.assert_array_equal(ours, theirs)
         begins = numpy.ascontiguousarray(places // 7 * 16)
         ends = begins + places % 7 * 3
@@ -92,8 +92,10 @@ class Attention(unittest.TestCase):
                 numpy.testing.assert_array_equal(tilewright.from_bf16(output[1, row]), 0)
                 numpy.testing.assert_array_equal(sums[1, :, row], -numpy.inf)
                 continue
-            expected = reference(numbers[0][1, row:row + 1, 3], numbers[1][1, first:end, 1], numbers[2][1, first:end, 1])
-            self.near(output[1, row:row + 1, 3], expected)
+            alone = (tilewright.to_bf16(x) for x in (numbers[0][1:, row:row + 1], numbers[1][1:, first:end], numbers[2][1:, first:end]))
+            expected = tilewright.attention(*alone, instance='attention_128', **given)
+            numpy.testing.assert_array_equal(output[1, row], expected[0][0, 0])
+            numpy.testing.assert_array_equal(sums[1, :, row], expected[1][0, :, 0])
         for wrong, said in ((dict(range_ends=None), 'both, or neither'), (dict(causal=True), 'causal is 0'),
                             (dict(range_begins=begins[:, :29]), 'must be 60 values')):
             with self.assertRaisesRegex(tilewright.Invalid, said):

@@ -129,7 +129,7 @@ class FourBit(unittest.TestCase):
             tilewright.matmul(Buffer.zeros((4, 128), 'bf16'), packed)
         with self.assertRaises(tilewright.Unsupported) as caught:
             tilewright.matmul_four_bit(Buffer.zeros((4, 128), 'bf16'), packed, target='sm100a')
-        self.assertIn('tw_block_scaled takes MXFP4 and NVFP4 as they lie', str(caught.exception))
+        self.assertIn('products with block scales take MXFP4 and NVFP4 there as they lie', str(caught.exception))
         packed = tilewright.pack_weights(Buffer.zeros((16, 16), 's32'), Buffer.zeros((16, 1), 'bf16'), layout='compressed_tensors')
         with self.assertRaises(tilewright.Unsupported) as caught:
             tilewright.matmul_four_bit(Buffer.zeros((4, 128), 'bf16'), packed, target='sm100a')

@@ -91,8 +91,8 @@ Status choose_four_bit(LaunchChoice& choice, const Checked& problem, const Dispa
                  FourBitFamily::format_words[format]));
   }
   return Status::refused(
-      "No compiled kernel multiplies by packed weights on sm100a: there tw_block_scaled takes "
-      "MXFP4 and NVFP4 as they lie in a checkpoint, by activations of tw_block_quantise.");
+      "No compiled kernel multiplies by packed weights on sm100a: products with block scales take "
+      "MXFP4 and NVFP4 there as they lie in a checkpoint, by activations quantised in blocks.");
 }
 
 constexpr Family four_bit = {&FourBitFamily::description,

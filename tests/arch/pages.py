@@ -19,7 +19,7 @@ MORE = ['max_cluster', 'tensor_columns', 'StagedSources', 'ClusterReduction', 'L
 # What attention has in place of a matmul's loader and TileOp, whether its groups take turns, and whether a loop has all blocks.
 MORE += ['HeadLoader', 'PartLoader', 'ScoreOp', 'ValueOp', 'takes_turns', 'one_loop']
 # What ping-pong asks: how far apart its groups are and how they stand, the LDS without signals, the stages, when it loads, and the dies.
-MORE += ['barriers_apart', 'waves', 'lds_bytes', 'least_stages', 'loads_while_storing', 'dies', 'chunk_of_die']
+MORE += ['barriers_apart', 'waves', 'lds_bytes', 'least_stages', 'loads_while_storing', 'dies', 'Dealt']
 LOOP = re.compile(r'\b(for|while|do|goto)\b')
 DEVICE = re.compile(r'TW_DEVICE|\bisa::')
 STRUCT = re.compile(r'^struct (\w+)(?: : (\w+))? \{\n(.*?)^\};', re.M | re.S)

@@ -75,7 +75,7 @@ EXAMPLES = {
     'is_order': ('Product::Order', ''),
     'is_map': ('Product::Map', ''),
     'is_schedule': ('Product::Schedule', ''),
-    'is_asked': ('Product::Schedule', ''),
+    'is_asked': ('Product::Schedule', ', NoTrace'),
     'is_reduction': ('InParts::Reduction', ''),
     'reduces': ('InParts::Reduction', ', Sum'),
     'is_program': ('kernel::OneProduct<Product>', ''),
