@@ -52,8 +52,7 @@ void refuse_overlap(const Memory& written, const Memory& other) {
   const std::int64_t offset = distance(other, written);
   std::string subject = written.name;
   if (subject.starts_with("the ")) subject[0] = 'T';
-  std::string where = "begins where";
-  std::string what = " does,";
+  std::string where = "begins where", what = " does,";
   if (offset != 0) {
     where = fmt::format("begins {} bytes {}", offset > 0 ? offset : -offset,
                         offset > 0 ? "behind" : "before");
@@ -124,13 +123,8 @@ Memory memory_of(const char* name, const void* data, ElementType type, std::int6
   const auto bytes = [bits = std::int64_t{bits_in(type)}](std::int64_t elements) {
     return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
   };
-  return {name,
-          data,
-          bytes(length),
-          lines,
-          bytes(lines > 1 ? pitch : length),
-          batch_pitch == 0 ? 1 : batch,
-          bytes(batch_pitch)};
+  const std::int64_t step = bytes(lines > 1 ? pitch : length), count = batch_pitch == 0 ? 1 : batch;
+  return {name, data, bytes(length), lines, step, count, bytes(batch_pitch)};
 }
 
 Memory vector_of(const char* name, const void* data, ElementType type, std::int64_t length) {
