@@ -30,7 +30,7 @@ BUGS = [
         'weights of any stage are multiplied by the activations of the first',
         'family/four_bit/op.h', 'const std::uint64_t b = b_descriptor + b_ + BlocksB::units(0, 0, 0, stage.slot());',
         'const std::uint64_t b = b_descriptor + b_;',
-        [Site('four_bit', SMALL, 'wrong-step', 'multiply 0', 0)]),
+        [Site('four_bit', SMALL, 'wrong-step', 'multiply 0', 0)], of=2),
     Bug('scales_of_the_lane_s_other_row',
         'the two rows of a lane have each other\'s scales',
         'family/four_bit/fragments.h', 'const unsigned index = 2 * group + row;',
@@ -82,5 +82,5 @@ BUGS = [
     Bug('tiles_amid_blocks', 'a tile of weights that threads unpack begins where no block does',
         'family/four_bit/kernel.h', 'static constexpr unsigned column_step = PackedWeights::rows;',
         'static constexpr unsigned column_step = 1;',
-        [Site('four_bit_copies', SMALL, WRONG_RESULT)]),
+        [Site('four_bit_copies', SMALL, 'global-race', 'multiply 0', 'any')]),
 ]
