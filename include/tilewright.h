@@ -52,7 +52,7 @@ TW_API const char* tw_version(void); /* "0.6.0" */
 typedef struct tw_options {
   size_t size; /* this struct's: what tw_init wrote */
   /* The sum of an element is made in the same order whatever m is (of a convolution: n; of
-   * attention: whatever else is in the batch). */
+   * attention: whatever else is in the batch, up to 4095 tiles; docs/attention.md). */
   int batch_invariant;
   /* fp8: the tensor core adds up all of k with 13 fractional bits; 0: partial sums in float32. */
   int fast_accumulation;
