@@ -320,7 +320,7 @@ void fill_normal(HostProblem& data, const Case& of) {
   }
 }
 
-// What a sequence has not is taken as the nearest that it has.
+// Some ranges are written as if they reached beyond their sequence: kernels end them with it.
 void fill_ranges(HostProblem& data, const std::vector<Sequence>& sequences) {
   HostMatrix &begins = data.tensor(Family::range_begins), &ends = data.tensor(Family::range_ends);
   if (!begins.exists()) return;

@@ -15,7 +15,7 @@ concept InStep = requires {
   Kernel::Target::barriers_apart;
 };
 
-// What brings halves, with their scales where they have any.
+// The loader of halves, which brings their scales as well where they have any.
 template <class Halves>
 struct BroughtBy {
   using Type = Halves;

@@ -99,15 +99,15 @@ struct RangedSequences : Sequences {
   const std::int32_t* range_begins;
   const std::int32_t* range_ends;
 
-  // What the query at `row` sees; where that is nothing, no key from 0 on. Numbers that cannot be
-  // are taken as the nearest that can.
+  // The query at `row` sees these keys, or {0, 0} where it sees none. Numbers outside of the
+  // sequence count as the nearest inside.
   TW_DEVICE KeyRange range(const SequenceRows& of, int row) const {
     if (row >= of.query_end) return {0, 0};
     const int first = end(range_begins, row, 0, of.keys());
     const int behind = end(range_ends, row, first, of.keys());
     return first < behind ? KeyRange{first, behind} : KeyRange{0, 0};
   }
-  // What any of so many queries from `row` on sees, and what all of them see.
+  // Keys that some of the queries from `row` on see, and keys that all of them see.
   struct Ranges {
     KeyRange any;
     KeyRange all;

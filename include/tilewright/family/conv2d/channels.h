@@ -50,7 +50,7 @@ class ChannelOp : public Issuer {
   unsigned left_;  // k-tiles of the position
 };
 
-// Who multiplies counts.
+// The program of one product whose multiplying groups count k-tiles.
 template <class Kernel>
 struct ChannelProgram : kernel::OneProduct<Kernel> {
   using Base = kernel::OneProduct<Kernel>;

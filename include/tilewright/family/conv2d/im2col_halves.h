@@ -1,6 +1,6 @@
 // TileIO: what im2col_copy.h brings, forward, by loads straight to LDS of half an operand at once.
-// A lane reads a chunk of channels of one pixel; what the filter meets outside of the image is out
-// of the resource's range, and so zero.
+// A lane reads a chunk of channels of one pixel. Pixels outside of the image lie outside of the
+// resource's range, which makes them zero.
 #pragma once
 
 #include "tilewright/family/conv2d/im2col_copy.h"

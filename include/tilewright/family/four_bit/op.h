@@ -125,8 +125,8 @@ class FourBitOp : public PackedReader<tiling, packed, rows, stage_bytes> {
     if (!sum.started()) sum.clear();
   }
 
-  // For sums that are promoted (bind/scaled_op.h): issues the products of a stage, which are those
-  // of a piece, and waits for none of them.
+  // Promoted sums (bind/scaled_op.h) have a stage as one piece: this issues its products and waits
+  // for none.
   using Piece = FourBitOp;
   template <StageToRead Stage>
   TW_DEVICE void issue(Accumulator& partial, const Stage& stage, unsigned /*row*/,

@@ -16,7 +16,7 @@ struct PackedScale {
   std::uint8_t code = 0;
 };
 
-// What makes every weight of a group NaN: of e4m3 the last entry of the table.
+// This scale makes every weight of a group NaN; for e4m3 it is the last entry of the table.
 constexpr PackedScale nan_scale(ElementType activation) {
   if (activation == ElementType::E4m3) return {.byte = 91, .clears = true, .code = 7};
   return {.byte = 255, .clears = true};
