@@ -32,6 +32,14 @@ def first_of(b):
     return View(b.address, b.shape[1:], b.strides[1:], b.type, False, b.owner)
 
 
+def set_groups(problem, b, rows):
+    """Each group's rows, and its matrix of b, [groups, k, n]; `problem` has the product of the first."""
+    groups = b.shape[0]
+    problem.rows = fill_vector('rows', rows, groups, ('s32',))
+    set_integers(problem.matmul, None, batch=groups)
+    set_integers(problem.matmul.b, 'b', batch_stride=b.strides[0])
+
+
 def scaled_problem(family, views, d, scalars, arrays, powers_of_two, d_scales=None, rows_of_groups=None, gated_blocks=False):
     """The problem of a family with a_scales and b_scales, of Views of (a, b, a_scales, b_scales), and where there are any of
     d_scales; `arrays` has ARRAYS' order, None where there is none. rows_of_groups: where b is [groups, k, n]."""
@@ -62,8 +70,5 @@ def scaled_problem(family, views, d, scalars, arrays, powers_of_two, d_scales=No
     if gated_blocks:
         problem.gated_blocks = 1
     if rows_of_groups is not None:
-        groups = all_b.shape[0]
-        problem.rows = fill_vector('rows', rows_of_groups, groups, ('s32',))
-        set_integers(problem.matmul, None, batch=groups)
-        set_integers(problem.matmul.b, 'b', batch_stride=all_b.strides[0])
+        set_groups(problem, all_b, rows_of_groups)
     return problem

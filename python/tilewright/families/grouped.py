@@ -3,7 +3,7 @@ from .._arrays import MUST_BE, View, is_torch, view_of
 from .._library import Invalid, check, library, new_options, new_problem, new_struct, set_integers
 from .._problem import (Extents, check_on_host, check_told, checked_epilogue, epilogue_views,
                         fill_matrix, fill_problem, fill_vector, output_of, parts_of)
-from .._scaled_problem import check_shape, set_scales
+from .._scaled_problem import check_shape, first_of, set_groups, set_scales
 from .._scales import blocks_of
 from .._with_torch import with_torch
 
@@ -48,13 +48,12 @@ def problem_of(views, d, scalars, arrays):
     if d.shape != shape:
         raise Invalid(f'out has shape {d.shape}, but the product has shape {shape}.')
     problem = new_problem('grouped')
-    problem.rows = fill_vector('rows', rows, groups, ('s32',))
     set_integers(problem, None, capacity=a.shape[1] if len(a.shape) == 3 else 0)
     a = _rows_in_one('a', a)
     flat = list(arrays)
     for place, name in ((0, 'source'), (5, 'auxiliary')):
         flat[place] = _rows_in_one(name, flat[place])
-    one = View(b.address, b.shape[1:], b.strides[1:], b.type, False, b.owner)
+    one = first_of(b)
     placed = _rows_in_one('out', d)
     if row_index is None:
         fill_problem(problem.matmul, a, one, placed, scalars, flat)
@@ -64,8 +63,7 @@ def problem_of(views, d, scalars, arrays):
         set_integers(problem, None, a_rows=a.shape[0])
         all_rows = View(a.address, (m, k), a.strides, a.type, False, a.owner)
         fill_problem(problem.matmul, all_rows, one, placed, scalars, flat)
-    set_integers(problem.matmul, None, batch=groups)
-    set_integers(problem.matmul.b, 'b', batch_stride=b.strides[0])
+    set_groups(problem, b, rows)
     if (a_scales is None) != (b_scales is None):
         raise Invalid('One of a_scales and b_scales is given; FP8 with scales of blocks has both.')
     if a_scales is not None:
