@@ -33,6 +33,19 @@ inline std::vector<AttentionShape> few_queries(int columns, int value_columns = 
   return shapes;
 }
 
+// Every way of landing with each of so many seeds.
+inline std::vector<vgpu::Options> schedules(std::uint64_t seeds) {
+  std::vector<vgpu::Options> all;
+  for (const vgpu::Landing landing : test::every_landing) {
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      vgpu::Options& options = all.emplace_back();
+      options.landing = landing;
+      options.seed = seed;
+    }
+  }
+  return all;
+}
+
 template <class Named>
 void expect_exact(const AttentionShape& shape, const vgpu::Options& options,
                   const LaunchOrder& order = {}) {

@@ -86,25 +86,21 @@ TYPED_TEST(LatentTest, AnyCutOfKeysIsExact) {
 }
 
 TEST(Latent, IsExactAndCleanOn200Schedules) {
-  for (const vgpu::Landing landing : test::every_landing) {
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-      vgpu::Options options;
-      options.landing = landing;
-      options.seed = seed;
-      AttentionShape shape = {.heads = 3,
-                              .columns = 192,
-                              .value_columns = 128,
-                              .queries = {2},
-                              .keys = {200 + static_cast<int>(seed)},
-                              .causal = seed % 4 < 2};
-      if (seed % 5 > 1) {
-        expect_exact<Latent<8, 192, 128>>(shape, options);
-      } else if (seed % 5 == 1) {
-        expect_exact<LatentBytes<8, 192, 128, 2>>(shape, options);
-      } else {
-        shape.heads = 17;
-        expect_exact<Latent<64, 192, 128>>(shape, options);
-      }
+  for (const vgpu::Options& options : schedules(50)) {
+    const std::uint64_t seed = options.seed;
+    AttentionShape shape = {.heads = 3,
+                            .columns = 192,
+                            .value_columns = 128,
+                            .queries = {2},
+                            .keys = {200 + static_cast<int>(seed)},
+                            .causal = seed % 4 < 2};
+    if (seed % 5 > 1) {
+      expect_exact<Latent<8, 192, 128>>(shape, options);
+    } else if (seed % 5 == 1) {
+      expect_exact<LatentBytes<8, 192, 128, 2>>(shape, options);
+    } else {
+      shape.heads = 17;
+      expect_exact<Latent<64, 192, 128>>(shape, options);
     }
   }
 }

@@ -69,19 +69,15 @@ TEST(Ranges, KeysThatNobodySeesAreNotTouched) {
 }
 
 TEST(Ranges, AreExactAndCleanOn200Schedules) {
-  for (const vgpu::Landing landing : test::every_landing) {
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-      vgpu::Options options;
-      options.landing = landing;
-      options.seed = seed;
-      const int more = static_cast<int>(seed);
-      expect_exact<Ranged>({.heads = 2,
-                            .queries = {130, 20 + more},
-                            .keys = {150 + more, 64},
-                            .ragged = true,
-                            .ranges = seed % 2 == 0 ? Ranges::Documents : Ranges::Any},
-                           options);
-    }
+  for (const vgpu::Options& options : schedules(50)) {
+    const std::uint64_t seed = options.seed;
+    const int more = static_cast<int>(seed);
+    expect_exact<Ranged>({.heads = 2,
+                          .queries = {130, 20 + more},
+                          .keys = {150 + more, 64},
+                          .ragged = true,
+                          .ranges = seed % 2 == 0 ? Ranges::Documents : Ranges::Any},
+                         options);
   }
 }
 

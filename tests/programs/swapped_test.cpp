@@ -90,20 +90,16 @@ TEST(SwappedOfBytes, RandomRowsAreWithinTheBoundOfBf16) {
   }
 }
 TEST(SwappedOfBytes, IsExactAndCleanOnSchedules) {
-  for (const vgpu::Landing landing : test::every_landing) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-      vgpu::Options options;
-      options.landing = landing;
-      options.seed = seed;
-      AttentionCase data = case_of_bytes({.heads = 3,
-                                          .columns = 128,
-                                          .queries = {2},
-                                          .keys = {600 + 20 * static_cast<int>(seed)},
-                                          .causal = seed % 2 == 0},
-                                         true, seed);
-      ASSERT_TRUE(test::clean(run_attention<OfBytes>(data, options)));
-      ASSERT_EQ(data.wrong_one_hot(), 0) << "seed " << seed;
-    }
+  for (const vgpu::Options& options : schedules(10)) {
+    const std::uint64_t seed = options.seed;
+    AttentionCase data = case_of_bytes({.heads = 3,
+                                        .columns = 128,
+                                        .queries = {2},
+                                        .keys = {600 + 20 * static_cast<int>(seed)},
+                                        .causal = seed % 2 == 0},
+                                       true, seed);
+    ASSERT_TRUE(test::clean(run_attention<OfBytes>(data, options)));
+    ASSERT_EQ(data.wrong_one_hot(), 0) << "seed " << seed;
   }
 }
 
@@ -120,15 +116,11 @@ TYPED_TEST(SwappedTest, AnyCutOfKeysIsExact) {
 }
 
 TEST(Swapped, IsExactAndCleanOn200Schedules) {
-  for (const vgpu::Landing landing : test::every_landing) {
-    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-      vgpu::Options options;
-      options.landing = landing;
-      options.seed = seed;
-      const int more = static_cast<int>(seed);
-      expect_exact<Swapped<8, 64, 64>>(
-          {.heads = 3, .queries = {2}, .keys = {200 + more}, .causal = seed % 2 == 0}, options);
-    }
+  for (const vgpu::Options& options : schedules(50)) {
+    const std::uint64_t seed = options.seed;
+    const int more = static_cast<int>(seed);
+    expect_exact<Swapped<8, 64, 64>>(
+        {.heads = 3, .queries = {2}, .keys = {200 + more}, .causal = seed % 2 == 0}, options);
   }
 }
 
