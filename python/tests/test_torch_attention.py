@@ -61,10 +61,10 @@ class TorchAttention(unittest.TestCase):
     def test_operators(self):
         operators = torch.ops.tilewright
         tests = ('test_schema', 'test_faketensor', 'test_aot_dispatch_dynamic')
-        torch.library.opcheck(operators.attention.default, (self.q, self.k, self.v, *[None] * 6, True, True, 5, 0.0, 0.0,
+        torch.library.opcheck(operators.attention.default, (self.q, self.k, self.v, *[None] * 8, True, True, 5, 0.0, 0.0,
                                                             0, False, None, None), test_utils=tests)
         by_head = [tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in (self.q, self.k, self.v)]
-        torch.library.opcheck(operators.attention.default, (*by_head, *[None] * 6, True, False, 0, 0.0, 0.0, 0, False, None, None),
+        torch.library.opcheck(operators.attention.default, (*by_head, *[None] * 8, True, False, 0, 0.0, 0.0, 0, False, None, None),
                               test_utils=tests)
         table, lengths = torch.randperm(6).int().view(2, 3), torch.tensor([33, 40], dtype=torch.int32)
         cache = self.normal(6, 16, 2, 128)
@@ -89,7 +89,7 @@ class TorchAttention(unittest.TestCase):
         for sentence, arguments in (
                 ('k is a list, but another', (self.q, [1], self.v)),
                 ('k lies on meta, but q lies on cpu', (self.q, self.k.to('meta'), self.v)),
-                ('types of queries, keys, values', (self.q, self.k.half(), self.v))):
+                ('Keys and values must have the type of the queries', (self.q, self.k.half(), self.v))):
             with self.subTest(sentence), self.assertRaisesRegex(tilewright.Invalid, sentence):
                 tilewright.attention(*arguments)
 
