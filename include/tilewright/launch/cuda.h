@@ -237,7 +237,11 @@ class CudaKernel {
                               at_once, onto);
     void* arguments[] = {const_cast<Params*>(&params)};
     const cudaError_t launched = cudaLaunchKernelExC(&launch.config, function_, arguments);
-    if (before.is_captured) CapturedNode::last_of_thread() = CapturedNode::of(onto);
+    // Behind a launch that failed stands whatever stood there before it: perhaps a foreign kernel.
+    if (before.is_captured) {
+      CapturedNode::last_of_thread() =
+          launched == cudaSuccess ? CapturedNode::of(onto) : CapturedNode{};
+    }
     return cuda_status(launched, "The launch");
   }
 
