@@ -1,5 +1,5 @@
-// ./tw fuzz: random problems, instances and schedules until the time is over; a failure is shrunk
-// to one `./tw run` line.
+// ./tw fuzz: random problems, instances and schedules until the time is over, or so many; a failure
+// is shrunk to one `./tw run` line.
 #include <fmt/format.h>
 
 #include <memory>

@@ -22,6 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t enough_failures = 8;
+// A problem of --problems is drawn again where it is refused.
+constexpr int most_refusals = 100;
 
 class Fuzzer {
  public:
@@ -36,6 +38,10 @@ class Fuzzer {
   void run() {
     const StillGoing still_going([this](double seconds) {
       const std::lock_guard lock(mutex_);
+      if (request_.problems > 0) {
+        return fmt::format("{} of {} problems are clean, {} failures", clean_, request_.problems,
+                           failures_.size());
+      }
       return fmt::format("{} problems are clean, {} failures, about {:.0f} s left", clean_,
                          failures_.size(), std::max(0.0, 60.0 * request_.minutes - seconds));
     });
@@ -56,21 +62,38 @@ class Fuzzer {
 
  private:
   void work(unsigned worker) {
+    if (request_.problems > 0) return work_by_number();
     std::mt19937_64 random(seed_ + worker);
     while (Clock::now() < end_ && !stop_) {
-      const AnyCase one = makers_[random() % makers_.size()](random);
-      const Outcome outcome = one.judge();
-      {
-        const std::lock_guard lock(mutex_);
-        tried_.insert(one.instance);
-        if (!outcome.status.is_good()) {
-          if (refused_++ == 0) first_refusal_ = one.line + "\n" + outcome.status.sentence();
-        } else if (!outcome.failed()) {
-          ++clean_;
-        }
-      }
-      if (outcome.failed()) report(one);
+      take(makers_[random() % makers_.size()](random));
     }
+  }
+
+  // Each problem has random numbers of its own: how many threads there are changes none.
+  void work_by_number() {
+    for (std::uint64_t number; !stop_ && (number = next_++) < request_.problems;) {
+      std::seed_seq words{seed_, seed_ >> 32, number};
+      std::mt19937_64 random(words);
+      const CaseMaker& maker = makers_[number % makers_.size()];
+      for (int tries = 0; tries < most_refusals && !take(maker(random)); ++tries) {
+      }
+    }
+  }
+
+  // Whether it ran.
+  bool take(const AnyCase& one) {
+    const Outcome outcome = one.judge();
+    {
+      const std::lock_guard lock(mutex_);
+      tried_.insert(one.instance);
+      if (!outcome.status.is_good()) {
+        if (refused_++ == 0) first_refusal_ = one.line + "\n" + outcome.status.sentence();
+      } else if (!outcome.failed()) {
+        ++clean_;
+      }
+    }
+    if (outcome.failed()) report(one);
+    return outcome.status.is_good();
   }
 
   void report(const AnyCase& failing) {
@@ -102,6 +125,7 @@ class Fuzzer {
   Clock::time_point end_;
   std::mutex mutex_;
   std::atomic<bool> stop_ = false;
+  std::atomic<std::uint64_t> next_ = 0;
   std::uint64_t clean_ = 0;
   std::uint64_t refused_ = 0;
   std::string first_refusal_;
@@ -112,9 +136,12 @@ class Fuzzer {
 }  // namespace
 
 void FuzzRequest::add_options(CLI::App& command) {
-  command.add_option("--minutes", minutes, "how long")
-      ->check(CLI::Range(0.001, 100000.0))
-      ->capture_default_str();
+  CLI::Option* const how_long = command.add_option("--minutes", minutes, "how long")
+                                    ->check(CLI::Range(0.001, 100000.0))
+                                    ->capture_default_str();
+  command.add_option("--problems", problems, "how many run instead, in turns of all the instances")
+      ->check(CLI::Range(1, 1000000))
+      ->excludes(how_long);
   command.add_option("--seed", seed, "0: another one each time");
   command.add_option("--on", on, "gpu or virtual; empty: virtual");
   command.add_option("--arch", arch, "only instances of this target");
@@ -169,7 +196,12 @@ void fuzz_cases(const FuzzRequest& request, bool on_gpu, std::vector<CaseMaker> 
                                        {"failures", fuzzer.failures()}})
                            .dump());
   }
-  verdict.status = fuzzer.failures().empty() && fuzzer.clean() > 0 ? 0 : 1;
+  const std::uint64_t asked = std::max<std::uint64_t>(request.problems, 1);
+  if (request.problems > 0 && fuzzer.failures().empty() && fuzzer.clean() < asked) {
+    fmt::print("{} of {} problems were refused {} times, each drawn anew\n", asked - fuzzer.clean(),
+               asked, most_refusals);
+  }
+  verdict.status = fuzzer.failures().empty() && fuzzer.clean() >= asked ? 0 : 1;
 }
 
 }  // namespace tw::cli

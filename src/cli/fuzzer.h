@@ -1,4 +1,5 @@
-// The loop of a fuzzer: random cases until the time is over; a failure is shrunk to one line.
+// The loop of a fuzzer: random cases until the time is over, or so many; a failure is shrunk to one
+// line.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ namespace tw::cli {
 
 struct FuzzRequest {
   double minutes = 1.0;
-  std::uint64_t seed = 0;  // 0: another one each time
+  std::uint64_t problems = 0;  // that run, in turns of all instances; 0: as many as the time takes
+  std::uint64_t seed = 0;      // 0: another one each time
   std::string on;
   std::string arch;
   std::string instance;

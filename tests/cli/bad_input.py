@@ -129,6 +129,8 @@ CASES = [
       for path in ('/proc/nowhere/x.json', 'nowhere/x.json')),
     ([program, 'fuzz', '--minutes', '-1'], '--minutes'),
     ([program, 'fuzz', '--minutes', 'nan'], '--minutes is nan'),
+    ([program, 'fuzz', '--problems', '0'], '--problems'),
+    ([program, 'fuzz', '--problems', '3', '--minutes', '1'], 'excludes'),
     ([program, 'fuzz', '--corpus', '/'], "--corpus is '/', but must be a file"),
     ([program, 'fuzz', '--corpus', '/dev/full'], "--corpus is '/dev/full', but must be a file"),
     ([program, 'fuzz', '--arch', 'sm42'], "no target 'sm42'"),

@@ -1,5 +1,5 @@
 """docs/commands.md has the tables of commands, families and targets that the programs and headers give, and a sentence for
-each family that a target has no kernel for.
+each family that a target has no kernel for; docs/random_problems.md has the same cells.
 
 usage: commands.py TILEWRIGHT [--update]
 """
@@ -14,6 +14,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'tools'))
 import cost  # noqa: E402
+import random_problems  # noqa: E402
 PAGE = ROOT / 'docs/commands.md'
 BEGIN, END = '<!-- made by tests/docs/commands.py -->\n', '<!-- end -->\n'
 
@@ -123,6 +124,11 @@ if len(empty) > MOST_EMPTY:
     sys.exit(f'The table of families by targets has {len(empty)} empty cells, but at most {MOST_EMPTY}: {sorted(empty)}.')
 if told != empty:
     sys.exit(f'docs/commands.md has no sentence for {sorted(empty - told)}, and one too many for {sorted(told - empty)}.')
+drawn = random_problems.table(random_problems.PAGE.read_text())
+undrawn = sorted(f'{family} on {target}' for (family, target), what in cells.items()
+                 if (what == 'yes') != (drawn.get((family, target), random_problems.NONE) != random_problems.NONE))
+if undrawn:
+    sys.exit(f'docs/random_problems.md has not the cells of this table: {undrawn}; tools/random_problems.py writes it.')
 if request.update:
     PAGE.write_text(page[:begin] + made + page[end:])
 elif page[begin:end] != made:

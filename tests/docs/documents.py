@@ -52,7 +52,7 @@ def commands(text):
 
 def shortened(words, folder):
     words = list(words)
-    for option, value in ('--schedules', '4'), ('--minutes', '0.02'):
+    for option, value in ('--schedules', '4'), ('--minutes', '0.02'), ('--problems', '2'):
         if option in words:
             words[words.index(option) + 1] = value
     for option in '-o', '--html', '--json', '--svg':

@@ -30,12 +30,19 @@ TEST(Described, RandomProblemsOfEveryInstance) {
     const std::span<const Instance> instances = trial->instances();
     const std::size_t usual = std::max<std::size_t>(400, 3 * instances.size());
     const std::size_t problems = count != nullptr ? std::strtoull(count, nullptr, 10) : usual;
+    std::map<std::string, int> of_target;
     for (std::size_t i = 0; i < problems; ++i) {
       const Instance& instance = instances[i % instances.size()];
       Case made = random_case(*trial, instance, random);
       try_far(made, random);
       expect_clean(made, random());
       if (HasFatalFailure()) return;
+      ++of_target[instance.target];
+    }
+    if (count != nullptr) continue;
+    for (const Instance& instance : instances) {
+      EXPECT_GE(of_target[instance.target], 10)
+          << trial->description->name << " on " << instance.target;
     }
   }
 }
