@@ -114,6 +114,22 @@ TW_API tw_status tw_plan_run(const tw_plan* plan, const void* problem, void* wor
 /* The same kernels on the virtual GPU, with host memory: returns when the result is there. */
 TW_API tw_status tw_simulate(const void* problem, const tw_options* options);
 
+/* Plans of problems of any families, each behind the one before on one stream, which one call
+ * enqueues: a layer of experts, for example (docs/groups.md). What one problem writes, those behind
+ * it may read. It belongs to the device it was made for and is used from many threads at once. */
+typedef struct tw_sequence tw_sequence;
+TW_API tw_status tw_sequence_create(tw_sequence** sequence, const void* const* problems,
+                                    size_t count, const tw_options* options);
+TW_API void tw_sequence_destroy(tw_sequence* sequence);
+/* The largest that one of them needs: they use it by turns. */
+TW_API size_t tw_sequence_workspace_size(const tw_sequence* sequence);
+/* The problems are as many as the sequence was made of, each as for tw_plan_run. Where one is
+ * refused nothing is enqueued, and the sentence begins with its place. */
+TW_API tw_status tw_sequence_run(const tw_sequence* sequence, const void* const* problems,
+                                 void* workspace, size_t workspace_bytes, void* stream);
+TW_API tw_status tw_sequence_simulate(const void* const* problems, size_t count,
+                                      const tw_options* options);
+
 /* In C++ the type of a problem tells its family: tilewright.hpp asks this. */
 #ifdef __cplusplus
 #define TW_FAMILY_OF(NAME) \

@@ -1,6 +1,6 @@
-/* A layer of experts in five calls, here on the virtual GPU. With device memory, plans
-   (tw_route_plan_create and so on) and a stream the same five are launches that a graph may
-   capture: no host reads what the router decides. */
+/* A layer of experts: five problems in one call, here on the virtual GPU. With device memory
+   tw_sequence_create decides once, and tw_sequence_run enqueues all five on a stream, which a graph
+   may capture: no host reads what the router decides. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,17 +30,28 @@ static tw_matrix by_rows(void* data, int64_t columns) {
   return (tw_matrix){data, columns, 1, 0, TW_BF16};
 }
 
-static int combine(tw_matrix to, tw_matrix from, int64_t from_rows, int64_t tokens, int64_t k,
-                   const int32_t* where, const float* by) {
+static tw_route_problem route(void) {
+  tw_route_problem problem;
+  tw_route_init(&problem, NULL);
+  problem.tokens = TOKENS, problem.experts = EXPERTS, problem.k = TOP;
+  problem.logits = (tw_matrix){logits, EXPERTS, 1, 0, TW_FP32};
+  problem.weights = weights, problem.chosen = chosen, problem.places = places;
+  problem.index = of_row, problem.ends = ends;
+  return problem;
+}
+
+static tw_combine_problem combine(tw_matrix to, tw_matrix from, int64_t from_rows, int64_t tokens,
+                                  int64_t k, const int32_t* where, const float* by) {
   tw_combine_problem problem;
   tw_combine_init(&problem, NULL);
   problem.tokens = tokens, problem.columns = HIDDEN, problem.k = k, problem.rows = from_rows;
   problem.source = from, problem.output = to, problem.places = where, problem.weights = by;
-  return tw_combine_simulate(&problem, NULL);
+  return problem;
 }
 
 /* B of each expert has n columns of k elements each. */
-static int multiply(tw_matrix to, tw_matrix a, uint16_t* b, int64_t n, int64_t k, int gated) {
+static tw_grouped_problem multiply(tw_matrix to, tw_matrix a, uint16_t* b, int64_t n, int64_t k,
+                                   int gated) {
   tw_grouped_problem problem;
   tw_grouped_init(&problem, NULL);
   problem.matmul.m = ROWS, problem.matmul.n = n, problem.matmul.k = k,
@@ -50,7 +61,7 @@ static int multiply(tw_matrix to, tw_matrix a, uint16_t* b, int64_t n, int64_t k
   problem.matmul.epilogue.activation = gated ? TW_RELU : TW_NONE;
   problem.matmul.epilogue.gated = gated;
   problem.rows = ends;
-  return tw_grouped_simulate(&problem, NULL);
+  return problem;
 }
 
 static float expected(int token, int column) {
@@ -75,7 +86,6 @@ static float expected(int token, int column) {
 
 int main(void) {
   int i, wrong = 0;
-  tw_route_problem route;
   for (i = 0; i < TOKENS * HIDDEN; ++i) x[i] = bf16(i % 13 == 0 ? (float)(i % 3 - 1) : 0);
   for (i = 0; i < EXPERTS * 2 * INNER * HIDDEN; ++i) gate_up[i] = bf16((float)(i * 7 % 3 - 1));
   for (i = 0; i < EXPERTS * HIDDEN * INNER; ++i) down[i] = bf16((float)(i * 11 % 3 - 1));
@@ -85,20 +95,18 @@ int main(void) {
     logits[i] = away == 0 || away == 2 ? 200.0f : (float)-i;
   }
 
-  tw_route_init(&route, NULL);
-  route.tokens = TOKENS, route.experts = EXPERTS, route.k = TOP;
-  route.logits = (tw_matrix){logits, EXPERTS, 1, 0, TW_FP32};
-  route.weights = weights, route.chosen = chosen, route.places = places;
-  route.index = of_row, route.ends = ends;
-  if (tw_route_simulate(&route, NULL) != TW_OK ||
-      combine(by_rows(rows, HIDDEN), by_rows(x, HIDDEN), TOKENS, ROWS, 1, of_row, NULL) != TW_OK ||
-      multiply(by_rows(middle, INNER), by_rows(rows, HIDDEN), gate_up, 2 * INNER, HIDDEN, 1) !=
-          TW_OK ||
-      multiply(by_rows(made, HIDDEN), by_rows(middle, INNER), down, HIDDEN, INNER, 0) != TW_OK ||
-      combine(by_rows(y, HIDDEN), by_rows(made, HIDDEN), ROWS, TOKENS, TOP, places, weights) !=
-          TW_OK) {
-    return puts(tw_message()), 1;
-  }
+  const tw_route_problem routed = route();
+  const tw_combine_problem gather =
+      combine(by_rows(rows, HIDDEN), by_rows(x, HIDDEN), TOKENS, ROWS, 1, of_row, NULL);
+  const tw_grouped_problem gates =
+      multiply(by_rows(middle, INNER), by_rows(rows, HIDDEN), gate_up, 2 * INNER, HIDDEN, 1);
+  const tw_grouped_problem product =
+      multiply(by_rows(made, HIDDEN), by_rows(middle, INNER), down, HIDDEN, INNER, 0);
+  const tw_combine_problem sums =
+      combine(by_rows(y, HIDDEN), by_rows(made, HIDDEN), ROWS, TOKENS, TOP, places, weights);
+  const void* const layer[] = {&routed, &gather, &gates, &product, &sums};
+  if (tw_sequence_simulate(layer, 5, NULL) != TW_OK) return puts(tw_message()), 1;
+
   for (i = 0; i < TOKENS * HIDDEN; ++i) wrong += number(y[i]) != expected(i / HIDDEN, i % HIDDEN);
   printf("rows of experts end at %d, %d, %d, %d; %d of %d elements are wrong\n", ends[0], ends[1],
          ends[2], ends[3], wrong, TOKENS * HIDDEN);

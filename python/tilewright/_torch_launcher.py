@@ -1,10 +1,22 @@
 """How problems of torch tensors get to the device, but for matmul's, which have a shorter way."""
+import threading
+
 import torch
 
 from ._library import Invalid, Plan, check, library, new_options
 from ._torch import key_of, memory_of, raw_stream, workspace_of
 
 PLANS_KEPT = 1024
+
+# Where this thread's `recorder` is a list, problems are not launched: they go there with their tensors and options.
+recording = threading.local()
+
+
+def launch_memory(bytes_needed, capturing, device, stream):
+    """The workspace of a launch. A graph keeps its addresses: it gets one of its own pool, and counters of the library's."""
+    if not bytes_needed:
+        return None
+    return torch.empty(bytes_needed, dtype=torch.uint8, device=device) if capturing else workspace_of(device, stream, bytes_needed)
 
 
 class Launcher:
@@ -25,6 +37,9 @@ class Launcher:
     def run(self, problem, tensors, rest, options):
         """`tensors` and `rest` are all that the problem was made of; the first tensor is there."""
         device = tensors[0].device
+        if (recorder := getattr(recording, 'recorder', None)) is not None:
+            recorder.append((problem, tensors, options))
+            return
         if device.type == 'cpu':
             check(library().tw_simulate(problem, new_options(*options)))
             return
@@ -45,10 +60,6 @@ class Launcher:
                 self.plans.pop(next(iter(self.plans)))  # the oldest
             self.plans[key] = plan
         stream = raw_stream(device.index)
-        address, size, workspace = None, 0, None
-        if plan.workspace_bytes:
-            # A graph keeps its addresses: it gets a workspace of its own pool, and counters of the library's.
-            workspace = (torch.empty(plan.workspace_bytes, dtype=torch.uint8, device=device)
-                         if capturing else workspace_of(device, stream, plan.workspace_bytes))
-            address, size = workspace.data_ptr(), workspace.numel()
+        workspace = launch_memory(plan.workspace_bytes, capturing, device, stream)
+        address, size = (None, 0) if workspace is None else (workspace.data_ptr(), workspace.numel())
         check(library().tw_plan_run(plan.handle, problem, address, size, stream))

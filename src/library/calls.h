@@ -20,6 +20,8 @@ std::size_t workspace_size(const Family& family, const void* problem, const tw_o
 void run(const Family& family, const void* problem, const tw_options* options,
          const Workspace& workspace, void* stream);
 tw_plan* make_plan(const Family& family, const void* problem, const tw_options* options);
+// Throws where run_plan would for the problem's sake.
+void check_plan(const tw_plan& plan, const void* problem);
 void run_plan(const tw_plan& plan, const void* problem, const Workspace& workspace, void* stream);
 void simulate(const Family& family, const void* problem, const tw_options* options);
 

@@ -164,6 +164,35 @@ void launch(const Family& family, const Checked& problem, const Decision& decisi
   if (!launched.is_good()) throw Failure{TW_CUDA, launched.sentence()};
 }
 
+// The call of a plan, until this thread's next.
+const Prepared& prepare_for_plan(const tw_plan& plan, const void* problem) {
+  const Family& family = *plan.family;
+  if (const Family& given = family_of(problem); &given != &family) {
+    throw Failure{TW_INVALID, fmt::format("The problem is one of {}, but the plan was made for "
+                                          "one of {}.",
+                                          given.name(), family.name())};
+  }
+  if (!is_whole(family, problem)) checked_problem(family, problem);  // throws
+  // The name of the instance may be gone; its number stays.
+  tw_options options = plan.options;
+  options.instance = nullptr;
+  const Device device = device_for(*plan.decision.gpu, family, problem, &options);
+  Repeated& repeated = Repeated::of(family, problem);
+  if (!repeated.is(family, problem, options, plan.instance, device)) {
+    Prepared& prepared = repeated.take(family, problem, &options, device);
+    repeated.instance = prepared.instance = plan.instance;
+    prepared.key = ProblemKey(family, problem, plan.options, plan.instance, device);
+    prepared.decision = plan.decision;
+  }
+  const Prepared& prepared = *repeated.prepared;
+  if (prepared.key != plan.key) {
+    const std::string difference = prepared.key.difference(plan.key);
+    repeated.prepared.reset();  // another plan may not take it for decided
+    throw Failure{TW_INVALID, difference};
+  }
+  return prepared;
+}
+
 }  // namespace
 
 // Where there is no device, options that name a target say what is asked about.
@@ -195,27 +224,13 @@ tw_plan* make_plan(const Family& family, const void* problem, const tw_options* 
                      prepared.key,     prepared.decision, std::move(line)};
 }
 
+void check_plan(const tw_plan& plan, const void* problem) {
+  static_cast<void>(prepare_for_plan(plan, problem));
+}
+
 void run_plan(const tw_plan& plan, const void* problem, const Workspace& workspace, void* stream) {
-  const Family& family = *plan.family;
-  if (!is_whole(family, problem)) checked_problem(family, problem);  // throws
-  // The name of the instance may be gone; its number stays.
-  tw_options options = plan.options;
-  options.instance = nullptr;
-  const Device device = device_for(*plan.decision.gpu, family, problem, &options);
-  Repeated& repeated = Repeated::of(family, problem);
-  if (!repeated.is(family, problem, options, plan.instance, device)) {
-    Prepared& prepared = repeated.take(family, problem, &options, device);
-    repeated.instance = prepared.instance = plan.instance;
-    prepared.key = ProblemKey(family, problem, plan.options, plan.instance, device);
-    prepared.decision = plan.decision;
-  }
-  const Prepared& prepared = *repeated.prepared;
-  if (prepared.key != plan.key) {
-    const std::string difference = prepared.key.difference(plan.key);
-    repeated.prepared.reset();  // another plan may not take it for decided
-    throw Failure{TW_INVALID, difference};
-  }
-  launch(family, prepared.problem, plan.decision, plan.options, workspace, stream);
+  const Prepared& prepared = prepare_for_plan(plan, problem);
+  launch(*plan.family, prepared.problem, plan.decision, plan.options, workspace, stream);
 }
 
 }  // namespace tw::library

@@ -7,7 +7,6 @@
 #include "tilewright/launch/version.h"
 
 using tw::library::Failure;
-using tw::library::Family;
 using tw::library::family_of;
 using tw::library::guarded;
 using tw::library::not_null;
@@ -27,7 +26,7 @@ tw_status tw_init(const char* family, void* problem, size_t bytes, tw_options* o
   return guarded([&] {
     if (options != nullptr) tw::library::set_usual(*options);
     if (problem != nullptr) std::memset(problem, 0, bytes);
-    const Family& found = tw::library::family_named(family);
+    const auto& found = tw::library::family_named(family);
     if (problem == nullptr) return;
     if (bytes != found.description->size) {
       throw Failure{TW_INVALID, fmt::format("A problem of {} has {} bytes, but is given {}.",
@@ -85,14 +84,7 @@ const char* tw_plan_command(const tw_plan* plan) {
 tw_status tw_plan_run(const tw_plan* plan, const void* problem, void* workspace,
                       size_t workspace_bytes, void* stream) {
   return guarded([&] {
-    const Family& planned = *not_null(plan, "plan").family;
-    const Family& given = family_of(problem);
-    if (&given != &planned) {
-      throw Failure{TW_INVALID, fmt::format("The problem is one of {}, but the plan was made for "
-                                            "one of {}.",
-                                            given.name(), planned.name())};
-    }
-    tw::library::run_plan(*plan, problem, {workspace, workspace_bytes}, stream);
+    tw::library::run_plan(not_null(plan, "plan"), problem, {workspace, workspace_bytes}, stream);
   });
 }
 

@@ -132,6 +132,16 @@ class Case {
     refused("tw_plan_run", call("tw_plan_run(null)", [&] {
               return tw_plan_run(nullptr, problem.data(), nullptr, 0, nullptr);
             }));
+    refused("tw_sequence_create", call("tw_sequence_create(null)", [&] {
+              return tw_sequence_create(nullptr, &nothing, 1, options);
+            }));
+    refused("tw_sequence_run", call("tw_sequence_run(null)", [&] {
+              return tw_sequence_run(nullptr, &nothing, nullptr, 0, nullptr);
+            }));
+    refused("tw_sequence_simulate", call("tw_sequence_simulate(null)", [&] {
+              return tw_sequence_simulate(&nothing, 1, options);
+            }));
+    tw_sequence_destroy(nullptr);
     tw_plan_destroy(nullptr);
     if (tw_plan_command(nullptr)[0] != 0 || tw_plan_workspace_size(nullptr) != 0) {
       complain("tw_plan_command", "a null plan has a command or needs a workspace.");
@@ -185,6 +195,7 @@ class Case {
     // Without kernels of the virtual GPU what is sound is refused, too.
     const tw_status simulated = call("tw_simulate", [&] { return tw_simulate(given, options); });
     if (simulated == TW_OK) complain("tw_simulate", "there is no virtual GPU here.");
+    with_sequence(problem, supported, options);
     if (planned != TW_OK) return;
     with_plan(plan, problem, bytes, options);
     tw_plan_destroy(plan);
@@ -223,6 +234,47 @@ class Case {
         any.name != problem.family().name) {
       complain("tw_plan_run", "a plan takes a problem of another family.");
     }
+  }
+
+  // Behind a problem of any family, this one is what it is alone.
+  void with_sequence(const Problem& problem, tw_status alone, const tw_options* options) {
+    const Problem before = sound_problem(families_[static_cast<std::size_t>(random_.below(
+                                             static_cast<std::int64_t>(families_.size())))],
+                                         random_);
+    const bool is_taken = call("tw_supported", [&] {
+                            return tw_supported(before.data(), options);
+                          }) == TW_OK;
+    const void* problems[] = {before.data(), problem.data()};
+    tw_sequence* sequence = nullptr;
+    const tw_status made = call("tw_sequence_create", [&] {
+      return tw_sequence_create(&sequence, problems, 2, options);
+    });
+    if ((is_taken && made != alone) || (made == TW_OK) != (sequence != nullptr)) {
+      complain("tw_sequence_create", "it is not what its problems are.");
+    }
+    if (made != TW_OK) return;
+    const auto run = [&](std::size_t bytes) {
+      return call("tw_sequence_run", [&] {
+        return tw_sequence_run(sequence, problems, workspace_memory, bytes, nullptr);
+      });
+    };
+    if (run(sizeof workspace_memory) != TW_OK) {
+      complain("tw_sequence_run", "a sequence refuses its own problems.");
+    }
+    const std::size_t bytes = tw_sequence_workspace_size(sequence);
+    if (bytes > 0 && run(bytes - 1) != TW_WORKSPACE) {
+      complain("tw_sequence_run", "a workspace that will not do is not TW_WORKSPACE.");
+    }
+    std::swap(problems[0], problems[1]);
+    if (run(sizeof workspace_memory) == TW_OK &&
+        before.family().name != problem.family().name) {
+      complain("tw_sequence_run", "it takes problems of other families.");
+    }
+    problems[1] = nullptr;
+    if (run(sizeof workspace_memory) != TW_INVALID) {
+      complain("tw_sequence_run", "a null problem is not TW_INVALID.");
+    }
+    tw_sequence_destroy(sequence);
   }
 
   const std::vector<Family>& families_;

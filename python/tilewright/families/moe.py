@@ -1,5 +1,5 @@
 """moe: a layer of experts, of route, combine and products in groups. No host waits for the device between them."""
-from .._arrays import rows_of
+from .._arrays import is_torch, rows_of
 from .._library import Invalid
 from .._packed_weights import PackedWeights
 from .._problem import Epilogue
@@ -44,8 +44,38 @@ def moe(x, logits, gate_up, down, k, *, activation='silu', addend=None, out=None
         in turns, and x is bf16.
     addend: [tokens, hidden], such as what a shared expert made.
     routing: as for route (scoring, bias, groups, top_groups, group_scores, normalise, scale).
-    Five launches, six of FP8 weights, which a graph may capture; the result has the same bits whenever it is computed.
+    Five launches, six of FP8 weights, which a graph may capture; the result has the same bits whenever it is computed. Of torch tensors
+    outside of torch.compile, one call of the library enqueues them all.
     """
+    given = [x, logits, *_arrays(gate_up), *_arrays(down), addend, out, routing.get('bias')]
+    if all(array is None or is_torch(array) for array in given):
+        from .._torch_sequence import is_eager, run_together
+        told = tuple((name, type(value), value) for name, value in sorted(routing.items()) if name != 'bias')
+        rest = ('moe', _told(gate_up), _told(down), (type(k), k), activation, target, told)
+        if is_eager(given) and _has_hash(rest):
+            return run_together(lambda: _layer(x, logits, gate_up, down, k, activation, addend, out, None, target, routing), given, rest, stream)
+    return _layer(x, logits, gate_up, down, k, activation, addend, out, stream, target, routing)
+
+
+def _arrays(weights):
+    return weights if _is_pair(weights) else [weights.data if isinstance(weights, PackedWeights) else weights]
+
+
+def _told(weights):
+    """What their arrays do not tell."""
+    if not isinstance(weights, PackedWeights):
+        return _is_pair(weights)
+    return tuple(weights.shape), weights.format, weights.group, weights.activation, weights.exponent, weights.tensor_scale
+
+
+def _has_hash(value):
+    try:
+        return hash(value) is not None
+    except TypeError:
+        return False
+
+
+def _layer(x, logits, gate_up, down, k, activation, addend, out, stream, target, routing):
     from . import FUNCTIONS  # those of other families
     route, combine = (FUNCTIONS[name] for name in ('route', 'combine'))
     options = dict(stream=stream, target=target)
