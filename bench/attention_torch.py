@@ -42,7 +42,8 @@ class Attention(Structure):
                 ('q', Matrix), ('k', Matrix), ('v', Matrix), ('output', Matrix), ('sinks', c_void_p),
                 ('log_sums', Matrix), ('page_size', c_int64), ('pages', c_int64), ('table_pitch', c_int64),
                 ('page_table', c_void_p), ('heads_in_pages', c_int), ('q_scales', c_void_p), ('k_scales', c_void_p),
-                ('v_scales', c_void_p), ('values_in_keys', c_int), ('range_begins', c_void_p), ('range_ends', c_void_p)]
+                ('v_scales', c_void_p), ('values_in_keys', c_int), ('range_begins', c_void_p), ('range_ends', c_void_p),
+                ('sums_join_every', c_int64)]
 
 
 class Options(Structure):
@@ -78,7 +79,7 @@ class Problem:
         self.by_token = [tensor.transpose(1, 2).contiguous() for tensor in (self.q, self.k, self.v)]
         self.as_e4m3 = [tensor.to(torch.float8_e4m3fn) for tensor in self.by_token] if is_e4m3 else None
 
-    def caller(self, library, instance=None, is_e4m3=False):
+    def caller(self, library, instance=None, is_e4m3=False, sums_join_every=0):
         """The call, where it leaves the output by head, and the line that repeats it."""
         batch, heads, key_heads, queries, keys = self.numbers
         output = torch.full_like(self.by_token[0], math.nan)
@@ -88,6 +89,7 @@ class Problem:
                                                byref(options)))
         problem.heads, problem.key_heads, problem.head_size = heads, key_heads, self.columns
         problem.sequences, problem.queries, problem.keys, problem.causal = batch, queries, keys, int(self.causal)
+        problem.sums_join_every = sums_join_every
         for name, tensor in zip(('q', 'k', 'v', 'output'), (*inputs, output)):
             count = tensor.shape[2]
             tensor_type = 0 if tensor.dtype == torch.bfloat16 else 4  # TW_BF16, TW_E4M3
@@ -99,12 +101,12 @@ class Problem:
         if status != 0 and instance:
             return None
         library.must(status)
-        stream = c_void_p(torch.cuda.current_stream().cuda_stream)
         workspace = torch.zeros(max(library.functions.tw_plan_workspace_size(plan), 1), dtype=torch.uint8, device='cuda')
 
-        def call():
+        def call(_kept=output):  # a graph is captured on a stream of its own
             library.must(library.functions.tw_plan_run(plan, byref(problem), c_void_p(workspace.data_ptr()),
-                                                       c_size_t(workspace.numel()), stream))
+                                                       c_size_t(workspace.numel()),
+                                                       c_void_p(torch.cuda.current_stream().cuda_stream)))
         line = library.functions.tw_plan_command(plan).decode()
         return call, output.transpose(1, 2), line
 
@@ -268,7 +270,7 @@ def measure_prefill(library, instances, rounds, is_e4m3):
                     calls['as bf16'] = problem.caller(library)[0]
                 chosen = line.split('--instance ')[1].split()[0]
                 for instance in instances:
-                    called = problem.caller(library, instance, is_e4m3)
+                    called = problem.caller(library, instance, is_e4m3, tokens if is_e4m3 else 0)  # with any sums of e4m3
                     if called is not None and instance != chosen:
                         calls[instance] = called[0]
                 times = {name: [] for name in calls}

@@ -52,6 +52,17 @@ class TorchAttention(unittest.TestCase):
         wide = [(x.float() * scale.repeat_interleave(x.shape[2] // 2)[:, None]).bfloat16() for x, scale in zip((q, k, v), scales)]
         self.assertTrue(torch.equal(output, tilewright.attention(*wide, causal=True, instance='attention_128_ampere')))
 
+    def test_sums_of_e4m3(self):
+        """Who allows longer sums in the tensor core gets other kernels; the result stays near."""
+        q, k, v = (self.normal(1, 300, 2, 128).to(torch.float8_e4m3fn) for _ in range(3))
+        usual = tilewright.attention(q, k, v, target='sm90a')
+        self.assertTrue(torch.equal(usual, tilewright.attention(q, k, v, target='sm90a', instance='attention_128_e4m3')))
+        for every, instance in ((300, 'attention_128_e4m3_k192'), (640, 'attention_128_e4m3_k160')):
+            output = tilewright.attention(q, k, v, target='sm90a', sums_join_every=every, instance=instance)
+            torch.testing.assert_close(output, usual, rtol=0.1, atol=0.05)
+            with self.assertRaisesRegex(tilewright.Unsupported, 'must join in float32 every 128 keys'):
+                tilewright.attention(q, k, v, target='sm90a', instance=instance)
+
     def test_random_problems(self):
         script.check_random_problems(random.Random(7), 'cpu', 12)
 
@@ -62,18 +73,18 @@ class TorchAttention(unittest.TestCase):
         operators = torch.ops.tilewright
         tests = ('test_schema', 'test_faketensor', 'test_aot_dispatch_dynamic')
         torch.library.opcheck(operators.attention.default, (self.q, self.k, self.v, *[None] * 8, True, True, 5, 0.0, 0.0,
-                                                            0, False, None, None), test_utils=tests)
+                                                            0, 0, False, None, None), test_utils=tests)
         by_head = [tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in (self.q, self.k, self.v)]
-        torch.library.opcheck(operators.attention.default, (*by_head, *[None] * 8, True, False, 0, 0.0, 0.0, 0, False, None, None),
+        torch.library.opcheck(operators.attention.default, (*by_head, *[None] * 8, True, False, 0, 0.0, 0.0, 0, 0, False, None, None),
                               test_utils=tests)
         table, lengths = torch.randperm(6).int().view(2, 3), torch.tensor([33, 40], dtype=torch.int32)
         cache = self.normal(6, 16, 2, 128)
         paged = (self.q[:, :1].contiguous(), cache, cache, table, lengths, *[None] * 5)
-        torch.library.opcheck(operators.attention_paged.default, (*paged, True, False, 0, 0.0, 0.0, 0, None, True, None, None),
+        torch.library.opcheck(operators.attention_paged.default, (*paged, True, False, 0, 0.0, 0.0, 0, 0, None, True, None, None),
                               test_utils=tests)
         out = torch.empty(2, 1, 4, 128, dtype=torch.bfloat16)
         torch.library.opcheck(operators.attention_paged_out.default,
-                              (out, torch.empty(4, 2), *paged, False, 0, 0.0, 0.0, 0, 48, False, None, None), test_utils=tests[:2])
+                              (out, torch.empty(4, 2), *paged, False, 0, 0.0, 0.0, 0, 0, 48, False, None, None), test_utils=tests[:2])
 
     def test_gradients_refused(self):
         k = self.k.clone().requires_grad_()

@@ -23,6 +23,9 @@ const AttentionConfig& config_of_instance(const Instance& instance) {
   return *static_cast<const AttentionConfig*>(instance.facts);
 }
 
+// More keys than any problem of a tool has.
+constexpr std::int64_t most_joined = std::int64_t{1} << 30;
+
 void adopt(void* given, const Instance& instance,
            const std::function<bool(const char*)>& is_given) {
   Problem& problem = *static_cast<Problem*>(given);
@@ -45,6 +48,10 @@ void adopt(void* given, const Instance& instance,
   }
   if (config.ranges != 0 && problem.range_begins == nullptr && problem.range_ends == nullptr) {
     problem.range_begins = problem.range_ends = static_cast<const std::int32_t*>(some_address());
+  }
+  if (!is_given("sums_join_every") && config.e4m3_products != 0) {
+    const std::int64_t summed = config.summed_keys(most_joined);
+    if (summed > Family::summed_keys(problem)) problem.sums_join_every = summed;
   }
   if (!is_given("output_type")) problem.output.type = static_cast<tw_type>(config.d_type);
   // Who names some scales means these alone.
@@ -188,6 +195,10 @@ void random_problem(Case& made, Random& random) {
     problem.sequences = between(random, 1, 2);
     problem.queries = std::max<std::int64_t>(length(rows), 1);
     problem.keys = length(block);
+    // Sums of several blocks join behind these.
+    if (config.summed_blocks > 1 && random() % 2 == 0) {
+      problem.keys = config.summed_blocks * block + between(random, -1, block);
+    }
     return;
   }
   const std::int64_t sequences = between(random, 1, 3);
@@ -390,23 +401,24 @@ void fill(HostProblem& data, const Case& of) {
   });
 }
 
-AttentionRounding rounding_of(const Instance& instance) {
+AttentionRounding rounding_of(const Instance& instance, const Problem& problem) {
   const AttentionConfig& config = config_of_instance(instance);
-  return {config.product_type(), config.keys};
+  return {config.product_type(), config.summed_keys(problem.keys)};
 }
 
 // The coarsest that any kernel may have for operands of a type: docs/attention.md states the bound
 // that follows and derives it.
-AttentionRounding coarsest_rounding(const HostMatrix& operand) {
-  return {operand.type, most_keys_of_e4m3_products};
+AttentionRounding coarsest_rounding(const HostMatrix& operand, const Problem& problem) {
+  return {operand.type, std::max(Family::summed_keys(problem), Family::summed_keys({}))};
 }
 
 std::shared_ptr<const Answer> answer(const Case& of, const HostProblem& given) {
-  return attention_answer(of, given, rounding_of(*of.instance));
+  return attention_answer(of, given, rounding_of(*of.instance, of.problem.as<Problem>()));
 }
 
 std::shared_ptr<const Answer> answer_of_any_kernel(const Case& of, const HostProblem& given) {
-  return attention_answer(of, given, coarsest_rounding(given.tensor(Family::q)));
+  return attention_answer(of, given,
+                          coarsest_rounding(given.tensor(Family::q), of.problem.as<Problem>()));
 }
 
 // One role loads, each group multiplies and stores, and each of the three rings has a track.

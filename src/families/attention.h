@@ -21,8 +21,6 @@ extern const Trial attention_trial;
 // The same problems, judged by the types of their operands alone: the bounds that every kernel
 // which may be chosen keeps, whatever it rounds.
 extern const Trial attention_of_any_kernel;
-// Most keys in a block of kernels that multiply e4m3.
-inline constexpr unsigned most_keys_of_e4m3_products = 128;
 
 // The one that multiplies least beside what is asked for; where there is none, a sentence with what
 // the nearest lacks. `rejections` may be null.
@@ -65,7 +63,8 @@ std::vector<AttentionSequence> sequences_of(const Case& of);
 // What kernels round, beside float32.
 struct AttentionRounding {
   ElementType products;  // to whose elements weights are rounded
-  unsigned block_keys;   // whose products the tensor core adds up
+  // The most keys whose products the tensor core adds up, where it multiplies e4m3.
+  std::int64_t summed_keys;
 };
 
 std::shared_ptr<const Answer> attention_answer(const Case& of, const HostProblem& given,

@@ -80,7 +80,7 @@ class Reference {
         scale_(Family::scale(problem_)),
         has_exact_scores_(of.fill != Fill::Normal),
         type_(rounding.products),
-        block_keys_(rounding.block_keys),
+        summed_keys_(rounding.summed_keys),
         half_step_(type_ == ElementType::Fp16   ? 0x1p-11
                    : type_ == ElementType::E4m3 ? 0x1p-4
                                                 : 0x1p-8),
@@ -130,9 +130,12 @@ class Reference {
     // Sums of float32, and corrections, at most one for 16 keys.
     const double summing = static_cast<double>(scores.size()) * ulp + 8 * ulp;
     sum_error = sum_error / sum + summing;
-    // No product of a block, 32 at a time, is larger than all of them together; once more for what
-    // rounded weights and lost digits add.
-    const double truncating = is_truncated() ? (block_keys_ / 32 + 1) * lost_of_32 : 0;
+    // No sum of products, 32 at a time, is larger than all of them together; once more for what
+    // rounded weights and lost digits add. Products with keys that the row does not see are zeros,
+    // which lose nothing.
+    const std::int64_t seen = std::max<std::int64_t>(end - first + 62, 128);
+    const auto sums = static_cast<double>(std::min(summed_keys_, seen) / 32 + 1);
+    const double truncating = is_truncated() ? sums * lost_of_32 : 0;
     for (std::int64_t c = 0; c < value_columns_; ++c) {
       double value = 0, error = 0, magnitude = 0;
       for (std::size_t j = 0; j < scores.size(); ++j) {
@@ -203,7 +206,7 @@ class Reference {
   double scale_;
   bool has_exact_scores_;  // integers that are added up without an error
   ElementType type_;       // what is multiplied
-  unsigned block_keys_;
+  std::int64_t summed_keys_;
   double half_step_;  // half a step between its elements, to which weights are rounded
   double smallest_;   // by what a weight is missed that is no normal number there
 };

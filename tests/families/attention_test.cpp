@@ -279,6 +279,36 @@ TEST(AttentionChoice, OfE4m3) {
   EXPECT_EQ(chosen_on("sm100a", e4m3, 1, 8000), "attention_128_e4m3_decode_ampere");
 }
 
+// Kernels whose tensor core adds up many keys of e4m3 are taken where the problem allows it.
+TEST(AttentionChoice, OfSumsOfE4m3) {
+  const auto chosen = [](std::int64_t columns, std::int64_t keys, std::int64_t sums_join_every) {
+    Case made = usual_case(attention_trial, *instance_named("attention_128_e4m3"));
+    auto& problem = made.as<Problem>();
+    problem.head_size = columns;
+    problem.heads = problem.key_heads = 32;
+    problem.queries = problem.keys = keys;
+    problem.sums_join_every = sums_join_every;
+    const AnyProblem placed = problem_without_memory(made);
+    Checked checked;
+    LaunchChoice choice;
+    Status status = check(checked, Family::description, placed.data());
+    if (status.is_good()) {
+      status = choose_attention(choice, checked, {.target = "sm90a", .sms = 132}, nullptr);
+    }
+    EXPECT_TRUE(status.is_good()) << status.sentence();
+    return std::string(choice.instance != nullptr ? choice.instance->name : "");
+  };
+  EXPECT_EQ(chosen(128, 4096, 0), "attention_128_e4m3");
+  EXPECT_EQ(chosen(128, 4096, 128), "attention_128_e4m3");
+  EXPECT_EQ(chosen(128, 4096, 640), "attention_128_e4m3_k160");
+  EXPECT_EQ(chosen(128, 4224, 4223), "attention_128_e4m3_k160");
+  EXPECT_EQ(chosen(128, 4224, 4224), "attention_128_e4m3_k192");
+  EXPECT_EQ(chosen(64, 4096, 0), "attention_128_e4m3");
+  EXPECT_EQ(chosen(64, 4096, 192), "attention_64_e4m3");
+  // No sum of so few keys is there: bytes become bf16.
+  EXPECT_EQ(chosen(128, 4096, 32), "attention_128_e4m3_ampere");
+}
+
 // A tile of the work has 256 queries there; few of them go to sm_80's kernel.
 TEST(AttentionChoice, OnBlackwell) {
   const auto usual = [](const AttentionConfig& config) { return config.tiling.n == 128; };

@@ -102,12 +102,26 @@ TEST(SimulateAttention, TheBoundIsNotMuchWiderThanTheRounding) {
   }
 }
 
-// The bound counts on it.
-TEST(SimulateAttention, BlocksOfE4m3AreNotLarger) {
+// The bound counts on it: kernels whose tensor core adds up more keys are taken by nobody who has
+// not said so.
+TEST(SimulateAttention, SumsOfE4m3AreNotLongerThanIsSaid) {
+  int refused = 0;
   for (const Instance& instance : attention_instances()) {
     if (attention_config(instance).product_type() != ElementType::E4m3) continue;
-    EXPECT_LE(attention_config(instance).keys, most_keys_of_e4m3_products) << instance.name;
+    Case made = usual_case(attention_trial, instance);
+    auto& problem = made.as<Problem>();
+    problem.keys = 300;
+    const std::int64_t summed = attention_config(instance).summed_keys(300);
+    EXPECT_TRUE(serves(made).is_good()) << serves(made).sentence();
+    problem.sums_join_every = summed;
+    EXPECT_TRUE(serves(made).is_good()) << serves(made).sentence();
+    problem.sums_join_every = summed - 1;
+    EXPECT_FALSE(serves(made).is_good()) << instance.name;
+    problem.sums_join_every = 0;
+    EXPECT_EQ(serves(made).is_good(), summed <= 128) << instance.name;
+    refused += summed > 128;
   }
+  EXPECT_GE(refused, 3);
 }
 
 }  // namespace

@@ -250,6 +250,7 @@ void each_field(tw_attention_problem& problem, const std::string& name, const Vi
   visit(name + "values_in_keys", problem.values_in_keys);
   visit(name + "range_begins", problem.range_begins);
   visit(name + "range_ends", problem.range_ends);
+  visit(name + "sums_join_every", problem.sums_join_every);
 }
 
 template <class Visit>

@@ -314,6 +314,10 @@ CONFIGS = {
     # Blocks of 96 keys, whose values are transposed.
     'attention_fp8': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                             fields_of('.m = 128, .n = 128', '.keys = 96, .from_e4m3 = 1, .e4m3_products = 1'), 'attention'),
+    # The same of 64 columns, in lines of 64 bytes; sums of two blocks join in shared memory.
+    'attention_fp8_joined': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
+                                   fields_of('.m = 128, .n = 64', '.keys = 96, .from_e4m3 = 1, .e4m3_products = 1, .summed_blocks = 2'),
+                                   'attention'),
     # Each query says which keys it sees.
     'ranged': Config('sm_90a', 'tilewright/family/attention/sm90.h', 'Sm90Attention',
                      fields_of('.m = 128, .n = 64', '.keys = 64, .ranges = 1'), 'attention'),

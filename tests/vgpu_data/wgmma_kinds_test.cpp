@@ -326,6 +326,66 @@ TEST(WgmmaKinds, SumsOfFp8AreShort) {
   EXPECT_EQ(first(wgmma_m64_exact), 16384.0f);
 }
 
+// What the sums of many keys lose that never join in float32: all of equal weights behind the
+// first 2^14. Those of 640 keys, which do, lose nothing here.
+TEST(WgmmaKinds, SumsOfFp8EndAtEqualWeights) {
+  const WgmmaShape shape = {Type::E4m3, Type::E4m3, 8};
+  Problem problem(shape);
+  for (unsigned k = 0; k < shape.k(); ++k) {
+    problem.set_a(0, k, 256);
+    problem.set_b(0, k, 1);
+  }
+  constexpr unsigned products = 1024;
+  const auto sum_of = [&](unsigned joined_products) {
+    float joined = 0;
+    Warpgroup group(problem);
+    std::uint32_t& sum = group.fragments()[0][0];
+    for (unsigned i = 0; i < products; ++i) {
+      const bool starts = i % joined_products == 0;
+      if (starts && i > 0) joined += std::bit_cast<float>(sum);
+      wgmma_m64_exact(shape, group.fragments(), group.operands(), !starts);
+    }
+    return joined + std::bit_cast<float>(sum);
+  };
+  EXPECT_EQ(sum_of(20), 256.0f * 32 * products);
+  EXPECT_EQ(sum_of(products), 256.0f * (1 << 14));
+}
+
+// The bound of docs/attention.md: each product of 32 keys loses up to 34 * 2^-13 of the sum of all
+// magnitudes, whatever joins in float32 between them.
+TEST(WgmmaKinds, SumsOfFp8KeepTheBoundOfAttention) {
+  std::mt19937 random(20);
+  const WgmmaShape shape = {Type::E4m3, Type::E4m3, 8};
+  for (const unsigned joined_products : {3u, 4u, 20u, 128u}) {
+    double worst = 0, sum = 0, magnitude = 0;
+    float joined = 0, found = 0;
+    std::uint32_t bits = 0;
+    for (unsigned i = 0; i < 128; ++i) {
+      Problem problem(shape);
+      const bool starts = i % joined_products == 0;
+      if (starts) joined += std::bit_cast<float>(bits);
+      problem.c[0][0] = starts ? 0 : bits;
+      for (unsigned k = 0; k < shape.k(); ++k) {
+        const int weight = static_cast<int>(random() % 16) + 1;  // e4m3 has it, and 1/8 of it
+        const int value = static_cast<int>(random() % 16) - 3;
+        problem.set_a(0, k, weight);
+        problem.set_b(0, k, value / 8.0);
+        sum += weight * value / 8.0;
+        magnitude += weight * std::abs(value) / 8.0;
+      }
+      Warpgroup group(problem);
+      wgmma_m64_exact(shape, group.fragments(), group.operands(), true);
+      bits = group.fragments()[0][0];
+      found = joined + std::bit_cast<float>(bits);
+      worst = std::max(worst, std::abs(found - sum) / magnitude);
+    }
+    EXPECT_LE(worst, joined_products * 34 * 0x1p-13) << joined_products;
+    if (joined_products >= 20) {
+      EXPECT_GT(worst, 0x1p-13) << joined_products << " products lose nothing";
+    }
+  }
+}
+
 TEST(WgmmaKinds, RefuseWhatNoInstructionDoes) {
   const WgmmaShape illegal[] = {
       {Type::Bf16, Type::Fp16, 8},       {Type::Fp32, Type::Fp32, 8},

@@ -12,7 +12,7 @@ MUST_BE.update(dict.fromkeys(('query_ends', 'key_ends', 'key_lengths', 'page_tab
                **dict.fromkeys(('sinks', 'q_scales', 'k_scales', 'v_scales'), 'float32'))
 SCALES = ('q_scales', 'k_scales', 'v_scales')
 RANGES = ('range_begins', 'range_ends')
-SCALARS = ('causal', 'window', 'scale', 'softcap', 'values_in_keys', 'keys')  # the last is there where keys are in pages
+SCALARS = ('causal', 'window', 'scale', 'softcap', 'sums_join_every', 'values_in_keys', 'keys')  # the last is there where keys are in pages
 EXTENTS = '[sequences, tokens, heads, columns]'
 
 
@@ -210,9 +210,9 @@ def _on_host(arrays, scalars, log_sums, stream, options):
     return (out, sums) if log_sums else out
 
 
-def _scalars(causal, window, scale, softcap, values_in_keys, keys):
+def _scalars(causal, window, scale, softcap, sums_join_every, values_in_keys, keys):
     return (flag('causal', causal), integer('window', window), 0.0 if scale is None else real('scale', scale),
-            real('softcap', softcap), integer('values_in_keys', values_in_keys, 0),
+            real('softcap', softcap), integer('sums_join_every', sums_join_every), integer('values_in_keys', values_in_keys, 0),
             None if keys is None else integer('keys', keys, 0))
 
 
@@ -228,7 +228,7 @@ def _attend(arrays, scalars, log_sums, stream, batch_invariant, instance, target
 
 def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=0.0, sinks=None, query_ends=None,
               key_ends=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, range_begins=None, range_ends=None,
-              log_sums=False, stream=None, batch_invariant=False, instance=None, target=None):
+              sums_join_every=0, log_sums=False, stream=None, batch_invariant=False, instance=None, target=None):
     """softmax(scale * q k^T) v for every sequence and head, in bf16, fp16 or e4m3 (whose result is bf16; few queries may be bf16
     where k and v are e4m3): q is [sequences, tokens, heads, columns], k and v have as many heads, or a divisor of it; the result
     is as q, with v's columns. Tensors of [sequences, heads, tokens, columns], as torch's scaled_dot_product_attention takes
@@ -246,6 +246,9 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     range_begins, range_ends: int32 on the device, [sequences, tokens] as q, or [tokens] of packed sequences: the first key that a
         query sees, and the one behind the last, counted from its sequence's first, for all heads. They are masks of their own:
         causal is False beside them. Ranges may be empty; what a sequence has not is taken as the nearest that it has.
+    sums_join_every: of e4m3 on sm_90a: values of up to so many keys are added up by the tensor core, which keeps 13 bits of fraction,
+        before their sum joins the others in float32; 0: 128. More lets kernels with larger blocks of keys be taken, and widens
+        the bound of the error (docs/attention.md).
     log_sums: returns (result, log_sums): float32 logarithms of the sums of exponentials, [sequences, heads, tokens], or
         [heads, tokens] of packed sequences.
     batch_invariant: keys of few queries are cut where they stand, so that a row's bits depend on neither the batch nor the
@@ -254,13 +257,13 @@ def attention(q, k, v, out=None, *, causal=False, window=0, scale=None, softcap=
     """
     arrays = dict(q=q, k=k, v=v, output=out, query_ends=query_ends, key_ends=key_ends, sinks=sinks, q_scales=q_scales,
                   k_scales=k_scales, v_scales=v_scales, range_begins=range_begins, range_ends=range_ends)
-    return _attend(arrays, _scalars(causal, window, scale, softcap, values_in_keys, None), log_sums, stream, batch_invariant, instance,
-                   target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, sums_join_every, values_in_keys, None), log_sums, stream,
+                   batch_invariant, instance, target)
 
 
 def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, query_ends=None, causal=False, window=0,
-                    scale=None, softcap=0.0, sinks=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0, log_sums=False, stream=None,
-                    batch_invariant=False, instance=None, target=None):
+                    scale=None, softcap=0.0, sinks=None, q_scales=None, k_scales=None, v_scales=None, values_in_keys=0,
+                    sums_join_every=0, log_sums=False, stream=None, batch_invariant=False, instance=None, target=None):
     """attention with keys and values in a cache of pages: q is [sequences, tokens, heads, columns], k and v are
     [pages, tokens of a page, heads, columns] (a cache by heads, [pages, heads, tokens of a page, columns], is x.transpose(1, 2)).
 
@@ -273,8 +276,8 @@ def attention_paged(q, k, v, page_table, key_lengths, out=None, *, keys=None, qu
     """
     arrays = dict(q=q, k=k, v=v, output=out, page_table=page_table, query_ends=query_ends, key_ends=key_lengths, sinks=sinks,
                   q_scales=q_scales, k_scales=k_scales, v_scales=v_scales)
-    return _attend(arrays, _scalars(causal, window, scale, softcap, values_in_keys, keys), log_sums, stream, batch_invariant, instance,
-                   target)
+    return _attend(arrays, _scalars(causal, window, scale, softcap, sums_join_every, values_in_keys, keys), log_sums, stream,
+                   batch_invariant, instance, target)
 
 
 def _tensor_layout(tensors):

@@ -32,6 +32,10 @@ struct AttentionFamily {
   static float scale(const Problem& p) {
     return p.scale > 0 ? p.scale : 1 / std::sqrt(static_cast<float>(p.head_size));
   }
+  // Keys whose sums may add up in the tensor core, where it multiplies e4m3.
+  static constexpr std::int64_t summed_keys(const Problem& p) {
+    return p.sums_join_every > 0 ? p.sums_join_every : 128;
+  }
   // Kernels count the rows of a tile beyond the last.
   static constexpr std::int64_t most_rows = (std::int64_t{1} << 31) - (1 << 16);
   static constexpr bool is_countable(std::int64_t one, std::int64_t other) {
@@ -69,7 +73,10 @@ struct AttentionFamily {
                                     {.meaning = "pages that the table has for a sequence"}),
       flag<&Problem::heads_in_pages>("heads_in_pages", "heads of a page lie one behind the other"),
       flag<&Problem::values_in_keys>("values_in_keys",
-                                     "values are the first columns of keys: v is not given")};
+                                     "values are the first columns of keys: v is not given"),
+      number<&Problem::sums_join_every>(
+          "sums_join_every",
+          {.meaning = "e4m3: keys whose sums the tensor core may have before float32; 0: 128"})};
 
   static constexpr RealField reals[] = {
       real<&Problem::scale>("scale", "of the products of queries and keys; 0: by the head size", 0),

@@ -11,20 +11,26 @@
 
 namespace tw {
 
-// `rows` by `columns`, in spans of 128 bytes of each row, swizzled.
+// `rows` by `columns`, in spans of a line of each row, 128 bytes or 64, swizzled.
 struct HeadTile {
   unsigned rows = 128;
   unsigned columns = 128;
   ElementType type = ElementType::Bf16;
+  unsigned line_bytes = 128;
 
   static constexpr unsigned span_columns = 64;  // 16 bits each
-  constexpr unsigned columns_of_span() const { return 128 / bytes_of(type); }
+  constexpr unsigned columns_of_span() const { return line_bytes / bytes_of(type); }
   constexpr unsigned spans() const { return columns / columns_of_span(); }
   constexpr unsigned bytes() const { return rows * columns * bytes_of(type); }
 
   // (row,k,span), K-major: queries by columns, and keys by columns.
   constexpr Layout by_columns() const {
-    return operand_layout(rows, columns_of_span(), spans(), Major::K, bytes_of(type));
+    const Layout layout =
+        operand_layout(rows, columns_of_span(), spans(), Major::K, bytes_of(type));
+    if (line_bytes == 128) return layout;
+    Swizzle swizzle = layout.swizzle;
+    swizzle.bits = 2;
+    return with_swizzle(without_swizzle(layout), swizzle);
   }
   // The same memory as (column,row,1), MN-major: values are multiplied along their rows.
   constexpr Layout by_rows() const {
@@ -51,7 +57,7 @@ TW_DEVICE void clear_rows(const Rows& ring, unsigned stage, unsigned first, unsi
   const auto chunks = ring.template chunks<16>();
   constexpr unsigned rows = Rows::template static_extent<0>;
   constexpr unsigned spans = Rows::template static_extent<2>;
-  constexpr unsigned line = HeadTile::span_columns / 8;
+  constexpr unsigned line = Rows::template static_extent<1> * sizeof(typename Rows::Value) / 16;
   const std::uint32_t zeros[4] = {};
   for (unsigned i = thread; i < (rows - first) * line * spans; i += threads) {
     const unsigned row = first + i / (line * spans);

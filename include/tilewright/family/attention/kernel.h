@@ -35,7 +35,11 @@ struct AttentionConfig {
   ElementType d_type = ElementType::Bf16;  // what is multiplied, and the output
   unsigned from_e4m3 = 0;                  // 1: queries, keys and values are e4m3 in memory
   unsigned e4m3_products = 0;  // 1: and so they are multiplied, and the weights of values as well
-  unsigned e4m3_keys = 0;      // 1: keys and values alone are e4m3, and become bf16 in registers
+  // Blocks whose sums add up in the tensor core, which keeps 13 bits of fraction of sums of e4m3,
+  // before they join the others in float32: of one block these are in registers, of several in
+  // shared memory. 0: all do, and none join.
+  unsigned summed_blocks = 1;
+  unsigned e4m3_keys = 0;  // 1: keys and values alone are e4m3, and become bf16 in registers
   Scheduling scheduling = Scheduling::Static;
   unsigned turns = 1;       // 0: groups issue their products as they come
   unsigned key_stages = 0;  // 0: two, or where keys are taken in parts as many as there is room for
@@ -75,6 +79,11 @@ struct AttentionConfig {
   constexpr unsigned slice_columns() const {
     if (!has_bytes_of_values()) return head_columns() / key_slices;
     return ((head_columns() + 127) / 128 + key_slices - 1) / key_slices * 128;
+  }
+  // Keys whose products add up in the tensor core, where there are so many in all.
+  constexpr std::int64_t summed_keys(std::int64_t all) const {
+    if (summed_blocks != 0) return std::int64_t{summed_blocks} * keys;
+    return all > keys ? all : keys;
   }
   // The type that queries, keys and values have in memory.
   constexpr ElementType memory_type() const { return from_e4m3 != 0 ? ElementType::E4m3 : d_type; }
@@ -239,6 +248,10 @@ consteval auto products_of_heads() {
                                                                        config.group_columns()>,
                               typename Target::template SwappedValueOp<
                                   Values, config.group_columns(), config.keys, config.tiling.n>>>();
+  } else if constexpr (config.summed_blocks != 1) {
+    return Chosen<TwoProducts<
+        typename Target::template ScoreOp<Queries, Keys>,
+        typename Target::template SummedValueOp<Values, config.keys, config.summed_blocks>>>();
   } else {
     return Chosen<TwoProducts<typename Target::template ScoreOp<Queries, Keys>,
                               typename Target::template ValueOp<Values, config.keys>>>();
@@ -267,22 +280,30 @@ struct Attention {
   static constexpr unsigned shared_bytes = (Target::shared_bytes + 1024) / residents - 1024;
 
   static constexpr ElementType type = config.product_type();
-  static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), type};
+  // The tensor core takes 8-bit elements along k only: values by columns.
+  static constexpr bool transposes = bytes_of(type) == 1;
+  // Bytes of a line where a row has `count` elements of 8 bits: the padding of blocks of up to 128
+  // keys is not worth a second line.
+  static constexpr unsigned line_of(unsigned count) {
+    return transposes && count % 128 != 0 && (count == 64 || count > 128) ? 64 : 128;
+  }
+  static constexpr unsigned head_line = line_of(config.head_columns());
+  static constexpr HeadTile query_tile = {tiling.m, config.head_columns(), type, head_line};
   static constexpr ElementType key_type = config.e4m3_keys != 0 ? ElementType::E4m3 : type;
-  static constexpr HeadTile key_tile = {config.keys, config.slice_columns(), key_type};
+  static constexpr HeadTile key_tile = {config.keys, config.slice_columns(), key_type, head_line};
   // Where values are columns of keys of 8 bits, a role makes 16 of them on their way to products.
   static constexpr bool converts = config.has_bytes_of_values();
   static constexpr HeadTile taken_keys = {config.keys, config.slice_columns(),
-                                          converts ? type : key_type};
+                                          converts ? type : key_type, head_line};
   static constexpr HeadTile value_tile =
-      has_values ? key_tile : HeadTile{config.keys, tiling.n, key_type};
-  // The tensor core takes 8-bit elements along k only: values by columns.
-  static constexpr bool transposes = bytes_of(type) == 1;
+      has_values ? key_tile : HeadTile{config.keys, tiling.n, key_type, line_of(tiling.n)};
   static constexpr Major value_major = transposes ? Major::K : Major::MN;
-  static constexpr HeadTile taken_tile =
-      transposes   ? HeadTile{tiling.n, (config.keys + 127) / 128 * 128, type}
-      : has_values ? taken_keys
-                   : value_tile;
+  static constexpr unsigned key_line = line_of(config.keys);
+  static constexpr unsigned padded_keys = (config.keys + key_line - 1) / key_line * key_line;
+  static constexpr HeadTile taken_tile = transposes
+                                             ? HeadTile{tiling.n, padded_keys, type, key_line}
+                                         : has_values ? taken_keys
+                                                      : value_tile;
   static constexpr bool in_parts = config.part_blocks != 0;
   static constexpr bool in_pages = config.pages != 0;
   static constexpr bool in_ranges = config.ranges != 0;
@@ -350,8 +371,9 @@ struct Attention {
 
   // Where few rows meet many keys, these are what takes time to come; else two blocks of them, and
   // a second tile of queries where there is room.
-  // Where queries are columns, weights and maxima lie beside the rings.
-  static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : 0;
+  // Where queries are columns, weights and maxima lie beside the rings; else sums that others join.
+  static constexpr unsigned joined_bytes = config.summed_blocks > 1 ? tiling.m*(4 * tiling.n) : 0;
+  static constexpr unsigned own_bytes = swaps ? tiling.m * (4 * config.keys + 32) : joined_bytes;
   // Where keys are converted, a block and most slices of the next are there as 16 bits, and as
   // many bytes as there is room for.
   static constexpr unsigned usual_stages =

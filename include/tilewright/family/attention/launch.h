@@ -276,7 +276,7 @@ struct AttentionLaunch {
           number(std::max<std::int64_t>(problem.page_size / std::int64_t{Kernel::config.keys}, 1));
       const Status status = fill_maps(loader, checked, static_cast<unsigned>(shared.room),
                                       static_cast<unsigned>(loader.heads_of_box),
-                                      static_cast<unsigned>(box), once, encode);
+                                      static_cast<unsigned>(box), 128, once, encode);
       if constexpr (!Kernel::has_values) params.own.loader = loader;
       return status;
     }
@@ -322,6 +322,16 @@ struct AttentionLaunch {
     found.unless(Family::has_ranges(problem) || !Kernel::in_ranges, [] {
       return "This kernel is for queries that have ranges of keys (range_begins, range_ends).";
     });
+    if constexpr (Kernel::config.e4m3_products != 0) {
+      const std::int64_t summed = Kernel::config.summed_keys(problem.keys);
+      const std::int64_t most = Family::summed_keys(problem);
+      found.unless(summed <= most, [&] {
+        return sentence(
+            "Sums of e4m3 must join in float32 every {} keys (sums_join_every); here the tensor "
+            "core adds up {}.",
+            most, summed);
+      });
+    }
     found.unless(problem.keys <= every_key, [&] {
       return sentence("keys = {}; kernels count up to {}.", problem.keys, every_key);
     });
@@ -404,8 +414,8 @@ struct AttentionLaunch {
     if constexpr (requires { loader.queries.token_stride; }) {
       return fill_heads<Kernel>(loader, checked);
     } else {
-      return fill_maps(loader, checked, Kernel::query_tile.rows, 1, Kernel::key_tile.rows, false,
-                       encode);
+      return fill_maps(loader, checked, Kernel::query_tile.rows, 1, Kernel::key_tile.rows,
+                       Kernel::head_line, false, encode);
     }
   }
 
@@ -426,11 +436,11 @@ struct AttentionLaunch {
 
   template <class Loader, class Encode>
   static Status fill_maps(Loader& loader, const Checked& checked, unsigned query_rows,
-                          unsigned query_heads, unsigned key_rows, bool once,
+                          unsigned query_heads, unsigned key_rows, unsigned line_bytes, bool once,
                           const Encode& encode) {
     const TensorLines &q = checked.tensor(Family::q), &k = checked.tensor(Family::k);
-    const unsigned span = 128 / bytes_of(k.type);
-    MatrixBox queries = box_of(q, 128 / bytes_of(q.type), query_rows);
+    const unsigned span = line_bytes / bytes_of(k.type);
+    MatrixBox queries = box_of(q, line_bytes / bytes_of(q.type), query_rows);
     queries.box_batch = query_heads;
     const Status status = encode(loader.queries, queries);
     // Without keys no tile reads them, but the maps must be some.

@@ -27,7 +27,7 @@ typedef struct tw_attention_problem {
   float softcap;  /* score = softcap * tanh(scale * q k^T / softcap); 0: as it is */
   /* bf16, or fp16; q, k and v also e4m3, and output is then bf16; or k and v alone, with q bf16. */
   tw_matrix q, k, v, output;
-  const float* sinks;        /* for each head a score that is seen but has no value; or null */
+  const float* sinks; /* for each head a score that is seen but has no value; or null */
   tw_matrix log_sums; /* (head,token), fp32: of the exponentials of scores; data null: none */
   /* Keys and values in pages of page_size tokens, a cache of `pages` of them; 0: they lie as above.
    * On the device, page_table has a row of table_pitch pages for each sequence, and key_ends how
@@ -50,6 +50,10 @@ typedef struct tw_attention_problem {
    * Both null: as above. */
   const int32_t* range_begins;
   const int32_t* range_ends;
+  /* Products of e4m3: values of up to so many keys are added up in the tensor core, which keeps
+   * 13 bits of fraction, before their sum joins the others in float32; 0: 128. More lets kernels
+   * with larger blocks of keys be taken, and widens the bound of the error. */
+  int64_t sums_join_every;
 } tw_attention_problem;
 
 #endif /* TILEWRIGHT_FAMILY_ATTENTION_PROBLEM_H */

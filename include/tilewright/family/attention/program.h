@@ -20,11 +20,33 @@ class ByteTranspose;
 
 namespace tw::kernel {
 
+// Memory behind the rings: sums of each group that those of several blocks join.
+template <class Op, unsigned groups>
+struct JoinedBesideRings {
+  static constexpr bool are_there = false;
+  struct Stages {};
+};
+template <class Op, unsigned groups>
+requires requires { typename Op::Joined; }
+struct JoinedBesideRings<Op, groups> {
+  static constexpr bool are_there = true;
+  struct Stages {
+    typename Op::Joined joined[groups];
+  };
+  struct Beside {
+    const char* name;
+    unsigned bytes;
+  };
+  static constexpr Beside beside[] = {{"joined sums", sizeof(Stages)}};
+};
+
 // Groups share a tile of queries, 64 rows each, and meet every block of its keys. In each step one
 // group issues two products, the scores of a block and the sum of the block before, and passes the
 // turn on: the tensor core works for one group while the others weigh their scores.
 template <class Kernel>
-struct Attention {
+struct Attention : JoinedBesideRings<typename Kernel::Op, Kernel::roles.groups> {
+  using JoinedBeside = JoinedBesideRings<typename Kernel::Op, Kernel::roles.groups>;
+  static constexpr bool joins = JoinedBeside::are_there;
   using Queries = typename Kernel::Queries;
   using Keys = typename Kernel::Keys;
   using Values = typename Kernel::Values;
@@ -60,7 +82,8 @@ struct Attention {
   struct LoadedSignals {
     typename LoadedValues::Barriers loaded;
   };
-  struct Stages : std::conditional_t<transposes, LoadedStages, NothingLoaded> {
+  struct Stages : std::conditional_t<transposes, LoadedStages, NothingLoaded>,
+                  JoinedBeside::Stages {
     alignas(1024) typename Queries::Tiles queries[Queries::stages];
     alignas(1024) typename Keys::Tiles keys[Keys::stages];
     alignas(1024) typename Values::Tiles values[Values::stages];
@@ -77,6 +100,12 @@ struct Attention {
     Values::init(signals.values, stages.values);
     if constexpr (transposes) LoadedValues::init(signals.loaded, stages.loaded);
     Order::init(signals.turns);
+    if constexpr (joins) {
+      for (unsigned group = 0; group < Kernel::roles.groups; ++group) {
+        isa::describe_shared(isa::shared_address(&stages.joined[group]), sizeof(stages.joined[0]),
+                             "joined sums", group);
+      }
+    }
   }
   // The ring that values are loaded into, of the stages or of the signals.
   template <class Rings>
@@ -246,7 +275,7 @@ struct Attention {
           order_(signals.turns, group, thread),
           score_op_(Queries::tensors(stages.queries), Keys::tensors(stages.keys),
                     Kernel::group_row(group), thread),
-          op_(Values::tensors(stages.values), thread),
+          op_(op_of(stages, group, thread)),
           value_rows_(Values::tensors(stages.values).rows),
           softmax_(params.scale, params.softcap, params.sequences.window, thread),
           rows_(params.rows, thread),
@@ -276,6 +305,7 @@ struct Attention {
       }
       sum.clear();
       sum.start();
+      if constexpr (joins) op_.begin();
       if (tile.num_k_tiles() > 0) {
         // Block b is k-tile last - b. Blocks from `cut` to `whole` - 1 are seen whole by all rows
         // of the group.
@@ -306,6 +336,14 @@ struct Attention {
     static constexpr bool upper_only = Kernel::config.upper_rows != 0;
     template <auto value>
     using Constant = std::integral_constant<decltype(value), value>;
+
+    static TW_DEVICE Op op_of(Stages& stages, [[maybe_unused]] unsigned group, unsigned thread) {
+      if constexpr (joins) {
+        return Op(Values::tensors(stages.values), stages.joined[group], thread);
+      } else {
+        return Op(Values::tensors(stages.values), thread);
+      }
+    }
 
     static TW_DEVICE int max_of(int left, int right) { return left > right ? left : right; }
     static TW_DEVICE int min_of(int left, int right) { return left < right ? left : right; }
@@ -387,7 +425,11 @@ struct Attention {
           } else if constexpr (what == Act::TakeWeights) {
             weights.take(scores.values(0));
           } else if constexpr (what == Act::CorrectSums) {
-            op_.correct(sum, correction);
+            if constexpr (joins) {
+              op_.correct(sum, correction, k - tile.k_begin);
+            } else {
+              op_.correct(sum, correction);
+            }
           }
         };
         [&]<unsigned... i>(std::integer_sequence<unsigned, i...>) { (act(Constant<i>()), ...); }

@@ -4,6 +4,7 @@
 #include "tilewright/arch/sm90.h"
 #include "tilewright/family/attention/byte_transpose.h"
 #include "tilewright/family/attention/decode_loader.h"
+#include "tilewright/family/attention/joined_sums.h"
 #include "tilewright/family/attention/latent_program.h"
 #include "tilewright/family/attention/loader.h"
 #include "tilewright/family/attention/plan.h"
@@ -25,6 +26,10 @@ struct Sm90Attention : Sm90 {
   using ScoreOp = WgmmaOfTwoRings<Queries, Keys>;
   template <class Values, unsigned keys>
   using ValueOp = WgmmaOfRegisters<Values, keys>;
+  // The same where sums of several blocks add up in the tensor core, or (0) of all.
+  template <class Values, unsigned keys, unsigned blocks>
+  using SummedValueOp = std::conditional_t<blocks == 0, WgmmaOfRegisters<Values, keys, false>,
+                                           WgmmaOfJoinedBlocks<Values, keys, blocks>>;
   // The same where keys are rows and queries columns.
   template <class Keys, class Queries, unsigned keys, unsigned queries>
   using SwappedScoreOp = WgmmaOfTwoRings<Keys, Queries, keys, queries>;
@@ -80,10 +85,13 @@ struct Sm90Attention : Sm90 {
     const bool is_fp8 = config.e4m3_products != 0;
     require(config.from_e4m3 == config.e4m3_products,
             "TMA does not convert: elements are multiplied as they are in memory.");
-    require(!is_fp8 || (config.tiling.n % 128 == 0 && config.head_columns() % 128 == 0 &&
-                        config.keys % 96 == 0),
-            "Of e4m3 a head has 128 or 256 columns, and a block 96 or 192 keys: 32 or 64 for each "
-            "of the warps that transpose values.");
+    require(!is_fp8 || (((config.tiling.n % 128 == 0 && config.head_columns() % 128 == 0) ||
+                         (config.tiling.n == 64 && config.head_columns() == 64)) &&
+                        config.keys % 32 == 0),
+            "Of e4m3 a head has 64, 128 or 256 columns, and a block a multiple of 32 keys, which a "
+            "warp transposes at a time.");
+    require(is_fp8 || config.summed_blocks == 1,
+            "Products of e4m3 alone have sums that join in another precision.");
     require(
         !is_fp8 || (config.part_blocks == 0 && config.scheduling == decltype(config.scheduling){}),
         "Of e4m3 a tile has one head and all its keys, by a static schedule.");
@@ -120,9 +128,10 @@ struct Sm90Attention : Sm90 {
                                                                     : 208)
                                  : groups == 1 ? 256 - 8
                                                : (504 - helping) / 2;
-    const unsigned held = swaps ? (config.keys + config.tiling.n) / 128 * config.group_columns()
-                                : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
-                                      config.tiling.n / (is_fp8 ? 1 : 2);
+    const unsigned held = swaps
+                              ? (config.keys + config.tiling.n) / 128 * config.group_columns()
+                              : config.keys / 2 + config.keys / (is_fp8 ? 8 : 4) +
+                                    config.tiling.n / (is_fp8 && config.summed_blocks == 1 ? 1 : 2);
     require(held + 30 <= multiplying, "Scores, weights and sums must fit a thread's registers.");
     const bool asks = config.scheduling != decltype(config.scheduling){};
     return RoleTable{

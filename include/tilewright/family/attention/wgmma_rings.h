@@ -124,16 +124,16 @@ class SumsOfBlocks : public RegisterAccumulator<1, n> {
 
 // Adds 64 rows of A, packed in the warpgroup's registers, by all of B: N-major, with an `operand`
 // (n,k,1,stage) of the tensors; of 8 bits K-major, (n,k,span,stage). A has `k` columns; B may have
-// more of k, which are not read.
-template <class TensorsB, unsigned k>
+// more of k, which are not read. With `in_blocks` each block's sum is one of its own.
+template <class TensorsB, unsigned k, bool in_blocks = bytes_of(TensorsB::type) == 1>
 class WgmmaOfRegisters {
   using B = typename TensorsB::Operand;
   static constexpr ElementType type = TensorsB::type;
-  static constexpr bool in_blocks = bytes_of(type) == 1;
+  static constexpr bool along_k = bytes_of(type) == 1;
   static constexpr unsigned columns = B::template static_extent<0>;
   static constexpr unsigned step_k = 32 / bytes_of(type);
   static constexpr unsigned steps = B::template static_extent<1> / step_k;  // per span
-  using BlocksB = OperandBlocks<B, in_blocks ? Major::K : Major::MN, columns, step_k>;
+  using BlocksB = OperandBlocks<B, along_k ? Major::K : Major::MN, columns, step_k>;
 
  public:
   using Accumulator =
@@ -158,9 +158,9 @@ class WgmmaOfRegisters {
     isa::wgmma_fence();
     TW_UNROLL
     for (unsigned step = 0; step < Operand::steps; ++step) {
-      isa::wgmma_register<type, columns, in_blocks ? 0 : 1>(products.fragment(0), a.registers(step),
-                                                            b.of(step % steps, step / steps),
-                                                            step > 0 || products.started());
+      isa::wgmma_register<type, columns, along_k ? 0 : 1>(products.fragment(0), a.registers(step),
+                                                          b.of(step % steps, step / steps),
+                                                          step > 0 || products.started());
     }
     isa::wgmma_commit_group();
     products.start();
