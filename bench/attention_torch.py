@@ -8,8 +8,9 @@ and 2 x 8192 tokens. Before, each is compared with float64: its error may be 1.2
 count half of the products where the mask is causal.
 
 --e4m3: queries, keys and values are e4m3, of 128 columns; peers and the library's bf16 kernel take the same numbers
-as bf16. The library's error may be 6 % of the result, in the root of the mean square: weights of e4m3 miss by up to
-6 % each, at random.
+as bf16; cuDNN's own attention of e4m3 is one more, where its Python frontend is installed. The library's error may be
+6 % of the result, in the root of the mean square: weights of e4m3 miss by up to 6 % each, at random. INSTANCEs may
+have sums of any length (sums_join_every).
 
 --decode: one query of each sequence, 4096 and 32768 keys, which lie one behind the other and in pages of 16 tokens.
 Ten calls are one CUDA graph, beside torch's choice of a kernel; TB/s count keys and values once.
@@ -21,6 +22,7 @@ import pathlib
 import statistics
 from ctypes import Structure, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint64, c_void_p
 
+import cudnn_fp8
 import torch
 import torch.nn.functional as functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -253,6 +255,19 @@ def milliseconds(call, repeats):
     return begin.elapsed_time(end) / repeats
 
 
+def add_cudnn_of_e4m3(calls, problem):
+    """One more peer, where cuDNN takes e4m3 and its result is right: the same tensors, and a result of e4m3."""
+    call, why = cudnn_fp8.caller(torch, *(tensor.transpose(1, 2) for tensor in problem.as_e4m3), problem.causal)
+    if call is not None:
+        right = problem.torch_call(PEERS['cudnn'])().double()
+        error = ((call().double() - right).square().mean() / right.square().mean()).sqrt().item()
+        why = None if error <= 0.1 else f'it errs by {100 * error:.1f} %; 10 are allowed, with a result of e4m3.'
+    if why is None:
+        calls['cudnn e4m3'] = call
+    else:
+        print(f'cuDNN in e4m3 is not measured: {why}', flush=True)
+
+
 def measure_prefill(library, instances, rounds, is_e4m3):
     if is_e4m3:
         check_e4m3(library)
@@ -268,6 +283,7 @@ def measure_prefill(library, instances, rounds, is_e4m3):
                 calls[OWN], _, line = problem.caller(library, None, is_e4m3)
                 if is_e4m3:
                     calls['as bf16'] = problem.caller(library)[0]
+                    add_cudnn_of_e4m3(calls, problem)
                 chosen = line.split('--instance ')[1].split()[0]
                 for instance in instances:
                     called = problem.caller(library, instance, is_e4m3, tokens if is_e4m3 else 0)  # with any sums of e4m3
