@@ -123,10 +123,11 @@ TW_API tw_status tw_sequence_create(tw_sequence** sequence, const void* const* p
 TW_API void tw_sequence_destroy(tw_sequence* sequence);
 /* The largest that one of them needs: they use it by turns. */
 TW_API size_t tw_sequence_workspace_size(const tw_sequence* sequence);
-/* The problems are as many as the sequence was made of, each as for tw_plan_run. Where one is
- * refused nothing is enqueued, and the sentence begins with its place. */
+/* Problems are as many as the sequence was made of, each as for tw_plan_run. Where one is refused
+ * nothing is enqueued, and the sentence begins with its place. */
 TW_API tw_status tw_sequence_run(const tw_sequence* sequence, const void* const* problems,
-                                 void* workspace, size_t workspace_bytes, void* stream);
+                                 size_t count, void* workspace, size_t workspace_bytes,
+                                 void* stream);
 TW_API tw_status tw_sequence_simulate(const void* const* problems, size_t count,
                                       const tw_options* options);
 

@@ -168,4 +168,30 @@ class Plan {
   std::unique_ptr<tw_plan, Destroy> plan_;
 };
 
+// Plans of problems of any families, each behind the one before on a stream, which one call
+// enqueues. Many threads may use one at once.
+class Sequence {
+ public:
+  template <class... Problems, class = decltype((tw_family_of(std::declval<Problems*>()), ...))>
+  explicit Sequence(const tw_options* options, const Problems&... problems) {
+    const void* const all[] = {&problems...};
+    tw_sequence* sequence = nullptr;
+    detail::must(tw_sequence_create(&sequence, all, sizeof...(Problems), options));
+    sequence_.reset(sequence);
+  }
+  std::size_t workspace_size() const { return tw_sequence_workspace_size(sequence_.get()); }
+  template <class... Problems, class = decltype((tw_family_of(std::declval<Problems*>()), ...))>
+  void run(WorkspaceView workspace, void* stream, const Problems&... problems) const {
+    const void* const all[] = {&problems...};
+    detail::must(tw_sequence_run(sequence_.get(), all, sizeof...(Problems), workspace.data,
+                                 workspace.bytes, stream));
+  }
+
+ private:
+  struct Destroy {
+    void operator()(tw_sequence* sequence) const { tw_sequence_destroy(sequence); }
+  };
+  std::unique_ptr<tw_sequence, Destroy> sequence_;
+};
+
 }  // namespace tw

@@ -75,7 +75,7 @@ FUNCTIONS = {
     'tw_sequence_create': (c_int, POINTER(c_void_p), POINTER(c_void_p), c_size_t, AnyStruct),
     'tw_sequence_destroy': (None, c_void_p),
     'tw_sequence_workspace_size': (c_size_t, c_void_p),
-    'tw_sequence_run': (c_int, c_void_p, POINTER(c_void_p), c_void_p, c_size_t, c_void_p),
+    'tw_sequence_run': (c_int, c_void_p, POINTER(c_void_p), c_size_t, c_void_p, c_size_t, c_void_p),
     'tw_sequence_simulate': (c_int, POINTER(c_void_p), c_size_t, AnyStruct),
 }
 

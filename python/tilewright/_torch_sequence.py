@@ -74,7 +74,7 @@ class Sequence:
         stream = raw_stream(device.index)
         workspace = launch_memory(library().tw_sequence_workspace_size(self.handle), self.capturing, device, stream)
         address, size = (None, 0) if workspace is None else (workspace.data_ptr(), workspace.numel())
-        check(library().tw_sequence_run(self.handle, self.addresses, address, size, stream))
+        check(library().tw_sequence_run(self.handle, self.addresses, len(self.problems), address, size, stream))
 
     def __del__(self):
         if getattr(self, 'handle', None):

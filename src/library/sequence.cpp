@@ -52,9 +52,12 @@ std::unique_ptr<tw_sequence> make_sequence(const void* const* problems, std::siz
 }
 
 // All are checked before the first is launched. A thread remembers what it has just checked.
-void run_sequence(const tw_sequence& sequence, const void* const* problems,
+void run_sequence(const tw_sequence& sequence, const void* const* problems, std::size_t count,
                   const Workspace& workspace, void* stream) {
-  const std::size_t count = sequence.plans.size();
+  if (count != sequence.plans.size()) {
+    throw Failure{TW_INVALID, fmt::format("{} problems are given, but the sequence was made of {}.",
+                                          count, sequence.plans.size())};
+  }
   for_each_problem(problems, count, [&](const void* problem, std::size_t i) {
     check_plan(*sequence.plans[i], problem);
   });
@@ -98,10 +101,10 @@ size_t tw_sequence_workspace_size(const tw_sequence* sequence) {
   return sequence == nullptr ? 0 : sequence->workspace_bytes;
 }
 
-tw_status tw_sequence_run(const tw_sequence* sequence, const void* const* problems,
+tw_status tw_sequence_run(const tw_sequence* sequence, const void* const* problems, size_t count,
                           void* workspace, size_t workspace_bytes, void* stream) {
   return guarded([&] {
-    tw::library::run_sequence(not_null(sequence, "sequence"), problems,
+    tw::library::run_sequence(not_null(sequence, "sequence"), problems, count,
                               {workspace, workspace_bytes}, stream);
   });
 }

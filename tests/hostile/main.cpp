@@ -136,7 +136,7 @@ class Case {
               return tw_sequence_create(nullptr, &nothing, 1, options);
             }));
     refused("tw_sequence_run", call("tw_sequence_run(null)", [&] {
-              return tw_sequence_run(nullptr, &nothing, nullptr, 0, nullptr);
+              return tw_sequence_run(nullptr, &nothing, 1, nullptr, 0, nullptr);
             }));
     refused("tw_sequence_simulate", call("tw_sequence_simulate(null)", [&] {
               return tw_sequence_simulate(&nothing, 1, options);
@@ -253,11 +253,16 @@ class Case {
       complain("tw_sequence_create", "it is not what its problems are.");
     }
     if (made != TW_OK) return;
-    const auto run = [&](std::size_t bytes) {
+    const auto run = [&](std::size_t bytes, std::size_t count = 2) {
       return call("tw_sequence_run", [&] {
-        return tw_sequence_run(sequence, problems, workspace_memory, bytes, nullptr);
+        return tw_sequence_run(sequence, problems, count, workspace_memory, bytes, nullptr);
       });
     };
+    for (const std::size_t count : {std::size_t{0}, std::size_t{3}, SIZE_MAX}) {
+      if (run(sizeof workspace_memory, count) != TW_INVALID) {
+        complain("tw_sequence_run", "another number of problems is not TW_INVALID.");
+      }
+    }
     if (run(sizeof workspace_memory) != TW_OK) {
       complain("tw_sequence_run", "a sequence refuses its own problems.");
     }

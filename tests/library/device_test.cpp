@@ -139,6 +139,36 @@ TEST_F(Device, CapturedCallsOfAReadyWorkspaceAllocateNothing) {
   EXPECT_TRUE(graph.objects.empty());
 }
 
+// Problems of a sequence share a workspace, and in a graph its counters: one allocation for all.
+TEST_F(Device, SequencesAskForWhatOneCallDoes) {
+  const void* const problems[] = {&problem, &problem, &problem};
+  const auto asked_by_sequence = [&](tw_sequence* sequence) {
+    RecordedCuda& cuda = recorded_cuda();
+    cuda.allocations = cuda.waits = cuda.clearings = 0;
+    EXPECT_EQ(tw_sequence_run(sequence, problems, 3, room, sizeof room, stream), TW_OK)
+        << tw_message();
+    return Asked{cuda.allocations, cuda.waits, cuda.clearings};
+  };
+  tw_sequence* sequence = nullptr;
+  ASSERT_EQ(tw_sequence_create(&sequence, problems, 3, &options), TW_OK) << tw_message();
+  EXPECT_EQ(asked_by_sequence(sequence), (Asked{0, 0, 3}));
+  CudaGraph graph;
+  recorded_cuda().captured = {{stream, &graph}};
+  EXPECT_LE(asked_by_sequence(sequence).allocations, 1);  // none where a graph before is gone
+  const auto& events = stand_in().events;
+  for (std::size_t i = 1; i <= 3; ++i) {
+    EXPECT_EQ(events.at(events.size() - i).counters, counters());
+    EXPECT_NE(events.at(events.size() - i).counters, room);
+  }
+  EXPECT_EQ(asked_by_sequence(sequence), nothing);
+  tw_sequence_destroy(sequence);
+  options.workspace_is_ready = 1;
+  ASSERT_EQ(tw_sequence_create(&sequence, problems, 3, &options), TW_OK) << tw_message();
+  EXPECT_EQ(asked_by_sequence(sequence), nothing);
+  tw_sequence_destroy(sequence);
+  destroy(graph);
+}
+
 // The kernel that a plan takes; or the sentence that refuses.
 template <class Problem>
 std::string taken(const Problem& problem) {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/library/stand_in.h"
-#include "tilewright.h"
+#include "tilewright.hpp"
 #include "tilewright/launch/kernel_problem.h"
 
 namespace tw::tests {
@@ -37,7 +37,7 @@ class Sequence : public ::testing::Test {
     stand_in().events.clear();
   }
   tw_status run(void* workspace = room, std::size_t bytes = sizeof room) {
-    return tw_sequence_run(sequence, problems, workspace, bytes, stream);
+    return tw_sequence_run(sequence, problems, 2, workspace, bytes, stream);
   }
   std::vector<Event> launches() {
     std::vector<Event> found;
@@ -130,11 +130,27 @@ TEST_F(Sequence, LaunchesNothingWhereOneIsRefused) {
                  "The workspace has 99999 bytes, but this call needs 100000.", TW_WORKSPACE);
   expect_refused(run(room + 8), "The workspace begins 8 bytes beyond a multiple of 256, but must "
                                 "be aligned to 256 bytes.", TW_WORKSPACE);
+  for (const std::size_t count : {0, 1, 3}) {
+    expect_refused(tw_sequence_run(sequence, problems, count, room, sizeof room, stream),
+                   std::to_string(count) +
+                       " problems are given, but the sequence was made of 2.");
+  }
   problems[1] = nullptr;
   expect_refused(run(), "Problem 2 of 2: The problem is null.");
   problems[1] = &second;
   ASSERT_EQ(run(), TW_OK) << tw_message();
   EXPECT_EQ(launches().size(), 2u);
+}
+
+TEST_F(Sequence, FromCpp) {
+  const tw::Sequence both(&options, first, second);
+  EXPECT_EQ(both.workspace_size(), split_workspace_bytes);
+  stand_in().events.clear();
+  both.run({room, sizeof room}, stream, first, second);
+  EXPECT_EQ(launches().size(), 2u);
+  EXPECT_EQ(launches().at(1).problem.d.data, output);
+  EXPECT_THROW(both.run({room, sizeof room}, stream, first), tw::Error);
+  EXPECT_THROW(tw::Sequence(&options, first, tw_matmul_problem{}), tw::Error);
 }
 
 TEST_F(Sequence, SaysWhereCudaFailed) {
@@ -160,7 +176,8 @@ TEST_F(Sequence, IsNotMadeOfWhatIsRefused) {
     expect_refused(tw_sequence_create(&sequence, problems, count, nullptr), sentence);
     expect_refused(tw_sequence_simulate(problems, count, nullptr), sentence);
   }
-  expect_refused(tw_sequence_run(nullptr, problems, nullptr, 0, nullptr), "The sequence is null.");
+  expect_refused(tw_sequence_run(nullptr, problems, 2, nullptr, 0, nullptr),
+                 "The sequence is null.");
   expect_refused(tw_sequence_simulate(nullptr, 2, nullptr), "The address of the problems is null.");
   EXPECT_EQ(tw_sequence_workspace_size(nullptr), 0u);
 }
