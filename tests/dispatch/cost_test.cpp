@@ -343,6 +343,25 @@ TEST(Cost, FewPixelsWithLongSumsAreCutIntoParts) {
                          listed("conv2d", "conv_first_pingpong_128")));
 }
 
+// Pixels of 32 channels fill half of a line, whose zeros cost less than those of 16 or 48.
+TEST(Cost, HalvesOfLinesCostLessThanOtherParts) {
+  const auto of_channels = [](std::int64_t channels) {
+    MatmulProblem problem;
+    problem.m = 131072;
+    problem.n = problem.d.pitch = 64;
+    problem.k = 9 * 64;
+    problem.a.pitch = problem.a.batch_pitch = channels;
+    problem.b.pitch = 9 * channels;
+    const KernelFacts kernel = {.target = "sm90a",
+                                .config = {.tiling = {.m = 256, .n = 64}, .dependent_launch = 1},
+                                .efficiency = listed("conv2d", "conv_bf16_256x64")};
+    return expected_microseconds(kernel, problem, {}, h200, Situation::Amid, 1e6);
+  };
+  EXPECT_LT(of_channels(64), 0.8 * of_channels(32));
+  EXPECT_LT(of_channels(32), 0.8 * of_channels(16));
+  EXPECT_LT(of_channels(32), 0.8 * of_channels(48));
+}
+
 // Rows of B that stream: with few rows of A faster than a copy of B, with many slower; and rows
 // that begin at multiples of 16 bytes faster than others.
 TEST(Cost, FewRowsStream) {
