@@ -251,6 +251,10 @@ Status choose_attention(LaunchChoice& choice, const Checked& problem,
           "This kernel takes keys by {}; with batch_invariant all of its columns take them by {}.",
           config.keys, usual_block(config));
     });
+    // Whether it is allowed that sums never join depends on how many keys there are.
+    status.unless(is_named || !request.batch_invariant || config.summed_blocks != 0, [] {
+      return "Sums of this kernel never join in float32; with batch_invariant they must.";
+    });
     if (!status.is_good()) {
       if (fewest == 0 || status.obstacles() < fewest) {
         nearest = sentence("The nearest, {}: {}", instance.name, status.sentence());

@@ -281,7 +281,8 @@ TEST(AttentionChoice, OfE4m3) {
 
 // Kernels whose tensor core adds up many keys of e4m3 are taken where the problem allows it.
 TEST(AttentionChoice, OfSumsOfE4m3) {
-  const auto chosen = [](std::int64_t columns, std::int64_t keys, std::int64_t sums_join_every) {
+  const auto chosen = [](std::int64_t columns, std::int64_t keys, std::int64_t sums_join_every,
+                         bool batch_invariant = false) {
     Case made = usual_case(attention_trial, *instance_named("attention_128_e4m3"));
     auto& problem = made.as<Problem>();
     problem.head_size = columns;
@@ -293,7 +294,9 @@ TEST(AttentionChoice, OfSumsOfE4m3) {
     LaunchChoice choice;
     Status status = check(checked, Family::description, placed.data());
     if (status.is_good()) {
-      status = choose_attention(choice, checked, {.target = "sm90a", .sms = 132}, nullptr);
+      status = choose_attention(choice, checked,
+                                {.target = "sm90a", .sms = 132, .batch_invariant = batch_invariant},
+                                nullptr);
     }
     EXPECT_TRUE(status.is_good()) << status.sentence();
     return std::string(choice.instance != nullptr ? choice.instance->name : "");
@@ -303,6 +306,8 @@ TEST(AttentionChoice, OfSumsOfE4m3) {
   EXPECT_EQ(chosen(128, 4096, 640), "attention_128_e4m3_k160");
   EXPECT_EQ(chosen(128, 4224, 4223), "attention_128_e4m3_k160");
   EXPECT_EQ(chosen(128, 4224, 4224), "attention_128_e4m3_k192");
+  // One key more would forbid it, and bits would depend on that.
+  EXPECT_EQ(chosen(128, 4224, 4224, true), "attention_128_e4m3_k160");
   EXPECT_EQ(chosen(64, 4096, 0), "attention_128_e4m3");
   EXPECT_EQ(chosen(64, 4096, 192), "attention_64_e4m3");
   // No sum of so few keys is there: bytes become bf16.
