@@ -135,6 +135,27 @@ TEST_P(WaveMemoryTest, OverwritingWhatAReadInFlightReadsIsFound) {
   }
 }
 
+// What the compiler stores by itself is on its way as well, and s_barrier does not wait for it.
+TEST_P(WaveMemoryTest, StoresThatABarrierHandsOnAreWaitedFor) {
+  enum class Wait { All, Some, Behind, Fences };
+  for (const Wait wait : {Wait::All, Wait::Some, Wait::Behind, Wait::Fences}) {
+    const bool planted = wait == Wait::Some || wait == Wait::Behind;
+    const Report report = kernel.run([&] {
+      isa::describe_role("load");
+      const unsigned own = 1024 * wave_index() + 4 * lane(), other = 1024 - 1024 * wave_index();
+      isa::store_shared_4(address_at(own), own);
+      EXPECT_EQ(load_shared(shared_at(own)), own);  // a wave's accesses come in order
+      if (wait == Wait::All) isa::s_waitcnt<isa::any_vmcnt, 0>();
+      if (wait == Wait::Some) isa::s_waitcnt<0, 1>();
+      if (wait == Wait::Fences) isa::barrier_sync(0, 128);
+      isa::s_barrier();
+      if (wait == Wait::Behind) isa::s_waitcnt<isa::any_vmcnt, 0>();
+      EXPECT_EQ(load_shared(shared_at(other + 4 * lane())), other + 4 * lane());
+    });
+    EXPECT_TRUE(found_if(planted, report, Checker::Race, "no s_waitcnt lgkmcnt(0) is between"));
+  }
+}
+
 TEST_P(WaveMemoryTest, RegistersAreFilledByTheWait) {
   for (const bool planted : {false, true}) {
     const Report report = kernel.run([&] {

@@ -155,6 +155,7 @@ void counter_add_release(SharedAddress address, unsigned value) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
   Counter& counter = usable_counter(machine, thread, address, "counter_add_release");
+  thread.reads.stored_at = LaneReads::nowhere;  // CDNA's release waits
   counter.value += value;
   counter.adding_role = thread.role;
   const CounterHistory::Step& last = counter.history.last();

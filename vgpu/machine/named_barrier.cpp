@@ -144,6 +144,7 @@ using namespace vgpu;
 void barrier_sync(unsigned id, unsigned threads) {
   Engine& machine = engine();
   Thread& thread = machine.enter();
+  thread.reads.stored_at = LaneReads::nowhere;  // CDNA's fences wait
   NamedBarrier& barrier = named_barrier(machine, thread, id, threads);
   step_on(machine, thread, id, threads, true);
   const TimedWait timed(machine, "barrier", static_cast<int>(id));

@@ -100,9 +100,11 @@ void load_shared(void* value, SharedAddress address, unsigned bytes) {
 
 void store_shared(SharedAddress address, const void* value, unsigned bytes) {
   Engine& machine = engine();
-  const Thread& thread = machine.enter();
+  Thread& thread = machine.enter();
   machine.step.tells();
-  store(machine, thread, own_place(machine, address, bytes, "st.shared"), value, bytes, "a store");
+  const SharedPlace place = own_place(machine, address, bytes, "st.shared");
+  store(machine, thread, place, value, bytes, "a store");
+  if (thread.reads.stored_at == LaneReads::nowhere) thread.reads.stored_at = place.offset;
 }
 
 void load_cluster(void* value, SharedAddress address, unsigned bytes) {

@@ -110,6 +110,20 @@ void check_same_reads(Engine& machine, const Warp& warp) {
   }
 }
 
+// s_barrier hands on what the lane has stored, and so the lane has waited for it.
+void check_stores(Engine& machine, const Thread& thread) {
+  const std::int64_t at = thread.reads.stored_at;
+  if (at == LaneReads::nowhere) return;
+  const auto offset = static_cast<std::uint32_t>(at);
+  machine.report(Checker::Race, place_stage(*thread.cta, offset), "s_barrier", [&] {
+    return fmt::format(
+        "The {} comes to s_barrier while its stores to LDS, from {} on, are on their way: no "
+        "s_waitcnt lgkmcnt(0) is between, and who reads them behind the barrier may read what was "
+        "there before.",
+        who(thread), place_name(*thread.cta, offset));
+  });
+}
+
 void fill_registers(Thread& thread, unsigned still_pending) {
   auto& pending = thread.reads.pending;
   if (pending.size() <= still_pending) return;
@@ -266,6 +280,7 @@ void s_waitcnt(unsigned vmcnt, unsigned lgkmcnt) {
                         thread.reads.issued - lgkmcnt);
   }
   fill_registers(thread, lgkmcnt);
+  if (lgkmcnt == 0) thread.reads.stored_at = LaneReads::nowhere;
   const Epoch epoch = memory.loads.epoch_to_wait_for(vmcnt);
   if (epoch == 0) return;
   const TimedWait timed(machine, "loads to LDS");
@@ -278,7 +293,11 @@ void s_waitcnt(unsigned vmcnt, unsigned lgkmcnt) {
   }
 }
 
-void s_barrier() { barrier_sync(0, static_cast<unsigned>(engine().current().cta->threads.size())); }
+void s_barrier() {
+  Thread& thread = engine().current();
+  check_stores(engine(), thread);
+  barrier_sync(0, static_cast<unsigned>(thread.cta->threads.size()));
+}
 
 // Which wave issues first changes no result.
 void s_setprio(unsigned) { engine().enter(); }

@@ -1,6 +1,7 @@
 // What a wave of CDNA has on its way: loads to LDS, which vmcnt counts, and reads of LDS, which
 // lgkmcnt counts. Until the wave has waited they are the accesses of agents, which nobody's barrier
-// orders.
+// orders. Plain stores to LDS, which lgkmcnt counts as well, are the lane's own: a wave's later
+// accesses see them. They are found where s_barrier would hand them on before they are waited for.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,12 @@ struct LdsRead {
   std::uint32_t words[4];
 };
 
-// A lane's reads of LDS that are in flight.
+// A lane's reads of LDS that are in flight, and whether plain stores are.
 struct LaneReads {
   std::vector<LdsRead> pending;  // in order
   Epoch issued = 0;
+  static constexpr std::int64_t nowhere = -1;
+  std::int64_t stored_at = nowhere;  // the first store since the lane waited for all of them
 };
 
 // One load of a wave, between issue and landing.
