@@ -3,15 +3,14 @@
 // Status.
 #pragma once
 
-#include <stdexcept>
-
 #include "tilewright/base/annotate.h"
 
-namespace tw {
+// A GPU throws nothing, and its compilers need a quarter of a second for what exceptions include.
+#if !TW_ON_DEVICE
+#include "tilewright/base/refusal.h"
+#endif
 
-struct Refusal : std::invalid_argument {
-  using std::invalid_argument::invalid_argument;
-};
+namespace tw {
 
 // Not constexpr on purpose: reaching it during constant evaluation stops the compiler, and all
 // three compilers print the argument. (With a plain `throw`, nvcc prints nothing.)

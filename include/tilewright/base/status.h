@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "tilewright/base/refusal.h"
 #include "tilewright/base/require.h"
 
 namespace tw {

@@ -1,7 +1,7 @@
 // How a chunk of the output, or of C, lies in shared memory between threads and TMA.
 #pragma once
 
-#include "tilewright/layout/algebra.h"
+#include "tilewright/layout/layout.h"
 
 namespace tw {
 

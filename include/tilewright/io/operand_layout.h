@@ -3,7 +3,8 @@
 #pragma once
 
 #include "tilewright/io/major.h"
-#include "tilewright/layout/algebra.h"
+#include "tilewright/layout/coalesce.h"
+#include "tilewright/layout/recast.h"
 
 namespace tw {
 

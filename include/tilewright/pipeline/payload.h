@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
 
 #include "tilewright/base/require.h"
 #include "tilewright/io/completion.h"
@@ -60,6 +59,7 @@ struct Part {
 // arrives once for all of them.
 template <class Payload>
 class PayloadCounts {
+  static constexpr unsigned part_count = sizeof(Payload::parts) / sizeof(Part);
   static constexpr unsigned loads(Role role) {
     unsigned arrivals = 0;
     for (const Part& part : Payload::parts) {
@@ -78,21 +78,19 @@ class PayloadCounts {
   }
   // A role's arrivals count where it is first named.
   static constexpr unsigned all_loads() {
+    const auto loader = [](unsigned i) { return Payload::parts[i].loaded_by.role; };
     unsigned sum = 0;
-    for (auto part = std::begin(Payload::parts); part != std::end(Payload::parts); ++part) {
-      const auto names_it = [&](const Part& other) {
-        return other.loaded_by.role == part->loaded_by.role;
-      };
-      if (std::none_of(std::begin(Payload::parts), part, names_it))
-        sum += loads(part->loaded_by.role);
+    for (unsigned i = 0; i < part_count; ++i) {
+      bool is_first = true;
+      for (unsigned j = 0; j < i; ++j) is_first = is_first && loader(j) != loader(i);
+      if (is_first) sum += loads(loader(i));
     }
     return sum;
   }
   static constexpr unsigned all_reads() {
-    constexpr unsigned count = 2 * std::size(Payload::parts);
     const auto reader = [](unsigned i) { return Payload::parts[i / 2].read_by[i % 2].role; };
     unsigned sum = 0;
-    for (unsigned i = 0; i < count; ++i) {
+    for (unsigned i = 0; i < 2 * part_count; ++i) {
       bool is_first = true;
       for (unsigned j = 0; j < i; ++j) is_first = is_first && reader(j) != reader(i);
       if (is_first) sum += reads(reader(i));

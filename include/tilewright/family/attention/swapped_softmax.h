@@ -11,7 +11,6 @@
 #include "tilewright/isa/describe.h"
 #include "tilewright/isa/ptx/shared_memory.h"
 #include "tilewright/isa/ptx/threads.h"
-#include "tilewright/layout/algebra.h"
 #include "tilewright/layout/shared_tile.h"
 #include "tilewright/op/wgmma.h"
 #include "tilewright/pipeline/together.h"

@@ -1,0 +1,12 @@
+// What the host throws where a `require` does not hold: the sentence.
+#pragma once
+
+#include <stdexcept>
+
+namespace tw {
+
+struct Refusal : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+}  // namespace tw
