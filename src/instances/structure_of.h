@@ -34,6 +34,10 @@ constexpr void each_ring(const Visit& visit) {
     }
   } else {
     visit.template operator()<typename Program::Ring>();
+    // Scales may have a ring of their own.
+    if constexpr (requires { typename Program::ScaleRing; }) {
+      visit.template operator()<typename Program::ScaleRing>();
+    }
   }
 }
 
@@ -53,9 +57,9 @@ struct TurnFacts<Turns<turn_groups, group_warps>> {
 };
 // Sums in tensor memory: (columns, sums, CTAs that multiply as one, columns that two share).
 template <unsigned n, class Value, unsigned sums, unsigned group, class Trace, int promote,
-          unsigned shared>
+          unsigned shared, unsigned readers>
 constexpr std::array<unsigned, 4> tensor_sums(
-    const TensorAccumulators<n, Value, sums, group, Trace, promote, shared>*) {
+    const TensorAccumulators<n, Value, sums, group, Trace, promote, shared, readers>*) {
   return {n, sums, group, shared};
 }
 template <class>
@@ -232,7 +236,7 @@ constexpr void add_roles(Structure& structure) {
   const auto add = [&](Role role, const RoleSpec& spec, bool elected, unsigned groups = 1) {
     if (!spec.played()) return;
     unsigned registers = 0;
-    if (table.shifts_registers())
+    if (table.holding().registers != 0)
       registers = spec.registers != 0 ? spec.registers : table.load.registers;
     structure.roles.add({role, spec.first_warp, spec.warps, groups, registers, elected});
   };

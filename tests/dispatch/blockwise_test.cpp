@@ -75,6 +75,16 @@ TEST(DispatchBlockwise, PowersOfTwoAreBlockScales) {
   }
 }
 
+// Where tiles of one CTA would be more than the SMs take at once, a pair has twice their rate.
+TEST(DispatchBlockwise, APairTakesLargeProducts) {
+  for (const std::int64_t m : {64, 300, 1024, 8192}) {
+    const DispatchRequest request = {.target = "sm100a", .sms = 148};
+    EXPECT_STREQ(chosen(usual(m, 4096, 4096), request).instance->name,
+                 m < 1024 ? "blockwise_blackwell" : "blockwise_pair")
+        << m;
+  }
+}
+
 TEST(DispatchBlockwise, KeepsToTheRequest) {
   EXPECT_NE(split_of(usual(64, 512, 16384), {}), Split::Whole);
   EXPECT_EQ(split_of(usual(64, 512, 16384), {.batch_invariant = true}), Split::Whole);

@@ -235,6 +235,11 @@ CONFIGS = {
     'swap_ab_blockwise': blockwise('sm_90a', 'Sm90', '.m = 64, .n = 24', ', .swap_ab = 1'),
     'blockwise_copies': blockwise('sm_80', 'Sm80', '.m = 64, .n = 64'),
     'blockwise_tensor': blockwise('sm_100a', 'Sm100', '.n = 64'),
+    # A pair: five stages of operands, eight of scales.
+    'blockwise_pair': Config('sm_100a', 'tilewright/arch/sm100.h', 'Sm100Promoting',
+                             fields_of(f'{FP8}, .cluster = {{2, 1}}, .group = 2',
+                                       '.multiply_groups = 1, .promote_every = 1, .scheduling = Scheduling::Dynamic'), 'blockwise',
+                             'ScaledApart<128>'),
     # MXFP8, the scales in tensor memory: six stages.
     'scaled': scaled(),
     'scaled_pair': scaled(', .cluster = {2, 1}, .group = 2'),

@@ -50,7 +50,7 @@ BUGS = [
     Bug('lanes_of_the_first_warp',
         'a warp reaches only the lanes of its place',
         'pipeline/tensor_accumulators.h',
-        '.address(thread / 32 * 32, 0u, 0u);', '.address(0u, 0u, 0u);',
+        '.address(in_group / 32 * 32, first_column, 0u);', '.address(0u, first_column, 0u);',
         [Site('tensor', TENSOR_SHORT, 'tensor-memory-lanes', 'epilogue', -1, stops=True)]),
     Bug('accumulators_apart_too_far',
         'the second accumulator is outside the allocation',

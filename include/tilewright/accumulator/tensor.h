@@ -23,14 +23,15 @@ struct TensorSums {
   TensorAddress address;  // the first column's, in this warp's lanes
   bool multiplied;        // false: the sum of no products, and tensor memory holds something else
 
-  TW_DEVICE void load(int first_column, Value (&values)[load_columns]) const {
-    std::uint32_t bits[load_columns] = {};
+  template <unsigned count>
+  TW_DEVICE void load(int first_column, Value (&values)[count]) const {
+    std::uint32_t bits[count] = {};
     if (multiplied) {
-      isa::tcgen05_load<load_columns>(bits, address + static_cast<unsigned>(first_column));
+      isa::tcgen05_load<count>(bits, address + static_cast<unsigned>(first_column));
       isa::tcgen05_wait_load();
     }
     TW_UNROLL
-    for (unsigned i = 0; i < load_columns; ++i) values[i] = value_of(bits[i]);
+    for (unsigned i = 0; i < count; ++i) values[i] = value_of(bits[i]);
   }
 
  private:
@@ -42,8 +43,9 @@ struct TensorSums {
   }
 };
 
-// Partial sums of tensor memory, added up in registers: a thread has a whole row.
-template <unsigned n, class SumValue>
+// Partial sums of tensor memory, added up in registers: a thread has a whole row. They come by
+// `step` columns, several steps at once: the fewer a step has, the fewer registers they take.
+template <unsigned n, class SumValue, unsigned step = 32>
 class PromotedRow {
   static_assert(n <= 128, "A promoted row must fit the registers of a thread: 128 columns.");
 
@@ -64,16 +66,16 @@ class PromotedRow {
       for (unsigned i = 0; i < 32; ++i) values_[first + i] += values[i];
     }
   }
-  // The same, each value times a factor; `factors(first_column, values)` gives 32 of them.
+  // The same, each value times a factor; `factors(first_column, values)` gives those of a step.
   template <class Factors>
   TW_DEVICE void add(const TensorSums<n, Value>& partial, const Factors& factors) {
     TW_UNROLL
-    for (unsigned first = 0; first < n; first += 32) {
-      Value values[32], by[32];
+    for (unsigned first = 0; first < n; first += step) {
+      Value values[step], by[step];
       partial.load(static_cast<int>(first), values);
       factors(first, by);
       TW_UNROLL
-      for (unsigned i = 0; i < 32; ++i) values_[first + i] += values[i] * by[i];
+      for (unsigned i = 0; i < step; ++i) values_[first + i] += values[i] * by[i];
     }
   }
   TW_DEVICE void load(int first_column, Value (&values)[32]) const {

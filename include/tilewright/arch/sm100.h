@@ -102,6 +102,36 @@ struct Sm100Overlapped : Sm100 {
   }
 };
 
+// The same for a pair of CTAs whose partial sums are promoted: two warpgroups read a sum, half of
+// its columns each, which fit the registers of their threads. The other warps have few registers.
+struct Sm100Promoting : Sm100 {
+  static constexpr unsigned column_groups = 2;
+  template <auto config, class Op, class Trace>
+  using Accumulators = TensorAccumulators<config.tiling.n, float, 2, config.tiling.group, Trace,
+                                          static_cast<int>(config.promote_every), 0, column_groups>;
+  // Two groups have two buffers each: of 64 bytes a row, so that stages keep their room.
+  template <auto config, class Trace>
+  using Store = StagedStore<config.d_type, 128, Trace, 64>;
+
+  template <class Config>
+  static consteval RoleTable roles(const Config& config) {
+    require(config.tiling.group == 2 && config.tiling.n == 256,
+            "Two warpgroups that promote sums are for a pair's tiles of 256 columns.");
+    require(!is_integer(config.tiling.a_type) && config.tiling.swap_ab == 0,
+            "Sums that are promoted are of numbers, and their rows are D's.");
+    require(config.c_stages == 0 && config.split == decltype(config.split){},
+            "Sums that are promoted are whole, and no role brings C.");
+    require(config.scheduling != decltype(config.scheduling){},
+            "A role asks for work: warps that share registers fill warpgroups.");
+    RoleTable table = Sm100::roles(config);
+    table.epilogue = {0, 8, 224};
+    table.load = {8, 1, 56};
+    table.multiply = {9, 1};
+    table.schedule = {10, 1};
+    return table;
+  }
+};
+
 // The same with operands that threads copy through registers: any layout of any type, at any
 // alignment.
 struct Sm100Plain : Sm100 {

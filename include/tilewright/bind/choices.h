@@ -149,6 +149,13 @@ consteval bool ends_as_asked() {
   return true;
 }
 
+// Groups of warps that store the same rows of a tile, each its columns, where the page says so.
+template <class Target>
+consteval unsigned column_groups_of() {
+  if constexpr (requires { Target::column_groups; }) return Target::column_groups;
+  return 1;
+}
+
 // One stage is read while another is loaded, unless the page says that fewer will do.
 template <class Target>
 consteval unsigned least_stages() {
@@ -156,12 +163,12 @@ consteval unsigned least_stages() {
   return 2;
 }
 
-// Stages that fit beside the staging buffers and the barriers.
+// Stages that fit beside the staging buffers, the barriers and `beside` bytes.
 template <MatmulConfig config, class Target, RoleTable roles, class Stage, class Store,
-          class Sources, class Reduction>
+          class Sources, class Reduction, unsigned beside>
 consteval unsigned stages_that_fit() {
-  constexpr unsigned storing_groups = roles.epilogue.played() ? 1 : roles.groups;
-  unsigned taken = 1024;
+  constexpr unsigned storing_groups = roles.storing_groups();
+  unsigned taken = 1024 + beside;
   if (!std::is_empty_v<typename Store::Buffers>) {
     taken += storing_groups * unsigned{sizeof(typename Store::Buffers)};
   }

@@ -215,6 +215,10 @@ consteval bool is_recipe() {
       requires { bool{Recipe::quantises_d}; },
       "A recipe must have 'quantises_d', or MatmulRecipe's: whether D gets block scales of its "
       "own.");
+  static_assert(
+      requires { Recipe::template beside_bytes<void>(); },
+      "A recipe must have 'template <class Scales> beside_bytes()', or MatmulRecipe's: shared "
+      "memory of rings that the program has beside its stages.");
   return true;
 }
 template <class Recipe>

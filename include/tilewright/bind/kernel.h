@@ -13,7 +13,7 @@ namespace tw {
 // (bind/recipe.h). `Named` carries the configuration, because nvcc cannot spell it as a value.
 template <TargetPage Page, class RecipeType, class Named>
 struct Kernel : kernel::GroupPlaces<Named::config.tiling.m, Named::config.tiling.n,
-                                    Named::config.group_step()> {
+                                    Named::config.group_step(), column_groups_of<Page>()> {
   using Target = Page;
   using Recipe = RecipeType;
   static_assert(KernelRecipe<Recipe>);
@@ -65,7 +65,8 @@ struct Kernel : kernel::GroupPlaces<Named::config.tiling.m, Named::config.tiling
                 WorkMap<Map> && WorkSchedule<Schedule>);
 
   static constexpr unsigned stages =
-      stages_that_fit<config, Target, roles, Stage, Store, Sources, Reduction>();
+      stages_that_fit<config, Target, roles, Stage, Store, Sources, Reduction,
+                      Recipe::template beside_bytes<Scales>()>();
   static_assert(stages >= least_stages<Target>(),
                 "Fewer stages fit than are needed: the tile is too large.");
   static_assert(Loader::stages_held < stages,

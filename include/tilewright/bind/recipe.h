@@ -68,6 +68,11 @@ struct MatmulRecipe {
   static constexpr BlockScaling block_scaling = BlockScaling::None;
   static constexpr ScaleType block_scale_type = ScaleType::Ue8m0;
   static constexpr bool quantises_d = false;  // with block scales of its own
+  // Shared memory of rings that the program has beside its stages.
+  template <class Scales>
+  static constexpr unsigned beside_bytes() {
+    return 0;
+  }
 
   // The configuration that the target's roles and TileOp see.
   static constexpr MatmulConfig asked(const MatmulConfig& config) { return config; }

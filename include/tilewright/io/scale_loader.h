@@ -22,7 +22,6 @@ namespace tw {
 template <Tiling tiling, unsigned b_rows, unsigned warps, unsigned a_rows = 1, bool apart = false>
 class ScaleLoader : public UsualLoader {
   static_assert(tiling.k() == 128, "Scales are of 128 of k, and so must be a stage.");
-  static_assert(tiling.group == 1, "CTAs that multiply as one have one signal for both.");
 
  public:
   // Columns of a tile that surely share a scale, wherever it begins.
@@ -100,6 +99,9 @@ class ScaleLoader : public UsualLoader {
   // The scale of row i of A's tile is that of row_of(i), or zero where there is none.
   template <bool in_order = false, StageToFill Stage, class WorkTile, class RowOf>
   TW_DEVICE void load_rows(const Stage& stage, const WorkTile& tile, int k, const RowOf& row_of) {
+    static_assert(Stage::Fills::group == 1,
+                  "CTAs that multiply as one have one signal for both: scales want a ring of their "
+                  "own.");
     const auto tensors = stage.tensors();
     if constexpr (a_rows > 0) {
       copy<row_step, a_rows, in_order>(tensors.a_scales, params_.a, tile.first_row(tiling.m), k,

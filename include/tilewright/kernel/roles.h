@@ -73,10 +73,17 @@ struct RoleTable {
     for (const RoleSpec& role : every.specs) sum += role.warps;
     return sum;
   }
-  // setmaxnreg acts on whole warpgroups: the helpers fill one, the multiplying warps the others.
+  // Groups of warps that store, each at a barrier of its own.
+  constexpr unsigned storing_groups() const {
+    return epilogue.played() ? epilogue.warps / warpgroup_warps : groups;
+  }
+  // setmaxnreg acts on whole warpgroups: the helpers fill one, those that hold sums the others.
   constexpr bool shifts_registers() const { return multiply.registers != 0; }
+  constexpr bool holds_in_epilogue() const { return epilogue.registers != 0; }
+  constexpr RoleSpec holding() const { return holds_in_epilogue() ? epilogue : multiply; }
   constexpr unsigned registers() const {
-    return (multiply.first_warp * load.registers + multiply.warps * multiply.registers) * lanes;
+    const RoleSpec sums = holding();
+    return ((warps() - sums.warps) * load.registers + sums.warps * sums.registers) * lanes;
   }
   // A CTA is launched with as many for each thread, by eights; setmaxnreg hands out no others.
   constexpr unsigned launched_registers(unsigned of_sm) const {
@@ -117,8 +124,10 @@ struct RoleTable {
     require(multiply.warps % groups == 0, "The multiplying warps must form equal groups.");
     require(groups <= (consumers == Consumers::AlongK && !source.played() ? 4 : 3),
             "At most three groups multiply: so many are brought C; four where they share k.");
-    require(!shifts_registers() || multiply.first_warp % warpgroup_warps == 0,
+    require(holding().registers == 0 || holding().first_warp % warpgroup_warps == 0,
             "Registers are shifted between whole warpgroups: multiplying warps must begin at one.");
+    require(!holds_in_epilogue() || warps() % warpgroup_warps == 0,
+            "Registers are shifted between whole warpgroups: the helpers must fill one.");
     return *this;
   }
 

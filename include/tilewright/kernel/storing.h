@@ -3,19 +3,55 @@
 
 #include "tilewright/base/annotate.h"
 #include "tilewright/epilogue/fragment.h"
+#include "tilewright/isa/threads.h"
+#include "tilewright/kernel/roles.h"
 #include "tilewright/schedule/contracts.h"
 
 namespace tw::kernel {
 
-// A group's rows of a tile of m by n begin `step` rows behind those of the group before.
-template <unsigned m, unsigned n, unsigned step>
+// What a group stores of a tile of m by n begins `step` rows behind what the group before does, or,
+// where `column_groups` share the rows, so many columns.
+template <unsigned m, unsigned n, unsigned step, unsigned column_groups = 1>
 struct GroupPlaces {
   static constexpr unsigned group_step = step;
+  static constexpr unsigned group_columns = n / column_groups;
   static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {
-    return {tile.batch, tile.first_row(m) + static_cast<int>(group * step),  //
-            tile.first_column(n), tile.m_end};
+    if constexpr (column_groups > 1) {
+      return {tile.batch, tile.first_row(m),
+              tile.first_column(n) + static_cast<int>(group * group_columns), tile.m_end};
+    } else {
+      return {tile.batch, tile.first_row(m) + static_cast<int>(group * step),  //
+              tile.first_column(n), tile.m_end};
+    }
   }
 };
+
+// Who a thread of the epilogue role is among those that store: groups share a tile by columns.
+struct StoringThread {
+  unsigned group;
+  unsigned in_group;
+};
+template <RoleTable roles>
+TW_DEVICE StoringThread storing_thread(unsigned thread) {
+  constexpr unsigned groups = roles.storing_groups();
+  constexpr unsigned threads = roles.epilogue.warps / groups * roles.lanes;
+  if constexpr (groups == 1) return {0, thread};
+  return {thread / threads, thread % threads};
+}
+
+// Where the epilogue's warps hold sums, all others leave registers to them. These take them on the
+// way to their own code alone: behind a join, ptxas would count the fewer for both.
+template <RoleTable roles>
+TW_DEVICE void let_registers_go([[maybe_unused]] unsigned warp) {
+  if constexpr (roles.holds_in_epilogue()) {
+    const bool in_epilogue = warp - roles.epilogue.first_warp < roles.epilogue.warps;
+    if (!in_epilogue) isa::setmaxnreg_decrease<roles.load.registers>();
+  }
+}
+template <RoleTable roles>
+TW_DEVICE void take_registers() {
+  if constexpr (roles.holds_in_epilogue()) isa::setmaxnreg_increase<roles.epilogue.registers>();
+}
 
 template <class Kernel, bool active>
 class Storing {
@@ -36,7 +72,7 @@ class Storing {
 
   // Before the sums of a tile are made.
   TW_DEVICE void prepare(const WorkTile& tile) const {
-    if (finishes(tile)) epilogue_.prepare(Kernel::place(tile, group_), Kernel::config.tiling.n);
+    if (finishes(tile)) epilogue_.prepare(Kernel::place(tile, group_), Kernel::group_columns);
   }
   // Before the first product of a sum.
   template <class Sum>

@@ -248,7 +248,7 @@ class WarpSpecialized {
  public:
   static constexpr unsigned threads = roles.threads();
   static constexpr unsigned least_ctas = roles.residents;
-  static constexpr unsigned storing_groups = hands_over ? 1 : roles.groups;
+  static constexpr unsigned storing_groups = roles.storing_groups();
   using Track = kernel::Tracks<roles, storing_groups>;
   static constexpr unsigned tracks = Track::count;
 
@@ -300,6 +300,7 @@ class WarpSpecialized {
       static_assert(Kernel::dependent_launch, "Weights come first where launches overlap.");
       if (!plays<roles.load>(warp)) isa::griddepcontrol_wait();
     }
+    let_registers_go<roles>(warp);
     if (plays<roles.multiply>(warp)) {
       if constexpr (roles.shifts_registers()) {
         isa::setmaxnreg_increase<roles.multiply.registers>();
@@ -339,6 +340,7 @@ class WarpSpecialized {
     }
     if constexpr (hands_over) {
       if (plays<roles.epilogue>(warp)) {
+        take_registers<roles>();
         finish(params, storage, thread - roles.epilogue.first_warp * roles.lanes);
       }
     }
@@ -429,10 +431,7 @@ class WarpSpecialized {
   // and ends; where one thread issues the products, it alone goes round.
   static TW_DEVICE void multiply(const Params& params, Storage& storage, unsigned group,
                                  unsigned thread) {
-    isa::describe_role(group == 0   ? "multiply 0"
-                       : group == 1 ? "multiply 1"
-                       : group == 2 ? "multiply 2"
-                                    : "multiply 3");
+    isa::describe_role(multiply_name(group));
     typename Accumulators::Scope scope(storage.accumulators);
     if (!Op::elected || isa::elect_one()) multiply_tiles(params, storage, scope, group, thread);
   }
@@ -494,8 +493,9 @@ class WarpSpecialized {
     const Key key;
     typename Schedule::template Reader<Release::Warp> work(params.schedule, storage.schedule,
                                                            thread);
-    Storing<Kernel, true> storing(params, storage, 0, thread,
-                                  trace(params, Track::store, thread == 0));
+    const auto [group, in_group] = storing_thread<roles>(thread);
+    Storing<Kernel, true> storing(params, storage, group, in_group,
+                                  trace(params, Track::store + group, in_group == 0));
     typename Accumulators::Reader accumulators(storage.accumulators, thread);
     [[maybe_unused]]
     typename Program::Adds adds(storage.signals, storage.stages, thread, trace(params, 0, false));

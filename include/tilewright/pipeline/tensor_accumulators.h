@@ -24,12 +24,17 @@ namespace tw {
 // The epilogue reads the shared columns first and then lets go of the sum, long before it has read
 // the rest: the next product may begin, for what it overwrites beside the shared columns was read
 // in the sum before. So such a ring has one stage, and its two places take turns.
+//
+// `readers` warpgroups read a sum, each its share of the columns.
 template <unsigned n, class SumValue, unsigned stages, unsigned group, class Trace, int promote = 0,
-          unsigned shared = 0>
+          unsigned shared = 0, unsigned readers = 1>
 class TensorAccumulators {
-  static constexpr unsigned epilogue_warps = 4;
+  static constexpr unsigned group_threads = 128;  // a thread for each lane of tensor memory
+  static constexpr unsigned epilogue_warps = 4 * readers;
+  static constexpr unsigned read_columns = n / readers;
+  static_assert(n % (32 * readers) == 0, "Warpgroups read equal shares of 32 columns each.");
   static constexpr bool overlapped = shared != 0;
-  static_assert(!overlapped || stages == 2, "Two sums overlap.");
+  static_assert(!overlapped || (stages == 2 && readers == 1), "Two sums overlap, for one reader.");
   static_assert(shared < n, "Sums that overlap have columns of their own, too.");
   static constexpr unsigned stride = n - shared;
   static constexpr unsigned ring_stages = overlapped ? 1 : stages;
@@ -60,8 +65,8 @@ class TensorAccumulators {
     return columns;
   }
   static constexpr unsigned columns = allocation();
-  // Barrier 0 is the CTA's and 1 the epilogue's.
-  static constexpr unsigned announcing_barrier = 2;
+  // Barrier 0 is the CTA's, and those behind it are the epilogue's.
+  static constexpr unsigned announcing_barrier = 1 + readers;
   static constexpr unsigned announcing_threads = 32 * (1 + epilogue_warps);
   // Before the memory is freed. All of a pair's warps meet in any case.
   static constexpr bool meets_readers = overlapped && group == 1;
@@ -80,8 +85,9 @@ class TensorAccumulators {
 
  public:
   static constexpr int promote_every = promote;
-  using Sum = TensorSums<n, SumValue>;
-  using Promoted = PromotedRow<n, SumValue>;
+  using Sum = TensorSums<read_columns, SumValue>;
+  // Where warpgroups share the registers of an SM, a thread has fewer.
+  using Promoted = PromotedRow<read_columns, SumValue, readers == 1 ? 32 : 16>;
 
   struct Storage {
     typename Ring::Barriers barriers;
@@ -165,7 +171,7 @@ class TensorAccumulators {
     TW_DEVICE WholeReading(const Sum& sum, unsigned /*place*/, ReadingToken&& held)
         : Sum(sum), token(std::move(held)) {}
     TW_DEVICE void has_read(unsigned columns_read) const {
-      if (columns_read == n) token.let_go();
+      if (columns_read == read_columns) token.let_go();
     }
     TW_DEVICE void is_read() const { token.forget(); }
   };
@@ -194,8 +200,10 @@ class TensorAccumulators {
       isa::barrier_sync(announcing_barrier, announcing_threads);
       isa::tcgen05_fence_after_thread_sync();
       // A warp reaches the lanes of its place in the warpgroup.
+      const unsigned in_group = readers == 1 ? thread : thread % group_threads;
+      const unsigned first_column = readers == 1 ? 0 : thread / group_threads * read_columns;
       address_ = Sums(isa::load_shared_4(isa::shared_address(&storage.address)))
-                     .address(thread / 32 * 32, 0u, 0u);
+                     .address(in_group / 32 * 32, first_column, 0u);
     }
     TW_DEVICE ~Reader() {
       if constexpr (meets_readers) {
