@@ -414,6 +414,7 @@ struct Attention {
       std::conditional_t<converts, Ring<LoadedKeyPayload, loaded_stages, typename Target::Signal>,
                          Keys>;
 
+  static constexpr unsigned group_columns = tiling.n;
   static constexpr unsigned group_row(unsigned group) { return group * 64; }
   static TW_DEVICE TileOrigin place(const WorkTile& tile, unsigned group) {
     return {tile.batch, tile.first_row(tiling.m) + static_cast<int>(group_row(group)), 0,
