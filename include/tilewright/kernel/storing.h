@@ -26,6 +26,14 @@ struct GroupPlaces {
   }
 };
 
+// The name of a group's role in reports.
+TW_DEVICE constexpr const char* multiply_name(unsigned group) {
+  return group == 0   ? "multiply 0"
+         : group == 1 ? "multiply 1"
+         : group == 2 ? "multiply 2"
+                      : "multiply 3";
+}
+
 // Who a thread of the epilogue role is among those that store: groups share a tile by columns.
 struct StoringThread {
   unsigned group;

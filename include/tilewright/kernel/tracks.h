@@ -1,18 +1,9 @@
 // The tracks of a CTA's timeline: which role records on which.
 #pragma once
 
-#include "tilewright/base/annotate.h"
 #include "tilewright/kernel/roles.h"
 
 namespace tw::kernel {
-
-// The name of a group's role in reports.
-TW_DEVICE constexpr const char* multiply_name(unsigned group) {
-  return group == 0   ? "multiply 0"
-         : group == 1 ? "multiply 1"
-         : group == 2 ? "multiply 2"
-                      : "multiply 3";
-}
 
 // Loading, then each group's multiplying, then each group's storing; behind them, where the roles
 // are played, loading scales, bringing sources (for each group that stores) and asking for work.
