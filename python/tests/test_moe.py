@@ -48,6 +48,14 @@ class Route(unittest.TestCase):
             tilewright.route(self.logits, 2, scoring='tanh')
 
 
+class Combine(unittest.TestCase):
+    def test_output_has_a_row_for_each_token(self):
+        source, places = buffer([1] * 24, (3, 8), 'bf16'), buffer([0, 1, 2, 0], (2, 2), 's32')
+        for tokens in (1, 3):
+            with self.assertRaisesRegex(tilewright.Invalid, f'output has shape .{tokens}, 8., but must be 2 by 8'):
+                tilewright.combine(source, places, out=buffer([0] * 8 * tokens, (tokens, 8), 'bf16'))
+
+
 class Layer(unittest.TestCase):
     tokens, hidden, inner, experts = 5, 16, 8, 3
 

@@ -1,4 +1,5 @@
 """torch tensors on the host, that is, on the virtual GPU: operators, compilation, gradients."""
+import os
 import re
 import subprocess
 import sys
@@ -70,6 +71,33 @@ class Torch(Case):
         out = torch.zeros(3, 5, 24, dtype=torch.float32)
         self.assertIs(tilewright.matmul(self.x, self.weight.mT, out), out)
         self.same(out, self.x.float() @ self.weight.mT.float())
+
+    def test_output_has_a_new_version(self):
+        out, auxiliary, amax = torch.empty(3, 5, 24).bfloat16(), torch.empty(3, 5, 24).bfloat16(), torch.zeros(1)
+        tilewright.matmul(self.x, self.weight.mT, out, epilogue=tilewright.Epilogue(auxiliary=auxiliary, amax=amax))
+        for tensor in (out, auxiliary, amax):
+            self.assertGreater(tensor._version, 0)
+
+    def test_traced(self):
+        traced = torch.jit.trace(lambda x: tilewright.matmul(x, self.weight.mT), self.x, check_trace=False)
+        other = self.integers(3, 5, 16)
+        self.assertTrue(torch.equal(traced(other), tilewright.matmul(other, self.weight.mT)))
+
+    def test_older_library(self):
+        """One of the same version that does not yet know a number says so."""
+        program = ('import json, torch\n'
+                   'loads = json.loads\n'
+                   'def older(text):\n'
+                   '  told = loads(text)\n'
+                   '  if told.get("family") == "attention":\n'
+                   '    told["numbers"] = [number for number in told["numbers"] if number["name"] != "sums_join_every"]\n'
+                   '  return told\n'
+                   'json.loads = older\n'
+                   'try:\n  import tilewright\n'
+                   'except ImportError as error:\n  print("refused:", error)\n')
+        environment = {**os.environ, 'PYTHONPATH': str(support.ROOT / 'python')}
+        says = subprocess.run([sys.executable, '-c', program], env=environment, text=True, capture_output=True, check=True).stdout
+        self.assertRegex(says, r"^refused: \S+ has no 'sums_join_every' of attention: it is of another version than this package\.$")
 
     def test_compiled(self):
         for function, arguments in ((activated, (self.x, self.weight, self.bias)),

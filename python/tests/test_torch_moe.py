@@ -128,6 +128,61 @@ class TorchMoe(unittest.TestCase):
                 with self.assertRaisesRegex(tilewright.Error, sentence):
                     tilewright.moe(*arguments, **routing)
 
+    def given(self, tokens=20):
+        return torch.randn(tokens, HIDDEN).bfloat16(), torch.randn(tokens, EXPERTS), *self.weights_of_each_kind()['bf16']
+
+    def test_numbers_in_tensors(self):
+        """A tensor keeps its hash when its number changes."""
+        given, k, scale = self.given(), torch.tensor(1), torch.tensor(1.0)
+        tilewright.moe(*given, k, scale=scale)
+        k += 1
+        scale *= 4
+        self.assertTrue(torch.equal(tilewright.moe(*given, k, scale=scale), tilewright.moe(*given, 2, scale=4.0)))
+
+    def test_instance_of_route(self):
+        given = self.given()
+        self.assertTrue(torch.equal(tilewright.moe(*given, 2, instance='route_128'), tilewright.moe(*given, 2)))
+        with self.assertRaisesRegex(tilewright.Error, 'other_128'):
+            tilewright.moe(*given, 2, instance='other_128')
+
+    def test_traced(self):
+        x, *given = self.given()
+        traced = torch.jit.trace(lambda x: tilewright.moe(x, *given, 2), x, check_trace=False)
+        other = torch.randn_like(x)
+        self.assertTrue(torch.equal(traced(other), tilewright.moe(other, *given, 2)))
+
+    def test_out_has_a_new_version(self):
+        given, out = self.given(), torch.empty(20, HIDDEN).bfloat16()
+        for _ in range(2):
+            before = out._version
+            tilewright.moe(*given, 2, out=out)
+            self.assertGreater(out._version, before)
+
+    def test_no_tokens(self):
+        x, *given = self.given(0)
+        out = torch.empty_like(x)
+        for _ in range(2):
+            self.assertIs(tilewright.moe(x, *given, 2, out=out), out)
+            made = tilewright.moe(x, *given, 2)
+            self.assertIsNot(made, x)
+            self.assertEqual(made.shape, x.shape)
+
+    def test_out_is_a_view_of_x(self):
+        x, *given = self.given()
+        right = tilewright.moe(x, *given, 2)
+        for out in (x, x[:, :]):
+            self.assertIs(tilewright.moe(x, *given, 2, out=out), out)
+            self.assertTrue(torch.equal(out, right))
+            right = tilewright.moe(x, *given, 2)
+
+    def test_arrays_that_are_not_there(self):
+        x, *given = self.given()
+        with self.assertRaisesRegex(tilewright.Invalid, 'x is a NoneType'):
+            tilewright.moe(None, *given, 2)
+        for tokens in (19, 21):
+            with self.assertRaisesRegex(tilewright.Invalid, f'output has shape .{tokens}, 256., but must be 20 by 256'):
+                tilewright.moe(x, *given, 2, out=x.new_empty(tokens, HIDDEN))
+
 
 if __name__ == '__main__':
     unittest.main(verbosity=2)

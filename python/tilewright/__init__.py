@@ -2,6 +2,7 @@
 import sys as _sys
 import typing as _typing
 
+from . import _library
 from . import families as _families
 from ._arrays import Buffer
 from ._call import call
@@ -26,7 +27,8 @@ if 'torch' in _sys.modules:  # torch.ops.tilewright is then there at once
     try:
         from . import _torch_made  # noqa: F401
     except LibraryNotFound:  # its descriptions are missing; the first call says where was looked
-        pass
+        if _library._loaded is not None:  # it was found, and is not this package's
+            raise
 
 
 def __dir__():

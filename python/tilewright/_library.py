@@ -94,6 +94,11 @@ def candidates():
     return [str(path) for path in found] + ([system] if system else [])
 
 
+def differs(path, missing):
+    """To raise where the library lacks what this package needs."""
+    return LibraryNotFound(f'{path} has no {missing}: it is of another version than this package.')
+
+
 def _load():
     paths = candidates()
     if not paths:
@@ -109,8 +114,7 @@ def _load():
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise LibraryNotFound(f'{paths[0]} has no function {name}: it is of another version '
-                                  'than this package.') from None
+            raise differs(paths[0], f'function {name}') from None
         function.restype, function.argtypes = result, arguments
     described = json.loads(library.tw_describe(None))
     if described['version'].split('.')[:2] != VERSION.split('.')[:2]:

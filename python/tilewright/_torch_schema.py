@@ -1,5 +1,7 @@
 """Schemas of torch operators: kinds by the names of arguments, in their order. Those of tensors and numbers follow from the
 descriptions of families; an epilogue and the options are the same for all."""
+from ._library import differs, library
+
 SIDES = dict.fromkeys(('source', 'bias', 'row_bias', 'row_scale', 'column_scale'), 'Tensor?')
 WRITTEN = {'auxiliary': 'Tensor(b!)?', 'amax': 'Tensor(c!)?'}
 SCALARS = {'alpha': 'float', 'beta': 'float', 'output_scale': 'float', 'activation': 'str', 'clamp_low': 'float',
@@ -29,6 +31,9 @@ def number_schema(described, names):
     """`names`: by the description's names, what numbers and lists are called here, in the operator's order."""
     all_numbers = {number['name']: number
                    for number in described['numbers'] + described['reals'] + described['lists']}
+    for place in names:
+        if place not in all_numbers:
+            raise differs(library().path, f'{place!r} of {described["family"]}')
     return {name: schema_kind(all_numbers[place]) for place, name in names.items()}
 
 

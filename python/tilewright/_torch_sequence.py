@@ -18,7 +18,7 @@ _kept = threading.local()  # problems are written to before each call: a thread 
 
 def is_eager(tensors):
     """Whether nobody but the caller sees what happens to tensors, some of which may be None."""
-    return (not torch.compiler.is_compiling() and count_of_modes() == 0 and
+    return (not torch.compiler.is_compiling() and not torch.jit.is_tracing() and count_of_modes() == 0 and
             all(tensor is None or (type(tensor) in PLAIN_CLASSES and (tensor.is_cuda or tensor.is_cpu)
                                    and not (tensor.requires_grad and torch.is_grad_enabled())) for tensor in tensors))
 
@@ -34,8 +34,10 @@ class Sequence:
         self.options = new_options(*options, workspace_is_ready=not capturing)
         self.handle, self.capturing = c_void_p(), capturing
         self.shape, self.dtype = result.shape, result.dtype
-        bases = {tensor.data_ptr(): place for place, tensor in reversed(list(enumerate(given))) if tensor is not None}
-        self.result_place = bases.setdefault(result.data_ptr(), len(given))
+        # The last one: x may be given as out, and the next call of the key may have a view of it there.
+        self.result_place = max((place for place, tensor in enumerate(given) if tensor is result), default=len(given))
+        bases = {tensor.data_ptr(): place for place, tensor in reversed(list(enumerate((*given, result)))) if tensor is not None}
+        bases.pop(0, None)  # what is empty has no address
         made, self.made_bytes = {}, 0
         for _, tensors, _ in recorded:
             for tensor in tensors:
@@ -54,7 +56,8 @@ class Sequence:
     def run(self, given):
         """The result."""
         device = given[0].device
-        if self.result_place == len(given):
+        result_is_given = self.result_place < len(given)
+        if not result_is_given:
             given = (*given, torch.empty(self.shape, dtype=self.dtype, device=device))
         memory = torch.empty(self.made_bytes + ALIGNMENT, dtype=torch.uint8, device=device)
         begin = -(-memory.data_ptr() // ALIGNMENT) * ALIGNMENT
@@ -66,7 +69,10 @@ class Sequence:
             check(library().tw_sequence_simulate(self.addresses, len(self.problems), self.options))
         else:
             self._launch(device)
-        return given[self.result_place]
+        result = given[self.result_place]
+        if result_is_given:
+            torch.autograd.graph.increment_version(result)
+        return result
 
     def _launch(self, device):
         if not self.handle:

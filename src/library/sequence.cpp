@@ -72,6 +72,7 @@ void simulate_sequence(const void* const* problems, std::size_t count, const tw_
   for_each_problem(problems, count, [&](const void* problem, std::size_t) {
     Prepared prepared(family_of(problem), problem, options);
     prepared.decide_on(problem, virtual_device(prepared.options.target));
+    check_virtual_gpu(prepared.decision.choice.instance->simulate != nullptr);
   });
   for_each_problem(problems, count, [&](const void* problem, std::size_t) {
     simulate(family_of(problem), problem, options);

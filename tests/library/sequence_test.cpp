@@ -142,6 +142,18 @@ TEST_F(Sequence, LaunchesNothingWhereOneIsRefused) {
   EXPECT_EQ(launches().size(), 2u);
 }
 
+// The virtual GPU has the first one's kernel, and not the second's.
+TEST_F(Sequence, SimulatesNothingWhereOneIsRefused) {
+  stand_in().simulates = true;
+  EXPECT_EQ(tw_sequence_simulate(problems, 1, &options), TW_OK) << tw_message();
+  EXPECT_EQ(stand_in().count(Event::Simulate), 1);
+  stand_in().events.clear();
+  expect_refused(tw_sequence_simulate(problems, 2, &options),
+                 "Problem 2 of 2: This library has no virtual GPU: the compiled Boost.Context was "
+                 "not found when it was configured.", TW_UNSUPPORTED);
+  EXPECT_EQ(stand_in().count(Event::Simulate), 0);
+}
+
 TEST_F(Sequence, FromCpp) {
   const tw::Sequence both(&options, first, second);
   EXPECT_EQ(both.workspace_size(), split_workspace_bytes);

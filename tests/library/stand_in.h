@@ -12,7 +12,7 @@ namespace tw::tests {
 
 // What happened, in order.
 struct Event {
-  enum Kind { Supports, Clear, Launch } kind;
+  enum Kind { Supports, Clear, Launch, Simulate } kind;
   const void* memory;  // Clear and Launch: the workspace
   std::size_t bytes;
   void* stream;
@@ -29,6 +29,7 @@ struct StandIn {
   bool launch_fails = false;
   bool wants_alignment = false;  // kernels take no A whose rows begin anywhere
   bool records = true;
+  bool simulates = false;  // the virtual GPU has the first kernel, and no other
   void* counters_of_capture = nullptr;  // null: nothing is captured
 
   int count(Event::Kind kind) const {

@@ -22,6 +22,6 @@ def combine(source, places, weights=None, addend=None, out=None, *, stream=None,
     tokens, k = (*shape, 1)[:2]
     out = new_like('source', source, (tokens, columns)) if out is None else out
     call('combine', source=rows_of('source', source), places=places, weights=weights,
-         addend=None if addend is None else rows_of('addend', addend), output=rows_of('out', out), k=k, stream=stream,
-         instance=instance, target=target)
+         addend=None if addend is None else rows_of('addend', addend), output=rows_of('out', out), tokens=tokens, k=k,
+         stream=stream, instance=instance, target=target)
     return out

@@ -122,9 +122,13 @@ def _of_tensors(a, b, out, epilogue, out_dtype, stream, batch_invariant, fast_ac
 
 def _matmul(a, b, out, scalars, arrays, dtype, options, needs_gradient):
     auxiliary, amax = arrays[5:]
-    if (not torch.compiler.is_compiling() and not needs_gradient and type(a) in PLAIN_CLASSES
+    if (not torch.compiler.is_compiling() and not torch.jit.is_tracing() and not needs_gradient and type(a) in PLAIN_CLASSES
             and type(b) in PLAIN_CLASSES and (a.is_cuda or a.is_cpu) and count_of_modes() == 0):
-        return _run(a, b, out, scalars, arrays, dtype, options)
+        d = _run(a, b, out, scalars, arrays, dtype, options)
+        for tensor in (out, auxiliary, amax):  # the operator does it, too
+            if tensor is not None:
+                torch.autograd.graph.increment_version(tensor)
+        return d
     if out is None and auxiliary is None and amax is None:
         return _operator(a, b, *arrays[:5], *scalars, dtype, *options)
     if needs_gradient:

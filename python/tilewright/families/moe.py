@@ -1,4 +1,6 @@
 """moe: a layer of experts, of route, combine and products in groups. No host waits for the device between them."""
+from numbers import Number
+
 from .._arrays import is_torch, rows_of
 from .._library import Invalid
 from .._packed_weights import PackedWeights
@@ -48,12 +50,14 @@ def moe(x, logits, gate_up, down, k, *, activation='silu', addend=None, out=None
     outside of torch.compile, one call of the library enqueues them all.
     """
     given = [x, logits, *_arrays(gate_up), *_arrays(down), addend, out, routing.get('bias')]
-    if all(array is None or is_torch(array) for array in given):
+    if is_torch(x) and all(array is None or is_torch(array) for array in given):
         from .._torch_sequence import is_eager, run_together
-        told = tuple((name, type(value), value) for name, value in sorted(routing.items()) if name != 'bias')
-        rest = ('moe', _told(gate_up), _told(down), (type(k), k), activation, target, told)
-        if is_eager(given) and _has_hash(rest):
-            return run_together(lambda: _layer(x, logits, gate_up, down, k, activation, addend, out, None, target, routing), given, rest, stream)
+        told = {name: value for name, value in sorted(routing.items()) if name != 'bias'}
+        rest = (_told(gate_up), _told(down), k, activation, target, *told.values())
+        # An instance is route's alone, and launches that go together have the same options.
+        if is_eager(given) and _is_plain(rest) and 'instance' not in told:
+            return run_together(lambda: _layer(x, logits, gate_up, down, k, activation, addend, out, None, target, routing), given,
+                                ('moe', rest, *map(type, rest), *told), stream)
     return _layer(x, logits, gate_up, down, k, activation, addend, out, stream, target, routing)
 
 
@@ -68,11 +72,9 @@ def _told(weights):
     return tuple(weights.shape), weights.format, weights.group, weights.activation, weights.exponent, weights.tensor_scale
 
 
-def _has_hash(value):
-    try:
-        return hash(value) is not None
-    except TypeError:
-        return False
+def _is_plain(value):
+    """Whether an equal value is the same one whenever it is asked for. A tensor's number may change, and its hash does not."""
+    return value is None or isinstance(value, (str, Number)) or isinstance(value, tuple) and all(map(_is_plain, value))
 
 
 def _layer(x, logits, gate_up, down, k, activation, addend, out, stream, target, routing):
